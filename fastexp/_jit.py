@@ -1,0 +1,201 @@
+"""How kernels are compiled, cached and warmed up: the one file that imports numba.
+
+Every kernel has one explicit signature and is built at its first call, so that importing
+the package costs nothing and no input flavour (strided, float32, writable or not) can
+add a second specialisation. The flags, and why:
+
+* ``nogil``: the threads are ours, one Python thread a range of blocks.
+* ``error_model="numpy"``: the default checks each division and thereby stops LLVM from
+  vectorising the loop (a polynomial logarithm took 5.5 times as long).
+* no ``fastmath``: contraction and reassociation change bits between CPUs and break the
+  error bounds that the samplers are proved with.
+* no ``parallel``: its pools abort after a fork and under foreign threads.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import struct
+import tempfile
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+from llvmlite import binding as llvm
+from numba.core import compiler, config, serialize, types
+from numba.core.extending import intrinsic
+
+from . import _kernel_cache
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FLAGS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": False}
+
+I64, U64, F64 = types.int64, types.uint64, types.float64
+# Inputs are read-only: Arrow buffers, memory maps and frozen tables are, and a signature
+# of a read-only array takes writable ones too.
+IN_U64 = types.Array(U64, 1, "C", readonly=True)
+IN_I64 = types.Array(I64, 1, "C", readonly=True)
+IN_F64 = types.Array(F64, 1, "C", readonly=True)
+OUT_U64, OUT_I64, OUT_F64 = U64[::1], I64[::1], F64[::1]
+
+KERNELS: dict[str, Kernel] = {}
+
+
+class Kernel:
+    """A loop over canonical arrays, compiled for its one signature at the first call."""
+
+    __slots__ = ("_entry", "function", "name", "signature")
+
+    def __init__(self, function: Callable[..., Any], signature: Any) -> None:
+        self.function = function
+        self.signature = signature
+        self.name = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
+        self._entry: Callable[..., Any] | None = None
+
+    def __call__(self, *args: Any) -> Any:
+        entry = self._entry
+        if entry is None:
+            entry = self.build()
+        return entry(*args)
+
+    def build(self) -> Callable[..., Any]:
+        """Load the kernel from the cache, or compile it."""
+        if config.DISABLE_JIT:
+            self._entry = _interpreted(self.function)
+        else:
+            dispatcher = numba.njit(**FLAGS)(self.function)
+            dispatcher._cache = _Cache(self.name)
+            dispatcher.compile(self.signature)
+            dispatcher.disable_compile()
+            self._entry = dispatcher
+        return self._entry
+
+    @property
+    def dispatcher(self) -> Any:
+        """The compiled dispatcher, for tests that read signatures and assembly."""
+        return self._entry or self.build()
+
+
+def kernel(signature: Any) -> Callable[[Callable[..., Any]], Kernel]:
+    """Register a kernel under its one explicit signature; nothing is compiled yet."""
+
+    def register(function: Callable[..., Any]) -> Kernel:
+        built = Kernel(function, signature)
+        if built.name in KERNELS:
+            raise RuntimeError(f"two kernels are called {built.name}")
+        KERNELS[built.name] = built
+        return built
+
+    return register
+
+
+def helper(function: F) -> F:
+    """A function that kernels call; always inlined, as a call stops vectorisation."""
+    compiled: F = numba.njit(**FLAGS, forceinline=True)(function)
+    return compiled
+
+
+def warmup() -> int:
+    """Compile every registered kernel, or load it from the cache; return how many."""
+    for built in KERNELS.values():
+        built.dispatcher  # noqa: B018  (the property builds)
+    return len(KERNELS)
+
+
+def _interpreted(function: Callable[..., Any]) -> Callable[..., Any]:
+    # Without the compiler (NUMBA_DISABLE_JIT=1, for coverage) NumPy scalars warn when
+    # they wrap around, which in a kernel they do on purpose.
+    def call(*args: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return function(*args)
+
+    return call
+
+
+class _Cache:
+    """Numba's cache interface over one file a kernel, without an index.
+
+    Numba's own cache keeps an index of signatures beside the data; two processes that
+    fill it at once can pair a signature with another one's machine code (numba#4807).
+    Here a kernel has one signature, so a file needs no index; the folder's name is a hash
+    of everything that the code depends on (`_kernel_cache.folder`).
+    """
+
+    def __init__(self, name: str) -> None:
+        self.cache_path = _kernel_cache.folder(_target())
+        self._file = None if self.cache_path is None else os.path.join(self.cache_path, name)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        target_context.refresh()
+        if self._file is None:
+            return None
+        try:
+            with open(self._file, "rb") as file:
+                payload = pickle.load(file)
+            return compiler.CompileResult._rebuild(target_context, *payload)
+        except Exception:  # a missing or torn file, or one that cannot be read: compile
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        if self._file is None or data.library.has_dynamic_globals:
+            return
+        try:
+            handle, temporary = tempfile.mkstemp(dir=self.cache_path)
+            with os.fdopen(handle, "wb") as file:
+                file.write(serialize.dumps(data._reduce()))
+            os.replace(temporary, self._file)
+        except OSError:  # full disk, folder gone: the kernel works uncached
+            return
+
+
+def _target() -> str:
+    """What of compiler, CPU, flags and environment the machine code depends on."""
+    env = sorted((k, v) for k, v in os.environ.items() if k.startswith("NUMBA_"))
+    features = llvm.get_host_cpu_features().flatten()
+    parts = (numba.__version__, llvm.llvm_version_info, np.__version__, FLAGS, env)
+    return repr((*parts, llvm.get_process_triple(), llvm.get_host_cpu_name(), features))
+
+
+if config.DISABLE_JIT:
+
+    def float_bits(x: Any) -> Any:
+        """The IEEE 754 bits of a float64 as uint64."""
+        return np.uint64(struct.unpack("<Q", struct.pack("<d", x))[0])
+
+    def bits_float(n: Any) -> Any:
+        """The float64 that has these bits."""
+        return np.float64(struct.unpack("<d", struct.pack("<Q", int(n)))[0])
+
+    def wide_vectors() -> None:
+        """Nothing: only a compiler has a preference to change."""
+
+else:
+
+    def _bitcast(source: Any, target: Any) -> Any:
+        def typer(typingctx: Any, x: Any) -> Any:
+            def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+                return builder.bitcast(args[0], context.get_value_type(target))
+
+            return target(source), codegen
+
+        return typer
+
+    float_bits = intrinsic(_bitcast(F64, U64))
+    bits_float = intrinsic(_bitcast(U64, F64))
+
+    @intrinsic
+    def wide_vectors(typingctx: Any) -> Any:
+        """Let LLVM use 512-bit vectors in the calling kernel, where the CPU has them.
+
+        On Intel CPUs it prefers 256 bits, for the sake of code that is seldom vector code.
+        """
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            # llvmlite's own `add` knows enum attributes only; this one is a string.
+            set.add(builder.function.attributes, '"prefer-vector-width"="512"')
+            return context.get_dummy_value()
+
+        return types.void(), codegen

@@ -1,0 +1,100 @@
+"""Where random words come from: the operating system, or a key for simulations.
+
+A release takes fresh words from `os.urandom` in each call and keeps nothing, so that forks,
+threads, pickles and snapshots cannot repeat a draw. A simulation has one 128-bit key, from
+which `kernels/words.py` derives streams by name; its format is documented there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from typing import Any
+
+import numpy as np
+
+from . import reference
+from ._typing import WordArray
+from .errors import ParameterTypeError, RandomnessError
+from .kernels.words import derive_streams
+
+# Domain tags: what the names of a stream number. The top bit is set for text names only.
+ROW, TASK, GROUP = 1, 2, 3
+TEXT_BIT = 1 << 63
+PERSON = {ROW: b"fastexp.row", TASK: b"fastexp.task", GROUP: b"fastexp.group"}
+
+
+def os_words(count: int = 2) -> WordArray:
+    """`count` fresh uniform 64-bit words from the operating system; fails closed."""
+    try:
+        data = os.urandom(8 * count)
+    except (OSError, NotImplementedError):
+        data = b""
+    if len(data) != 8 * count:
+        raise RandomnessError("the operating system's randomness is not available")
+    return np.frombuffer(data, dtype=np.uint64)
+
+
+def os_word() -> int:
+    """One fresh uniform integer below 2**64."""
+    return int(os_words(1)[0])
+
+
+def make_key(rng: Any) -> WordArray:
+    """The 128-bit key of a simulation, two words, from SPEC 7's `rng`.
+
+    None: fresh from the operating system. An int, a sequence of ints or a `SeedSequence`:
+    its `generate_state(2, uint64)`, equal for equal seeds. A `Generator` or `BitGenerator`:
+    the low 32 bits of its next four raw words, so that it moves on.
+    """
+    if rng is None:
+        return os_words(2)
+    if isinstance(rng, np.random.Generator):
+        rng = rng.bit_generator
+    if isinstance(rng, np.random.BitGenerator):
+        raw = np.asarray(rng.random_raw(4), dtype=np.uint64) & np.uint64(0xFFFFFFFF)
+        return raw[0::2] | (raw[1::2] << np.uint64(32))
+    try:
+        if isinstance(rng, (bool, float, str)):
+            raise TypeError
+        seeds = rng if isinstance(rng, np.random.SeedSequence) else np.random.SeedSequence(rng)
+        return seeds.generate_state(2, np.uint64)
+    except (TypeError, ValueError):
+        raise ParameterTypeError(
+            "rng must be None, a non-negative integer or a sequence of them, a SeedSequence, "
+            "a numpy.random.Generator or a BitGenerator"
+        ) from None
+
+
+def text_name(text: str, tag: int) -> tuple[int, int]:
+    """A stream's (tag, name) for a text: 127 bits of BLAKE2b under the tag's own domain.
+
+    The digest's first word is the name; its second one, with the top bit set, the tag, so
+    that no text shares a stream with an integer name.
+    """
+    digest = hashlib.blake2b(text.encode(), digest_size=16, person=PERSON[tag]).digest()
+    second = int.from_bytes(digest[8:], "little") | TEXT_BIT
+    return second, int.from_bytes(digest[:8], "little")
+
+
+def row_stream(rng: Any, row: int) -> WordArray:
+    """The stream of one row of utilities, from SPEC 7's `rng`."""
+    stream = np.empty(2, dtype=np.uint64)
+    derive_streams(make_key(rng), ROW, np.array([row], dtype=np.uint64), stream)
+    return stream
+
+
+class Spare:
+    """Further words of a substream, one at a time, for the draws that need more than their own."""
+
+    __slots__ = ("_words",)
+
+    def __init__(self, stream: WordArray, number: int, first: int) -> None:
+        self._words = reference.substream((int(stream[0]), int(stream[1])), number, first)
+
+    def __call__(self) -> int:
+        return next(self._words)
+
+    def words(self) -> WordArray:
+        """Two words, for a round of the envelope."""
+        return np.array([next(self._words), next(self._words)], dtype=np.uint64)

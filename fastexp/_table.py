@@ -1,0 +1,113 @@
+"""Many draws from one vector: builds the alias table and settles its slow draws exactly."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import _plan, reference
+from ._randomness import Spare
+from ._scan import Scan, in_parts
+from ._typing import IntArray, WordArray
+from .errors import FastexpError
+from .kernels import alias
+
+MARGIN = 1.0 - 2.0**-30  # of the cells, so that roundings cannot overfill the table
+DOUBT = 16  # cells a candidate that are kept free for its doubtful part
+
+
+class Table:
+    """An alias table of 2**column_bits columns of 2**cell_bits cells (see `kernels/alias.py`)."""
+
+    __slots__ = ("cell_bits", "cells", "column_bits", "entries", "scale", "scan", "weights")
+
+    def __init__(self, scan: Scan, column_bits: int, cell_bits: int) -> None:
+        self.scan, self.column_bits, self.cell_bits = scan, column_bits, cell_bits
+        self.cells = 1 << (column_bits + cell_bits)
+        self.scale = self._scale()
+        self.weights = self._weights()
+        self.entries = np.empty(self.weights.size, dtype=np.uint64)
+        order = np.empty_like(self.weights)
+        alias.alias_build(self.weights, column_bits, cell_bits, order, self.entries)
+
+    def _scale(self) -> float:
+        """f / 2**lift, such that the bounds of all candidates just fit into the cells."""
+        total = self.scan.total() / self.scan.scale
+        return (self.cells - DOUBT * self.scan.bits.size) * MARGIN / total
+
+    def _weights(self) -> IntArray:
+        """The cells that candidates own for certain, then the slow outcome's, then 0."""
+        scan, k = self.scan, self.scan.bits.size
+        weights = np.empty(1 << self.column_bits, dtype=np.int64)
+        best = scan.blocks[scan.blocks.size - 4 : scan.blocks.size - 2]
+        w = scan.weighting
+        certain, doubtful = alias.weigh(
+            scan.bits, scan.kind, w.log2_base, w.rate_log2, self.scale, best, weights[:k], scan.work
+        )
+        if certain + doubtful > self.cells:  # the margin rules it out; a wrong law must not pass
+            raise FastexpError("the alias table overflowed: please report this")
+        weights[k] = self.cells - certain
+        weights[k + 1 :] = 0
+        return weights
+
+    def draws(self, size: int, stream: WordArray, threads: int) -> IntArray:
+        """`size` indices: draw t of a substream's 4,096 takes word t."""
+        out = np.empty(size, dtype=np.int64)
+
+        def part(first: int, last: int) -> int:
+            words = np.empty(alias.DRAWS, dtype=np.uint64)
+            chosen = out[first * alias.DRAWS : last * alias.DRAWS]
+            alias.alias_fill(
+                self.entries, self.column_bits, self.cell_bits, stream, first, chosen, words
+            )
+            return 0
+
+        blocks = -(-size // alias.DRAWS)
+        if blocks:
+            in_parts(part, blocks, threads if size >= _plan.THREADED_DRAWS else 1)
+        self._settle(out, stream)
+        return out
+
+    def _settle(self, out: IntArray, stream: WordArray) -> None:
+        """Decide the slow draws, with words from 4,096 on of their substream, in order."""
+        slow = self.scan.bits.size
+        if out.size and int(out.max()) < slow:
+            return
+        number, spare = -1, None
+        for t in np.flatnonzero(out == slow):
+            if spare is None or t // alias.DRAWS != number:
+                number = int(t) // alias.DRAWS
+                spare = Spare(stream, number, alias.DRAWS)
+            out[t] = self._settle_one(spare)
+
+    def _settle_one(self, spare: Spare) -> int:
+        slow, certain = self.scan.bits.size, self.cells - int(self.weights[self.scan.bits.size])
+        doubts = self.doubts()
+        while True:
+            found = reference.settle_slow(certain, doubts, self.cells, self._claims(spare), spare)
+            if found is not None:
+                return found
+            index = self.look_up(spare())
+            if index != slow:
+                return index
+
+    def _claims(self, spare: Spare) -> reference.Claims:
+        def claims(index: int, cell: int) -> bool:
+            rho = int(self.weights[index]) + cell
+            return self.scan.accepts(index, self.scale, rho, spare)
+
+        return claims
+
+    def doubts(self) -> list[int]:
+        """D of each candidate: the cells it may claim beyond its certain ones."""
+        least = self.weights[: self.scan.bits.size]
+        doubts = 2 * ((least + 2) >> alias.SLACK) + 7
+        base = self.scan.weighting.base
+        return (doubts if base is None else np.where(base > 0, doubts, 0)).tolist()
+
+    def look_up(self, word: int) -> int:
+        """The outcome of one word, as `alias.look_up`."""
+        column = word >> (64 - self.column_bits)
+        cell = word >> (64 - self.column_bits - self.cell_bits) & ((1 << self.cell_bits) - 1)
+        entry = int(self.entries[column])
+        own = cell < entry >> self.column_bits
+        return column if own else entry & ((1 << self.column_bits) - 1)

@@ -1,0 +1,23 @@
+"""Array and randomness types of the public interface (names as in SPEC 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+IntArray: TypeAlias = npt.NDArray[np.int64]
+WordArray: TypeAlias = npt.NDArray[np.uint64]
+AnyArray: TypeAlias = npt.NDArray[Any]
+ArrayLike: TypeAlias = npt.ArrayLike
+
+Number: TypeAlias = int | float | Fraction | Decimal | np.floating[Any] | np.integer[Any]
+SeedLike: TypeAlias = int | np.integer[Any] | Sequence[int] | np.random.SeedSequence
+RNGLike: TypeAlias = np.random.Generator | np.random.BitGenerator
+Neighbors: TypeAlias = Literal["add-remove", "replace"]
+NaN: TypeAlias = Literal["raise", "lowest"]

@@ -1,0 +1,291 @@
+"""Every check of an argument and its text, once.
+
+Public parameters get precise messages. For data, a message says what form is required and
+never what was in it: no value, index, count or length.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+import operator
+import os
+import warnings
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from ._typing import AnyArray, FloatArray, NaN, Neighbors, WordArray
+from .errors import (
+    InvalidRecords,
+    InvalidUtilities,
+    ParameterError,
+    ParameterTypeError,
+    SensitivityWarning,
+)
+
+EPSILON_RANGE = (1e-9, 1e6)  # what a promise can mean; outside it is nearly always a slip
+RATE_RANGE = (2.0**-900, 2.0**900)  # where no product of the kernels under- or overflows
+FLOAT, SIGNED, UNSIGNED = 0, 1, 2  # kinds, as `kernels/heights.py` knows them
+NOT_FINITE = "utilities must be finite (NaN or infinity found; see the argument nan)"
+NOT_NUMBERS = "utilities must be numbers: an array of float64, int64, uint64 or narrower"
+
+
+def real(name: str, value: Any) -> float:
+    """`value` as a float, if it is a real number at all."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (numbers.Real, Decimal)):
+        kind = type(value).__name__
+        raise ParameterTypeError(f"{name} must be a real number, got an object of type {kind}")
+    try:
+        return float(value)
+    except OverflowError:
+        raise ParameterError(f"{name} must be finite, got a number beyond float64") from None
+
+
+def positive(name: str, value: Any) -> float:
+    """A finite float > 0."""
+    number = real(name, value)
+    if not 0.0 < number < math.inf:  # written so that NaN fails
+        raise ParameterError(f"{name} must be finite and > 0, got {number!r}")
+    return number
+
+
+def at_least(name: str, value: Any, least: float) -> float:
+    """A finite float >= least."""
+    number = real(name, value)
+    if not least <= number < math.inf:
+        raise ParameterError(f"{name} must be finite and >= {least:g}, got {number!r}")
+    return number
+
+
+def fraction(name: str, value: Any) -> float:
+    """A float in [0, 1]."""
+    number = real(name, value)
+    if not 0.0 <= number <= 1.0:
+        raise ParameterError(f"{name} must be in [0, 1], got {number!r}")
+    return number
+
+
+def epsilon(value: Any, any_epsilon: bool = False) -> float:
+    """A privacy parameter in nats; in EPSILON_RANGE unless `any_epsilon`."""
+    number = positive("epsilon", value)
+    low, high = EPSILON_RANGE
+    if not any_epsilon and not low <= number <= high:
+        raise ParameterError(
+            f"epsilon must be in [{low:g}, {high:g}] nats, got {number!r} "
+            "(pass any_epsilon=True if it is meant)"
+        )
+    return number
+
+
+def sensitivity(value: Any) -> float:
+    """A sensitivity, in units of the utility."""
+    return positive("sensitivity", value)
+
+
+def rate(value: float) -> None:
+    """The rate epsilon / (2 * sensitivity), inside the range that the proofs cover."""
+    low, high = RATE_RANGE
+    if not low <= value <= high:
+        raise ParameterError(
+            "epsilon / sensitivity must lie between 2**-900 and 2**900, got "
+            f"about {value:.3g} after the mechanism's factor"
+        )
+
+
+def flag(name: str, value: Any) -> bool:
+    """True or False, nothing that merely counts as such."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ParameterTypeError(f"{name} must be True or False, got {type(value).__name__}")
+    return bool(value)
+
+
+def choice(name: str, value: Any, allowed: tuple[str, ...]) -> str:
+    """One of the words in `allowed`."""
+    if value not in allowed:
+        listed = ", ".join(map(repr, allowed))
+        raise ParameterError(f"{name} must be one of {listed}, got {value!r}")
+    return str(value)
+
+
+def neighbors(value: Any) -> Neighbors:
+    """A neighbour relation."""
+    word = choice("neighbors", value, ("add-remove", "replace"))
+    return "replace" if word == "replace" else "add-remove"
+
+
+def counting(name: str, value: Any, least: int = 1, most: int | None = None) -> int:
+    """An integer in [least, most]."""
+    try:
+        if isinstance(value, (bool, np.bool_)):
+            raise TypeError
+        number = operator.index(value)
+    except TypeError:
+        kind = type(value).__name__
+        raise ParameterTypeError(f"{name} must be an integer, got {kind}") from None
+    if number < least or (most is not None and number > most):
+        limit = f">= {least}" if most is None else f"between {least} and {most}"
+        raise ParameterError(f"{name} must be {limit}, got {number}")
+    return number
+
+
+def threads(value: Any) -> int:
+    """How many threads: 1, 2, ...; 0 for all that the process may use."""
+    number = counting("threads", value, least=0)
+    if number:
+        return number
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def size(value: Any) -> int | None:
+    """A number of draws, or None for one draw as a scalar."""
+    return None if value is None else counting("size", value, least=0)
+
+
+def stream(value: Any) -> int:
+    """The name of the one row's stream: `streams=[i]`, or row 0."""
+    if value is None:
+        return 0
+    names = np.asarray(value)
+    if names.shape != (1,) or names.dtype.kind not in "iu" or not 0 <= int(names[0]) < 1 << 64:
+        raise ParameterError(
+            "streams must hold one integer in [0, 2**64) for each row of utilities; "
+            "utilities of shape (k,) are one row"
+        )
+    return int(names[0])
+
+
+def method(value: Any) -> None:
+    """The kernel that a caller pins."""
+    if value is not None:
+        choice("method", value, ("envelope",))
+
+
+def candidates(values: Any) -> tuple[Any, ...]:
+    """Public candidates as a tuple: at least one, none twice."""
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        kind = type(values).__name__
+        raise ParameterTypeError(f"candidates must be a sequence of labels, got {kind}")
+    listed = tuple(values.tolist() if isinstance(values, np.ndarray) else values)
+    if not listed:
+        raise ParameterError("candidates must not be empty")
+    try:
+        distinct = len(set(listed)) == len(listed) and all(c == c for c in listed)
+    except (TypeError, ValueError):
+        raise ParameterTypeError(
+            "candidates must be hashable labels (text, numbers, ...)"
+        ) from None
+    if not distinct:
+        raise ParameterError("candidates must be distinct (none twice, none NaN)")
+    return listed
+
+
+def base(values: Any, k: int | None) -> FloatArray:
+    """A public base measure: finite, >= 0, not all 0, one number a candidate; read-only."""
+    array = np.array(values)
+    if array.dtype.kind not in "iuf" or array.ndim != 1 or array.size == 0:
+        raise ParameterTypeError("base must be a one-dimensional array of numbers")
+    if array.dtype.kind in "iu" and bool((array.astype(np.float64).astype(object) != array).any()):
+        raise ParameterError("base must consist of numbers that float64 holds exactly")
+    exact = np.ascontiguousarray(array, dtype=np.float64)
+    if not bool(np.isfinite(exact).all() and (exact >= 0).all() and (exact > 0).any()):
+        raise ParameterError("base must be finite and >= 0, and not 0 everywhere")
+    if k is not None and exact.size != k:
+        raise ParameterError(f"base must have one number a candidate: {k}, got {exact.size}")
+    exact.flags.writeable = False
+    return exact
+
+
+def utilities(values: Any, k: int | None, nan: NaN) -> tuple[WordArray, int]:
+    """Utilities of shape (k,) as what kernels take: their 64-bit patterns and their kind.
+
+    Integers stay integers; float32 is widened exactly, with a warning about sensitivity.
+    """
+    if type(values) is not np.ndarray or values.ndim != 1:
+        values = _one_dimensional(values)
+    if values.size == 0:
+        raise ParameterError("utilities must not be empty: there is nothing to select from")
+    if k is not None and values.size != k:
+        raise ParameterError("utilities must have one number for each candidate (and base)")
+    if nan != "raise":
+        choice("nan", nan, ("raise", "lowest"))
+        values = _lowest_for_nan(values)
+    return _canonical(values)
+
+
+def _one_dimensional(values: Any) -> AnyArray:
+    if isinstance(values, np.ma.MaskedArray):
+        raise ParameterTypeError(
+            "utilities must not be a masked array: its hidden values would be used; fill it first"
+        )
+    try:
+        array = np.asarray(values)
+    except Exception:  # ragged nesting, or a foreign object; its message may hold data
+        raise ParameterTypeError(NOT_NUMBERS) from None
+    if array.ndim != 1:
+        raise ParameterTypeError("utilities must have shape (k,): one row of candidates")
+    return array
+
+
+def _lowest_for_nan(values: AnyArray) -> AnyArray:
+    if values.dtype.kind != "f":
+        return values
+    lowest = np.finfo(values.dtype).min
+    return np.where(np.isnan(values), lowest, values).astype(values.dtype, copy=False)
+
+
+def _canonical(values: AnyArray) -> tuple[WordArray, int]:
+    dtype = values.dtype
+    if dtype.kind == "f" and dtype.itemsize in (4, 8):
+        if dtype.itemsize == 4:
+            warnings.warn(
+                "float32 utilities are read as the exact numbers that they are; sensitivity "
+                "must hold for them after rounding (it can double at 2**24)",
+                SensitivityWarning,
+                stacklevel=4,
+            )
+        return np.ascontiguousarray(values, dtype=np.float64).view(np.uint64), FLOAT
+    if dtype.kind == "i":
+        return np.ascontiguousarray(values, dtype=np.int64).view(np.uint64), SIGNED
+    if dtype.kind == "u":
+        return np.ascontiguousarray(values, dtype=np.uint64), UNSIGNED
+    if dtype.kind == "b":
+        raise ParameterTypeError(f"{NOT_NUMBERS}; for True and False write values.astype(int)")
+    raise ParameterTypeError(f"{NOT_NUMBERS}, got dtype {dtype}")
+
+
+def finite(status: bool) -> None:
+    """What a kernel found out about its utilities."""
+    if not status:
+        raise InvalidUtilities(NOT_FINITE)
+
+
+def records(values: Any, text: bool, numeric: bool) -> Any:
+    """One-dimensional records to count: a numeric array, or a list of labels.
+
+    `text` and `numeric` say what the candidates are made of; records of the other sort
+    could never match and are refused.
+    """
+    if isinstance(values, np.ma.MaskedArray):
+        raise ParameterTypeError("records must not be a masked array: fill or drop its gaps first")
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise ParameterTypeError("records must be a one-dimensional sequence, one label a record")
+    if not isinstance(values, (list, tuple)):
+        array = np.asarray(values)
+        if array.ndim != 1:
+            raise ParameterTypeError("records must be one-dimensional: one label a record")
+        sort = array.dtype.kind
+        if (sort in "US" and numeric) or (sort in "iufb" and text):
+            found, wanted = ("text", "numbers") if sort in "US" else ("numbers", "text")
+            raise ParameterTypeError(f"records are {found} but candidates are {wanted}")
+        if sort in "iuf" and numeric:
+            return array
+        return array.tolist()
+    return values
+
+
+def uncountable() -> InvalidRecords:
+    """The constant answer to records that cannot be labels."""
+    return InvalidRecords("records must be hashable labels, like the candidates")

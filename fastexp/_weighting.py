@@ -1,0 +1,45 @@
+"""How utilities become weights: base * exp(rate * utility), as the kernels take it."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from . import _validate
+from ._typing import FloatArray
+from .kernels.logexp import log_fill
+
+NO_BASE: FloatArray = np.empty(0)
+NO_BASE.flags.writeable = False
+
+
+class Weighting:
+    """The public side of a finite draw: the exact rate, the base and their logarithms.
+
+    Built and checked once, with the mechanism. `rate` is exact; its two roundings and the
+    logarithms of the base only steer certified bounds.
+    """
+
+    __slots__ = ("base", "log2_base", "log_base", "rate", "rate_log2", "rate_nats")
+
+    def __init__(self, rate: Fraction, base: FloatArray | None) -> None:
+        self.rate = rate
+        self.rate_nats = float(rate)
+        _validate.rate(self.rate_nats)
+        self.rate_log2 = self.rate_nats * math.log2(math.e)
+        self.base = base
+        self.log_base = self.log2_base = NO_BASE
+        if base is not None:
+            self.log_base = np.empty(base.size)
+            log_fill(base, self.log_base)
+            self.log2_base = self.log_base * math.log2(math.e)
+
+    def with_rate(self, rate: Fraction) -> Weighting:
+        """The same base at another rate."""
+        return Weighting(rate, self.base)
+
+    def base_of(self, index: int) -> Fraction:
+        """The exact base of one candidate."""
+        return Fraction(1) if self.base is None else Fraction(float(self.base[index]))

@@ -1,0 +1,142 @@
+"""What can be said of the loss without data: Corollary 7, and the epsilon that it asks for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from .. import _validate
+from ..errors import ParameterError
+from ..privacy import selection_rate
+
+
+def loss_bound(
+    t: float,
+    *,
+    epsilon: float,
+    sensitivity: float,
+    k: int,
+    optimal: int = 1,
+    monotonic: bool = False,
+) -> float:
+    """The loss that a selection reaches with probability at most exp(-t).
+
+    With k candidates, `optimal` of them best, P(loss >= bound) <= exp(-t) for bound =
+    (2 * sensitivity / epsilon) * (ln(k / optimal) + t): Theorem 6 of the lecture notes.
+    `optimal=1` needs no data: Corollary 7. `FiniteLaw.theorem_6` puts the exact tail beside.
+
+    Parameters
+    ----------
+    t : float
+        Minus the log of the failure probability; >= 0.
+    epsilon : float
+        In nats, in [1e-9, 1e6].
+    sensitivity : float
+        > 0, in units of the utility.
+    k, optimal : int
+        1 <= optimal <= k.
+    monotonic : bool
+        The weight is exp(epsilon * u / sensitivity): the bound is half as large.
+
+    Returns
+    -------
+    float
+        In units of the utility.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is outside its range.
+
+    Examples
+    --------
+    >>> from fastexp import loss_bound
+    >>> round(loss_bound(0.0, epsilon=1.0, sensitivity=1.0, k=5), 9)
+    3.218875825
+    """
+    e, s = _validate.epsilon(epsilon), _validate.sensitivity(sensitivity)
+    rate = selection_rate(e, s, _validate.flag("monotonic", monotonic))
+    most = _validate.counting("k", k)
+    best = _validate.counting("optimal", optimal, most=most)
+    return (math.log(most / best) + _validate.at_least("t", t, 0.0)) / float(rate)
+
+
+def epsilon_for(
+    *,
+    k: int,
+    sensitivity: float,
+    expected_loss: float | None = None,
+    loss: float | None = None,
+    failure: float | None = None,
+    monotonic: bool = False,
+) -> float:
+    """The epsilon that guarantees an accuracy on every data set, from public numbers alone.
+
+    Either of two promises for a selection from k candidates:
+
+    * ``loss`` and ``failure``: P(loss >= `loss`) <= `failure`, by Corollary 7: epsilon =
+      2 * sensitivity * (ln k + ln(1 / failure)) / loss;
+    * ``expected_loss``: the expected loss is at most that, for its bound
+      (2 * sensitivity / epsilon) * ln k (the entropy argument: the mechanism maximises
+      c * E[utility] + entropy, and entropy is at most ln k).
+
+    Parameters
+    ----------
+    k : int
+        Number of candidates, >= 2.
+    sensitivity : float
+        > 0, in units of the utility.
+    expected_loss, loss : float
+        > 0, in units of the utility; one of the two.
+    failure : float
+        In (0, 1); goes with `loss`.
+    monotonic : bool
+        Half of that epsilon is enough.
+
+    Returns
+    -------
+    float
+        In nats.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is outside its range, or not exactly one promise is asked for.
+
+    Examples
+    --------
+    >>> from fastexp import epsilon_for
+    >>> round(epsilon_for(k=7, sensitivity=1.0, loss=100.0, failure=0.05, monotonic=True), 6)
+    0.049416
+    """
+    if (expected_loss is None) == (loss is None) or (loss is None) != (failure is None):
+        raise ParameterError("epsilon_for takes either expected_loss or both loss and failure")
+    factor = _validate.sensitivity(sensitivity) * (
+        1 if _validate.flag("monotonic", monotonic) else 2
+    )
+    choices = math.log(_validate.counting("k", k, least=2))
+    if expected_loss is not None:
+        return factor * choices / _validate.positive("expected_loss", expected_loss)
+    beta = _validate.fraction("failure", failure)
+    if not 0.0 < beta < 1.0:
+        raise ParameterError(f"failure must be in (0, 1), got {beta!r}")
+    return factor * (choices - math.log(beta)) / _validate.positive("loss", loss)
+
+
+def solve_epsilon(loss_at: Callable[[float], float], target: float) -> float:
+    """The least epsilon in the allowed range with loss_at(epsilon) <= target, by bisection.
+
+    The expected loss falls as epsilon grows: its derivative is minus a variance.
+    """
+    low, high = _validate.EPSILON_RANGE
+    if loss_at(low) <= target:
+        return low
+    if loss_at(high) > target:
+        raise ParameterError(f"no epsilon up to {high:g} reaches the expected_loss asked for")
+    while high > low * (1 + 1e-12):
+        middle = math.sqrt(low * high)
+        if loss_at(middle) <= target:
+            high = middle
+        else:
+            low = middle
+    return high

@@ -1,0 +1,339 @@
+"""The exact law of a selection from finitely many candidates."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+
+from .. import _draw, _validate
+from .._randomness import row_stream
+from .._typing import ArrayLike, FloatArray, IntArray, RNGLike, SeedLike, WordArray
+from .._weighting import Weighting
+from ..kernels import logspace
+from ..kernels.heights import BLOCK
+from ..kernels.logexp import log_one_value
+from .bounds import solve_epsilon
+from .groups import LossGroups
+
+
+class LossTail(NamedTuple):
+    """A loss, the lecture notes' bound on reaching it, and the exact probability."""
+
+    loss: float
+    bound: float
+    exact: float
+
+
+class _Sum(NamedTuple):
+    total: float
+    best: IntArray
+
+
+class FiniteLaw:
+    """The exact distribution of a finite mechanism's output on one data set.
+
+    Made by ``mechanism.law(data)``. It holds the utilities: **it is private data**, for
+    analysis and simulation only, and its repr shows nothing of them.
+
+    Notes
+    -----
+    Probabilities are base * exp(c * u) over their sum, c = epsilon / (2 * sensitivity), or
+    epsilon / sensitivity for monotonic utilities. **Numerics**: float64 from our own exp
+    and log; a log-probability of magnitude y carries a relative error of a few 2**-53, so
+    a probability one of about y * 2**-52; probabilities below 1e-307 are given as 0. No
+    overflow for utilities up to 1.8e308. The same bits on every CPU.
+
+    A loss is the best utility minus the obtained one (over candidates with base > 0).
+    Losses are grouped by value, so statistics cost one sort of the utilities, then O(number
+    of distinct utilities) for each epsilon.
+
+    References
+    ----------
+    McSherry and Talwar, "Mechanism design via differential privacy", FOCS 2007.
+
+    Examples
+    --------
+    >>> import fastexp as fx
+    >>> law = fx.Exponential(epsilon=1.0, sensitivity=1.0).law([10.0, 8.0, 5.0, 5.0, 1.0])
+    >>> law.probabilities.round(6)
+    array([0.648022, 0.238394, 0.053193, 0.053193, 0.007199])
+    >>> round(law.expected_loss(), 11)
+    1.07350599906
+    >>> law
+    FiniteLaw(epsilon=1.0, k=5)
+    """
+
+    def __init__(
+        self,
+        bits: WordArray,
+        kind: int,
+        weighting: Weighting,
+        epsilon: float,
+        groups: LossGroups | None = None,
+    ) -> None:
+        self._bits, self._kind, self._weighting = bits, kind, weighting
+        self._epsilon = epsilon
+        self._shared_groups = groups
+        self._sum  # noqa: B018  (finds out now whether all utilities are finite)
+
+    def __repr__(self) -> str:
+        return f"FiniteLaw(epsilon={self._epsilon!r}, k={self._bits.size})"
+
+    @property
+    def epsilon(self) -> float:
+        """The mechanism's epsilon, in nats."""
+        return self._epsilon
+
+    @property
+    def k(self) -> int:
+        """The number of candidates."""
+        return self._bits.size
+
+    @cached_property
+    def _sum(self) -> _Sum:
+        count = -(-self._bits.size // BLOCK)
+        blocks = np.empty(3 * count + 2, dtype=np.int64)
+        w = self._weighting
+        work = np.empty(2 * BLOCK)
+        args = self._bits, self._kind, w.log_base, w.rate_nats, blocks, work
+        total = logspace.log_sum_exp(*args)
+        _validate.finite(total == total)
+        return _Sum(total, blocks[3 * count :])
+
+    @cached_property
+    def _groups(self) -> LossGroups:
+        return self._shared_groups or LossGroups(self._bits, self._kind, self._weighting.base)
+
+    @cached_property
+    def _loss_probabilities(self) -> FloatArray:
+        return self._groups.probabilities(self._weighting.rate_nats)
+
+    @cached_property
+    def log_normalizer(self) -> float:
+        """ln of the sum of base * exp(c * utility); infinite only where float64 ends."""
+        best, lift = self._best_and_lift()
+        return self._weighting.rate_nats * best - lift + log_one_value(self._sum.total)
+
+    def _best_and_lift(self) -> tuple[float, float]:
+        from .._scan import MASK_64, key_value
+
+        best = key_value(int(self._sum.best[0]) & MASK_64, self._kind)
+        return float(best), float(self._sum.best.view(np.float64)[1])
+
+    @cached_property
+    def log_probabilities(self) -> FloatArray:
+        """ln P(candidate), shape (k,), read-only; -inf where the base is 0."""
+        return self._filled(logspace.fill_log_probabilities, log_one_value(self._sum.total))
+
+    @cached_property
+    def probabilities(self) -> FloatArray:
+        """P(candidate), shape (k,), read-only."""
+        return self._filled(logspace.fill_probabilities, self._sum.total)
+
+    def _filled(self, kernel: Any, total: float) -> FloatArray:
+        out = np.empty(self._bits.size)
+        w = self._weighting
+        kernel(self._bits, self._kind, w.log_base, w.rate_nats, self._sum.best, total, out)
+        out.flags.writeable = False
+        return out
+
+    def expected_utility(self) -> float:
+        """The expected utility of the output, in units of the utility."""
+        return self._best_and_lift()[0] - self.expected_loss()
+
+    def expected_loss(self) -> float:
+        """The expected loss, in units of the utility."""
+        return float(np.dot(self._loss_probabilities, self._groups.losses))
+
+    def loss_variance(self) -> float:
+        """The variance of the loss, in squared units of the utility."""
+        losses = np.where(self._loss_probabilities > 0, self._groups.losses, 0.0)
+        return float(np.dot(self._loss_probabilities, (losses - self.expected_loss()) ** 2))
+
+    def loss_cdf(self, t: ArrayLike) -> Any:
+        """P(loss <= t), elementwise.
+
+        Parameters
+        ----------
+        t : array_like
+            In units of the utility.
+
+        Returns
+        -------
+        float or ndarray of float64
+            In [0, 1], the shape of `t`.
+        """
+        sums = np.concatenate([[0.0], np.cumsum(self._loss_probabilities)])
+        found = np.searchsorted(self._groups.losses, np.asarray(t, dtype=np.float64), "right")
+        found_sums = np.where(found == self._groups.losses.size, 1.0, np.minimum(sums[found], 1.0))
+        return _scalar_or_array(found_sums)
+
+    def loss_tail(self, t: ArrayLike) -> Any:
+        """P(loss >= t), elementwise, summed from the far end: small tails keep their digits.
+
+        Parameters
+        ----------
+        t : array_like
+            In units of the utility.
+
+        Returns
+        -------
+        float or ndarray of float64
+            In [0, 1], the shape of `t`.
+        """
+        sums = np.concatenate([np.cumsum(self._loss_probabilities[::-1])[::-1], [0.0]])
+        found = np.searchsorted(self._groups.losses, np.asarray(t, dtype=np.float64), "left")
+        return _scalar_or_array(np.where(found == 0, 1.0, np.minimum(sums[found], 1.0)))
+
+    def loss_quantile(self, p: float) -> float:
+        """The least loss t with P(loss <= t) >= p.
+
+        Parameters
+        ----------
+        p : float
+            In [0, 1].
+
+        Returns
+        -------
+        float
+            In units of the utility.
+
+        Raises
+        ------
+        ParameterError
+            If p is not in [0, 1].
+        """
+        level = _validate.fraction("p", p)
+        possible = self._loss_probabilities > 0
+        sums = np.cumsum(self._loss_probabilities[possible])
+        at = min(int(np.searchsorted(sums, level, "left")), sums.size - 1)
+        return float(self._groups.losses[possible][at])
+
+    def theorem_6(self, t: float) -> LossTail:
+        """Theorem 6 of the lecture notes beside the exact tail that it bounds.
+
+        P(loss >= (ln(|R| / |R_OPT|) + t) / c) <= exp(-t), with |R| and |R_OPT| the base
+        masses of all and of the best candidates.
+
+        Parameters
+        ----------
+        t : float
+            >= 0.
+
+        Returns
+        -------
+        LossTail
+            (loss, bound, exact).
+        """
+        _validate.at_least("t", t, 0.0)
+        masses = self._groups.masses
+        ratio = np.array([masses.sum() / masses[0], np.exp(-t)])
+        loss = (log_one_value(float(ratio[0])) + t) / self._weighting.rate_nats
+        return LossTail(loss, float(ratio[1]), self.loss_tail(loss))
+
+    def with_epsilon(self, epsilon: float, *, any_epsilon: bool = False) -> FiniteLaw:
+        """The law of the same data at another epsilon; sorted losses are shared.
+
+        Parameters
+        ----------
+        epsilon : float
+            In nats.
+        any_epsilon : bool
+            Lift the limits of [1e-9, 1e6].
+        """
+        e = _validate.epsilon(epsilon, _validate.flag("any_epsilon", any_epsilon))
+        rate = self._weighting.rate * Fraction(e) / Fraction(self._epsilon)
+        weighting = self._weighting.with_rate(rate)
+        return FiniteLaw(self._bits, self._kind, weighting, e, self._groups)
+
+    def epsilon_for(self, *, expected_loss: float) -> float:
+        """The least epsilon whose expected loss on this data is at most `expected_loss`.
+
+        **Not private**: the answer depends on the data without noise. Use it on public or
+        synthetic data only; `fastexp.epsilon_for` needs no data.
+
+        Parameters
+        ----------
+        expected_loss : float
+            > 0, in units of the utility.
+
+        Returns
+        -------
+        float
+            In nats, in [1e-9, 1e6], to 12 digits, rounded up.
+
+        Raises
+        ------
+        ParameterError
+            If no epsilon in that range is enough.
+        """
+        target = _validate.positive("expected_loss", expected_loss)
+        per_epsilon = float(self._weighting.rate / Fraction(self._epsilon))
+        return solve_epsilon(lambda e: self._groups.expected(per_epsilon * e), target)
+
+    @overload
+    def sample(
+        self,
+        size: None = None,
+        *,
+        rng: SeedLike | RNGLike | None = None,
+        streams: ArrayLike | None = None,
+        threads: int = 1,
+        method: str | None = None,
+    ) -> int: ...
+    @overload
+    def sample(
+        self,
+        size: int,
+        *,
+        rng: SeedLike | RNGLike | None = None,
+        streams: ArrayLike | None = None,
+        threads: int = 1,
+        method: str | None = None,
+    ) -> IntArray: ...
+    def sample(
+        self,
+        size: int | None = None,
+        *,
+        rng: SeedLike | RNGLike | None = None,
+        streams: ArrayLike | None = None,
+        threads: int = 1,
+        method: str | None = None,
+    ) -> int | IntArray:
+        """Simulation draws of this law: the bytes of ``mechanism.sample(data, ...)``.
+
+        Parameters
+        ----------
+        size : int, optional
+            How many draws; None: one, as an int.
+        rng : {None, int, array_like[ints], SeedSequence, BitGenerator, Generator}, optional
+            None: fresh from the operating system; else as in SPEC 7. **A seeded draw is
+            not a private release.**
+        streams : array_like of one int, optional
+            The name of this row's stream; default 0.
+        threads : int
+            1; 0 for all. Never changes the draws.
+        method : {None, "envelope"}, optional
+            Pins the kernel.
+
+        Returns
+        -------
+        int or ndarray of int64
+            Indices of candidates.
+        """
+        _validate.method(method)
+        return _draw.sample(
+            self._bits,
+            self._kind,
+            self._weighting,
+            _validate.size(size),
+            row_stream(rng, _validate.stream(streams)),
+            _validate.threads(threads),
+        )
+
+
+def _scalar_or_array(values: FloatArray) -> Any:
+    return float(values) if values.ndim == 0 else values

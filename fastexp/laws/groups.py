@@ -1,0 +1,48 @@
+"""Equal utilities grouped: the distinct losses of a vector and their base masses."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._typing import FloatArray, WordArray
+from ..kernels.heights import FLOAT, SIGNED
+from ..kernels.logexp import exp_fill
+
+SIGN = np.uint64(1 << 63)
+LARGEST = float(np.finfo(np.float64).max)
+
+
+class LossGroups:
+    """Distinct losses in increasing order, and the base mass of each. Independent of epsilon.
+
+    A loss is best utility minus utility, over candidates with base > 0: exact for integers
+    and rounded once to float64 (capped at the largest one).
+    """
+
+    __slots__ = ("losses", "masses")
+
+    def __init__(self, bits: WordArray, kind: int, base: FloatArray | None) -> None:
+        if base is not None:
+            bits, base = bits[base > 0], base[base > 0]
+        if kind == FLOAT:
+            values = bits.view(np.float64) + 0.0  # -0 becomes 0
+            distinct, group = np.unique(values, return_inverse=True)
+            with np.errstate(over="ignore"):
+                gaps = distinct[-1] - distinct
+        else:
+            distinct, group = np.unique(bits ^ (SIGN if kind == SIGNED else 0), return_inverse=True)
+            gaps = (distinct[-1] - distinct).astype(np.float64)
+        self.losses = np.minimum(gaps[::-1], LARGEST)
+        self.masses = np.bincount(group, weights=base, minlength=gaps.size)[::-1].astype(np.float64)
+
+    def probabilities(self, rate: float) -> FloatArray:
+        """The probability of each distinct loss at a rate."""
+        with np.errstate(over="ignore"):
+            weights = -(rate * self.losses)
+        exp_fill(weights, weights)
+        weights *= self.masses / self.masses.max()  # a base near 1e308 must not overflow
+        return np.asarray(weights / weights.sum(), dtype=np.float64)
+
+    def expected(self, rate: float) -> float:
+        """The expected loss at a rate."""
+        return float(np.dot(self.probabilities(rate), self.losses))

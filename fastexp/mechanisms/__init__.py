@@ -1,0 +1,1 @@
+"""Mechanisms: one public one a file, all of the same shape."""

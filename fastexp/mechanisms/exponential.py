@@ -1,0 +1,215 @@
+"""The exponential mechanism over finitely many candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from .. import _validate
+from .._typing import ArrayLike, NaN, WordArray
+from .._weighting import Weighting
+from ..privacy import Guarantee, selection_guarantee, selection_rate
+from ._finite import FiniteMechanism, shown
+
+if TYPE_CHECKING:
+    from .scored import ScoredExponential
+
+ASSUMES = (
+    "sensitivity bounds how much one record changes the utility of any one candidate, in the "
+    "numbers as they are represented"
+)
+MONOTONIC = "; one record moves no two utilities in opposite directions (monotonic)"
+
+
+@dataclass(frozen=True, repr=False)
+class Exponential(FiniteMechanism):
+    """The exponential mechanism: candidate r with probability ∝ base·exp(εu(r)/(2Δ)).
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter in nats; in [1e-9, 1e6] unless `any_epsilon`.
+    sensitivity : float
+        Δ > 0: the most that one record can change the utility of any one candidate, for the
+        neighbours that you have in mind, in units of the utility.
+    monotonic : bool
+        One record moves all utilities in the same direction: the factor 2 is not needed and
+        the weight is exp(εu/Δ). **Counts are monotonic when records are added or removed,
+        but not when a record is replaced** (one count rises and another falls): under the
+        replace relation leave it False, or ε is twice what you say. `MostCommon` knows.
+    candidates : sequence of hashable, optional
+        Public labels, distinct; a release returns one of them. Default: indices.
+    base : array_like of float, optional
+        Public base measure, one finite number >= 0 a candidate, not all 0. 0 excludes.
+    any_epsilon : bool
+        Lift the limits on epsilon.
+
+    Raises
+    ------
+    ParameterError, ParameterTypeError
+        If a parameter is outside its range or of the wrong type.
+
+    Notes
+    -----
+    **Privacy**: ε-differential privacy for the neighbours for which Δ was stated; the
+    log-ratios span at most ε (bounded range), hence ε²/8-zCDP. **You must ensure** that Δ
+    holds for the utilities as numbers (float rounding included), and that k, candidates and
+    base do not depend on the data. **Numerics**: exact; see `release`.
+
+    References
+    ----------
+    McSherry and Talwar, "Mechanism design via differential privacy", FOCS 2007. Durfee and
+    Rogers, "Practical differentially private top-k selection with pay-what-you-get
+    composition", NeurIPS 2019 (bounded range).
+
+    Examples
+    --------
+    >>> import fastexp as fx
+    >>> mechanism = fx.Exponential(epsilon=1.0, sensitivity=1.0, candidates=["tea", "coffee"])
+    >>> mechanism.release([3.0, 250.0])
+    'coffee'
+    >>> mechanism.sample([3.0, 5.0], size=8, rng=1)
+    array([1, 0, 0, 1, 1, 1, 0, 1])
+    >>> mechanism.law([3.0, 5.0]).probabilities.round(4)
+    array([0.2689, 0.7311])
+    """
+
+    epsilon: float
+    sensitivity: float
+    monotonic: bool = field(default=False, kw_only=True)
+    candidates: tuple[Any, ...] | None = field(default=None, kw_only=True)
+    base: tuple[float, ...] | None = field(default=None, kw_only=True)
+    any_epsilon: bool = field(default=False, kw_only=True)
+    _weighting: Weighting = field(init=False, compare=False)
+
+    if TYPE_CHECKING:  # wider than the fields: sequences become tuples
+
+        def __init__(
+            self,
+            epsilon: float,
+            sensitivity: float,
+            *,
+            monotonic: bool = False,
+            candidates: Any = None,
+            base: ArrayLike | None = None,
+            any_epsilon: bool = False,
+        ) -> None: ...
+
+    def __post_init__(self) -> None:
+        """Validate once; the mechanism is immutable afterwards."""
+        put = object.__setattr__
+        put(self, "any_epsilon", _validate.flag("any_epsilon", self.any_epsilon))
+        put(self, "epsilon", _validate.epsilon(self.epsilon, self.any_epsilon))
+        put(self, "sensitivity", _validate.sensitivity(self.sensitivity))
+        put(self, "monotonic", _validate.flag("monotonic", self.monotonic))
+        if self.candidates is not None:
+            put(self, "candidates", _validate.candidates(self.candidates))
+        base = None
+        if self.base is not None:
+            base = _validate.base(self.base, self.candidates and len(self.candidates))
+            put(self, "base", tuple(base.tolist()))
+        rate = selection_rate(self.epsilon, self.sensitivity, self.monotonic)
+        put(self, "_weighting", Weighting(rate, base))
+
+    def __repr__(self) -> str:
+        parts = [f"epsilon={self.epsilon!r}", f"sensitivity={self.sensitivity!r}"]
+        parts += ["monotonic=True"] if self.monotonic else []
+        parts += [f"candidates={shown(self.candidates)}"] if self.candidates is not None else []
+        parts += [f"base={shown(self.base)}"] if self.base is not None else []
+        return f"{type(self).__name__}({', '.join(parts)})"
+
+    @classmethod
+    def from_rate(
+        cls, alpha: float, sensitivity: float, *, candidates: Any = None, base: Any = None
+    ) -> Exponential:
+        """The mechanism with weight exp(alpha * u): epsilon = 2 * alpha * sensitivity.
+
+        The parametrisation of the Sherpa tutorial.
+
+        Parameters
+        ----------
+        alpha : float
+            > 0, per unit of the utility.
+        sensitivity : float
+            > 0, in units of the utility.
+        candidates, base
+            As for `Exponential`.
+
+        Examples
+        --------
+        >>> from fastexp import Exponential
+        >>> Exponential.from_rate(0.25, 2.0)
+        Exponential(epsilon=1.0, sensitivity=2.0)
+        """
+        rate, delta = _validate.positive("alpha", alpha), _validate.sensitivity(sensitivity)
+        return cls(2 * rate * delta, delta, candidates=candidates, base=base)
+
+    @staticmethod
+    def from_score(
+        score: Callable[..., Any],
+        candidates: Any,
+        *,
+        epsilon: float,
+        sensitivity: float,
+        vectorized: bool = False,
+        monotonic: bool = False,
+    ) -> ScoredExponential:
+        """The textbooks' form: a score u(data, r) for each candidate r.
+
+        `release`, `sample` and `law` of the result take the data. Whatever the score raises
+        is replaced by a constant message, since its own may hold data.
+
+        Parameters
+        ----------
+        score : callable
+            ``score(data, candidate)`` -> number; with `vectorized`
+            ``score(data, candidates)`` -> array of shape (k,).
+        candidates : sequence of hashable
+            Public labels, distinct.
+        epsilon, sensitivity, monotonic
+            As for `Exponential`; sensitivity is that of `score`. **Counts are not monotonic
+            when a record is replaced.**
+        vectorized : bool
+            Whether score takes all candidates (a tuple) at once.
+
+        Returns
+        -------
+        ScoredExponential
+
+        Examples
+        --------
+        >>> from fastexp import Exponential
+        >>> m = Exponential.from_score(
+        ...     lambda votes, r: votes.count(r), ["a", "b"], epsilon=2.0, sensitivity=1.0
+        ... )
+        >>> m.law(["a", "b", "b"]).probabilities.round(4)
+        array([0.2689, 0.7311])
+        """
+        from .scored import ScoredExponential
+
+        return ScoredExponential(
+            epsilon,
+            sensitivity,
+            monotonic=monotonic,
+            candidates=candidates,
+            score=score,
+            vectorized=vectorized,
+        )
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """ε-DP and ε-bounded-range, for the relation for which Δ was stated."""
+        return selection_guarantee(
+            self.epsilon, None, ASSUMES + (MONOTONIC if self.monotonic else "")
+        )
+
+    def _utilities(self, data: Any, nan: NaN) -> tuple[WordArray, int]:
+        k = self._size
+        return _validate.utilities(data, k, nan)
+
+    @property
+    def _size(self) -> int | None:
+        if self.candidates is not None:
+            return len(self.candidates)
+        return None if self.base is None else len(self.base)
