@@ -7,10 +7,12 @@ an alias table instead and look up one word a draw (`_table.py`).
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from . import _plan
-from ._randomness import Spare, os_word, os_words
+from . import _plan, _validate
+from ._randomness import Spare, os_word, os_words, row_stream
 from ._scan import Scan
 from ._table import Table
 from ._typing import IntArray, WordArray
@@ -24,10 +26,27 @@ def release(bits: WordArray, kind: int, weighting: Weighting, threads: int = 1) 
     scan = Scan(bits, kind, weighting, _plan.PRECISION)
     if threads > 1 and bits.size >= _plan.THREADED_CANDIDATES:
         scan.fill(threads)
-        status = envelope.VOID
+        status = envelope.AGAIN
     else:
         status = envelope.envelope_one(*scan.arguments(), os_words(2))
     return status if status >= 0 else scan.resolve(status, os_words, os_word)
+
+
+def simulate(
+    bits: WordArray,
+    kind: int,
+    weighting: Weighting,
+    size: Any,
+    rng: Any,
+    streams: Any,
+    threads: Any,
+    method: Any,
+) -> int | IntArray:
+    """`sample`, from the public arguments of the verb."""
+    _validate.method(method)
+    draws, workers = _validate.size(size), _validate.threads(threads)
+    stream = row_stream(rng, _validate.stream(streams))
+    return sample(bits, kind, weighting, draws, stream, workers)
 
 
 def sample(

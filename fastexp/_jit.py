@@ -14,17 +14,19 @@ add a second specialisation. The flags, and why:
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
 import struct
 import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
 import numpy as np
 from llvmlite import binding as llvm
-from numba.core import compiler, config, serialize, types
+from numba.core import compiler, serialize, types
 from numba.core.extending import intrinsic
 
 from . import _kernel_cache
@@ -33,7 +35,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 FLAGS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": False}
 
-I64, U64, F64 = types.int64, types.uint64, types.float64
+INTERPRETED = bool(vars(numba.config)["DISABLE_JIT"])  # NUMBA_DISABLE_JIT=1: coverage of kernels
+
+NOTHING, I64, U64, F64 = types.void, types.int64, types.uint64, types.float64
+PAIR: Any = vars(types)["Tuple"]((I64, I64))
 # Inputs are read-only: Arrow buffers, memory maps and frozen tables are, and a signature
 # of a read-only array takes writable ones too.
 IN_U64 = types.Array(U64, 1, "C", readonly=True)
@@ -63,7 +68,7 @@ class Kernel:
 
     def build(self) -> Callable[..., Any]:
         """Load the kernel from the cache, or compile it."""
-        if config.DISABLE_JIT:
+        if INTERPRETED:
             self._entry = _interpreted(self.function)
         else:
             dispatcher = numba.njit(**FLAGS)(self.function)
@@ -125,30 +130,33 @@ class _Cache:
     """
 
     def __init__(self, name: str) -> None:
-        self.cache_path = _kernel_cache.folder(_target())
-        self._file = None if self.cache_path is None else os.path.join(self.cache_path, name)
+        folder = _kernel_cache.folder(_target())
+        self.cache_path = None if folder is None else str(folder)
+        self._file = None if folder is None else folder / name
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
+    def load_overload(self, _signature: Any, target_context: Any) -> Any:
         target_context.refresh()
         if self._file is None:
             return None
         try:
-            with open(self._file, "rb") as file:
-                payload = pickle.load(file)
-            return compiler.CompileResult._rebuild(target_context, *payload)
-        except Exception:  # a missing or torn file, or one that cannot be read: compile
+            payload = pickle.loads(self._file.read_bytes())
+            return _REBUILD(target_context, *payload)
+        except Exception:  # a missing, torn or foreign file: compile
             return None
 
-    def save_overload(self, sig: Any, data: Any) -> None:
-        if self._file is None or data.library.has_dynamic_globals:
+    def save_overload(self, _signature: Any, result: Any) -> None:
+        if self._file is None:
             return
-        try:
-            handle, temporary = tempfile.mkstemp(dir=self.cache_path)
+        # A full disk or a vanished folder: the kernel works uncached.
+        with contextlib.suppress(OSError):
+            handle, temporary = tempfile.mkstemp(dir=self._file.parent)
             with os.fdopen(handle, "wb") as file:
-                file.write(serialize.dumps(data._reduce()))
-            os.replace(temporary, self._file)
-        except OSError:  # full disk, folder gone: the kernel works uncached
-            return
+                file.write(_DUMPS(result._reduce()))
+            Path(temporary).replace(self._file)
+
+
+_REBUILD: Any = compiler.CompileResult._rebuild
+_DUMPS: Any = serialize.dumps
 
 
 def _target() -> str:
@@ -159,7 +167,7 @@ def _target() -> str:
     return repr((*parts, llvm.get_process_triple(), llvm.get_host_cpu_name(), features))
 
 
-if config.DISABLE_JIT:
+if INTERPRETED:
 
     def float_bits(x: Any) -> Any:
         """The IEEE 754 bits of a float64 as uint64."""
@@ -175,8 +183,8 @@ if config.DISABLE_JIT:
 else:
 
     def _bitcast(source: Any, target: Any) -> Any:
-        def typer(typingctx: Any, x: Any) -> Any:
-            def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        def typer(_typingctx: Any, _x: Any) -> Any:
+            def codegen(context: Any, builder: Any, _signature: Any, args: Any) -> Any:
                 return builder.bitcast(args[0], context.get_value_type(target))
 
             return target(source), codegen
@@ -187,13 +195,13 @@ else:
     bits_float = intrinsic(_bitcast(U64, F64))
 
     @intrinsic
-    def wide_vectors(typingctx: Any) -> Any:
+    def wide_vectors(_typingctx: Any) -> Any:
         """Let LLVM use 512-bit vectors in the calling kernel, where the CPU has them.
 
         On Intel CPUs it prefers 256 bits, for the sake of code that is seldom vector code.
         """
 
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        def codegen(context: Any, builder: Any, _signature: Any, _args: Any) -> Any:
             # llvmlite's own `add` knows enum attributes only; this one is a string.
             set.add(builder.function.attributes, '"prefer-vector-width"="512"')
             return context.get_dummy_value()

@@ -43,7 +43,7 @@ def source_hash() -> str:
     return digest.hexdigest()
 
 
-def folder(target: str) -> str | None:
+def folder(target: str) -> Path | None:
     """The cache folder for `target` (a text that names compiler, CPU and flags), made 0700.
 
     None where there is no folder that only this user can write to.
@@ -59,7 +59,7 @@ def folder(target: str) -> str | None:
         private = _private(base) and _private(path)
     except OSError:
         return None
-    return str(path) if private and os.access(path, os.W_OK) else None
+    return path if private and os.access(path, os.W_OK) else None
 
 
 def _private(path: Path) -> bool:

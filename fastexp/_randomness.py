@@ -53,12 +53,12 @@ def make_key(rng: Any) -> WordArray:
         rng = rng.bit_generator
     if isinstance(rng, np.random.BitGenerator):
         raw = np.asarray(rng.random_raw(4), dtype=np.uint64) & np.uint64(0xFFFFFFFF)
-        return raw[0::2] | (raw[1::2] << np.uint64(32))
+        return np.asarray(raw[0::2] | (raw[1::2] << np.uint64(32)), dtype=np.uint64)
     try:
         if isinstance(rng, (bool, float, str)):
             raise TypeError
         seeds = rng if isinstance(rng, np.random.SeedSequence) else np.random.SeedSequence(rng)
-        return seeds.generate_state(2, np.uint64)
+        return np.asarray(seeds.generate_state(2, np.uint64), dtype=np.uint64)
     except (TypeError, ValueError):
         raise ParameterTypeError(
             "rng must be None, a non-negative integer or a sequence of them, a SeedSequence, "

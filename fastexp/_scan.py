@@ -92,7 +92,7 @@ class Scan:
 
 
 def check(status: int) -> None:
-    """Raise what a kernel's status asks for; UNSURE and VOID are no errors."""
+    """Raise what a kernel's status asks for; UNSURE and AGAIN are no errors."""
     _validate.finite(status != envelope.NOT_FINITE)
     if status == envelope.ROUNDING_MODE:
         raise RoundingModeError("the processor's rounding mode must be to nearest")

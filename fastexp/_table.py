@@ -10,6 +10,7 @@ from ._scan import Scan, in_parts
 from ._typing import IntArray, WordArray
 from .errors import FastexpError
 from .kernels import alias
+from .kernels.envelope import SLACK
 
 MARGIN = 1.0 - 2.0**-30  # of the cells, so that roundings cannot overfill the table
 DOUBT = 16  # cells a candidate that are kept free for its doubtful part
@@ -100,9 +101,10 @@ class Table:
     def doubts(self) -> list[int]:
         """D of each candidate: the cells it may claim beyond its certain ones."""
         least = self.weights[: self.scan.bits.size]
-        doubts = 2 * ((least + 2) >> alias.SLACK) + 7
+        doubts = 2 * ((least + 2) >> SLACK) + 7
         base = self.scan.weighting.base
-        return (doubts if base is None else np.where(base > 0, doubts, 0)).tolist()
+        listed: list[int] = (doubts if base is None else np.where(base > 0, doubts, 0)).tolist()
+        return listed
 
     def look_up(self, word: int) -> int:
         """The outcome of one word, as `alias.look_up`."""

@@ -83,7 +83,8 @@ def exp_bounds(gamma: Fraction, precision: int) -> tuple[int, int]:
     while term_hi > 0:
         n += 1
         term_lo = (term_lo * low >> fixed) // n
-        term_hi = -(-(-(-term_hi * high >> fixed)) // n) if term_hi > 1 else 0
+        # rounded up twice; a last term of one unit is left to the outward slack below
+        term_hi = -((-term_hi * high >> fixed) // n) if term_hi > 1 else 0
         if n % 2:
             lo, hi = lo - term_hi, hi - term_lo
         else:

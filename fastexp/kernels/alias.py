@@ -24,12 +24,13 @@ from .._jit import (
     IN_F64,
     IN_I64,
     IN_U64,
+    NOTHING,
     OUT_I64,
     OUT_U64,
+    PAIR,
     bits_float,
     helper,
     kernel,
-    types,
     wide_vectors,
 )
 from .envelope import SLACK, lower, rounded_weight
@@ -62,7 +63,7 @@ def fill_lower(heights: Any, lift: Any, scale: Any, log_base: Any, out: Any) -> 
     return sum_lower, sum_doubt
 
 
-@kernel(types.UniTuple(I64, 2)(IN_U64, I64, IN_F64, F64, F64, IN_I64, OUT_I64, OUT_I64))
+@kernel(PAIR(IN_U64, I64, IN_F64, F64, F64, IN_I64, OUT_I64, OUT_I64))
 def weigh(
     bits: Any, kind: Any, log_base: Any, rate: Any, scale: Any, best: Any, weights: Any, work: Any
 ) -> Any:
@@ -83,7 +84,7 @@ def weigh(
     return sum_lower, sum_doubt
 
 
-@kernel(types.void(OUT_I64, I64, I64, OUT_I64, OUT_U64))
+@kernel(NOTHING(OUT_I64, I64, I64, OUT_I64, OUT_U64))
 def alias_build(weights: Any, column_bits: Any, cell_bits: Any, order: Any, table: Any) -> None:
     """Fill `table` for weights that sum to 2**(column_bits + cell_bits).
 
@@ -116,7 +117,7 @@ def alias_build(weights: Any, column_bits: Any, cell_bits: Any, order: Any, tabl
         table[giver] = (np.uint64(capacity) << shift) | np.uint64(giver)
 
 
-@kernel(types.void(IN_U64, I64, I64, IN_U64, I64, OUT_I64, OUT_U64))
+@kernel(NOTHING(IN_U64, I64, I64, IN_U64, I64, OUT_I64, OUT_U64))
 def alias_fill(
     table: Any, column_bits: Any, cell_bits: Any, stream: Any, first: Any, out: Any, words: Any
 ) -> None:

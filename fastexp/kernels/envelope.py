@@ -25,12 +25,12 @@ from .._jit import (
     I64,
     IN_F64,
     IN_U64,
+    NOTHING,
     OUT_I64,
     bits_float,
     float_bits,
     helper,
     kernel,
-    types,
     wide_vectors,
 )
 from .heights import BLOCK, NONE, block_gap, block_top, fill_heights, lowest_height
@@ -43,7 +43,7 @@ DEEPEST = 60.0  # heights beyond count as this: 2**(50 - 60) still rounds to 0
 INTEGER = 4503599627370496.0  # 2**52: the sum's low bits are the rounded number
 INTEGER_BITS = np.uint64(0x4330000000000000)
 # status of a round, beside an accepted candidate's index (>= 0)
-NOT_FINITE, UNSURE, VOID, ROUNDING_MODE = -1, -2, -3, -4
+NOT_FINITE, UNSURE, AGAIN, ROUNDING_MODE = -1, -2, -3, -4
 
 
 @helper
@@ -174,7 +174,7 @@ def draw(
     low_word: Any,
     high_word: Any,
 ) -> Any:
-    """One round from settled blocks and 128 random bits: an index, UNSURE or VOID.
+    """One round from settled blocks and 128 random bits: an index, UNSURE or AGAIN.
 
     All blocks, and all candidates of the drawn block, are looked at whatever is drawn.
     """
@@ -183,7 +183,7 @@ def draw(
     total_high, total_low = np.uint64(tail[0]), np.uint64(tail[1])
     r1, r0, counts = below(high_word, low_word, total_high, total_low, WORD)
     if not counts:
-        return VOID
+        return AGAIN
     # The drawn block: how many blocks' cumulative sums are <= R.
     high, low, chosen, rho = NONE, NONE, 0, np.int64(r0)
     for b in range(count):
@@ -211,7 +211,7 @@ def draw(
         index += 1 if passed else 0
         before = seen if passed else before
     if index == part.size:  # between the block's sum and its bound
-        return VOID
+        return AGAIN
     rho -= before
     tail[4] = start + index
     tail[5] = rho
@@ -251,7 +251,7 @@ def envelope_scan(
     return scan(bits, kind, log_base, rate, scale, blocks, work)
 
 
-@kernel(types.void(I64, F64, I64, OUT_I64))
+@kernel(NOTHING(I64, F64, I64, OUT_I64))
 def envelope_settle(kind: Any, rate: Any, size: Any, blocks: Any) -> None:
     """`settle` after the threads' scans."""
     settle(kind, rate, size, blocks)
@@ -261,5 +261,5 @@ def envelope_settle(kind: Any, rate: Any, size: Any, blocks: Any) -> None:
 def envelope_draw(
     bits: Any, kind: Any, log_base: Any, rate: Any, scale: Any, blocks: Any, work: Any, words: Any
 ) -> Any:
-    """A further round from settled blocks: an index >= 0, UNSURE or VOID."""
+    """A further round from settled blocks: an index >= 0, UNSURE or AGAIN."""
     return draw(bits, kind, log_base, rate, scale, blocks, work, words[0], words[1])

@@ -106,8 +106,9 @@ def block_gap(kind: Any, best: Any, top: Any) -> Any:
 
 @helper
 def lowest_height(heights: Any) -> Any:
-    """The least of `heights`, as the order of their bits: LLVM does not vectorise a
-    float minimum, because of NaN.
+    """The least of `heights`, by the order of their bits.
+
+    LLVM does not vectorise the minimum of floats, because of NaN.
     """
     wide_vectors()
     least = ALL

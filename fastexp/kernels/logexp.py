@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import IN_F64, OUT_F64, bits_float, float_bits, helper, kernel, types, wide_vectors
+from .._jit import IN_F64, NOTHING, OUT_F64, bits_float, float_bits, helper, kernel, wide_vectors
 
 LOG2E = 1.4426950408889634
 # ln 2 in two parts; the first has 40 bits, so that n * LN2_HI is exact for |n| < 2**12.
@@ -89,7 +89,7 @@ def log_one(x: Any) -> Any:
     return y if x > 0.0 else -INFINITY
 
 
-@kernel(types.void(IN_F64, OUT_F64))
+@kernel(NOTHING(IN_F64, OUT_F64))
 def exp_fill(x: Any, out: Any) -> None:
     """out[i] = exp(x[i]), within 2 ulp; 0 below EXP_LOWEST."""
     wide_vectors()
@@ -97,7 +97,7 @@ def exp_fill(x: Any, out: Any) -> None:
         out[i] = exp_one(x[i])
 
 
-@kernel(types.void(IN_F64, OUT_F64))
+@kernel(NOTHING(IN_F64, OUT_F64))
 def log_fill(x: Any, out: Any) -> None:
     """out[i] = log(x[i]), within 2 ulp, for finite x >= 0."""
     wide_vectors()

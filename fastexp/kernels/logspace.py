@@ -16,13 +16,13 @@ from .._jit import (
     IN_F64,
     IN_I64,
     IN_U64,
+    NOTHING,
     OUT_F64,
     OUT_I64,
     bits_float,
     float_bits,
     helper,
     kernel,
-    types,
     wide_vectors,
 )
 from .heights import BLOCK, NONE, block_gap, block_top, fill_heights, lowest_height
@@ -108,7 +108,7 @@ def add_blocks(kind: Any, rate: Any, count: Any, blocks: Any, lift: Any) -> Any:
     return total + lost
 
 
-@kernel(types.void(IN_U64, I64, IN_F64, F64, IN_I64, F64, OUT_F64))
+@kernel(NOTHING(IN_U64, I64, IN_F64, F64, IN_I64, F64, OUT_F64))
 def fill_log_probabilities(
     bits: Any, kind: Any, log_base: Any, rate: Any, best: Any, log_sum: Any, out: Any
 ) -> None:
@@ -120,7 +120,7 @@ def fill_log_probabilities(
         out[i] = (lift - out[i]) - log_sum
 
 
-@kernel(types.void(IN_U64, I64, IN_F64, F64, IN_I64, F64, OUT_F64))
+@kernel(NOTHING(IN_U64, I64, IN_F64, F64, IN_I64, F64, OUT_F64))
 def fill_probabilities(
     bits: Any, kind: Any, log_base: Any, rate: Any, best: Any, total: Any, out: Any
 ) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import IN_U64, OUT_U64, U64, helper, kernel, types, wide_vectors
+from .._jit import IN_U64, NOTHING, OUT_U64, U64, helper, kernel, wide_vectors
 
 MULTIPLIER_0 = np.uint64(0xD2511F53)
 MULTIPLIER_1 = np.uint64(0xCD9E8D57)
@@ -117,13 +117,13 @@ def below(x1: Any, x0: Any, s1: Any, s0: Any, bits: Any) -> Any:
     return (t1 + over) & mask, c2c, counts
 
 
-@kernel(types.void(IN_U64, U64, U64, OUT_U64))
+@kernel(NOTHING(IN_U64, U64, U64, OUT_U64))
 def substream_words(stream: Any, substream: Any, first: Any, out: Any) -> None:
     """Words first ... of substream `substream` of `stream` (first and size even)."""
     fill_substream(stream, substream, first, out)
 
 
-@kernel(types.void(IN_U64, U64, IN_U64, OUT_U64))
+@kernel(NOTHING(IN_U64, U64, IN_U64, OUT_U64))
 def derive_streams(key: Any, tag: Any, names: Any, out: Any) -> None:
     """out[2i], out[2i + 1] = the stream (tag, names[i]) of the 128-bit key."""
     wide_vectors()
@@ -131,7 +131,7 @@ def derive_streams(key: Any, tag: Any, names: Any, out: Any) -> None:
         out[2 * i], out[2 * i + 1] = philox(names[i], tag ^ key[1], key[0])
 
 
-@kernel(types.void(IN_U64, U64, U64, U64, OUT_U64))
+@kernel(NOTHING(IN_U64, U64, U64, U64, OUT_U64))
 def bounded(words: Any, high: Any, low: Any, bits: Any, out: Any) -> None:
     """out[3i:3i+3] = `below` of words 2i (low limb) and 2i + 1 (high limb)."""
     for i in range(words.size // 2):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from .. import _draw, _validate
-from .._randomness import row_stream
+from .._scan import MASK_64, key_value
 from .._typing import ArrayLike, FloatArray, IntArray, RNGLike, SeedLike, WordArray
 from .._weighting import Weighting
 from ..kernels import logspace
@@ -118,8 +118,6 @@ class FiniteLaw:
         return self._weighting.rate_nats * best - lift + log_one_value(self._sum.total)
 
     def _best_and_lift(self) -> tuple[float, float]:
-        from .._scan import MASK_64, key_value
-
         best = key_value(int(self._sum.best[0]) & MASK_64, self._kind)
         return float(best), float(self._sum.best.view(np.float64)[1])
 
@@ -324,14 +322,8 @@ class FiniteLaw:
         int or ndarray of int64
             Indices of candidates.
         """
-        _validate.method(method)
-        return _draw.sample(
-            self._bits,
-            self._kind,
-            self._weighting,
-            _validate.size(size),
-            row_stream(rng, _validate.stream(streams)),
-            _validate.threads(threads),
+        return _draw.simulate(
+            self._bits, self._kind, self._weighting, size, rng, streams, threads, method
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, cast, overload
+from typing import Any, overload
 
 from .. import _draw, _validate
 from .._typing import ArrayLike, IntArray, NaN, RNGLike, SeedLike, WordArray
@@ -143,12 +143,11 @@ class FiniteMechanism(ABC):
         ParameterTypeError, ParameterError, InvalidUtilities
             As in `release`, and for `size`, `rng`, `streams` and `method`.
         """
-        return self.law(data, nan=nan).sample(
-            cast(int, size), rng=rng, streams=streams, threads=threads, method=method
-        )
+        bits, kind = self._utilities(data, nan)
+        return _draw.simulate(bits, kind, self._weighting, size, rng, streams, threads, method)
 
     def law(self, data: Any, *, nan: NaN = "raise") -> FiniteLaw:
-        """The exact law of `release` and `sample` on this data. **It holds the data.**
+        """The exact law of `release` and `sample` on this data, **which it holds**.
 
         Parameters
         ----------

@@ -107,7 +107,8 @@ class Exponential(FiniteMechanism):
             put(self, "candidates", _validate.candidates(self.candidates))
         base = None
         if self.base is not None:
-            base = _validate.base(self.base, self.candidates and len(self.candidates))
+            k = None if self.candidates is None else len(self.candidates)
+            base = _validate.base(self.base, k)
             put(self, "base", tuple(base.tolist()))
         rate = selection_rate(self.epsilon, self.sensitivity, self.monotonic)
         put(self, "_weighting", Weighting(rate, base))

@@ -42,6 +42,6 @@ class ScoredExponential(Exponential):
             scores = None
         if scores is None:  # outside the handler: no traceback leads to the data
             raise ScoreError(
-                "the score function failed; its message is withheld as it may hold data"
+                "the score function failed (its message is withheld: it may hold data)"
             )
         return _validate.utilities(scores, len(labels), nan)
