@@ -68,6 +68,10 @@ def exp_bounds(gamma: Fraction, precision: int) -> tuple[int, int]:
     The Taylor series of gamma / 2**j < 1/128 alternates; its terms are bracketed by floor
     and ceiling in fixed point, and j bracketed squarings undo the halving.
     """
+    if gamma < 0:
+        raise ValueError("gamma must be >= 0")
+    if gamma == 0:  # the only rational exponential: bounds would never decide a tie
+        return 1 << precision, 1 << precision
     if gamma > precision + 8:
         return 0, 1
     halvings = max(0, (gamma.numerator // gamma.denominator).bit_length() + 7)
@@ -99,11 +103,11 @@ def log_bounds(x: Fraction, precision: int) -> tuple[int, int]:
     """Integers lo <= 2**precision * ln(x) <= hi for x > 0: 2*atanh((m-1)/(m+1)) + n*ln 2."""
     n = x.numerator.bit_length() - x.denominator.bit_length()
     m = x / Fraction(2) ** n  # in (1/2, 2)
-    lo, hi = _atanh_bounds((m - 1) / (m + 1), precision + 16)
-    lo_2, hi_2 = _atanh_bounds(Fraction(1, 3), precision + 16)
+    lo, hi = _atanh_bounds((m - 1) / (m + 1), precision + 32)
+    lo_2, hi_2 = _atanh_bounds(Fraction(1, 3), precision + 32)
     low = 2 * (lo + n * (lo_2 if n >= 0 else hi_2))
     high = 2 * (hi + n * (hi_2 if n >= 0 else lo_2))
-    return low >> 16, -(-high >> 16)
+    return low >> 32, -(-high >> 32)
 
 
 def _atanh_bounds(t: Fraction, precision: int) -> tuple[int, int]:

@@ -1,0 +1,185 @@
+"""Markdown from a result file: ``python -m benchmarks.report FILE [--summary] [--into README]``.
+
+Every planned row is shown, lost ones in bold; figures have 3 significant digits.
+"""
+
+from __future__ import annotations
+
+import argparse
+from itertools import groupby
+from math import floor, log10
+from pathlib import Path
+from typing import Any
+
+from . import schema
+from .leak import THRESHOLD
+
+NOISY = 0.15  # spread from which a row is marked
+ROLES = ("ours", "variant", "rival", "limit")
+UNITS = {
+    "s": (("ns", 1e-9), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0)),
+    "B": (("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9)),
+    "|t|": (("", 1.0),),
+}
+BEGIN, END = "<!-- benchmarks: begin -->", "<!-- benchmarks: end -->"
+
+
+def digits(value: float) -> str:
+    """3 significant digits, without an exponent."""
+    if value == 0:
+        return "0"
+    rounded = float(f"{value:.2e}")
+    return f"{rounded:.{max(0, 2 - floor(log10(abs(rounded))))}f}"
+
+
+def quantity(value: float, unit: str) -> str:
+    """A figure in the unit that leaves at least one digit before the point."""
+    if value <= 0 and unit != "|t|":
+        raise ValueError(f"a measurement must be > 0, got {value!r} {unit}")
+    rounded = float(f"{value:.2e}")
+    name, scale = next(
+        (pair for pair in reversed(UNITS[unit]) if rounded >= pair[1] * (1 - 1e-9)), UNITS[unit][0]
+    )
+    return f"{digits(rounded / scale)} {name}".rstrip()
+
+
+def count(value: int) -> str:
+    """1,000 or 1e+07 in the shorter way."""
+    power = floor(log10(value)) if value else 0
+    return f"1e{power}" if power >= 4 and value == 10**power else f"{value:,}"
+
+
+def lost(row: dict[str, Any]) -> bool:
+    """Whether a peer was better, or a release's time gave something away."""
+    if row["unit"] == "|t|":
+        return bool(row["role"] == "ours" and row["median"] > THRESHOLD)
+    return bool(row["role"] == "rival" and row["ratio"] is not None and row["ratio"] < 1)
+
+
+def line(row: dict[str, Any]) -> str:
+    """One row of a case's table."""
+    figure, spread = quantity(row["median"], row["unit"]), f"{100 * row['spread']:.0f}%"
+    if row["unit"] == "|t|":  # noise about 0 has no relative spread
+        spread = f"up to {digits(max(row['repeats']))}"
+    elif row["spread"] > NOISY:
+        figure += " ~"
+    ratio = "-" if row["ratio"] is None else f"{digits(row['ratio'])}x"
+    first = "-" if row["first_s"] is None else quantity(row["first_s"], "s")
+    cells = [row["name"], row["role"], figure, ratio, spread, first]
+    if lost(row):
+        cells[2:4] = [f"**{cell}**" for cell in cells[2:4]]
+    runs = f"{len(row['repeats'])} x {count(row['calls'])}"
+    return f"| {count(row['k'])} | {' | '.join(cells)} | {runs} |"
+
+
+def missing_line(entry: dict[str, Any]) -> str:
+    """A row that was not measured."""
+    k = entry["case"].rpartition("=")[2]
+    return f"| {count(int(k))} | {entry['name']} | - | absent: {entry['reason']} | - | - | - | - |"
+
+
+HEAD = """| k | what | role | median | ratio | spread | first call | repeats x calls |
+|---:|---|---|---:|---:|---:|---:|---:|"""
+
+
+def case_table(cases: list[dict[str, Any]], record: dict[str, Any]) -> str:
+    """All rows of the cases of one name."""
+    lines = [HEAD]
+    for case in cases:
+        rows = [row for row in record["rows"] if row["case"] == case["id"]]
+        rows.sort(key=lambda row: ROLES.index(row["role"]))
+        lines += [line(row) for row in rows]
+        lines += [missing_line(e) for e in record["absent"] if e["case"] == case["id"]]
+    return "\n".join(lines)
+
+
+def title(case: dict[str, Any]) -> str:
+    """A case's name without its k."""
+    return str(case["id"]).partition("/")[0]
+
+
+def markdown(record: dict[str, Any]) -> str:
+    """The whole report."""
+    schema.check_complete(record)
+    parts = [about(record), SUMMARY_NOTE, summary(record)]
+    for name, cases in groupby(record["cases"], key=title):
+        parts += [f"### {name}", case_table(list(cases), record)]
+    return "\n\n".join([*parts, NOTES])
+
+
+SUMMARY_NOTE = "The best peer of each case against fastexp:"
+NOTES = (
+    "ratio: median over fastexp's, above 1x fastexp is better; **bold**: fastexp lost; "
+    f"~: spread (interquartile range over median) above {100 * NOISY:.0f}%; "
+    f"|t|: bold above {THRESHOLD}."
+)
+
+
+def about(record: dict[str, Any]) -> str:
+    """One paragraph of provenance."""
+    p = record["provenance"]
+    versions = ", ".join(f"{name} {v}" for name, v in p["versions"].items() if v)
+    dirty = " with changes" if p["dirty"] else ""
+    low, high = record["load"][0], record["load"][-1]
+    return (
+        f"Measured {p['date'][:10]} at commit {p['commit'][:10]}{dirty} on {p['cpu']}, "
+        f"{p['cores']} cores (load {low} before, {high} after), Python {p['python']}, {versions}."
+    )
+
+
+def summary(record: dict[str, Any]) -> str:
+    """One line a case: fastexp, the best peer and their ratio, whoever won."""
+    schema.check_complete(record)
+    lines = [
+        "| case | k | fastexp | best peer | its figure | ratio |",
+        "|---|---:|---:|---|---:|---:|",
+    ]
+    for case in record["cases"]:
+        rows = [row for row in record["rows"] if row["case"] == case["id"]]
+        ours = [row for row in rows if row["role"] == "ours"]
+        rivals = [row for row in rows if row["role"] == "rival"]
+        if not ours:
+            raise ValueError(f"{case['id']} has no row of fastexp's")
+        if not rivals or ours[0]["unit"] == "|t|":
+            continue
+        best = min(rivals, key=lambda row: float(row["median"]))
+        ratio = f"{digits(best['ratio'])}x"
+        cells = [
+            *(title(case), count(best["k"]), quantity(ours[0]["median"], ours[0]["unit"])),
+            *(best["name"], quantity(best["median"], best["unit"])),
+            f"**{ratio}**" if lost(best) else ratio,
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def put_between(text: str, table: str) -> str:
+    """`text` with everything between the two markers replaced by `table`."""
+    if text.count(BEGIN) != 1 or text.count(END) != 1:
+        raise ValueError(f"the file must hold {BEGIN} and {END} once each")
+    head, _, rest = text.partition(BEGIN)
+    return f"{head}{BEGIN}\n\n{table}\n\n{END}{rest.partition(END)[2]}"
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Print the report, or put it into a file; with --check only see whether it is there."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.report", description=__doc__)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--summary", action="store_true", help="one line a case")
+    parser.add_argument("--into", type=Path, help="a Markdown file with the two markers")
+    parser.add_argument("--check", action="store_true", help="exit 1 if --into would change it")
+    arguments = parser.parse_args(argv)
+    record = schema.read(arguments.file)
+    table = summary(record) if arguments.summary else markdown(record)
+    if arguments.into is None:
+        print(table)
+        return 0
+    before = arguments.into.read_text(encoding="utf-8")
+    after = put_between(before, table)
+    if not arguments.check:
+        arguments.into.write_text(after, encoding="utf-8")
+    return int(arguments.check and after != before)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

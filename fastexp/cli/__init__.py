@@ -1,0 +1,78 @@
+"""The command line: `main` finds the command, and turns every ending into an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from .errors import FAILURE, INTERRUPTED, OK, report
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        The arguments; default: those of the process.
+
+    Returns
+    -------
+    int
+        The exit code: 0 done, 1 failure at run time (also: nobody reads the output), 2 the
+        user's mistake, 130 interrupted.
+    """
+    if sys.stdout is None:  # a release that nobody sees would cost epsilon all the same
+        _end("there is no stdout")
+        return FAILURE
+    try:
+        code = _run(argv)
+        sys.stdout.flush()  # a full disk or a closed pipe shows here, not at exit
+    except KeyboardInterrupt:
+        _end("interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:
+        _silence()
+        return FAILURE
+    except OSError as error:
+        _silence()
+        _end(f"the output could not be written: {error.strerror or 'system error'}")
+        return FAILURE
+    return code
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    from .parser import build
+
+    if hasattr(sys.stdout, "reconfigure"):  # a label beyond the terminal's alphabet is escaped
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        options = build().parse_args(argv)
+        command = import_module(f".{options.module}", __name__)
+        getattr(command, options.function)(options)
+    except SystemExit as stop:  # argparse: --help, --version, a usage error
+        return stop.code if isinstance(stop.code, int) else FAILURE
+    except OSError:
+        raise
+    except Exception as error:
+        message, code = report(error)
+    else:
+        return OK
+    _end(message)
+    return code
+
+
+def _end(message: str) -> None:
+    from .output import note
+
+    note(f"fastexp: {message}")
+
+
+def _silence() -> None:
+    """Nothing more is written: the interpreter's own flush at exit cannot fail again."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError, AttributeError):  # stdout is no file
+        return

@@ -1,0 +1,191 @@
+"""The options and their help. Imports argparse only, so that --help is instant."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+from .. import __version__
+from .errors import MISTAKE
+
+MOST_DRAWS = 10**9  # 8 GB of indices
+
+ABOUT = "Exact private selection: the exponential mechanism of differential privacy."
+EXIT_CODES = """\
+exit codes:
+  0    done
+  1    failure at run time (also: nobody reads the output)
+  2    the user's mistake: usage, a parameter, the file
+  130  interrupted
+
+Results go to stdout, everything else to stderr. New here? Start with: fastexp demo
+"""
+SELECT = """\
+Select one candidate privately. By default the candidates are values of a column of
+FILE, and a value is the likelier the more records have it. One call gives one kind of
+output: a private release (default), or --law, or --draws.
+"""
+SELECT_MORE = """\
+examples:
+  fastexp select adult.csv --column sex --candidates Male,Female --epsilon 0.1
+  fastexp select adult.csv --column sex --candidates Male,Female --epsilon 0.001 --law
+  fastexp select scores.csv --utilities --sensitivity 1 --epsilon 1
+
+The file: a first row with the names of the columns; UTF-8; values are compared as text,
+exactly (spaces after a delimiter are skipped, blank lines too). Parquet (.parquet, .pq)
+needs polars or pyarrow.
+
+keys of --json:
+  release  kind, private, selected, epsilon, neighbors
+  --law    kind, private, epsilon, neighbors, expected_loss, loss_95,
+           rows of {candidate, probability, log_probability}
+  --draws  kind, private, epsilon, neighbors, draws, seed, plot,
+           rows of {candidate, observed, frequency, probability}
+  "private" says whether the output keeps the promise of epsilon; numbers beyond float64
+  are null; so is "neighbors" with --utilities.
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Errors in one line, with the way to the help."""
+
+    def error(self, message: str) -> NoReturn:
+        from .output import note
+
+        if "expected one argument" in message:
+            message += " (if it begins with -, write it with =, as in --candidates=-1,0,1)"
+        note(f"{self.prog}: error: {message}\nsee: {self.prog} --help")
+        sys.exit(MISTAKE)
+
+
+def program() -> str:
+    """How this program was called: ``fastexp`` or ``python -m fastexp``."""
+    called = Path(sys.argv[0])
+    module = called.name == "__main__.py" and called.parent.name == "fastexp"
+    return "python -m fastexp" if module else "fastexp"
+
+
+def build() -> argparse.ArgumentParser:
+    """Build the parser; its result names the module and the function of the command."""
+    raw = argparse.RawDescriptionHelpFormatter
+    top = _Parser(
+        prog=program(),
+        description=ABOUT,
+        epilog=EXIT_CODES,
+        formatter_class=raw,
+        allow_abbrev=False,
+    )
+    top.add_argument("--version", action="version", version=f"fastexp {__version__}")
+    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    def command(name: str, module: str, short: str, more: str = "") -> argparse.ArgumentParser:
+        made = commands.add_parser(
+            name,
+            help=short,
+            description=more or f"{short[0].upper()}{short[1:]}.",
+            formatter_class=raw,
+            allow_abbrev=False,
+        )
+        made.set_defaults(module=module, function=name.replace("-", "_"))
+        made.add_argument("--json", action="store_true", help="one JSON object on stdout")
+        return made
+
+    select = command("select", "select", "select one candidate of a file privately", SELECT)
+    select.epilog = SELECT_MORE
+    _data_options(select)
+    _privacy_options(select)
+    _output_options(select)
+    demo = command("demo", "demo", "a short story on real data, from any folder")
+    demo.add_argument("--records", action="store_true", help="print its records as CSV instead")
+    command("warmup", "info", "compile all kernels now, so that later calls start at once")
+    command("info", "info", "show versions, CPU, cache and threads")
+    return top
+
+
+def _data_options(select: argparse.ArgumentParser) -> None:
+    group = select.add_argument_group("data")
+    add = group.add_argument
+    add("file", metavar="FILE", help="CSV or Parquet; - is stdin (CSV)")
+    add("--column", metavar="C", help="the column whose values are counted")
+    add("--delimiter", type=_delimiter, default=",", metavar="D", help="of the CSV; tab for a tab")
+    add(
+        "--candidates",
+        metavar="A,B,C",
+        help="what can be selected: a public list, chosen without looking at FILE; "
+        "quote what contains a comma: '\"a, b\",c'",
+    )
+    add(
+        "--candidates-from-data",
+        action="store_true",
+        help="take the list from FILE; breaks the promise of privacy",
+    )
+    add(
+        "--utilities",
+        action="store_true",
+        help="FILE (CSV) has two columns, candidate and utility; the candidates in it are "
+        "public, higher utilities are better; needs --sensitivity",
+    )
+
+
+def _privacy_options(select: argparse.ArgumentParser) -> None:
+    add = select.add_argument_group("privacy").add_argument
+    add("--epsilon", type=float, required=True, metavar="E", help="in nats; smaller: more private")
+    add(
+        "--neighbors",
+        choices=("add-remove", "replace"),
+        help="what one person may do to the records: join or leave (default), or change theirs",
+    )
+    add(
+        "--sensitivity",
+        type=float,
+        metavar="S",
+        help="the most that one record changes the utility of any one candidate",
+    )
+    add(
+        "--monotonic",
+        action="store_true",
+        help="one record moves no two utilities in opposite directions",
+    )
+    add("--any-epsilon", action="store_true", help="lift the limits on epsilon, [1e-9, 1e6]")
+
+
+def _output_options(select: argparse.ArgumentParser) -> None:
+    group = select.add_argument_group("output (instead of a release; not private)")
+    kind = group.add_mutually_exclusive_group()
+    kind.add_argument("--law", action="store_true", help="the exact law as a table")
+    kind.add_argument(
+        "--draws", type=_draws, metavar="N", help="N simulated draws beside the exact law"
+    )
+    group.add_argument("--seed", type=_seed, metavar="S", help="with --draws: the same draws again")
+    group.add_argument("--plot", metavar="PNG", help="with --draws: a picture (png, svg, pdf)")
+    select.add_argument(
+        "-q", "--quiet", action="store_true", help="no line about what was promised"
+    )
+
+
+def _delimiter(text: str) -> str:
+    mark = {"tab": "\t", "\\t": "\t"}.get(text, text)
+    if len(mark) != 1 or mark in '"\r\n':
+        raise argparse.ArgumentTypeError("must be one character (tab for a tab)")
+    return mark
+
+
+def _draws(text: str) -> int:
+    return _between(text, 1, MOST_DRAWS)
+
+
+def _seed(text: str) -> int:
+    return _between(text, 0, 2**128 - 1)
+
+
+def _between(text: str, least: int, most: int) -> int:
+    limits = f"must be an integer between {least} and {most}"
+    try:
+        number = int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(limits) from None
+    if not least <= number <= most:
+        raise argparse.ArgumentTypeError(limits)
+    return number

@@ -1,0 +1,118 @@
+"""The picture of ``--draws``: observed frequencies against the exact law."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from .errors import Failure, UserMistake
+from .output import needed, printable
+
+SUFFIXES = (".png", ".svg", ".pdf")
+TOP, LONGEST = 20, 28  # bars, characters of a label
+BAR, MARK, QUIET = "#8fb8de", "#1b2a41", "#6b7280"
+
+
+def check(path: str) -> None:
+    """Refuse a picture that could not be written, before any work is done.
+
+    Parameters
+    ----------
+    path : str
+        Where the picture is to go.
+
+    Raises
+    ------
+    UserMistake
+        If its folder does not exist or its kind is none of `SUFFIXES`.
+    Failure
+        If matplotlib is not installed.
+    """
+    target = Path(path)
+    if target.suffix.lower() not in SUFFIXES:
+        raise UserMistake(f"--plot writes {', '.join(SUFFIXES)}, got {path!r}")
+    if not target.parent.is_dir() or target.is_dir():
+        raise UserMistake(f"--plot {path!r} is not a file in an existing folder")
+    needed("matplotlib.figure", "--plot", "'fastexp[plot]'")
+
+
+def draw(path: str, candidates: Sequence[str], observed: Any, exact: Any, epsilon: float) -> None:
+    """Draw the frequencies as bars, the exact probabilities as marks, and save.
+
+    Parameters
+    ----------
+    path : str
+        A file of one of `SUFFIXES`.
+    candidates : sequence of str
+        By descending probability; the first `TOP` are drawn.
+    observed, exact : ndarray, shape (k,)
+        How often each was drawn, and its probability, in the same order.
+    epsilon : float
+        For the title.
+    """
+    figure_class = needed("matplotlib.figure", "--plot", "'fastexp[plot]'").Figure
+    n, shown, exact = int(observed.sum()), min(len(candidates), TOP), exact.clip(max=1.0)
+    figure = figure_class(figsize=(8, 2.0 + 0.34 * shown), dpi=150, layout="constrained")
+    figure.get_layout_engine().set(w_pad=0.12, h_pad=0.1)
+    axes = figure.subplots()
+    _bars(axes, observed[:shown] / n, exact[:shown], n)
+    labels = [_label(name) for name in candidates[:shown]]
+    axes.set_yticks(range(shown), labels, parse_math=False)
+    _dress(axes, shown)
+    notes = [f"epsilon = {epsilon:g}", "not private: for analysis only"]
+    if shown < len(candidates):
+        notes.append(f"the {shown} likeliest of {len(candidates):,} candidates")
+    _title(axes, f"{n:,} draw{'s' * (n != 1)} against the exact law", " · ".join(notes))
+    figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=9)
+    _save(figure, path)
+
+
+def _bars(axes: Any, frequencies: Any, exact: Any, n: int) -> None:
+    places = range(len(exact))
+    spread = 2 * (exact * (1 - exact) / n) ** 0.5
+    low, high = exact.clip(max=spread), spread.clip(max=1 - exact)  # stays within 0 and 1
+    axes.barh(places, frequencies, height=0.66, color=BAR, label="observed frequency")
+    axes.errorbar(
+        exact,
+        places,
+        xerr=(low, high),
+        fmt="D",
+        markersize=4.5,
+        color=MARK,
+        elinewidth=1.2,
+        capsize=3,
+        label="exact probability ± 2 standard errors",
+    )
+
+
+def _dress(axes: Any, shown: int) -> None:
+    axes.set_ylim(shown - 0.4, -0.6)  # the likeliest on top
+    axes.set_xlim(left=0)
+    axes.set_xlabel("probability")
+    axes.grid(axis="x", color="#e5e7eb", linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+
+
+def _title(axes: Any, title: str, notes: str) -> None:
+    axes.set_title(title, loc="left", fontsize=13, fontweight="bold", color=MARK, pad=26)
+    place = {"xy": (0, 1), "xycoords": "axes fraction", "textcoords": "offset points"}
+    axes.annotate(notes, xytext=(0, 10), fontsize=9, color=QUIET, **place)
+
+
+def _label(name: str) -> str:
+    text = printable(name)
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def _save(figure: Any, path: str) -> None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # glyphs that the font does not have
+            figure.savefig(path)
+    except OSError as error:
+        reason = error.strerror or "system error"
+        raise Failure(f"the picture {path!r} could not be written: {reason}") from None

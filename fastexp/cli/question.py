@@ -1,0 +1,173 @@
+"""Options to a mechanism and the data that it is asked about."""
+
+from __future__ import annotations
+
+import csv
+from argparse import Namespace
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from . import reading
+from .errors import UserMistake
+from .output import note
+
+if TYPE_CHECKING:
+    from ..mechanisms.exponential import Exponential
+    from ..mechanisms.most_common import MostCommon
+
+WHY_PUBLIC = """\
+--candidates is needed: the list to select from, chosen without looking at FILE
+why:   a list made from the data shows that each value on it occurs, so that somebody with
+       a rare one took part, whatever epsilon is
+do:    take it from the form, code book or standard behind the data, as in
+       --candidates "yes,no,no answer"; candidates that nobody has do no harm
+else:  for data that is public anyway there is --candidates-from-data"""
+FROM_DATA = """\
+WARNING: the candidates were taken from the file: that a value occurs at all is not protected,
+WARNING: so the output does not keep the promise of epsilon. Use it for public data only."""
+WORDS = {"true": True, "false": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A mechanism, its data and the names under which its candidates are printed."""
+
+    mechanism: MostCommon | Exponential
+    data: Any
+    candidates: tuple[str, ...]
+    from_data: bool = False
+
+
+def ask(options: Namespace) -> Question:
+    """Check the options against each other, then read the file.
+
+    Parameters
+    ----------
+    options : Namespace
+        Of the command ``select``.
+
+    Returns
+    -------
+    Question
+
+    Raises
+    ------
+    UserMistake
+        If options do not go together or the file is not as it must be.
+    """
+    _check(options)
+    return _scored(options) if options.utilities else _counted(options)
+
+
+def _check(options: Namespace) -> None:
+    if options.draws is None:
+        for name in ("seed", "plot"):
+            if getattr(options, name) is not None:
+                raise UserMistake(f"--{name} belongs to --draws")
+    if options.utilities:
+        _refuse(options, "does not go with --utilities", "column", "candidates", "neighbors")
+        _refuse(options, "does not go with --utilities", "candidates_from_data")
+        if options.sensitivity is None:
+            raise UserMistake(
+                "--utilities needs --sensitivity: the most that one record changes the utility "
+                "of any one candidate"
+            )
+        return
+    _refuse(options, "is for --utilities (counts have sensitivity 1)", "sensitivity", "monotonic")
+    if options.column is None:
+        raise UserMistake("--column is needed: the column of FILE whose values are counted")
+    if options.candidates is None and not options.candidates_from_data:
+        raise UserMistake(WHY_PUBLIC)
+    if options.candidates is not None and options.candidates_from_data:
+        raise UserMistake("--candidates does not go with --candidates-from-data")
+
+
+def _refuse(options: Namespace, why: str, *names: str) -> None:
+    for name in names:
+        if getattr(options, name) not in (None, False):
+            raise UserMistake(f"--{name.replace('_', '-')} {why}")
+
+
+def _scored(options: Namespace) -> Question:
+    import numpy as np
+
+    from .. import Exponential
+
+    pairs = reading.pairs(options.file, options.delimiter)
+    mechanism = Exponential(
+        options.epsilon,
+        options.sensitivity,
+        monotonic=options.monotonic,
+        candidates=pairs.candidates,
+        any_epsilon=options.any_epsilon,
+    )
+    return Question(mechanism, np.array(pairs.utilities), pairs.candidates)
+
+
+def _counted(options: Any) -> Question:
+    def mechanism(candidates: tuple[Any, ...]) -> MostCommon:
+        from .. import MostCommon
+
+        return MostCommon(
+            options.epsilon,
+            candidates,
+            neighbors=options.neighbors or "add-remove",
+            any_epsilon=options.any_epsilon,
+        )
+
+    if options.candidates_from_data:
+        found = reading.records(options.file, options.column, options.delimiter)
+        note(FROM_DATA)
+        typed = _occurring(found.values)
+        return Question(mechanism(typed), found.values, tuple(map(str, typed)), from_data=True)
+    texts = split(options.candidates)
+    made = mechanism(texts)  # parameters are refused before the file is looked at
+    found = reading.records(options.file, options.column, options.delimiter)
+    if found.kind != "text":
+        made = mechanism(tuple(_typed(text, found.kind) for text in texts))
+    return Question(made, found.values, texts)
+
+
+def split(text: str) -> tuple[str, ...]:
+    """Candidates from a line of CSV: ``a, b,"c, d"`` are three.
+
+    Parameters
+    ----------
+    text : str
+        What follows ``--candidates``.
+
+    Returns
+    -------
+    tuple of str
+    """
+    try:
+        (listed,) = csv.reader([text], skipinitialspace=True, strict=True)
+    except (csv.Error, ValueError):
+        raise UserMistake('--candidates must be one line of CSV, as in a,b,"c, d"') from None
+    if not all(listed):
+        raise UserMistake("--candidates has an empty entry (a comma too many?)")
+    if len(set(listed)) < len(listed):
+        raise UserMistake("--candidates names a candidate twice")
+    return tuple(listed)
+
+
+def _occurring(values: list[Any]) -> tuple[Any, ...]:
+    """The distinct values, sorted; without gaps (empty, null or NaN)."""
+    distinct = sorted({v for v in values if v is not None and v != "" and v == v})
+    if not distinct:
+        raise UserMistake("the column holds no values to take candidates from")
+    return tuple(distinct)
+
+
+def _typed(text: str, kind: str) -> Any:
+    """A candidate as the values of a Parquet column of this kind are."""
+    if kind == "booleans":
+        if text.lower() not in WORDS:
+            raise UserMistake("the column holds booleans: the candidates are true and false")
+        return WORDS[text.lower()]
+    for number in (int, float):
+        try:
+            return number(text)
+        except ValueError:
+            continue
+    raise UserMistake(f"the column holds numbers, but the candidate {text!r} is none")

@@ -1,0 +1,151 @@
+"""``fastexp select``: a private release, or the exact law, or simulated draws."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import TYPE_CHECKING, Any
+
+from . import output, plot
+from .info import announce_compiling
+from .question import Question, ask
+
+if TYPE_CHECKING:
+    from .._typing import FloatArray
+    from ..privacy import Guarantee
+
+NOT_PRIVATE = "NOT PRIVATE: computed from the data without noise. For analysis, never to publish."
+MEANINGS = {
+    "add-remove": "one record joins or leaves",
+    "replace": "one record changes",
+    None: "those for which the sensitivity was stated",
+}
+
+
+def select(options: Namespace) -> None:
+    """Answer with one kind of output.
+
+    Parameters
+    ----------
+    options : Namespace
+        Of the command line.
+    """
+    if options.plot is not None and options.draws is not None:
+        plot.check(options.plot)
+    question = ask(options)
+    announce_compiling()
+    if options.law:
+        _law(question, options)
+    elif options.draws is not None:
+        _draws(question, options)
+    else:
+        _release(question, options)
+
+
+def _release(question: Question, options: Namespace) -> None:
+    mechanism = question.mechanism
+    chosen = mechanism.release(question.data)
+    selected = question.candidates[(mechanism.candidates or ()).index(chosen)]
+    if options.json:
+        output.as_json(
+            {
+                "kind": "release",
+                "private": not question.from_data,
+                "selected": selected,
+                **_parameters(mechanism.guarantee),
+            }
+        )
+    else:
+        print(selected)
+    if not options.quiet:
+        output.note(_promise(question))
+
+
+def _promise(question: Question) -> str:
+    if question.from_data:
+        return "promised: nothing, as the candidates were taken from the data"
+    promise = question.mechanism.guarantee
+    relation, meaning = promise.neighbors, MEANINGS[promise.neighbors]
+    neighbors = f"neighbors {relation} ({meaning})" if relation else f"neighbors: {meaning}"
+    return (
+        f"promised: {promise.epsilon:g}-differential privacy, {neighbors}; "
+        "every further release adds to it"
+    )
+
+
+def _law(question: Question, options: Namespace) -> None:
+    law = question.mechanism.law(question.data)
+    logs, probabilities = law.log_probabilities, law.probabilities
+    rows = [(question.candidates[i], probabilities[i], logs[i]) for i in descending(logs)]
+    facts = {"expected_loss": law.expected_loss(), "loss_95": law.loss_quantile(0.95)}
+    if options.json:
+        names = ("candidate", "probability", "log_probability")
+        _print_json("law", question, facts, _objects(names, rows))
+        return
+    unit = "units of the utility" if options.utilities else "records"
+    _print_head(question)
+    print(
+        f"expected loss {facts['expected_loss']:.6g}, at most {facts['loss_95']:.6g} in 95 % of "
+        f"draws (loss: best minus obtained, in {unit})\n"
+    )
+    cells = [(c, output.probability(p), output.logarithm(x)) for c, p, x in rows]
+    output.table(("candidate", "probability", "log-probability"), cells)
+
+
+def _draws(question: Question, options: Namespace) -> None:
+    import numpy as np
+
+    law = question.mechanism.law(question.data)
+    exact, n, k = law.probabilities, options.draws, len(question.candidates)
+    drawn = question.mechanism.sample(question.data, size=n, rng=options.seed)
+    observed = np.bincount(drawn, minlength=k)
+    order = descending(law.log_probabilities)
+    names = [question.candidates[i] for i in order]
+    rows = [(question.candidates[i], observed[i], observed[i] / n, exact[i]) for i in order]
+    if options.plot is not None:
+        plot.draw(options.plot, names, observed[order], exact[order], law.epsilon)
+    if options.json:
+        facts = {"draws": n, "seed": options.seed, "plot": options.plot}
+        columns = ("candidate", "observed", "frequency", "probability")
+        _print_json("draws", question, facts, _objects(columns, rows))
+        return
+    _print_head(question)
+    seed = "no seed" if options.seed is None else f"seed {options.seed}"
+    print(f"{n:,} simulated draws, {seed}, beside the exact law\n")
+    cells = [(c, f"{o:,}", f"{f:.6f}", output.probability(p)) for c, o, f, p in rows]
+    output.table(("candidate", "observed", "frequency", "probability"), cells)
+    if options.plot is not None:
+        output.note(f"picture: {options.plot}")
+
+
+def descending(log_probabilities: FloatArray) -> list[int]:
+    """The order of the candidates by probability, equal ones as given."""
+    order: list[int] = (-log_probabilities).argsort(kind="stable").tolist()
+    return order
+
+
+def _parameters(promise: Guarantee) -> dict[str, Any]:
+    return {"epsilon": promise.epsilon, "neighbors": promise.neighbors}
+
+
+def _print_head(question: Question) -> None:
+    promise = question.mechanism.guarantee
+    relation = f", neighbors {promise.neighbors}" if promise.neighbors else ""
+    number = len(question.candidates)
+    print(NOT_PRIVATE)
+    print(f"epsilon {promise.epsilon:g}{relation}, {number} candidate{'s' * (number != 1)}")
+
+
+def _print_json(kind: str, question: Question, facts: dict[str, Any], rows: list[Any]) -> None:
+    parameters = _parameters(question.mechanism.guarantee)
+    output.as_json({"kind": kind, "private": False, **parameters, **facts, "rows": rows})
+
+
+def _objects(names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> list[dict[str, Any]]:
+    """Rows as objects of plain Python values."""
+    return [
+        {
+            name: value.item() if hasattr(value, "item") else value
+            for name, value in zip(names, row, strict=True)
+        }
+        for row in rows
+    ]

@@ -1,0 +1,1 @@
+"""The tests: one question a file. Helpers: goodness (statistics), cases, mutants."""

@@ -1,0 +1,304 @@
+"""Deterministic checks of the sampler: exact, without false alarms, on kernels as they are.
+
+They are plain functions, so that `test_mutants.py` can run them against broken copies of
+the package, also without the compiler (`python -m tests.checks`).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import accumulate
+
+import numpy as np
+
+import fastexp as fx
+from fastexp import _validate, reference
+from fastexp._scan import MASK_64, Scan, bits_value, key_value
+from fastexp._table import Table
+from fastexp.kernels import alias, envelope, words
+from fastexp.kernels.heights import BLOCK
+from tests.cases import CASES, Case
+
+PRECISIONS = (0, 1, 3, 6, 20, 50)
+HALF = Fraction(1, 2)
+
+
+def scanned(case: Case, precision: int, threads: int = 1) -> Scan:
+    """The settled scan of a case."""
+    bits, kind = _validate.utilities(case.utilities, None, "raise")
+    scan = Scan(bits, kind, case.mechanism._weighting, precision)
+    scan.fill(threads)
+    return scan
+
+
+def lowers_and_doubts(scan: Scan, scale: float) -> tuple[list[int], list[int]]:
+    """L and D of every candidate at a scale, from the kernel."""
+    weights = np.empty(scan.bits.size, np.int64)
+    best = scan.blocks[scan.blocks.size - 4 : scan.blocks.size - 2]
+    w = scan.weighting
+    work = np.empty(2 * BLOCK, np.int64)
+    sums = alias.weigh(scan.bits, scan.kind, w.log2_base, w.rate_log2, scale, best, weights, work)
+    positive = [True] * weights.size if w.base is None else (w.base > 0).tolist()
+    doubts = [int(alias.doubt(x)) if p else 0 for x, p in zip(weights, positive, strict=True)]
+    assert sums == (int(weights.sum()), sum(doubts))
+    return weights.tolist(), doubts
+
+
+def exact_weights(scan: Scan, scale: float, precision: int = 120) -> list[tuple[Fraction, Fraction]]:
+    """Bounds of f * w of every candidate, from the reference."""
+    scale_ = Fraction(scale) * scan.lift()
+    out = []
+    for i in range(scan.bits.size):
+        base, rate = scan.weighting.base_of(i), scan.weighting.rate
+        if base > 0:
+            bits = precision + int(scale_ * base).bit_length()
+            out.append(reference.weight_bounds(rate, scan.gap(i), scale_ * base, bits))
+        else:
+            out.append((Fraction(0), Fraction(0)))
+    return out
+
+
+def envelope_contains(case: Case, precision: int) -> None:
+    """L <= f*w <= U and f*w <= L + D, for every candidate; U is 0 exactly where base is."""
+    scan = scanned(case, precision)
+    uppers = scan.work[: scan.bits.size].tolist()
+    least, doubts = lowers_and_doubts(scan, scan.scale)
+    exact = exact_weights(scan, scan.scale)
+    for i, (lo, hi) in enumerate(exact):
+        assert least[i] <= lo
+        assert hi <= uppers[i]
+        assert hi <= least[i] + doubts[i]
+        assert (uppers[i] == 0) == (scan.weighting.base_of(i) == 0)
+        assert hi <= scan.scale * (1 + Fraction(1, 2**30))
+    assert max(hi for _, hi in exact) >= scan.scale / 4
+    assert scan.total() == sum(uppers)
+
+
+def every_round(case: Case, precision: int) -> None:
+    """One word for each value of R: each (candidate, rho) comes up exactly once.
+
+    The kernel accepts at once if and only if rho < L; and both agree with the twin.
+    """
+    scan = scanned(case, precision)
+    total, uppers = scan.total(), scan.work[: scan.bits.size].tolist()
+    least, _ = lowers_and_doubts(scan, scan.scale)
+    values = range(total) if total <= 3000 else _corners(uppers, total)
+    seen = set()
+    for value in values:
+        word = word_for(value, total)
+        status = _round(scan, word)
+        index, rho = scan.tail(4), scan.tail(5)
+        assert (index, rho) == reference.envelope_round(uppers, word)
+        assert status == (index if rho < least[index] else envelope.UNSURE)
+        assert 0 <= rho < uppers[index]
+        seen.add((index, rho))
+    assert len(seen) == len(values)
+
+
+def word_for(value: int, bound: int) -> int:
+    """A 128-bit word that gives `value` as a uniform integer below `bound`."""
+    return -(-(2 * value + 1 << 127) // bound)
+
+
+def _round(scan: Scan, word: int) -> int:
+    pair = np.array([word & MASK_64, word >> 64], np.uint64)
+    status: int = envelope.envelope_draw(*scan.arguments(), pair)
+    return status
+
+
+def _corners(uppers: list[int], total: int) -> list[int]:
+    """The values of R about the edges of each candidate's range."""
+    edges = [0, *accumulate(uppers)]
+    return sorted({v for e in edges for v in (e - 1, e, e + 1) if 0 <= v < total})
+
+
+def acceptance_is_exact(case: Case) -> None:
+    """`accepts` is rho + V < f*w: true below, false above, and split where they meet."""
+    scan = scanned(case, 3)
+    for i, (lo, hi) in enumerate(exact_weights(scan, scan.scale)):
+        if scan.weighting.base_of(i) == 0:
+            continue  # U is 0: never drawn
+        whole = int(lo)
+        if whole > 0:
+            assert scan.accepts(i, scan.scale, whole - 1, lambda: MASK_64)
+        assert not scan.accepts(i, scan.scale, whole + 1, lambda: 0)
+        cut = int((hi - whole) * 2**64)  # V's first 64 bits below or above the fraction
+        if 2 < cut < MASK_64 - 2 and hi - lo < Fraction(1, 2**70):
+            assert scan.accepts(i, scan.scale, whole, scripted(cut - 1, MASK_64))
+            assert not scan.accepts(i, scan.scale, whole, scripted(cut + 1, 0))
+
+
+def scripted(first: int, then: int) -> reference.Words:
+    """A word source: `first`, and `then` for ever."""
+    supply = iter([first])
+    return lambda: next(supply, then)
+
+
+def table_is_exact(case: Case, column_bits: int, cell_bits: int) -> None:
+    """Counting cells: each candidate owns L_i, the slow outcome all others, no cell is lost."""
+    table = Table(scanned(case, 50), column_bits, cell_bits)
+    k, columns = case.utilities.size, 1 << column_bits
+    least, doubts = lowers_and_doubts(table.scan, table.scale)
+    assert table.weights[:k].tolist() == least
+    assert table.doubts() == doubts
+    assert sum(least) + sum(doubts) <= table.cells == int(table.weights.sum())
+    owned = [0] * columns
+    for column, entry in enumerate(table.entries.tolist()):
+        cut, other = entry >> column_bits, entry & (columns - 1)
+        assert 0 <= cut <= 1 << cell_bits
+        owned[column] += cut
+        owned[other] += (1 << cell_bits) - cut
+    assert owned == table.weights.tolist()
+    for i, (lo, hi) in enumerate(exact_weights(table.scan, table.scale)):
+        assert least[i] <= lo
+        assert hi <= least[i] + doubts[i]
+
+
+def slow_cells_are_shared(case: Case) -> None:
+    """Each slow cell, one after the other: candidate i claims its D_i cells, the rest is void."""
+    table = Table(scanned(case, 50), 6, 2)
+    k = case.utilities.size
+    certain, doubts = table.cells - int(table.weights[k]), table.doubts()
+    claimed: list[tuple[int, int]] = []
+
+    def claims(index: int, cell: int) -> bool:
+        claimed.append((index, cell))
+        return True
+
+    slow = table.cells - certain
+    found = []
+    for cell in range(slow):
+        word = word_for(cell, slow)
+        supply = iter([word & MASK_64, word >> 64])
+        found.append(
+            reference.settle_slow(certain, doubts, table.cells, claims, lambda s=supply: next(s))
+        )
+    wanted = [(i, j) for i in range(k) for j in range(doubts[i])]
+    assert claimed == wanted
+    assert found == [i for i, _ in wanted] + [None] * (slow - len(wanted))
+
+
+def table_words_are_read_right() -> None:
+    """One word for each cell of a small table: the kernel's look-up is the table's, and whole."""
+    table = Table(scanned(CASES[0], 50), 4, 3)
+    cells = [(c << 60) | (x << 57) | 1 for c in range(16) for x in range(8)]
+    out = np.empty(len(cells), np.int64)
+    one = np.uint64
+    alias.look_up(table.entries, one(4), one(60), one(57), one(7), np.array(cells, one), out)
+    assert out.tolist() == [table.look_up(word) for word in cells]
+    assert np.bincount(out, minlength=16).tolist() == table.weights.tolist()
+
+
+def law_is_the_reference(case: Case) -> None:
+    """Probabilities, also as logarithms, against exact ones."""
+    law = case.mechanism.law(case.utilities)
+    base = [b for b in case.mechanism.base or (1.0,) if b > 0]
+    size = max(abs(np.log(b)) for b in base)  # logarithms of the base cancel in heights
+    for exact, p, log_p in zip(
+        case.exact(), law.probabilities, law.log_probabilities, strict=True
+    ):
+        if exact == 0:
+            assert p == 0
+            assert log_p == -np.inf
+        elif exact < Fraction(1, 10**50):
+            assert p < 1e-49
+            assert log_p < -110
+        else:
+            allowed = 4e-16 * (4 + 3 * abs(float(log_p)) + size)
+            assert abs(float(Fraction(float(p)) / exact - 1)) <= allowed
+
+
+def blocks_are_bounded(k: int = 2 * BLOCK + 500) -> None:
+    """Many blocks: each bound is at least the sum of U at the common scale, and close to it."""
+    rng = np.random.default_rng(8)
+    utilities = 30 * rng.random(k)
+    utilities[[5, BLOCK + 7, k - 1]] = [40.0, 60.0, 59.0]
+    for base in (None, np.where(rng.random(k) < 0.2, 0, np.exp2(rng.uniform(-40, 40, k)))):
+        case = Case("blocks", fx.Exponential(1.0, 1.0, base=base), utilities)
+        scan = scanned(case, 50)
+        bounds = scan.blocks[0:-6:3].tolist()
+        assert scan.total() == sum(bounds)
+        exact = exact_weights(scan, scan.scale, 80)
+        for b, bound in enumerate(bounds):
+            word = word_for(sum(bounds[:b]) + bound // 3, scan.total())
+            _round(scan, word)  # computes block b again at the common scale
+            part = exact[b * BLOCK : (b + 1) * BLOCK]
+            uppers = scan.work[: len(part)].tolist()
+            assert all(hi <= u for (_, hi), u in zip(part, uppers, strict=True))
+            assert sum(uppers) <= bound <= sum(uppers) * (1 + 2.0**-30) + 12 * BLOCK
+            if b < len(bounds) - 1:  # just above the sum: void
+                value = sum(bounds[:b]) + sum(uppers)
+                if value < sum(bounds[: b + 1]):
+                    assert _round(scan, word_for(value, scan.total())) == envelope.AGAIN
+
+
+def bounded_integers_are_uniform() -> None:
+    """Two limbs of two bits: every bound and word."""
+    limbs = np.array([x for w in range(16) for x in (w & 3, w >> 2)], np.uint64)
+    out = np.empty(48, np.uint64)
+    for bound in range(1, 16):
+        words.bounded(limbs, np.uint64(bound >> 2), np.uint64(bound & 3), np.uint64(2), out)
+        kept = [int(out[3 * i]) << 2 | int(out[3 * i + 1]) for i in range(16) if out[3 * i + 2]]
+        assert [kept.count(v) for v in range(bound)] == [16 // bound] * bound
+        assert len(kept) == 16 // bound * bound
+
+
+def values_are_exact() -> None:
+    """The exact numbers behind bits and keys."""
+    for case in CASES:
+        bits, kind = _validate.utilities(case.utilities, None, "raise")
+        exact = [bits_value(int(b), kind) for b in bits]
+        assert exact == [Fraction(u) for u in case.utilities.tolist()]
+        scan = scanned(case, 50)
+        base = case.mechanism.base or (1.0,) * len(exact)
+        best = max(u for u, b in zip(exact, base, strict=True) if b > 0)
+        assert key_value(scan.tail(2) & MASK_64, kind) == best
+
+
+def promises_hold() -> None:
+    """The factor of epsilon: exact log-ratios of all outputs for neighbouring counts."""
+    neighbours = {
+        "add-remove": [([3, 2], [4, 2]), ([0, 0], [1, 0]), ([1, 5], [1, 6])],
+        "replace": [([3, 2], [4, 1]), ([1, 0], [0, 1])],
+    }
+    for relation, pairs in neighbours.items():
+        mechanism = fx.MostCommon(0.5, ["a", "b"], neighbors=relation)
+        for first, second in pairs:
+            ratios = [
+                float(p / q)
+                for p, q in zip(
+                    *(
+                        reference.probabilities(
+                            mechanism._weighting.rate, [Fraction(c) for c in data], [Fraction(1)] * 2
+                        )
+                        for data in (first, second)
+                    ),
+                    strict=True,
+                )
+            ]
+            logs = np.log(ratios)
+            assert np.abs(logs).max() <= 0.5 + 1e-12
+            assert logs.max() - logs.min() <= 0.5 + 1e-12
+    near = fx.MostCommon(1.0, ["a", "b"]).law(["a"] * 4).probabilities
+    assert abs(near[0] - 1 / (1 + np.exp(-4.0))) < 1e-15
+
+
+def run() -> None:
+    """All of it, at sizes that suit the interpreter."""
+    bounded_integers_are_uniform()
+    values_are_exact()
+    promises_hold()
+    for case in CASES:
+        for precision in (3, 50):
+            envelope_contains(case, precision)
+        every_round(case, 3)
+        acceptance_is_exact(case)
+        law_is_the_reference(case)
+        table_is_exact(case, 5, 5)
+    slow_cells_are_shared(CASES[0])
+    table_words_are_read_right()
+    blocks_are_bounded()
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,85 @@
+"""Is the machine code what the speed and the bits rely on: packed, no calls, no contraction?"""
+
+from __future__ import annotations
+
+import functools
+import math
+import platform
+import re
+
+import numba
+import pytest
+
+from fastexp import _jit, warmup
+
+# These loop over whole arrays. The block-wise ones also slice, and count references for it,
+# outside of the loops.
+FLAT = ("logexp.exp_fill", "logexp.log_fill", "words.substream_words", "alias.alias_fill")
+BLOCKWISE = (
+    "envelope.envelope_scan",
+    "envelope.envelope_one",
+    "alias.weigh",
+    "logspace.log_sum_exp",
+)
+PACKED = re.compile(r"\bv?(mulpd|pmuludq|pmullq|addpd)\b")
+FUSED = re.compile(r"\bv?fn?m(add|sub)\w*\b")
+CALL = re.compile(r"\bcall\w*\s+\*?\(?%?(\S+)")
+LIBM = re.compile(r"[$\s](exp|log|pow|exp2|log2|floor|fma)f?(@\w+)?\b(?!:)")
+
+pytestmark = pytest.mark.skipif(
+    platform.machine() not in ("x86_64", "AMD64"), reason="reads x86-64 assembly"
+)
+
+
+_jit_warm = warmup()  # imports every kernel, so that the registry is complete
+
+
+@functools.cache
+def assembly(name: str) -> str:
+    """The machine code of a kernel, compiled afresh: numba keeps no text of cached code."""
+    kernel = _jit.KERNELS[name]
+    dispatcher = numba.njit(**_jit.FLAGS)(kernel.function)
+    dispatcher.compile(kernel.signature)
+    (text,) = dispatcher.inspect_asm().values()
+    return text
+
+
+def own_code(text: str, name: str) -> str:
+    """The kernel itself, without the wrapper that unpacks Python's arguments."""
+    functions = re.split(r"(?m)^(?=\S+:$)", text)
+    label = re.compile(rf"_ZN\w*{name.rpartition('.')[2]}\w*:$", re.MULTILINE)
+    own = [f for f in functions if label.match(f) and "cpython" not in f.split(":")[0]]
+    start = functions.index(own[0])
+    stop = next(i for i, f in enumerate(functions) if "cpython" in f.split(":")[0])
+    return "".join(functions[start : max(stop, start + 1)])
+
+
+@pytest.mark.parametrize("name", FLAT + BLOCKWISE)
+def test_hot_kernels_are_packed(name):
+    assert PACKED.search(own_code(assembly(name), name))
+
+
+@pytest.mark.parametrize("name", FLAT)
+def test_flat_kernels_call_nothing(name):
+    assert CALL.findall(own_code(assembly(name), name)) == []
+
+
+@pytest.mark.parametrize("name", list(_jit.KERNELS))
+def test_no_kernel_contracts_or_calls_libm(name):
+    text = assembly(name)
+    assert not FUSED.search(text)
+    assert not LIBM.search(text)
+
+
+@pytest.mark.parametrize("name", list(_jit.KERNELS))
+def test_every_kernel_has_one_signature(name):
+    assert len(_jit.KERNELS[name].dispatcher.signatures) == 1
+
+
+def test_the_patterns_find_what_they_look_for():
+    calling = numba.njit("f8(f8)")(lambda a: math.exp(a))
+    assert LIBM.search("\n".join(calling.inspect_asm().values()))
+    assert FUSED.search("\tvfmadd213pd\t%zmm2, %zmm1, %zmm0")
+    assert PACKED.search("\tvmulpd\t%zmm1, %zmm2, %zmm3")
+    assert not PACKED.search("\tvmulsd\t%xmm1, %xmm2, %xmm3")
+    assert CALL.findall("\tcallq\t*%rax") == ["rax"]

@@ -1,0 +1,345 @@
+"""The benchmarks at toy size: every case runs, every check can fail, reports tell the truth."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks import bench_kernels, checks, leak, measure, report, run, schema
+from benchmarks.cases import CASES, select
+from benchmarks.checks import WrongAnswer
+from benchmarks.workload import Call, Case, Entry, Work
+
+TOY = measure.TOY
+BY_ID = {case.id: case for case in CASES}
+
+
+def test_case_ids_are_unique() -> None:
+    assert len(BY_ID) == len(CASES)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_every_case_runs_at_toy_size(case: Case) -> None:
+    """Each entry is measured and checked, or declared absent with a reason."""
+    toy = case.toy()
+    outcome = toy.measure(toy, TOY)
+    found = [row.name for row in outcome.rows] + list(outcome.absent)
+    assert sorted(found) == sorted(toy.row_names)
+    assert all(outcome.absent.values())
+    assert all(row.repeats and row.checked for row in outcome.rows)
+    assert [row.role for row in outcome.rows].count("ours") >= 1
+
+
+@pytest.mark.parametrize("name", bench_kernels.KERNELS)
+def test_kernel_benchmarks_run(name: str) -> None:
+    kernel, arguments = bench_kernels.KERNELS[name]
+    kernel(*arguments(1_100))
+
+
+# Each case's check, fed a wrong answer through the whole way of a measurement.
+
+
+def wrong_entry(case: Case, answer: Any) -> Case:
+    """The toy case with one entry, of its first entry's role, that always gives `answer`."""
+
+    def prepare(_work: Work) -> Call:
+        return lambda: answer
+
+    entry = replace(case.entries[0], prepare=prepare, needs="", check=None)
+    return replace(case.toy(), entries=(entry,))
+
+
+WRONG: dict[str, Callable[[Case], Any]] = {
+    "release": lambda case: int(Work(case.k).utilities.argmin()),
+    "release_2t": lambda _case: 0.5,
+    "many": lambda case: np.arange(case.size) % case.k,
+    "logsumexp": lambda _case: 1.0,
+    "cold_start": lambda _case: ("True", "False"),
+    "constant_time": lambda _case: 0,
+    "memory": lambda case: case.k,
+}
+
+
+@pytest.mark.parametrize("name", dict.fromkeys(case.name for case in CASES))
+def test_every_check_can_fail(name: str) -> None:
+    toy = next(case for case in CASES if case.name == name).toy()
+    broken = wrong_entry(toy, WRONG[name](toy))
+    with pytest.raises(WrongAnswer):
+        broken.measure(broken, TOY)
+
+
+def exact_draws(work: Work, rate: float, count: int) -> list[Any]:
+    """Draws of exp(rate * u) by NumPy, one an answer."""
+    weights = np.exp(rate * (work.utilities - 20.0))
+    p = weights / weights.sum()
+    return list(np.random.default_rng(5).choice(work.k, size=count, p=p))
+
+
+def test_the_mean_test_has_power() -> None:
+    """4,000 draws at the right rate pass; at a rate 20 percent off they do not."""
+    work = Work(300)
+    checks.drawn(work, exact_draws(work, 0.5, 4_000))
+    for rate in (0.4, 0.6):
+        with pytest.raises(WrongAnswer, match="mean utility off"):
+            checks.drawn(work, exact_draws(work, rate, 4_000))
+
+
+def test_checks_refuse_wrong_forms() -> None:
+    with pytest.raises(WrongAnswer, match="no draw"):
+        checks.drawn(Work(5), [])
+    with pytest.raises(WrongAnswer, match="range"):
+        checks.drawn(Work(5), [-1])
+    with pytest.raises(WrongAnswer, match="3 draws"):
+        checks.drawn(Work(5, size=3), [np.zeros(2, dtype=int)])
+    with pytest.raises(WrongAnswer, match="sum"):
+        checks.weight_sum(Work(5), [1.0])
+
+
+def test_a_release_that_takes_much_memory_fails() -> None:
+    def prepare(work: Work) -> Call:
+        right = int(work.utilities.argmax())
+        return lambda: right + 0 * np.zeros(1_000_000, dtype=np.int64)[0]
+
+    toy = BY_ID["memory/k=10000000"].toy()
+    greedy = replace(toy, entries=(Entry("greedy", "ours", prepare),))
+    with pytest.raises(WrongAnswer, match="bytes"):
+        greedy.measure(greedy, TOY)
+
+
+def test_the_leak_test_finds_a_difference_and_no_other() -> None:
+    """Welch's t of two classes, one of them slower by half a standard deviation."""
+    rng = np.random.default_rng(1)
+    times = {name: 1_000 + 10 * rng.standard_normal(4_000) for name in leak.CLASSES}
+    times["far"] += 5
+    found = leak.welch(times)
+    assert set(found) == set(leak.SUFFIXES)
+    for pair, t in found.items():
+        assert (t > leak.THRESHOLD) == ("far" in pair)
+
+
+def test_the_leak_test_crops_outliers() -> None:
+    times = {name: np.full(1_000, 100.0) + np.arange(1_000) % 7 for name in leak.CLASSES}
+    times["far"][:5] = 1e9
+    assert max(leak.welch(times).values()) < leak.THRESHOLD
+
+
+def test_rivals_that_are_not_installed_are_listed_as_absent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def nothing(_name: str) -> None:
+        return None
+
+    monkeypatch.setattr(measure, "find_spec", nothing)
+    toy = BY_ID["release/k=10"].toy()
+    outcome = toy.measure(toy, TOY)
+    assert outcome.absent["opendp"] == "opendp is not installed"
+    assert outcome.absent["diffprivlib"] == "diffprivlib is not installed"
+    assert "fastexp" in [row.name for row in outcome.rows]
+
+
+def test_rivals_that_cannot_be_imported_are_listed_as_absent() -> None:
+    def prepare(_work: Work) -> Call:
+        raise ImportError("no such name")
+
+    toy = BY_ID["release/k=10"].toy()
+    broken = replace(toy, entries=(replace(toy.entries[1], prepare=prepare, needs="numpy"),))
+    outcome = broken.measure(broken, TOY)
+    assert outcome.rows == []
+    assert "no such name" in outcome.absent["numpy_gumbel"]
+
+
+def test_slow_entries_have_one_call_only() -> None:
+    toy = replace(BY_ID["release/k=10"].toy(), slow_s=0.0)
+    outcome = toy.measure(toy, TOY)
+    assert {len(row.repeats) for row in outcome.rows} == {1}
+
+
+def test_select() -> None:
+    assert [case.id for case in select(["release"], 1_000)] == ["release/k=1000"]
+    assert select([], None) == list(CASES)
+    with pytest.raises(ValueError, match="no such case"):
+        select(["relaese"], None)
+    with pytest.raises(ValueError, match="k = 7"):
+        select(["release"], 7)
+
+
+# Records, reports and the schema, on a record made by hand.
+
+
+def row(name: str, role: str, repeats: list[float], ratio: float | None) -> dict[str, Any]:
+    return {
+        "case": "release/k=1000",
+        "k": 1_000,
+        "size": 1,
+        "threads": 1,
+        "name": name,
+        "role": role,
+        "unit": "s",
+        "repeats": repeats,
+        "median": sorted(repeats)[1],
+        "spread": 0.02,
+        "ratio": ratio,
+        "checked": 50,
+        "calls": 9,
+        "first_s": 0.25,
+        "cpu_share": 1.0,
+    }
+
+
+@pytest.fixture
+def record() -> dict[str, Any]:
+    names = ["fastexp", "winner", "loser", "gone"]
+    versions = {"fastexp": "0", "numpy": "2", "numba": "1", "llvmlite": "1", "opendp": None}
+    return {
+        "format": 1,
+        "provenance": {
+            "date": "2026-01-02T03:04:05Z",
+            "commit": "0123456789abcdef",
+            "dirty": True,
+            "cpu": "a CPU",
+            "cores": 2,
+            "system": "a system",
+            "python": "3.11.7",
+            "versions": versions,
+        },
+        "options": {"repeats": 3, "sample_s": 0.1, "check_s": 0.3, "runs": 20},
+        "load": [0.1, None],
+        "cases": [{"id": "release/k=1000", "names": names}],
+        "rows": [
+            row("fastexp", "ours", [1.2345e-5, 1.2e-5, 1.3e-5], 1.0),
+            row("winner", "rival", [4.938e-6, 4.9e-6, 5e-6], 0.4),
+            row("loser", "rival", [0.9996e-3, 0.9e-3, 1.1e-3], 80.97),
+        ],
+        "absent": [{"case": "release/k=1000", "name": "gone", "reason": "not installed"}],
+    }
+
+
+def test_the_report_shows_every_row_with_lost_ones_in_bold(record: dict[str, Any]) -> None:
+    text = report.markdown(record)
+    assert "| 1,000 | fastexp | ours | 12.3 µs | 1.00x | 2% | 250 ms | 3 x 9 |" in text
+    assert "| 1,000 | winner | rival | **4.94 µs** | **0.400x** | 2% | 250 ms | 3 x 9 |" in text
+    assert "| 1,000 | loser | rival | 1.00 ms | 81.0x | 2% | 250 ms | 3 x 9 |" in text
+    assert "absent: not installed" in text
+    assert "commit 0123456789 with changes" in text
+
+
+def test_the_summary_shows_the_best_peer_even_if_it_won(record: dict[str, Any]) -> None:
+    assert "| release | 1,000 | 12.3 µs | winner | 4.94 µs | **0.400x** |" in report.summary(record)
+
+
+def test_noisy_rows_are_marked(record: dict[str, Any]) -> None:
+    record["rows"][0]["spread"] = 0.2
+    assert "| 12.3 µs ~ |" in report.markdown(record)
+
+
+def test_missing_rows_raise(record: dict[str, Any]) -> None:
+    for part, count in (("rows", 3), ("absent", 1)):
+        for i in range(count):
+            broken = copy.deepcopy(record)
+            del broken[part][i]
+            with pytest.raises(schema.BrokenRecord, match="missing"):
+                report.markdown(broken)
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (1.2345e-5, "s", "12.3 µs"),
+        (9.996e-4, "s", "1.00 ms"),
+        (3.2e-10, "s", "0.320 ns"),
+        (999.4e-9, "s", "999 ns"),
+        (123.4, "s", "123 s"),
+        (1234.0, "s", "1230 s"),
+        (239_616.0, "B", "240 kB"),
+        (0.0, "|t|", "0"),
+        (0.1234, "|t|", "0.123"),
+    ],
+)
+def test_figures_have_three_digits(value: float, unit: str, text: str) -> None:
+    assert report.quantity(value, unit) == text
+
+
+def test_a_measurement_of_zero_raises() -> None:
+    with pytest.raises(ValueError, match="> 0"):
+        report.quantity(0.0, "s")
+
+
+def test_the_report_goes_between_markers(record: dict[str, Any], tmp_path: Path) -> None:
+    result, page = tmp_path / "r.json", tmp_path / "page.md"
+    result.write_text(json.dumps(record))
+    page.write_text(f"before\n{report.BEGIN}\nold\n{report.END}\nafter\n")
+    into = [str(result), "--summary", "--into", str(page)]
+    assert report.main([*into, "--check"]) == 1
+    assert report.main(into) == 0
+    assert report.main([*into, "--check"]) == 0
+    text = page.read_text()
+    assert text.startswith("before\n")
+    assert text.endswith("after\n")
+    assert "winner" in text
+    assert "old" not in text
+    with pytest.raises(ValueError, match="once each"):
+        report.put_between("no markers", "table")
+
+
+BREAKS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "no provenance": lambda r: r.pop("provenance"),
+    "an unknown entry": lambda r: r.update(more=1),
+    "format": lambda r: r.update(format=2),
+    "a commit of 3 letters": lambda r: r["provenance"].update(commit="abc"),
+    "dirty as a number": lambda r: r["provenance"].update(dirty=1),
+    "no core": lambda r: r["provenance"].update(cores=0),
+    "True as a number": lambda r: r["provenance"].update(cores=True),
+    "a version as a number": lambda r: r["provenance"]["versions"].update(numpy=2),
+    "an unknown role": lambda r: r["rows"][0].update(role="enemy"),
+    "no repeats": lambda r: r["rows"][0].update(repeats=[]),
+    "a negative repeat": lambda r: r["rows"][0]["repeats"].append(-1.0),
+    "NaN": lambda r: r["rows"][0].update(first_s=float("nan")),
+    "a ratio of 0": lambda r: r["rows"][0].update(ratio=0),
+    "another median": lambda r: r["rows"][0].update(median=1e-9),
+    "unchecked": lambda r: r["rows"][0].update(checked=0),
+    "a row twice": lambda r: r["rows"].append(r["rows"][0]),
+    "an unplanned row": lambda r: r["cases"][0]["names"].remove("loser"),
+    "a missing row": lambda r: r["rows"].pop(),
+    "absent without a reason": lambda r: r["absent"][0].update(reason=""),
+}
+
+
+def test_the_schema_accepts_a_right_record(record: dict[str, Any]) -> None:
+    schema.validate(record)
+
+
+@pytest.mark.parametrize("name", BREAKS)
+def test_the_schema_rejects(record: dict[str, Any], name: str) -> None:
+    BREAKS[name](record)
+    with pytest.raises(schema.BrokenRecord):
+        schema.validate(record)
+
+
+def test_an_unknown_word_in_the_schema_raises() -> None:
+    with pytest.raises(schema.BrokenRecord, match="unknown words"):
+        schema.check("text", {"type": "string", "pattern": "^a"}, {}, "here")
+
+
+def test_a_run_writes_a_valid_file_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    toy = BY_ID["release/k=10"].toy()
+    made = run.measure_all([toy], TOY)
+    path = tmp_path / "result.json"
+    run.write(made, path)
+    assert schema.read(path) == made
+    assert run.default_path(made).name.startswith(made["provenance"]["date"][:10])
+    with pytest.raises(FileExistsError):
+        run.write(made, path)
+    assert report.main([str(path)]) == 0
+    assert "numpy_gumbel" in capsys.readouterr().out
+
+
+def test_committed_results_are_valid() -> None:
+    for path in schema.SCHEMA.parent.glob("20*.json"):
+        schema.read(path)

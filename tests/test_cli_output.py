@@ -1,0 +1,129 @@
+"""Tables and notes are readable and safe on every terminal, and every ending has its exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fastexp.cli import info, main, output
+
+
+def test_labels_in_tables_cannot_move_the_cursor(capsys: pytest.CaptureFixture[str]) -> None:
+    output.table(("candidate", "p"), [("a\x1b[31m\nb", "1"), ("日本", "2")])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == ["candidate     p", "a\\x1b[31m\\nb  1", "日本          2"]
+
+
+def test_tables_of_rich_show_labels_as_they_are(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(output, "_on_terminal", lambda: True)
+    output.table(("candidate", "p"), [("[red]x[/red]", "1"), ("[/]", "2")])
+    shown = capsys.readouterr().out
+    assert "[red]x[/red]" in shown
+    assert "[/]" in shown
+    assert "─" in shown
+    monkeypatch.setitem(sys.modules, "rich.table", None)
+    output.table(("candidate", "p"), [("[red]x[/red]", "1")])
+    assert capsys.readouterr().out.splitlines() == ["candidate     p", "[red]x[/red]  1"]
+
+
+@pytest.mark.parametrize(
+    ("p", "text"),
+    [
+        (0.5, "0.500000"),
+        (1.0, "1.000000"),
+        (1 - 1e-9, "1 - 1.0e-09"),
+        (2e-7, "2.00e-07"),
+        (0.0, "0.000000"),
+    ],
+)
+def test_probabilities_are_readable(p: float, text: str) -> None:
+    assert output.probability(p) == text
+
+
+@pytest.mark.parametrize(
+    ("x", "text"),
+    [(0.0, "0.0000"), (-1.25, "-1.2500"), (-3e-9, "-3.000e-09"), (-2.5e300, "-2.500e+300")],
+)
+def test_log_probabilities_are_readable(x: float, text: str) -> None:
+    assert output.logarithm(x) == text
+
+
+def test_notes_survive_a_closed_stderr(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Closed:
+        writes: list[Any]
+
+        def __init__(self) -> None:
+            self.writes = []
+
+        def write(self, text: str) -> None:
+            self.writes.append(text)
+            raise BrokenPipeError
+
+    closed = Closed()
+    monkeypatch.setattr(sys, "stderr", closed)
+    output.note("x")
+    assert closed.writes == ["x"]
+    monkeypatch.setattr(sys, "stderr", None)
+    output.note("x")  # print(file=None) would write to stdout
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "message"),
+    [
+        (BrokenPipeError(), 1, ""),
+        (OSError(28, "No space"), 1, "fastexp: the output could not be written: No space\n"),
+        (OSError(), 1, "fastexp: the output could not be written: system error\n"),
+        (KeyboardInterrupt(), 130, "fastexp: interrupted\n"),
+        (SystemExit("text"), 1, ""),
+    ],
+)
+def test_every_ending_has_its_exit_code(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    error: BaseException,
+    code: int,
+    message: str,
+) -> None:
+    def fail(_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(info, "info", fail)
+    assert main(["info"]) == code
+    assert capsys.readouterr() == ("", message)
+
+
+def test_compiling_is_announced_on_a_terminal_only(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(info, "cache_folder", lambda: None)
+    info.announce_compiling()
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    info.announce_compiling()
+    assert capsys.readouterr().err.startswith("compiling (some seconds")
+
+
+def test_cpu_has_a_name_where_proc_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: Path) -> str:
+        raise OSError
+
+    monkeypatch.setattr(Path, "read_text", refuse)
+    assert info._cpu()
+
+
+def test_silence_sends_what_is_left_nowhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from fastexp.cli import _silence
+
+    with (tmp_path / "out").open("w") as out:
+        monkeypatch.setattr(sys, "stdout", out)
+        _silence()
+        os.write(out.fileno(), b"lost")
+    assert (tmp_path / "out").read_bytes() == b""

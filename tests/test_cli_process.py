@@ -1,0 +1,296 @@
+"""The program starts fast, ends cleanly, and tells its story in any folder and terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import fastexp
+from fastexp.cli import demo, info, main
+
+SELECT = ["select", "-", "--column", "c", "--candidates", "a,b", "--epsilon", "50"]
+MODULE = [sys.executable, "-m", "fastexp"]
+posix = pytest.mark.skipif(os.name != "posix", reason="signals and pseudo-terminals of POSIX")
+
+
+def run(
+    *arguments: str, stdin: str = "", cwd: Path | None = None, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*MODULE, *arguments],
+        input=stdin,
+        cwd=cwd,
+        env={**os.environ, **environment},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        timeout=300,
+    )
+
+
+# ---- starting ----
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["select", "--help"], ["--version"], ["demo"]])
+def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
+    script = (
+        "import sys\nfrom fastexp.cli import main\n"
+        f"code = main({arguments!r})\n"
+        "heavy = {'numpy', 'numba', 'rich', 'csv', 'matplotlib'} & set(sys.modules)\n"
+        "print(sorted(heavy), code, file=sys.stderr)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=300
+    )
+    last = done.stderr.splitlines()[-1]
+    if arguments == ["demo"]:  # the check can fail
+        assert "'numpy'" in last
+    else:
+        assert last == "[] 0"
+        assert done.stdout
+
+
+def test_version() -> None:
+    done = run("--version")
+    assert (done.returncode, done.stdout) == (0, f"fastexp {fastexp.__version__}\n")
+
+
+def test_help_documents_exit_codes_and_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    text = capsys.readouterr().out
+    for code in ("0 ", "1 ", "2 ", "130 "):
+        assert re.search(rf"^  {code} *\w", text, re.MULTILINE)
+    assert main(["select", "--help"]) == 0
+    text = capsys.readouterr().out
+    for key in ("kind", "private", "selected", "loss_95", "log_probability", "frequency"):
+        assert key in text
+    assert "One call gives one kind of\noutput" in text
+
+
+# ---- ending ----
+
+
+def test_streams_and_exit_codes_of_a_process() -> None:
+    done = run(*SELECT, stdin="c\n" + "a\n" * 500)
+    assert (done.returncode, done.stdout) == (0, "a\n")
+    assert done.stderr.startswith("promised: ")
+    done = run(*SELECT[:-1], "zero", stdin="c\na\n")
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+@posix
+def test_interrupted_process_ends_with_130() -> None:
+    script = (  # where tests run in the background, SIGINT is ignored and that is inherited
+        "import signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        f"from fastexp.cli import main\nsys.exit(main({SELECT!r}))"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdin is not None
+        process.stdin.write(b"c\n" + b"a\n" * 1_000_000)  # returns when nearly all is read
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=300)
+    assert (process.returncode, out, err) == (130, b"", b"fastexp: interrupted\n")
+
+
+@posix
+def test_broken_pipe_is_silent() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)  # nobody will read
+    try:
+        done = subprocess.run(
+            [*MODULE, "demo", "--records"],
+            stdout=writing,
+            stderr=subprocess.PIPE,
+            check=False,
+            timeout=300,
+        )
+    finally:
+        os.close(writing)
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux")
+def test_full_disk_is_a_failure() -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [*MODULE, "info"], stdout=full, stderr=subprocess.PIPE, check=False, timeout=300
+        )
+    assert done.returncode == 1
+    assert done.stderr == b"fastexp: the output could not be written: No space left on device\n"
+
+
+def test_without_stdout_nothing_is_released(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    assert main(["info"]) == 1
+    assert capsys.readouterr().err == "fastexp: there is no stdout\n"
+
+
+def test_labels_beyond_the_terminals_alphabet_are_escaped() -> None:
+    arguments = [*SELECT[:4], "--candidates", "ä,b", "--epsilon", "50"]
+    done = run(*arguments, stdin="c\n" + "ä\n" * 500, PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stdout) == (0, "\\xe4\n")
+
+
+# ---- demo ----
+
+
+def test_demo_tells_its_story_anywhere(tmp_path: Path) -> None:
+    done = run("demo", cwd=tmp_path)
+    lines = done.stdout.splitlines()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(lines) <= 25
+    assert "32,561 people" in lines[0]
+    for epsilon in ("0.0001", "0.001", "0.01"):
+        assert any(f" {epsilon} " in line for line in lines)
+    assert "Married-civ-spouse" in done.stdout  # certain at 0.01, up to e**-42
+    assert "NOT private" in done.stdout
+    assert "\x1b" not in done.stdout
+    assert not list(tmp_path.iterdir())
+
+
+def test_demo_in_process(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert sum(line.startswith("  fastexp demo --records | ") for line in out.splitlines()) == 3
+
+
+@posix
+def test_commands_that_the_demo_names_work(tmp_path: Path) -> None:
+    commands = json.loads(run("demo", "--json").stdout)["next"]
+    starts = ("Married-civ-spouse\n", "Never-married\n"), ("NOT PRIVATE",), ("NOT PRIVATE",)
+    assert len(commands) == len(starts)
+    called = f"'{sys.executable}' -m fastexp "
+    for command, start in zip(commands, starts, strict=True):
+        assert command.startswith("python -m fastexp demo --records | python -m fastexp select - ")
+        done = subprocess.run(
+            ["/bin/sh", "-c", command.replace("python -m fastexp ", called)],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+        assert done.returncode == 0
+        assert done.stdout.startswith(start)
+
+
+def test_demo_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["kind"] == "demo"
+    assert [step["epsilon"] for step in found["steps"]] == [0.0001, 0.001, 0.01]
+    law = fastexp.MostCommon(0.0001, demo._people()[0]).law(demo._people()[1])
+    candidates = demo._people()[0]
+    first = found["steps"][0]
+    assert first["probability"] == law.probabilities[candidates.index(first["selected"])]
+    assert all(command.startswith("fastexp demo") for command in found["next"])
+
+
+def test_demo_records_are_the_census(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", "--records"]) == 0
+    header, *people = capsys.readouterr().out.splitlines()
+    assert header == "marital-status"
+    assert {status: people.count(status) for status in set(people)} == {
+        "Married-civ-spouse": 14976,
+        "Never-married": 10683,
+        "Divorced": 4443,
+        "Separated": 1025,
+        "Widowed": 993,
+        "Married-spouse-absent": 418,
+        "Married-AF-spouse": 23,
+    }
+
+
+def on_terminal(*arguments: str, **environment: str) -> str:
+    """What a call shows on a pseudo-terminal."""
+    import pty
+
+    ours, theirs = pty.openpty()
+    env = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100", **environment}
+    with subprocess.Popen([*MODULE, *arguments], stdout=theirs, stderr=theirs, env=env) as process:
+        os.close(theirs)
+        shown = b""
+        try:
+            while part := os.read(ours, 4096):
+                shown += part
+        except OSError:  # Linux: the other side was closed
+            pass
+    os.close(ours)
+    assert process.returncode == 0
+    return shown.decode()
+
+
+@posix
+def test_demo_on_a_terminal() -> None:
+    fancy = on_terminal("demo", NO_COLOR="")
+    plain = on_terminal("demo", NO_COLOR="1")
+    assert "─" in fancy  # a table of rich
+    assert "─" in plain
+    assert not re.search(r"\x1b\[[0-9;]*3[0-7]m", plain)  # no colour
+    assert len(fancy.splitlines()) <= 26  # and perhaps the note on compiling
+
+
+@posix
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
+def test_first_use_on_a_terminal_explains_the_wait(tmp_path: Path) -> None:
+    shown = on_terminal("demo", FASTEXP_CACHE_DIR=str(tmp_path / "fresh"))
+    assert shown.startswith("compiling (some seconds")
+    assert "compiling" not in on_terminal("demo", FASTEXP_CACHE_DIR=str(tmp_path / "fresh"))
+
+
+# ---- info and warmup ----
+
+
+def test_info(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert set(found) == {"fastexp", "python", "platform", "cpu", "threads", "cache", "packages"}
+    assert found["fastexp"] == fastexp.__version__
+    assert found["threads"] >= 1
+    assert set(found["cache"]) == {"on", "folder", "kernels"}
+    assert found["packages"]["numba"]
+    assert main(["info"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    names = [line.split()[0] for line in lines]
+    assert names == ["fastexp", "python", "platform", "cpu", "threads", "cache", *info.PACKAGES]
+
+
+def test_info_names_what_is_not_there(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(info, "PACKAGES", ("no-such-package-7341",))
+    monkeypatch.setenv("FASTEXP_CACHE", "off")
+    assert main(["info"]) == 0
+    out = capsys.readouterr().out
+    assert "no-such-package-7341 not installed" in out
+    assert re.search(r"^cache +off$", out, re.MULTILINE)
+
+
+def test_warmup(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    assert main(["warmup", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert set(found) == {"kernels", "seconds", "cache"}
+    assert found["kernels"] == fastexp.warmup()
+    monkeypatch.setenv("FASTEXP_CACHE", "0")
+    assert main(["warmup"]) == 0
+    out, err = capsys.readouterr()
+    assert re.fullmatch(r"\d+ kernels ready in \d+\.\d\d s\n", out)
+    assert err == "the cache is off: every process compiles anew\n"
+    monkeypatch.setattr(info, "cache_folder", lambda: "/some/folder")
+    assert main(["warmup"]) == 0
+    assert capsys.readouterr().err == "cached in /some/folder\n"
