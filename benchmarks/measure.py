@@ -131,7 +131,8 @@ def ready(
     try:
         answers = [call()]
     except Absent as problem:
-        return note_absent(case, entry, outcome, str(problem))
+        note_absent(case, entry, outcome, str(problem))
+        return None
     first = time.perf_counter() - start
     if not case.is_toy:  # many more answers fit into the check's time
         toy = case.toy()
@@ -158,13 +159,16 @@ def new_row(case: Case, entry: Entry, unit: str, **more: Any) -> Row:
 def prepared(case: Case, entry: Entry, work: Work, outcome: Outcome) -> Call | None:
     """The entry's call; or None, with the reason noted in `outcome`."""
     if entry.needs and find_spec(entry.needs) is None:
-        return note_absent(case, entry, outcome, f"{entry.needs} is not installed")
-    if not entry.least_k <= case.k <= (entry.most_k or case.k) and not case.is_toy:
-        return note_absent(case, entry, outcome, entry.why)
-    try:
-        return entry.prepare(work)
-    except ImportError as problem:
-        return note_absent(case, entry, outcome, f"{entry.needs} cannot be imported: {problem}")
+        reason = f"{entry.needs} is not installed"
+    elif not entry.least_k <= case.k <= (entry.most_k or case.k) and not case.is_toy:
+        reason = entry.why
+    else:
+        try:
+            return entry.prepare(work)
+        except ImportError as problem:
+            reason = f"{entry.needs} cannot be imported: {problem}"
+    note_absent(case, entry, outcome, reason)
+    return None
 
 
 def note_absent(case: Case, entry: Entry, outcome: Outcome, reason: str) -> None:
@@ -175,7 +179,8 @@ def note_absent(case: Case, entry: Entry, outcome: Outcome, reason: str) -> None
 
 def gather(call: Call, seconds: float, most: int = 5_000) -> tuple[list[Any], float]:
     """Answers for a check, as many as there is time for, and the seconds the last one took."""
-    answers, start = [], time.perf_counter()
+    answers: list[Any] = []
+    start = time.perf_counter()
     end, now, lasted = start + seconds, start, 0.0
     while now < end and len(answers) < most:
         answers.append(call())

@@ -15,7 +15,8 @@ BLOCK = 16_384  # values: a reused buffer of 128 KiB stays in the L2 cache
 
 def weights(u: FloatArray) -> FloatArray:
     """exp(c * (u - max u)), as most people write it."""
-    return np.exp(RATE * (u - u.max()))
+    made: FloatArray = np.exp(RATE * (u - u.max()))
+    return made
 
 
 def numpy_gumbel(work: Work) -> Call:

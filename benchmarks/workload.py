@@ -42,7 +42,8 @@ class Work:
     @cached_property
     def listed(self) -> list[float]:
         """The utilities as a list, for peers that take nothing else; made outside the clock."""
-        return self.utilities.tolist()
+        values: list[float] = self.utilities.tolist()
+        return values
 
     @cached_property
     def moments(self) -> tuple[float, float]:

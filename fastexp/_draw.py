@@ -28,7 +28,16 @@ def release(bits: WordArray, kind: int, weighting: Weighting, threads: int = 1) 
         scan.fill(threads)
         status = envelope.AGAIN
     else:
-        status = envelope.envelope_one(*scan.arguments(), os_words(2))
+        status = envelope.envelope_one(
+            bits,
+            kind,
+            weighting.log2_base,
+            weighting.rate_log2,
+            scan.scale,
+            scan.blocks,
+            scan.work,
+            os_words(),
+        )
     return status if status >= 0 else scan.resolve(status, os_words, os_word)
 
 

@@ -21,6 +21,7 @@ from .kernels.words import derive_streams
 # Domain tags: what the names of a stream number. The top bit is set for text names only.
 ROW, TASK, GROUP = 1, 2, 3
 TEXT_BIT = 1 << 63
+UINT64 = np.dtype(np.uint64)
 PERSON = {ROW: b"fastexp.row", TASK: b"fastexp.task", GROUP: b"fastexp.group"}
 
 
@@ -32,7 +33,7 @@ def os_words(count: int = 2) -> WordArray:
         data = b""
     if len(data) != 8 * count:
         raise RandomnessError("the operating system's randomness is not available")
-    return np.frombuffer(data, dtype=np.uint64)
+    return np.frombuffer(data, UINT64)
 
 
 def os_word() -> int:

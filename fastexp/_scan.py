@@ -16,6 +16,7 @@ from .errors import RoundingModeError
 from .kernels import envelope
 from .kernels.heights import BLOCK, FLOAT, SIGNED
 
+INT64 = np.dtype(np.int64)  # naming the instance saves 30 ns an array
 TAIL = 6  # words behind the blocks: total (2), best key, lift, drawn index, rho
 SIGN, MASK_64 = 1 << 63, (1 << 64) - 1
 
@@ -26,11 +27,10 @@ class Scan:
     __slots__ = ("bits", "blocks", "kind", "scale", "weighting", "work")
 
     def __init__(self, bits: WordArray, kind: int, weighting: Weighting, precision: int) -> None:
-        count = -(-bits.size // BLOCK)
         self.bits, self.kind, self.weighting = bits, kind, weighting
-        self.scale = float(1 << precision)
-        self.blocks = np.empty(3 * count + TAIL, dtype=np.int64)
-        self.work = np.empty(2 * BLOCK, dtype=np.int64)
+        self.scale = 2.0**precision
+        self.blocks = np.empty(3 * (-(-bits.size // BLOCK)) + TAIL, INT64)
+        self.work = np.empty(2 * BLOCK, INT64)
 
     def arguments(self) -> tuple[object, ...]:
         """What every envelope kernel takes first."""

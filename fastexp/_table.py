@@ -53,28 +53,24 @@ class Table:
     def draws(self, size: int, stream: WordArray, threads: int) -> IntArray:
         """`size` indices: draw t of a substream's 4,096 takes word t."""
         out = np.empty(size, dtype=np.int64)
+        slow = self.scan.bits.size
 
         def part(first: int, last: int) -> int:
             words = np.empty(alias.DRAWS, dtype=np.uint64)
             chosen = out[first * alias.DRAWS : last * alias.DRAWS]
-            alias.alias_fill(
-                self.entries, self.column_bits, self.cell_bits, stream, first, chosen, words
-            )
-            return 0
+            shape = self.column_bits, self.cell_bits
+            found: int = alias.alias_fill(self.entries, *shape, stream, first, slow, chosen, words)
+            return found
 
         blocks = -(-size // alias.DRAWS)
-        if blocks:
-            in_parts(part, blocks, threads if size >= _plan.THREADED_DRAWS else 1)
-        self._settle(out, stream)
+        if sum(in_parts(part, blocks, threads if size >= _plan.THREADED_DRAWS else 1)):
+            self._settle(out, stream)
         return out
 
     def _settle(self, out: IntArray, stream: WordArray) -> None:
         """Decide the slow draws, with words from 4,096 on of their substream, in order."""
-        slow = self.scan.bits.size
-        if out.size and int(out.max()) < slow:
-            return
         number, spare = -1, None
-        for t in np.flatnonzero(out == slow):
+        for t in np.flatnonzero(out == self.scan.bits.size):
             if spare is None or t // alias.DRAWS != number:
                 number = int(t) // alias.DRAWS
                 spare = Spare(stream, number, alias.DRAWS)

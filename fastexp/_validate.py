@@ -28,6 +28,7 @@ from .errors import (
 
 EPSILON_RANGE = (1e-9, 1e6)  # what a promise can mean; outside it is nearly always a slip
 RATE_RANGE = (2.0**-900, 2.0**900)  # where no product of the kernels under- or overflows
+FLOAT64, UINT64 = np.dtype(np.float64), np.dtype(np.uint64)
 FLOAT, SIGNED, UNSIGNED = 0, 1, 2  # kinds, as `kernels/heights.py` knows them
 NOT_FINITE = "utilities must be finite (NaN or infinity found; see the argument nan)"
 NOT_NUMBERS = "utilities must be numbers: an array of float64, int64, uint64 or narrower"
@@ -203,6 +204,15 @@ def utilities(values: Any, k: int | None, nan: NaN) -> tuple[WordArray, int]:
 
     Integers stay integers; float32 is widened exactly, with a warning about sensitivity.
     """
+    if (  # the common case first: it takes 0.3 us of a release's 3
+        type(values) is np.ndarray
+        and values.dtype is FLOAT64
+        and values.ndim == 1
+        and values.flags.c_contiguous
+        and values.size == (k or values.size) != 0
+        and nan == "raise"
+    ):
+        return values.view(UINT64), FLOAT
     if type(values) is not np.ndarray or values.ndim != 1:
         values = _one_dimensional(values)
     if values.size == 0:

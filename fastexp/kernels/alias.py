@@ -96,8 +96,9 @@ def alias_build(weights: Any, column_bits: Any, cell_bits: Any, order: Any, tabl
     light, heavy = 0, weights.size
     for i in range(weights.size):  # lights from the front of `order`, heavies from its back
         is_light = weights[i] <= capacity
+        # Both ends are written, and the one that was not meant again later: no branch.
         order[light] = i
-        order[heavy - 1] = i if not is_light else order[heavy - 1]
+        order[heavy - 1] = i
         light += 1 if is_light else 0
         heavy -= 0 if is_light else 1
     at = weights.size - 1
@@ -117,22 +118,42 @@ def alias_build(weights: Any, column_bits: Any, cell_bits: Any, order: Any, tabl
         table[giver] = (np.uint64(capacity) << shift) | np.uint64(giver)
 
 
-@kernel(NOTHING(IN_U64, I64, I64, IN_U64, I64, OUT_I64, OUT_U64))
+@kernel(I64(IN_U64, I64, I64, IN_U64, I64, I64, OUT_I64, OUT_U64))
 def alias_fill(
-    table: Any, column_bits: Any, cell_bits: Any, stream: Any, first: Any, out: Any, words: Any
-) -> None:
+    table: Any,
+    column_bits: Any,
+    cell_bits: Any,
+    stream: Any,
+    first: Any,
+    slow: Any,
+    out: Any,
+    words: Any,
+) -> Any:
     """out = draws of blocks first, first + 1, ... of DRAWS each; `words` is scratch.
 
-    A draw takes one word: its top bits are the column, the next ones the cell. Slow draws
-    hold the slow outcome's number.
+    A draw takes one word: its top bits are the column, the next ones the cell. Returns how
+    many draws are slow, that is hold the number `slow`.
     """
     to_column = WORD - np.uint64(column_bits)
     to_cell = to_column - np.uint64(cell_bits)
     cells = (np.uint64(1) << np.uint64(cell_bits)) - np.uint64(1)
+    found = 0
     for start in range(0, out.size, DRAWS):
         part = out[start : start + DRAWS]
         fill_substream(stream, np.uint64(first + start // DRAWS), np.uint64(0), words)
         look_up(table, np.uint64(column_bits), to_column, to_cell, cells, words, part)
+        found += count(part, slow)
+    return found
+
+
+@helper
+def count(values: Any, wanted: Any) -> Any:
+    """How many values are the wanted one."""
+    wide_vectors()
+    found = 0
+    for i in range(values.size):
+        found += 1 if values[i] == wanted else 0
+    return found
 
 
 @helper

@@ -34,9 +34,8 @@ def sum_exp(heights: Any, lift: Any, out: Any) -> Any:
     """The sum of exp(lift - heights[i]), by halves; `out` is a scratch block."""
     wide_vectors()
     for i in range(heights.size):
-        x = lift - heights[i]
-        y = exp_scaled(max(x, EXP_LOWEST), NONE)
-        out[i] = y if x >= EXP_LOWEST else 0.0
+        # What is cut off counts as exp(-708), which no sum of at least 1 can notice.
+        out[i] = exp_scaled(max(lift - heights[i], EXP_LOWEST), NONE)
     width = BLOCK
     while width > 1 and width // 2 >= heights.size:
         width //= 2
