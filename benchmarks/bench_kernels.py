@@ -92,7 +92,7 @@ def alias_fill(k: int) -> Arguments:
     arguments = alias_build(k)
     alias.alias_build(*arguments)
     out, scratch = np.empty(k, dtype=np.int64), np.empty(alias.DRAWS, dtype=np.uint64)
-    return arguments[4], arguments[1], arguments[2], STREAM, 0, out, scratch
+    return arguments[4], arguments[1], arguments[2], STREAM, 0, k, out, scratch
 
 
 KERNELS: dict[str, tuple[Any, Callable[[int], Arguments]]] = {

@@ -44,7 +44,9 @@ def lowers_and_doubts(scan: Scan, scale: float) -> tuple[list[int], list[int]]:
     return weights.tolist(), doubts
 
 
-def exact_weights(scan: Scan, scale: float, precision: int = 120) -> list[tuple[Fraction, Fraction]]:
+def exact_weights(
+    scan: Scan, scale: float, precision: int = 120
+) -> list[tuple[Fraction, Fraction]]:
     """Bounds of f * w of every candidate, from the reference."""
     scale_ = Fraction(scale) * scan.lift()
     out = []
@@ -194,9 +196,7 @@ def law_is_the_reference(case: Case) -> None:
     law = case.mechanism.law(case.utilities)
     base = [b for b in case.mechanism.base or (1.0,) if b > 0]
     size = max(abs(np.log(b)) for b in base)  # logarithms of the base cancel in heights
-    for exact, p, log_p in zip(
-        case.exact(), law.probabilities, law.log_probabilities, strict=True
-    ):
+    for exact, p, log_p in zip(case.exact(), law.probabilities, law.log_probabilities, strict=True):
         if exact == 0:
             assert p == 0
             assert log_p == -np.inf
@@ -266,19 +266,10 @@ def promises_hold() -> None:
     }
     for relation, pairs in neighbours.items():
         mechanism = fx.MostCommon(0.5, ["a", "b"], neighbors=relation)
-        for first, second in pairs:
-            ratios = [
-                float(p / q)
-                for p, q in zip(
-                    *(
-                        reference.probabilities(
-                            mechanism._weighting.rate, [Fraction(c) for c in data], [Fraction(1)] * 2
-                        )
-                        for data in (first, second)
-                    ),
-                    strict=True,
-                )
-            ]
+        rate, ones = mechanism._weighting.rate, [Fraction(1)] * 2
+        for pair in pairs:
+            laws = [reference.probabilities(rate, [*map(Fraction, x)], ones) for x in pair]
+            ratios = [float(p / q) for p, q in zip(*laws, strict=True)]
             logs = np.log(ratios)
             assert np.abs(logs).max() <= 0.5 + 1e-12
             assert logs.max() - logs.min() <= 0.5 + 1e-12

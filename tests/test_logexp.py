@@ -92,7 +92,9 @@ def test_exact_exp_bounds_hold_and_are_tight(x, precision):
 def test_exact_exp_bounds_of_random_rationals():
     rng = np.random.default_rng(3)
     for _ in range(3000):
-        gamma = Fraction(int(rng.integers(0, 2**62)), int(rng.integers(1, 2 ** rng.integers(1, 62))))
+        gamma = Fraction(
+            int(rng.integers(0, 2**62)), int(rng.integers(1, 2 ** rng.integers(1, 62)))
+        )
         precision = int(rng.integers(20, 600))
         lo, hi = reference.exp_bounds(gamma, precision)
         with mpmath.workprec(precision + 400):

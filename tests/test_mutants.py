@@ -52,7 +52,9 @@ MUTANTS = {
 
 def survives(folder: Path, change: tuple[str, str, str] | None) -> tuple[bool, str]:
     """Whether the checks pass on a copy of the package with one text changed."""
-    shutil.copytree(ROOT / "fastexp", folder / "fastexp", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        ROOT / "fastexp", folder / "fastexp", ignore=shutil.ignore_patterns("__pycache__")
+    )
     (folder / "tests").mkdir()
     for name in ("__init__.py", "checks.py", "cases.py"):
         shutil.copy(ROOT / "tests" / name, folder / "tests" / name)
@@ -61,7 +63,12 @@ def survives(folder: Path, change: tuple[str, str, str] | None) -> tuple[bool, s
         source = (folder / "fastexp" / path).read_text()
         assert source.count(old) >= 1, f"the text to change is gone from {path}"
         (folder / "fastexp" / path).write_text(source.replace(old, new))
-    env = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    env = {
+        **os.environ,
+        "NUMBA_DISABLE_JIT": "1",
+        "PYTHONPATH": str(folder),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
     command = [sys.executable, "-W", "ignore", "-m", "tests.checks"]
     run = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=100)
     return run.returncode == 0, run.stderr[-2000:]

@@ -170,7 +170,7 @@ def test_reference_refuses_negative_exponents():
 class TestFurtherRounds:
     """What happens when a round does not accept at once."""
 
-    def test_refused_then_accepted(self, monkeypatch):
+    def test_refused_then_accepted(self):
         scan = checks.scanned(CASES[0], 3)
         total, uppers = scan.total(), scan.work[:5].tolist()
         least, _ = checks.lowers_and_doubts(scan, scan.scale)

@@ -15,7 +15,11 @@ from fastexp.kernels import words as kernels
 PUBLISHED = [
     ((0, 0), 0, "6627e8d5e169c58dbc57ac4c9b00dbd8"),
     ((2**64 - 1, 2**64 - 1), 2**64 - 1, "408f276d41c83b0ea20bc7c66d5451fd"),
-    ((0x85A308D3243F6A88, 0x0370734413198A2E), 0x299F31D0A4093822, "d16cfe0994fdcceb5001e42024126ea1"),
+    (
+        (0x85A308D3243F6A88, 0x0370734413198A2E),
+        0x299F31D0A4093822,
+        "d16cfe0994fdcceb5001e42024126ea1",
+    ),
 ]
 
 

@@ -149,7 +149,8 @@ class FiniteLaw:
     def loss_variance(self) -> float:
         """The variance of the loss, in squared units of the utility."""
         losses = np.where(self._loss_probabilities > 0, self._groups.losses, 0.0)
-        return float(np.dot(self._loss_probabilities, (losses - self.expected_loss()) ** 2))
+        with np.errstate(over="ignore"):  # a warning would depend on the data
+            return float(np.dot(self._loss_probabilities, (losses - self.expected_loss()) ** 2))
 
     def loss_cdf(self, t: ArrayLike) -> Any:
         """P(loss <= t), elementwise.

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._typing import FloatArray, WordArray
 from ..kernels.heights import FLOAT, SIGNED
-from ..kernels.logexp import exp_fill
+from ..kernels.logexp import exp_fill, log_fill
 
 SIGN = np.uint64(1 << 63)
 LARGEST = float(np.finfo(np.float64).max)
@@ -19,7 +19,7 @@ class LossGroups:
     and rounded once to float64 (capped at the largest one).
     """
 
-    __slots__ = ("losses", "masses")
+    __slots__ = ("_log_masses", "losses", "masses")
 
     def __init__(self, bits: WordArray, kind: int, base: FloatArray | None) -> None:
         if base is not None:
@@ -34,13 +34,15 @@ class LossGroups:
             gaps = (distinct[-1] - distinct).astype(np.float64)
         self.losses = np.minimum(gaps[::-1], LARGEST)
         self.masses = np.bincount(group, weights=base, minlength=gaps.size)[::-1].astype(np.float64)
+        self._log_masses = np.empty(self.masses.size)
+        log_fill(np.ascontiguousarray(self.masses), self._log_masses)
 
     def probabilities(self, rate: float) -> FloatArray:
         """The probability of each distinct loss at a rate."""
         with np.errstate(over="ignore"):
-            weights = -(rate * self.losses)
+            heights = rate * self.losses - self._log_masses
+        weights = heights.min() - heights
         exp_fill(weights, weights)
-        weights *= self.masses / self.masses.max()  # a base near 1e308 must not overflow
         return np.asarray(weights / weights.sum(), dtype=np.float64)
 
     def expected(self, rate: float) -> float:

@@ -70,7 +70,7 @@ class Exponential(FiniteMechanism):
     >>> mechanism.release([3.0, 250.0])
     'coffee'
     >>> mechanism.sample([3.0, 5.0], size=8, rng=1)
-    array([1, 0, 0, 1, 1, 1, 0, 1])
+    array([1, 1, 1, 1, 1, 0, 1, 0])
     >>> mechanism.law([3.0, 5.0]).probabilities.round(4)
     array([0.2689, 0.7311])
     """

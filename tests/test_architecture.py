@@ -1,0 +1,175 @@
+"""Is the house what its map says: one direction of imports, one importer of numba, thin files?"""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import fastexp as fx
+
+PACKAGE = Path(fx.__file__).parent
+# A file imports only from rooms above its own.
+ROOMS = [
+    ["errors", "_typing"],
+    ["_kernel_cache"],
+    ["_jit"],
+    ["kernels"],
+    ["reference"],
+    ["privacy"],
+    ["_validate", "_randomness"],
+    ["utilities"],
+    ["_weighting", "_plan"],
+    ["_scan"],
+    ["_table"],
+    ["_draw"],
+    ["laws"],
+    ["mechanisms"],
+    ["_warmup"],
+    ["cli"],
+    ["__main__"],
+]
+LEVEL = {name: i for i, room in enumerate(ROOMS) for name in room}
+FILES = sorted(PACKAGE.rglob("*.py"))
+KERNEL_FILES = sorted((PACKAGE / "kernels").glob("*.py"))
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).with_suffix("").parts[0]
+
+
+def imported_rooms(source: str, path: Path) -> set[str]:
+    """The rooms that a file imports from, wherever in the file."""
+    inside = path.relative_to(PACKAGE).parts[:-1]
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = inside[: len(inside) - node.level + 1]
+            parts = [*base, *(node.module or "").split(".")]
+            full = [p for p in parts if p]
+            found |= {full[0]} if full else {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("fastexp."):
+            found.add(node.module.split(".")[1])
+    return found
+
+
+def violations(source: str, path: Path) -> set[str]:
+    own = room_of(path)
+    rooms = {r for r in imported_rooms(source, path) if r in LEVEL and r != own}
+    return {r for r in rooms if LEVEL[r] >= LEVEL[own]}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_imports_go_one_way(path):
+    if path == PACKAGE / "__init__.py":
+        return
+    assert room_of(path) in LEVEL, "a room that is not on the map"
+    assert violations(path.read_text(), path) == set()
+
+
+def test_an_import_the_other_way_is_noticed():
+    path = PACKAGE / "kernels" / "words.py"
+    assert violations("from .. import _validate", path) == {"_validate"}
+    assert violations("from ..laws.finite import FiniteLaw", path) == {"laws"}
+    assert violations("def f():\n    from fastexp.cli import main", path) == {"cli"}
+    assert violations("from .._jit import kernel", path) == set()
+
+
+def imported_packages(path: Path) -> set[str]:
+    """The top-level names of other packages that a file imports, wherever in the file."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            found.add((node.module or "").split(".")[0])
+    return found
+
+
+def test_numba_is_imported_in_one_file():
+    assert [p.name for p in FILES if imported_packages(p) & {"numba", "llvmlite"}] == ["_jit.py"]
+
+
+@pytest.mark.parametrize("path", KERNEL_FILES, ids=lambda p: p.name)
+def test_kernels_are_loops_and_nothing_else(path):
+    """No defaults, raises, prints or strings; at most 8 arguments and 60 lines."""
+    for node in ast.parse(path.read_text()).body:
+        if not isinstance(node, ast.FunctionDef) or not node.decorator_list:
+            continue
+        decorator = ast.unparse(node.decorator_list[0])
+        assert not node.args.defaults
+        assert not node.args.kwonlyargs
+        assert node.end_lineno - node.lineno < 60, node.name
+        if decorator.startswith("kernel"):
+            assert len(node.args.args) <= 8, node.name
+        body = node.body[1:] if ast.get_docstring(node) else node.body
+        inner = [n for statement in body for n in ast.walk(statement)]
+        assert not any(isinstance(n, ast.Raise) for n in inner), node.name
+        texts = [n.value for n in inner if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+        assert texts == [], node.name
+
+
+def test_files_are_short():
+    lines = {p: len(p.read_text().splitlines()) for p in FILES}
+    assert max(lines.values()) <= 400
+    assert sum(lines.values()) / len(lines) <= 150
+
+
+def test_only_the_command_line_prints():
+    printers = {
+        room_of(p)
+        for p in FILES
+        for n in ast.walk(ast.parse(p.read_text()))
+        if isinstance(n, ast.Call) and ast.unparse(n.func) == "print"
+    }
+    assert printers <= {"cli"}
+
+
+def test_importing_compiles_and_imports_nothing():
+    code = (
+        "import sys, fastexp; assert not {'numba', 'numpy', 'llvmlite'} & set(sys.modules);"
+        "import fastexp.errors; fastexp.ParameterError;"
+        "assert 'numba' not in sys.modules;"
+        "m = fastexp.Exponential(1.0, 1.0);"
+        "from fastexp import _jit; assert not [k for k in _jit.KERNELS.values() if k._entry]"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+class TestPublicNames:
+    def test_they_are_all_there(self):
+        assert sorted(fx.__all__) == fx.__all__ == sorted(fx._HOME)
+        for name in fx.__all__:
+            assert getattr(fx, name).__name__ == name
+        assert set(fx.__all__) <= set(dir(fx))
+        with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+            fx.nothing  # noqa: B018
+
+    def test_type_checkers_see_the_same_names(self):
+        """The TYPE_CHECKING block and the lazy table agree."""
+        tree = ast.parse((PACKAGE / "__init__.py").read_text())
+        block = next(n for n in tree.body if isinstance(n, ast.If))
+        seen = {a.name: n.module for n in block.body for a in n.names}
+        assert seen == fx._HOME
+
+    def test_the_version_is_the_packages(self):
+        from importlib.metadata import version
+
+        assert version("fastexp") == fx.__version__
+
+
+def test_kernels_are_registered_once():
+    from fastexp import _jit
+
+    with pytest.raises(RuntimeError, match="two kernels"):
+        _jit.kernel(None)(_jit.KERNELS["logexp.exp_fill"].function)
+
+
+def test_warmup_builds_every_kernel():
+    from fastexp import _jit
+
+    assert fx.warmup() == len(_jit.KERNELS) >= 12
+    assert all(k._entry is not None for k in _jit.KERNELS.values())

@@ -1,0 +1,87 @@
+"""Are seeded draws what they were, on every path? A change here is a changelog entry.
+
+`python -m tests.test_golden` writes the file anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fastexp as fx
+from tests.cases import CASES, IDS
+
+FILE = Path(__file__).parent / "data" / "golden_draws.json"
+SPREAD = 20 * np.random.default_rng(1).random(3000)
+MECHANISM = fx.Exponential(1.0, 1.0)
+SEEDS = {
+    "int": lambda: 7,
+    "ints": lambda: [1, 2, 3],
+    "seed sequence": lambda: np.random.SeedSequence(7, spawn_key=(2,)),
+    "PCG64": lambda: np.random.default_rng(7),
+    "Philox": lambda: np.random.Philox(7),
+    "MT19937": lambda: np.random.Generator(np.random.MT19937(7)),
+}
+
+
+def golden() -> dict[str, object]:
+    """Small draws in full, large ones as a hash."""
+    out: dict[str, object] = {}
+    for case in CASES:
+        m, u = case.mechanism, case.utilities
+        out[f"few, {case.name}"] = m.sample(u, 4, rng=1).tolist()
+        out[f"many, {case.name}"] = digest(m.sample(u, 10_000, rng=1))
+    for name, seed in SEEDS.items():
+        out[f"rng, {name}"] = MECHANISM.sample(SPREAD, 12, rng=seed()).tolist()
+    for stream in (0, 1, 2**64 - 1):
+        names = np.array([stream], dtype=np.uint64)
+        out[f"stream {stream}"] = MECHANISM.sample(SPREAD, 12, rng=1, streams=names).tolist()
+        out[f"single, stream {stream}"] = MECHANISM.sample(SPREAD, rng=1, streams=names)
+    out["many blocks"] = digest(MECHANISM.sample(SPREAD, 100_003, rng=9))
+    out["most common"] = fx.MostCommon(0.5, ["a", "b"]).sample(["a", "b", "a"], 20, rng=3).tolist()
+    return out
+
+
+def digest(draws: np.ndarray) -> str:
+    return hashlib.blake2b(draws.astype("<i8").tobytes(), digest_size=12).hexdigest()
+
+
+def test_draws_are_golden():
+    now, kept = golden(), json.loads(FILE.read_text())
+    assert {k: v for k, v in now.items() if kept.get(k) != v} == {}
+    assert kept.keys() == now.keys()
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 7, 0])
+@pytest.mark.parametrize("size", [None, 3, 70_001])
+def test_threads_change_nothing(threads, size, monkeypatch):
+    """Also where the sizes are such that threads are really used."""
+    from fastexp import _plan
+
+    one = MECHANISM.sample(SPREAD, size, rng=5)
+    monkeypatch.setattr(_plan, "THREADED_CANDIDATES", 1)
+    monkeypatch.setattr(_plan, "THREADED_DRAWS", 1)
+    assert np.array_equal(MECHANISM.sample(SPREAD, size, rng=5, threads=threads), one)
+
+
+@pytest.mark.parametrize("case", CASES, ids=IDS)
+def test_shorter_draws_by_the_same_kernel_are_a_prefix(case):
+    m, u = case.mechanism, case.utilities
+    assert (m.sample(u, 5000, rng=1)[:4500] == m.sample(u, 4500, rng=1)).all()
+
+
+def test_concurrent_callers_do_not_disturb_each_other():
+    from concurrent.futures import ThreadPoolExecutor
+
+    alone = [MECHANISM.sample(SPREAD, 5000, rng=i) for i in range(16)]
+    with ThreadPoolExecutor(8) as pool:
+        together = list(pool.map(lambda i: MECHANISM.sample(SPREAD, 5000, rng=i), range(16)))
+    assert all((a == b).all() for a, b in zip(alone, together, strict=True))
+
+
+if __name__ == "__main__":
+    FILE.write_text(json.dumps(golden(), indent=1) + "\n")

@@ -1,0 +1,113 @@
+"""Does anything private ever show: in messages, warnings, logs, reprs, streams or cache files?"""
+
+from __future__ import annotations
+
+import logging
+import math
+import pickle
+import traceback
+import warnings
+
+import numpy as np
+import pytest
+
+import fastexp as fx
+from fastexp import _kernel_cache
+
+# Marked values: unlikely digits that must appear nowhere, and counts with their own mark.
+MARKED = 7341.0625
+MARKS = ("7341", "0625", "SECRET", "1237", "57.0")
+RECORDS = ["SECRET-a"] * 1237 + ["SECRET-b"] * 57
+
+
+def leaks(text: str) -> list[str]:
+    return [mark for mark in MARKS if mark in text]
+
+
+CALLS = {
+    "nan": lambda: fx.Exponential(1.0, 1.0).release([MARKED, math.nan]),
+    "inf": lambda: fx.Exponential(1.0, 1.0).sample([MARKED, math.inf], 5),
+    "law of nan": lambda: fx.Exponential(1.0, 1.0).law([MARKED, math.nan]),
+    "wrong number": lambda: fx.Exponential(1.0, 1.0, candidates=["x"]).release([MARKED] * 1237),
+    "text": lambda: fx.Exponential(1.0, 1.0).release([f"SECRET {MARKED}"]),
+    "object": lambda: fx.Exponential(1.0, 1.0).release([MARKED, None]),
+    "ragged": lambda: fx.Exponential(1.0, 1.0).release([[MARKED], [MARKED, 1.0]]),
+    "bad array": lambda: fx.Exponential(1.0, 1.0).release(Unhelpful()),
+    "unhashable": lambda: fx.MostCommon(1.0, ["x"]).release([["SECRET"], ["SECRET"]]),
+    "matrix": lambda: fx.Exponential(1.0, 1.0).release(np.full((1237, 2), MARKED)),
+    "masked": lambda: fx.Exponential(1.0, 1.0).release(np.ma.array([MARKED], mask=[1])),
+    "wrong sort": lambda: fx.MostCommon(1.0, ["x"]).release(np.full(1237, MARKED)),
+    "score": lambda: fx.Exponential.from_score(
+        lambda data, r: data[r], ["x"], epsilon=1.0, sensitivity=1.0
+    ).release(RECORDS),
+    "bad loss": lambda: fx.Exponential(1.0, 1.0).law([MARKED, 0.0]).epsilon_for(expected_loss=-1),
+    "loss too small": lambda: (
+        fx.Exponential(1.0, 1.0).law([7341e-9, 0.0]).epsilon_for(expected_loss=1e-30)
+    ),
+}
+
+
+class Unhelpful:
+    """An object whose conversion fails with its contents in the message."""
+
+    def __array__(self, dtype=None, copy=None):
+        raise ValueError(f"SECRET {MARKED}")
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_errors_show_no_data(name, capfd, caplog):
+    caplog.set_level(logging.DEBUG)
+    recorded = warnings.catch_warnings(record=True, action="always")
+    with recorded as warned, pytest.raises(fx.FastexpError) as caught:
+        CALLS[name]()
+    error = caught.value
+    said = traceback.format_exception_only(error)
+    shown = [*said, repr(error.args), repr(error.__cause__), *(str(w.message) for w in warned)]
+    if error.__context__ is not None and not error.__suppress_context__:
+        shown.append(repr(error.__context__))
+    out, err = capfd.readouterr()
+    assert leaks(" ".join([*shown, out, err, caplog.text])) == []
+
+
+def test_successful_calls_say_nothing(capfd, caplog):
+    caplog.set_level(logging.DEBUG, logger="fastexp")
+    m = fx.MostCommon(1e-3, ["SECRET-a", "SECRET-b"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        m.release(RECORDS)
+        m.sample(RECORDS, 2000, rng=1)
+        law = m.law(RECORDS)
+        law.probabilities, law.log_probabilities, law.expected_loss(), law.loss_variance()
+        fx.Exponential(1.0, 1.0).law([MARKED, -1.7e308, 1.7e308]).loss_variance()
+    assert capfd.readouterr() == ("", "")
+    assert [r for r in caplog.records if r.name.startswith("fastexp")] == []
+
+
+def test_reprs_show_no_data():
+    m = fx.Exponential(1.0, 1.0, candidates=["x", "y"])
+    law = m.law([MARKED, 0.0])
+    objects = [m, law, law.with_epsilon(2.0), m.guarantee, law._groups, law._weighting]
+    assert leaks(" ".join(map(repr, objects))) == []
+    scored = fx.Exponential.from_score(min, ["x"], epsilon=1.0, sensitivity=1.0)
+    assert leaks(repr(scored) + str(pickle.dumps(m))) == []
+
+
+def test_no_data_reaches_the_kernel_cache():
+    """Kernels take arrays as arguments; a captured one would be written to disk."""
+    u = np.full(5000, MARKED)
+    fx.Exponential(1.0, 1.0).release(u)
+    fx.Exponential(1.0, 1.0).law(u).sample(5000, rng=1)
+    base = _kernel_cache.root()
+    if base is None or not base.exists():
+        pytest.skip("no kernel cache here")
+    newest = max(base.glob("kernels-*"), key=lambda p: p.stat().st_mtime)
+    files = [p for p in newest.iterdir() if p.is_file()]
+    assert files
+    pattern = np.array([MARKED] * 4).tobytes()
+    assert not any(pattern in p.read_bytes() for p in files)
+
+
+def test_marks_would_be_found():
+    with pytest.raises(ValueError, match="SECRET") as caught:
+        Unhelpful().__array__()
+    assert leaks(str(caught.value)) == ["7341", "0625", "SECRET"]

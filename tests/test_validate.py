@@ -1,0 +1,217 @@
+"""Does wrong input get a clear error, and right input of any form the same answer?"""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import fastexp as fx
+from fastexp import _validate
+
+U = np.array([1.0, 3.0, 2.0])
+M = fx.Exponential(1.0, 1.0)
+
+# (what is called, the exception, a piece of its message)
+PARAMETERS = {
+    "epsilon nan": (lambda: fx.Exponential(math.nan, 1.0), fx.ParameterError, "epsilon must be finite"),
+    "epsilon inf": (lambda: fx.Exponential(math.inf, 1.0), fx.ParameterError, "got inf"),
+    "epsilon 0": (lambda: fx.Exponential(0, 1.0), fx.ParameterError, "> 0, got 0.0"),
+    "epsilon < 0": (lambda: fx.MostCommon(-1.0, ["a"]), fx.ParameterError, "got -1.0"),
+    "epsilon tiny": (lambda: fx.Exponential(1e-10, 1.0), fx.ParameterError, "any_epsilon=True"),
+    "epsilon large": (lambda: fx.MostCommon(1e7, ["a"]), fx.ParameterError, r"\[1e-09, 1e\+06\]"),
+    "epsilon huge": (lambda: fx.Exponential(10**400, 1.0), fx.ParameterError, "beyond float64"),
+    "epsilon text": (lambda: fx.Exponential("1", 1.0), fx.ParameterTypeError, "type str"),
+    "epsilon bool": (lambda: fx.Exponential(True, 1.0), fx.ParameterTypeError, "type bool"),
+    "epsilon complex": (lambda: fx.Exponential(1j, 1.0), fx.ParameterTypeError, "type complex"),
+    "sensitivity nan": (lambda: fx.Exponential(1.0, math.nan), fx.ParameterError, "sensitivity must"),
+    "sensitivity 0": (lambda: fx.Exponential(1.0, 0.0), fx.ParameterError, "sensitivity must"),
+    "sensitivity inf": (lambda: fx.Exponential(1.0, math.inf), fx.ParameterError, "sensitivity must"),
+    "rate too low": (lambda: fx.Exponential(1.0, 1e300), fx.ParameterError, "2\\*\\*-900"),
+    "rate too high": (lambda: fx.Exponential(1.0, 1e-300), fx.ParameterError, "2\\*\\*900"),
+    "monotonic": (lambda: fx.Exponential(1.0, 1.0, monotonic="yes"), fx.ParameterTypeError, "True or False"),
+    "any_epsilon": (lambda: fx.MostCommon(1.0, ["a"], any_epsilon=1), fx.ParameterTypeError, "any_epsilon"),
+    "neighbors": (lambda: fx.MostCommon(1.0, ["a"], neighbors="swap"), fx.ParameterError, "'add-remove', 'replace'"),
+    "no candidates": (lambda: fx.MostCommon(1.0, []), fx.ParameterError, "not be empty"),
+    "candidates text": (lambda: fx.MostCommon(1.0, "abc"), fx.ParameterTypeError, "sequence of labels"),
+    "candidates number": (lambda: fx.MostCommon(1.0, 3), fx.ParameterTypeError, "sequence of labels"),
+    "candidates twice": (lambda: fx.MostCommon(1.0, ["a", "a"]), fx.ParameterError, "distinct"),
+    "candidates nan": (lambda: fx.MostCommon(1.0, [math.nan]), fx.ParameterError, "distinct"),
+    "candidates lists": (lambda: fx.MostCommon(1.0, [[1], [2]]), fx.ParameterTypeError, "hashable"),
+    "base negative": (lambda: fx.Exponential(1.0, 1.0, base=[1, -1]), fx.ParameterError, "base must be finite"),
+    "base 0": (lambda: fx.Exponential(1.0, 1.0, base=[0, 0]), fx.ParameterError, "not 0 everywhere"),
+    "base nan": (lambda: fx.Exponential(1.0, 1.0, base=[1, math.nan]), fx.ParameterError, "base must be finite"),
+    "base inf": (lambda: fx.Exponential(1.0, 1.0, base=[1, math.inf]), fx.ParameterError, "base must be finite"),
+    "base size": (lambda: fx.Exponential(1.0, 1.0, candidates=["a"], base=[1, 2]), fx.ParameterError, "one number a candidate: 1, got 2"),
+    "base empty": (lambda: fx.Exponential(1.0, 1.0, base=[]), fx.ParameterTypeError, "one-dimensional"),
+    "base text": (lambda: fx.Exponential(1.0, 1.0, base=["1"]), fx.ParameterTypeError, "numbers"),
+    "base inexact": (lambda: fx.Exponential(1.0, 1.0, base=[2**53 + 1]), fx.ParameterError, "exactly"),
+    "size negative": (lambda: M.sample(U, -1), fx.ParameterError, "size must be >= 0, got -1"),
+    "size float": (lambda: M.sample(U, 2.0), fx.ParameterTypeError, "size must be an integer"),
+    "size bool": (lambda: M.sample(U, True), fx.ParameterTypeError, "size must be an integer"),
+    "threads": (lambda: M.sample(U, threads=-1), fx.ParameterError, "threads must be >= 0"),
+    "release threads": (lambda: M.release(U, threads="2"), fx.ParameterTypeError, "threads must be an integer"),
+    "rng": (lambda: M.sample(U, rng="7"), fx.ParameterTypeError, "rng must be None"),
+    "streams": (lambda: M.sample(U, streams=[1, 2]), fx.ParameterError, "one integer"),
+    "streams negative": (lambda: M.sample(U, streams=[-1]), fx.ParameterError, "one integer"),
+    "streams float": (lambda: M.sample(U, streams=[1.0]), fx.ParameterError, "one integer"),
+    "method": (lambda: M.sample(U, method="gumbel"), fx.ParameterError, "method must be one of 'envelope'"),
+    "nan": (lambda: M.release(U, nan="drop"), fx.ParameterError, "nan must be one of 'raise', 'lowest'"),
+    "alpha": (lambda: fx.Exponential.from_rate(0, 1.0), fx.ParameterError, "alpha must be"),
+    "quantile": (lambda: M.law(U).loss_quantile(1.5), fx.ParameterError, r"p must be in \[0, 1\]"),
+    "t": (lambda: M.law(U).theorem_6(-1), fx.ParameterError, "t must be finite and >= 0"),
+    "expected_loss": (lambda: M.law(U).epsilon_for(expected_loss=0), fx.ParameterError, "expected_loss"),
+    "k": (lambda: fx.epsilon_for(k=1, sensitivity=1.0, expected_loss=1.0), fx.ParameterError, "k must be >= 2"),
+}  # fmt: skip
+
+UTILITIES = {
+    "nan": (np.array([1.0, math.nan]), fx.InvalidUtilities, "must be finite"),
+    "+inf": (np.array([1.0, math.inf]), fx.InvalidUtilities, "must be finite"),
+    "-inf": (np.array([1.0, -math.inf]), fx.InvalidUtilities, "must be finite"),
+    "negative nan": (np.array([1.0, -math.nan]), fx.InvalidUtilities, "must be finite"),
+    "all -inf": (np.full(3, -math.inf), fx.InvalidUtilities, "must be finite"),
+    "nan far away": (np.append(np.zeros(5000), math.nan), fx.InvalidUtilities, "must be finite"),
+    "float32 nan": (np.array([1, math.nan], dtype=np.float32), fx.InvalidUtilities, "must be finite"),
+    "empty": (np.array([]), fx.ParameterError, "not be empty"),
+    "empty list": ([], fx.ParameterError, "not be empty"),
+    "scalar": (3.0, fx.ParameterTypeError, r"shape \(k,\)"),
+    "matrix": (np.zeros((2, 2)), fx.ParameterTypeError, r"shape \(k,\)"),
+    "ragged": ([[1.0], [1.0, 2.0]], fx.ParameterTypeError, "must be numbers"),
+    "bool": (np.array([True, False]), fx.ParameterTypeError, r"astype\(int\)"),
+    "text": (["1", "2"], fx.ParameterTypeError, "must be numbers"),
+    "bytes": (np.array([b"1"]), fx.ParameterTypeError, "must be numbers"),
+    "object": (np.array([1.0, 2.0], dtype=object), fx.ParameterTypeError, "dtype object"),
+    "big ints": ([2**70, 1], fx.ParameterTypeError, "must be numbers"),
+    "decimals": ([Decimal(1), Decimal(2)], fx.ParameterTypeError, "must be numbers"),
+    "fractions": ([Fraction(1, 3)], fx.ParameterTypeError, "must be numbers"),
+    "complex": (np.array([1j]), fx.ParameterTypeError, "must be numbers"),
+    "datetime": (np.array(["2026-01-01"], dtype="M8[D]"), fx.ParameterTypeError, "must be numbers"),
+    "timedelta": (np.array([1], dtype="m8[s]"), fx.ParameterTypeError, "must be numbers"),
+    "float16": (np.array([1], dtype=np.float16), fx.ParameterTypeError, "float16"),
+    "longdouble": (np.array([1], dtype=np.longdouble), fx.ParameterTypeError, "must be numbers"),
+    "masked": (np.ma.array([1.0, 2.0], mask=[0, 1]), fx.ParameterTypeError, "masked"),
+    "none": (None, fx.ParameterTypeError, r"shape \(k,\)"),
+}  # fmt: skip
+
+RECORDS = {
+    "text": ("aab", fx.ParameterTypeError, "one-dimensional"),
+    "number": (7, fx.ParameterTypeError, "one-dimensional"),
+    "matrix": (np.zeros((2, 2)), fx.ParameterTypeError, "one-dimensional"),
+    "masked": (np.ma.array(["a"], mask=[1]), fx.ParameterTypeError, "masked"),
+    "unhashable": ([["a"], ["b"]], fx.InvalidRecords, "hashable"),
+    "numbers for text": (np.array([1, 2]), fx.ParameterTypeError, "records are numbers but candidates are text"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_bad_parameters(name):
+    call, exception, text = PARAMETERS[name]
+    with pytest.raises(exception, match=text) as caught:
+        call()
+    assert isinstance(caught.value, fx.FastexpError)
+    assert isinstance(caught.value, (ValueError, TypeError))
+
+
+@pytest.mark.parametrize("verb", ["release", "sample", "law"])
+@pytest.mark.parametrize("name", UTILITIES)
+@pytest.mark.filterwarnings("ignore::fastexp.SensitivityWarning")
+def test_bad_utilities(name, verb):
+    utilities, exception, text = UTILITIES[name]
+    with pytest.raises(exception, match=text) as caught:
+        getattr(M, verb)(utilities)
+    assert caught.value.__cause__ is None
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_bad_records(name):
+    records, exception, text = RECORDS[name]
+    with pytest.raises(exception, match=text):
+        fx.MostCommon(1.0, ["a", "b"]).release(records)
+
+
+def test_text_records_for_numbers():
+    with pytest.raises(fx.ParameterTypeError, match="records are text but candidates are numbers"):
+        fx.MostCommon(1.0, [1, 2]).release(np.array(["1", "2"]))
+
+
+@pytest.mark.parametrize("more", [{"candidates": ["a", "b"]}, {"base": [1, 2]}])
+def test_wrong_number_of_utilities(more):
+    with pytest.raises(fx.ParameterError, match="one number for each candidate"):
+        fx.Exponential(1.0, 1.0, **more).release(U)
+
+
+class TestGoodForms:
+    @pytest.mark.parametrize(
+        "form",
+        [
+            U.tolist(),
+            tuple(U.tolist()),
+            U.astype(">f8"),
+            np.repeat(U, 3)[::3],
+            np.asfortranarray(U),
+            memoryview(U),
+            U.astype(np.int64),
+            U.astype(">i4"),
+            U.astype(np.uint8),
+            U.astype(int).tolist(),
+            U.astype(np.uint64),
+            U.view(type("Sub", (np.ndarray,), {})),
+        ],
+        ids=str,
+    )
+    def test_every_form_gives_the_same_draws(self, form):
+        assert (M.sample(form, 300, rng=1) == M.sample(U, 300, rng=1)).all()
+        assert M.release(form) in (0, 1, 2)
+
+    def test_read_only_utilities(self):
+        frozen = U.copy()
+        frozen.flags.writeable = False
+        assert (M.sample(frozen, 300, rng=1) == M.sample(U, 300, rng=1)).all()
+        assert M.release(frozen) in (0, 1, 2)
+        assert M.law(frozen).expected_loss() == M.law(U).expected_loss()
+
+    def test_inputs_are_never_written_to(self):
+        u = U.copy()
+        M.release(u), M.sample(u, 10), M.law(u).probabilities, M.release(u, nan="lowest")
+        assert (u == U).all()
+
+    def test_float32_is_widened_with_a_warning(self):
+        with pytest.warns(fx.SensitivityWarning, match="float32"):
+            draws = M.sample(U.astype(np.float32), 300, rng=1)
+        assert (draws == M.sample(U, 300, rng=1)).all()
+
+    def test_nan_lowest(self):
+        u = np.array([1.0, math.nan, 1.0])
+        law = M.law(u, nan="lowest")
+        assert law.probabilities.tolist() == [0.5, 0.0, 0.5]
+        assert M.release(u, nan="lowest") in (0, 2)
+        assert set(M.sample(u, 99, rng=1, nan="lowest").tolist()) == {0, 2}
+        assert math.isnan(u[1])
+        ints = np.array([1, 2])
+        assert (M.law(ints, nan="lowest").probabilities == M.law(ints).probabilities).all()
+        with pytest.raises(fx.InvalidUtilities):
+            M.release([math.inf, math.nan], nan="lowest")
+
+    def test_numbers_of_every_kind_as_parameters(self):
+        for one in (1, 1.0, np.float32(1), np.int64(1), Fraction(1), Decimal(1)):
+            assert fx.Exponential(one, one) == M
+
+    def test_any_epsilon(self):
+        assert fx.Exponential(1e12, 1.0, any_epsilon=True).release(U) == 1
+        assert fx.MostCommon(1e-12, ["a"], any_epsilon=True).release(["a"]) == "a"
+
+    def test_threads_zero_means_all(self):
+        assert _validate.threads(0) >= 1
+        assert _validate.threads(3) == 3
+
+
+def test_messages_of_all_errors_name_argument_and_requirement():
+    for name, (call, exception, _) in PARAMETERS.items():
+        with pytest.raises(exception) as caught:
+            call()
+        text = str(caught.value)
+        assert "must" in text or "between" in text or "either" in text, name
+        assert len(text) < 200
