@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from fastexp._plan import PRECISION, table_shape
+from fastexp._scan import storage
 from fastexp.kernels import alias, envelope, logexp, logspace, words
 from fastexp.kernels.heights import BLOCK, FLOAT
 
@@ -33,20 +34,18 @@ def utilities(k: int) -> Arguments:
 
 
 def scanned(k: int) -> Arguments:
-    """The arguments of the envelope kernels; the blocks are empty."""
-    blocks = np.empty(3 * -(-k // BLOCK) + 6, dtype=np.int64)
-    work = np.empty(2 * BLOCK, dtype=np.int64)
-    return *utilities(k), RATE * LOG2E, float(1 << PRECISION), blocks, work
+    """The arguments of the envelope kernels, with settled blocks."""
+    store, scale = storage(k), float(1 << PRECISION)
+    envelope.envelope_one(*utilities(k), RATE * LOG2E, scale, store, STREAM << np.uint64(60))
+    return *utilities(k), RATE * LOG2E, scale, store[2 * BLOCK :], store[: 2 * BLOCK]
 
 
 def envelope_one(k: int) -> Arguments:
-    return *scanned(k), STREAM << np.uint64(60)
+    return *scanned(k)[:5], storage(k), STREAM << np.uint64(60)
 
 
 def envelope_draw(k: int) -> Arguments:
-    arguments = envelope_one(k)
-    envelope.envelope_one(*arguments)
-    return arguments
+    return *scanned(k), STREAM << np.uint64(60)
 
 
 def log_sum_exp(k: int) -> Arguments:
@@ -70,7 +69,6 @@ def substream_words(k: int) -> Arguments:
 
 def weigh(k: int) -> Arguments:
     arguments = scanned(k)
-    envelope.envelope_one(*arguments, STREAM << np.uint64(60))
     column_bits, cell_bits = table_shape(k)
     scale = float(1 << (column_bits + cell_bits)) / (2 * k)  # weights are <= 1: they fit
     best = arguments[5][-4:-2]

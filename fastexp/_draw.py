@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _plan, _validate
 from ._randomness import Spare, os_word, os_words, row_stream
-from ._scan import Scan
+from ._scan import Scan, storage
 from ._table import Table
 from ._typing import IntArray, WordArray
 from ._weighting import Weighting
@@ -23,22 +23,17 @@ from .kernels.words import substream_words
 
 def release(bits: WordArray, kind: int, weighting: Weighting, threads: int = 1) -> int:
     """One index from the operating system's randomness."""
-    scan = Scan(bits, kind, weighting, _plan.PRECISION)
     if threads > 1 and bits.size >= _plan.THREADED_CANDIDATES:
+        scan = Scan(bits, kind, weighting, _plan.PRECISION)
         scan.fill(threads)
-        status = envelope.AGAIN
-    else:
-        status = envelope.envelope_one(
-            bits,
-            kind,
-            weighting.log2_base,
-            weighting.rate_log2,
-            scan.scale,
-            scan.blocks,
-            scan.work,
-            os_words(),
-        )
-    return status if status >= 0 else scan.resolve(status, os_words, os_word)
+        return scan.resolve(envelope.AGAIN, os_words, os_word)
+    store, w = storage(bits.size), weighting
+    args = bits, kind, w.log2_base, w.rate_log2, _plan.SCALE, store, os_words()
+    status: int = envelope.envelope_one(*args)
+    if status >= 0:
+        return status
+    scan = Scan(bits, kind, weighting, _plan.PRECISION, store)
+    return scan.resolve(status, os_words, os_word)
 
 
 def simulate(

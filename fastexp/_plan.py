@@ -9,6 +9,7 @@ from __future__ import annotations
 VERSION = 1
 
 PRECISION = 50  # fractional bits of the one-pass envelope, for every k
+SCALE = 2.0**PRECISION
 CELL_BITS = 32  # bits of a table's cell for k < 2**20; see `table_shape`
 EXACT_BITS = 52  # a double holds a rounded weight up to this
 

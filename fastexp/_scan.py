@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from . import _validate, reference
-from ._typing import WordArray
+from ._typing import IntArray, WordArray
 from ._weighting import Weighting
 from .errors import RoundingModeError
 from .kernels import envelope
@@ -21,16 +21,28 @@ TAIL = 6  # words behind the blocks: total (2), best key, lift, drawn index, rho
 SIGN, MASK_64 = 1 << 63, (1 << 64) - 1
 
 
+def storage(k: int) -> IntArray:
+    """Scratch for k candidates: two blocks of work, three words a block, a tail."""
+    return np.empty(2 * BLOCK + 3 * (-(-k // BLOCK)) + TAIL, INT64)
+
+
 class Scan:
     """The settled blocks of one vector of utilities: a bound for each 1,024 candidates."""
 
     __slots__ = ("bits", "blocks", "kind", "scale", "weighting", "work")
 
-    def __init__(self, bits: WordArray, kind: int, weighting: Weighting, precision: int) -> None:
+    def __init__(
+        self,
+        bits: WordArray,
+        kind: int,
+        weighting: Weighting,
+        precision: int,
+        store: IntArray | None = None,
+    ) -> None:
         self.bits, self.kind, self.weighting = bits, kind, weighting
         self.scale = 2.0**precision
-        self.blocks = np.empty(3 * (-(-bits.size // BLOCK)) + TAIL, INT64)
-        self.work = np.empty(2 * BLOCK, INT64)
+        store = storage(bits.size) if store is None else store
+        self.work, self.blocks = store[: 2 * BLOCK], store[2 * BLOCK :]
 
     def arguments(self) -> tuple[object, ...]:
         """What every envelope kernel takes first."""

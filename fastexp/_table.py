@@ -42,7 +42,14 @@ class Table:
         best = scan.blocks[scan.blocks.size - 4 : scan.blocks.size - 2]
         w = scan.weighting
         certain, doubtful = alias.weigh(
-            scan.bits, scan.kind, w.log2_base, w.rate_log2, self.scale, best, weights[:k], scan.work
+            scan.bits,
+            scan.kind,
+            w.log2_base,
+            w.rate_log2,
+            self.scale,
+            best,
+            weights[:k],
+            np.empty_like(scan.work),  # not scan.work: it holds the last block for `draw`
         )
         if certain + doubtful > self.cells:  # the margin rules it out; a wrong law must not pass
             raise FastexpError("the alias table overflowed: please report this")

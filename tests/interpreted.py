@@ -9,6 +9,7 @@ import numpy as np
 
 import fastexp as fx
 from fastexp import _jit
+from fastexp._scan import storage
 from fastexp._weighting import NO_BASE
 from fastexp.kernels import envelope
 from tests import checks
@@ -22,8 +23,9 @@ def statuses(digest: Any) -> None:
     found = [envelope.envelope_draw(*scan.arguments(), zero)]
     bad = np.array([np.nan, 1.0]).view(np.uint64)
     for bits, rate in ((bad, 1.0), (scan.bits, np.inf)):
-        args = bits, 0, NO_BASE, rate, 8.0, scan.blocks, scan.work
-        found += [envelope.envelope_one(*args, zero), envelope.envelope_scan(*args)]
+        args = bits, 0, NO_BASE, rate, 8.0
+        found.append(envelope.envelope_one(*args, storage(bits.size), zero))
+        found.append(envelope.envelope_scan(*args, scan.blocks, scan.work))
     wrong = [envelope.NOT_FINITE] * 2 + [envelope.ROUNDING_MODE] * 2
     assert found == [envelope.AGAIN, *wrong]
     digest.update(repr(found).encode())

@@ -39,6 +39,7 @@ from .words import ONE_WORD, WORD, below
 
 PRECISION = 50  # fractional bits: 1,024 bounds of at most 2**50 * (1 + 2**-36) fit int64
 SLACK = np.int64(36)
+GROUP = 32  # candidates; the square root of a block
 DEEPEST = 60.0  # heights beyond count as this: 2**(50 - 60) still rounds to 0
 INTEGER = 4503599627370496.0  # 2**52: the sum's low bits are the rounded number
 INTEGER_BITS = np.uint64(0x4330000000000000)
@@ -163,6 +164,37 @@ def settle(kind: Any, rate: Any, size: Any, blocks: Any) -> None:
 
 
 @helper
+def add(values: Any) -> Any:
+    """The sum of integers."""
+    wide_vectors()
+    total = np.int64(0)
+    for i in range(values.size):
+        total += values[i]
+    return total
+
+
+@helper
+def find(uppers: Any, rho: Any) -> Any:
+    """(index, sum of the U before it) of the candidate on whose U rho falls; size if none.
+
+    First by groups of GROUP, then in one group; all are looked at wherever rho falls.
+    """
+    seen, group, before = np.int64(0), 0, np.int64(0)
+    for start in range(0, uppers.size, GROUP):
+        seen += add(uppers[start : start + GROUP])
+        passed = seen <= rho
+        group += 1 if passed else 0
+        before = seen if passed else before
+    index, seen = group * GROUP, before
+    for i in range(group * GROUP, min((group + 1) * GROUP, uppers.size)):
+        seen += uppers[i]
+        passed = seen <= rho
+        index += 1 if passed else 0
+        before = seen if passed else before
+    return min(index, uppers.size), before
+
+
+@helper
 def draw(
     bits: Any,
     kind: Any,
@@ -203,13 +235,7 @@ def draw(
     if count > 1:
         fill_heights(part, kind, np.uint64(tail[2]), rate, base, heights)
         fill_upper(heights, lift, scale, base, uppers)
-    # The drawn candidate, likewise.
-    seen, index, before = np.int64(0), 0, np.int64(0)
-    for i in range(part.size):
-        seen += uppers[i]
-        passed = seen <= rho
-        index += 1 if passed else 0
-        before = seen if passed else before
+    index, before = find(uppers, rho)
     if index == part.size:  # between the block's sum and its bound
         return AGAIN
     rho -= before
@@ -227,13 +253,17 @@ def rounds_to_nearest(rate: Any) -> Any:
     return 1.0 + tiny == 1.0 and -1.0 - tiny == -1.0
 
 
-@kernel(I64(IN_U64, I64, IN_F64, F64, F64, OUT_I64, OUT_I64, IN_U64))
+@kernel(I64(IN_U64, I64, IN_F64, F64, F64, OUT_I64, IN_U64))
 def envelope_one(
-    bits: Any, kind: Any, log_base: Any, rate: Any, scale: Any, blocks: Any, work: Any, words: Any
+    bits: Any, kind: Any, log_base: Any, rate: Any, scale: Any, store: Any, words: Any
 ) -> Any:
-    """One round of the exponential mechanism from two words: an index >= 0 or a status."""
+    """One round of the exponential mechanism from two words: an index >= 0 or a status.
+
+    `store` is two blocks of work, then the blocks' triples and tail.
+    """
     if not rounds_to_nearest(rate):
         return ROUNDING_MODE
+    work, blocks = store[: 2 * BLOCK], store[2 * BLOCK :]
     status = scan(bits, kind, log_base, rate, scale, blocks, work)
     if status < 0:
         return status
