@@ -61,4 +61,10 @@ CASES = [
     Case("subnormal base", _mechanism(base=[5e-324, 1e-323]), np.array([1.0, 0.0])),
     Case("base, ints", _mechanism(base=[1, 0, 5]), np.array([4, 900, 2], dtype=np.int64)),
 ]
+# More than two groups of 32 candidates; groups that start with a base of 0.
+GROUPS = (np.arange(100) % 32 > 1).astype(float)
+CASES += [
+    Case("a hundred", _mechanism(), np.sin(np.arange(100.0))),
+    Case("a hundred, base", _mechanism(base=GROUPS), 3 * np.cos(np.arange(100.0))),
+]
 IDS = [case.name for case in CASES]

@@ -37,14 +37,12 @@ def test_acceptance_is_exact(case):
 
 
 @each_case
-@pytest.mark.parametrize("shape", [(5, 4), (8, 0), (7, 1), (5, 20), (3, 32), (10, 42)])
+@pytest.mark.parametrize("shape", [(8, 4), (11, 0), (10, 1), (8, 20), (7, 32), (10, 42)])
 def test_tables_are_exact(case, shape):
-    if shape == (3, 32) and case.utilities.size > 6:
-        shape = (4, 32)
     checks.table_is_exact(case, *shape)
 
 
-@pytest.mark.parametrize("case", CASES[:3] + CASES[-5:], ids=lambda c: c.name)
+@pytest.mark.parametrize("case", CASES[:3] + CASES[15:20], ids=lambda c: c.name)
 def test_slow_cells_are_shared_out(case):
     checks.slow_cells_are_shared(case)
 
