@@ -11,8 +11,8 @@ first-level cache, is written: what the copy left in the cache depends on the cl
 address, which alone moved the means by 10 ns.
 Times above the 99th percentile of all classes together are dropped. In the classes
 *peaked*, *far* and *normal* one candidate leads by hundreds of nats or more, at the same
-index, so the answer is the same too. In *flat* every index is equally likely; a
-dependence there can come from the answer alone, which the caller learns anyway. *again* is a
+index, so the answer is the same too. In *flat* and *subnormal* (all utilities below 1e-310,
+slow numbers for a processor) every index is equally likely; a dependence there can come from the answer alone, which the caller learns anyway. *again* is a
 second copy of *peaked*: its |t| against *peaked* shows what the machine's noise gives. The
 naive NumPy draw is the positive control: where it stays below 4.5 too, nothing was tested.
 """
@@ -34,7 +34,7 @@ from .workload import RATE, SEED, Call, Case, FloatArray, Work
 THRESHOLD = 4.5
 KEEP = 0.99
 SCRUB = 16_384  # values, 128 KiB
-CLASSES = ("flat", "peaked", "again", "far", "normal")
+CLASSES = ("flat", "peaked", "again", "far", "normal", "subnormal")
 PAIRS = [
     (a, b) for a, b in combinations(CLASSES, 2) if "again" not in (a, b) or (a, b) == CLASSES[1:3]
 ]
@@ -57,12 +57,18 @@ def classes(k: int) -> dict[str, FloatArray]:
     best = int(normal.argmax())
     normal[[at, best]] = normal[[best, at]]
     normal[at] += 2e3  # nobody else has a chance
-    again = peaked.copy()
-    return {"flat": np.zeros(k), "peaked": peaked, "again": again, "far": far, "normal": normal}
+    return {
+        "flat": np.zeros(k),
+        "peaked": peaked,
+        "again": peaked.copy(),
+        "far": far,
+        "normal": normal,
+        "subnormal": 1e-310 * np.random.default_rng(SEED).random(k),
+    }
 
 
 def the_leader(work: Work, answers: list[Any]) -> None:
-    """In all classes but the flat one the leader is drawn (others have < e**-900)."""
+    """In all classes but the flat ones the leader is drawn (others have < e**-900)."""
     expect(bool(answers), "no answers to check")
     for answer in answers:
         expect(answer == leader(work.k), f"the leader {leader(work.k)} lost against {answer}")
@@ -128,6 +134,6 @@ def check_leader(case: Case, work: Work, call: Call) -> int:
     for name, data in classes(work.k).items():
         np.copyto(work.utilities, data)
         found = [call() for _ in range(50)]
-        answers += found if name != "flat" else []
+        answers += found if name not in ("flat", "subnormal") else []
     case.check(work, answers)
     return len(answers)

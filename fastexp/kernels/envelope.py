@@ -33,7 +33,7 @@ from .._jit import (
     kernel,
     wide_vectors,
 )
-from .heights import BLOCK, NONE, block_gap, block_top, fill_heights, lowest_height
+from .heights import BLOCK, NONE, block_height, block_top, fill_heights, lowest_height
 from .logexp import LN2, MANTISSA_BITS, ROUND, ROUND_BITS, exp_scaled
 from .words import ONE_WORD, WORD, below
 
@@ -143,14 +143,14 @@ def settle(kind: Any, rate: Any, size: Any, blocks: Any) -> None:
     for b in range(count):
         if blocks[3 * b] > 0:
             own = bits_float(np.uint64(blocks[3 * b + 2]))
-            lift = min(lift, rate * block_gap(kind, best, np.uint64(blocks[3 * b + 1])) + own)
+            lift = min(lift, block_height(kind, rate, best, np.uint64(blocks[3 * b + 1])) + own)
     lift = np.floor(lift)
     high, low = NONE, NONE
     for b in range(count):
         bound = blocks[3 * b]
         if bound > 0 and count > 1:
             own = np.floor(bits_float(np.uint64(blocks[3 * b + 2])))
-            e = rate * block_gap(kind, best, np.uint64(blocks[3 * b + 1])) + own - lift
+            e = block_height(kind, rate, best, np.uint64(blocks[3 * b + 1])) + own - lift
             grown = np.float64(bound) * exp_scaled(-min(e, 100.0) * LN2, NONE)
             bound = np.int64(grown * (1.0 + 2.0**-34)) + 5 * BLOCK
             blocks[3 * b] = bound

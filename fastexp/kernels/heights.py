@@ -76,13 +76,21 @@ def block_top(bits: Any, kind: Any, log_base: Any) -> Any:
 
 
 @helper
+def negligible(rate: Any) -> Any:
+    """Gaps below this count as 0: their heights are below 2**-100.
+
+    A product with a subnormal number is a hundred times slower and would tell of it.
+    """
+    return max(2.0**-1022, 2.0**-100 / rate)
+
+
+@helper
 def fill_heights(bits: Any, kind: Any, top: Any, rate: Any, log_base: Any, out: Any) -> None:
     """out[i] = rate * (best - u[i]) - log2(base[i]), before the lift."""
     wide_vectors()
     if kind == FLOAT:
         best = key_float(top)
-        # A gap whose height is below 2**-100 counts as 0: subnormal products are slow.
-        tiny = max(2.0**-1022, 2.0**-100 / rate)
+        tiny = negligible(rate)
         for i in range(bits.size):
             gap = best - bits_float(bits[i])
             out[i] = rate * (gap if gap >= tiny else 0.0)
@@ -97,11 +105,12 @@ def fill_heights(bits: Any, kind: Any, top: Any, rate: Any, log_base: Any, out: 
 
 
 @helper
-def block_gap(kind: Any, best: Any, top: Any) -> Any:
-    """best - top as float64, of two keys."""
+def block_height(kind: Any, rate: Any, best: Any, top: Any) -> Any:
+    """rate * (best - top) of two keys, as `fill_heights` has it."""
     if kind == FLOAT:
-        return key_float(best) - key_float(top)
-    return np.float64(best - top)
+        gap = key_float(best) - key_float(top)
+        return rate * (gap if gap >= negligible(rate) else 0.0)
+    return rate * np.float64(best - top)
 
 
 @helper

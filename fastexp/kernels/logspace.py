@@ -25,7 +25,7 @@ from .._jit import (
     kernel,
     wide_vectors,
 )
-from .heights import BLOCK, NONE, block_gap, block_top, fill_heights, lowest_height
+from .heights import BLOCK, NONE, block_height, block_top, fill_heights, lowest_height
 from .logexp import EXP_LOWEST, exp_scaled
 
 
@@ -83,7 +83,7 @@ def log_sum_exp(bits: Any, kind: Any, log_base: Any, rate: Any, blocks: Any, wor
     for b in range(count):
         own = bits_float(np.uint64(blocks[3 * b + 2]))
         if own < np.inf:
-            lift = min(lift, rate * block_gap(kind, best, np.uint64(blocks[3 * b + 1])) + own)
+            lift = min(lift, block_height(kind, rate, best, np.uint64(blocks[3 * b + 1])) + own)
     blocks[3 * count] = np.int64(best)
     blocks[3 * count + 1] = np.int64(float_bits(lift))
     return add_blocks(kind, rate, count, blocks, lift) if finite_all else np.nan
@@ -97,8 +97,8 @@ def add_blocks(kind: Any, rate: Any, count: Any, blocks: Any, lift: Any) -> Any:
     for b in range(count):
         own = bits_float(np.uint64(blocks[3 * b + 2]))
         if own < np.inf:
-            gap = block_gap(kind, best, np.uint64(blocks[3 * b + 1]))
-            x = lift - (rate * gap + own)
+            below = block_height(kind, rate, best, np.uint64(blocks[3 * b + 1]))
+            x = lift - (below + own)
             y = exp_scaled(x, NONE) if x >= EXP_LOWEST else 0.0
             term = bits_float(np.uint64(blocks[3 * b])) * y
             grown = total + term
