@@ -12,8 +12,9 @@ address, which alone moved the means by 10 ns.
 Times above the 99th percentile of all classes together are dropped. In the classes
 *peaked*, *far* and *normal* one candidate leads by hundreds of nats or more, at the same
 index, so the answer is the same too. In *flat* and *subnormal* (all utilities below 1e-310,
-slow numbers for a processor) every index is equally likely; a dependence there can come from the answer alone, which the caller learns anyway. *again* is a
-second copy of *peaked*: its |t| against *peaked* shows what the machine's noise gives. The
+slow numbers for a processor) every index is equally likely; a dependence there can come
+from the answer alone, which the caller learns anyway. *again* is a second
+copy of *peaked*: its |t| against *peaked* shows what the machine's noise gives. The
 naive NumPy draw is the positive control: where it stays below 4.5 too, nothing was tested.
 """
 

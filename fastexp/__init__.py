@@ -24,9 +24,10 @@ if TYPE_CHECKING:
         SensitivityWarning,
     )
     from .laws.bounds import epsilon_for, loss_bound
-    from .laws.finite import FiniteLaw
+    from .laws.finite import FiniteLaw, LossTail
     from .mechanisms.exponential import Exponential
     from .mechanisms.most_common import MostCommon
+    from .mechanisms.scored import ScoredExponential
     from .privacy import Guarantee
 
 _HOME = {
@@ -36,12 +37,14 @@ _HOME = {
     "Guarantee": "privacy",
     "InvalidRecords": "errors",
     "InvalidUtilities": "errors",
+    "LossTail": "laws.finite",
     "MostCommon": "mechanisms.most_common",
     "ParameterError": "errors",
     "ParameterTypeError": "errors",
     "RandomnessError": "errors",
     "RoundingModeError": "errors",
     "ScoreError": "errors",
+    "ScoredExponential": "mechanisms.scored",
     "SensitivityWarning": "errors",
     "epsilon_for": "laws.bounds",
     "loss_bound": "laws.bounds",
@@ -55,12 +58,14 @@ __all__ = [
     "Guarantee",
     "InvalidRecords",
     "InvalidUtilities",
+    "LossTail",
     "MostCommon",
     "ParameterError",
     "ParameterTypeError",
     "RandomnessError",
     "RoundingModeError",
     "ScoreError",
+    "ScoredExponential",
     "SensitivityWarning",
     "epsilon_for",
     "loss_bound",

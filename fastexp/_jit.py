@@ -18,11 +18,13 @@ import contextlib
 import os
 import pickle
 import struct
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+import llvmlite
 import numba
 import numpy as np
 from llvmlite import binding as llvm
@@ -150,9 +152,12 @@ class _Cache:
         # A full disk or a vanished folder: the kernel works uncached.
         with contextlib.suppress(OSError):
             handle, temporary = tempfile.mkstemp(dir=self._file.parent)
-            with os.fdopen(handle, "wb") as file:
-                file.write(_DUMPS(result._reduce()))
-            Path(temporary).replace(self._file)
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    file.write(_DUMPS(result._reduce()))
+                Path(temporary).replace(self._file)
+            finally:
+                Path(temporary).unlink(missing_ok=True)
 
 
 _REBUILD: Any = compiler.CompileResult._rebuild
@@ -160,10 +165,12 @@ _DUMPS: Any = serialize.dumps
 
 
 def _target() -> str:
-    """What of compiler, CPU, flags and environment the machine code depends on."""
+    """What of Python, compiler, CPU, flags and environment a cache file depends on."""
     env = sorted((k, v) for k, v in os.environ.items() if k.startswith("NUMBA_"))
     features = llvm.get_host_cpu_features().flatten()
-    parts = (numba.__version__, llvm.llvm_version_info, np.__version__, FLAGS, env)
+    python = (sys.implementation.cache_tag, sys.version, getattr(sys, "abiflags", ""))
+    versions = (numba.__version__, llvmlite.__version__, llvm.llvm_version_info, np.__version__)
+    parts = (python, versions, FLAGS, env)
     return repr((*parts, llvm.get_process_triple(), llvm.get_host_cpu_name(), features))
 
 

@@ -52,6 +52,7 @@ class Scan:
     def fill(self, threads: int) -> None:
         """Scan all blocks, `threads` at a time, and settle them."""
         w, count = self.weighting, -(-self.bits.size // BLOCK)
+        threads = min(threads, count)
 
         def part(first: int, last: int) -> int:
             log2_base = w.log2_base[first * BLOCK : last * BLOCK]

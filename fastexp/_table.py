@@ -70,24 +70,26 @@ class Table:
             return found
 
         blocks = -(-size // alias.DRAWS)
-        if sum(in_parts(part, blocks, threads if size >= _plan.THREADED_DRAWS else 1)):
+        threads = threads if size >= _plan.THREADED_DRAWS else 1
+        if threads > 1:
+            out.fill(0)  # threads that touch new pages at once wait for each other, 2x over all
+        if sum(in_parts(part, blocks, threads)):
             self._settle(out, stream)
         return out
 
     def _settle(self, out: IntArray, stream: WordArray) -> None:
         """Decide the slow draws, with words from 4,096 on of their substream, in order."""
-        number, spare = -1, None
+        number, spare, sums = -1, None, self.doubt_sums()
         for t in np.flatnonzero(out == self.scan.bits.size):
             if spare is None or t // alias.DRAWS != number:
                 number = int(t) // alias.DRAWS
                 spare = Spare(stream, number, alias.DRAWS)
-            out[t] = self._settle_one(spare)
+            out[t] = self._settle_one(spare, sums)
 
-    def _settle_one(self, spare: Spare) -> int:
+    def _settle_one(self, spare: Spare, sums: IntArray) -> int:
         slow, certain = self.scan.bits.size, self.cells - int(self.weights[self.scan.bits.size])
-        doubts = self.doubts()
         while True:
-            found = reference.settle_slow(certain, doubts, self.cells, self._claims(spare), spare)
+            found = reference.settle_slow(certain, sums, self.cells, self._claims(spare), spare)
             if found is not None:
                 return found
             index = self.look_up(spare())
@@ -101,13 +103,12 @@ class Table:
 
         return claims
 
-    def doubts(self) -> list[int]:
-        """D of each candidate: the cells it may claim beyond its certain ones."""
+    def doubt_sums(self) -> IntArray:
+        """The cumulative sums of D, the cells a candidate may claim beyond its certain ones."""
         least = self.weights[: self.scan.bits.size]
         doubts = 2 * ((least + 2) >> SLACK) + 7
         base = self.scan.weighting.base
-        listed: list[int] = (doubts if base is None else np.where(base > 0, doubts, 0)).tolist()
-        return listed
+        return np.cumsum(doubts if base is None else np.where(base > 0, doubts, 0))
 
     def look_up(self, word: int) -> int:
         """The outcome of one word, as `alias.look_up`."""

@@ -13,6 +13,7 @@ import os
 import warnings
 from collections.abc import Iterable
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -27,9 +28,14 @@ from .errors import (
 )
 
 EPSILON_RANGE = (1e-9, 1e6)  # what a promise can mean; outside it is nearly always a slip
-RATE_RANGE = (2.0**-900, 2.0**900)  # where no product of the kernels under- or overflows
+RATE_RANGE = (
+    Fraction(2) ** -900,
+    Fraction(2) ** 900,
+)  # where no product of the kernels under- or overflows
+MOST_THREADS = 256  # more are of no use, and could exhaust the system
 FLOAT64, UINT64 = np.dtype(np.float64), np.dtype(np.uint64)
 FLOAT, SIGNED, UNSIGNED = 0, 1, 2  # kinds, as `kernels/heights.py` knows them
+KINDS = {"O": "objects", "U": "text", "S": "bytes", "c": "complex numbers", "f": "other floats"}
 NOT_FINITE = "utilities must be finite (NaN or infinity found; see the argument nan)"
 NOT_NUMBERS = "utilities must be numbers: an array of float64, int64, uint64 or narrower"
 
@@ -82,17 +88,20 @@ def epsilon(value: Any, any_epsilon: bool = False) -> float:
 
 
 def sensitivity(value: Any) -> float:
-    """A sensitivity, in units of the utility."""
-    return positive("sensitivity", value)
+    """A sensitivity, in units of the utility; an integer is not rounded."""
+    number = positive("sensitivity", value)
+    if not _is_exact(value):
+        raise ParameterError("sensitivity must be a number that float64 holds exactly")
+    return number
 
 
-def rate(value: float) -> None:
+def rate(value: Fraction) -> None:
     """The rate epsilon / (2 * sensitivity), inside the range that the proofs cover."""
     low, high = RATE_RANGE
     if not low <= value <= high:
         raise ParameterError(
-            "epsilon / sensitivity must lie between 2**-900 and 2**900, got "
-            f"about {value:.3g} after the mechanism's factor"
+            "epsilon / sensitivity (with the mechanism's factor) must lie between 2**-900 and "
+            "2**900, got one that does not"
         )
 
 
@@ -105,10 +114,11 @@ def flag(name: str, value: Any) -> bool:
 
 def choice(name: str, value: Any, allowed: tuple[str, ...]) -> str:
     """One of the words in `allowed`."""
-    if value not in allowed:
+    if not isinstance(value, str) or value not in allowed:
         listed = ", ".join(map(repr, allowed))
-        raise ParameterError(f"{name} must be one of {listed}, got {value!r}")
-    return str(value)
+        got = repr(value) if isinstance(value, str) else type(value).__name__
+        raise ParameterError(f"{name} must be one of {listed}, got {got}")
+    return value
 
 
 def neighbors(value: Any) -> Neighbors:
@@ -136,13 +146,23 @@ def threads(value: Any) -> int:
     """How many threads: 1, 2, ...; 0 for all that the process may use."""
     number = counting("threads", value, least=0)
     if number:
-        return number
+        return min(number, MOST_THREADS)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def size(value: Any) -> int | None:
     """A number of draws, or None for one draw as a scalar."""
     return None if value is None else counting("size", value, least=0)
+
+
+def reals(name: str, value: Any) -> FloatArray:
+    """Numbers of any shape as float64, without NaN."""
+    array = _exact_array(value)
+    if array is None or array.dtype.kind not in "iuf":
+        raise ParameterTypeError(f"{name} must be a number or an array of numbers")
+    if bool(np.isnan(array).any()):
+        raise ParameterError(f"{name} must not be NaN")
+    return array.astype(np.float64)
 
 
 def stream(value: Any) -> int:
@@ -166,7 +186,8 @@ def method(value: Any) -> None:
 
 def candidates(values: Any) -> tuple[Any, ...]:
     """Public candidates as a tuple: at least one, none twice."""
-    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+    unordered = isinstance(values, (set, frozenset))
+    if isinstance(values, (str, bytes)) or unordered or not isinstance(values, Iterable):
         kind = type(values).__name__
         raise ParameterTypeError(f"candidates must be a sequence of labels, got {kind}")
     listed = tuple(values.tolist() if isinstance(values, np.ndarray) else values)
@@ -185,12 +206,14 @@ def candidates(values: Any) -> tuple[Any, ...]:
 
 def base(values: Any, k: int | None) -> FloatArray:
     """A public base measure: finite, >= 0, not all 0, one number a candidate; read-only."""
-    array = np.array(values)
-    if array.dtype.kind not in "iuf" or array.ndim != 1 or array.size == 0:
-        raise ParameterTypeError("base must be a one-dimensional array of numbers")
+    array = _exact_array(values)
+    if array is None or array.dtype.kind not in "iuf" or array.ndim != 1 or array.size == 0:
+        raise ParameterTypeError(
+            "base must be a one-dimensional array of numbers that float64 holds exactly"
+        )
     if array.dtype.kind in "iu" and bool((array.astype(np.float64).astype(object) != array).any()):
         raise ParameterError("base must consist of numbers that float64 holds exactly")
-    exact = np.ascontiguousarray(array, dtype=np.float64)
+    exact = np.array(array, dtype=np.float64)
     if not bool(np.isfinite(exact).all() and (exact >= 0).all() and (exact > 0).any()):
         raise ParameterError("base must be finite and >= 0, and not 0 everywhere")
     if k is not None and exact.size != k:
@@ -210,6 +233,7 @@ def utilities(values: Any, k: int | None, nan: NaN) -> tuple[WordArray, int]:
         and values.ndim == 1
         and values.flags.c_contiguous
         and values.size == (k or values.size) != 0
+        and type(nan) is str
         and nan == "raise"
     ):
         return values.view(UINT64), FLOAT
@@ -218,9 +242,8 @@ def utilities(values: Any, k: int | None, nan: NaN) -> tuple[WordArray, int]:
     if values.size == 0:
         raise ParameterError("utilities must not be empty: there is nothing to select from")
     if k is not None and values.size != k:
-        raise ParameterError("utilities must have one number for each candidate (and base)")
-    if nan != "raise":
-        choice("nan", nan, ("raise", "lowest"))
+        raise ParameterError(f"utilities must have one number for each candidate and base: {k}")
+    if choice("nan", nan, ("raise", "lowest")) == "lowest":
         values = _lowest_for_nan(values)
     return _canonical(values)
 
@@ -230,13 +253,34 @@ def _one_dimensional(values: Any) -> AnyArray:
         raise ParameterTypeError(
             "utilities must not be a masked array: its hidden values would be used; fill it first"
         )
-    try:
-        array = np.asarray(values)
-    except Exception:  # ragged nesting, or a foreign object; its message may hold data
-        raise ParameterTypeError(NOT_NUMBERS) from None
+    array = _exact_array(values)
+    if array is None:
+        raise ParameterTypeError(NOT_NUMBERS)
     if array.ndim != 1:
         raise ParameterTypeError("utilities must have shape (k,): one row of candidates")
     return array
+
+
+def _exact_array(values: Any) -> AnyArray | None:
+    """`values` as an array; None if there is none, or NumPy would round or unmask some.
+
+    NumPy makes float64 of a list that mixes integers and floats, or signs beyond int64. Two
+    integers above 2**53 may then fall together or apart: sensitivity 1 becomes 2.
+    """
+    try:
+        items = values if isinstance(values, (list, tuple)) else ()
+        if any(item is np.ma.masked for item in items):
+            return None
+        array = np.asarray(values)
+        if array.dtype.kind == "f" and any(not _is_exact(item) for item in items):
+            return None
+    except Exception:  # ragged nesting, or a foreign object; its message may hold data
+        return None
+    return array
+
+
+def _is_exact(item: Any) -> bool:
+    return not isinstance(item, numbers.Integral) or int(float(item)) == int(item)
 
 
 def _lowest_for_nan(values: AnyArray) -> AnyArray:
@@ -251,10 +295,11 @@ def _canonical(values: AnyArray) -> tuple[WordArray, int]:
     if dtype.kind == "f" and dtype.itemsize in (4, 8):
         if dtype.itemsize == 4:
             warnings.warn(
-                "float32 utilities are read as the exact numbers that they are; sensitivity "
-                "must hold for them after rounding (it can double at 2**24)",
+                "float32 utilities are read as the exact numbers that they are: sensitivity must "
+                "hold for them as rounded (it can double at 2**24); compute them in float64, or "
+                "state a larger sensitivity",
                 SensitivityWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         return np.ascontiguousarray(values, dtype=np.float64).view(np.uint64), FLOAT
     if dtype.kind == "i":
@@ -263,7 +308,7 @@ def _canonical(values: AnyArray) -> tuple[WordArray, int]:
         return np.ascontiguousarray(values, dtype=np.uint64), UNSIGNED
     if dtype.kind == "b":
         raise ParameterTypeError(f"{NOT_NUMBERS}; for True and False write values.astype(int)")
-    raise ParameterTypeError(f"{NOT_NUMBERS}, got dtype {dtype}")
+    raise ParameterTypeError(f"{NOT_NUMBERS}, got {KINDS.get(dtype.kind, 'another type')}")
 
 
 def finite(status: bool) -> None:
@@ -282,11 +327,20 @@ def records(values: Any, text: bool, numeric: bool) -> Any:
         raise ParameterTypeError("records must not be a masked array: fill or drop its gaps first")
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise ParameterTypeError("records must be a one-dimensional sequence, one label a record")
+    if text and hasattr(values, "to_list"):  # a Series: faster than by way of an array
+        try:
+            return values.to_list()
+        except Exception:
+            raise uncountable() from None
     if not isinstance(values, (list, tuple)):
-        array = np.asarray(values)
+        array = _exact_array(values)
+        if array is None:
+            raise uncountable()
         if array.ndim != 1:
             raise ParameterTypeError("records must be one-dimensional: one label a record")
         sort = array.dtype.kind
+        if array.size == 0:  # whatever its type: no records at all must look like some
+            return []
         if (sort in "US" and numeric) or (sort in "iufb" and text):
             found, wanted = ("text", "numbers") if sort in "US" else ("numbers", "text")
             raise ParameterTypeError(f"records are {found} but candidates are {wanted}")

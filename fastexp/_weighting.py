@@ -26,8 +26,8 @@ class Weighting:
 
     def __init__(self, rate: Fraction, base: FloatArray | None) -> None:
         self.rate = rate
+        _validate.rate(rate)
         self.rate_nats = float(rate)
-        _validate.rate(self.rate_nats)
         self.rate_log2 = self.rate_nats * math.log2(math.e)
         self.base = base
         self.log_base = self.log2_base = NO_BASE

@@ -14,6 +14,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import accumulate
+from typing import Any
 
 MASK_32, MASK_64 = (1 << 32) - 1, (1 << 64) - 1
 Words = Callable[[], int]  # returns a fresh uniform integer below 2**64
@@ -162,23 +163,22 @@ def envelope_round(uppers: Sequence[int], word: int) -> tuple[int, int] | None:
 
 def settle_slow(
     sum_lower: int,
-    doubts: Sequence[int],
+    doubt_sums: Any,  # a sequence of integers
     cells: int,
     claims: Claims,
     words: Words,
 ) -> int | None:
     """The candidate that a draw on the slow outcome stands for; None: void, draw afresh.
 
-    One of the cells - sum_lower slow cells is drawn uniformly. The first sum(doubts) of
-    them belong to the candidates in order; cell j of candidate i counts if
-    `claims(i, j)`, that is L_i + j + V < f * w_i.
+    One of the cells - sum_lower slow cells is drawn uniformly. The first ones belong to the
+    candidates in order, up to the cumulative sums of their doubts D; cell j of candidate i
+    counts if `claims(i, j)`, that is L_i + j + V < f * w_i.
     """
     cell = draw_below(cells - sum_lower, words)
-    sums = list(accumulate(doubts))
-    index = bisect_right(sums, cell)
-    if index == len(sums):
+    index = bisect_right(doubt_sums, cell)
+    if index == len(doubt_sums):
         return None
-    inside = cell - (sums[index - 1] if index else 0)
+    inside = cell - int(doubt_sums[index - 1] if index else 0)
     return index if claims(index, inside) else None
 
 

@@ -23,9 +23,12 @@ def counts(records: Any, candidates: tuple[Any, ...]) -> IntArray:
         return _count_numbers(labels, candidates)
     try:
         found = Counter(labels)
-    except TypeError:  # unhashable; its message would show the record
-        raise _validate.uncountable() from None
-    return np.array([found.get(c, 0) for c in candidates], dtype=np.int64)
+        totals = [found.get(c, 0) for c in candidates]
+    except Exception:  # unhashable, or a hash that fails: the message may hold the record
+        totals = None
+    if totals is None:  # outside the handler: no traceback leads to the data
+        raise _validate.uncountable()
+    return np.array(totals, dtype=np.int64)
 
 
 def _count_numbers(labels: Any, candidates: tuple[Any, ...]) -> IntArray:

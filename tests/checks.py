@@ -142,7 +142,7 @@ def table_is_exact(case: Case, column_bits: int, cell_bits: int) -> None:
     k, columns = case.utilities.size, 1 << column_bits
     least, doubts = lowers_and_doubts(table.scan, table.scale)
     assert table.weights[:k].tolist() == least
-    assert table.doubts() == doubts
+    assert table.doubt_sums().tolist() == list(accumulate(doubts))
     assert sum(least) + sum(doubts) <= table.cells == int(table.weights.sum())
     owned = [0] * columns
     for column, entry in enumerate(table.entries.tolist()):
@@ -160,7 +160,9 @@ def slow_cells_are_shared(case: Case) -> None:
     """Each slow cell, one after the other: candidate i claims its D_i cells, the rest is void."""
     table = Table(scanned(case, 50), 6, 2)
     k = case.utilities.size
-    certain, doubts = table.cells - int(table.weights[k]), table.doubts()
+    certain = table.cells - int(table.weights[k])
+    sums = table.doubt_sums()
+    doubts = np.diff(sums, prepend=0).tolist()
     claimed: list[tuple[int, int]] = []
 
     def claims(index: int, cell: int) -> bool:
@@ -173,7 +175,7 @@ def slow_cells_are_shared(case: Case) -> None:
         word = word_for(cell, slow)
         supply = iter([word & MASK_64, word >> 64])
         found.append(
-            reference.settle_slow(certain, doubts, table.cells, claims, lambda s=supply: next(s))
+            reference.settle_slow(certain, sums, table.cells, claims, lambda s=supply: next(s))
         )
     wanted = [(i, j) for i in range(k) for j in range(doubts[i])]
     assert claimed == wanted

@@ -65,6 +65,23 @@ def test_tables_are_exact_however_coarse(case, shape):
     assert slow > (0.1 if shape[1] < 6 else 0)  # the exact path was really on the way
 
 
+@pytest.mark.parametrize("kind", ["float", "int", "uint", "base"])
+@pytest.mark.parametrize("precision", [0, 3, 20])
+def test_many_blocks_are_exact_however_coarse(kind, precision):
+    """Three blocks, the last one short: blocks are settled, and rounds are void, too."""
+    rng = np.random.default_rng(13)
+    u = np.round(6 * rng.random(2100))
+    base = rng.integers(0, 3, 2100).astype(float)
+    base[1024:2048] = 0  # a whole block without candidates
+    m = fx.Exponential(1.0, 1.0, base=base if kind == "base" else None)
+    u = u.astype({"int": np.int64, "uint": np.uint64}.get(kind, np.float64))
+    draws = scan_draws(checks.scanned(Case(kind, m, u), precision), 6000, row_stream(3, 0))
+    probabilities = m.law(u).probabilities
+    assert fits(draws // 100, probabilities.reshape(21, 100).sum(axis=1))
+    values = u.astype(int)
+    assert fits(values[draws], np.bincount(values, weights=probabilities))
+
+
 def test_releases_follow_the_law():
     m, u = TEN.mechanism, TEN.utilities
     draws = np.array([m.release(u) for _ in range(100_000)])

@@ -66,6 +66,26 @@ def test_loss_quantiles():
         assert LAW.loss_quantile(p) == loss
         assert LAW.loss_cdf(loss) >= p
     assert fx.Exponential(1e6, 1.0).law([0.0, 1e9]).loss_quantile(1.0) == 0  # the possible ones
+    far = fx.Exponential(1.0, 1.0).law([0.0, -100.0])  # P(loss = 100) is 2e-22
+    assert far.loss_quantile(1.0) == 100
+    assert far.loss_quantile(1 - 2.0**-53) == 0
+
+
+def test_a_law_keeps_its_data():
+    utilities = SCORES.copy()
+    law = fx.Exponential(1.0, 1.0, candidates=list("vwxyz")).law(utilities)
+    utilities[:] = 0
+    assert (law.probabilities == LAW.probabilities).all()
+    assert (law.sample(100, rng=1) == LAW.sample(100, rng=1)).all()
+    assert law.candidates == law.with_epsilon(2.0).candidates == tuple("vwxyz")
+
+
+def test_log_probabilities_of_gaps_beyond_float64():
+    law = fx.Exponential(1e-9, 1e250).law([1e308, -1e308])
+    assert law.log_probabilities[1] == pytest.approx(-1e-9 / 2e250 * 1e308 * 2, rel=1e-14)
+    based = fx.Exponential(1e-9, 1e250, base=[1, 3, 0]).law([1e308, -1e308, 1e300])
+    assert based.log_probabilities[1] == pytest.approx(-1e49, rel=1e-14)
+    assert based.log_probabilities[2] == -np.inf
 
 
 def test_cdf_and_tail_take_arrays():

@@ -7,6 +7,7 @@ import math
 import pickle
 import traceback
 import warnings
+from collections import deque
 
 import numpy as np
 import pytest
@@ -37,6 +38,11 @@ CALLS = {
     "matrix": lambda: fx.Exponential(1.0, 1.0).release(np.full((1237, 2), MARKED)),
     "masked": lambda: fx.Exponential(1.0, 1.0).release(np.ma.array([MARKED], mask=[1])),
     "wrong sort": lambda: fx.MostCommon(1.0, ["x"]).release(np.full(1237, MARKED)),
+    "deque": lambda: fx.MostCommon(1.0, ["x"]).release(deque([["SECRET"], ["SECRET", 1]])),
+    "bad hash": lambda: fx.MostCommon(1.0, ["x"]).release([Unhelpful()]),
+    "bad records": lambda: fx.MostCommon(1.0, ["x"]).release(Iterating()),
+    "bad series": lambda: fx.MostCommon(1.0, ["x"]).release(Series()),
+    "long text": lambda: fx.Exponential(1.0, 1.0).release(["1", "S" * 1237]),
     "score": lambda: fx.Exponential.from_score(
         lambda data, r: data[r], ["x"], epsilon=1.0, sensitivity=1.0
     ).release(RECORDS),
@@ -51,6 +57,19 @@ class Unhelpful:
     """An object whose conversion fails with its contents in the message."""
 
     def __array__(self, dtype=None, copy=None):
+        raise ValueError(f"SECRET {MARKED}")
+
+    def __hash__(self):
+        raise ValueError(f"SECRET {MARKED}")
+
+
+class Iterating(Unhelpful):
+    def __iter__(self):
+        return iter([1])
+
+
+class Series(Iterating):
+    def to_list(self):
         raise ValueError(f"SECRET {MARKED}")
 
 
@@ -81,6 +100,13 @@ def test_successful_calls_say_nothing(capfd, caplog):
         fx.Exponential(1.0, 1.0).law([MARKED, -1.7e308, 1.7e308]).loss_variance()
     assert capfd.readouterr() == ("", "")
     assert [r for r in caplog.records if r.name.startswith("fastexp")] == []
+
+
+@pytest.mark.parametrize("empty", [np.array([]), np.array([], dtype="U1"), [], ()])
+def test_no_records_look_like_some(empty):
+    """Whether there is a record at all must not show by an exception, whatever the type."""
+    assert fx.MostCommon(1.0, ["x", "y"]).release(empty) in ("x", "y")
+    assert fx.MostCommon(1.0, [1, 2]).release(empty) in (1, 2)
 
 
 def test_reprs_show_no_data():

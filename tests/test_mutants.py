@@ -31,6 +31,7 @@ MUTANTS = {
     "heights cut off too early": ("kernels/envelope.py", "DEEPEST = 60.0", "DEEPEST = 20.0"),
     "blocks' bounds without slack": ("kernels/envelope.py", "+ 5 * BLOCK", "- 5 * BLOCK"),
     "last block dropped": ("kernels/envelope.py", "range(count):\n        bound = blocks[", "range(max(count - 1, 1)):\n        bound = blocks["),
+    "void rounds end in the last candidate": ("kernels/envelope.py", "    if index == part.size:  # between the block's sum and its bound\n        return AGAIN", "    if index == part.size:\n        index = part.size - 1"),
     "base ignored": ("kernels/heights.py", "out[i] - log_base[i] if", "out[i] if"),
     "best over base 0 too": ("kernels/heights.py", "key if counts else NONE", "key"),
     "biased bounded integer": ("kernels/words.py", "counts = c1b > rest1", "counts = True or c1b > rest1"),
@@ -41,12 +42,12 @@ MUTANTS = {
     "alias cut off by one": ("kernels/alias.py", "cell < (entry >> bits)", "cell <= (entry >> bits)"),
     "alias gives too much": ("kernels/alias.py", "rest -= capacity - weights[i]", "rest -= weights[i]"),
     "alias doubt too small": ("kernels/alias.py", ">> SLACK) + 7", ">> SLACK)"),
-    "slow cells end early": ("reference.py", "index = bisect_right(sums, cell)", "index = bisect_right(sums, cell + 1)"),
-    "slow cells within": ("reference.py", "inside = cell - (sums[index - 1] if index else 0)", "inside = cell"),
+    "slow cells end early": ("reference.py", "index = bisect_right(doubt_sums, cell)", "index = bisect_right(doubt_sums, cell + 1)"),
+    "slow cells within": ("reference.py", "inside = cell - int(doubt_sums[index - 1] if index else 0)", "inside = cell"),
     "accepts everything": ("reference.py", "if least >= hi:\n            return False", "if least >= hi:\n            return True"),
     "coin forgotten": ("reference.py", "least = rho + Fraction(coin, 1 << bits)", "least = Fraction(rho)"),
     "exact gap rounded": ("_scan.py", "return best - bits_value(int(self.bits[index]), self.kind)", "return Fraction(float(best) - float(bits_value(int(self.bits[index]), self.kind)))"),
-    "best read as base 0's": ("_scan.py", "* self.weighting.base_of(index)", ""),
+    "exact base forgotten": ("_scan.py", "* self.weighting.base_of(index)", ""),
     "polynomial": ("kernels/envelope.py", "0.0096181291811644", "0.00961812"),
 }  # fmt: skip
 

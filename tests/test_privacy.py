@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp import _randomness, reference
+from fastexp import _draw, _randomness, reference
 from fastexp.kernels import envelope
 from fastexp.privacy import count_rate, selection_guarantee, selection_rate
 
@@ -144,3 +144,13 @@ def test_the_same_words_on_neighbours_take_the_same_branches(pair, monkeypatch):
 
     for seed in range(50):
         assert trace(pair[0], seed) == trace(pair[1], seed)
+
+    # Power: a release that takes a word more for some data is noticed.
+    def leaky(bits, *rest):
+        if bits[0] == pair[0].view(np.uint64)[0]:
+            _randomness.os_words(1)
+        return release(bits, *rest)
+
+    release = _draw.release
+    monkeypatch.setattr(_draw, "release", leaky)
+    assert trace(pair[0], 1) != trace(pair[1], 1)

@@ -115,6 +115,10 @@ def test_threads_scan_the_same_blocks():
     one = checks.scanned(case, 50)
     for threads in (2, 3, 7, 64):
         assert (checks.scanned(case, 50, threads).blocks == one.blocks)[:-2].all()
+    for case in CASES:  # one block: there is no second thread, and its U are at hand
+        alone, together = checks.scanned(case, 50), checks.scanned(case, 50, 3)
+        size = case.utilities.size
+        assert (alone.work[:size] == together.work[:size]).all()
 
 
 def test_overfull_table_is_refused(monkeypatch):
@@ -147,16 +151,18 @@ def test_rounding_mode_is_checked():
     m.release(u)  # compiled with the usual mode
     m.sample(u, rng=1)
     failures = 0
-    libm.fesetround(0x800)  # FE_UPWARD
     try:
-        for verb in (m.release, m.sample):
-            try:
-                verb(u)
-            except RoundingModeError:
-                failures += 1
+        for mode in (0x400, 0x800, 0xC00):  # down, up, to zero
+            for verb in (m.release, m.sample):
+                libm.fesetround(mode)
+                try:
+                    verb(u)
+                except RoundingModeError:
+                    failures += 1
+                libm.fesetround(0)
     finally:
         libm.fesetround(0)
-    assert failures == 2
+    assert failures == 6
     assert m.release(u) in (0, 1)
 
 

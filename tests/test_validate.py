@@ -47,6 +47,16 @@ PARAMETERS = {
     "base inf": (lambda: fx.Exponential(1.0, 1.0, base=[1, math.inf]), fx.ParameterError, "base must be finite"),
     "base size": (lambda: fx.Exponential(1.0, 1.0, candidates=["a"], base=[1, 2]), fx.ParameterError, "one number a candidate: 1, got 2"),
     "base empty": (lambda: fx.Exponential(1.0, 1.0, base=[]), fx.ParameterTypeError, "one-dimensional"),
+    "base mixed": (lambda: fx.Exponential(1.0, 1.0, base=[2**53 + 1, 1.5]), fx.ParameterTypeError, "exactly"),
+    "base ragged": (lambda: fx.Exponential(1.0, 1.0, base=[[1], [1, 2]]), fx.ParameterTypeError, "one-dimensional"),
+    "candidates set": (lambda: fx.MostCommon(1.0, {"a", "b"}), fx.ParameterTypeError, "sequence of labels, got set"),
+    "sensitivity inexact": (lambda: fx.Exponential(1.0, 2**53 + 1), fx.ParameterError, "exactly"),
+    "rate beyond float64": (lambda: fx.Exponential(1e300, 1e-300, any_epsilon=True), fx.ParameterError, "2\\*\\*900"),
+    "release threads bool": (lambda: M.release(U, threads=True), fx.ParameterTypeError, "threads must be an integer"),
+    "nan array": (lambda: M.release(U, nan=np.array([1, 2])), fx.ParameterError, "got ndarray"),
+    "cdf text": (lambda: M.law(U).loss_cdf("a"), fx.ParameterTypeError, "t must be a number"),
+    "tail nan": (lambda: M.law(U).loss_tail(math.nan), fx.ParameterError, "t must not be NaN"),
+    "failure": (lambda: fx.epsilon_for(k=7, sensitivity=1, loss=1, failure=5), fx.ParameterError, r"in \(0, 1\)"),
     "base text": (lambda: fx.Exponential(1.0, 1.0, base=["1"]), fx.ParameterTypeError, "numbers"),
     "base inexact": (lambda: fx.Exponential(1.0, 1.0, base=[2**53 + 1]), fx.ParameterError, "exactly"),
     "size negative": (lambda: M.sample(U, -1), fx.ParameterError, "size must be >= 0, got -1"),
@@ -83,16 +93,20 @@ UTILITIES = {
     "bool": (np.array([True, False]), fx.ParameterTypeError, r"astype\(int\)"),
     "text": (["1", "2"], fx.ParameterTypeError, "must be numbers"),
     "bytes": (np.array([b"1"]), fx.ParameterTypeError, "must be numbers"),
-    "object": (np.array([1.0, 2.0], dtype=object), fx.ParameterTypeError, "dtype object"),
+    "object": (np.array([1.0, 2.0], dtype=object), fx.ParameterTypeError, "got objects"),
     "big ints": ([2**70, 1], fx.ParameterTypeError, "must be numbers"),
     "decimals": ([Decimal(1), Decimal(2)], fx.ParameterTypeError, "must be numbers"),
     "fractions": ([Fraction(1, 3)], fx.ParameterTypeError, "must be numbers"),
     "complex": (np.array([1j]), fx.ParameterTypeError, "must be numbers"),
     "datetime": (np.array(["2026-01-01"], dtype="M8[D]"), fx.ParameterTypeError, "must be numbers"),
     "timedelta": (np.array([1], dtype="m8[s]"), fx.ParameterTypeError, "must be numbers"),
-    "float16": (np.array([1], dtype=np.float16), fx.ParameterTypeError, "float16"),
+    "float16": (np.array([1], dtype=np.float16), fx.ParameterTypeError, "got other floats"),
     "longdouble": (np.array([1], dtype=np.longdouble), fx.ParameterTypeError, "must be numbers"),
     "masked": (np.ma.array([1.0, 2.0], mask=[0, 1]), fx.ParameterTypeError, "masked"),
+    "mixed ints": ([2**53 + 1, 2**53, 0.5], fx.ParameterTypeError, "must be numbers"),
+    "mixed signs": ([2**63, 2**63 - 1, -1], fx.ParameterTypeError, "must be numbers"),
+    "huge mixed": ([2**70, 0.5], fx.ParameterTypeError, "must be numbers"),
+    "masked item": ([np.ma.masked, 1.0], fx.ParameterTypeError, "must be numbers"),
     "none": (None, fx.ParameterTypeError, r"shape \(k,\)"),
 }  # fmt: skip
 
@@ -139,7 +153,7 @@ def test_text_records_for_numbers():
 
 @pytest.mark.parametrize("more", [{"candidates": ["a", "b"]}, {"base": [1, 2]}])
 def test_wrong_number_of_utilities(more):
-    with pytest.raises(fx.ParameterError, match="one number for each candidate"):
+    with pytest.raises(fx.ParameterError, match="one number for each candidate and base: 2"):
         fx.Exponential(1.0, 1.0, **more).release(U)
 
 

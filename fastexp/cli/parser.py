@@ -34,8 +34,9 @@ examples:
   fastexp select scores.csv --utilities --sensitivity 1 --epsilon 1
 
 The file: a first row with the names of the columns; UTF-8; values are compared as text,
-exactly (spaces after a delimiter are skipped, blank lines too). Parquet (.parquet, .pq)
-needs polars or pyarrow.
+exactly (spaces after a delimiter are skipped, blank lines too; empty values count nowhere).
+Parquet (.parquet, .pq) needs polars or pyarrow; its values are compared as their type is.
+A misspelt candidate counts nothing, and a release may not tell: --law does.
 
 keys of --json:
   release  kind, private, selected, epsilon, neighbors

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ..privacy import Guarantee
 
 NOT_PRIVATE = "NOT PRIVATE: computed from the data without noise. For analysis, never to publish."
+MOST_ABSENT = 5
 MEANINGS = {
     "add-remove": "one record joins or leaves",
     "replace": "one record changes",
@@ -83,6 +84,7 @@ def _law(question: Question, options: Namespace) -> None:
         return
     unit = "units of the utility" if options.utilities else "records"
     _print_head(question)
+    _note_misspelt(question, options)
     print(
         f"expected loss {facts['expected_loss']:.6g}, at most {facts['loss_95']:.6g} in 95 % of "
         f"draws (loss: best minus obtained, in {unit})\n"
@@ -109,12 +111,26 @@ def _draws(question: Question, options: Namespace) -> None:
         _print_json("draws", question, facts, _objects(columns, rows))
         return
     _print_head(question)
+    _note_misspelt(question, options)
     seed = "no seed" if options.seed is None else f"seed {options.seed}"
     print(f"{n:,} simulated draws, {seed}, beside the exact law\n")
     cells = [(c, f"{o:,}", f"{f:.6f}", output.probability(p)) for c, o, f, p in rows]
     output.table(("candidate", "observed", "frequency", "probability"), cells)
     if options.plot is not None:
         output.note(f"picture: {options.plot}")
+
+
+def _note_misspelt(question: Question, options: Namespace) -> None:
+    """Candidates that no record has; only beside output that is not private anyway."""
+    from ..utilities import counts
+
+    if options.utilities:
+        return
+    found = counts(question.data, question.mechanism.candidates or ())
+    absent = [repr(c) for c, n in zip(question.candidates, found, strict=True) if n == 0]
+    if absent:
+        more = ", ..." if len(absent) > MOST_ABSENT else ""
+        output.note(f"no record has: {', '.join(absent[:MOST_ABSENT])}{more} (spelling?)")
 
 
 def descending(log_probabilities: FloatArray) -> list[int]:

@@ -203,8 +203,7 @@ def draw(
     scale: Any,
     blocks: Any,
     work: Any,
-    low_word: Any,
-    high_word: Any,
+    words: Any,
 ) -> Any:
     """One round from settled blocks and 128 random bits: an index, UNSURE or AGAIN.
 
@@ -213,7 +212,7 @@ def draw(
     count = (bits.size + BLOCK - 1) // BLOCK
     tail = blocks[3 * count :]
     total_high, total_low = np.uint64(tail[0]), np.uint64(tail[1])
-    r1, r0, counts = below(high_word, low_word, total_high, total_low, WORD)
+    r1, r0, counts = below(words[1], words[0], total_high, total_low, WORD)
     if not counts:
         return AGAIN
     # The drawn block: how many blocks' cumulative sums are <= R.
@@ -250,7 +249,7 @@ def draw(
 def rounds_to_nearest(rate: Any) -> Any:
     """Whether the processor rounds to nearest, as the proofs assume."""
     tiny = 2.0**-60 + (rate - rate)  # not a constant, or the compiler would decide
-    return 1.0 + tiny == 1.0 and -1.0 - tiny == -1.0
+    return 1.0 + tiny == 1.0 and -1.0 - tiny == -1.0 and 1.0 - tiny == 1.0
 
 
 @kernel(I64(IN_U64, I64, IN_F64, F64, F64, OUT_I64, IN_U64))
@@ -268,7 +267,7 @@ def envelope_one(
     if status < 0:
         return status
     settle(kind, rate, bits.size, blocks)
-    return draw(bits, kind, log_base, rate, scale, blocks, work, words[0], words[1])
+    return draw(bits, kind, log_base, rate, scale, blocks, work, words)
 
 
 @kernel(I64(IN_U64, I64, IN_F64, F64, F64, OUT_I64, OUT_I64))
@@ -292,4 +291,4 @@ def envelope_draw(
     bits: Any, kind: Any, log_base: Any, rate: Any, scale: Any, blocks: Any, work: Any, words: Any
 ) -> Any:
     """A further round from settled blocks: an index >= 0, UNSURE or AGAIN."""
-    return draw(bits, kind, log_base, rate, scale, blocks, work, words[0], words[1])
+    return draw(bits, kind, log_base, rate, scale, blocks, work, words)

@@ -22,8 +22,10 @@ def loss_bound(
     """The loss that a selection reaches with probability at most exp(-t).
 
     With k candidates, `optimal` of them best, P(loss >= bound) <= exp(-t) for bound =
-    (2 * sensitivity / epsilon) * (ln(k / optimal) + t): Theorem 6 of the lecture notes.
-    `optimal=1` needs no data: Corollary 7. `FiniteLaw.theorem_6` puts the exact tail beside.
+    (2 * sensitivity / epsilon) * (ln(k / optimal) + t): Theorem 6 of the lecture notes that
+    fastexp follows, 3.11 in Dwork and Roth, "The algorithmic foundations of differential
+    privacy" (2014). `optimal=1` needs no data: Corollary 7 (3.12 there).
+    `FiniteLaw.theorem_6` puts the exact tail beside.
 
     Parameters
     ----------
@@ -117,7 +119,7 @@ def epsilon_for(
     choices = math.log(_validate.counting("k", k, least=2))
     if expected_loss is not None:
         return factor * choices / _validate.positive("expected_loss", expected_loss)
-    beta = _validate.fraction("failure", failure)
+    beta = _validate.real("failure", failure)
     if not 0.0 < beta < 1.0:
         raise ParameterError(f"failure must be in (0, 1), got {beta!r}")
     return factor * (choices - math.log(beta)) / _validate.positive("loss", loss)

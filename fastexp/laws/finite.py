@@ -10,10 +10,10 @@ import numpy as np
 
 from .. import _draw, _validate
 from .._scan import MASK_64, key_value
-from .._typing import ArrayLike, FloatArray, IntArray, RNGLike, SeedLike, WordArray
+from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, RNGLike, SeedLike, WordArray
 from .._weighting import Weighting
 from ..kernels import logspace
-from ..kernels.heights import BLOCK
+from ..kernels.heights import BLOCK, FLOAT
 from ..kernels.logexp import log_one_value
 from .bounds import solve_epsilon
 from .groups import LossGroups
@@ -35,8 +35,9 @@ class _Sum(NamedTuple):
 class FiniteLaw:
     """The exact distribution of a finite mechanism's output on one data set.
 
-    Made by ``mechanism.law(data)``. It holds the utilities: **it is private data**, for
-    analysis and simulation only, and its repr shows nothing of them.
+    Made by ``mechanism.law(data)``. It holds the utilities: **it is private data**, and so
+    is a pickle of it, for analysis and simulation only; its repr shows nothing of them.
+    ``dict(zip(law.candidates, law.probabilities))`` puts the labels to the numbers.
 
     Notes
     -----
@@ -52,7 +53,9 @@ class FiniteLaw:
 
     References
     ----------
-    McSherry and Talwar, "Mechanism design via differential privacy", FOCS 2007.
+    McSherry and Talwar, "Mechanism design via differential privacy", FOCS 2007. Dwork and
+    Roth, "The algorithmic foundations of differential privacy" (2014), Theorem 3.11 (what
+    `theorem_6` calls after the lecture notes that fastexp follows).
 
     Examples
     --------
@@ -72,10 +75,11 @@ class FiniteLaw:
         kind: int,
         weighting: Weighting,
         epsilon: float,
+        candidates: tuple[Any, ...] | None,
         groups: LossGroups | None = None,
     ) -> None:
         self._bits, self._kind, self._weighting = bits, kind, weighting
-        self._epsilon = epsilon
+        self._epsilon, self._candidates = epsilon, candidates
         self._shared_groups = groups
         self._sum  # noqa: B018  (finds out now whether all utilities are finite)
 
@@ -86,6 +90,11 @@ class FiniteLaw:
     def epsilon(self) -> float:
         """The mechanism's epsilon, in nats."""
         return self._epsilon
+
+    @property
+    def candidates(self) -> tuple[Any, ...] | None:
+        """The labels, in the order of `probabilities`; None: indices."""
+        return self._candidates
 
     @property
     def k(self) -> int:
@@ -124,7 +133,27 @@ class FiniteLaw:
     @cached_property
     def log_probabilities(self) -> FloatArray:
         """ln P(candidate), shape (k,), read-only; -inf where the base is 0."""
-        return self._filled(logspace.fill_log_probabilities, log_one_value(self._sum.total))
+        log_sum = log_one_value(self._sum.total)
+        out = self._filled(logspace.fill_log_probabilities, log_sum)
+        if self._kind != FLOAT:
+            return out
+        far = np.isneginf(out)
+        if self._weighting.base is not None:
+            far &= self._weighting.base > 0
+        return self._with_far(out, far, log_sum) if far.any() else out
+
+    def _with_far(self, out: FloatArray, far: AnyArray, log_sum: float) -> FloatArray:
+        """Gaps beyond float64 are halved, so that times a small rate they are right too."""
+        best, lift = self._best_and_lift()
+        halves = best / 2 - self._bits.view(np.float64)[far] / 2
+        with np.errstate(over="ignore"):
+            heights = 2 * (self._weighting.rate_nats * halves)
+        if self._weighting.base is not None:
+            heights -= self._weighting.log_base[far]
+        mended = out.copy()
+        mended[far] = (lift - heights) - log_sum
+        mended.flags.writeable = False
+        return mended
 
     @cached_property
     def probabilities(self) -> FloatArray:
@@ -144,13 +173,14 @@ class FiniteLaw:
 
     def expected_loss(self) -> float:
         """The expected loss, in units of the utility."""
-        return float(np.dot(self._loss_probabilities, self._groups.losses))
+        return float((self._loss_probabilities * self._groups.losses).sum())
 
     def loss_variance(self) -> float:
         """The variance of the loss, in squared units of the utility."""
         losses = np.where(self._loss_probabilities > 0, self._groups.losses, 0.0)
         with np.errstate(over="ignore"):  # a warning would depend on the data
-            return float(np.dot(self._loss_probabilities, (losses - self.expected_loss()) ** 2))
+            squares = (losses - self.expected_loss()) ** 2
+            return float((self._loss_probabilities * squares).sum())
 
     def loss_cdf(self, t: ArrayLike) -> Any:
         """P(loss <= t), elementwise.
@@ -164,9 +194,15 @@ class FiniteLaw:
         -------
         float or ndarray of float64
             In [0, 1], the shape of `t`.
+
+        Raises
+        ------
+        ParameterTypeError, ParameterError
+            If t is not numbers, or NaN.
         """
         sums = np.concatenate([[0.0], np.cumsum(self._loss_probabilities)])
-        found = np.searchsorted(self._groups.losses, np.asarray(t, dtype=np.float64), "right")
+        at = _validate.reals("t", t)
+        found = np.searchsorted(self._groups.losses, at, "right")
         found_sums = np.where(found == self._groups.losses.size, 1.0, np.minimum(sums[found], 1.0))
         return _scalar_or_array(found_sums)
 
@@ -182,9 +218,14 @@ class FiniteLaw:
         -------
         float or ndarray of float64
             In [0, 1], the shape of `t`.
+
+        Raises
+        ------
+        ParameterTypeError, ParameterError
+            If t is not numbers, or NaN.
         """
         sums = np.concatenate([np.cumsum(self._loss_probabilities[::-1])[::-1], [0.0]])
-        found = np.searchsorted(self._groups.losses, np.asarray(t, dtype=np.float64), "left")
+        found = np.searchsorted(self._groups.losses, _validate.reals("t", t), "left")
         return _scalar_or_array(np.where(found == 0, 1.0, np.minimum(sums[found], 1.0)))
 
     def loss_quantile(self, p: float) -> float:
@@ -207,9 +248,13 @@ class FiniteLaw:
         """
         level = _validate.fraction("p", p)
         possible = self._loss_probabilities > 0
-        sums = np.cumsum(self._loss_probabilities[possible])
-        at = min(int(np.searchsorted(sums, level, "left")), sums.size - 1)
-        return float(self._groups.losses[possible][at])
+        losses, p_loss = self._groups.losses[possible], self._loss_probabilities[possible]
+        if level <= 0.5:
+            at = int(np.searchsorted(np.cumsum(p_loss), level, "left"))
+        else:  # P(loss > t) <= 1 - p, with tails that keep their digits
+            tails = np.append(np.cumsum(p_loss[::-1])[::-1][1:], 0.0)
+            at = int(np.argmax(tails <= 1.0 - level))
+        return float(losses[at])
 
     def theorem_6(self, t: float) -> LossTail:
         """Theorem 6 of the lecture notes beside the exact tail that it bounds.
@@ -246,7 +291,7 @@ class FiniteLaw:
         e = _validate.epsilon(epsilon, _validate.flag("any_epsilon", any_epsilon))
         rate = self._weighting.rate * Fraction(e) / Fraction(self._epsilon)
         weighting = self._weighting.with_rate(rate)
-        return FiniteLaw(self._bits, self._kind, weighting, e, self._groups)
+        return FiniteLaw(self._bits, self._kind, weighting, e, self._candidates, self._groups)
 
     def epsilon_for(self, *, expected_loss: float) -> float:
         """The least epsilon whose expected loss on this data is at most `expected_loss`.

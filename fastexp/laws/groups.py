@@ -47,4 +47,4 @@ class LossGroups:
 
     def expected(self, rate: float) -> float:
         """The expected loss at a rate."""
-        return float(np.dot(self.probabilities(rate), self.losses))
+        return float((self.probabilities(rate) * self.losses).sum())

@@ -66,11 +66,11 @@ class FiniteMechanism(ABC):
         **Privacy**: `guarantee`, for every call anew: two releases of the same data cost
         twice. **Numerics**: epsilon, sensitivity and utilities are read as the exact
         numbers that they are. **Timing**: all candidates are looked at, whatever is drawn;
-        an exact test fires at most 5 times in 1e8 draws (k = 1e7). No promise of constant
-        time: see SECURITY.md.
+        an exact test or a further round comes up about once in 1e8 draws (k = 1e7). No
+        promise of constant time: see SECURITY.md.
         """
         bits, kind = self._utilities(data, nan)
-        if threads != 1:
+        if type(threads) is not int or threads != 1:
             threads = _validate.threads(threads)
         index = _draw.release(bits, kind, self._weighting, threads)
         return index if self.candidates is None else self.candidates[index]
@@ -122,7 +122,7 @@ class FiniteMechanism(ABC):
             How many draws; None: one, as an int.
         rng : {None, int, array_like[ints], SeedSequence, BitGenerator, Generator}, optional
             None: fresh from the operating system. An int or `SeedSequence` always gives
-            the same draws, a generator moves on (SPEC 7).
+            the same draws, a generator moves on (Scientific Python's SPEC 7).
         streams : array_like of one int, optional
             The name of this row's stream, in [0, 2**64); default 0.
         threads : int
@@ -161,7 +161,8 @@ class FiniteMechanism(ABC):
         FiniteLaw
         """
         bits, kind = self._utilities(data, nan)
-        return FiniteLaw(bits, kind, self._weighting, self.epsilon)
+        kept = bits.copy()  # a later change of the caller's array must not change the law
+        return FiniteLaw(kept, kind, self._weighting, self.epsilon, self.candidates)
 
 
 def shown(values: tuple[Any, ...] | None) -> str:

@@ -29,7 +29,8 @@ class Exponential(FiniteMechanism):
     Parameters
     ----------
     epsilon : float
-        Privacy parameter in nats; in [1e-9, 1e6] unless `any_epsilon`.
+        Privacy parameter in nats; in [1e-9, 1e6] unless `any_epsilon`. Like all parameters
+        it is converted to float64 here, and exact from then on.
     sensitivity : float
         Δ > 0: the most that one record can change the utility of any one candidate, for the
         neighbours that you have in mind, in units of the utility.
@@ -80,7 +81,7 @@ class Exponential(FiniteMechanism):
     monotonic: bool = field(default=False, kw_only=True)
     candidates: tuple[Any, ...] | None = field(default=None, kw_only=True)
     base: tuple[float, ...] | None = field(default=None, kw_only=True)
-    any_epsilon: bool = field(default=False, kw_only=True)
+    any_epsilon: bool = field(default=False, kw_only=True, compare=False)
     _weighting: Weighting = field(init=False, compare=False)
 
     if TYPE_CHECKING:  # wider than the fields: sequences become tuples
@@ -118,15 +119,23 @@ class Exponential(FiniteMechanism):
         parts += ["monotonic=True"] if self.monotonic else []
         parts += [f"candidates={shown(self.candidates)}"] if self.candidates is not None else []
         parts += [f"base={shown(self.base)}"] if self.base is not None else []
+        parts += ["any_epsilon=True"] if self.any_epsilon else []
         return f"{type(self).__name__}({', '.join(parts)})"
 
-    @classmethod
+    @staticmethod
     def from_rate(
-        cls, alpha: float, sensitivity: float, *, candidates: Any = None, base: Any = None
+        alpha: float,
+        sensitivity: float,
+        *,
+        monotonic: bool = False,
+        candidates: Any = None,
+        base: Any = None,
+        any_epsilon: bool = False,
     ) -> Exponential:
         """The mechanism with weight exp(alpha * u): epsilon = 2 * alpha * sensitivity.
 
-        The parametrisation of the Sherpa tutorial.
+        The parametrisation of the Sherpa.ai tutorial. For monotonic utilities the same
+        weight costs half: epsilon = alpha * sensitivity.
 
         Parameters
         ----------
@@ -134,7 +143,7 @@ class Exponential(FiniteMechanism):
             > 0, per unit of the utility.
         sensitivity : float
             > 0, in units of the utility.
-        candidates, base
+        monotonic, candidates, base, any_epsilon
             As for `Exponential`.
 
         Examples
@@ -144,7 +153,15 @@ class Exponential(FiniteMechanism):
         Exponential(epsilon=1.0, sensitivity=2.0)
         """
         rate, delta = _validate.positive("alpha", alpha), _validate.sensitivity(sensitivity)
-        return cls(2 * rate * delta, delta, candidates=candidates, base=base)
+        one_way = _validate.flag("monotonic", monotonic)
+        return Exponential(
+            rate * delta * (1 if one_way else 2),
+            delta,
+            monotonic=one_way,
+            candidates=candidates,
+            base=base,
+            any_epsilon=any_epsilon,
+        )
 
     @staticmethod
     def from_score(
@@ -155,11 +172,14 @@ class Exponential(FiniteMechanism):
         sensitivity: float,
         vectorized: bool = False,
         monotonic: bool = False,
+        base: Any = None,
+        any_epsilon: bool = False,
     ) -> ScoredExponential:
         """The textbooks' form: a score u(data, r) for each candidate r.
 
         `release`, `sample` and `law` of the result take the data. Whatever the score raises
-        is replaced by a constant message, since its own may hold data.
+        is replaced by a constant message, since its own may hold data. The result can be
+        pickled if the score can: a function of a module, not a lambda.
 
         Parameters
         ----------
@@ -168,7 +188,7 @@ class Exponential(FiniteMechanism):
             ``score(data, candidates)`` -> array of shape (k,).
         candidates : sequence of hashable
             Public labels, distinct.
-        epsilon, sensitivity, monotonic
+        epsilon, sensitivity, monotonic, base, any_epsilon
             As for `Exponential`; sensitivity is that of `score`. **Counts are not monotonic
             when a record is replaced.**
         vectorized : bool
@@ -194,6 +214,8 @@ class Exponential(FiniteMechanism):
             sensitivity,
             monotonic=monotonic,
             candidates=candidates,
+            base=base,
+            any_epsilon=any_epsilon,
             score=score,
             vectorized=vectorized,
         )

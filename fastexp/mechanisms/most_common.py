@@ -38,8 +38,10 @@ class MostCommon(FiniteMechanism):
 
     Notes
     -----
-    Takes records: a list, array or series of labels. **Privacy**: ε-DP and ε-bounded-range
-    under `neighbors`. **Numerics**: counts are exact integers and the draw is exact.
+    Takes records: a list, array or series of labels, compared as Python compares them: 1
+    equals 1.0 but not "1", and a misspelt candidate counts nothing, without a word.
+    **Privacy**: ε-DP and ε-bounded-range under `neighbors`. **Numerics**: counts are exact
+    integers and the draw is exact.
 
     References
     ----------
@@ -59,7 +61,7 @@ class MostCommon(FiniteMechanism):
     epsilon: float
     candidates: tuple[Any, ...]
     neighbors: Neighbors = field(default="add-remove", kw_only=True)
-    any_epsilon: bool = field(default=False, kw_only=True)
+    any_epsilon: bool = field(default=False, kw_only=True, compare=False)
     _weighting: Weighting = field(init=False, compare=False)
 
     if TYPE_CHECKING:  # wider than the fields: a sequence becomes a tuple
@@ -84,7 +86,7 @@ class MostCommon(FiniteMechanism):
 
     def __repr__(self) -> str:
         labels = shown(self.candidates)
-        relation = f"neighbors={self.neighbors!r}"
+        relation = f"neighbors={self.neighbors!r}" + ", any_epsilon=True" * self.any_epsilon
         return f"MostCommon(epsilon={self.epsilon!r}, candidates={labels}, {relation})"
 
     @property
