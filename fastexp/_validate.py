@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ._typing import AnyArray, FloatArray, NaN, Neighbors, WordArray
+from ._typing import AnyArray, FloatArray, Neighbors, WordArray
 from .errors import (
     InvalidRecords,
     InvalidUtilities,
@@ -222,7 +222,7 @@ def base(values: Any, k: int | None) -> FloatArray:
     return exact
 
 
-def utilities(values: Any, k: int | None, nan: NaN) -> tuple[WordArray, int]:
+def utilities(values: Any, k: int | None, nan: Any) -> tuple[WordArray, int]:
     """Utilities of shape (k,) as what kernels take: their 64-bit patterns and their kind.
 
     Integers stay integers; float32 is widened exactly, with a warning about sensitivity.
