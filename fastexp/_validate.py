@@ -28,10 +28,8 @@ from .errors import (
 )
 
 EPSILON_RANGE = (1e-9, 1e6)  # what a promise can mean; outside it is nearly always a slip
-RATE_RANGE = (
-    Fraction(2) ** -900,
-    Fraction(2) ** 900,
-)  # where no product of the kernels under- or overflows
+# Where no product of the kernels under- or overflows.
+RATE_RANGE = (Fraction(2) ** -900, Fraction(2) ** 900)
 MOST_THREADS = 256  # more are of no use, and could exhaust the system
 FLOAT64, UINT64 = np.dtype(np.float64), np.dtype(np.uint64)
 FLOAT, SIGNED, UNSIGNED = 0, 1, 2  # kinds, as `kernels/heights.py` knows them
@@ -169,8 +167,13 @@ def stream(value: Any) -> int:
     """The name of the one row's stream: `streams=[i]`, or row 0."""
     if value is None:
         return 0
-    names = np.asarray(value)
-    if names.shape != (1,) or names.dtype.kind not in "iu" or not 0 <= int(names[0]) < 1 << 64:
+    names = _exact_array(value)
+    if (
+        names is None
+        or names.shape != (1,)
+        or names.dtype.kind not in "iu"
+        or not 0 <= int(names[0]) < 1 << 64
+    ):
         raise ParameterError(
             "streams must hold one integer in [0, 2**64) for each row of utilities; "
             "utilities of shape (k,) are one row"
@@ -327,7 +330,8 @@ def records(values: Any, text: bool, numeric: bool) -> Any:
         raise ParameterTypeError("records must not be a masked array: fill or drop its gaps first")
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise ParameterTypeError("records must be a one-dimensional sequence, one label a record")
-    if text and hasattr(values, "to_list"):  # a Series: faster than by way of an array
+    if text and hasattr(values, "to_list") and not _numeric_series(values):
+        # A Series of text: faster than by way of an array.
         try:
             return values.to_list()
         except Exception:
@@ -348,6 +352,13 @@ def records(values: Any, text: bool, numeric: bool) -> Any:
             return array
         return array.tolist()
     return values
+
+
+def _numeric_series(values: Any) -> bool:
+    """Whether a pandas or Polars Series holds numbers, by its type alone."""
+    dtype = getattr(values, "dtype", None)
+    is_numeric = getattr(dtype, "is_numeric", bool)  # Polars has the method, pandas a kind
+    return getattr(dtype, "kind", "O") in "iufb" or bool(is_numeric())
 
 
 def uncountable() -> InvalidRecords:

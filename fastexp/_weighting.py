@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 
 import numpy as np
 
 from . import _validate
 from ._typing import FloatArray
-from .kernels.logexp import log_fill
+from .kernels.logexp import LOG2E, log_fill
 
 NO_BASE: FloatArray = np.empty(0)
 NO_BASE.flags.writeable = False
@@ -28,13 +27,13 @@ class Weighting:
         self.rate = rate
         _validate.rate(rate)
         self.rate_nats = float(rate)
-        self.rate_log2 = self.rate_nats * math.log2(math.e)
+        self.rate_log2 = self.rate_nats * LOG2E
         self.base = base
         self.log_base = self.log2_base = NO_BASE
         if base is not None:
             self.log_base = np.empty(base.size)
             log_fill(base, self.log_base)
-            self.log2_base = self.log_base * math.log2(math.e)
+            self.log2_base = self.log_base * LOG2E
 
     def with_rate(self, rate: Fraction) -> Weighting:
         """The same base at another rate."""

@@ -67,6 +67,7 @@ PARAMETERS = {
     "rng": (lambda: M.sample(U, rng="7"), fx.ParameterTypeError, "rng must be None"),
     "streams": (lambda: M.sample(U, streams=[1, 2]), fx.ParameterError, "one integer"),
     "streams negative": (lambda: M.sample(U, streams=[-1]), fx.ParameterError, "one integer"),
+    "streams ragged": (lambda: M.sample(U, streams=[[1], [1, 2]]), fx.ParameterError, "one integer"),
     "streams float": (lambda: M.sample(U, streams=[1.0]), fx.ParameterError, "one integer"),
     "method": (lambda: M.sample(U, method="gumbel"), fx.ParameterError, "method must be one of 'envelope'"),
     "nan": (lambda: M.release(U, nan="drop"), fx.ParameterError, "nan must be one of 'raise', 'lowest'"),
@@ -144,6 +145,17 @@ def test_bad_records(name):
     records, exception, text = RECORDS[name]
     with pytest.raises(exception, match=text):
         fx.MostCommon(1.0, ["a", "b"]).release(records)
+
+
+def test_series_of_text_and_of_numbers():
+    import polars as pl
+
+    m = fx.MostCommon(1.0, ["x", "y"])
+    text = pl.Series(["x", "y", "x", None])
+    assert (m.law(text).probabilities == m.law(["x", "x", "y"]).probabilities).all()
+    for numbers in (pl.Series([1, 2]), pl.Series([1.5])):
+        with pytest.raises(fx.ParameterTypeError, match="records are numbers"):
+            m.release(numbers)
 
 
 def test_text_records_for_numbers():

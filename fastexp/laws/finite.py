@@ -45,7 +45,9 @@ class FiniteLaw:
     epsilon / sensitivity for monotonic utilities. **Numerics**: float64 from our own exp
     and log; a log-probability of magnitude y carries a relative error of a few 2**-53, so
     a probability one of about y * 2**-52; probabilities below 1e-307 are given as 0. No
-    overflow for utilities up to 1.8e308. The same bits on every CPU.
+    overflow for utilities up to 1.8e308. With a base, its logarithm's magnitude adds to y.
+    Probabilities, their logarithms and draws have the same bits on every CPU; statistics of
+    the loss may differ in the last one.
 
     A loss is the best utility minus the obtained one (over candidates with base > 0).
     Losses are grouped by value, so statistics cost one sort of the utilities, then O(number

@@ -66,7 +66,7 @@ class FiniteMechanism(ABC):
         **Privacy**: `guarantee`, for every call anew: two releases of the same data cost
         twice. **Numerics**: epsilon, sensitivity and utilities are read as the exact
         numbers that they are. **Timing**: all candidates are looked at, whatever is drawn;
-        an exact test or a further round comes up about once in 1e8 draws (k = 1e7). No
+        an exact test or a further round comes up in at most 2 of 1e7 draws (k = 1e7). No
         promise of constant time: see SECURITY.md.
         """
         bits, kind = self._utilities(data, nan)
