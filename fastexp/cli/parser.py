@@ -33,6 +33,9 @@ examples:
   fastexp select adult.csv --column sex --candidates Male,Female --epsilon 0.001 --law
   fastexp select scores.csv --utilities --sensitivity 1 --epsilon 1
 
+With --budget FILE a release is charged to a budget file before it is drawn, and refused
+where the rest does not cover it; fastexp budget FILE creates and shows one.
+
 The file: a first row with the names of the columns; UTF-8; values are compared as text,
 exactly (spaces after a delimiter are skipped, blank lines too; empty values count nowhere).
 Parquet (.parquet, .pq) needs polars or pyarrow; its values are compared as their type is.
@@ -46,6 +49,24 @@ keys of --json:
            rows of {candidate, observed, frequency, probability}
   "private" says whether the output keeps the promise of epsilon; numbers beyond float64
   are null; so is "neighbors" with --utilities.
+"""
+
+
+BUDGET = """\
+Create a budget file, or show what it holds. Releases charge it, and none can overspend it:
+fastexp select ... --budget FILE, or Budget.file in Python.
+"""
+BUDGET_MORE = """\
+examples:
+  fastexp budget survey.budget --epsilon 1
+  fastexp select adult.csv --column sex --candidates Male,Female --epsilon 0.1 \\
+      --budget survey.budget
+  fastexp budget survey.budget
+
+With --epsilon or --rho, FILE is created if there is none; a file that exists must have the
+same. Whoever can write to FILE can spend or forge it. Never restore an older copy of it.
+
+keys of --json: unit, neighbors, total, spent, remaining, charges
 """
 
 
@@ -98,6 +119,9 @@ def build() -> argparse.ArgumentParser:
     _data_options(select)
     _privacy_options(select)
     _output_options(select)
+    budget = command("budget", "budget", "create or show a file that releases charge", BUDGET)
+    budget.epilog = BUDGET_MORE
+    _budget_options(budget)
     demo = command("demo", "demo", "a short story on real data, from any folder")
     demo.add_argument("--records", action="store_true", help="print its records as CSV instead")
     command("warmup", "info", "compile all kernels now, so that later calls start at once")
@@ -150,6 +174,23 @@ def _privacy_options(select: argparse.ArgumentParser) -> None:
         help="one record moves no two utilities in opposite directions",
     )
     add("--any-epsilon", action="store_true", help="lift the limits on epsilon, [1e-9, 1e6]")
+    add(
+        "--budget",
+        metavar="FILE",
+        help="charge the release to this budget file, and refuse to overspend it",
+    )
+
+
+def _budget_options(budget: argparse.ArgumentParser) -> None:
+    budget.add_argument("file", metavar="FILE", help="the budget file")
+    add = budget.add_mutually_exclusive_group().add_argument
+    add("--epsilon", type=float, metavar="E", help="the limit, in nats of pure privacy")
+    add("--rho", type=float, metavar="R", help="the limit, of zero-concentrated privacy")
+    budget.add_argument(
+        "--neighbors",
+        choices=("add-remove", "replace"),
+        help="the relation that is counted (default: the file's; add-remove for a new one)",
+    )
 
 
 def _output_options(select: argparse.ArgumentParser) -> None:

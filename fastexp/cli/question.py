@@ -64,6 +64,13 @@ def _check(options: Namespace) -> None:
         for name in ("seed", "plot"):
             if getattr(options, name) is not None:
                 raise UserMistake(f"--{name} belongs to --draws")
+    if options.budget is not None:
+        if options.law or options.draws is not None:
+            raise UserMistake("--budget is for releases: --law and --draws are not private")
+        if options.candidates_from_data:
+            raise UserMistake(
+                "--budget does not go with --candidates-from-data, which keeps no promise"
+            )
     if options.utilities:
         _refuse(options, "does not go with --utilities", "column", "candidates", "neighbors")
         _refuse(options, "does not go with --utilities", "candidates_from_data")

@@ -6,11 +6,13 @@ from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
 from . import output, plot
+from .budget import opened, rest
 from .info import announce_compiling
 from .question import Question, ask
 
 if TYPE_CHECKING:
     from .._typing import FloatArray
+    from ..budget import Budget
     from ..privacy import Guarantee
 
 NOT_PRIVATE = "NOT PRIVATE: computed from the data without noise. For analysis, never to publish."
@@ -18,6 +20,7 @@ MOST_ABSENT = 5
 MEANINGS = {
     "add-remove": "one record joins or leaves",
     "replace": "one record changes",
+    "both": "one record joins, leaves or changes",
     None: "those for which the sensitivity was stated",
 }
 
@@ -33,18 +36,19 @@ def select(options: Namespace) -> None:
     if options.plot is not None and options.draws is not None:
         plot.check(options.plot)
     question = ask(options)
+    budget = None if options.budget is None else opened(options.budget)
     announce_compiling()
     if options.law:
         _law(question, options)
     elif options.draws is not None:
         _draws(question, options)
     else:
-        _release(question, options)
+        _release(question, options, budget)
 
 
-def _release(question: Question, options: Namespace) -> None:
+def _release(question: Question, options: Namespace, budget: Budget | None) -> None:
     mechanism = question.mechanism
-    chosen = mechanism.release(question.data)
+    chosen = mechanism.release(question.data, budget=budget)
     selected = question.candidates[(mechanism.candidates or ()).index(chosen)]
     if options.json:
         output.as_json(
@@ -59,6 +63,8 @@ def _release(question: Question, options: Namespace) -> None:
         print(selected)
     if not options.quiet:
         output.note(_promise(question))
+        if budget is not None:
+            output.note(rest(budget))
 
 
 def _promise(question: Question) -> str:

@@ -1,0 +1,87 @@
+"""Arithmetic of promises: factors of epsilon, guarantees, composition. No data.
+
+What one draw promises is a `Guarantee`; what a batched or grouped call promises is `total`. Of
+several releases, each of these holds where what is written beside it is fixed beforehand:
+
+=========================  ===========================================  ====================
+function                   composition                                  holds for
+=========================  ===========================================  ====================
+`sequential`, `Budget`     Σ epsilon, Σ delta, Σ rho                    adaptive amounts
+`parallel`                 the greatest, over disjoint parts            adaptive amounts
+`adaptive_delta`           exact Rényi divergences of a bounded range   adaptive queries
+`adaptive_epsilon`         its inverse                                  adaptive queries
+`peeling_round`            the same, for a total                        adaptive queries
+`advanced`                 epsilon * sqrt(2 k ln(1/delta)) + drift      adaptive queries
+`nonadaptive_delta`        the optimum for bounded ranges               fixed queries
+`nonadaptive_epsilon`      its inverse                                  fixed queries
+=========================  ===========================================  ====================
+
+*Adaptive amounts*: later queries and how much they spend may depend on earlier answers.
+*Adaptive queries*: later queries may, amounts and their number may not. *Fixed queries*:
+everything is fixed before the first answer; for planning. `HOLDS_FOR` is this table.
+
+Post-processing is free in all of them: what is computed from outputs alone, without the data,
+keeps the promise. epsilon**2 / 8 of rho needs a bounded range (the exponential mechanism);
+other pure mechanisms (permute-and-flip, randomised response) have epsilon * tanh(epsilon / 2).
+Results of exp and log are moved to the safe side by a small relative margin.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Literal
+
+from .composition import advanced, group, parallel, sequential
+from .conversion import (
+    adaptive_delta,
+    adaptive_epsilon,
+    bounded_range_divergence,
+    zcdp_delta,
+    zcdp_epsilon,
+)
+from .guarantee import Guarantee, pure_guarantee, pure_rho, selection_guarantee
+from .peeling import peeling_guarantee, peeling_round
+from .planning import nonadaptive_delta, nonadaptive_epsilon
+from .rates import count_rate, selection_rate
+from .whole import total
+
+Condition = Literal["adaptive amounts", "adaptive queries", "fixed queries"]
+
+HOLDS_FOR: MappingProxyType[str, Condition] = MappingProxyType(
+    {
+        "sequential": "adaptive amounts",
+        "Budget": "adaptive amounts",
+        "parallel": "adaptive amounts",
+        "adaptive_delta": "adaptive queries",
+        "adaptive_epsilon": "adaptive queries",
+        "peeling_round": "adaptive queries",
+        "advanced": "adaptive queries",
+        "nonadaptive_delta": "fixed queries",
+        "nonadaptive_epsilon": "fixed queries",
+    }
+)
+
+__all__ = [
+    "HOLDS_FOR",
+    "Condition",
+    "Guarantee",
+    "adaptive_delta",
+    "adaptive_epsilon",
+    "advanced",
+    "bounded_range_divergence",
+    "count_rate",
+    "group",
+    "nonadaptive_delta",
+    "nonadaptive_epsilon",
+    "parallel",
+    "peeling_guarantee",
+    "peeling_round",
+    "pure_guarantee",
+    "pure_rho",
+    "selection_guarantee",
+    "selection_rate",
+    "sequential",
+    "total",
+    "zcdp_delta",
+    "zcdp_epsilon",
+]

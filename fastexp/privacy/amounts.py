@@ -1,0 +1,91 @@
+"""Amounts of epsilon and rho as the decimals that print, and roundings that cannot flatter.
+
+A float stands for its shortest decimal (its `repr`), which differs from it by less than one
+part in 10**16: three times 0.1 is 0.3. Sums and products
+are exact in these decimals and come back as the least float whose decimal is not below the
+truth. Where a formula needs exp or log, its result is moved by a relative `MARGIN` to the safe
+side, which is far more than float arithmetic errs by.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+
+from .. import _validate
+from ..errors import ParameterError
+
+MARGIN = 1e-12
+
+
+def exact(number: float) -> Fraction:
+    """The decimal that prints, as a fraction; the number must be finite."""
+    return Fraction(repr(float(number)))
+
+
+def up(amount: Fraction) -> float:
+    """The least float whose decimal is not below `amount`; infinity if there is none."""
+    try:
+        number = float(amount)
+    except OverflowError:
+        return math.inf
+    while exact(number) < amount:
+        number = math.nextafter(number, math.inf)
+        if math.isinf(number):
+            return number
+    return number
+
+
+def down(amount: Fraction) -> float:
+    """The greatest float whose decimal is not above `amount`."""
+    return 0.0 - up(-amount)  # never -0.0
+
+
+def times(number: float | None, factor: int) -> float | None:
+    """`number` * `factor` as decimals, rounded up; what is not promised stays so."""
+    if number is None or factor == 1 or (factor and math.isinf(number)):
+        return number
+    return up(exact(number) * factor) if factor else 0.0
+
+
+def added(numbers: Iterable[float | None]) -> float | None:
+    """The sum as decimals, rounded up; None if a term is."""
+    listed = list(numbers)
+    finite = [n for n in listed if n is not None and not math.isinf(n)]
+    if None in listed:
+        return None
+    return up(sum(map(exact, finite), Fraction(0))) if len(finite) == len(listed) else math.inf
+
+
+def greatest(numbers: Iterable[float | None]) -> float | None:
+    """The maximum; None if a term is."""
+    listed = list(numbers)
+    known = [n for n in listed if n is not None]
+    return max(known) if len(known) == len(listed) else None
+
+
+def above(number: float) -> float:
+    """A float safely above a computed amount >= 0."""
+    return math.nextafter(number * (1 + MARGIN), math.inf)
+
+
+def below(number: float) -> float:
+    """A float safely below a computed amount > 0; 0 at the least."""
+    return max(0.0, math.nextafter(number * (1 - MARGIN), -math.inf))
+
+
+def within(name: str, number: float, limits: tuple[float, float]) -> float:
+    """A number where formulas neither underflow nor lose their digits."""
+    low, high = limits
+    if not low <= number <= high:
+        raise ParameterError(f"{name} must be in [{low:g}, {high:g}], got {number!r}")
+    return number
+
+
+def open_fraction(name: str, value: float) -> float:
+    """A float in (0, 1)."""
+    number = _validate.fraction(name, value)
+    if number in (0.0, 1.0):
+        raise ParameterError(f"{name} must be in (0, 1), got {number!r}")
+    return number

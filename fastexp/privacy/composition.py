@@ -1,0 +1,243 @@
+"""What several promises are together: adaptively, in parallel, for groups."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import replace
+
+from .. import _validate
+from .._typing import Relation
+from ..errors import ParameterError, ParameterTypeError
+from . import amounts
+from .guarantee import Guarantee, _for_groups
+
+
+def sequential(guarantees: Iterable[Guarantee]) -> Guarantee:
+    """What several releases from the same data promise together: everything adds up.
+
+    Σ epsilon, Σ delta and Σ rho. This holds adaptively in the strongest sense: later queries
+    and later *amounts* may depend on earlier answers, as long as the sum stays within what
+    was set beforehand. It is what `Budget` counts.
+
+    Parameters
+    ----------
+    guarantees : iterable of Guarantee
+        At least one. Their relations must agree (see `Guarantee.under`); a relation that
+        was stated by the caller (None) is taken as that of the others.
+
+    Returns
+    -------
+    Guarantee
+        Sums of the decimals that print, rounded up. A range that is bounded in each release
+        need not be bounded by the sum when later ones depend on earlier ones: None.
+
+    Raises
+    ------
+    ParameterError
+        If there are none, or their relations differ.
+    ParameterTypeError
+        If one is no Guarantee.
+
+    References
+    ----------
+    Dwork, McSherry, Nissim and Smith 2006; Dwork and Roth 2014, Theorem 3.16 (epsilon and
+    delta); Bun and Steinke 2016, Lemma 2.3 (rho); Rogers, Roth, Ullman and Vadhan 2016
+    (amounts that depend on answers).
+
+    Examples
+    --------
+    >>> import fastexp as fx
+    >>> promise = fx.MostCommon(epsilon=0.1, candidates=["a", "b"]).guarantee
+    >>> fx.privacy.sequential([promise] * 3).epsilon
+    0.3
+    """
+    listed = _listed(guarantees)
+    return Guarantee(
+        amounts.added(g.epsilon for g in listed),
+        _common_relation(listed),
+        listed[0].bounded_range if len(listed) == 1 else None,
+        amounts.added(g.rho for g in listed),
+        min(1.0, amounts.added(g.delta for g in listed) or 0.0),
+        _common_text(listed),
+    )
+
+
+def parallel(guarantees: Iterable[Guarantee]) -> Guarantee:
+    """What releases from disjoint parts of the data promise together: the greatest of each.
+
+    One record is in one part, so that adding or removing it changes one release. Replacing
+    one may move it from a part to another, and change two: see `total`.
+
+    Parameters
+    ----------
+    guarantees : iterable of Guarantee
+        At least one, each for adding or removing a record of its part. A relation that the
+        caller stated (None) is taken as add-remove.
+
+    Returns
+    -------
+    Guarantee
+        For add-remove.
+
+    Raises
+    ------
+    ParameterError
+        If there are none, or one does not hold for add-remove.
+    ParameterTypeError
+        If one is no Guarantee.
+
+    References
+    ----------
+    McSherry, "Privacy integrated queries", SIGMOD 2009, Theorem 4.
+
+    Examples
+    --------
+    >>> import fastexp as fx
+    >>> north = fx.MostCommon(epsilon=0.5, candidates=["a", "b"]).guarantee
+    >>> south = fx.MostCommon(epsilon=0.2, candidates=["a", "b"]).guarantee
+    >>> fx.privacy.parallel([north, south]).epsilon
+    0.5
+    """
+    listed = [g.under("add-remove") for g in _listed(guarantees)]
+    return Guarantee(
+        amounts.greatest(g.epsilon for g in listed),
+        "add-remove",
+        amounts.greatest(g.bounded_range for g in listed),
+        amounts.greatest(g.rho for g in listed),
+        max(g.delta for g in listed),
+        _common_text(listed) + "; the parts are disjoint, whatever the data are",
+    )
+
+
+def group(guarantee: Guarantee, size: int) -> Guarantee:
+    """The promise to a group: data sets that differ in up to `size` records.
+
+    g * epsilon, g * bounded_range, g**2 * rho, and g * exp((g - 1) * epsilon) * delta.
+
+    Parameters
+    ----------
+    guarantee : Guarantee
+        The promise to one record.
+    size : int
+        g >= 1.
+
+    Returns
+    -------
+    Guarantee
+        Its relation is a chain of up to `size` steps of the given one.
+
+    Raises
+    ------
+    ParameterError, ParameterTypeError
+        If an argument is not as described.
+
+    References
+    ----------
+    Dwork and Roth 2014, Theorem 2.2 (epsilon); Vadhan, "The complexity of differential
+    privacy", 2017, Lemma 2.2 (delta); Bun and Steinke 2016, Proposition 1.9 (rho).
+
+    Examples
+    --------
+    >>> import fastexp as fx
+    >>> promise = fx.MostCommon(epsilon=0.1, candidates=["a", "b"]).guarantee
+    >>> of_three = fx.privacy.group(promise, 3)
+    >>> of_three.epsilon, of_three.rho
+    (0.3, 0.01125)
+    """
+    (one,) = _listed([guarantee])
+    steps = _validate.counting("size", size)
+    text = one.assumes + (f"; for groups of up to {steps} records" if steps > 1 else "")
+    return replace(_for_groups(one, steps), assumes=text)
+
+
+def advanced(guarantee: Guarantee, rounds: int, *, delta: float) -> Guarantee:
+    """What many equal releases promise together, for a small additional delta.
+
+    The least of k * epsilon and
+
+        k * epsilon * tanh(epsilon / 2) + epsilon * sqrt(2 k ln(1 / delta)),
+
+    with 1 - (1 - delta_0)**k * (1 - delta) for delta_0 of each. The first term is the
+    expected loss of the worst pair, tanh(epsilon / 2) = (exp(epsilon) - 1) / (exp(epsilon) + 1),
+    where Dwork, Rothblum and Vadhan had exp(epsilon) - 1: the simple form of Kairouz, Oh and
+    Viswanath. Later *queries* may depend on earlier answers; the amounts and their number
+    are fixed beforehand. For the exponential mechanism `adaptive_epsilon` is better.
+
+    Parameters
+    ----------
+    guarantee : Guarantee
+        Of each release; with epsilon.
+    rounds : int
+        k >= 1.
+    delta : float
+        In (0, 1): what is added.
+
+    Returns
+    -------
+    Guarantee
+        Rounded up by a relative 1e-12; it states k * rho too.
+
+    Raises
+    ------
+    ParameterError, ParameterTypeError
+        If an argument is not as described.
+
+    References
+    ----------
+    Dwork, Rothblum and Vadhan, "Boosting and differential privacy", FOCS 2010, Theorem
+    III.3. Kairouz, Oh and Viswanath, "The composition theorem for differential privacy",
+    ICML 2015, Theorem 3.4.
+
+    Examples
+    --------
+    >>> import fastexp as fx
+    >>> promise = fx.MostCommon(epsilon=0.1, candidates=["a", "b"]).guarantee
+    >>> round(fx.privacy.advanced(promise, 100, delta=1e-6).epsilon, 4)
+    5.7561
+    """
+    (one,) = _listed([guarantee])
+    k, slack = _validate.counting("rounds", rounds), amounts.open_fraction("delta", delta)
+    if one.epsilon is None:
+        raise ParameterError("guarantee must promise an epsilon, got one that does not")
+    e = one.epsilon
+    plain = amounts.times(e, k) or 0.0
+    drift, spread = k * e * math.tanh(e / 2), e * math.sqrt(-2 * k * math.log(slack))
+    lost = 1.0
+    if one.delta < 1.0:
+        lost = amounts.above(-math.expm1(k * math.log1p(-one.delta) + math.log1p(-slack)))
+    return Guarantee(
+        min(plain, amounts.above(drift + spread)),
+        one.neighbors,
+        None,
+        amounts.times(one.rho, k),
+        min(1.0, lost),
+        one.assumes,
+    )
+
+
+def _listed(guarantees: Iterable[Guarantee]) -> list[Guarantee]:
+    listed = list(guarantees)
+    if not listed:
+        raise ParameterError("guarantees must not be empty")
+    for one in listed:
+        if not isinstance(one, Guarantee):
+            raise ParameterTypeError(f"expected a Guarantee, got {type(one).__name__}")
+    return listed
+
+
+def _common_relation(guarantees: list[Guarantee]) -> Relation | None:
+    stated = {g.neighbors for g in guarantees if g.neighbors is not None}
+    narrow = stated - {"both"}
+    if len(narrow) > 1:
+        raise ParameterError(
+            "guarantees must hold for one relation, got 'add-remove' and 'replace' "
+            "(use guarantee.under)"
+        )
+    if narrow:
+        return narrow.pop()
+    return None if any(g.neighbors is None for g in guarantees) else "both"
+
+
+def _common_text(guarantees: list[Guarantee]) -> str:
+    return "; ".join(dict.fromkeys(g.assumes for g in guarantees if g.assumes))

@@ -1,0 +1,170 @@
+"""What a mechanism guarantees, and the same promise under another neighbour relation."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from .. import _validate
+from .._typing import Neighbors, Relation
+from ..errors import ParameterError
+from . import amounts
+
+
+@dataclass(frozen=True, slots=True)
+class Guarantee:
+    """What one draw of a mechanism promises, or a whole call, or several.
+
+    Attributes
+    ----------
+    epsilon : float or None
+        In nats: for neighbouring data sets no output's probability changes by more than a
+        factor exp(epsilon) (and, where `delta` > 0, an additive delta). None: not promised.
+    neighbors : {"add-remove", "replace", "both"} or None
+        The relation that this holds for; None: the one for which the caller stated the
+        sensitivity.
+    bounded_range : float or None
+        The log-ratios of all outputs lie in one interval of this length (Durfee and Rogers
+        2019); None: not promised.
+    rho : float or None
+        Zero-concentrated differential privacy: bounded_range**2 / 8 (Cesar and Rogers
+        2021) where the range of one draw is bounded, epsilon * tanh(epsilon / 2) else.
+        None: not promised.
+    delta : float
+        0: the promise is pure.
+    assumes : str
+        What the caller must ensure.
+
+    Notes
+    -----
+    Amounts are read as the decimals that print, and products and sums of them are rounded up
+    from those: three draws of epsilon 0.1 are 0.3. Whatever is computed from the output alone
+    (sorting, clipping, a plot) keeps the promise: post-processing is free.
+
+    Examples
+    --------
+    >>> import fastexp as fx
+    >>> promise = fx.MostCommon(epsilon=1.0, candidates=["a", "b"]).guarantee
+    >>> promise.epsilon, promise.neighbors, promise.rho
+    (1.0, 'add-remove', 0.125)
+    """
+
+    epsilon: float | None
+    neighbors: Relation | None
+    bounded_range: float | None
+    rho: float | None
+    delta: float
+    assumes: str
+
+    def under(self, neighbors: Neighbors) -> Guarantee:
+        """The same promise, stated for a neighbour relation.
+
+        Parameters
+        ----------
+        neighbors : {"add-remove", "replace"}
+            The relation wanted. A promise for adding or removing one record holds for
+            replacing one as for a group of two: a removal and an addition. The other way
+            it does not hold. Where the caller stated the sensitivity (`neighbors` is None),
+            it is taken as stated for the relation wanted.
+
+        Returns
+        -------
+        Guarantee
+            With 2 * epsilon, 2 * bounded_range, 4 * rho and 2 * exp(epsilon) * delta where
+            add-remove becomes replace; with the same numbers else.
+
+        Raises
+        ------
+        ParameterError
+            If a promise for replace is wanted under add-remove.
+
+        Examples
+        --------
+        >>> import fastexp as fx
+        >>> promise = fx.MostCommon(epsilon=0.1, candidates=["a", "b"]).guarantee
+        >>> promise.under("replace").epsilon
+        0.2
+        """
+        wanted = _validate.neighbors(neighbors)
+        if self.neighbors == "replace" and wanted == "add-remove":
+            raise ParameterError(
+                "neighbors: a promise for 'replace' does not hold for 'add-remove' (records that "
+                "are replaced leave their number alone); build the mechanism with "
+                "neighbors='add-remove'"
+            )
+        steps = 2 if self.neighbors == "add-remove" and wanted == "replace" else 1
+        return replace(_for_groups(self, steps), neighbors=wanted)
+
+
+def _for_groups(guarantee: Guarantee, size: int) -> Guarantee:
+    """The promise for data sets that differ by `size` steps of the relation."""
+    if size == 1:
+        return guarantee
+    epsilon, delta = guarantee.epsilon, guarantee.delta
+    if delta > 0.0:
+        power = math.log(delta) + math.log(size) + (size - 1) * (epsilon or 0.0)
+        delta = 1.0 if power >= 0.0 else min(1.0, amounts.above(math.exp(power)))
+    return replace(
+        guarantee,
+        epsilon=amounts.times(epsilon, size),
+        bounded_range=amounts.times(guarantee.bounded_range, size),
+        rho=amounts.times(guarantee.rho, size * size),
+        delta=delta,
+    )
+
+
+def selection_guarantee(epsilon: float, neighbors: Relation | None, assumes: str) -> Guarantee:
+    """The promise of the exponential mechanism: epsilon-DP and epsilon-bounded-range.
+
+    Hence epsilon**2 / 8 of rho (Cesar and Rogers 2021).
+    """
+    rho = amounts.up(amounts.exact(epsilon) ** 2 / 8)
+    return Guarantee(epsilon, neighbors, epsilon, rho, 0.0, assumes)
+
+
+def pure_guarantee(epsilon: float, neighbors: Relation | None, assumes: str) -> Guarantee:
+    """The promise of a mechanism that is epsilon-DP and nothing better.
+
+    Permute-and-flip and randomised response: their range is not bounded by epsilon, so that
+    epsilon**2 / 8 of rho would be too good to be true.
+    """
+    return Guarantee(epsilon, neighbors, None, pure_rho(epsilon), 0.0, assumes)
+
+
+def pure_rho(epsilon: float) -> float:
+    """The rho of zero-concentrated differential privacy that pure epsilon-DP implies.
+
+    rho = epsilon * tanh(epsilon / 2) <= epsilon**2 / 2. Randomised response is the worst
+    epsilon-DP mechanism, and this is its Kullback-Leibler divergence, the limit of its
+    Rényi divergences over their order; the least rho that holds for all. Where the range is
+    bounded, bounded_range**2 / 8 holds, about a quarter of that.
+
+    Parameters
+    ----------
+    epsilon : float
+        > 0, in nats.
+
+    Returns
+    -------
+    float
+        Rounded up by a relative 1e-12.
+
+    Raises
+    ------
+    ParameterError, ParameterTypeError
+        If epsilon is not a finite number > 0.
+
+    References
+    ----------
+    Bun and Steinke, "Concentrated differential privacy: simplifications, extensions, and
+    lower bounds", TCC 2016, Proposition 3.3 (epsilon**2 / 2). Kairouz, Oh and Viswanath,
+    "The composition theorem for differential privacy", ICML 2015 (the worst mechanism).
+
+    Examples
+    --------
+    >>> from fastexp import privacy
+    >>> round(privacy.pure_rho(1.0), 9)
+    0.462117157
+    """
+    number = _validate.positive("epsilon", epsilon)
+    return amounts.above(number * math.tanh(number / 2))

@@ -1,0 +1,163 @@
+"""Top-k by peeling: how much each round may spend, and what all rounds promise together.
+
+Round after round, the exponential mechanism selects one of the candidates that are left. Later
+rounds depend on earlier answers, so only adaptive composition counts here: the sum of epsilon,
+of rho, and of exact Rényi divergences of a bounded range.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import lru_cache
+
+from .. import _validate
+from .._typing import Relation
+from ..errors import ParameterError
+from . import amounts
+from .conversion import RANGE, adaptive_log_delta
+from .guarantee import Guarantee
+
+HALVINGS = 60
+
+
+def peeling_round(
+    rounds: int,
+    *,
+    epsilon: float | None = None,
+    delta: float = 0.0,
+    rho: float | None = None,
+) -> Fraction:
+    """The greatest epsilon of each round such that all rounds keep a promise together.
+
+    Parameters
+    ----------
+    rounds : int
+        How many selections, >= 1; each of the exponential mechanism, hence of bounded range,
+        and free to depend on those before.
+    epsilon : float, optional
+        The total, in nats; either this or `rho`.
+    delta : float
+        In [0, 1); goes with epsilon. 0: pure.
+    rho : float, optional
+        The total of zero-concentrated differential privacy.
+
+    Returns
+    -------
+    fractions.Fraction
+        Exactly epsilon / rounds where delta is 0. With rho, the greatest float e with
+        rounds * e**2 / 8 <= rho. With delta, a float, the best of three, rounded down: the
+        pure epsilon / rounds; the zero-concentrated bound in closed form; exact Rényi
+        divergences (`adaptive_epsilon`), which is nearly always the best.
+
+    Raises
+    ------
+    ParameterError, ParameterTypeError
+        If not exactly one total is given, or one is outside its range.
+
+    References
+    ----------
+    Durfee and Rogers, "Practical differentially private top-k selection with
+    pay-what-you-get composition", NeurIPS 2019. Cesar and Rogers, "Bounding, concentrating,
+    and truncating", ALT 2021.
+
+    Examples
+    --------
+    >>> from fastexp import privacy
+    >>> privacy.peeling_round(4, epsilon=1.0)
+    Fraction(1, 4)
+    >>> round(float(privacy.peeling_round(100, epsilon=1.0, delta=1e-6)), 4)
+    0.0444
+    """
+    k = _validate.counting("rounds", rounds)
+    slack = _validate.fraction("delta", delta)
+    if (epsilon is None) == (rho is None) or (rho is not None and slack > 0.0):
+        raise ParameterError("peeling_round takes either epsilon (with or without delta) or rho")
+    if slack == 1.0:
+        raise ParameterError("delta must be in [0, 1), got 1.0")
+    if rho is not None:
+        return Fraction(_root(Fraction(_validate.positive("rho", rho)) * 8 / k))
+    total = _validate.positive("epsilon", epsilon)
+    if slack == 0.0:
+        return Fraction(total) / k
+    amounts.within("epsilon / rounds", total / k, RANGE)
+    return Fraction(_with_delta(k, total, slack))
+
+
+def peeling_guarantee(
+    rounds: int,
+    round_epsilon: Fraction | float,
+    epsilon: float | None,
+    delta: float,
+    rho: float | None,
+    assumes: str,
+    neighbors: Relation | None = None,
+) -> Guarantee:
+    """What `rounds` rounds of `peeling_round` promise together.
+
+    Parameters
+    ----------
+    rounds : int
+        As given to `peeling_round`.
+    round_epsilon : Fraction or float
+        What it returned.
+    epsilon, delta, rho : float
+        As given to `peeling_round`: the total that is promised.
+    assumes : str
+        What the caller must ensure.
+    neighbors : {"add-remove", "replace", "both"}, optional
+        The relation; None: the one for which the caller stated the sensitivity.
+
+    Returns
+    -------
+    Guarantee
+        With delta 0, epsilon is pure: the total, or rounds * round_epsilon where rho was
+        given. It always states rho. The range of several rounds is not bounded by the sum.
+
+    Examples
+    --------
+    >>> from fastexp import privacy
+    >>> privacy.peeling_guarantee(4, privacy.peeling_round(4, epsilon=1.0), 1.0, 0.0, None, "").rho
+    0.03125
+    """
+    each = Fraction(round_epsilon)
+    if rho is not None:
+        pure, spent = amounts.up(each * rounds), rho
+    elif epsilon is None:
+        raise ParameterError("peeling_guarantee takes epsilon or rho")
+    else:
+        pure = epsilon
+        exact = amounts.exact(epsilon) / rounds if delta == 0.0 else each
+        spent = amounts.up(exact**2 * rounds / 8)
+    span = pure if rounds == 1 and delta == 0.0 else None
+    return Guarantee(pure, neighbors, span, spent, delta, assumes)
+
+
+def _root(square: Fraction) -> float:
+    """The greatest float whose square is at most a number > 0."""
+    half = (square.numerator.bit_length() - square.denominator.bit_length()) // 2
+    root = math.ldexp(math.sqrt(square / Fraction(4) ** half), half)
+    while Fraction(root) ** 2 > square:
+        root = math.nextafter(root, 0.0)
+    while Fraction(above := math.nextafter(root, math.inf)) ** 2 <= square:
+        root = above
+    return root
+
+
+@lru_cache(maxsize=64)
+def _with_delta(rounds: int, epsilon: float, delta: float) -> float:
+    """By bisection above what closed formulas give."""
+    log = math.log(delta)
+    closed = math.sqrt(8 * (epsilon - log)) + math.sqrt(-8 * log)
+    closed = 8 * epsilon / (closed * math.sqrt(rounds))  # without the difference of the roots
+    low = max(amounts.down(Fraction(epsilon) / rounds), amounts.below(closed))
+    high = low
+    while high < RANGE[1] and adaptive_log_delta(rounds, high, epsilon) <= log:
+        low, high = high, 2 * high
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        if adaptive_log_delta(rounds, middle, epsilon) <= log:
+            low = middle
+        else:
+            high = middle
+    return low

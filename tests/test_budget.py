@@ -1,0 +1,666 @@
+"""Can a budget be overspent, lost or counted twice? Decimals, threads, forks, killed processes."""
+
+from __future__ import annotations
+
+import copy
+import errno
+import json
+import math
+import os
+import pickle
+import signal
+import stat
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fastexp as fx
+from fastexp import Budget, BudgetError, BudgetExceeded, _draw, _ledger, privacy
+from fastexp.errors import InvalidUtilities, ParameterError, ParameterTypeError
+from fastexp.privacy import Guarantee, amounts
+
+posix = pytest.mark.skipif(os.name != "posix", reason="forks and signals of POSIX")
+
+
+def promise(epsilon=0.1, neighbors="add-remove", rho=0.00125, delta=0.0) -> Guarantee:
+    return Guarantee(epsilon, neighbors, None, rho, delta, "")
+
+
+KINDS = ["memory", "file"]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "survey.budget"
+
+
+@pytest.fixture(params=KINDS)
+def make(request, path):
+    """A budget in memory or in a file."""
+
+    def made(epsilon=None, **more):
+        if request.param == "memory":
+            return Budget(epsilon, **more)
+        return Budget.file(path, epsilon=epsilon, **more)
+
+    return made
+
+
+# ---- amounts ----
+
+
+def test_three_times_a_tenth_fits_and_not_a_fourth(make):
+    budget = make(0.3)
+    for _ in range(3):
+        budget.charge(promise(0.1))
+    assert (budget.spent, budget.remaining, budget.charges) == (0.3, 0.0, 3)
+    with pytest.raises(BudgetExceeded, match=r"costs 0\.1 of epsilon.* 0\.3 only 0\.0 remains"):
+        budget.charge(promise(0.1))
+    assert (budget.spent, budget.charges) == (0.3, 3)
+    assert budget.total == 0.3
+    assert not 0.1 + 0.1 + 0.1 <= 0.3  # floats would refuse the third
+
+
+def test_refused_charges_leave_the_rest(make):
+    budget = make(1.0)
+    budget.charge(promise(0.75))
+    with pytest.raises(BudgetExceeded):
+        budget.charge(promise(0.25000000000000006))
+    budget.charge(promise(0.25))
+    assert budget.remaining == 0.0
+
+
+def test_rho(make):
+    budget = make(rho=0.00375)
+    for _ in range(3):
+        budget.charge(fx.MostCommon(0.1, ["a", "b"]).guarantee)
+    assert (budget.unit, budget.spent, budget.remaining) == ("rho", 0.00375, 0.0)
+    with pytest.raises(BudgetExceeded, match="of rho"):
+        budget.charge(promise(rho=1e-300))
+
+
+@given(st.lists(st.floats(1e-9, 1e3), max_size=30), st.floats(1e-3, 1e4))
+def test_what_is_spent_is_the_sum_of_decimals(costs, limit):
+    budget, truth = Budget(limit), Fraction(0)
+    for cost in costs:
+        fits = truth + Fraction(repr(cost)) <= Fraction(repr(limit))
+        try:
+            budget.charge(promise(cost))
+        except BudgetExceeded:
+            assert not fits
+        else:
+            assert fits
+            truth += Fraction(repr(cost))
+    assert amounts.exact(budget.spent) >= truth
+    assert amounts.exact(budget.remaining) <= Fraction(repr(limit)) - truth
+    assert budget.spent == pytest.approx(float(truth))
+
+
+def test_tiny_amounts_count():
+    budget = Budget(1.0)
+    budget.charge(promise(1e-300))
+    assert budget.spent == 1e-300
+    assert budget.remaining == math.nextafter(1.0, 0.0)
+    with pytest.raises(BudgetExceeded):
+        budget.charge(promise(1.0))
+
+
+def test_infinite_amounts_never_fit():
+    with pytest.raises(BudgetExceeded, match="costs inf"):
+        Budget(rho=1e300).charge(fx.Exponential(1e200, 1.0, any_epsilon=True).guarantee)
+
+
+def test_limits_of_any_number_type():
+    assert Budget(Decimal("0.3")).total == 0.3
+    assert Budget(Fraction(1, 4)).total == 0.25
+    assert Budget(1).total == 1.0
+
+
+# ---- relations and kinds of promises ----
+
+
+@pytest.mark.parametrize(
+    ("counts", "holds", "cost"),
+    [
+        ("add-remove", "add-remove", 0.1),
+        ("add-remove", None, 0.1),
+        ("add-remove", "both", 0.1),
+        ("replace", "replace", 0.1),
+        ("replace", None, 0.1),
+        ("replace", "both", 0.1),
+        ("replace", "add-remove", 0.2),
+    ],
+)
+def test_relations(make, counts, holds, cost):
+    budget = make(1.0, neighbors=counts)
+    budget.charge(promise(0.1, holds))
+    assert budget.spent == cost
+    assert budget.neighbors == counts
+
+
+def test_rho_under_replace_is_four_times_that_of_add_remove():
+    budget = Budget(rho=1.0, neighbors="replace")
+    budget.charge(promise())
+    assert budget.spent == 0.005
+
+
+def test_promises_that_do_not_count_are_refused(make):
+    budget = make(1.0)
+    with pytest.raises(ParameterError, match="does not hold for 'add-remove'"):
+        budget.charge(promise(neighbors="replace"))
+    with pytest.raises(ParameterError, match="pure promises"):
+        budget.charge(promise(delta=1e-9))
+    with pytest.raises(ParameterError, match="got one without"):
+        budget.charge(promise(None))
+    with pytest.raises(ParameterTypeError, match="must be one, got float"):
+        budget.charge(0.1)
+    with pytest.raises(ParameterTypeError, match="name must be text, got int"):
+        budget.charge(promise(), name=1)
+    assert budget.charges == 0
+    with pytest.raises(ParameterError, match="got one without"):
+        Budget(rho=1.0).charge(promise(rho=None))
+    Budget(rho=1.0).charge(promise(delta=1e-9))
+
+
+BAD = [
+    ({}, "either epsilon or rho"),
+    ({"epsilon": 1.0, "rho": 1.0}, "either epsilon or rho"),
+    ({"epsilon": 0.0}, "epsilon must be finite and > 0"),
+    ({"epsilon": float("nan")}, "epsilon must be finite and > 0"),
+    ({"rho": float("inf")}, "rho must be finite and > 0"),
+    ({"rho": 1.0, "neighbors": "both"}, "neighbors must be one of"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), BAD)
+def test_bad_arguments(arguments, message, path):
+    with pytest.raises(ParameterError, match=message):
+        Budget(**arguments)
+    with pytest.raises(ParameterError, match=message if arguments else "there is no budget file"):
+        Budget.file(path, **arguments)
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("where", [b"bytes", 3, None])
+def test_bad_paths(where):
+    with pytest.raises(ParameterTypeError, match="path must be text or path-like"):
+        Budget.file(where, epsilon=1.0)
+    for text in ("", "a\0b"):
+        with pytest.raises(ParameterError, match="path must be the name of a file"):
+            Budget.file(text, epsilon=1.0)
+
+
+# ---- releases ----
+
+DATA = {"Exponential": [1.0, 2.0], "MostCommon": ["a", "b"]}
+
+
+@pytest.mark.parametrize("kind", DATA)
+def test_release_charges_once_and_before_it_draws(kind, make, monkeypatch):
+    budget = make(0.5)
+    parameters = {"sensitivity": 1.0} if kind == "Exponential" else {"candidates": ["a", "b"]}
+    mechanism, seen = getattr(fx, kind)(0.2, **parameters), []
+    draw = _draw.release
+
+    def watched(*args):
+        seen.append(budget.charges)
+        return draw(*args)
+
+    monkeypatch.setattr(_draw, "release", watched)
+    for _ in range(2):
+        mechanism.release(DATA[kind], budget=budget)
+    with pytest.raises(BudgetExceeded):
+        mechanism.release(DATA[kind], budget=budget)
+    assert seen == [1, 2]  # drawn after each charge, and not at all the third time
+    assert (budget.spent, budget.charges) == (0.4, 2)
+    mechanism.release(DATA[kind])
+    mechanism.release(DATA[kind], budget=None)
+    assert budget.charges == 2
+
+
+def test_release_is_charged_under_the_budgets_relation():
+    budget = Budget(1.0, neighbors="replace")
+    fx.MostCommon(0.1, ["a", "b"]).release([], budget=budget)
+    fx.MostCommon(0.1, ["a", "b"], neighbors="replace").release([], budget=budget)
+    fx.Exponential(0.1, 1.0).release([1, 2], budget=budget)
+    assert budget.spent == 0.4
+    with pytest.raises(ParameterError, match="does not hold for"):
+        fx.MostCommon(0.1, ["a"], neighbors="replace").release([], budget=Budget(1.0))
+
+
+def test_mistakes_cost_nothing_but_failures_do():
+    """The form of data and parameters first; what depends on the data after the charge."""
+    budget, mechanism = Budget(1.0), fx.Exponential(0.1, 1.0)
+    for bad in ({"threads": -1}, {"nan": "drop"}):
+        with pytest.raises(ParameterError):
+            mechanism.release([1.0, 2.0], budget=budget, **bad)
+    with pytest.raises(ParameterTypeError):
+        mechanism.release("text", budget=budget)
+    assert budget.charges == 0
+    with pytest.raises(InvalidUtilities):
+        mechanism.release([1.0, float("nan")], budget=budget)
+    assert budget.charges == 1
+    with pytest.raises(ParameterTypeError, match="budget must be a Budget, got float"):
+        mechanism.release([1.0, 2.0], budget=1.0)
+
+
+# ---- copies, forks, threads ----
+
+
+def test_copies_and_pickles_are_refused(make):
+    budget = make(1.0)
+    for attempt in (copy.copy, copy.deepcopy, pickle.dumps, lambda b: pickle.dumps(b, 0)):
+        with pytest.raises(BudgetError, match="cannot be copied or pickled"):
+            attempt(budget)
+    with pytest.raises(BudgetError, match="cannot be copied"):
+        copy.deepcopy({"a": [budget]})
+    with pytest.raises(AttributeError):
+        budget.spent = 0.0
+
+
+def in_child(action) -> str:
+    """What a forked child says."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:  # never returns
+        try:
+            text = str(action())
+        except BaseException as error:
+            text = f"{type(error).__name__}: {error}"
+        os.write(writing, text.encode())
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        said = pipe.read().decode()
+    os.waitpid(child, 0)
+    return said
+
+
+@posix
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_forked_child_cannot_spend_what_is_in_memory():
+    budget = Budget(1.0)
+    budget.charge(promise(0.25))
+    assert "BudgetError: this budget belongs to the process" in in_child(
+        lambda: budget.charge(promise(0.25))
+    )
+    assert in_child(lambda: (budget.spent, budget.remaining)) == "(0.25, 0.75)"
+    with budget._ledger._lock:  # held by a thread of the parent: the child must not wait
+        assert "BudgetError" in in_child(lambda: budget.charge(promise(0.25)))
+    budget.charge(promise(0.75))
+
+
+@posix
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_forked_child_spends_from_the_same_file(path):
+    budget = Budget.file(path, epsilon=1.0)
+    budget.charge(promise(0.25))
+    assert in_child(lambda: budget.charge(promise(0.5))) == "None"
+    assert budget.spent == 0.75
+    with pytest.raises(BudgetExceeded):
+        budget.charge(promise(0.5))
+    assert "BudgetExceeded" in in_child(lambda: budget.charge(promise(0.5)))
+
+
+def test_threads_cannot_overspend(make):
+    budget = make(3.0)
+    start = threading.Barrier(8)
+
+    def spend(_):
+        start.wait(timeout=60)
+        done = 0
+        for _ in range(10):
+            try:
+                budget.charge(promise(0.1))
+                done += 1
+            except BudgetExceeded:
+                pass
+        return done
+
+    with ThreadPoolExecutor(8) as pool:
+        done = sum(pool.map(spend, range(8)))
+    assert done == budget.charges == 30
+    assert budget.spent == 3.0
+
+
+SPENDER = """
+import sys, fastexp as fx
+from fastexp.privacy import Guarantee
+budget = fx.Budget.file(sys.argv[1], epsilon=float(sys.argv[2]))
+one = Guarantee(0.1, "add-remove", None, None, 0.0, "")
+print("ready", flush=True)
+sys.stdin.readline()
+while True:
+    try:
+        budget.charge(one)
+    except fx.BudgetExceeded:
+        break
+    print("charged", flush=True)
+"""
+
+
+def spender(path: Path, limit: float) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", SPENDER, str(path), str(limit)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_processes_cannot_overspend(path):
+    """Three at once, which all try to create the file and spend all of it."""
+    running = [spender(path, 6.0) for _ in range(3)]
+    for one in running:
+        assert one.stdout.readline() == "ready\n"
+    for one in running:
+        one.stdin.write("go\n")
+        one.stdin.flush()
+    said = [one.communicate(timeout=120)[0].splitlines() for one in running]
+    assert [one.returncode for one in running] == [0, 0, 0]
+    assert sum(map(len, said)) == 60 == Budget.file(path).charges
+    assert Budget.file(path).remaining == 0.0
+    assert [p.name for p in path.parent.iterdir()] == [path.name]  # no drafts are left
+
+
+@posix
+def test_killed_processes_neither_lose_nor_repeat_a_charge(path):
+    """Whatever was confirmed is in the file, and at most one charge more for each kill."""
+    confirmed = 0
+    for kill in range(8):
+        with spender(path, 1e6) as one:
+            one.stdin.write("go\n")
+            one.stdin.flush()
+            assert one.stdout.readline() == "ready\n"
+            time.sleep(0.01 + 0.013 * kill)
+            one.send_signal(signal.SIGKILL)
+            confirmed += one.stdout.read().count("charged")
+        budget = Budget.file(path)
+        assert confirmed <= budget.charges <= confirmed + kill + 1
+        assert budget.spent == amounts.times(0.1, budget.charges)
+    assert confirmed > 0
+    Budget.file(path).charge(promise())
+
+
+# ---- the file ----
+
+
+def test_the_file_says_what_happened(path):
+    budget = Budget.file(path, epsilon=0.3, neighbors="replace")
+    fx.Exponential(0.1, 1.0).release([1, 2], budget=budget)
+    budget.charge(promise(0.05))
+    header, first, second = map(json.loads, path.read_text().splitlines())
+    moment = header.pop("time")
+    assert time.strptime(moment, "%Y-%m-%dT%H:%M:%SZ")
+    assert header == {
+        "format": "fastexp budget",
+        "version": 1,
+        "unit": "epsilon",
+        "limit": "0.3",
+        "neighbors": "replace",
+    }
+    assert (first["charge"], first["name"]) == ("0.1", "Exponential")
+    assert (second["charge"], second["name"]) == ("0.1", None)  # 0.05 under add-remove
+    again = Budget.file(path)
+    assert (again.spent, again.remaining, again.charges) == (0.2, 0.1, 2)
+    assert (again.unit, again.total, again.neighbors) == ("epsilon", 0.3, "replace")
+    if os.name == "posix":
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_file_keeps_its_terms(path):
+    Budget.file(path, epsilon=1.0, neighbors="replace")
+    Budget.file(str(path), epsilon=Decimal("1.0"), neighbors="replace")
+    Budget.file(path)
+    with pytest.raises(ParameterError, match=r"\(epsilon 1\.0\), got 2\.0"):
+        Budget.file(path, epsilon=2.0)
+    with pytest.raises(ParameterError, match=r"rho must be that of the budget file \(epsilon"):
+        Budget.file(path, rho=1.0)
+    with pytest.raises(ParameterError, match="neighbors must be that of the budget file"):
+        Budget.file(path, neighbors="add-remove")
+
+
+def test_the_folder_may_change(path, monkeypatch):
+    monkeypatch.chdir(path.parent)
+    budget = Budget.file(path.name, epsilon=1.0)
+    monkeypatch.chdir("/")
+    budget.charge(promise())
+    assert Budget.file(path).charges == 1
+
+
+@pytest.mark.parametrize("cut", range(1, 40, 6))
+def test_a_torn_last_line_is_cut_off(path, cut):
+    budget = Budget.file(path, epsilon=1.0)
+    budget.charge(promise(0.1))
+    whole = path.read_bytes()
+    budget.charge(promise(0.2))
+    torn = path.read_bytes()[: len(whole) + cut]
+    path.write_bytes(torn)
+    again = Budget.file(path)
+    assert (again.spent, again.charges) == (0.1, 1)
+    assert path.read_bytes() == torn  # looking changes nothing
+    again.charge(promise(0.3))
+    assert path.read_bytes().startswith(whole)
+    assert (Budget.file(path).spent, Budget.file(path).charges) == (0.4, 2)
+
+
+HEADER = (
+    '{"format": "fastexp budget", "version": 1, "unit": "epsilon", "limit": "1.0", '
+    '"neighbors": "add-remove"}\n'
+)
+DAMAGED = [
+    "",
+    "\n",
+    HEADER[:-1],
+    "[]\n",
+    "null\n",
+    "[" * 100_000 + "\n",
+    "\xff\n",
+    HEADER.replace("fastexp budget", "other"),
+    HEADER.replace("epsilon", "delta"),
+    HEADER.replace("add-remove", "both"),
+    HEADER.replace('"1.0"', "1.0"),
+    HEADER.replace('"1.0"', '"1.00"'),
+    HEADER.replace('"1.0"', '"0.0"'),
+    HEADER.replace('"1.0"', '"nan"'),
+    HEADER.replace('"1.0"', '"inf"'),
+    HEADER + "\n",
+    HEADER + "\0\0\0\n",
+    HEADER + "{}\n",
+    HEADER + '{"charge": 0.1}\n',
+    HEADER + '{"charge": "-0.1"}\n',
+    HEADER + '{"charge": "1e-1"}\n',
+    HEADER + '{"charge": "inf"}\n',
+    HEADER + '{"charge": "1_0.0"}\n',
+    HEADER + '{"cha{"charge": "0.1"}\n{"charge": "0.1"}\n',
+    HEADER + HEADER,
+]
+
+
+@pytest.mark.parametrize("text", DAMAGED)
+def test_a_damaged_file_is_refused_and_left_alone(path, text):
+    raw = text.encode("latin-1")
+    path.write_bytes(raw)
+    for attempt in (lambda: Budget.file(path), lambda: Budget.file(path, epsilon=1.0)):
+        with pytest.raises(BudgetError, match="is damaged, or is no budget"):
+            attempt()
+    assert path.read_bytes() == raw
+
+
+def test_a_later_format_is_refused(path):
+    path.write_text(HEADER.replace('"version": 1', '"version": 2'))
+    with pytest.raises(BudgetError, match="has a version that this fastexp cannot read"):
+        Budget.file(path)
+
+
+def test_damage_after_opening_is_noticed(path):
+    budget = Budget.file(path, epsilon=1.0)
+    budget.charge(promise(0.1))
+    first = path.read_bytes()
+    budget.charge(promise(0.2))
+    for text in (first, b"", first.replace(b"0.1", b"0.0"), first + b"{}\n"):
+        path.write_bytes(text)
+        with pytest.raises(BudgetError, match="damaged"):
+            budget.charge(promise(0.1))
+        assert path.read_bytes() == text
+        assert repr(budget).endswith("neighbors='add-remove', unreadable)")
+    path.unlink()
+    with pytest.raises(BudgetError, match="No such file"):
+        budget.charge(promise(0.1))
+    assert not path.exists()
+
+
+def test_a_file_that_is_replaced_while_waiting_is_looked_at_again(path, monkeypatch):
+    """Renaming another file to it between opening and locking must not hide its charges."""
+    budget = Budget.file(path, epsilon=1.0)
+    other = path.with_name("other")
+    other.write_bytes(path.read_bytes() + b'{"charge": "0.9"}\n')
+    lock, renamed = _ledger._lock, []
+
+    def late(handle, *, exclusive):
+        if not renamed:
+            renamed.append(other.rename(path))
+        lock(handle, exclusive=exclusive)
+
+    monkeypatch.setattr(_ledger, "_lock", late)
+    with pytest.raises(BudgetExceeded, match=r"only 0\.1 remains"):
+        budget.charge(promise(0.2))
+    assert renamed
+
+
+# ---- what the system refuses ----
+
+
+def failing(function, error: int):
+    def fail(*_, **__):
+        raise OSError(error, os.strerror(error))
+
+    return fail
+
+
+@pytest.mark.parametrize("step", ["write", "fsync"])
+@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO, errno.EROFS])
+def test_a_charge_that_is_not_on_disk_releases_nothing(path, monkeypatch, step, error):
+    budget = Budget.file(path, epsilon=1.0)
+    budget.charge(promise(0.1))
+    before, write = path.read_bytes(), os.write
+
+    def half(handle, data):
+        if len(data) > 10:
+            return write(handle, data[:10])
+        raise OSError(error, os.strerror(error))
+
+    monkeypatch.setattr(_ledger.os, step, half if step == "write" else failing(os.fsync, error))
+    monkeypatch.setattr(_draw, "release", None)  # is not called
+    with pytest.raises(BudgetError, match=os.strerror(error)):
+        fx.Exponential(0.1, 1.0).release([1, 2], budget=budget)
+    monkeypatch.undo()
+    assert path.read_bytes() == before
+    budget.charge(promise(0.1))
+    assert (budget.charges, budget.spent) == (2, 0.2)
+
+
+def test_if_the_line_cannot_be_taken_back_it_counts(path, monkeypatch):
+    budget = Budget.file(path, epsilon=1.0)
+    monkeypatch.setattr(_ledger.os, "fsync", failing(os.fsync, errno.EIO))
+    monkeypatch.setattr(_ledger.os, "ftruncate", failing(os.ftruncate, errno.EIO))
+    with pytest.raises(BudgetError, match="cannot be used"):
+        budget.charge(promise(0.1))
+    monkeypatch.undo()
+    assert budget.spent == 0.1
+
+
+def test_a_file_is_not_half_made(path, monkeypatch):
+    monkeypatch.setattr(_ledger.os, "fsync", failing(os.fsync, errno.ENOSPC))
+    with pytest.raises(BudgetError, match="No space left"):
+        Budget.file(path, epsilon=1.0)
+    assert list(path.parent.iterdir()) == []
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_file_systems_without_links(path, monkeypatch, fails):
+    monkeypatch.setattr(_ledger.os, "link", failing(os.link, errno.EPERM))
+    if fails:
+        seen, sync = [], os.fsync
+
+        def second(handle):
+            seen.append(handle)
+            if len(seen) == 2:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            sync(handle)
+
+        monkeypatch.setattr(_ledger.os, "fsync", second)
+        with pytest.raises(BudgetError, match="No space left"):
+            Budget.file(path, epsilon=1.0)
+        assert list(path.parent.iterdir()) == []
+        return
+    Budget.file(path, epsilon=1.0).charge(promise())
+    assert Budget.file(path).charges == 1
+    assert [p.name for p in path.parent.iterdir()] == [path.name]
+
+
+def test_whoever_comes_second_opens_what_is_there(path, monkeypatch):
+    """Another process creates the file after this one has looked for it."""
+    Budget.file(path, epsilon=1.0).charge(promise())
+    monkeypatch.setattr(_ledger, "exists", lambda path: False)
+    assert Budget.file(path, epsilon=1.0).charges == 1
+    with pytest.raises(ParameterError, match="must be that of the budget file"):
+        Budget.file(path, epsilon=2.0)
+    assert [p.name for p in path.parent.iterdir()] == [path.name]
+
+
+def test_places_where_no_file_can_be(tmp_path):
+    with pytest.raises(BudgetError, match="cannot be used: No such file"):
+        Budget.file(tmp_path / "no" / "b", epsilon=1.0)
+    with pytest.raises(BudgetError, match="is not a regular file"):
+        Budget.file(tmp_path)
+    with pytest.raises(BudgetError, match="cannot be used: File name too long"):
+        Budget.file(tmp_path / ("x" * 300), epsilon=1.0)
+
+
+@posix
+def test_a_pipe_is_not_waited_for(path):
+    os.mkfifo(path)
+    with pytest.raises(BudgetError, match="is not a regular file"):
+        Budget.file(path)
+
+
+def test_read_only_files_can_be_looked_at(path, monkeypatch):
+    budget, real = Budget.file(path, epsilon=1.0), os.open
+
+    def read_only(name, flags, *more):
+        if flags & os.O_RDWR:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return real(name, flags, *more)
+
+    monkeypatch.setattr(_ledger.os, "open", read_only)
+    assert Budget.file(path).remaining == 1.0
+    with pytest.raises(BudgetError, match="cannot be used: Permission denied"):
+        budget.charge(promise())
+
+
+# ---- what is shown ----
+
+
+def test_repr_shows_what_is_public(path):
+    budget = Budget(0.3)
+    budget.charge(promise(0.1))
+    text = "neighbors='add-remove', spent=0.1, remaining=0.2, charges=1)"
+    assert repr(budget) == f"Budget(epsilon=0.3, {text}"
+    kept = Budget.file(path, rho=0.3)
+    kept.charge(promise(rho=0.1))
+    assert repr(kept) == f"Budget.file({str(path)!r}, rho=0.3, {text}"
+
+
+def test_total_is_what_release_charges():
+    mechanism = fx.MostCommon(0.1, ["a", "b"])
+    assert mechanism.total() == privacy.total(mechanism.guarantee) == mechanism.guarantee
