@@ -13,7 +13,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Any
 
 MASK_32, MASK_64 = (1 << 32) - 1, (1 << 64) - 1
@@ -182,6 +182,60 @@ def settle_slow(
     return index if claims(index, inside) else None
 
 
+def flip_bounds(epsilon: Fraction, precision: int) -> tuple[int, int]:
+    """Integers lo <= 2**precision / (1 + exp(epsilon)) <= hi with hi - lo small."""
+    lo, hi = exp_bounds(epsilon, precision)
+    one = 1 << precision
+    return (lo << precision) // (one + lo), -((-hi << precision) // (one + hi))
+
+
+def flip_cut(epsilon: Fraction, bits: int) -> int:
+    """The first `bits` binary digits of p = 1 / (1 + exp(epsilon)), for epsilon > 0.
+
+    p is irrational (Lindemann), so bounds that are narrow enough agree in them.
+    """
+    extra = 64
+    while True:
+        lo, hi = flip_bounds(epsilon, bits + extra)
+        if lo >> extra == hi >> extra:
+            return lo >> extra
+        extra *= 2
+
+
+def flip(epsilon: Fraction, lead: int, bits: int, words: Words) -> bool:
+    """Whether V < 1 / (1 + exp(epsilon)), for a uniform V on [0, 1) whose digits begin so.
+
+    Exact: `lead` are V's first `bits` digits, and 64 more are drawn until it is decided.
+    """
+    while True:
+        lo, hi = flip_bounds(epsilon, bits + 8)
+        if (lead + 1) << 8 <= lo:
+            return True
+        if lead << 8 >= hi:
+            return False
+        bits, lead = bits + 64, lead << 64 | words()
+
+
+def stream_flips(
+    epsilon: Fraction, stream: tuple[int, int], count: int, width: int = 64
+) -> list[bool]:
+    """The first `count` flips of a stream, by the format in `kernels/flips.py`.
+
+    A second word has `width` bits, 64 but in tests.
+    """
+    out: list[bool] = []
+    cut = flip_cut(epsilon, 8 + width)
+    for number in range(-(-count // 4096)):
+        later = substream(stream, number, 4608)
+        for i in range(min(4096, count - 4096 * number)):
+            first = next(substream(stream, number, i // 8)) >> 8 * (i % 8) & 255
+            second = next(substream(stream, number, 512 + i)) >> 64 - width
+            lead = first << width | second
+            undecided = lead == cut
+            out.append(flip(epsilon, lead, 8 + width, later.__next__) if undecided else lead < cut)
+    return out
+
+
 def probabilities(
     rate: Fraction, utilities: Sequence[Fraction], base: Sequence[Fraction], precision: int = 200
 ) -> list[Fraction]:
@@ -193,3 +247,68 @@ def probabilities(
     ]
     total = sum(weights, Fraction(0))
     return [w / total for w in weights]
+
+
+def permute_and_flip_law(weights: Sequence[Fraction]) -> list[Fraction]:
+    """The law of permute-and-flip, exactly; weights are at most 1, and one of them is 1.
+
+    A candidate that arrives at a uniform time t wins if nobody before it has succeeded: w_i
+    times the integral over t in [0, 1] of the product of (1 - t * w_j) over all others.
+    """
+    out, zero = [], [Fraction(0)]
+    for i, own in enumerate(weights):
+        product = [Fraction(1)]  # coefficients of powers of t
+        for w in (*weights[:i], *weights[i + 1 :]):
+            pairs = zip(product + zero, zero + product, strict=True)
+            product = [same - w * below_it for same, below_it in pairs]
+        out.append(own * sum((c / (n + 1) for n, c in enumerate(product)), Fraction(0)))
+    return out
+
+
+def permute_and_flip(
+    rate: Fraction,
+    utilities: Sequence[Fraction],
+    stream: tuple[int, int],
+    number: int,
+    tries: int = 64,
+    doubt_all: bool = False,
+) -> tuple[int, int]:
+    """(winner, coins flipped) of draw `number`, by the format in `kernels/permute_flip.py`.
+
+    `doubt_all` gives every coin to an exact test with words of its own, as bounds that never
+    decide would do.
+    """
+    k, best, asked = len(utilities), max(utilities), 0
+
+    def success(i: int, rho: int, bits: int) -> bool:
+        nonlocal asked
+        scale, gap = Fraction(1 << bits), best - utilities[i]
+        lo, hi = weight_bounds(rate, gap, scale, bits + 64)
+        if not doubt_all and (rho + 1 <= lo or rho >= hi):
+            return rho < lo
+        words = substream(stream, number, (1 << 32) + (1 << 31) + (asked << 16))
+        asked += 1
+        return accept(rate, gap, scale, rho, words.__next__)
+
+    bits = 40 - max(0, (k - 1).bit_length() - 20)
+    failed: list[int] = []
+    for word in islice(substream(stream, number), tries):
+        value = below(k << bits, word, 64)
+        if value is not None and value >> bits not in failed:
+            if success(value >> bits, value & ((1 << bits) - 1), bits):
+                return value >> bits, len(failed) + 1
+            failed.append(value >> bits)
+    coins = islice(substream(stream, number, 1 << 16), k)
+    others = [(i, word) for i, word in enumerate(coins) if i not in failed]
+    won = [i for i, word in others if success(i, word >> 14, 50)]
+    choices = (below(len(won), word, 64) for word in substream(stream, number, 1 << 32))
+    return won[next(at for at in choices if at is not None)], k
+
+
+def ordered_selection(weights: Sequence[Fraction], selection: Sequence[int]) -> Fraction:
+    """P(these candidates are selected first, in this order) if each round is proportional."""
+    left, p = sum(weights, Fraction(0)), Fraction(1)
+    for i in selection:
+        p *= weights[i] / left
+        left -= weights[i]
+    return p

@@ -1,0 +1,306 @@
+"""Randomised response: bits that lie with a known probability."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from .. import _data, _validate
+from .._flips import Flips
+from .._randomness import row_stream
+from .._typing import ArrayLike, Membership, Neighbors, RNGLike, SeedLike
+from .._weighting import Weighting
+from ..budget import Budget, spend
+from ..errors import ParameterTypeError
+from ..kernels.heights import SIGNED
+from ..laws.finite import FiniteLaw
+from ..privacy import Guarantee, pure_guarantee, total
+
+ASSUMES = (
+    "one person is one bit, in one element; an array's shape is public; a person's bit may "
+    "change, its presence may not"
+)
+
+
+@dataclass(frozen=True, repr=False)
+class RandomizedResponse:
+    """Tells the truth about a bit with probability e^ε/(1+e^ε), elementwise.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter in nats; in [1e-9, 1e6] unless `any_epsilon`.
+    any_epsilon : bool
+        Lift the limits on epsilon.
+
+    Raises
+    ------
+    ParameterError, ParameterTypeError
+        If a parameter is outside its range or of the wrong type.
+
+    Notes
+    -----
+    Takes bits: 0 or 1, as integers or booleans, one or an array of any shape; gives an int, or
+    an int64 array. The exponential mechanism over (0, 1) with weight exp(ε·[r = bit]).
+    **Privacy**: ε-DP under replace (a bit changes), also locally: every person can run it on
+    their own bit before anyone sees it. The log-ratios of the two outputs are +ε and -ε, so
+    their range is 2ε, not ε, and rho is ε·tanh(ε/2). An array costs ε once, not once an
+    element, **as long as each person is in one element only**; who is in m of them pays m·ε.
+    **Numerics**: the probability is read as the exact, irrational number that it is; a flip
+    is decided by integers and bits drawn as needed, never by a float.
+
+    References
+    ----------
+    Warner, "Randomized response: a survey technique for eliminating evasive answer bias",
+    JASA 1965. Kairouz, Oh and Viswanath, "Extremal mechanisms for local differential
+    privacy", JMLR 2016.
+
+    Examples
+    --------
+    >>> import fastexp as fx
+    >>> mechanism = fx.RandomizedResponse(epsilon=1.0)
+    >>> mechanism.release(1) in (0, 1)
+    True
+    >>> mechanism.sample([1, 0, 0, 1, 1, 0], rng=4)
+    array([1, 1, 0, 1, 1, 0])
+    >>> mechanism.law(1).probabilities.round(4)
+    array([0.2689, 0.7311])
+
+    The share of ones among many people, from their noisy bits (post-processing is free):
+
+    >>> lie = mechanism.law(1).probabilities[0]
+    >>> noisy = mechanism.sample([1] * 3000 + [0] * 7000, rng=1).mean()
+    >>> float(round((noisy - lie) / (1 - 2 * lie), 2))
+    0.29
+    """
+
+    epsilon: float
+    any_epsilon: bool = field(default=False, kw_only=True, compare=False)
+    _weighting: Weighting = field(init=False, compare=False)
+    _flips: Flips = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Validate once; the mechanism is immutable afterwards."""
+        put = object.__setattr__
+        put(self, "any_epsilon", _validate.flag("any_epsilon", self.any_epsilon))
+        put(self, "epsilon", _validate.epsilon(self.epsilon, self.any_epsilon))
+        rate = Fraction(self.epsilon)  # of the utility [r = bit]: its log-odds are epsilon
+        put(self, "_weighting", Weighting(rate, None))
+        put(self, "_flips", Flips(rate))
+
+    def __repr__(self) -> str:
+        more = ", any_epsilon=True" * self.any_epsilon
+        return f"RandomizedResponse(epsilon={self.epsilon!r}{more})"
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """ε-DP for a change of one bit, not ε-bounded-range; of a whole call, on any shape."""
+        return pure_guarantee(self.epsilon, "replace", ASSUMES)
+
+    def total(
+        self,
+        rows: int = 1,
+        disjoint: bool = False,
+        groups: bool = False,
+        membership: Membership = "private",
+        max_groups: int = 1,
+        max_rows: int = 1,
+        *,
+        neighbors: Neighbors | None = None,
+    ) -> Guarantee:
+        """The promise of several calls, or of persons with several bits; `privacy.total`.
+
+        Parameters
+        ----------
+        rows : int
+            How many calls take the same persons' bits. The elements of one array are not
+            rows: a person is in one of them.
+        disjoint, groups, membership, max_groups, max_rows
+            As for `fastexp.privacy.total`.
+        neighbors : {"replace"}, optional
+            Nothing holds under add-remove: the output's size is the input's.
+
+        Returns
+        -------
+        Guarantee
+
+        Raises
+        ------
+        ParameterError, ParameterTypeError
+            If a parameter is outside its range, or `neighbors` is add-remove.
+        """
+        return total(
+            self.guarantee,
+            rows=rows,
+            disjoint=disjoint,
+            groups=groups,
+            membership=membership,
+            max_groups=max_groups,
+            max_rows=max_rows,
+            neighbors=neighbors,
+        )
+
+    def release(self, bits: Any, *, budget: Budget | None = None, threads: int = 1) -> Any:
+        """Noisy bits from the operating system's randomness, each with a coin of its own.
+
+        There is no seed and no state: forks, threads, copies and pickles never repeat a coin.
+
+        Parameters
+        ----------
+        bits : int, bool or array_like
+            0 or 1, of any shape.
+        budget : Budget, optional
+            With ``neighbors="replace"``. Is charged `total()`, epsilon for an array of any
+            size, before anything is drawn, and never refunded.
+        threads : int
+            1; 0 for all that the process may use. Pays from about 1e6 bits.
+
+        Returns
+        -------
+        int or ndarray of int64
+            0 or 1, in the shape of `bits`.
+
+        Raises
+        ------
+        ParameterTypeError, InvalidRecords
+            If the bits are of another type, or not all 0 or 1.
+        BudgetExceeded, ParameterError
+            If the rest of the budget does not cover it, or the budget counts add-remove:
+            nothing is drawn or charged.
+        RandomnessError
+            If the operating system gives no randomness.
+
+        Notes
+        -----
+        **Privacy**: `guarantee`, for every call anew: two releases of the same bits cost
+        twice. **Timing**: which words are drawn, and for how long, does not depend on the
+        bits, but on the coins alone.
+        """
+        data, workers = _data.bits(bits), _validate.threads(threads)
+        if budget is not None:
+            spend(budget, self)
+        out = self._flips.release(data.ravel(), workers)
+        return out.reshape(data.shape) if data.ndim else int(out[0])
+
+    def sample(
+        self,
+        bits: Any,
+        size: int | None = None,
+        *,
+        rng: SeedLike | RNGLike | None = None,
+        streams: ArrayLike | None = None,
+        threads: int = 1,
+        method: str | None = None,
+    ) -> Any:
+        """Simulation: reproducible draws of the law that `release` draws from.
+
+        **Not a release**: a seeded draw is not private, and ten thousand draws are not one.
+
+        Parameters
+        ----------
+        bits : int, bool or array_like
+            0 or 1, of any shape.
+        size : int, optional
+            How many draws of each bit; None: one, without an axis for it.
+        rng : {None, int, array_like[ints], SeedSequence, BitGenerator, Generator}, optional
+            None: fresh from the operating system. An int or `SeedSequence` always gives
+            the same draws, a generator moves on (Scientific Python's SPEC 7).
+        streams : array_like of one int, optional
+            The name of the stream, in [0, 2**64); default 0. All bits share it.
+        threads : int
+            1; 0 for all. Never changes the draws.
+        method : {None, "flips"}, optional
+            Pins the kernel.
+
+        Returns
+        -------
+        int or ndarray of int64, shape bits.shape + (size,)
+            0 or 1. With n bits in all, draw t of bit e (in C order) takes coin t·n + e of the
+            stream: fewer draws are a prefix of more.
+
+        Raises
+        ------
+        ParameterTypeError, InvalidRecords, ParameterError
+            As in `release`, and for `size`, `rng`, `streams` and `method`.
+        """
+        data, draws = _data.bits(bits), _validate.size(size)
+        _validate.method(method, ("flips",))
+        name, workers = int(_validate.streams(streams, 1)[0]), _validate.threads(threads)
+        stream, count = row_stream(rng, name), 1 if draws is None else draws
+        out = self._flips.sample(data.ravel(), count, stream, workers)
+        if draws is not None:
+            return out.reshape(*data.shape, draws)
+        return out.reshape(data.shape) if data.ndim else int(out[0, 0])
+
+    def law(self, bit: Any) -> FiniteLaw:
+        """The exact law of `release` and `sample` on one bit, **which it holds**.
+
+        Parameters
+        ----------
+        bit : int or bool
+            0 or 1. The laws of an array's elements are two: that of 0 and that of 1.
+
+        Returns
+        -------
+        FiniteLaw
+            Over the candidates (0, 1).
+
+        Raises
+        ------
+        ParameterTypeError, InvalidRecords
+            If it is not a single bit.
+        """
+        data = _data.bits(bit)
+        if data.ndim:
+            raise ParameterTypeError("law takes one bit; the law of an array is not offered")
+        return ResponseLaw(self, int(data))
+
+
+class ResponseLaw(FiniteLaw):
+    """The law of one bit's response: its draws are the mechanism's, byte for byte."""
+
+    def __init__(self, mechanism: RandomizedResponse, bit: int) -> None:
+        utilities = np.array([bit == 0, bit == 1], dtype=np.int64).view(np.uint64)
+        epsilon, weighting = mechanism.epsilon, mechanism._weighting
+        super().__init__(utilities, SIGNED, weighting, epsilon, (0, 1))
+        self._mechanism, self._bit = mechanism, bit
+
+    def with_epsilon(self, epsilon: float, *, any_epsilon: bool = False) -> FiniteLaw:
+        """The law of the same bit at another epsilon.
+
+        Parameters
+        ----------
+        epsilon : float
+            In nats.
+        any_epsilon : bool
+            Lift the limits of [1e-9, 1e6].
+        """
+        return RandomizedResponse(epsilon, any_epsilon=any_epsilon).law(self._bit)
+
+    def sample(
+        self,
+        size: int | None = None,
+        *,
+        rng: SeedLike | RNGLike | None = None,
+        streams: ArrayLike | None = None,
+        threads: int = 1,
+        method: str | None = None,
+    ) -> Any:
+        """Simulation draws of this law: the bytes of ``mechanism.sample(bit, ...)``.
+
+        Parameters
+        ----------
+        size, rng, streams, threads, method
+            As in `RandomizedResponse.sample`.
+
+        Returns
+        -------
+        int or ndarray of int64
+            0 or 1.
+        """
+        return self._mechanism.sample(
+            self._bit, size, rng=rng, streams=streams, threads=threads, method=method
+        )

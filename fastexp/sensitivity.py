@@ -1,0 +1,201 @@
+"""A lower bound for the sensitivity of a user's score, from pairs of neighbouring data."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from . import _data, _validate
+from ._typing import AnyArray
+from .errors import InvalidUtilities, ParameterError, ParameterTypeError, ScoreError
+
+FAILED = "the score function failed (its message is withheld: it may hold data)"
+NOT_PAIRS = (
+    "neighbours must give pairs (data, neighbouring data), without raising (a message of its "
+    "own is withheld: it may hold data)"
+)
+NOT_FINITE = "score must give finite utilities (NaN or infinity found)"
+ONE_ROW = "score must give utilities of shape (k,), or a number where candidates are given"
+SHAPES = "score must give the same number of utilities for all data, one a candidate"
+
+
+@dataclass(frozen=True, slots=True)
+class SensitivityLowerBound:
+    """What `check_sensitivity` found: the truth is at least this, and may be more.
+
+    Attributes
+    ----------
+    sensitivity : float
+        The largest change of one candidate's utility that a pair showed, in units of the
+        utility: no smaller sensitivity is right.
+    range_sensitivity : float
+        The largest difference between two candidates' changes that a pair showed, at most
+        twice the sensitivity. (Where utilities are monotonic it is at most the sensitivity.)
+    monotonic : bool
+        False: a pair moved two utilities in opposite directions, so that ``monotonic=True``
+        is wrong. True: no pair refuted it, which proves nothing.
+    pairs : int
+        How many pairs were looked at.
+    """
+
+    sensitivity: float
+    range_sensitivity: float
+    monotonic: bool
+    pairs: int
+
+
+def check_sensitivity(
+    score: Callable[..., Any], neighbours: Iterable[Any], *, candidates: Any = None
+) -> SensitivityLowerBound:
+    """An empirical **lower** bound for the sensitivity of a score: a check, **not a proof**.
+
+    A stated sensitivity below the result is refuted. One above it is *not* confirmed: the
+    worst pair may be one that was not tried. Prove the sensitivity, then let this find slips.
+
+    Parameters
+    ----------
+    score : callable
+        ``score(data)`` -> utilities, shape (k,); with `candidates`
+        ``score(data, candidate)`` -> number.
+    neighbours : iterable
+        Pairs (data, neighbouring data), such as a generator makes from random data. Include
+        extreme data: no records, one record, all records equal, ties, the ends of the range.
+    candidates : sequence of hashable, optional
+        Public labels, distinct.
+
+    Returns
+    -------
+    SensitivityLowerBound
+
+    Raises
+    ------
+    ScoreError
+        If the score raises. Its message is withheld, as in a release.
+    InvalidUtilities
+        If a utility is NaN or infinite.
+    ParameterError, ParameterTypeError
+        If there is no pair, or something that is not one; if the utilities are not numbers,
+        or not the same number of them each time.
+
+    Notes
+    -----
+    **Privacy**: the result is not private. Use public or synthetic data only.
+    **Numerics**: utilities are read as the exact numbers that they are, differences are
+    exact and rounded down: the rounding of a float score counts into its sensitivity.
+
+    Rubinstein and Aldà draw the pairs at random from a distribution of data. A high
+    quantile of the changes then gives *random* differential privacy, which holds for most
+    data from that distribution and not for all. fastexp does not offer that.
+
+    References
+    ----------
+    Rubinstein and Aldà, "Pain-free random differential privacy with sensitivity sampling",
+    ICML 2017.
+
+    Examples
+    --------
+    Counts, when a record is replaced. They change by 1, in opposite directions:
+
+    >>> from random import Random
+    >>> from fastexp import Exponential, check_sensitivity
+    >>> def count(data, colour):
+    ...     return data.count(colour)
+    >>> colours, random = ["red", "green", "blue"], Random(1)
+    >>> def pairs(n):
+    ...     for _ in range(n):
+    ...         data = random.choices(colours, k=5)
+    ...         yield data, [*data[:-1], random.choice(colours)]
+    >>> check_sensitivity(count, pairs(100), candidates=colours)
+    SensitivityLowerBound(sensitivity=1.0, range_sensitivity=2.0, monotonic=False, pairs=100)
+
+    So neither a sensitivity below 1 nor ``monotonic=True`` would do:
+
+    >>> m = Exponential.from_score(count, colours, epsilon=1.0, sensitivity=1.0)
+    """
+    if not callable(score):
+        raise ParameterTypeError(f"score must be callable, got {type(score).__name__}")
+    labels = None if candidates is None else _validate.candidates(candidates)
+    change = spread = Fraction(0)
+    monotonic, pairs, k = True, 0, None
+    for data, other in _pairs(neighbours):
+        before, after = _utilities(score, data, labels), _utilities(score, other, labels)
+        k = before.size if k is None else k
+        if not before.size == after.size == k:
+            raise ParameterError(SHAPES)
+        least, most = _extremes(before, after)
+        change = max(change, most, -least)
+        spread = max(spread, most - least)
+        monotonic = monotonic and not least < 0 < most
+        pairs += 1
+    if pairs == 0:
+        raise ParameterError("neighbours must give at least one pair")
+    return SensitivityLowerBound(_down(change), _down(spread), monotonic, pairs)
+
+
+def _pairs(neighbours: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+    """The pairs, one by one; whatever else is raised loses its message."""
+    done = False
+    try:
+        for pair in neighbours:
+            data, other = pair
+            yield data, other
+        done = True
+    except Exception:
+        done = False
+    if not done:  # outside the handler: no traceback leads to the data
+        raise ParameterTypeError(NOT_PAIRS)
+
+
+def _utilities(score: Callable[..., Any], data: Any, labels: tuple[Any, ...] | None) -> AnyArray:
+    """The score's utilities as an array of int64, uint64 or float64, all finite."""
+    scores = None
+    try:
+        scores = score(data) if labels is None else [score(data, label) for label in labels]
+        done = True
+    except Exception:
+        done = False
+    if not done:
+        raise ScoreError(FAILED)
+    bits, kind = _data.utilities(scores, None, "raise")
+    if bits.ndim != 1:
+        raise ParameterTypeError(ONE_ROW)
+    array: AnyArray = bits.view((np.float64, np.int64, np.uint64)[kind])
+    if not bool(np.isfinite(array).all()):
+        raise InvalidUtilities(NOT_FINITE)
+    return array
+
+
+def _extremes(before: AnyArray, after: AnyArray) -> tuple[Fraction, Fraction]:
+    """The exact least and greatest of after - before."""
+    if before.dtype == after.dtype == np.float64:
+        with np.errstate(all="ignore"):
+            change = after - before
+            part = change - after  # Knuth's two-sum: change + error is the exact difference
+            error = (after - (change - part)) + (-before - part)
+        if bool((np.isfinite(change) & np.isfinite(error)).all()):
+            least, most = change.min(), change.max()  # rounding keeps the order
+            low, high = error[change == least].min(), error[change == most].max()
+            return Fraction(least) + Fraction(low), Fraction(most) + Fraction(high)
+    exact = [y - x for x, y in zip(_numbers(before), _numbers(after), strict=True)]
+    return Fraction(min(exact)), Fraction(max(exact))
+
+
+def _numbers(array: AnyArray) -> list[Any]:
+    """The numbers of an array in Python, where differences are exact."""
+    listed: list[Any] = array.tolist()
+    return [Fraction(x) for x in listed] if array.dtype == np.float64 else listed
+
+
+def _down(number: Fraction) -> float:
+    """The greatest float that is not above a number >= 0."""
+    try:
+        nearest = float(number)
+    except OverflowError:
+        return sys.float_info.max
+    return nearest if Fraction(nearest) <= number else math.nextafter(nearest, 0.0)
