@@ -7,89 +7,42 @@ otherwise. What each case compares is in README.md.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
-from . import checks, leak, ours, rivals, startup
+from . import checks, entries, leak
+from .entries import LARGE, SMALL
 from .measure import memory, timed
-from .workload import Case, Entry
-
-SMALL, LARGE = (10, 1_000), (100_000, 10_000_000)
-
-RELEASE = (
-    Entry("fastexp", "ours", ours.release),
-    Entry("numpy_gumbel", "rival", rivals.numpy_gumbel),
-    Entry("numpy_cumsum", "rival", rivals.numpy_cumsum),
-    Entry("numpy_choice", "rival", rivals.numpy_choice),
-    Entry(
-        "numpy_blocked",
-        "rival",
-        rivals.numpy_blocked,
-        least_k=SMALL[-1] + 1,
-        why="one block: the same as numpy_cumsum",
-    ),
-    Entry("opendp", "rival", rivals.opendp, needs="opendp"),
-    Entry(
-        "diffprivlib",
-        "rival",
-        rivals.diffprivlib,
-        needs="diffprivlib",
-        most_k=1_000_000,
-        why="more than 2 s a call",
-    ),
-    Entry("exp_sum_pass", "limit", ours.exp_sum_pass, check=checks.weight_sum),
-)
-THREADS = (
-    Entry("fastexp_2t", "ours", ours.release),
-    Entry("fastexp_1t", "variant", ours.release_one_thread),
-)
-MANY = (
-    Entry("fastexp", "ours", ours.sample),
-    Entry("fastexp_from_law", "variant", ours.sample_from_law),
-    Entry("scipy_alias_urn", "rival", rivals.scipy_alias_urn, needs="scipy"),
-    Entry("numpy_choice", "rival", rivals.many_choice),
-    Entry("numpy_cumsum", "rival", rivals.many_cumsum),
-)
-LOG_SUM_EXP = (
-    Entry("fastexp", "ours", ours.log_sum_exp),
-    Entry("scipy", "rival", rivals.scipy_logsumexp, needs="scipy"),
-    Entry("numpy_exp", "limit", ours.numpy_exp),
-)
-
-
-def _start(name: str, role: Any, code: str, needs: str = "") -> Entry:
-    prints = "True" if "print" in code else ""
-    return Entry(name, role, startup.process(code, prints=prints), needs=needs)
-
-
-COLD_START = (
-    _start("fastexp_release_warm_cache", "ours", startup.RELEASE),
-    Entry("fastexp_release_cold_cache", "variant", startup.cold_release),
-    _start("fastexp_import", "variant", "import fastexp"),
-    Entry("fastexp_help", "variant", startup.show_help),
-    _start("numpy_release", "rival", startup.NUMPY),
-    _start("opendp_release", "rival", startup.OPENDP, needs="opendp"),
-    _start("diffprivlib_release", "rival", startup.DIFFPRIVLIB, needs="diffprivlib"),
-    _start("python", "limit", "pass"),
-    _start("numpy_import", "limit", "import numpy"),
-    _start("numba_import", "limit", "import numba"),
-)
-CONSTANT_TIME = (
-    Entry("fastexp", "ours", ours.release),
-    Entry("numpy_cumsum", "rival", rivals.numpy_cumsum),
-)
-MEMORY = tuple(e for e in RELEASE if e.name.startswith(("fastexp", "numpy")))
+from .workload import Case
 
 _case = partial(Case, check=checks.drawn, measure=timed)
+_top_k = partial(_case, check=checks.ranked, chosen=100)
+_flip = partial(_case, check=checks.flipped, toy_k=20)
+_response = partial(_case, check=checks.responses, toy_k=10_000)
+FEW = (1_000, 100_000)
+MATRICES = ((10_000, 1_000), (1_000_000, 10))  # rows, k
 
 CASES: tuple[Case, ...] = (
-    *(_case("release", k, RELEASE) for k in SMALL),
-    *(_case("release", k, RELEASE, toy_k=2_500) for k in LARGE),
-    *(_case("release_2t", k, THREADS, threads=2, toy_k=2_500) for k in LARGE),
-    *(_case("many", k, MANY, size=10**6, toy_size=5_000) for k in (1_000, 10**6)),
-    Case("logsumexp", 10**6, LOG_SUM_EXP, checks.exact_sum, timed, toy_k=2_500),
-    Case("cold_start", 8, COLD_START, checks.process_output, timed, slow_s=60.0),
-    Case("constant_time", 1_000, CONSTANT_TIME, leak.the_leader, leak.leak, suffixes=leak.SUFFIXES),
-    Case("memory", 10**7, MEMORY, checks.drawn, memory, toy_k=2_500),
+    *(_case("release", k, entries.RELEASE) for k in SMALL),
+    *(_case("release", k, entries.RELEASE, toy_k=2_500) for k in LARGE),
+    *(_case("release_2t", k, entries.THREADS, threads=2, toy_k=2_500) for k in LARGE),
+    *(_case("single", k, entries.SINGLE, toy_k=2_500) for k in LARGE),
+    *(_case("rows", k, entries.ROWS, rows=rows) for rows, k in MATRICES),
+    *(_case("rows_2t", k, entries.ROWS_THREADS, rows=rows, threads=2) for rows, k in MATRICES),
+    *(_case("many", k, entries.MANY, size=10**6, toy_size=5_000) for k in (1_000, 10**6)),
+    _case("many_rows", 100, entries.MANY_ROWS, rows=1_000, size=1_000, toy_size=100),
+    _case("gumbel", 10**6, entries.GUMBEL, toy_k=2_500),
+    _top_k("top_k", 10**6, entries.TOP_K),
+    _top_k("top_k_release", 10**5, entries.TOP_K_RELEASE),
+    *(_flip("permute_and_flip", k, entries.FLIP) for k in FEW),
+    *(_flip("permute_and_flip_release", k, entries.FLIP_RELEASE) for k in FEW),
+    _response("randomized_response", 10**6, entries.RESPONSE),
+    _response("randomized_response_release", 10**6, entries.RESPONSE_RELEASE),
+    Case("logsumexp", 10**6, entries.LOG_SUM_EXP, checks.exact_sum, timed, toy_k=2_500),
+    Case("cold_start", 8, entries.COLD_START, checks.process_output, timed, slow_s=60.0),
+    Case(
+        *("constant_time", 1_000, entries.CONSTANT_TIME, leak.the_leader, leak.leak),
+        suffixes=leak.SUFFIXES,
+    ),
+    Case("memory", 10**7, entries.MEMORY, checks.drawn, memory, toy_k=2_500),
 )
 
 

@@ -8,12 +8,12 @@ the probability of exceeding the limit is below 3e-8 (both sides).
 
 from __future__ import annotations
 
-from math import sqrt
+from math import exp, sqrt
 from typing import Any
 
 import numpy as np
 
-from .workload import Work
+from .workload import EPSILON, FloatArray, IntArray, Work
 
 SIGMAS = 6.0
 TAIL = SIGMAS**2 / 2
@@ -29,20 +29,91 @@ def expect(condition: bool, problem: str) -> None:
         raise WrongAnswer(problem)
 
 
+def near(total: float, variance: float, largest: float) -> None:
+    """A sum of drawn utilities minus their means, of this variance and largest deviation."""
+    limit = SIGMAS * sqrt(variance) + TAIL * largest
+    expect(abs(total) <= limit, f"mean utility off: the sum by {total:.4g}, limit {limit:.4g}")
+
+
+def indices(work: Work, answers: list[Any], shape: tuple[int, ...]) -> IntArray:
+    """The answers in one array, each of which must be of this shape and in range."""
+    parts = [np.asarray(answer) for answer in answers]
+    expect(bool(parts), "no draw to check")
+    shapes = {part.shape or (1,) for part in parts}
+    expect(shapes == {shape}, f"answers of shape {shape} were asked for, got {shapes}")
+    found = np.stack([part.reshape(shape) for part in parts])
+    expect(found.dtype.kind in "iu", f"draws must be indices, got {found.dtype}")
+    expect(bool((found >= 0).all() and (found < work.k).all()), "an index out of range")
+    return found
+
+
 def drawn(work: Work, answers: list[Any]) -> None:
     """Indices in range, in the asked number, whose mean utility fits the exact law."""
-    parts = [np.atleast_1d(np.asarray(answer)) for answer in answers]
-    expect(bool(parts), "no draw to check")
-    sizes = {part.size for part in parts}
-    expect(sizes == {work.size}, f"{work.size} draws a call were asked for, got {sizes}")
+    shape = (work.rows,) * (work.rows > 1) + (work.size,) * (work.size > 1)
     # Many draws from one seed are the same in every call, so one call of them counts.
-    indices = np.concatenate(parts) if work.size == 1 else parts[0]
-    expect(indices.dtype.kind in "iu", f"draws must be indices, got {indices.dtype}")
-    expect(bool((indices >= 0).all() and (indices < work.k).all()), "an index out of range")
-    mean, deviation = work.moments
-    limit = deviation * (SIGMAS / sqrt(indices.size) + TAIL / indices.size)
-    error = abs(float(work.utilities[indices].mean()) - mean)
-    expect(error <= limit, f"mean utility off by {error:.4g}, the limit is {limit:.4g}")
+    counted = answers if work.size == 1 else answers[:1]
+    indices(work, answers, shape or (1,))
+    found = indices(work, counted, shape or (1,)).reshape(-1, work.rows, work.size)
+    u, (mean, variance) = work.utilities.reshape(work.rows, work.k), work.moments
+    errors = u[np.arange(work.rows)[:, None], found] - mean[:, None]
+    each = errors.size / work.rows
+    near(float(errors.sum()), each * float(variance.sum()), sqrt(float(variance.max())))
+
+
+def flipped(work: Work, answers: list[Any]) -> None:
+    """As `drawn`, one draw an answer, for the law of permute-and-flip."""
+    found = indices(work, answers, (1,))
+    mean, variance = work.flip_moments
+    errors = work.utilities[found] - mean
+    near(float(errors.sum()), errors.size * variance, sqrt(variance))
+
+
+def ranked(work: Work, answers: list[Any]) -> None:
+    """Top-k selections in order: distinct, and every next one drawn from those that are left.
+
+    Given the earlier ones, a selection has the law of one draw without them; differences from
+    those means are a martingale, whose variances add up.
+    """
+    found, u = indices(work, answers, (work.chosen,)), work.utilities
+    expect(all(np.unique(one).size == one.size for one in found), "a candidate twice in a top-k")
+    w = np.exp(work.rate * (u - u.max()))
+    left = [(w * u**power).sum() - _before((w * u**power)[found]) for power in range(3)]
+    mean = left[1] / left[0]
+    variance = left[2] / left[0] - mean**2
+    near(float((u[found] - mean).sum()), float(variance.sum()), sqrt(float(variance.max())))
+
+
+def _before(values: FloatArray) -> FloatArray:
+    """Along the last axis, the sums of what comes before."""
+    sums: FloatArray = np.cumsum(values, axis=-1) - values
+    return sums
+
+
+def responses(work: Work, answers: list[Any]) -> None:
+    """0s and 1s in the shape of the bits; of both sorts of bits the right share is flipped."""
+    p, bits = 1 / (1 + exp(EPSILON)), work.bits
+    expect(bool(answers), "no answer to check")
+    for answer in answers:
+        array = np.asarray(answer)
+        expect(array.shape == bits.shape, f"{bits.shape} bits were asked for, got {array.shape}")
+        expect(bool(((array == 0) | (array == 1)).all()), "a response that is no bit")
+    for sort in (False, True):
+        flips = sum(int((np.asarray(one)[bits == sort] != sort).sum()) for one in answers)
+        n = len(answers) * int((bits == sort).sum())
+        limit = SIGMAS * sqrt(n * p * (1 - p)) + TAIL
+        expect(abs(flips - n * p) <= limit, f"{flips} of {n} bits flipped, in place of {n * p:.0f}")
+
+
+def packed_responses(work: Work, answers: list[Any]) -> None:
+    """As `responses`, eight bits a byte."""
+    parts = [np.frombuffer(answer, np.uint8) for answer in answers]
+    responses(work, [np.unpackbits(part)[: work.k] for part in parts])
+
+
+def highest(work: Work, answers: list[Any]) -> None:
+    """The greatest utility, for the floor that only looks for it."""
+    top = float(np.sort(work.utilities)[-1])
+    expect(all(answer == top for answer in answers), f"the greatest utility is {top!r}")
 
 
 def exact_sum(work: Work, answers: list[Any]) -> None:

@@ -1,17 +1,15 @@
-"""fastexp's own calls, and the floors that they are compared with."""
+"""fastexp's own calls."""
 
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 import fastexp as fx
 
-from .workload import EPSILON, RATE, SENSITIVITY, Call, Work
-
-DRAW_SEED = 1
+from .workload import DRAW_SEED, EPSILON, SENSITIVITY, Call, Work
 
 
 def release(work: Work) -> Call:
@@ -39,6 +37,71 @@ def sample_from_law(work: Work) -> Call:
     return partial(law.sample, work.size, rng=DRAW_SEED)
 
 
+def draw(work: Work, **how: Any) -> Call:
+    """One simulated draw of each row; the generator moves on, so that every call differs."""
+    return _drawing(fx.Exponential(EPSILON, SENSITIVITY), work, threads=work.threads, **how)
+
+
+def draw_one_thread(work: Work) -> Call:
+    """The same with one thread."""
+    return _drawing(fx.Exponential(EPSILON, SENSITIVITY), work)
+
+
+def draw_gumbel(work: Work) -> Call:
+    """The same by the greatest Gumbel key."""
+    return draw(work, method="gumbel")
+
+
+def draw_many(work: Work) -> Call:
+    """`size` simulated draws of each row."""
+    return _drawing(fx.Exponential(EPSILON, SENSITIVITY), work, size=work.size)
+
+
+def release_rows(work: Work) -> Call:
+    """One release of a matrix, a selection a row."""
+    return partial(fx.Exponential(EPSILON, SENSITIVITY).release, work.utilities)
+
+
+def top_k(work: Work) -> Call:
+    """One simulated top-k: the greatest Gumbel keys at once."""
+    return _drawing(_top_k(work), work)
+
+
+def top_k_release(work: Work) -> Call:
+    """One released top-k: peeled, one exact selection after the other."""
+    return partial(_top_k(work).release, work.utilities)
+
+
+def _top_k(work: Work) -> Any:
+    return fx.TopK(work.chosen, EPSILON, SENSITIVITY)
+
+
+def flip_release(work: Work) -> Call:
+    """One release of permute-and-flip."""
+    return partial(fx.PermuteAndFlip(EPSILON, SENSITIVITY).release, work.utilities)
+
+
+def flip_draw(work: Work) -> Call:
+    """One simulated draw of permute-and-flip."""
+    return _drawing(fx.PermuteAndFlip(EPSILON, SENSITIVITY), work)
+
+
+def _drawing(mechanism: Any, work: Work, **how: Any) -> Call:
+    rng = np.random.default_rng(DRAW_SEED)
+    return partial(mechanism.sample, work.utilities, rng=rng, **how)
+
+
+def response_release(work: Work) -> Call:
+    """One release of a response to each bit."""
+    return partial(fx.RandomizedResponse(EPSILON).release, work.bits)
+
+
+def response_draw(work: Work) -> Call:
+    """One simulated response to each bit."""
+    rng = np.random.default_rng(DRAW_SEED)
+    return partial(fx.RandomizedResponse(EPSILON).sample, work.bits, rng=rng)
+
+
 def log_sum_exp(work: Work) -> Call:
     """The laws' log-sum-exp, called as `FiniteLaw` does, of 1 * u."""
     from fastexp.kernels.heights import BLOCK, FLOAT
@@ -62,38 +125,3 @@ def _value(key: int) -> float:
     word = key & mask
     bits = word ^ sign if word & sign else word ^ mask
     return float(np.array(bits, dtype=np.uint64).view(np.float64))
-
-
-def exp_sum_pass(work: Work) -> Call:
-    """A floor: one vectorised pass of our own exp over the utilities, and their sum."""
-    return partial(_exp_sum(), work.utilities, RATE)
-
-
-@cache
-def _exp_sum() -> Any:
-    import numba
-
-    from fastexp._jit import wide_vectors
-    from fastexp.kernels.logexp import exp_scaled
-
-    # The sum may be taken in any order, else it would not vectorise; exp_scaled has its
-    # own flags.
-    @numba.njit(error_model="numpy", fastmath={"reassoc"})
-    def exp_sum(u: Any, rate: Any) -> Any:
-        wide_vectors()
-        total = 0.0
-        for i in range(u.size):
-            total += exp_scaled(rate * u[i], np.uint64(0))
-        return total
-
-    def call(u: Any, rate: float) -> float:
-        with np.errstate(all="ignore"):  # interpreted, NumPy's scalars warn of wraps
-            return float(exp_sum(u, rate))
-
-    return exp_sum if hasattr(exp_sum, "py_func") else call
-
-
-def numpy_exp(work: Work) -> Call:
-    """A floor: `np.exp` into a given array."""
-    out = np.empty(work.k)
-    return partial(np.exp, work.utilities, out=out)

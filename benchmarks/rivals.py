@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .workload import EPSILON, RATE, SEED, SENSITIVITY, Call, FloatArray, Work
+from .workload import DRAW_SEED, EPSILON, RATE, SENSITIVITY, Call, FloatArray, Work
 
 BLOCK = 16_384  # values: a reused buffer of 128 KiB stays in the L2 cache
 
@@ -21,13 +21,13 @@ def weights(u: FloatArray) -> FloatArray:
 
 def numpy_gumbel(work: Work) -> Call:
     """The Gumbel-max trick."""
-    u, rng = work.utilities, np.random.default_rng(SEED)
+    u, rng = work.utilities, np.random.default_rng(DRAW_SEED)
     return lambda: int(np.argmax(RATE * u + rng.gumbel(size=work.k)))
 
 
 def numpy_cumsum(work: Work) -> Call:
     """Inverse of the cumulated weights, one draw."""
-    u, rng = work.utilities, np.random.default_rng(SEED)
+    u, rng = work.utilities, np.random.default_rng(DRAW_SEED)
 
     def call() -> int:
         sums = np.cumsum(weights(u))
@@ -38,7 +38,7 @@ def numpy_cumsum(work: Work) -> Call:
 
 def numpy_choice(work: Work) -> Call:
     """`Generator.choice` with probabilities, one draw."""
-    u, rng = work.utilities, np.random.default_rng(SEED)
+    u, rng = work.utilities, np.random.default_rng(DRAW_SEED)
 
     def call() -> int:
         p = weights(u)
@@ -49,7 +49,7 @@ def numpy_choice(work: Work) -> Call:
 
 def numpy_blocked(work: Work) -> Call:
     """NumPy tuned by hand: block sums from a reused buffer, a cumsum in one block only."""
-    u, rng = work.utilities, np.random.default_rng(SEED)
+    u, rng = work.utilities, np.random.default_rng(DRAW_SEED)
     block = min(BLOCK, -(-work.k // 3))  # three blocks at toy size
     count = -(-work.k // block)
     buffer, sums = np.empty(block), np.empty(count)
@@ -100,7 +100,7 @@ def diffprivlib(work: Work) -> Call:
 
 def many_cumsum(work: Work) -> Call:
     """Inverse of the cumulated weights, many draws."""
-    u, rng = work.utilities, np.random.default_rng(SEED)
+    u, rng = work.utilities, np.random.default_rng(DRAW_SEED)
 
     def call() -> object:
         sums = np.cumsum(weights(u))
@@ -111,7 +111,7 @@ def many_cumsum(work: Work) -> Call:
 
 def many_choice(work: Work) -> Call:
     """`Generator.choice` with probabilities, many draws."""
-    u, rng = work.utilities, np.random.default_rng(SEED)
+    u, rng = work.utilities, np.random.default_rng(DRAW_SEED)
 
     def call() -> object:
         p = weights(u)
@@ -124,7 +124,7 @@ def scipy_alias_urn(work: Work) -> Call:
     """SciPy's alias urn, weights and set-up included; it normalises by itself."""
     from scipy.stats.sampling import DiscreteAliasUrn
 
-    u, rng = work.utilities, np.random.default_rng(SEED)
+    u, rng = work.utilities, np.random.default_rng(DRAW_SEED)
     return lambda: DiscreteAliasUrn(weights(u), random_state=rng).rvs(work.size)
 
 

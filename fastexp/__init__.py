@@ -12,12 +12,17 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from ._warmup import warmup
+    from .budget import Budget
     from .errors import (
+        BudgetError,
+        BudgetExceeded,
         FastexpError,
         InvalidRecords,
         InvalidUtilities,
+        NotReleasable,
         ParameterError,
         ParameterTypeError,
+        PrecisionError,
         RandomnessError,
         RoundingModeError,
         ScoreError,
@@ -25,12 +30,22 @@ if TYPE_CHECKING:
     )
     from .laws.bounds import epsilon_for, loss_bound
     from .laws.finite import FiniteLaw, LossTail
+    from .laws.permute_flip import PermuteAndFlipLaw
+    from .laws.top_k import TopKLaw
     from .mechanisms.exponential import Exponential
     from .mechanisms.most_common import MostCommon
+    from .mechanisms.permute_and_flip import PermuteAndFlip
+    from .mechanisms.randomized_response import RandomizedResponse
+    from .mechanisms.report_noisy_max import ReportNoisyMax
     from .mechanisms.scored import ScoredExponential
+    from .mechanisms.top_k import TopK
     from .privacy import Guarantee
+    from .sensitivity import SensitivityLowerBound, check_sensitivity
 
 _HOME = {
+    "Budget": "budget",
+    "BudgetError": "errors",
+    "BudgetExceeded": "errors",
     "Exponential": "mechanisms.exponential",
     "FastexpError": "errors",
     "FiniteLaw": "laws.finite",
@@ -39,19 +54,32 @@ _HOME = {
     "InvalidUtilities": "errors",
     "LossTail": "laws.finite",
     "MostCommon": "mechanisms.most_common",
+    "NotReleasable": "errors",
     "ParameterError": "errors",
     "ParameterTypeError": "errors",
+    "PermuteAndFlip": "mechanisms.permute_and_flip",
+    "PermuteAndFlipLaw": "laws.permute_flip",
+    "PrecisionError": "errors",
+    "RandomizedResponse": "mechanisms.randomized_response",
     "RandomnessError": "errors",
+    "ReportNoisyMax": "mechanisms.report_noisy_max",
     "RoundingModeError": "errors",
     "ScoreError": "errors",
     "ScoredExponential": "mechanisms.scored",
+    "SensitivityLowerBound": "sensitivity",
     "SensitivityWarning": "errors",
+    "TopK": "mechanisms.top_k",
+    "TopKLaw": "laws.top_k",
+    "check_sensitivity": "sensitivity",
     "epsilon_for": "laws.bounds",
     "loss_bound": "laws.bounds",
     "warmup": "_warmup",
 }
 
 __all__ = [
+    "Budget",
+    "BudgetError",
+    "BudgetExceeded",
     "Exponential",
     "FastexpError",
     "FiniteLaw",
@@ -60,13 +88,23 @@ __all__ = [
     "InvalidUtilities",
     "LossTail",
     "MostCommon",
+    "NotReleasable",
     "ParameterError",
     "ParameterTypeError",
+    "PermuteAndFlip",
+    "PermuteAndFlipLaw",
+    "PrecisionError",
+    "RandomizedResponse",
     "RandomnessError",
+    "ReportNoisyMax",
     "RoundingModeError",
     "ScoreError",
     "ScoredExponential",
+    "SensitivityLowerBound",
     "SensitivityWarning",
+    "TopK",
+    "TopKLaw",
+    "check_sensitivity",
     "epsilon_for",
     "loss_bound",
     "warmup",
@@ -74,10 +112,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'fastexp' has no attribute {name!r}")
     from importlib import import_module
 
+    if name == "privacy":  # a module of public functions
+        return import_module(".privacy", __name__)
+    if name not in _HOME:
+        raise AttributeError(f"module 'fastexp' has no attribute {name!r}")
     value = getattr(import_module(f".{_HOME[name]}", __name__), name)
     globals()[name] = value
     return value

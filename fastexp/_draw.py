@@ -1,8 +1,8 @@
-"""One finite selection, from utilities as bits to an index: a release, or reproducible draws.
+"""Finite selections, from utilities as bits to indices: releases, or reproducible draws.
 
-The way of one draw: `envelope_scan` (threads over blocks) -> `envelope_settle` ->
-`envelope_draw` from two words -> an index, or the exact test (`_scan.py`). Many draws build
-an alias table instead and look up one word a draw (`_table.py`).
+A release of one row: `envelope_one` in one call, or the threads of `_scan.py`, two words of
+the operating system, and an index or the exact test. Simulated draws: one or a few a row by
+`_rows.py`, many by an alias table (`_table.py`), or the largest Gumbel key (`_gumbel.py`).
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 
 from . import _plan, _validate
-from ._randomness import Spare, os_word, os_words, row_stream
-from ._scan import Scan, storage
+from ._gumbel import gumbel_draws
+from ._randomness import os_word, os_words, seeds_of, stream_of
+from ._rows import Rows
+from ._scan import Scan, check, in_parts, storage
 from ._table import Table
 from ._typing import IntArray, WordArray
 from ._weighting import Weighting
-from .kernels import alias, envelope
-from .kernels.words import substream_words
+from .kernels import envelope
 
 
 def release(bits: WordArray, kind: int, weighting: Weighting, threads: int = 1) -> int:
@@ -36,6 +37,33 @@ def release(bits: WordArray, kind: int, weighting: Weighting, threads: int = 1) 
     return scan.resolve(status, os_words, os_word)
 
 
+def release_rows(bits: WordArray, kind: int, weighting: Weighting, threads: int) -> IntArray:
+    """One index a row of a matrix, each from two words of the operating system."""
+    rows, k = bits.shape
+    out, words, flat = np.empty(rows, dtype=np.int64), os_words(2 * rows), bits.reshape(-1)
+    w = weighting
+
+    def part(first: int, last: int) -> int:
+        chosen, own = out[first:last], words[2 * first : 2 * last]
+        args = flat[first * k : last * k], kind, w.log2_base, w.rate_log2, _plan.SCALE
+        status: int = envelope.envelope_rows(*args, own, chosen, storage(k))
+        return status
+
+    check(min(in_parts(part, rows, threads if flat.size >= _plan.THREADED_CANDIDATES else 1)))
+    for row in np.flatnonzero(out < 0):  # some 1e-7 of them
+        out[row] = _settle(bits[row], kind, weighting, words[2 * row : 2 * row + 2])
+    return out
+
+
+def _settle(bits: WordArray, kind: int, weighting: Weighting, words: WordArray) -> int:
+    """The index of a first round from these words, with further rounds if need be."""
+    store, w = storage(bits.size), weighting
+    args = bits, kind, w.log2_base, w.rate_log2, _plan.SCALE, store, words
+    status: int = envelope.envelope_one(*args)
+    scan = Scan(bits, kind, weighting, _plan.PRECISION, store)
+    return scan.resolve(status, os_words, os_word)
+
+
 def simulate(
     bits: WordArray,
     kind: int,
@@ -46,43 +74,25 @@ def simulate(
     threads: Any,
     method: Any,
 ) -> int | IntArray:
-    """`sample`, from the public arguments of the verb."""
-    _validate.method(method)
+    """`sample`, from the public arguments of the verb; bits of shape (k,) or (rows, k)."""
+    way = _validate.method(method)
     draws, workers = _validate.size(size), _validate.threads(threads)
-    stream = row_stream(rng, _validate.stream(streams))
-    return sample(bits, kind, weighting, draws, stream, workers)
+    rows = Rows(bits, kind, weighting)
+    seeds = seeds_of(rng, _validate.streams(streams, rows.rows))
+    if way == "gumbel":
+        found = gumbel_draws(rows, seeds, draws, workers)
+    elif _plan.by_table(rows.k, draws):
+        found = _by_tables(rows, seeds, draws or 0, workers)
+    else:
+        found = rows.draw(seeds, draws, workers)
+    return rows.shaped(found, bits.ndim, draws)
 
 
-def sample(
-    bits: WordArray,
-    kind: int,
-    weighting: Weighting,
-    size: int | None,
-    stream: WordArray,
-    threads: int = 1,
-) -> int | IntArray:
-    """Reproducible indices from a stream: one as an int, or `size` of them."""
-    scan = Scan(bits, kind, weighting, _plan.PRECISION)
-    scan.fill(threads if bits.size >= _plan.THREADED_CANDIDATES else 1)
-    if _plan.by_table(bits.size, size):
-        return Table(scan, *_plan.table_shape(bits.size)).draws(size or 0, stream, threads)
-    draws = scan_draws(scan, 1 if size is None else size, stream)
-    return int(draws[0]) if size is None else draws
+def _by_tables(rows: Rows, seeds: WordArray, size: int, threads: int) -> IntArray:
+    def draws(row: WordArray, number: int) -> IntArray:
+        scan = Scan(row, rows.kind, rows.weighting, _plan.PRECISION)
+        scan.fill(threads if row.size >= _plan.THREADED_CANDIDATES else 1)
+        table = Table(scan, *_plan.table_shape(row.size))
+        return table.draws(size, stream_of(seeds, number), threads)
 
-
-def scan_draws(scan: Scan, size: int, stream: WordArray) -> IntArray:
-    """`size` draws, each from the scanned blocks and two words of its own.
-
-    Draw t of a substream's 4,096 takes words 2t and 2t + 1; what further rounds and exact
-    tests need is taken from word 8,192 on, in the order of the draws.
-    """
-    out = np.empty(size, dtype=np.int64)
-    for start in range(0, size, alias.DRAWS):
-        part, number = out[start : start + alias.DRAWS], start // alias.DRAWS
-        words = np.empty(2 * part.size, dtype=np.uint64)
-        substream_words(stream, number, 0, words)
-        spare = Spare(stream, number, 2 * alias.DRAWS)
-        for t in range(part.size):
-            status = envelope.envelope_draw(*scan.arguments(), words[2 * t : 2 * t + 2])
-            part[t] = scan.resolve(status, spare.words, spare)
-    return out
+    return rows.each(draws)

@@ -78,11 +78,21 @@ def text_name(text: str, tag: int) -> tuple[int, int]:
     return second, int.from_bytes(digest[:8], "little")
 
 
+def seeds_of(rng: Any, names: WordArray) -> WordArray:
+    """What `kernels/rows.py` takes: the key, the tag of rows and the rows' names."""
+    return np.concatenate([make_key(rng), np.array([ROW], dtype=np.uint64), names])
+
+
+def stream_of(seeds: WordArray, row: int) -> WordArray:
+    """The stream of one of the rows that `seeds` names."""
+    stream = np.empty(2, dtype=np.uint64)
+    derive_streams(seeds[:2], seeds[2], seeds[3 + row : 4 + row], stream)
+    return stream
+
+
 def row_stream(rng: Any, row: int) -> WordArray:
     """The stream of one row of utilities, from SPEC 7's `rng`."""
-    stream = np.empty(2, dtype=np.uint64)
-    derive_streams(make_key(rng), ROW, np.array([row], dtype=np.uint64), stream)
-    return stream
+    return stream_of(seeds_of(rng, np.array([row], dtype=np.uint64)), 0)
 
 
 class Spare:

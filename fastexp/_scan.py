@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from . import _validate, reference
+from . import _data, reference
 from ._typing import IntArray, WordArray
 from ._weighting import Weighting
 from .errors import RoundingModeError
@@ -51,6 +51,15 @@ class Scan:
 
     def fill(self, threads: int) -> None:
         """Scan all blocks, `threads` at a time, and settle them."""
+        self.scan(threads)
+        self.settle()
+
+    def settle(self) -> None:
+        """Bring scanned blocks to one scale."""
+        envelope.envelope_settle(self.kind, self.weighting.rate_log2, self.bits.size, self.blocks)
+
+    def scan(self, threads: int) -> None:
+        """Scan all blocks, `threads` at a time."""
         w, count = self.weighting, -(-self.bits.size // BLOCK)
         threads = min(threads, count)
 
@@ -68,7 +77,12 @@ class Scan:
             return status
 
         check(min(in_parts(part, count, threads)))
-        envelope.envelope_settle(self.kind, w.rate_log2, self.bits.size, self.blocks)
+
+    def rescan(self, block: int) -> None:
+        """Scan one block again, after its base has changed."""
+        w, part = self.weighting, slice(block * BLOCK, (block + 1) * BLOCK)
+        args = self.bits[part], self.kind, w.log2_base[part], w.rate_log2, self.scale
+        envelope.envelope_scan(*args, self.blocks[3 * block : 3 * block + 3], self.work)
 
     def tail(self, at: int) -> int:
         """Word `at` behind the blocks."""
@@ -106,7 +120,7 @@ class Scan:
 
 def check(status: int) -> None:
     """Raise what a kernel's status asks for; UNSURE and AGAIN are no errors."""
-    _validate.finite(status != envelope.NOT_FINITE)
+    _data.finite(status != envelope.NOT_FINITE)
     if status == envelope.ROUNDING_MODE:
         raise RoundingModeError("the processor's rounding mode must be to nearest")
 

@@ -20,4 +20,6 @@ Number: TypeAlias = int | float | Fraction | Decimal | np.floating[Any] | np.int
 SeedLike: TypeAlias = int | np.integer[Any] | Sequence[int] | np.random.SeedSequence
 RNGLike: TypeAlias = np.random.Generator | np.random.BitGenerator
 Neighbors: TypeAlias = Literal["add-remove", "replace"]
+Relation: TypeAlias = Literal["add-remove", "replace", "both"]
+Membership: TypeAlias = Literal["private", "public"]
 NaN: TypeAlias = Literal["raise", "lowest"]

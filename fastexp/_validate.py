@@ -1,8 +1,4 @@
-"""Every check of an argument and its text, once.
-
-Public parameters get precise messages. For data, a message says what form is required and
-never what was in it: no value, index, count or length.
-"""
+"""Every check of a public parameter and its text, once; `_data.py` has those of data."""
 
 from __future__ import annotations
 
@@ -10,7 +6,6 @@ import math
 import numbers
 import operator
 import os
-import warnings
 from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
@@ -19,23 +14,12 @@ from typing import Any
 import numpy as np
 
 from ._typing import AnyArray, FloatArray, Neighbors, WordArray
-from .errors import (
-    InvalidRecords,
-    InvalidUtilities,
-    ParameterError,
-    ParameterTypeError,
-    SensitivityWarning,
-)
+from .errors import ParameterError, ParameterTypeError
 
 EPSILON_RANGE = (1e-9, 1e6)  # what a promise can mean; outside it is nearly always a slip
 # Where no product of the kernels under- or overflows.
 RATE_RANGE = (Fraction(2) ** -900, Fraction(2) ** 900)
 MOST_THREADS = 256  # more are of no use, and could exhaust the system
-FLOAT64, UINT64 = np.dtype(np.float64), np.dtype(np.uint64)
-FLOAT, SIGNED, UNSIGNED = 0, 1, 2  # kinds, as `kernels/heights.py` knows them
-KINDS = {"O": "objects", "U": "text", "S": "bytes", "c": "complex numbers", "f": "other floats"}
-NOT_FINITE = "utilities must be finite (NaN or infinity found; see the argument nan)"
-NOT_NUMBERS = "utilities must be numbers: an array of float64, int64, uint64 or narrower"
 
 
 def real(name: str, value: Any) -> float:
@@ -155,7 +139,7 @@ def size(value: Any) -> int | None:
 
 def reals(name: str, value: Any) -> FloatArray:
     """Numbers of any shape as float64, without NaN."""
-    array = _exact_array(value)
+    array = exact_array(value)
     if array is None or array.dtype.kind not in "iuf":
         raise ParameterTypeError(f"{name} must be a number or an array of numbers")
     if bool(np.isnan(array).any()):
@@ -167,7 +151,7 @@ def stream(value: Any) -> int:
     """The name of the one row's stream: `streams=[i]`, or row 0."""
     if value is None:
         return 0
-    names = _exact_array(value)
+    names = exact_array(value)
     if (
         names is None
         or names.shape != (1,)
@@ -181,10 +165,40 @@ def stream(value: Any) -> int:
     return int(names[0])
 
 
-def method(value: Any) -> None:
-    """The kernel that a caller pins."""
-    if value is not None:
-        choice("method", value, ("envelope",))
+def streams(value: Any, rows: int) -> WordArray:
+    """The names of the rows' streams; default their numbers."""
+    if value is None:
+        return np.arange(rows, dtype=np.uint64)
+    names = exact_array(value)
+    if (
+        names is None
+        or names.shape != (rows,)
+        or names.dtype.kind not in "iu"
+        or (names.dtype.kind == "i" and bool((names < 0).any()))
+    ):
+        raise ParameterError(
+            "streams must hold one integer in [0, 2**64) for each row of utilities; "
+            "utilities of shape (k,) are one row"
+        )
+    return names.astype(np.uint64)
+
+
+def indices(name: str, value: Any, most: int, count: int) -> list[int]:
+    """At most `most` distinct indices below `count`, at least one."""
+    array = exact_array(value)
+    if array is None or array.ndim != 1 or array.dtype.kind not in "iu":
+        raise ParameterTypeError(f"{name} must be a one-dimensional array of integers")
+    listed: list[int] = array.tolist()
+    if not 1 <= len(listed) <= most or len(set(listed)) < len(listed):
+        raise ParameterError(f"{name} must hold between 1 and {most} distinct indices")
+    if not all(0 <= i < count for i in listed):
+        raise ParameterError(f"{name} must hold indices of candidates")
+    return listed
+
+
+def method(value: Any, allowed: tuple[str, ...] = ("envelope", "gumbel")) -> str:
+    """The kernel that a caller pins; the first of the allowed ones by default."""
+    return allowed[0] if value is None else choice("method", value, allowed)
 
 
 def candidates(values: Any) -> tuple[Any, ...]:
@@ -209,7 +223,7 @@ def candidates(values: Any) -> tuple[Any, ...]:
 
 def base(values: Any, k: int | None) -> FloatArray:
     """A public base measure: finite, >= 0, not all 0, one number a candidate; read-only."""
-    array = _exact_array(values)
+    array = exact_array(values)
     if array is None or array.dtype.kind not in "iuf" or array.ndim != 1 or array.size == 0:
         raise ParameterTypeError(
             "base must be a one-dimensional array of numbers that float64 holds exactly"
@@ -225,46 +239,7 @@ def base(values: Any, k: int | None) -> FloatArray:
     return exact
 
 
-def utilities(values: Any, k: int | None, nan: Any) -> tuple[WordArray, int]:
-    """Utilities of shape (k,) as what kernels take: their 64-bit patterns and their kind.
-
-    Integers stay integers; float32 is widened exactly, with a warning about sensitivity.
-    """
-    if (  # the common case first: it takes 0.3 us of a release's 3
-        type(values) is np.ndarray
-        and values.dtype is FLOAT64
-        and values.ndim == 1
-        and values.flags.c_contiguous
-        and values.size == (k or values.size) != 0
-        and type(nan) is str
-        and nan == "raise"
-    ):
-        return values.view(UINT64), FLOAT
-    if type(values) is not np.ndarray or values.ndim != 1:
-        values = _one_dimensional(values)
-    if values.size == 0:
-        raise ParameterError("utilities must not be empty: there is nothing to select from")
-    if k is not None and values.size != k:
-        raise ParameterError(f"utilities must have one number for each candidate and base: {k}")
-    if choice("nan", nan, ("raise", "lowest")) == "lowest":
-        values = _lowest_for_nan(values)
-    return _canonical(values)
-
-
-def _one_dimensional(values: Any) -> AnyArray:
-    if isinstance(values, np.ma.MaskedArray):
-        raise ParameterTypeError(
-            "utilities must not be a masked array: its hidden values would be used; fill it first"
-        )
-    array = _exact_array(values)
-    if array is None:
-        raise ParameterTypeError(NOT_NUMBERS)
-    if array.ndim != 1:
-        raise ParameterTypeError("utilities must have shape (k,): one row of candidates")
-    return array
-
-
-def _exact_array(values: Any) -> AnyArray | None:
+def exact_array(values: Any) -> AnyArray | None:
     """`values` as an array; None if there is none, or NumPy would round or unmask some.
 
     NumPy makes float64 of a list that mixes integers and floats, or signs beyond int64. Two
@@ -272,6 +247,8 @@ def _exact_array(values: Any) -> AnyArray | None:
     """
     try:
         items = values if isinstance(values, (list, tuple)) else ()
+        if items and isinstance(items[0], (list, tuple)):  # rows of numbers
+            items = [item for row in items for item in row]
         if any(item is np.ma.masked for item in items):
             return None
         array = np.asarray(values)
@@ -284,83 +261,3 @@ def _exact_array(values: Any) -> AnyArray | None:
 
 def _is_exact(item: Any) -> bool:
     return not isinstance(item, numbers.Integral) or int(float(item)) == int(item)
-
-
-def _lowest_for_nan(values: AnyArray) -> AnyArray:
-    if values.dtype.kind != "f":
-        return values
-    lowest = np.finfo(values.dtype).min
-    return np.where(np.isnan(values), lowest, values).astype(values.dtype, copy=False)
-
-
-def _canonical(values: AnyArray) -> tuple[WordArray, int]:
-    dtype = values.dtype
-    if dtype.kind == "f" and dtype.itemsize in (4, 8):
-        if dtype.itemsize == 4:
-            warnings.warn(
-                "float32 utilities are read as the exact numbers that they are: sensitivity must "
-                "hold for them as rounded (it can double at 2**24); compute them in float64, or "
-                "state a larger sensitivity",
-                SensitivityWarning,
-                stacklevel=5,
-            )
-        return np.ascontiguousarray(values, dtype=np.float64).view(np.uint64), FLOAT
-    if dtype.kind == "i":
-        return np.ascontiguousarray(values, dtype=np.int64).view(np.uint64), SIGNED
-    if dtype.kind == "u":
-        return np.ascontiguousarray(values, dtype=np.uint64), UNSIGNED
-    if dtype.kind == "b":
-        raise ParameterTypeError(f"{NOT_NUMBERS}; for True and False write values.astype(int)")
-    raise ParameterTypeError(f"{NOT_NUMBERS}, got {KINDS.get(dtype.kind, 'another type')}")
-
-
-def finite(status: bool) -> None:
-    """What a kernel found out about its utilities."""
-    if not status:
-        raise InvalidUtilities(NOT_FINITE)
-
-
-def records(values: Any, text: bool, numeric: bool) -> Any:
-    """One-dimensional records to count: a numeric array, or a list of labels.
-
-    `text` and `numeric` say what the candidates are made of; records of the other sort
-    could never match and are refused.
-    """
-    if isinstance(values, np.ma.MaskedArray):
-        raise ParameterTypeError("records must not be a masked array: fill or drop its gaps first")
-    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
-        raise ParameterTypeError("records must be a one-dimensional sequence, one label a record")
-    if text and hasattr(values, "to_list") and not _numeric_series(values):
-        # A Series of text: faster than by way of an array.
-        try:
-            return values.to_list()
-        except Exception:
-            raise uncountable() from None
-    if not isinstance(values, (list, tuple)):
-        array = _exact_array(values)
-        if array is None:
-            raise uncountable()
-        if array.ndim != 1:
-            raise ParameterTypeError("records must be one-dimensional: one label a record")
-        sort = array.dtype.kind
-        if array.size == 0:  # whatever its type: no records at all must look like some
-            return []
-        if (sort in "US" and numeric) or (sort in "iufb" and text):
-            found, wanted = ("text", "numbers") if sort in "US" else ("numbers", "text")
-            raise ParameterTypeError(f"records are {found} but candidates are {wanted}")
-        if sort in "iuf" and numeric:
-            return array
-        return array.tolist()
-    return values
-
-
-def _numeric_series(values: Any) -> bool:
-    """Whether a pandas or Polars Series holds numbers, by its type alone."""
-    dtype = getattr(values, "dtype", None)
-    is_numeric = getattr(dtype, "is_numeric", bool)  # Polars has the method, pandas a kind
-    return getattr(dtype, "kind", "O") in "iufb" or bool(is_numeric())
-
-
-def uncountable() -> InvalidRecords:
-    """The constant answer to records that cannot be labels."""
-    return InvalidRecords("records must be hashable labels, like the candidates")

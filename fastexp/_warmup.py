@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from importlib import import_module
 
-MODULES = ("words", "logexp", "logspace", "envelope", "alias")
+MODULES = (
+    "words",
+    "logexp",
+    "logspace",
+    "envelope",
+    "alias",
+    "rows",
+    "gumbel",
+    "permute_flip",
+    "flip_law",
+    "flips",
+)
 
 
 def warmup() -> int:

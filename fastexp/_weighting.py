@@ -42,3 +42,12 @@ class Weighting:
     def base_of(self, index: int) -> Fraction:
         """The exact base of one candidate."""
         return Fraction(1) if self.base is None else Fraction(float(self.base[index]))
+
+    def peeling(self, k: int) -> Weighting:
+        """The same rate, with a writable base of 1 for each of k: 0 excludes the peeled ones.
+
+        Only its logarithm to the base 2 is changed, to minus infinity.
+        """
+        made = Weighting(self.rate, None)
+        made.log2_base = np.zeros(k)
+        return made

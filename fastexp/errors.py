@@ -38,5 +38,21 @@ class RoundingModeError(FastexpError, RuntimeError):
     """The processor does not round to nearest, as the error bounds assume."""
 
 
+class BudgetError(FastexpError, RuntimeError):
+    """A budget cannot be used: a forked or copied one, a file that is damaged or locked away."""
+
+
+class BudgetExceeded(BudgetError):
+    """The rest of a budget does not cover a release: nothing was drawn, nothing charged."""
+
+
+class NotReleasable(FastexpError, TypeError):
+    """A comparator: its noise is a float, so it is for simulations only."""
+
+
+class PrecisionError(FastexpError, ArithmeticError):
+    """A number cannot be given with the error bound that is promised for it."""
+
+
 class SensitivityWarning(UserWarning):
     """The stated sensitivity may not hold for the numbers as they are represented."""

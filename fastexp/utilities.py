@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _validate
+from . import _data
 from ._typing import IntArray
 
 
@@ -18,7 +18,7 @@ def counts(records: Any, candidates: tuple[Any, ...]) -> IntArray:
     """
     text = all(isinstance(c, (str, bytes)) for c in candidates)
     numeric = all(isinstance(c, (int, float)) for c in candidates)
-    labels = _validate.records(records, text, numeric)
+    labels = _data.records(records, text, numeric)
     if isinstance(labels, np.ndarray):
         return _count_numbers(labels, candidates)
     try:
@@ -27,7 +27,7 @@ def counts(records: Any, candidates: tuple[Any, ...]) -> IntArray:
     except Exception:  # unhashable, or a hash that fails: the message may hold the record
         totals = None
     if totals is None:  # outside the handler: no traceback leads to the data
-        raise _validate.uncountable()
+        raise _data.uncountable()
     return np.array(totals, dtype=np.int64)
 
 

@@ -12,10 +12,13 @@ from itertools import accumulate
 import numpy as np
 
 import fastexp as fx
-from fastexp import _validate, reference
+from fastexp import _data, reference
+from fastexp._flips import Flips
+from fastexp._randomness import Spare
 from fastexp._scan import MASK_64, Scan, bits_value, key_value
 from fastexp._table import Table
 from fastexp.kernels import alias, envelope, words
+from fastexp.kernels import flips as flips_kernels
 from fastexp.kernels.heights import BLOCK
 from tests.cases import CASES, Case
 
@@ -25,10 +28,28 @@ HALF = Fraction(1, 2)
 
 def scanned(case: Case, precision: int, threads: int = 1) -> Scan:
     """The settled scan of a case."""
-    bits, kind = _validate.utilities(case.utilities, None, "raise")
+    bits, kind = _data.utilities(case.utilities, None, "raise")
     scan = Scan(bits, kind, case.mechanism._weighting, precision)
     scan.fill(threads)
     return scan
+
+
+def scan_draws(scan: Scan, size: int, stream: np.ndarray) -> np.ndarray:
+    """`size` draws, each from the scanned blocks and two words of its own.
+
+    What a release does, with words of a stream: draw t of a substream's 4,096 takes words 2t
+    and 2t + 1; further rounds and exact tests take what follows word 8,192.
+    """
+    out = np.empty(size, dtype=np.int64)
+    for start in range(0, size, alias.DRAWS):
+        part, number = out[start : start + alias.DRAWS], start // alias.DRAWS
+        own = np.empty(2 * part.size, dtype=np.uint64)
+        words.substream_words(stream, number, 0, own)
+        spare = Spare(stream, number, 2 * alias.DRAWS)
+        for t in range(part.size):
+            status = envelope.envelope_draw(*scan.arguments(), own[2 * t : 2 * t + 2])
+            part[t] = scan.resolve(status, spare.words, spare)
+    return out
 
 
 def lowers_and_doubts(scan: Scan, scale: float) -> tuple[list[int], list[int]]:
@@ -254,7 +275,7 @@ def bounded_integers_are_uniform() -> None:
 def values_are_exact() -> None:
     """The exact numbers behind bits and keys."""
     for case in CASES:
-        bits, kind = _validate.utilities(case.utilities, None, "raise")
+        bits, kind = _data.utilities(case.utilities, None, "raise")
         exact = [bits_value(int(b), kind) for b in bits]
         assert exact == [Fraction(u) for u in case.utilities.tolist()]
         scan = scanned(case, 50)
@@ -282,8 +303,98 @@ def promises_hold() -> None:
     assert abs(near[0] - 1 / (1 + np.exp(-4.0))) < 1e-15
 
 
+def flips_are_exact() -> None:
+    """Every first byte and second word of few bits: coins show 1 for V < p, and p is right."""
+    for epsilon, width in ((0.5, 5), (1.0, 1), (3.0, 4), (6.0, 3)):
+        flips = Flips(Fraction(epsilon), width)
+        ones = [Fraction(1)] * 2
+        p = reference.probabilities(flips.epsilon, [Fraction(1), Fraction(0)], ones)[1]
+        assert flips.cut == p * 2 ** (8 + width) // 1
+        every = np.arange(256, dtype=np.uint8).view(np.uint64)
+        top, low, unused = flips.words
+        coins, places = np.empty(32, np.uint64), np.empty(256, np.int64)
+        shown = coins.view(np.uint8)
+        assert flips_kernels.flips_throw(every, top, coins, places) == 1
+        assert places[0] == int(top)
+        expected = [1] * int(top) + [flips_kernels.OPEN] + [0] * (255 - int(top))
+        assert shown.tolist() == expected
+        second, settled = np.empty(1, np.uint64), []
+        for value in range(1 << width):
+            second[0] = (value + 1 << 64 - width) - 1
+            still = flips_kernels.flips_settle(second, places[:1], low, unused, coins)
+            settled.append(int(shown[int(top)]))
+            assert still == (settled[-1] == flips_kernels.OPEN)
+        least = int(low)
+        rest = (1 << width) - 1 - least
+        assert settled == [1] * least + [int(flips_kernels.OPEN)] + [0] * rest
+
+
+def flips_draw_on_exactly() -> None:
+    """The exact test, where V's first words are p's: one unit below, above, and then again."""
+    for epsilon in (Fraction(1), Fraction(1, 10**9), Fraction(50)):
+        digits = reference.flip_cut(epsilon, 200)
+        lead, word = digits >> 192, digits >> 128 & MASK_64
+        for bits, start, then in ((8, lead, word), (72, digits >> 128, digits >> 64 & MASK_64)):
+            if 0 < then < MASK_64:
+                assert reference.flip(epsilon, start, bits, scripted(then - 1, MASK_64))
+                assert not reference.flip(epsilon, start, bits, scripted(then + 1, 0))
+        assert reference.flip(epsilon, digits >> 128, 72, scripted(digits >> 64 & MASK_64, 0))
+        assert not reference.flip(
+            epsilon, digits >> 128, 72, scripted(digits >> 64 & MASK_64, MASK_64)
+        )
+
+
+def flips_are_the_reference(count: int = 4200) -> None:
+    """The coins of a simulation against their twin, also where many need an exact test."""
+    stream = np.array([3, 5], np.uint64)
+    for epsilon, width in ((1.0, 64), (0.3, 1), (1.0, 1), (2.0, 1)):
+        flips = Flips(Fraction(epsilon), width)
+        twin = reference.stream_flips(flips.epsilon, (3, 5), count, width)
+        assert flips.stream_coins(count, stream).tolist() == twin
+    mechanism = fx.RandomizedResponse(1.0)
+    assert mechanism._flips.cut == reference.flip_cut(Fraction(1), 72)
+    lie, truth = mechanism.law(1).probabilities
+    assert abs(truth / lie - np.e) < 1e-14
+
+
+def promises_add_up() -> None:
+    """Numbers of composition that are known, from below and above; a budget to its last cent."""
+
+    def safely(found: float, known: float, digits: float = 1e-7) -> None:
+        assert known * (1 - digits) <= found <= known * (1 + digits)
+
+    one = fx.MostCommon(0.1, ["a", "b"]).guarantee
+    assert (one.rho, one.under("replace").rho) == (0.00125, 0.005)
+    assert fx.privacy.total(one, rows=3).epsilon == 0.3
+    assert fx.privacy.total(one, groups=True, neighbors="replace").epsilon == 0.2
+    replaced = fx.MostCommon(0.1, ["a", "b"], neighbors="replace").guarantee
+    assert fx.privacy.total(replaced, groups=True).epsilon == 0.2
+    assert fx.privacy.total(replaced, groups=True, membership="public").epsilon == 0.1
+    assert fx.privacy.total(one, max_rows=3).rho == 0.01125
+    safely(fx.privacy.pure_rho(1.0), 0.46211715726000975)
+    safely(fx.privacy.bounded_range_divergence(0.5, 20.0), 0.34015587)
+    safely(fx.privacy.bounded_range_divergence(40.0, 3.0), 40 - 1.5 * np.log(3) + np.log(2))
+    safely(fx.privacy.zcdp_delta(0.0125, 0.5), 1.5157e-4, 1e-4)
+    safely(fx.privacy.nonadaptive_delta(100, 0.1, 1.0), 6.887477e-3)
+    safely(fx.privacy.nonadaptive_delta(1, 1.0, 0.5), 0.07740468631569)
+    for k in range(1, 30):
+        each = fx.privacy.peeling_round(k, rho=0.1)
+        assert k * each**2 / 8 <= Fraction(0.1) < k * (each * (1 + Fraction(1, 2**51))) ** 2 / 8
+    budget = fx.Budget(0.3)
+    for _ in range(3):
+        budget.charge(one)
+    assert (budget.spent, budget.remaining) == (0.3, 0.0)
+    for full, refused in ((budget, one), (fx.Budget(1.0), replaced)):
+        try:
+            full.charge(refused)
+        except (fx.BudgetExceeded, fx.ParameterError):
+            continue
+        raise AssertionError
+
+
 def run() -> None:
     """All of it, at sizes that suit the interpreter."""
+    promises_add_up()
     bounded_integers_are_uniform()
     values_are_exact()
     promises_hold()
@@ -297,6 +408,9 @@ def run() -> None:
     slow_cells_are_shared(CASES[0])
     table_words_are_read_right()
     blocks_are_bounded()
+    flips_are_exact()
+    flips_draw_on_exactly()
+    flips_are_the_reference()
 
 
 if __name__ == "__main__":

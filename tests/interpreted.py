@@ -59,6 +59,11 @@ def main() -> str:
     for kernel in ("logexp.exp_fill", "logexp.log_fill"):
         _jit.KERNELS[kernel](np.array([0.0, 5e-324, 0.5, 1.0, 3.7, 700.0]), out)
         digest.update(out.tobytes())
+    response = fx.RandomizedResponse(1.0)
+    digest.update(response.sample(np.arange(5000) % 2, 2, rng=4).tobytes())
+    assert response.release(np.zeros((3, 700), dtype=bool)).shape == (3, 700)
+    checks.flips_are_exact()
+    checks.flips_are_the_reference()
     checks.bounded_integers_are_uniform()
     checks.blocks_are_bounded()
     return digest.hexdigest()

@@ -20,6 +20,7 @@ BLOCKWISE = (
     "envelope.envelope_one",
     "alias.weigh",
     "logspace.log_sum_exp",
+    "flips.flips_fill",
 )
 PACKED = re.compile(r"\bv?(mulpd|pmuludq|pmullq|addpd)\b")
 FUSED = re.compile(r"\bv?fn?m(add|sub)\w*\b")

@@ -56,9 +56,26 @@ def wrong_entry(case: Case, answer: Any) -> Case:
     return replace(case.toy(), entries=(entry,))
 
 
+def worst(case: Case) -> Any:
+    """The least likely answer of the right form."""
+    found = np.argsort(case.work().utilities)[..., : case.chosen]
+    return int(found[0]) if found.size == 1 else found
+
+
 WRONG: dict[str, Callable[[Case], Any]] = {
-    "release": lambda case: int(Work(case.k).utilities.argmin()),
+    "release": worst,
     "release_2t": lambda _case: 0.5,
+    "single": worst,
+    "rows": lambda case: worst(case)[:, 0],
+    "rows_2t": lambda case: np.zeros(case.rows - 1, dtype=np.int64),
+    "many_rows": lambda case: np.tile(np.arange(case.size) % case.k, (case.rows, 1)),
+    "gumbel": worst,
+    "top_k": worst,
+    "top_k_release": lambda case: np.zeros(case.chosen, dtype=np.int64),
+    "permute_and_flip": worst,
+    "permute_and_flip_release": worst,
+    "randomized_response": lambda case: case.work().bits,
+    "randomized_response_release": lambda case: ~case.work().bits,
     "many": lambda case: np.arange(case.size) % case.k,
     "logsumexp": lambda _case: 1.0,
     "cold_start": lambda _case: ("True", "False"),
@@ -91,15 +108,82 @@ def test_the_mean_test_has_power() -> None:
             checks.drawn(work, exact_draws(work, rate, 4_000))
 
 
+def test_the_mean_test_of_rows_sees_each_rows_own_law() -> None:
+    """The right draws, of the wrong rows, fail."""
+    work = Work(30, rows=60)
+    weights = np.exp(0.5 * (work.utilities - 20.0))
+    rng = np.random.default_rng(5)
+    draws = [[rng.choice(30, p=w / w.sum()) for w in weights] for _ in range(50)]
+    checks.drawn(work, [np.array(one) for one in draws])
+    with pytest.raises(WrongAnswer, match="mean utility off"):
+        checks.drawn(work, [np.roll(one, 1) for one in draws])
+
+
+def permuted_and_flipped(work: Work, count: int) -> list[Any]:
+    """Draws of permute-and-flip by its definition."""
+    rng, accept = np.random.default_rng(5), np.exp(0.5 * (work.utilities - work.utilities.max()))
+    orders = [rng.permutation(work.k) for _ in range(count)]
+    return [next(int(r) for r in order if rng.random() < accept[r]) for order in orders]
+
+
+def test_the_mean_test_of_permute_and_flip_has_power() -> None:
+    """It knows the law from the exponential mechanism's."""
+    work = Work(20)
+    draws = permuted_and_flipped(work, 4_000)
+    checks.flipped(work, draws)
+    with pytest.raises(WrongAnswer, match="mean utility off"):
+        checks.drawn(work, draws)
+    with pytest.raises(WrongAnswer, match="mean utility off"):
+        checks.flipped(work, exact_draws(work, 0.5, 4_000))
+
+
+def gumbel_tops(work: Work, rate: float, count: int) -> Any:
+    """Top-k selections in order by NumPy, one an answer."""
+    noise = np.random.default_rng(5).gumbel(size=(count, work.k))
+    return np.argsort(-(rate * work.utilities + noise))[:, : work.chosen]
+
+
+def test_the_check_of_a_top_k_has_power() -> None:
+    """The right rate passes; half or twice the rate, reverse order and repeats do not."""
+    work = Work(30, chosen=5)
+    answers = gumbel_tops(work, 0.1, 4_000)
+    checks.ranked(work, list(answers))
+    for wrong in (gumbel_tops(work, rate, 4_000) for rate in (0.05, 0.2)):
+        with pytest.raises(WrongAnswer, match="mean utility off"):
+            checks.ranked(work, list(wrong))
+    ordered = Work(30, chosen=10)
+    reverse = gumbel_tops(ordered, ordered.rate, 4_000)[:, ::-1]
+    with pytest.raises(WrongAnswer, match="mean utility off"):
+        checks.ranked(ordered, list(reverse))
+    with pytest.raises(WrongAnswer, match="twice"):
+        checks.ranked(work, [answers[0][[0, 1, 2, 3, 0]]])
+
+
+def test_the_check_of_responses_looks_at_both_sorts_of_bits() -> None:
+    work = Work(10_000)
+    right = work.bits ^ (np.random.default_rng(5).random(work.k) < 1 / (1 + np.e))
+    checks.responses(work, [right])
+    checks.packed_responses(work, [np.packbits(right).tobytes()])
+    for wrong in (~right, right | work.bits, np.where(work.bits, right, False)):
+        with pytest.raises(WrongAnswer, match="flipped"):
+            checks.responses(work, [wrong])
+    with pytest.raises(WrongAnswer, match="no bit"):
+        checks.responses(work, [right + 2])
+    with pytest.raises(WrongAnswer, match="asked for"):
+        checks.responses(work, [right[1:]])
+
+
 def test_checks_refuse_wrong_forms() -> None:
     with pytest.raises(WrongAnswer, match="no draw"):
         checks.drawn(Work(5), [])
     with pytest.raises(WrongAnswer, match="range"):
         checks.drawn(Work(5), [-1])
-    with pytest.raises(WrongAnswer, match="3 draws"):
+    with pytest.raises(WrongAnswer, match=r"shape \(3,\)"):
         checks.drawn(Work(5, size=3), [np.zeros(2, dtype=int)])
     with pytest.raises(WrongAnswer, match="sum"):
         checks.weight_sum(Work(5), [1.0])
+    with pytest.raises(WrongAnswer, match="greatest"):
+        checks.highest(Work(5), [1.0])
 
 
 def test_a_release_that_takes_much_memory_fails() -> None:
@@ -234,6 +318,25 @@ def test_the_summary_shows_the_best_peer_even_if_it_won(record: dict[str, Any]) 
     assert "| release | 1,000 | 12.3 µs | winner | 4.94 µs | **0.400x** |" in report.summary(record)
 
 
+def test_the_summary_has_headlines_and_whatever_is_lost(record: dict[str, Any]) -> None:
+    assert BY_ID.keys() >= report.HEADLINES
+    record["cases"][0]["id"] = "other/k=1000"
+    for entry in [*record["rows"], *record["absent"]]:
+        entry["case"] = "other/k=1000"
+    assert "winner" in report.summary(record)
+    record["rows"][1]["ratio"] = 1.5
+    assert "winner" not in report.summary(record)
+    assert "winner" in report.summary(record, every=True)
+
+
+def test_rows_of_utilities_are_shown(record: dict[str, Any]) -> None:
+    for entry in record["rows"]:
+        entry["rows"] = 10_000
+    schema.validate(record)
+    assert "| 1e4 x 1,000 | fastexp | ours |" in report.markdown(record)
+    assert "| release | 1e4 x 1,000 |" in report.summary(record)
+
+
 def test_noisy_rows_are_marked(record: dict[str, Any]) -> None:
     record["rows"][0]["spread"] = 0.2
     assert "| 12.3 µs ~ |" in report.markdown(record)
@@ -302,6 +405,7 @@ BREAKS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "a negative repeat": lambda r: r["rows"][0]["repeats"].append(-1.0),
     "NaN": lambda r: r["rows"][0].update(first_s=float("nan")),
     "a ratio of 0": lambda r: r["rows"][0].update(ratio=0),
+    "rows as a text": lambda r: r["rows"][0].update(rows="2"),
     "another median": lambda r: r["rows"][0].update(median=1e-9),
     "unchecked": lambda r: r["rows"][0].update(checked=0),
     "a row twice": lambda r: r["rows"].append(r["rows"][0]),

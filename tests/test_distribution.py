@@ -13,7 +13,6 @@ import pytest
 
 import fastexp as fx
 from fastexp import reference
-from fastexp._draw import scan_draws
 from fastexp._randomness import row_stream
 from fastexp._table import Table
 from tests import checks
@@ -51,7 +50,7 @@ def test_power_two_percent_is_noticed(what, scale):
 def test_the_envelope_is_exact_however_coarse(case, precision):
     """With few fractional bits the exact test decides most draws, and the law is the same."""
     scan = checks.scanned(case, precision)
-    draws = scan_draws(scan, COARSE, row_stream(3, precision))
+    draws = checks.scan_draws(scan, COARSE, row_stream(3, precision))
     assert fits(draws, case.probabilities())
 
 
@@ -75,7 +74,7 @@ def test_many_blocks_are_exact_however_coarse(kind, precision):
     base[1024:2048] = 0  # a whole block without candidates
     m = fx.Exponential(1.0, 1.0, base=base if kind == "base" else None)
     u = u.astype({"int": np.int64, "uint": np.uint64}.get(kind, np.float64))
-    draws = scan_draws(checks.scanned(Case(kind, m, u), precision), 6000, row_stream(3, 0))
+    draws = checks.scan_draws(checks.scanned(Case(kind, m, u), precision), 6000, row_stream(3, 0))
     probabilities = m.law(u).probabilities
     assert fits(draws // 100, probabilities.reshape(21, 100).sum(axis=1))
     values = u.astype(int)
@@ -103,7 +102,7 @@ def test_many_blocks_follow_the_law(size):
     law = m.law(u)
     if size == 20_000:
         scan = checks.scanned(Case("blocks", m, u), 50)
-        draws = scan_draws(scan, size, row_stream(1, 0))
+        draws = checks.scan_draws(scan, size, row_stream(1, 0))
     else:
         draws = m.sample(u, size, rng=1)
     blocks, p = draws // 50, law.probabilities.reshape(100, 50).sum(axis=1)

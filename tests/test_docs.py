@@ -50,7 +50,7 @@ def test_public_things_are_documented(name, thing):
         assert accepted <= described, "does not describe a parameter"
 
 
-@pytest.mark.parametrize("name", ["Exponential", "MostCommon", "FiniteLaw"])
+@pytest.mark.parametrize("name", ["Exponential", "MostCommon", "RandomizedResponse", "FiniteLaw"])
 def test_mechanisms_and_laws_follow_the_template(name):
     doc = inspect.getdoc(getattr(fx, name))
     assert {"Notes", "References", "Examples"} <= set(SECTIONS.findall(doc))

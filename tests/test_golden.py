@@ -42,6 +42,10 @@ def golden() -> dict[str, object]:
         out[f"stream {stream}"] = MECHANISM.sample(SPREAD, 12, rng=1, streams=names).tolist()
         out[f"single, stream {stream}"] = MECHANISM.sample(SPREAD, rng=1, streams=names)
     out["many blocks"] = digest(MECHANISM.sample(SPREAD, 100_003, rng=9))
+    response, bits = fx.RandomizedResponse(0.5), np.arange(5000) % 2
+    out["randomized response"] = response.sample(bits[:40].reshape(4, 10), rng=3).tolist()
+    out["randomized response, one bit"] = response.sample(1, 40, rng=3, streams=[7]).tolist()
+    out["randomized response, many"] = digest(response.sample(bits, 9, rng=3))
     out["most common"] = fx.MostCommon(0.5, ["a", "b"]).sample(["a", "b", "a"], 20, rng=3).tolist()
     return out
 

@@ -35,7 +35,9 @@ CALLS = {
     "ragged": lambda: fx.Exponential(1.0, 1.0).release([[MARKED], [MARKED, 1.0]]),
     "bad array": lambda: fx.Exponential(1.0, 1.0).release(Unhelpful()),
     "unhashable": lambda: fx.MostCommon(1.0, ["x"]).release([["SECRET"], ["SECRET"]]),
-    "matrix": lambda: fx.Exponential(1.0, 1.0).release(np.full((1237, 2), MARKED)),
+    "three axes": lambda: fx.Exponential(1.0, 1.0).release(np.full((1237, 2, 1), MARKED)),
+    "law of a matrix": lambda: fx.Exponential(1.0, 1.0).law(np.full((1237, 2), MARKED)),
+    "matrix of NaN": lambda: fx.Exponential(1.0, 1.0).release(np.full((1237, 2), np.nan)),
     "masked": lambda: fx.Exponential(1.0, 1.0).release(np.ma.array([MARKED], mask=[1])),
     "wrong sort": lambda: fx.MostCommon(1.0, ["x"]).release(np.full(1237, MARKED)),
     "deque": lambda: fx.MostCommon(1.0, ["x"]).release(deque([["SECRET"], ["SECRET", 1]])),
@@ -46,6 +48,18 @@ CALLS = {
     "score": lambda: fx.Exponential.from_score(
         lambda data, r: data[r], ["x"], epsilon=1.0, sensitivity=1.0
     ).release(RECORDS),
+    "bits": lambda: fx.RandomizedResponse(1.0).release([1, 7341]),
+    "bits of floats": lambda: fx.RandomizedResponse(1.0).sample([1.0, MARKED]),
+    "bits of text": lambda: fx.RandomizedResponse(1.0).release(["SECRET"] * 1237),
+    "bad bits": lambda: fx.RandomizedResponse(1.0).release(Unhelpful()),
+    "law of bits": lambda: fx.RandomizedResponse(1.0).law([1] * 1237),
+    "law of a number": lambda: fx.RandomizedResponse(1.0).law(7341),
+    "checked score": lambda: fx.check_sensitivity(lambda d: d["SECRET"], [(RECORDS, RECORDS)]),
+    "checked nan": lambda: fx.check_sensitivity(lambda d: [d, math.nan], [(MARKED, MARKED)]),
+    "checked sizes": lambda: fx.check_sensitivity(lambda d: d, [([MARKED], [MARKED] * 1237)]),
+    "checked text": lambda: fx.check_sensitivity(lambda d: d, [(RECORDS, RECORDS)]),
+    "no pair": lambda: fx.check_sensitivity(len, [RECORDS]),
+    "broken pairs": lambda: fx.check_sensitivity(len, (RECORDS[f"SECRET {i}"] for i in range(2))),
     "bad loss": lambda: fx.Exponential(1.0, 1.0).law([MARKED, 0.0]).epsilon_for(expected_loss=-1),
     "loss too small": lambda: (
         fx.Exponential(1.0, 1.0).law([7341e-9, 0.0]).epsilon_for(expected_loss=1e-30)

@@ -270,6 +270,25 @@ def envelope_one(
     return draw(bits, kind, log_base, rate, scale, blocks, work, words)
 
 
+@kernel(I64(IN_U64, I64, IN_F64, F64, F64, IN_U64, OUT_I64, OUT_I64))
+def envelope_rows(
+    bits: Any, kind: Any, log_base: Any, rate: Any, scale: Any, words: Any, out: Any, store: Any
+) -> Any:
+    """out[r] = one round of row r from its two words, or a status; returns 0 or an error."""
+    if not rounds_to_nearest(rate):
+        return ROUNDING_MODE
+    work, blocks, k = store[: 2 * BLOCK], store[2 * BLOCK :], bits.size // out.size
+    for r in range(out.size):
+        row = bits[r * k : (r + 1) * k]
+        status = scan(row, kind, log_base, rate, scale, blocks, work)
+        if status < 0:
+            return status
+        settle(kind, rate, k, blocks)
+        own = words[2 * r : 2 * r + 2]
+        out[r] = draw(row, kind, log_base, rate, scale, blocks, work, own)
+    return 0
+
+
 @kernel(I64(IN_U64, I64, IN_F64, F64, F64, OUT_I64, OUT_I64))
 def envelope_scan(
     bits: Any, kind: Any, log_base: Any, rate: Any, scale: Any, blocks: Any, work: Any

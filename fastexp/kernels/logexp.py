@@ -89,6 +89,21 @@ def log_one(x: Any) -> Any:
     return y if x > 0.0 else -INFINITY
 
 
+@helper
+def log_rest(u: Any) -> Any:
+    """ln(1 - u) for |u| <= 1/4, with full relative precision: -2 artanh(u / (2 - u))."""
+    s = u / (2.0 - u)
+    z = s * s
+    q = 0.1479595130458871 * z + 0.153140503922286
+    q = q * z + 0.1818356433241593
+    q = q * z + 0.22222198573060647
+    q = q * z + 0.2857142874238889
+    q = q * z + 0.3999999999941467
+    q = q * z + 0.6666666666666734
+    half = 0.5 * u * u
+    return -(u + (half + s * (half + z * q)))
+
+
 @kernel(NOTHING(IN_F64, OUT_F64))
 def exp_fill(x: Any, out: Any) -> None:
     """out[i] = exp(x[i]), within 2 ulp; 0 below EXP_LOWEST."""

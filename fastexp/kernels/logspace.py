@@ -36,15 +36,21 @@ def sum_exp(heights: Any, lift: Any, out: Any) -> Any:
     for i in range(heights.size):
         # What is cut off counts as exp(-708), which no sum of at least 1 can notice.
         out[i] = exp_scaled(max(lift - heights[i], EXP_LOWEST), NONE)
+    return sum_halves(out, heights.size)
+
+
+@helper
+def sum_halves(x: Any, size: Any) -> Any:
+    """The sum of the first `size` numbers of a block, which it overwrites: by halves."""
     width = BLOCK
-    while width > 1 and width // 2 >= heights.size:
+    while width > 1 and width // 2 >= size:
         width //= 2
-    for i in range(heights.size, width):
-        out[i] = 0.0
+    for i in range(size, width):
+        x[i] = 0.0
     while width > 1:
         width //= 2
-        fold(out[:width], out[width : 2 * width])
-    return out[0]
+        fold(x[:width], x[width : 2 * width])
+    return x[0]
 
 
 @helper

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from .. import _draw, _validate
+from .. import _data, _draw, _validate
 from .._scan import MASK_64, key_value
 from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, RNGLike, SeedLike, WordArray
 from .._weighting import Weighting
@@ -86,7 +86,7 @@ class FiniteLaw:
         self._sum  # noqa: B018  (finds out now whether all utilities are finite)
 
     def __repr__(self) -> str:
-        return f"FiniteLaw(epsilon={self._epsilon!r}, k={self._bits.size})"
+        return f"{type(self).__name__}(epsilon={self._epsilon!r}, k={self._bits.size})"
 
     @property
     def epsilon(self) -> float:
@@ -111,7 +111,7 @@ class FiniteLaw:
         work = np.empty(2 * BLOCK)
         args = self._bits, self._kind, w.log_base, w.rate_nats, blocks, work
         total = logspace.log_sum_exp(*args)
-        _validate.finite(total == total)
+        _data.finite(total == total)
         return _Sum(total, blocks[3 * count :])
 
     @cached_property
@@ -131,6 +131,11 @@ class FiniteLaw:
     def _best_and_lift(self) -> tuple[float, float]:
         best = key_value(int(self._sum.best[0]) & MASK_64, self._kind)
         return float(best), float(self._sum.best.view(np.float64)[1])
+
+    def _log_sum(self) -> tuple[Fraction, float]:
+        """(best utility, ln of the sum of exp(c * (u - best))); without a base."""
+        best = key_value(int(self._sum.best[0]) & MASK_64, self._kind)
+        return best, log_one_value(self._sum.total)
 
     @cached_property
     def log_probabilities(self) -> FloatArray:
@@ -293,7 +298,7 @@ class FiniteLaw:
         e = _validate.epsilon(epsilon, _validate.flag("any_epsilon", any_epsilon))
         rate = self._weighting.rate * Fraction(e) / Fraction(self._epsilon)
         weighting = self._weighting.with_rate(rate)
-        return FiniteLaw(self._bits, self._kind, weighting, e, self._candidates, self._groups)
+        return type(self)(self._bits, self._kind, weighting, e, self._candidates, self._groups)
 
     def epsilon_for(self, *, expected_loss: float) -> float:
         """The least epsilon whose expected loss on this data is at most `expected_loss`.
@@ -362,17 +367,18 @@ class FiniteLaw:
             The name of this row's stream; default 0.
         threads : int
             1; 0 for all. Never changes the draws.
-        method : {None, "envelope"}, optional
-            Pins the kernel.
+        method : {None, "envelope", "gumbel"}, optional
+            Pins the kernel, as in ``mechanism.sample``.
 
         Returns
         -------
         int or ndarray of int64
             Indices of candidates.
         """
-        return _draw.simulate(
-            self._bits, self._kind, self._weighting, size, rng, streams, threads, method
-        )
+        return self._simulate(size, rng, streams, threads, method)
+
+    def _simulate(self, *how: Any) -> int | IntArray:
+        return _draw.simulate(self._bits, self._kind, self._weighting, *how)
 
 
 def _scalar_or_array(values: FloatArray) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._typing import FloatArray, WordArray
+from .._typing import AnyArray, FloatArray, IntArray, WordArray
 from ..kernels.heights import FLOAT, SIGNED
 from ..kernels.logexp import exp_fill, log_fill
 
@@ -24,18 +24,19 @@ class LossGroups:
     def __init__(self, bits: WordArray, kind: int, base: FloatArray | None) -> None:
         if base is not None:
             bits, base = bits[base > 0], base[base > 0]
-        if kind == FLOAT:
-            values = bits.view(np.float64) + 0.0  # -0 becomes 0
-            distinct, group = np.unique(values, return_inverse=True)
-            with np.errstate(over="ignore"):
-                gaps = distinct[-1] - distinct
-        else:
-            distinct, group = np.unique(bits ^ (SIGN if kind == SIGNED else 0), return_inverse=True)
-            gaps = (distinct[-1] - distinct).astype(np.float64)
+        distinct, group = np.unique(_values(bits, kind), return_inverse=True)
+        with np.errstate(over="ignore"):
+            gaps = np.asarray(distinct[-1] - distinct, dtype=np.float64)
         self.losses = np.minimum(gaps[::-1], LARGEST)
         self.masses = np.bincount(group, weights=base, minlength=gaps.size)[::-1].astype(np.float64)
         self._log_masses = np.empty(self.masses.size)
         log_fill(np.ascontiguousarray(self.masses), self._log_masses)
+
+    def members(self, bits: WordArray, kind: int) -> IntArray:
+        """For each candidate the number of its distinct loss; without a base."""
+        values = _values(bits, kind)
+        distinct = np.unique(values)
+        return np.asarray(distinct.size - 1 - np.searchsorted(distinct, values), dtype=np.int64)
 
     def probabilities(self, rate: float) -> FloatArray:
         """The probability of each distinct loss at a rate."""
@@ -48,3 +49,10 @@ class LossGroups:
     def expected(self, rate: float) -> float:
         """The expected loss at a rate."""
         return float((self.probabilities(rate) * self.losses).sum())
+
+
+def _values(bits: WordArray, kind: int) -> AnyArray:
+    """What sorts as the utilities do, with exact differences of integers."""
+    if kind == FLOAT:
+        return np.asarray(bits.view(np.float64) + 0.0)  # -0 becomes 0
+    return np.asarray(bits ^ (SIGN if kind == SIGNED else np.uint64(0)))

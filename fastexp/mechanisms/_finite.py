@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import MISSING, fields
 from typing import Any, overload
 
-from .. import _draw, _validate
-from .._typing import ArrayLike, IntArray, NaN, RNGLike, SeedLike, WordArray
+from .. import _data, _draw, _validate
+from .._typing import (
+    ArrayLike,
+    IntArray,
+    Membership,
+    NaN,
+    Neighbors,
+    RNGLike,
+    SeedLike,
+    WordArray,
+)
 from .._weighting import Weighting
+from ..budget import Budget, spend
 from ..laws.finite import FiniteLaw
-from ..privacy import Guarantee
+from ..privacy import Guarantee, total
 
 SHOWN = 8  # candidates in a repr
+ASSUMES = (
+    "sensitivity bounds how much one record changes the utility of any one candidate, in the "
+    "numbers as they are represented"
+)
+MONOTONIC = "; one record moves no two utilities in opposite directions (monotonic)"
 
 
 class FiniteMechanism(ABC):
@@ -30,8 +46,67 @@ class FiniteMechanism(ABC):
     def _utilities(self, data: Any, nan: NaN) -> tuple[WordArray, int]:
         """The utilities of the candidates, as kernels take them."""
 
-    def release(self, data: Any, *, threads: int = 1, nan: NaN = "raise") -> Any:
-        """One private selection, from the operating system's randomness.
+    def total(
+        self,
+        rows: int = 1,
+        disjoint: bool = False,
+        groups: bool = False,
+        membership: Membership = "private",
+        max_groups: int = 1,
+        max_rows: int = 1,
+        *,
+        neighbors: Neighbors | None = None,
+    ) -> Guarantee:
+        """The promise of a whole batched or grouped release; `fastexp.privacy.total`.
+
+        Parameters
+        ----------
+        rows : int
+            How many draws look at the same records; how many rows a matrix has.
+        disjoint : bool
+            The rows are disjoint parts of the data.
+        groups : bool
+            Each draw is made once for each of several disjoint groups.
+        membership : {"private", "public"}
+            Whether somebody who is replaced may change their row or group, or stays.
+        max_groups, max_rows : int
+            In how many groups or disjoint rows one person can be, and how many records of
+            theirs each can hold.
+        neighbors : {"add-remove", "replace"}, optional
+            The relation wanted; default: the guarantee's own.
+
+        Returns
+        -------
+        Guarantee
+
+        Raises
+        ------
+        ParameterError, ParameterTypeError
+            If a parameter is outside its range, or `guarantee` does not hold under
+            `neighbors`.
+        """
+        return total(
+            self.guarantee,
+            rows=rows,
+            disjoint=disjoint,
+            groups=groups,
+            membership=membership,
+            max_groups=max_groups,
+            max_rows=max_rows,
+            neighbors=neighbors,
+        )
+
+    def release(
+        self,
+        data: Any,
+        *,
+        budget: Budget | None = None,
+        threads: int = 1,
+        nan: NaN = "raise",
+        disjoint: bool = False,
+        membership: Membership = "private",
+    ) -> Any:
+        """One private selection, or one for each row, from the operating system's randomness.
 
         Exact: integers and lazily drawn bits decide, so the output law *is* the
         mechanism's. There is no seed and no state: forks, threads, copies and pickles never
@@ -40,24 +115,33 @@ class FiniteMechanism(ABC):
         Parameters
         ----------
         data : array_like
-            What the mechanism takes: utilities of shape (k,), or records.
+            What the mechanism takes: utilities of shape (k,) or (rows, k), or records.
+        budget : Budget, optional
+            Is charged `total` of the whole call before anything is drawn, and never
+            refunded: not even if the release then fails.
         threads : int
             1; 0 for all that the process may use. Pays from about 1e6 candidates.
         nan : {"raise", "lowest"}
             NaN utilities: refuse (this depends on the data and is outside the guarantee),
             or read them as the lowest finite number. Infinite ones are always refused.
+        disjoint, membership
+            As for `total`: what a budget is charged for a matrix. rows times epsilon, unless
+            its rows are disjoint parts of the data.
 
         Returns
         -------
         object
             The selected candidate; its index (int) where the mechanism has no candidates.
+            For a matrix a list of candidates in the rows' order, or an array of int64.
 
         Raises
         ------
         ParameterTypeError, ParameterError
             If the form of the data is wrong.
+        BudgetExceeded
+            If the rest of the budget does not cover it: nothing is drawn or charged.
         InvalidUtilities
-            If a utility is not finite.
+            If a utility is not finite. A budget is charged before this is looked at.
         RandomnessError
             If the operating system gives no randomness.
 
@@ -72,8 +156,24 @@ class FiniteMechanism(ABC):
         bits, kind = self._utilities(data, nan)
         if type(threads) is not int or threads != 1:
             threads = _validate.threads(threads)
-        index = _draw.release(bits, kind, self._weighting, threads)
-        return index if self.candidates is None else self.candidates[index]
+        if budget is not None:
+            rows = bits.shape[0] if bits.ndim == 2 else 1
+            spend(budget, self, rows=rows, disjoint=disjoint, membership=membership)
+        return self._labelled(self._release(bits, kind, threads))
+
+    def _release(self, bits: WordArray, kind: int, threads: int) -> int | IntArray:
+        if bits.ndim == 2:
+            return _draw.release_rows(bits, kind, self._weighting, threads)
+        return _draw.release(bits, kind, self._weighting, threads)
+
+    def _labelled(self, chosen: int | IntArray) -> Any:
+        """Indices, as numbers or arrays, to candidates, as one or as lists."""
+        labels = self.candidates
+        if labels is None:
+            return chosen
+        if isinstance(chosen, int):
+            return labels[chosen]
+        return [self._labelled(row) if row.ndim else labels[int(row)] for row in chosen]
 
     @overload
     def sample(
@@ -117,24 +217,26 @@ class FiniteMechanism(ABC):
         Parameters
         ----------
         data : array_like
-            What the mechanism takes: utilities of shape (k,), or records.
+            What the mechanism takes: utilities of shape (k,) or (rows, k), or records.
         size : int, optional
-            How many draws; None: one, as an int.
+            How many draws of each row; None: one.
         rng : {None, int, array_like[ints], SeedSequence, BitGenerator, Generator}, optional
             None: fresh from the operating system. An int or `SeedSequence` always gives
             the same draws, a generator moves on (Scientific Python's SPEC 7).
-        streams : array_like of one int, optional
-            The name of this row's stream, in [0, 2**64); default 0.
+        streams : array_like of int, shape (rows,), optional
+            The name of each row's stream, in [0, 2**64); default its number. Utilities of
+            shape (k,) are row 0; row i alone with ``streams=[i]`` gives the same draws.
         threads : int
             1; 0 for all. Never changes the draws.
-        method : {None, "envelope"}, optional
-            Pins the kernel.
+        method : {None, "envelope", "gumbel"}, optional
+            Pins the kernel. The default, "envelope", is exact; "gumbel" takes the greatest
+            of utilities with Gumbel noise, right to some 1e-15, and needs no second look.
         nan : {"raise", "lowest"}
             As in `release`.
 
         Returns
         -------
-        int or ndarray of int64, shape (size,)
+        int or ndarray of int64, shape (size,), (rows,) or (rows, size)
             Indices of candidates. The bytes depend on data, key, stream and size alone: not
             on threads, CPU or data type of equal integers.
 
@@ -144,7 +246,10 @@ class FiniteMechanism(ABC):
             As in `release`, and for `size`, `rng`, `streams` and `method`.
         """
         bits, kind = self._utilities(data, nan)
-        return _draw.simulate(bits, kind, self._weighting, size, rng, streams, threads, method)
+        return self._simulate(bits, kind, size, rng, streams, threads, method)
+
+    def _simulate(self, bits: WordArray, kind: int, *how: Any) -> int | IntArray:
+        return _draw.simulate(bits, kind, self._weighting, *how)
 
     def law(self, data: Any, *, nan: NaN = "raise") -> FiniteLaw:
         """The exact law of `release` and `sample` on this data, **which it holds**.
@@ -161,8 +266,34 @@ class FiniteMechanism(ABC):
         FiniteLaw
         """
         bits, kind = self._utilities(data, nan)
+        _data.one_row(bits)
         kept = bits.copy()  # a later change of the caller's array must not change the law
-        return FiniteLaw(kept, kind, self._weighting, self.epsilon, self.candidates)
+        return self._law(kept, kind)
+
+    def _law(self, bits: WordArray, kind: int) -> FiniteLaw:
+        return FiniteLaw(bits, kind, self._weighting, self.epsilon, self.candidates)
+
+
+def check_selection(mechanism: Any) -> None:
+    """Validate what every mechanism has that takes utilities, and put in exact values."""
+    put = object.__setattr__
+    put(mechanism, "any_epsilon", _validate.flag("any_epsilon", mechanism.any_epsilon))
+    put(mechanism, "sensitivity", _validate.sensitivity(mechanism.sensitivity))
+    put(mechanism, "monotonic", _validate.flag("monotonic", mechanism.monotonic))
+    if mechanism.epsilon is not None:
+        put(mechanism, "epsilon", _validate.epsilon(mechanism.epsilon, mechanism.any_epsilon))
+    if getattr(mechanism, "candidates", None) is not None:
+        put(mechanism, "candidates", _validate.candidates(mechanism.candidates))
+
+
+def selection_repr(mechanism: Any) -> str:
+    """A mechanism as it is written, with the parameters that are not the default."""
+    parts = []
+    for item in fields(mechanism):
+        value = getattr(mechanism, item.name)
+        if item.repr and item.init and (item.default is MISSING or value != item.default):
+            parts.append(f"{item.name}={shown(value) if isinstance(value, tuple) else repr(value)}")
+    return f"{type(mechanism).__name__}({', '.join(parts)})"
 
 
 def shown(values: tuple[Any, ...] | None) -> str:

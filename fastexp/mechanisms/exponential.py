@@ -6,20 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from .. import _validate
+from .. import _data, _validate
 from .._typing import ArrayLike, NaN, WordArray
 from .._weighting import Weighting
 from ..privacy import Guarantee, selection_guarantee, selection_rate
-from ._finite import FiniteMechanism, shown
+from ._finite import ASSUMES, MONOTONIC, FiniteMechanism, check_selection, selection_repr
 
 if TYPE_CHECKING:
     from .scored import ScoredExponential
-
-ASSUMES = (
-    "sensitivity bounds how much one record changes the utility of any one candidate, in the "
-    "numbers as they are represented"
-)
-MONOTONIC = "; one record moves no two utilities in opposite directions (monotonic)"
 
 
 @dataclass(frozen=True, repr=False)
@@ -99,13 +93,8 @@ class Exponential(FiniteMechanism):
 
     def __post_init__(self) -> None:
         """Validate once; the mechanism is immutable afterwards."""
+        check_selection(self)
         put = object.__setattr__
-        put(self, "any_epsilon", _validate.flag("any_epsilon", self.any_epsilon))
-        put(self, "epsilon", _validate.epsilon(self.epsilon, self.any_epsilon))
-        put(self, "sensitivity", _validate.sensitivity(self.sensitivity))
-        put(self, "monotonic", _validate.flag("monotonic", self.monotonic))
-        if self.candidates is not None:
-            put(self, "candidates", _validate.candidates(self.candidates))
         base = None
         if self.base is not None:
             k = None if self.candidates is None else len(self.candidates)
@@ -115,12 +104,7 @@ class Exponential(FiniteMechanism):
         put(self, "_weighting", Weighting(rate, base))
 
     def __repr__(self) -> str:
-        parts = [f"epsilon={self.epsilon!r}", f"sensitivity={self.sensitivity!r}"]
-        parts += ["monotonic=True"] if self.monotonic else []
-        parts += [f"candidates={shown(self.candidates)}"] if self.candidates is not None else []
-        parts += [f"base={shown(self.base)}"] if self.base is not None else []
-        parts += ["any_epsilon=True"] if self.any_epsilon else []
-        return f"{type(self).__name__}({', '.join(parts)})"
+        return selection_repr(self)
 
     @staticmethod
     def from_rate(
@@ -229,7 +213,7 @@ class Exponential(FiniteMechanism):
 
     def _utilities(self, data: Any, nan: NaN) -> tuple[WordArray, int]:
         k = self._size
-        return _validate.utilities(data, k, nan)
+        return _data.utilities(data, k, nan)
 
     @property
     def _size(self) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from .. import _validate, utilities
+from .. import _data, _validate, utilities
 from .._typing import NaN, Neighbors, WordArray
 from .._weighting import Weighting
 from ..privacy import Guarantee, count_rate, selection_guarantee
@@ -96,4 +96,4 @@ class MostCommon(FiniteMechanism):
 
     def _utilities(self, data: Any, nan: NaN) -> tuple[WordArray, int]:
         counts = utilities.counts(data, self.candidates)
-        return _validate.utilities(counts, None, nan)
+        return _data.utilities(counts, None, nan)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from .. import _validate
+from .. import _data, _validate
 from .._typing import NaN, WordArray
 from ..errors import ParameterTypeError, ScoreError
 from .exponential import Exponential
@@ -20,8 +20,8 @@ class ScoredExponential(Exponential):
     time that the score takes may depend on the data.
     """
 
-    score: Callable[..., Any] = field(kw_only=True)
-    vectorized: bool = field(default=False, kw_only=True)
+    score: Callable[..., Any] = field(kw_only=True, repr=False)
+    vectorized: bool = field(default=False, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
         """Validate, with the score."""
@@ -44,4 +44,4 @@ class ScoredExponential(Exponential):
             raise ScoreError(
                 "the score function failed (its message is withheld: it may hold data)"
             )
-        return _validate.utilities(scores, len(labels), nan)
+        return _data.utilities(scores, len(labels), nan)
