@@ -15,7 +15,7 @@ from .workload import Case
 
 _case = partial(Case, check=checks.drawn, measure=timed)
 _top_k = partial(_case, check=checks.ranked, chosen=100)
-_flip = partial(_case, check=checks.flipped, toy_k=20)
+_flip = partial(_case, check=checks.flipped, toy_k=10)
 _response = partial(_case, check=checks.responses, toy_k=10_000)
 FEW = (1_000, 100_000)
 MATRICES = ((10_000, 1_000), (1_000_000, 10))  # rows, k

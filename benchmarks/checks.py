@@ -80,7 +80,10 @@ def ranked(work: Work, answers: list[Any]) -> None:
     left = [(w * u**power).sum() - _before((w * u**power)[found]) for power in range(3)]
     mean = left[1] / left[0]
     variance = left[2] / left[0] - mean**2
-    near(float((u[found] - mean).sum()), float(variance.sum()), sqrt(float(variance.max())))
+    order = np.linspace(1.0, -1.0, work.chosen) if work.chosen > 1 else np.ones(1)
+    for factor in (np.ones(work.chosen), order):  # the level, and the fall from first to last
+        total = float((factor * (u[found] - mean)).sum())
+        near(total, float((factor**2 * variance).sum()), sqrt(float(variance.max())))
 
 
 def _before(values: FloatArray) -> FloatArray:

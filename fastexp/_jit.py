@@ -30,10 +30,8 @@ import llvmlite
 import numba
 import numpy as np
 from llvmlite import binding as llvm
-from llvmlite import ir
-from numba.core import cgutils, compiler, serialize, types
+from numba.core import compiler, serialize, types
 from numba.core.extending import intrinsic
-from numba.np import arrayobj
 
 from . import _kernel_cache
 
@@ -170,8 +168,6 @@ class _Cache:
                 Path(temporary).unlink(missing_ok=True)
 
 
-_MAKE_ARRAY: Any = arrayobj.make_array
-_DECLARE: Any = cgutils.get_or_insert_function
 _REBUILD: Any = compiler.CompileResult._rebuild
 _DUMPS: Any = serialize.dumps
 
@@ -198,9 +194,6 @@ if INTERPRETED:
 
     def wide_vectors() -> None:
         """Nothing: only a compiler has a preference to change."""
-
-    def fetch_early(array: Any, index: Any) -> None:
-        """Nothing: only a processor has a cache to fill."""
 
 else:
 
@@ -229,20 +222,3 @@ else:
             return context.get_dummy_value()
 
         return types.void(), codegen
-
-    @intrinsic
-    def fetch_early(_typingctx: Any, array: Any, index: Any) -> Any:
-        """Ask the processor to bring array[index] into its cache; the program goes on."""
-
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            view = _MAKE_ARRAY(signature.args[0])(context, builder, args[0])
-            place = builder.gep(view.data, [args[1]])
-            pointer = builder.bitcast(place, ir.IntType(8).as_pointer())
-            module, word = builder.module, ir.IntType(32)
-            name, nothing = "llvm.prefetch.p0i8", ir.VoidType()
-            kind = ir.FunctionType(nothing, [pointer.type, word, word, word])
-            prefetch = _DECLARE(module, kind, name)
-            builder.call(prefetch, [pointer, word(0), word(3), word(1)])  # read, keep, data
-            return context.get_dummy_value()
-
-        return types.void(array, index), codegen

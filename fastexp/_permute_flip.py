@@ -21,7 +21,6 @@ from .errors import FastexpError
 from .kernels import permute_flip as kernels
 from .kernels.envelope import UNSURE
 from .kernels.heights import BLOCK
-from .kernels.rounds import MOST_ANSWERS
 
 NO_WORDS: WordArray = np.empty(0, dtype=np.uint64)
 ANY_SEEDS: WordArray = np.zeros(kernels.HEADER + 1, dtype=np.uint64)
@@ -77,7 +76,7 @@ def _release_one(row: Rows) -> int:
 
 
 def _answer(rows: Rows, work: IntArray, answers: int, word: reference.Words) -> int:
-    if answers == MOST_ANSWERS:
+    if answers == kernels.MOST_ANSWERS:
         raise FastexpError("nine exact tests in one draw: please report this")
     work[kernels.ANSWERS + 1 + answers] = _accepts(rows, work, word)
     work[kernels.ANSWERS] = answers + 1

@@ -6,7 +6,7 @@ result does not depend on them. Each threshold names the benchmark case that set
 
 from __future__ import annotations
 
-VERSION = 1
+VERSION = 2
 
 PRECISION = 50  # fractional bits of the one-pass envelope, for every k
 SCALE = 2.0**PRECISION

@@ -20,12 +20,21 @@ from ._weighting import Weighting
 from .errors import FastexpError
 from .kernels import rows as kernels
 from .kernels.envelope import UNSURE
-from .kernels.rounds import ANSWERS, ASKED, CONTROL, FIRST, MOST_ANSWERS, PRECISION, TWO_LEVELS
+from .kernels.rounds import (
+    ANSWERS,
+    ASKED,
+    CONTROL,
+    FIRST,
+    HEADER,
+    MOST_ANSWERS,
+    PRECISION,
+    TWO_LEVELS,
+)
 
 COINS = 16  # an exact test in round n takes words (n + 1) << 16, ...
 
 
-def control(two_levels: bool, precision: int = _plan.PRECISION) -> IntArray:
+def control(two_levels: bool, precision: int) -> IntArray:
     """What a kernel is told beside its arrays; the layout is `kernels/rounds.py`'s."""
     made = np.zeros(CONTROL, dtype=np.int64)
     made[PRECISION], made[TWO_LEVELS] = precision, two_levels
@@ -49,9 +58,15 @@ class Rows:
         """How many threads are worth starting."""
         return wanted if self.bits.size >= _plan.THREADED_CANDIDATES else 1
 
-    def draw(self, seeds: WordArray, size: int | None, threads: int) -> IntArray:
+    def draw(
+        self,
+        seeds: WordArray,
+        size: int | None,
+        threads: int,
+        precision: int = _plan.PRECISION,
+    ) -> IntArray:
         """One draw a row (size None), or `size`; row after row."""
-        how, count = control(size is None), 1 if size is None else size
+        how, count = control(size is None, precision), 1 if size is None else size
         out = np.empty(self.rows * count, dtype=np.int64)
         if self.threads(threads) > 1:
             out.fill(0)  # threads that touch new pages at once wait for each other
@@ -69,10 +84,10 @@ class Rows:
         return out
 
     def _run(self, seeds: WordArray, first: int, last: int, how: IntArray, out: IntArray) -> int:
-        names = seeds[kernels.HEADER + first : kernels.HEADER + last]
+        names = seeds[HEADER + first : HEADER + last]
         part = self.bits[first * self.k : last * self.k]
         w, work = self.weighting, np.empty(kernels.work_size(self.k), dtype=np.int64)
-        own = np.concatenate([seeds[: kernels.HEADER], names])
+        own = np.concatenate([seeds[:HEADER], names])
         args = part, self.kind, w.log2_base, w.rate_log2, own, how, out, work
         status: int = kernels.rows_draw(*args)
         return status
@@ -106,7 +121,7 @@ class Replay:
                 return int(out[0])
             self.how[ANSWERS] = asked + 1
             self.how[ANSWERS + 1 + asked] = self._accepts()
-        raise FastexpError("eight exact tests in one draw: please report this")
+        raise FastexpError(f"{MOST_ANSWERS} exact tests in one draw: please report this")
 
     def _accepts(self) -> bool:
         """The exact test of the candidate and the coin that the kernel asks for."""

@@ -10,6 +10,7 @@ exact numbers they are.
 
 from __future__ import annotations
 
+import struct
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
@@ -18,6 +19,8 @@ from typing import Any
 
 MASK_32, MASK_64 = (1 << 32) - 1, (1 << 64) - 1
 Words = Callable[[], int]  # returns a fresh uniform integer below 2**64
+RoundWords = Callable[[int], int]  # the word of a round, by its number
+Coins = Callable[[int, int, int], bool]  # whether rho + V < f*w, by (candidate, rho, round)
 Claims = Callable[[int, int], bool]  # whether a doubtful cell of a candidate counts
 
 
@@ -161,6 +164,77 @@ def envelope_round(uppers: Sequence[int], word: int) -> tuple[int, int] | None:
     return index, value - (sums[index - 1] if index else 0)
 
 
+def chord_bound(height: float, precision: int) -> int:
+    """The bound of `kernels/chords.py` of one height, in plain floats and integers."""
+    fixed = 1610612736.0 + 2.0**-21 + precision - min(height, 60.0)
+    chord = float_of(bits_of(fixed) - 0x41D8000000000000 + (1023 << 22) << 30 & MASK_64)
+    return bits_of(chord + 2.0**52) - bits_of(2.0**52) + 1
+
+
+def bits_of(x: float) -> int:
+    """The IEEE 754 bits of a double."""
+    return int.from_bytes(struct.pack("<d", x), "little")
+
+
+def float_of(bits: int) -> float:
+    """The double that has these bits."""
+    value: float = struct.unpack("<d", bits.to_bytes(8, "little"))[0]
+    return value
+
+
+def lane_order(size: int, lanes: int = 32) -> list[int]:
+    """The order in which a block's candidates follow each other: lane after lane."""
+    return [i for lane in range(min(lanes, size)) for i in range(lane, size, lanes)]
+
+
+def place_of(bounds: Sequence[int], value: int) -> tuple[int, int]:
+    """The place on whose bound a number below their sum falls, and what is left of it."""
+    sums = list(accumulate(bounds))
+    place = bisect_right(sums, value)
+    return place, value - (sums[place - 1] if place else 0)
+
+
+def block_draw(bounds: Sequence[int], words: RoundWords, accepts: Coins) -> int:
+    """A draw from at most a block of candidates: round n takes a 64-bit word."""
+    order, number = lane_order(len(bounds)), 0
+    while True:
+        value = below(sum(bounds), words(number), 64)
+        if value is not None:
+            place, rho = place_of([bounds[i] for i in order], value)
+            if accepts(order[place], rho, number):
+                return order[place]
+        number += 1
+
+
+def two_level_draw(
+    coarse: Sequence[int],
+    bounds: Sequence[Sequence[int]],
+    words: RoundWords,
+    accepts: Coins,
+    rounds: int,
+) -> int:
+    """A draw from several blocks: round n takes a 128-bit word.
+
+    `coarse` bounds whole blocks; one that is drawn is refined to the sum of its candidates'
+    bounds, after `rounds` rounds all are. Blocks have 1,024 candidates but the last.
+    """
+    current, number = list(coarse), 0
+    while True:
+        if number == rounds:
+            current = [sum(block) for block in bounds]
+        value = below(sum(current), words(number))
+        if value is not None:
+            b, rest = place_of(current, value)
+            current[b] = sum(bounds[b])
+            if rest < current[b]:
+                order = lane_order(len(bounds[b]))
+                place, rho = place_of([bounds[b][i] for i in order], rest)
+                index = len(bounds[0]) * b + order[place]
+                if accepts(index, rho, number):
+                    return index
+        number += 1
+
+
 def settle_slow(
     sum_lower: int,
     doubt_sums: Any,  # a sequence of integers
@@ -271,12 +345,12 @@ def permute_and_flip(
     stream: tuple[int, int],
     number: int,
     tries: int = 64,
-    doubt_all: bool = False,
+    coarse: int | None = None,
 ) -> tuple[int, int]:
     """(winner, coins flipped) of draw `number`, by the format in `kernels/permute_flip.py`.
 
-    `doubt_all` gives every coin to an exact test with words of its own, as bounds that never
-    decide would do.
+    `coarse`: all coins have that many bits, and each goes to an exact test with words of its
+    own, as if bounds never decided.
     """
     k, best, asked = len(utilities), max(utilities), 0
 
@@ -284,13 +358,14 @@ def permute_and_flip(
         nonlocal asked
         scale, gap = Fraction(1 << bits), best - utilities[i]
         lo, hi = weight_bounds(rate, gap, scale, bits + 64)
-        if not doubt_all and (rho + 1 <= lo or rho >= hi):
+        if coarse is None and (rho + 1 <= lo or rho >= hi):
             return rho < lo
         words = substream(stream, number, (1 << 32) + (1 << 31) + (asked << 16))
         asked += 1
         return accept(rate, gap, scale, rho, words.__next__)
 
-    bits = 40 - max(0, (k - 1).bit_length() - 20)
+    bits = 40 - max(0, (k - 1).bit_length() - 20) if coarse is None else coarse
+    later = 50 if coarse is None else coarse
     failed: list[int] = []
     for word in islice(substream(stream, number), tries):
         value = below(k << bits, word, 64)
@@ -300,7 +375,7 @@ def permute_and_flip(
             failed.append(value >> bits)
     coins = islice(substream(stream, number, 1 << 16), k)
     others = [(i, word) for i, word in enumerate(coins) if i not in failed]
-    won = [i for i, word in others if success(i, word >> 14, 50)]
+    won = [i for i, word in others if success(i, word >> 64 - later, later)]
     choices = (below(len(won), word, 64) for word in substream(stream, number, 1 << 32))
     return won[next(at for at in choices if at is not None)], k
 

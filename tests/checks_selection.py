@@ -130,11 +130,13 @@ def thresholds_are_safe(gaps: Iterable[float]) -> None:
 # Noisy maxima.
 
 
-def keys(weighting: Weighting, u: np.ndarray, stream: np.ndarray, t: int, kind: int) -> np.ndarray:
+def keys(
+    weighting: Weighting, u: np.ndarray, stream: np.ndarray, t: int, kind: int, mask: int = MASK_64
+) -> np.ndarray:
     """The key of every candidate in draw t, from the words that the format names."""
     out = np.empty(u.size)
     more = stream_words(stream, t, 1 << 32, u.size)
-    gumbel.noise_fill(kind, stream_words(stream, t, 0, u.size), more, out)
+    gumbel.noise_fill(kind, stream_words(stream, t, 0, u.size) & np.uint64(mask), more, out)
     rate, positive = weighting.rate_nats, np.ones(u.size, bool)
     if weighting.base is not None:
         positive = weighting.base > 0
@@ -152,15 +154,24 @@ def keys(weighting: Weighting, u: np.ndarray, stream: np.ndarray, t: int, kind: 
 
 
 def noisy_max_is_brute_force(
-    weighting: Weighting, u: np.ndarray, kind: int, chosen: int, draws: int, seed: int
+    weighting: Weighting,
+    u: np.ndarray,
+    kind: int,
+    chosen: int,
+    draws: int,
+    seed: int,
+    mask: int = MASK_64,
 ) -> None:
-    """All keys, in order: the kernel has passed by no candidate that would have won."""
+    """All keys, in order: the kernel has passed by no candidate that would have won.
+
+    `mask` is what words were cut to.
+    """
     bits, data_kind = _data.utilities(u, None, "raise")
     rows, seeds = Rows(bits, data_kind, weighting), seeds_of(seed, np.zeros(1, np.uint64))
     found = _gumbel.noisy_max(rows, seeds, draws, 1, kind, chosen)[0]
     stream = row_stream(seed, 0)
     for t in range(draws):
-        own = keys(weighting, u, stream, t, kind)
+        own = keys(weighting, u, stream, t, kind, mask)
         assert found[t].tolist() == np.argsort(-own, kind="stable")[:chosen].tolist()
 
 
@@ -184,19 +195,24 @@ def noisy_max_cases(sizes: Iterable[int], seed: int = 1) -> Iterator[tuple[Weigh
 
 
 def noisy_maxima_are_brute_force(sizes: Iterable[int], draws: int = 2) -> None:
-    """Every case with every noise, one winner or several; also with many long words."""
+    """Every case with every noise, one winner or several; also with long words alone."""
     for number, (weighting, u) in enumerate(noisy_max_cases(sizes)):
         kind = number % 3
         noisy_max_is_brute_force(weighting, u, kind, 1, draws, number)
         near = int((u > u.max() / 2 - 100).sum()) if weighting.base is None else 1
         noisy_max_is_brute_force(weighting, u, kind, min(near, 5), draws, number)
     weighting, u = Weighting(Fraction(1, 5), None), np.sin(np.arange(70.0))
+    fill = gumbel.fill_substream
+
+    def fill_low(stream: Any, number: Any, first: Any, out: Any) -> None:
+        fill(stream, number, first, out)
+        out &= np.uint64(3)
+
     if INTERPRETED:
         for kind in NOISES.values():
-            with changed((gumbel, "LONG", np.uint64(1 << 62))):
-                noisy_max_is_brute_force(weighting, u, kind, 5, 3, 1)
-            with changed((gumbel, "LONG", np.uint64(1 << 62)), (gumbel, "GROUP", 8)):
-                noisy_max_is_brute_force(weighting, u, kind, 70, 1, 2)
+            with changed((gumbel, "fill_substream", fill_low)):
+                noisy_max_is_brute_force(weighting, u, kind, 5, 2, 1, 3)
+                noisy_max_is_brute_force(weighting, u, kind, 70, 1, 2, 3)
 
 
 def heaps_are_sorted() -> None:
@@ -236,7 +252,9 @@ def coins_are_certified() -> None:
             weight = Fraction(0)
             if height < 100:
                 log = Fraction(height) * reference.log_bounds(Fraction(2), 200)[0] / 2**200
-                weight = sum(reference.weight_bounds(Fraction(1), log, Fraction(1 << bits), 150)) / 2
+                weight = (
+                    sum(reference.weight_bounds(Fraction(1), log, Fraction(1 << bits), 150)) / 2
+                )
             middle = int(weight)
             for rho in {middle + d for d in (*range(-40, 40), -(2**20), 2**20)}:
                 if 0 <= rho < 1 << bits:
@@ -255,11 +273,13 @@ FLIPS = {
     "far": np.array([-1.7e308, 1.7e308, 1.7e308 - 1e293]),
     "one": np.array([7.0]),
     "later coins": np.append(np.full(90, -60.0), [0.0, -0.5]),
-    "blocks": np.concatenate([np.full(1050, -60.0), [0.0, -0.5], np.full(40, -4.0)]),
+    "blocks": np.concatenate([[-0.3], np.full(1049, -60.0), [0.0, -0.5], np.full(40, -4.0)]),
 }
 
 
-def flips_are_the_twin(u: np.ndarray, draws: int, tries: int = 64, doubt_all: bool = False) -> None:
+def flips_are_the_twin(
+    u: np.ndarray, draws: int, tries: int = 64, coarse: int | None = None
+) -> None:
     """Word for word: what tries, later coins and the choice read, in samples and releases."""
     m = fx.PermuteAndFlip(1.0, 1.0)
     values = [Fraction(x) for x in u.tolist()]
@@ -268,7 +288,7 @@ def flips_are_the_twin(u: np.ndarray, draws: int, tries: int = 64, doubt_all: bo
     stream = int(key[0]), int(key[1])
 
     def twin(t: int) -> int:
-        return reference.permute_and_flip(m._weighting.rate, values, stream, t, tries, doubt_all)[0]
+        return reference.permute_and_flip(m._weighting.rate, values, stream, t, tries, coarse)[0]
 
     assert found.tolist() == [twin(t) for t in range(draws)]
     for t in range(min(draws, 8)):
@@ -294,27 +314,32 @@ def sized(array: np.ndarray, count: int) -> np.ndarray:
 def coins_in_doubt_are_exact() -> None:
     """Bounds that decide nothing: each coin of a draw goes to an exact test, and is replayed.
 
-    Without the compiler only. The scale of later coins is small, so that they are often equal.
+    Without the compiler only. With coins of a bit or two the words of exact tests count.
     """
     if not INTERPRETED:
         return
     never = [(where, "lower", lambda r: np.int64(0)) for where in (chords, permute_flip)]
     always = [(where, "upper", lambda r: np.int64(1 << 62)) for where in (chords, permute_flip)]
     u = np.array([-1.0, -7.0, 0.0, -0.5, -6.0, -9.0, -8.0])
-    for tries in (64, 4, 2):  # even: words come in pairs
-        with changed(*never, *always, (permute_flip, "TRIES", tries)):
-            flips_are_the_twin(u, 40, tries, doubt_all=True)
-            flips_are_the_twin(np.array([5, 0, -4], np.int64), 20, tries, doubt_all=True)
+    for tries, coarse in ((64, 1), (4, 2), (2, 1)):  # even tries: words come in pairs
+        few = (
+            (permute_flip, "TRIES", tries),
+            (permute_flip, "try_bits", lambda k, coarse=coarse: coarse),
+            (permute_flip, "COIN_BITS", coarse),
+            (permute_flip, "UNUSED", np.uint64(64 - coarse)),
+        )
+        with changed(*never, *always, *few):
+            flips_are_the_twin(u, 14, tries, coarse)
+            flips_are_the_twin(np.array([5, 0, -4], np.int64), 6, tries, coarse)
     many = np.zeros(9)
     many[0] = 1e6  # nine coins, all in doubt: more than a draw may ask for
+    said = ""
     with changed(*never, *always, (permute_flip, "TRIES", 2)):
         try:
-            for t in range(40):
-                fx.PermuteAndFlip(1.0, 1.0).sample(many, rng=t)
+            fx.PermuteAndFlip(1.0, 1.0).sample(many, 40, rng=1)
         except fx.FastexpError as error:
-            assert "exact tests" in str(error)
-            return
-    raise AssertionError
+            said = str(error)
+    assert "nine exact tests" in said
 
 
 def flip_laws_are_exact() -> None:
@@ -339,16 +364,26 @@ def flip_laws_are_exact() -> None:
             assert abs(Fraction(p) - exact[place]) <= exact[place] / 10**13
 
 
+def weights_of(rate: Fraction, u: np.ndarray) -> list[Fraction]:
+    """exp(rate * (u - best)), to 400 bits."""
+    values = [Fraction(x) for x in u.tolist()]
+    return [
+        sum(reference.weight_bounds(rate, max(values) - x, Fraction(1), 400)) / 2 for x in values
+    ]
+
+
 def flip_laws_of_mechanisms() -> None:
     """The law of data: which rate, which candidate, also equal and very low ones."""
     for monotonic in (False, True):
         m = fx.PermuteAndFlip(1.5, 2.0, monotonic=monotonic)
         rate = Fraction(1.5) / (2 if monotonic else 4)
         assert m._weighting.rate == rate
-        for u in (np.array([1.0, 4.0, 4.0, -3.0, 2.5]), np.array([2, 9, 2**53 + 1, 2**53], np.int64)):
-            law, values = m.law(u), [Fraction(x) for x in u.tolist()]
-            weights = [sum(reference.weight_bounds(rate, max(values) - x, Fraction(1), 200)) / 2 for x in values]  # fmt: skip
-            exact = [float(p) for p in reference.permute_and_flip_law(weights)]
+        for u in (
+            np.array([1.0, 4.0, 4.0, -3.0, 2.5]),
+            np.array([2, 9, 2**53 + 1, 2**53], np.int64),
+        ):
+            law = m.law(u)
+            exact = [float(p) for p in reference.permute_and_flip_law(weights_of(rate, u))]
             assert np.allclose(law.probabilities, exact, rtol=1e-13, atol=1e-60)
             some = np.array(exact) > 1e-50
             logs = law.log_probabilities[some]
@@ -365,14 +400,6 @@ def selections(m: fx.TopK, u: np.ndarray) -> Iterator[tuple[tuple[int, ...], flo
     law = m.law(u)
     for chosen in itertools.permutations(range(u.size), m.k):
         yield chosen, law.log_probability(chosen)
-
-
-def weights_of(rate: Fraction, u: np.ndarray) -> list[Fraction]:
-    """exp(rate * (u - best)), to 200 bits."""
-    values = [Fraction(x) for x in u.tolist()]
-    return [
-        sum(reference.weight_bounds(rate, max(values) - x, Fraction(1), 400)) / 2 for x in values
-    ]
 
 
 def top_k_laws_are_exact() -> None:
@@ -409,17 +436,14 @@ def peeling_is_a_fresh_scan(k: int, rounds: int) -> None:
     supply = iter(rng.integers(0, 2**64, 8 * rounds, dtype=np.uint64).tolist())
     taken: list[int] = []
     for _ in range(rounds):
-        index = peeling.take(lambda: np.array([next(supply), next(supply)], np.uint64), lambda: 0)
-        taken.append(index)
         left = Weighting(Fraction(1), None).peeling(k)
         left.log2_base[taken] = -np.inf
-        if len(taken) < k:
-            fresh = Scan(bits, kind, left, 50)
-            fresh.scan(1)
-            sums = [scan[: 3 * -(-k // 1024)].tolist() for scan in (peeling._raw, fresh.blocks)]
-            for b in range(0, len(sums[0]), 3):  # without candidates only the sum counts
-                assert sums[0][b] == sums[1][b]
-                assert sums[0][b] == 0 or sums[0][b : b + 3] == sums[1][b : b + 3]
+        fresh = Scan(bits, kind, left, 50)
+        fresh.fill(1)
+        index = peeling.take(lambda: np.array([next(supply), next(supply)], np.uint64), lambda: 0)
+        taken.append(index)
+        assert peeling._scan.total() == fresh.total()
+        assert [peeling._scan.tail(i) for i in (2, 3)] == [fresh.tail(i) for i in (2, 3)]
     assert len(set(taken)) == rounds
     assert taken[:3] == [0, k - 1, k // 2]
 
@@ -451,28 +475,31 @@ def worst_ratio(laws: Any, pairs: Iterable[tuple[np.ndarray, np.ndarray]]) -> tu
     return worst, width
 
 
-def neighbours(monotonic: bool, k: int = 3) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def neighbours(monotonic: bool, k: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Utilities and what one record makes of them, at sensitivity 1."""
     moves = itertools.product((0.0, 1.0) if monotonic else (-1.0, 0.0, 1.0), repeat=k)
-    starts = [np.zeros(k), np.arange(k) % 2 * 1.0, 2.0 * np.arange(k), -9.0 * np.arange(k)]
+    starts = [np.zeros(k), 2.0 * np.arange(k), -9.0 * np.arange(k), np.arange(k) % 2 * 1.0][: k + 1]
     for move, start in itertools.product(list(moves), starts):
         yield start, start + np.array(move)
 
 
-def promises_hold() -> None:
-    """Permute-and-flip and top-k keep epsilon, nearly all of which is spent somewhere."""
+def promises_hold(epsilons: Iterable[float], k: int) -> None:
+    """Permute-and-flip and top-k keep epsilon; the first one spends all of it somewhere.
+
+    Top-k of only two candidates spends just over a third, as its second round tells nothing.
+    """
     for monotonic in (True, False):
-        for epsilon in (0.5, 2.0):
+        for epsilon in epsilons:
             m = fx.PermuteAndFlip(epsilon, 1.0, monotonic=monotonic)
             laws = lambda u, m=m: m.law(u).log_probabilities  # noqa: E731
-            worst, _ = worst_ratio(laws, neighbours(monotonic))
-            assert 0.8 * epsilon < worst <= epsilon + 1e-12
+            worst, _ = worst_ratio(laws, neighbours(monotonic, k))
+            assert abs(worst - epsilon) < 1e-12
             assert (m.guarantee.epsilon, m.guarantee.bounded_range) == (epsilon, None)
             assert abs(m.guarantee.rho / (epsilon * math.tanh(epsilon / 2)) - 1) < 1e-9
             top = fx.TopK(2, epsilon, 1.0, monotonic=monotonic)
             logs = lambda u, m=top: np.array([p for _, p in selections(m, u)])  # noqa: E731
-            worst, _ = worst_ratio(logs, neighbours(monotonic))
-            assert 0.4 * epsilon < worst <= epsilon + 1e-12
+            worst, _ = worst_ratio(logs, neighbours(monotonic, k))
+            assert (0.35 if k == 2 else 0.8) * epsilon < worst <= epsilon + 1e-12
             assert top.guarantee.epsilon == epsilon
             assert top.guarantee.bounded_range is None
 
@@ -504,7 +531,7 @@ def run() -> None:
     peeling_is_a_fresh_scan(40, 40)
     peeling_is_a_fresh_scan(1100, 4)
     top_k_samples()
-    promises_hold()
+    promises_hold((0.5,), 2)
     range_of_permute_and_flip_is_not_bounded()
 
 

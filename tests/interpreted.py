@@ -8,12 +8,16 @@ from typing import Any
 import numpy as np
 
 import fastexp as fx
-from fastexp import _jit
+from fastexp import _jit, _permute_flip
+from fastexp._randomness import seeds_of
+from fastexp._rows import Rows
 from fastexp._scan import storage
 from fastexp._weighting import NO_BASE
-from fastexp.kernels import envelope
-from tests import checks
+from fastexp.kernels import envelope, gumbel, permute_flip
+from tests import checks, checks_selection
 from tests.cases import CASES
+
+LONG_DRAW = 56441  # word 30 of this substream of key 1's row 0 is below 2**40
 
 
 def statuses(digest: Any) -> None:
@@ -28,6 +32,78 @@ def statuses(digest: Any) -> None:
         found.append(envelope.envelope_scan(*args, scan.blocks, scan.work))
     wrong = [envelope.NOT_FINITE] * 2 + [envelope.ROUNDING_MODE] * 2
     assert found == [envelope.AGAIN, *wrong]
+    digest.update(repr(found).encode())
+
+
+def selection(digest: Any) -> None:
+    """Noisy maxima, permute-and-flip and top-k, their laws and what they refuse."""
+    spread = 20 * np.random.default_rng(2).random(1100)
+    spread[1050:] -= 15  # a block of which little matters
+    base = np.where(np.arange(1100) % 3 == 0, 0, 2.0)
+    flips, top = fx.PermuteAndFlip(1.0, 1.0), fx.TopK(3, 6.0, 1.0)
+    later = np.append(np.full(1040, -60.0), [0.0, -0.5])
+    for array in (
+        fx.Exponential(1.0, 1.0).sample(spread, 2, rng=1, method="gumbel"),
+        fx.Exponential(1.0, 1.0, base=base).sample(spread, 2, rng=1, method="gumbel"),
+        fx.Exponential(1.0, 1.0).sample(spread.reshape(11, 100), 2, rng=1, method="gumbel"),
+        fx.ReportNoisyMax(1.0, 1.0).sample(np.arange(9), 20, rng=1),
+        fx.ReportNoisyMax(1.0, 1.0, noise="laplace").sample(np.arange(9), 20, rng=1),
+        top.sample(spread, 2, rng=1),
+        top.sample([1e18, 0.0, 1.0], 2, rng=1),
+        flips.sample(spread[:300].reshape(3, 100), 3, rng=1),
+        flips.sample(later, 3, rng=1),
+        flips.law(spread).log_probabilities,
+        flips.law(np.arange(30)).probabilities,
+    ):
+        digest.update(np.ascontiguousarray(array).tobytes())
+    assert flips.release(later) >= 0
+    assert set(top.release(np.arange(4) * 100).tolist()) == {1, 2, 3}
+    draw_statuses(digest)
+    long_words(digest)
+    for call in (gumbel.gumbel_draw, permute_flip.permute_flip_draw):
+        for bad, rate in (([np.nan, 1.0], 1.0), ([0.0, 1.0], np.inf)):
+            bits, work = np.array(bad).view(np.uint64), np.zeros(9000, np.int64)
+            control = np.array([0, 0, 1]) if call is gumbel.gumbel_draw else np.empty(0, np.uint64)
+            args = bits, 0, NO_BASE, rate, np.zeros(4, np.uint64), control, work[:1], work[1:]
+            wrong = envelope.NOT_FINITE if rate == 1.0 else envelope.ROUNDING_MODE
+            assert call(*args) == wrong
+    bits = [permute_flip.try_bits(k) for k in (1, 1 << 20, 1 << 21)]
+    assert bits == [40, 40, 39]
+
+
+def long_words(digest: Any) -> None:
+    """A draw in which a word is so small that it is lengthened; a base beside several winners."""
+    bits, seeds = (np.arange(64) / 8).view(np.uint64), seeds_of(1, np.zeros(1, np.uint64))
+    control, out = np.array([gumbel.GUMBEL, LONG_DRAW, 2]), np.empty(2, np.int64)
+    log_base = np.where(np.arange(64) % 5 == 0, -np.inf, 1.0)
+    work = np.empty(1100, np.int64)
+    assert gumbel.gumbel_draw(bits, 0, log_base, 1.0, seeds, control, out, work) == 0
+    noise = np.empty(11)
+    words = np.array(checks_selection.SPECIAL, np.uint64)
+    for kind in checks_selection.NOISES.values():
+        gumbel.noise_fill(kind, words, words, noise)
+        digest.update(out.tobytes() + noise.tobytes())
+
+
+def draw_statuses(digest: Any) -> None:
+    """Words of releases that end in doubt, or without a choice."""
+    weighting, every = fx.PermuteAndFlip(1.0, 1.0)._weighting, np.uint64(2**64 - 1)
+    tries, none = np.full(64, every), np.zeros(permute_flip.CHOICES, np.uint64)
+    found = []
+    for u, coins in (
+        ([0.0], []),  # the first coin is in doubt
+        ([0.0, -90.0], [every, every]),  # the last one lost; a later coin is in doubt
+        ([0.0, 0.0, 0.0, -90.0], [0, 0, 0, every]),  # words that choose none of three
+    ):
+        row = Rows(np.array(u).view(np.uint64), 0, weighting)
+        given = np.concatenate([tries, np.array(coins, np.uint64), none])
+        for answers in (0, 1):
+            out, work = np.empty(1, np.int64), _permute_flip._work(row.k)
+            work[permute_flip.ANSWERS], work[permute_flip.ANSWERS + 1] = answers, 1
+            _permute_flip._run(row, _permute_flip.ANY_SEEDS, given, out, work)
+            found.append(int(out[0]))
+    unsure, more = envelope.UNSURE, permute_flip.MORE
+    assert found == [unsure, 0, unsure, 0, more, more]
     digest.update(repr(found).encode())
 
 
@@ -64,6 +140,7 @@ def main() -> str:
     assert response.release(np.zeros((3, 700), dtype=bool)).shape == (3, 700)
     checks.flips_are_exact()
     checks.flips_are_the_reference()
+    selection(digest)
     checks.bounded_integers_are_uniform()
     checks.blocks_are_bounded()
     return digest.hexdigest()

@@ -1,6 +1,6 @@
 """Would a broken sampler be noticed? Each mutant of the source must fail a deterministic check.
 
-A mutant is a copy of the package with one text replaced; `tests.checks` runs against it in
+A mutant is a copy of the package with one text replaced; a module of checks runs against it in
 the interpreter, without the compiler.
 """
 
@@ -80,14 +80,57 @@ MUTANTS = {
     "polynomial": ("kernels/envelope.py", "0.0096181291811644", "0.00961812"),
 }  # fmt: skip
 
+# For `tests.checks_selection`: noisy maxima, permute-and-flip, top-k.
+SELECTION = {
+    "noise of the wrong sign": ("kernels/gumbel.py", "return -log_one(-log_rest", "return log_one(-log_rest"),
+    "Laplace's noise of one side": ("kernels/gumbel.py", "else log_one(2.0 * rest)", "else -log_one(2.0 * rest)"),
+    "long words ignored": ("kernels/gumbel.py", "(np.float64(more) + 0.5) * FINE if word < LONG else 0.5 * UNIT", "0.5 * UNIT"),
+    "long words of the neighbour": ("kernels/gumbel.py", "more = one if place", "more = two if place"),
+    "the word 0 without an end": ("kernels/gumbel.py", "(np.float64(more) + 0.5) * FINE", "np.float64(more) * FINE"),
+    "threshold without margin": ("kernels/gumbel.py", "g = gap - MARGIN", "g = gap"),
+    "threshold without the base": ("kernels/gumbel.py", "+ most_base(base)", "+ 0.0"),
+    "heap by the greater child": ("kernels/gumbel.py", "keys[child + 1] < keys[child]", "keys[child + 1] > keys[child]"),
+    "heap forgets places": ("kernels/gumbel.py", "keys[at], places[at] = keys[child], places[child]", "keys[at] = keys[child]"),
+    "least key first": ("kernels/gumbel.py", "out[last] = places[0]", "out[out.size - 1 - last] = places[0]"),
+    "coarse keys decide": ("kernels/gumbel.py", "found += 1 if height > -NEAR else 0", "found += 1"),
+    "tried again": ("kernels/permute_flip.py", "if counts and not is_in(tried, count, index):", "if counts:"),
+    "tried ones toss again": ("kernels/permute_flip.py", "and not is_in(tried, failed, b * BLOCK + i):", "and True:"),
+    "later coins are the first words": ("kernels/permute_flip.py", "LATER = np.uint64(1 << 16)", "LATER = np.uint64(0)"),
+    "first success wins": ("kernels/permute_flip.py", "number, counts = below_word(word, np.uint64(count))", "number, counts = np.uint64(0), True"),
+    "low bits of later coins": ("kernels/permute_flip.py", "rho = np.int64(words[i] >> UNUSED)\n        if", "rho = np.int64(words[i] & np.uint64((1 << COIN_BITS) - 1))\n        if"),
+    "half a coin": ("kernels/permute_flip.py", "(np.int64(1) << s) - 1", "(np.int64(1) << (s - 1)) - 1"),
+    "doubtful coins succeed": ("kernels/permute_flip.py", "verdict = ACCEPTED if rho < lower(weights[i]) else UNSURE", "verdict = ACCEPTED"),
+    "doubtful coins fail": ("kernels/chords.py", "REJECTED if rho >= upper(r)", "REJECTED if rho >= lower(r)"),
+    "one answer for all": ("kernels/permute_flip.py", "control[ANSWERS + 1 + asked], asked + 1", "control[ANSWERS + 1], asked + 1"),
+    "answers from the start": ("kernels/permute_flip.py", "asked = blocks[2 * b + 1]", "asked = np.int64(0)"),
+    "successes of blocks before": ("kernels/permute_flip.py", "wanted -= blocks[2 * b]", "wanted -= 0"),
+    "every block the same words": ("kernels/permute_flip.py", "given[min(b * BLOCK + i,", "given[min(i,"),
+    "exact coins at one scale": ("_permute_flip.py", "Fraction(2**s)", "Fraction(2**40)"),
+    "exact coins share words": ("_permute_flip.py", "COINS + (answers << 16)", "COINS"),
+    "panel beyond the end": ("laws/flip_integrals.py", "min(1.0 - start, DECADES / slope)", "DECADES / slope"),
+    "too few nodes": ("laws/flip_integrals.py", "NODES = 20", "NODES = 6"),
+    "groups of one": ("kernels/flip_law.py", "logs[i] = counts[i] * (", "logs[i] = ("),
+    "factors without 1 - w": ("kernels/flip_law.py", "(1.0 - weights[i]) + weights[i] * rest", "weights[i] * rest"),
+    "flips at the greater rate": ("mechanisms/permute_and_flip.py", "self.sensitivity, self.monotonic)", "self.sensitivity, True)"),
+    "permute-and-flip of bounded range": ("mechanisms/permute_and_flip.py", "return pure_guarantee(", "from ..privacy import selection_guarantee\n        return selection_guarantee("),
+    "a noise under another name": ("mechanisms/report_noisy_max.py", '"exponential": _gumbel.EXPONENTIAL', '"exponential": _gumbel.GUMBEL'),
+    "selected twice": ("_top_k.py", "log2_base[index] = -np.inf", "log2_base[index] = 0.0"),
+    "block not scanned again": ("_top_k.py", "scan.rescan(block)", "pass"),
+    "sums settled twice": ("_top_k.py", "scan.blocks[:] = self._raw", "pass"),
+    "selected ones in the sum": ("laws/top_k.py", "for u in values[i:]]", "for u in values]"),
+    "every round spends all": ("privacy/peeling.py", "return Fraction(total) / k", "return Fraction(total)"),
+}  # fmt: skip
 
-def survives(folder: Path, change: tuple[str, str, str] | None) -> tuple[bool, str]:
+WHICH = {**dict.fromkeys(MUTANTS, "checks"), **dict.fromkeys(SELECTION, "checks_selection")}
+
+
+def survives(folder: Path, checks: str, change: tuple[str, str, str] | None) -> tuple[bool, str]:
     """Whether the checks pass on a copy of the package with one text changed."""
     shutil.copytree(
         ROOT / "fastexp", folder / "fastexp", ignore=shutil.ignore_patterns("__pycache__")
     )
     (folder / "tests").mkdir()
-    for name in ("__init__.py", "checks.py", "cases.py"):
+    for name in ("__init__.py", f"{checks}.py", "cases.py"):
         shutil.copy(ROOT / "tests" / name, folder / "tests" / name)
     if change:
         path, old, new = change
@@ -100,9 +143,9 @@ def survives(folder: Path, change: tuple[str, str, str] | None) -> tuple[bool, s
         "PYTHONPATH": str(folder),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-    command = [sys.executable, "-W", "ignore", "-m", "tests.checks"]
+    command = [sys.executable, "-W", "ignore", "-m", f"tests.{checks}"]
     run = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=100)
-    return run.returncode == 0, run.stderr[-2000:]
+    return run.returncode == 0, run.stderr[-9000:]
 
 
 @pytest.fixture(scope="module")
@@ -114,18 +157,22 @@ def verdicts(tmp_path_factory):
         number, (name, change) = item
         place = folder / str(number)
         place.mkdir()
-        return name, survives(place, change)
+        return name, survives(place, WHICH.get(name, name), change)
 
+    own = dict.fromkeys(sorted(set(WHICH.values())))
     with ThreadPoolExecutor(2) as pool:
-        return dict(pool.map(judge, enumerate([(None, None), *MUTANTS.items()])))
+        return dict(
+            pool.map(judge, enumerate([*own.items(), *MUTANTS.items(), *SELECTION.items()]))
+        )
 
 
-def test_the_package_itself_survives(verdicts):
-    alive, message = verdicts[None]
+@pytest.mark.parametrize("checks", sorted(set(WHICH.values())))
+def test_the_package_itself_survives(verdicts, checks):
+    alive, message = verdicts[checks]
     assert alive, message
 
 
-@pytest.mark.parametrize("name", MUTANTS)
+@pytest.mark.parametrize("name", WHICH)
 def test_a_mutant_is_killed(verdicts, name):
     alive, message = verdicts[name]
     assert not alive

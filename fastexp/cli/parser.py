@@ -32,6 +32,8 @@ examples:
   fastexp select adult.csv --column sex --candidates Male,Female --epsilon 0.1
   fastexp select adult.csv --column sex --candidates Male,Female --epsilon 0.001 --law
   fastexp select scores.csv --utilities --sensitivity 1 --epsilon 1
+  fastexp select adult.csv --column education --candidates HS-grad,Masters,Doctorate \
+      --epsilon 0.1 --mechanism top-k --k 2
 
 With --budget FILE a release is charged to a budget file before it is drawn, and refused
 where the rest does not cover it; fastexp budget FILE creates and shows one.
@@ -47,6 +49,7 @@ keys of --json:
            rows of {candidate, probability, log_probability}
   --draws  kind, private, epsilon, neighbors, draws, seed, plot,
            rows of {candidate, observed, frequency, probability}
+  top-k adds k and delta; "selected" is then a list, --law and --draws show the first place.
   "private" says whether the output keeps the promise of epsilon; numbers beyond float64
   are null; so is "neighbors" with --utilities.
 """
@@ -175,6 +178,15 @@ def _privacy_options(select: argparse.ArgumentParser) -> None:
     )
     add("--any-epsilon", action="store_true", help="lift the limits on epsilon, [1e-9, 1e6]")
     add(
+        "--mechanism",
+        choices=("exponential", "permute-and-flip", "top-k"),
+        default="exponential",
+        help="exponential (default); permute-and-flip: more accurate for the same epsilon, but "
+        "costs more rho; top-k: the --k best in order, epsilon for all together",
+    )
+    add("--k", type=_places, metavar="K", help="with top-k: how many are selected")
+    add("--delta", type=float, metavar="D", help="with top-k: (epsilon, delta) instead of epsilon")
+    add(
         "--budget",
         metavar="FILE",
         help="charge the release to this budget file, and refuse to overspend it",
@@ -212,6 +224,10 @@ def _delimiter(text: str) -> str:
     if len(mark) != 1 or mark in '"\r\n':
         raise argparse.ArgumentTypeError("must be one character (tab for a tab)")
     return mark
+
+
+def _places(text: str) -> int:
+    return _between(text, 1, MOST_DRAWS)
 
 
 def _draws(text: str) -> int:

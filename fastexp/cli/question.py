@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import csv
 from argparse import Namespace
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any
 
-from . import reading
+from . import mechanisms, reading
 from .errors import UserMistake
 from .output import note
-
-if TYPE_CHECKING:
-    from ..mechanisms.exponential import Exponential
-    from ..mechanisms.most_common import MostCommon
 
 WHY_PUBLIC = """\
 --candidates is needed: the list to select from, chosen without looking at FILE
@@ -32,10 +28,11 @@ WORDS = {"true": True, "false": False}
 class Question:
     """A mechanism, its data and the names under which its candidates are printed."""
 
-    mechanism: MostCommon | Exponential
+    mechanism: Any
     data: Any
     candidates: tuple[str, ...]
     from_data: bool = False
+    several: int | None = None  # places of top-k
 
 
 def ask(options: Namespace) -> Question:
@@ -56,7 +53,8 @@ def ask(options: Namespace) -> Question:
         If options do not go together or the file is not as it must be.
     """
     _check(options)
-    return _scored(options) if options.utilities else _counted(options)
+    asked = _scored(options) if options.utilities else _counted(options)
+    return replace(asked, several=options.k)
 
 
 def _check(options: Namespace) -> None:
@@ -64,6 +62,7 @@ def _check(options: Namespace) -> None:
         for name in ("seed", "plot"):
             if getattr(options, name) is not None:
                 raise UserMistake(f"--{name} belongs to --draws")
+    mechanisms.check(options)
     if options.budget is not None:
         if options.law or options.draws is not None:
             raise UserMistake("--budget is for releases: --law and --draws are not private")
@@ -98,29 +97,15 @@ def _refuse(options: Namespace, why: str, *names: str) -> None:
 def _scored(options: Namespace) -> Question:
     import numpy as np
 
-    from .. import Exponential
-
     pairs = reading.pairs(options.file, options.delimiter)
-    mechanism = Exponential(
-        options.epsilon,
-        options.sensitivity,
-        monotonic=options.monotonic,
-        candidates=pairs.candidates,
-        any_epsilon=options.any_epsilon,
-    )
+    how = {"sensitivity": options.sensitivity, "monotonic": options.monotonic}
+    mechanism = mechanisms.scoring(options, pairs.candidates, **how)
     return Question(mechanism, np.array(pairs.utilities), pairs.candidates)
 
 
 def _counted(options: Any) -> Question:
-    def mechanism(candidates: tuple[Any, ...]) -> MostCommon:
-        from .. import MostCommon
-
-        return MostCommon(
-            options.epsilon,
-            candidates,
-            neighbors=options.neighbors or "add-remove",
-            any_epsilon=options.any_epsilon,
-        )
+    def mechanism(candidates: tuple[Any, ...]) -> Any:
+        return mechanisms.counting(options, candidates)
 
     if options.candidates_from_data:
         found = reading.records(options.file, options.column, options.delimiter)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
-from . import output, plot
+from . import mechanisms, output, plot
 from .budget import opened, rest
 from .info import announce_compiling
 from .question import Question, ask
@@ -49,18 +49,20 @@ def select(options: Namespace) -> None:
 def _release(question: Question, options: Namespace, budget: Budget | None) -> None:
     mechanism = question.mechanism
     chosen = mechanism.release(question.data, budget=budget)
-    selected = question.candidates[(mechanism.candidates or ()).index(chosen)]
+    several = options.mechanism == mechanisms.TOP_K
+    names = dict(zip(mechanism.candidates or (), question.candidates, strict=True))
+    selected = [names[c] for c in (chosen if several else [chosen])]
     if options.json:
         output.as_json(
             {
                 "kind": "release",
                 "private": not question.from_data,
-                "selected": selected,
-                **_parameters(mechanism.guarantee),
+                "selected": selected if several else selected[0],
+                **_parameters(question),
             }
         )
     else:
-        print(selected)
+        print(*selected, sep="\n")
     if not options.quiet:
         output.note(_promise(question))
         if budget is not None:
@@ -73,14 +75,18 @@ def _promise(question: Question) -> str:
     promise = question.mechanism.guarantee
     relation, meaning = promise.neighbors, MEANINGS[promise.neighbors]
     neighbors = f"neighbors {relation} ({meaning})" if relation else f"neighbors: {meaning}"
+    amounts = f"{promise.epsilon:g}" if promise.delta == 0 else _pair(promise)
     return (
-        f"promised: {promise.epsilon:g}-differential privacy, {neighbors}; "
-        "every further release adds to it"
+        f"promised: {amounts}-differential privacy, {neighbors}; every further release adds to it"
     )
 
 
+def _pair(promise: Guarantee) -> str:
+    return f"({promise.epsilon:g}, {promise.delta:g})"
+
+
 def _law(question: Question, options: Namespace) -> None:
-    law = question.mechanism.law(question.data)
+    law = mechanisms.first_place(question.mechanism.law(question.data))
     logs, probabilities = law.log_probabilities, law.probabilities
     rows = [(question.candidates[i], probabilities[i], logs[i]) for i in descending(logs)]
     facts = {"expected_loss": law.expected_loss(), "loss_95": law.loss_quantile(0.95)}
@@ -102,10 +108,10 @@ def _law(question: Question, options: Namespace) -> None:
 def _draws(question: Question, options: Namespace) -> None:
     import numpy as np
 
-    law = question.mechanism.law(question.data)
+    law = mechanisms.first_place(question.mechanism.law(question.data))
     exact, n, k = law.probabilities, options.draws, len(question.candidates)
     drawn = question.mechanism.sample(question.data, size=n, rng=options.seed)
-    observed = np.bincount(drawn, minlength=k)
+    observed = np.bincount(drawn if drawn.ndim == 1 else drawn[:, 0], minlength=k)
     order = descending(law.log_probabilities)
     names = [question.candidates[i] for i in order]
     rows = [(question.candidates[i], observed[i], observed[i] / n, exact[i]) for i in order]
@@ -145,8 +151,10 @@ def descending(log_probabilities: FloatArray) -> list[int]:
     return order
 
 
-def _parameters(promise: Guarantee) -> dict[str, Any]:
-    return {"epsilon": promise.epsilon, "neighbors": promise.neighbors}
+def _parameters(question: Question) -> dict[str, Any]:
+    promise, one = question.mechanism.guarantee, question.several is None
+    more = {} if one else {"k": question.several, "delta": promise.delta}
+    return {"epsilon": promise.epsilon, "neighbors": promise.neighbors, **more}
 
 
 def _print_head(question: Question) -> None:
@@ -155,10 +163,12 @@ def _print_head(question: Question) -> None:
     number = len(question.candidates)
     print(NOT_PRIVATE)
     print(f"epsilon {promise.epsilon:g}{relation}, {number} candidate{'s' * (number != 1)}")
+    if question.several is not None:
+        print(f"first of the {question.several} places of top-k")
 
 
 def _print_json(kind: str, question: Question, facts: dict[str, Any], rows: list[Any]) -> None:
-    parameters = _parameters(question.mechanism.guarantee)
+    parameters = _parameters(question)
     output.as_json({"kind": kind, "private": False, **parameters, **facts, "rows": rows})
 
 

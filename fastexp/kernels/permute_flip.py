@@ -41,7 +41,7 @@ from .words import HALF, fill_substream, philox
 
 TRIES, CHOICES = 64, 8
 MORE = -5  # status: a release needs further words
-FIRST, ANSWERS, ASKED, CONTROL = 0, 1, 10, 15
+FIRST, ANSWERS, ASKED, CONTROL, MOST_ANSWERS = 0, 1, 10, 15, 8
 COIN_BITS = 50  # of a later coin; its word's upper bits
 UNUSED = np.uint64(64 - COIN_BITS)
 LATER = np.uint64(1 << 16)

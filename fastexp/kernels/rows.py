@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import F64, I64, IN_F64, IN_U64, OUT_I64, fetch_early, helper, kernel
+from .._jit import F64, I64, IN_F64, IN_U64, OUT_I64, helper, kernel
 from .chords import FIXED
 from .envelope import NOT_FINITE, ROUNDING_MODE, rounds_to_nearest
-from .heights import BLOCK
-from .rounds import FIRST, PRECISION, SCRATCH, draw_block, power
+from .heights import BLOCK, FLOAT
+from .rounds import FIRST, HEADER, PRECISION, SCRATCH, draw_block, draw_float_rows, power
 from .tiles import (
     TILE,
     WIDEST,
@@ -36,13 +36,10 @@ from .tiles import (
 from .two_level import draw_blocks
 from .words import philox
 
-LINE = 8  # words of a cache line
-HEADER = 3  # of `seeds`, before the names of the rows: the key's two words and the tag
-
 
 def work_size(k: int) -> int:
     """Words of scratch for rows of k candidates."""
-    return 2 + SCRATCH + max(2 * (-(-k // BLOCK)), (2 * WIDEST + 6) * TILE)
+    return 4 + SCRATCH + max(2 * (-(-k // BLOCK)), (2 * WIDEST + 6) * TILE)
 
 
 @helper
@@ -91,13 +88,6 @@ def draw_tile(
     return unsure
 
 
-@helper
-def fetch_next(bits: Any, start: Any) -> None:
-    """Have the row at `start` fetched while the one before it is drawn from."""
-    for i in range(start, bits.size, LINE):
-        fetch_early(bits, i)
-
-
 @kernel(I64(IN_U64, I64, IN_F64, F64, IN_U64, OUT_I64, OUT_I64, OUT_I64))
 def rows_draw(
     bits: Any, kind: Any, log_base: Any, rate: Any, seeds: Any, control: Any, out: Any, work: Any
@@ -112,6 +102,8 @@ def rows_draw(
     names = seeds[HEADER:]
     k, size = bits.size // names.size, out.size // names.size
     tiled = k <= WIDEST and log_base.size == 0 and names.size > 1
+    if not tiled and kind == FLOAT and k <= BLOCK and log_base.size == 0:
+        return draw_float_rows(bits, k, log_base, rate, seeds, control, out, work)
     step = TILE if tiled else 1
     unsure = 0
     stream = work[:2].view(np.uint64)
@@ -124,7 +116,6 @@ def rows_draw(
         else:
             stream[0], stream[1] = philox(names[r], seeds[2] ^ seeds[1], seeds[0])
             rest, first = work[2:], control[FIRST]
-            fetch_next(bits[: min((last + 1) * k, last * k + BLOCK, bits.size)], last * k)
             found = draw_row(part, kind, log_base, rate, stream, first, control, into, rest)
         if found < 0:
             return found

@@ -113,7 +113,7 @@ def draw_blocks(
         return NOT_FINITE
     lift = common_lift(bits, kind, best, rate, log_base, own)
     fixed, scale = FIXED + np.float64(control[PRECISION]), power(control[PRECISION])
-    coarse, unsure = control[TWO_LEVELS] > 0, 0
+    coarse, unsure = control[TWO_LEVELS] > 0 and log_base.size == 0, 0
     fill_bounds(bits, kind, best, rate, log_base, lift, fixed, coarse, tops, bounds, own)
     for t in range(out.size):
         substream = np.uint64(first + t) << HALF

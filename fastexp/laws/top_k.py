@@ -51,17 +51,19 @@ class TopKLaw:
         kind: int,
         weighting: Weighting,
         rounds: int,
+        round_epsilon: float,
         candidates: tuple[Any, ...] | None,
     ) -> None:
         self._bits, self._kind, self._weighting = bits, kind, weighting
         self._rounds, self._candidates = rounds, candidates
-        self._first = self._law(bits)
+        self._round_epsilon = round_epsilon
+        self._first = self._law(bits, candidates)
 
     def __repr__(self) -> str:
         return f"TopKLaw(k={self._rounds}, candidates={self._bits.size})"
 
-    def _law(self, bits: WordArray) -> FiniteLaw:
-        return FiniteLaw(bits, self._kind, self._weighting, 1.0, None)
+    def _law(self, bits: WordArray, candidates: tuple[Any, ...] | None = None) -> FiniteLaw:
+        return FiniteLaw(bits, self._kind, self._weighting, self._round_epsilon, candidates)
 
     @property
     def k(self) -> int:
@@ -72,6 +74,11 @@ class TopKLaw:
     def candidates(self) -> tuple[Any, ...] | None:
         """The labels, in the order of the indices; None: there are none."""
         return self._candidates
+
+    @property
+    def first_place(self) -> FiniteLaw:
+        """The law of the first selection alone: an exponential mechanism's."""
+        return self._first
 
     @cached_property
     def first_place_probabilities(self) -> FloatArray:

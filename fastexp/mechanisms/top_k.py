@@ -199,7 +199,8 @@ class TopK(FiniteMechanism):
         """
         bits, kind = self._utilities(data, nan)
         _data.one_row(bits)
-        return TopKLaw(bits.copy(), kind, self._weighting, self.k, self.candidates)
+        own = self._weighting, self.k, self.round_epsilon, self.candidates
+        return TopKLaw(bits.copy(), kind, *own)
 
     def _utilities(self, data: Any, nan: NaN) -> tuple[WordArray, int]:
         count = None if self.candidates is None else len(self.candidates)
