@@ -13,13 +13,13 @@ import numpy as np
 
 from . import _plan, _validate
 from ._gumbel import gumbel_draws
-from ._randomness import os_word, os_words, seeds_of, stream_of
+from ._randomness import os_word, os_words, seeds_of, some_seeds, stream_of
 from ._rows import Rows
 from ._scan import Scan, check, in_parts, storage
 from ._table import Table
 from ._typing import IntArray, WordArray
 from ._weighting import Weighting
-from .kernels import envelope
+from .kernels import alias_rows, envelope
 
 
 def release(bits: WordArray, kind: int, weighting: Weighting, threads: int = 1) -> int:
@@ -89,10 +89,30 @@ def simulate(
 
 
 def _by_tables(rows: Rows, seeds: WordArray, size: int, threads: int) -> IntArray:
-    def draws(row: WordArray, number: int) -> IntArray:
-        scan = Scan(row, rows.kind, rows.weighting, _plan.PRECISION)
-        scan.fill(threads if row.size >= _plan.THREADED_CANDIDATES else 1)
-        table = Table(scan, *_plan.table_shape(row.size))
-        return table.draws(size, stream_of(seeds, number), threads)
+    if rows.rows == 1:
+        table = _table_of(rows, 0, threads)
+        return table.draws(size, stream_of(seeds, 0), threads)
+    out = np.empty(rows.rows * size, dtype=np.int64)
+    column_bits, _ = shape = _plan.table_shape(rows.k)
 
-    return rows.each(draws)
+    def part(first: int, last: int) -> int:
+        work = np.empty(alias_rows.work_size(rows.k, column_bits), dtype=np.int64)
+        chosen, form = out[first * size : last * size], np.array(shape, dtype=np.int64)
+        own = rows.weighting.log2_base, rows.weighting.rate_log2
+        args = rows.some(first, last), rows.kind, *own, some_seeds(seeds, first, last)
+        status: int = alias_rows.alias_rows(*args, form, chosen, work)
+        return status
+
+    found = in_parts(part, rows.rows, rows.threads(threads, size))
+    check(min(found))
+    if any(found):
+        for row in np.unique(np.flatnonzero(out == rows.k) // size):
+            chosen = out[row * size : (row + 1) * size]
+            _table_of(rows, int(row), 1).settle(chosen, stream_of(seeds, int(row)))
+    return out
+
+
+def _table_of(rows: Rows, row: int, threads: int) -> Table:
+    scan = Scan(rows.row(row), rows.kind, rows.weighting, _plan.PRECISION)
+    scan.fill(threads if rows.k >= _plan.THREADED_CANDIDATES else 1)
+    return Table(scan, *_plan.table_shape(rows.k))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ._randomness import some_seeds
 from ._rows import Rows
 from ._scan import check, in_parts
 from ._typing import IntArray, WordArray
@@ -30,10 +31,9 @@ def noisy_max(
     control = np.array([noise, 0, chosen], dtype=np.int64)
 
     def part(first: int, last: int) -> int:
-        names = seeds[kernels.HEADER + first : kernels.HEADER + last]
-        own = np.concatenate([seeds[: kernels.HEADER], names])
+        own = some_seeds(seeds, first, last)
         work = np.empty(BLOCK + 2 + -(-k // BLOCK) + 2 * chosen, dtype=np.int64)
-        args = rows.bits[first * k : last * k], rows.kind, w.log_base, w.rate_nats
+        args = rows.some(first, last), rows.kind, w.log_base, w.rate_nats
         status: int = kernels.gumbel_draw(*args, own, control, out[first:last].reshape(-1), work)
         return status
 

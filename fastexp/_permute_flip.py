@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import _validate, reference
-from ._randomness import Spare, os_word, os_words, seeds_of, stream_of
+from ._randomness import Spare, os_word, os_words, seeds_of, some_seeds, stream_of
 from ._rows import Rows
 from ._scan import MASK_64, bits_value, check, in_parts, key_value
 from ._typing import IntArray, WordArray
@@ -107,9 +107,8 @@ def sample(rows: Rows, seeds: WordArray, size: int | None, threads: int) -> IntA
     out = np.empty(rows.rows * count, dtype=np.int64)
 
     def part(first: int, last: int) -> int:
-        some = Rows(rows.bits[first * rows.k : last * rows.k], rows.kind, rows.weighting)
-        names = seeds[kernels.HEADER + first : kernels.HEADER + last]
-        own = np.concatenate([seeds[: kernels.HEADER], names])
+        some = Rows(rows.some(first, last), rows.kind, rows.weighting)
+        own = some_seeds(seeds, first, last)
         return _run(some, own, NO_WORDS, out[first * count : last * count], _work(rows.k))
 
     found = in_parts(part, rows.rows, rows.threads(threads))
@@ -123,7 +122,7 @@ def sample(rows: Rows, seeds: WordArray, size: int | None, threads: int) -> IntA
 def _replay(rows: Rows, seeds: WordArray, r: int, t: int) -> int:
     """Draw t of row r, with the answers of exact tests."""
     row, work = Rows(rows.row(r), rows.kind, rows.weighting), _work(rows.k)
-    own = np.concatenate([seeds[: kernels.HEADER], seeds[kernels.HEADER + r :][:1]])
+    own = some_seeds(seeds, r, r + 1)
     out, stream = np.empty(1, dtype=np.int64), stream_of(seeds, r)
     work[kernels.FIRST] = t
     answers = 0

@@ -22,6 +22,7 @@ from .kernels.words import derive_streams
 ROW, TASK, GROUP = 1, 2, 3
 TEXT_BIT = 1 << 63
 UINT64 = np.dtype(np.uint64)
+HEADER = 3  # of `seeds_of`, before the names of the rows
 PERSON = {ROW: b"fastexp.row", TASK: b"fastexp.task", GROUP: b"fastexp.group"}
 
 
@@ -83,10 +84,17 @@ def seeds_of(rng: Any, names: WordArray) -> WordArray:
     return np.concatenate([make_key(rng), np.array([ROW], dtype=np.uint64), names])
 
 
+def some_seeds(seeds: WordArray, first: int, last: int) -> WordArray:
+    """The seeds of rows first, ..., last - 1."""
+    if first == 0 and last == seeds.size - HEADER:
+        return seeds
+    return np.concatenate([seeds[:HEADER], seeds[HEADER + first : HEADER + last]])
+
+
 def stream_of(seeds: WordArray, row: int) -> WordArray:
     """The stream of one of the rows that `seeds` names."""
     stream = np.empty(2, dtype=np.uint64)
-    derive_streams(seeds[:2], seeds[2], seeds[3 + row : 4 + row], stream)
+    derive_streams(seeds[:2], seeds[2], seeds[HEADER + row : HEADER + row + 1], stream)
     return stream
 
 

@@ -7,13 +7,12 @@ bounds leave open is replayed with the exact answer (`Replay`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
 
 from . import _plan, reference
-from ._randomness import Spare, stream_of
+from ._randomness import Spare, some_seeds, stream_of
 from ._scan import MASK_64, bits_value, check, in_parts, key_value
 from ._typing import IntArray, WordArray
 from ._weighting import Weighting
@@ -25,7 +24,6 @@ from .kernels.rounds import (
     ASKED,
     CONTROL,
     FIRST,
-    HEADER,
     MOST_ANSWERS,
     PRECISION,
     TWO_LEVELS,
@@ -54,9 +52,14 @@ class Rows:
         """The utilities of one row, as bits."""
         return self.bits[r * self.k : (r + 1) * self.k]
 
-    def threads(self, wanted: int) -> int:
-        """How many threads are worth starting."""
-        return wanted if self.bits.size >= _plan.THREADED_CANDIDATES else 1
+    def some(self, first: int, last: int) -> WordArray:
+        """Rows first, ..., last - 1."""
+        return self.bits[first * self.k : last * self.k]
+
+    def threads(self, wanted: int, size: int = 1) -> int:
+        """How many threads are worth starting, for `size` draws of each row."""
+        work = max(self.bits.size, self.rows * size)
+        return wanted if work >= _plan.THREADED_CANDIDATES else 1
 
     def draw(
         self,
@@ -84,11 +87,9 @@ class Rows:
         return out
 
     def _run(self, seeds: WordArray, first: int, last: int, how: IntArray, out: IntArray) -> int:
-        names = seeds[HEADER + first : HEADER + last]
-        part = self.bits[first * self.k : last * self.k]
         w, work = self.weighting, np.empty(kernels.work_size(self.k), dtype=np.int64)
-        own = np.concatenate([seeds[:HEADER], names])
-        args = part, self.kind, w.log2_base, w.rate_log2, own, how, out, work
+        own = some_seeds(seeds, first, last)
+        args = self.some(first, last), self.kind, w.log2_base, w.rate_log2, own, how, out, work
         status: int = kernels.rows_draw(*args)
         return status
 
@@ -97,10 +98,6 @@ class Rows:
         if ndim == 2:
             return draws if size is None else draws.reshape(self.rows, size)
         return int(draws[0]) if size is None else draws
-
-    def each(self, draws: Callable[[WordArray, int], IntArray]) -> IntArray:
-        """draws(row, its number) of every row, one after the other."""
-        return np.concatenate([draws(self.row(r), r) for r in range(self.rows)])
 
 
 class Replay:

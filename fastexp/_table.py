@@ -10,10 +10,8 @@ from ._scan import Scan, in_parts
 from ._typing import IntArray, WordArray
 from .errors import FastexpError
 from .kernels import alias
+from .kernels.alias_rows import DOUBT, MARGIN
 from .kernels.envelope import SLACK
-
-MARGIN = 1.0 - 2.0**-30  # of the cells, so that roundings cannot overfill the table
-DOUBT = 16  # cells a candidate that are kept free for its doubtful part
 
 
 class Table:
@@ -31,9 +29,10 @@ class Table:
         alias.alias_build(self.weights, column_bits, cell_bits, order, self.entries)
 
     def _scale(self) -> float:
-        """f / 2**lift, such that the bounds of all candidates just fit into the cells."""
-        total = self.scan.total() / self.scan.scale
-        return (self.cells - DOUBT * self.scan.bits.size) * MARGIN / total
+        """f / 2**lift; the roundings are those of `kernels/alias_rows.py`."""
+        high, low = divmod(self.scan.total(), 1 << 64)
+        total = (float(high) * 2.0**64 + float(low)) / self.scan.scale
+        return float(self.cells - DOUBT * self.scan.bits.size) * MARGIN / total
 
     def _weights(self) -> IntArray:
         """The cells that candidates own for certain, then the slow outcome's, then 0."""
@@ -74,10 +73,10 @@ class Table:
         if threads > 1:
             out.fill(0)  # threads that touch new pages at once wait for each other, 2x over all
         if sum(in_parts(part, blocks, threads)):
-            self._settle(out, stream)
+            self.settle(out, stream)
         return out
 
-    def _settle(self, out: IntArray, stream: WordArray) -> None:
+    def settle(self, out: IntArray, stream: WordArray) -> None:
         """Decide the slow draws, with words from 4,096 on of their substream, in order."""
         number, spare, sums = -1, None, self.doubt_sums()
         for t in np.flatnonzero(out == self.scan.bits.size):

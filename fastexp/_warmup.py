@@ -10,6 +10,7 @@ MODULES = (
     "logspace",
     "envelope",
     "alias",
+    "alias_rows",
     "rows",
     "gumbel",
     "permute_flip",

@@ -50,12 +50,23 @@ def test_public_things_are_documented(name, thing):
         assert accepted <= described, "does not describe a parameter"
 
 
-@pytest.mark.parametrize("name", ["Exponential", "MostCommon", "RandomizedResponse", "FiniteLaw"])
+MECHANISMS = (
+    "Exponential",
+    "MostCommon",
+    "PermuteAndFlip",
+    "RandomizedResponse",
+    "ReportNoisyMax",
+    "TopK",
+)
+LAWS = ("FiniteLaw", "PermuteAndFlipLaw", "TopKLaw")
+
+
+@pytest.mark.parametrize("name", [*MECHANISMS, *LAWS])
 def test_mechanisms_and_laws_follow_the_template(name):
     doc = inspect.getdoc(getattr(fx, name))
     assert {"Notes", "References", "Examples"} <= set(SECTIONS.findall(doc))
     assert "**Numerics**" in doc
-    if name != "FiniteLaw":
+    if name not in LAWS:
         assert "**Privacy**" in doc
         assert {"Parameters", "Raises"} <= set(SECTIONS.findall(doc))
 

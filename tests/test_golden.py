@@ -46,7 +46,35 @@ def golden() -> dict[str, object]:
     out["randomized response"] = response.sample(bits[:40].reshape(4, 10), rng=3).tolist()
     out["randomized response, one bit"] = response.sample(1, 40, rng=3, streams=[7]).tolist()
     out["randomized response, many"] = digest(response.sample(bits, 9, rng=3))
+    out.update(selection())
     out["most common"] = fx.MostCommon(0.5, ["a", "b"]).sample(["a", "b", "a"], 20, rng=3).tolist()
+    return out
+
+
+def selection() -> dict[str, object]:
+    """Noisy maxima, permute-and-flip and top-k."""
+    out: dict[str, object] = {}
+    rows, gumbel = SPREAD.reshape(30, 100), {"rng": 1, "method": "gumbel"}
+    out["gumbel, single"] = MECHANISM.sample(SPREAD, **gumbel)
+    out["gumbel, many"] = MECHANISM.sample(SPREAD, 40, **gumbel).tolist()
+    out["gumbel, rows"] = MECHANISM.sample(rows, **gumbel).tolist()
+    out["gumbel, rows, many"] = digest(MECHANISM.sample(rows, 99, **gumbel))
+    for case in CASES:
+        draws = case.mechanism.sample(case.utilities, 12, **gumbel)
+        out[f"gumbel, {case.name}"] = draws.tolist()
+    flips, later = fx.PermuteAndFlip(1.0, 1.0), np.append(np.full(1500, -60.0), [0.0, -0.5])
+    out["permute and flip, few"] = flips.sample(SPREAD[:9], 40, rng=1).tolist()
+    out["permute and flip, many"] = digest(flips.sample(SPREAD[:100], 5000, rng=1))
+    out["permute and flip, rows"] = flips.sample(rows, 2, rng=1).tolist()
+    out["permute and flip, later coins"] = flips.sample(later, 40, rng=1).tolist()
+    top = fx.TopK(4, 4.0, 1.0)
+    for method in ("gumbel", "envelope"):
+        out[f"top-k, {method}"] = top.sample(SPREAD, 3, rng=1, method=method).tolist()
+        out[f"top-k, {method}, rows"] = top.sample(rows[:5], rng=1, method=method).tolist()
+    out["top-k, coarse keys"] = top.sample([1e18, 0.0, 1.0, 2.0, 3.0], 5, rng=1).tolist()
+    for noise in ("exponential", "gumbel", "laplace"):
+        rival = fx.ReportNoisyMax(1.0, 1.0, noise=noise)
+        out[f"report noisy max, {noise}"] = rival.sample(SPREAD[:50], 20, rng=1).tolist()
     return out
 
 

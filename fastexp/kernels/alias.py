@@ -63,8 +63,8 @@ def fill_lower(heights: Any, lift: Any, scale: Any, log_base: Any, out: Any) -> 
     return sum_lower, sum_doubt
 
 
-@kernel(PAIR(IN_U64, I64, IN_F64, F64, F64, IN_I64, OUT_I64, OUT_I64))
-def weigh(
+@helper
+def weigh_all(
     bits: Any, kind: Any, log_base: Any, rate: Any, scale: Any, best: Any, weights: Any, work: Any
 ) -> Any:
     """weights[i] = L_i at `scale`, `best` being (best key, bits of the lift).
@@ -84,8 +84,16 @@ def weigh(
     return sum_lower, sum_doubt
 
 
-@kernel(NOTHING(OUT_I64, I64, I64, OUT_I64, OUT_U64))
-def alias_build(weights: Any, column_bits: Any, cell_bits: Any, order: Any, table: Any) -> None:
+@kernel(PAIR(IN_U64, I64, IN_F64, F64, F64, IN_I64, OUT_I64, OUT_I64))
+def weigh(
+    bits: Any, kind: Any, log_base: Any, rate: Any, scale: Any, best: Any, weights: Any, work: Any
+) -> Any:
+    """`weigh_all` of one vector."""
+    return weigh_all(bits, kind, log_base, rate, scale, best, weights, work)
+
+
+@helper
+def build(weights: Any, column_bits: Any, cell_bits: Any, order: Any, table: Any) -> None:
     """Fill `table` for weights that sum to 2**(column_bits + cell_bits).
 
     Outcomes lighter than a column are taken in order; each is filled up from the current
@@ -118,8 +126,14 @@ def alias_build(weights: Any, column_bits: Any, cell_bits: Any, order: Any, tabl
         table[giver] = (np.uint64(capacity) << shift) | np.uint64(giver)
 
 
-@kernel(I64(IN_U64, I64, I64, IN_U64, I64, I64, OUT_I64, OUT_U64))
-def alias_fill(
+@kernel(NOTHING(OUT_I64, I64, I64, OUT_I64, OUT_U64))
+def alias_build(weights: Any, column_bits: Any, cell_bits: Any, order: Any, table: Any) -> None:
+    """`build` of one table."""
+    build(weights, column_bits, cell_bits, order, table)
+
+
+@helper
+def fill(
     table: Any,
     column_bits: Any,
     cell_bits: Any,
@@ -140,10 +154,26 @@ def alias_fill(
     found = 0
     for start in range(0, out.size, DRAWS):
         part = out[start : start + DRAWS]
-        fill_substream(stream, np.uint64(first + start // DRAWS), np.uint64(0), words)
-        look_up(table, np.uint64(column_bits), to_column, to_cell, cells, words, part)
+        own = words[: part.size + part.size % 2]
+        fill_substream(stream, np.uint64(first + start // DRAWS), np.uint64(0), own)
+        look_up(table, np.uint64(column_bits), to_column, to_cell, cells, own, part)
         found += count(part, slow)
     return found
+
+
+@kernel(I64(IN_U64, I64, I64, IN_U64, I64, I64, OUT_I64, OUT_U64))
+def alias_fill(
+    table: Any,
+    column_bits: Any,
+    cell_bits: Any,
+    stream: Any,
+    first: Any,
+    slow: Any,
+    out: Any,
+    words: Any,
+) -> Any:
+    """`fill` from one table."""
+    return fill(table, column_bits, cell_bits, stream, first, slow, out, words)
 
 
 @helper
