@@ -19,15 +19,18 @@ from ._weighting import Weighting
 from .errors import FastexpError
 from .kernels import rows as kernels
 from .kernels.envelope import UNSURE
+from .kernels.heights import BLOCK, FLOAT
 from .kernels.rounds import (
     ANSWERS,
     ASKED,
     CONTROL,
     FIRST,
+    LEFT_ONLY,
     MOST_ANSWERS,
     PRECISION,
     TWO_LEVELS,
 )
+from .kernels.tiles import WIDEST
 
 COINS = 16  # an exact test in round n takes words (n + 1) << 16, ...
 
@@ -90,8 +93,16 @@ class Rows:
         w, work = self.weighting, np.empty(kernels.work_size(self.k), dtype=np.int64)
         own = some_seeds(seeds, first, last)
         args = self.some(first, last), self.kind, w.log2_base, w.rate_log2, own, how, out, work
-        status: int = kernels.rows_draw(*args)
-        return status
+        if self.k > BLOCK:
+            return int(kernels.long_rows(*args))
+        if w.base is None and self.k <= WIDEST and last - first > 1:
+            left = int(kernels.tile_rows(*args))
+            if left <= 0:
+                return left
+            how[LEFT_ONLY] = 1
+        elif w.base is None and self.kind == FLOAT:
+            return int(kernels.float_rows(*args))
+        return int(kernels.block_rows(*args))
 
     def shaped(self, draws: IntArray, ndim: int, size: int | None) -> int | IntArray:
         """Draws, row after row, in the shape that the verbs promise."""

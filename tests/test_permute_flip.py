@@ -132,6 +132,10 @@ class TestLaw:
         assert law.log_probabilities[0] == pytest.approx(-5e299, rel=1e-15)
         far = ONE.law([-1.7e308, 1.7e308])
         assert far.probabilities == pytest.approx([0.0, 1.0], abs=1e-15)
+        assert far.log_probabilities[0] == pytest.approx(-1.7e308, rel=1e-15)
+        slow = fx.PermuteAndFlip(1e-9, 1e250).law([1e308, -1e308, 9e307])
+        assert slow.log_probabilities[1] == pytest.approx(-1e49, rel=1e-14)
+        assert fx.PermuteAndFlip(4.0, 1.0).law([-1.7e308, 1.7e308]).log_probabilities[0] == -np.inf
         ints = ONE.law(np.array([-(2**63), 2**63 - 1, 2**63 - 3]))
         assert ints.probabilities[1] == pytest.approx(1 - math.exp(-1) / 2, rel=1e-14)
 
@@ -174,6 +178,13 @@ class TestLaw:
         assert law.with_epsilon(epsilon).expected_loss() <= target * (1 + 1e-12)
         assert law.with_epsilon(epsilon * (1 - 1e-9)).expected_loss() > target
         assert epsilon < fx.Exponential(1.0, 1.0).law(TEN).epsilon_for(expected_loss=target)
+
+    def test_a_law_shows_no_data(self):
+        law = ONE.law([7341e-9, 0.0])
+        assert repr(law) == repr(law.with_epsilon(1.0)) == "PermuteAndFlipLaw(epsilon=1.0, k=2)"
+        with pytest.raises(fx.ParameterError, match="epsilon") as caught:
+            law.epsilon_for(expected_loss=1e-300)
+        assert "7341" not in str(caught.value)
 
     def test_no_normaliser(self):
         with pytest.raises(AttributeError, match="log_normalizer"):

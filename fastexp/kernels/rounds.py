@@ -5,8 +5,9 @@ one block (`two_level.py`) words 2n and 2n + 1. An exact test in round n takes w
 (n + 1) * 2**16, ...
 
 `control` is, in this order: precision, the first draw's number, whether two levels are
-wanted, the number of answers, up to MOST_ANSWERS answers of exact tests; then, for the test that is
-wanted next: index, rho, round, best key, bits of the lift.
+wanted, whether only draws that are LEFT are, the number of answers, up to MOST_ANSWERS
+answers of exact tests; then, for the test that is wanted next: index, rho, round, best key,
+bits of the lift.
 """
 
 from __future__ import annotations
@@ -45,10 +46,11 @@ from .heights import (
 )
 from .words import HALF, philox
 
-PRECISION, FIRST, TWO_LEVELS, ANSWERS, MOST_ANSWERS = 0, 1, 2, 3, 60
+PRECISION, FIRST, TWO_LEVELS, LEFT_ONLY, ANSWERS, MOST_ANSWERS = 0, 1, 2, 3, 4, 60
 ASKED = ANSWERS + 1 + MOST_ANSWERS
 CONTROL = ASKED + 5
 SCRATCH = 2 * BLOCK + FOLDED + 1  # words of work for a block: bounds, heights, sums, one
+LEFT = -7  # in the place of a draw that a tile has not settled
 HEADER = 3  # of `seeds`, before the names of the rows: the key's two words and the tag
 
 
@@ -78,10 +80,9 @@ def ask(control: Any, index: Any, rho: Any, number: Any, best: Any, lift: Any) -
 
 @helper
 def draw_block(
-    bits: Any, kind: Any, log_base: Any, rate: Any, stream: Any, first: Any, control: Any,
-    out: Any, work: Any,
-) -> Any:  # fmt: skip
-    """Draws first, first + 1, ... of one row of at most a block.
+    bits: Any, kind: Any, log_base: Any, rate: Any, stream: Any, control: Any, out: Any, work: Any
+) -> Any:
+    """Draws of one row of at most a block.
 
     Returns how many of them are UNSURE, or NOT_FINITE.
     """
@@ -95,21 +96,21 @@ def draw_block(
         lift = np.floor(lowest_height(heights))
     fixed = FIXED + np.float64(control[PRECISION])
     total = fill_chords(bits, kind, top, rate, log_base, lift, fixed, work)
-    return draw_rounds(
-        bits, kind, log_base, rate, top, lift, total, stream, first, control, out, work
-    )
+    return draw_rounds(bits, kind, log_base, rate, top, lift, total, stream, control, out, work)
 
 
 @helper
 def draw_rounds(
     bits: Any, kind: Any, log_base: Any, rate: Any, top: Any, lift: Any, total: Any, stream: Any,
-    first: Any, control: Any, out: Any, work: Any,
+    control: Any, out: Any, work: Any,
 ) -> Any:  # fmt: skip
     """Draws from filled bounds and lanes; returns how many are UNSURE."""
     scale, unsure = power(control[PRECISION]), 0
     one = work[2 * BLOCK + FOLDED :].view(np.float64)[:1]
     for t in range(out.size):
-        substream = np.uint64(first + t) << HALF
+        if control[LEFT_ONLY] > 0 and out[t] != LEFT:
+            continue
+        substream = np.uint64(control[FIRST] + t) << HALF
         number, asked, verdict, index = 0, 0, REJECTED, np.int64(0)
         while verdict == REJECTED:
             word, other = philox(substream + np.uint64(number // 2), stream[1], stream[0])
@@ -152,9 +153,9 @@ def draw_float_rows(
         next_top, finite = fill_and_look(row, key_float(top), rate, fixed, ahead, work[:k])
         total = fill_lanes(work, k)
         stream[0], stream[1] = philox(names[r], seeds[2] ^ seeds[1], seeds[0])
-        into, first = out[r * size : (r + 1) * size], control[FIRST]
+        into = out[r * size : (r + 1) * size]
         unsure += draw_rounds(
-            row, FLOAT, no_base, rate, top, 0.0, total, stream, first, control, into, work
+            row, FLOAT, no_base, rate, top, 0.0, total, stream, control, into, work
         )
         top = next_top
     return unsure

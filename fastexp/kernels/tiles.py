@@ -1,9 +1,8 @@
 """Draws from rows of few candidates, 64 rows at a time: transposed, so that rows are lanes.
 
 A row of ten utilities is too short for a vector unit. Here a tile's rows stand side by side,
-each step is taken for all of them, and the bytes are those of `rows.draw_block`: the same
-bounds, words and verdicts. A row whose round rejects, or asks, is left to that function's
-rounds.
+each step is taken for all of them, and the bytes are those of `rounds.draw_block`: the same
+bounds, words and verdicts. A draw whose round rejects, or asks, is LEFT to that function.
 """
 
 from __future__ import annotations
@@ -26,6 +25,7 @@ from .heights import (
     order_key,
     spread_and_flip,
 )
+from .rounds import LEFT
 from .words import HALF, WORD, multiply, philox
 
 TILE = 64  # rows; with ten candidates a tile's keys, bounds and words fit into L1
@@ -38,10 +38,11 @@ def transpose(bits: Any, k: Any, kind: Any, keys: Any) -> None:
     wide_vectors()
     spread, flip = spread_and_flip(kind)
     rows = bits.size // k
-    for r in range(rows):
-        for j in range(k):
-            keys[j * TILE + r] = bits[r * k + j]
     for j in range(k):
+        lane = keys[j * TILE : j * TILE + rows]
+        for r in range(rows):  # unsigned, so that no index is looked at for being negative
+            lane[r] = bits[np.uint64(r * k + j)]
+    for j in range(k):  # not at once: a vector waits for single stores that it overlaps
         lane = keys[j * TILE : j * TILE + rows]
         for r in range(rows):
             lane[r] = order_key(lane[r], spread, flip)
@@ -137,9 +138,9 @@ def pick(heights: Any, sums: Any, found: Any, rests: Any, picked: Any) -> None:
 
 @helper
 def accept(picked: Any, scale: Any, rests: Any, found: Any) -> None:
-    """found[r] = -1 where the round is not accepted for certain."""
+    """found[r] = LEFT where the round is not accepted for certain."""
     wide_vectors()
     for r in range(found.size):
         least = lower(rounded_weight(bits_float(picked[r]), scale))
         accepted = (rests[r] >= 0) & (rests[r] < least)
-        found[r] = found[r] if accepted else np.int64(-1)
+        found[r] = found[r] if accepted else np.int64(LEFT)

@@ -16,7 +16,7 @@ from .._jit import bits_float, helper
 from .chords import ACCEPTED, FIXED, REJECTED, chord, fill_chords, find_lane, judge
 from .envelope import DEEPEST, NOT_FINITE, UNSURE
 from .heights import BLOCK, NONE, block_height, block_top, fill_heights, lowest_height
-from .rounds import PRECISION, SCRATCH, TWO_LEVELS, answer, ask, power
+from .rounds import FIRST, PRECISION, SCRATCH, TWO_LEVELS, answer, ask, power
 from .words import HALF, ONE_WORD, WORD, below, philox
 
 ROUNDS = 64  # each costs a block and a look at all bounds, some 10 us at k = 1e7
@@ -101,10 +101,9 @@ def fill_bounds(
 
 @helper
 def draw_blocks(
-    bits: Any, kind: Any, log_base: Any, rate: Any, stream: Any, first: Any, control: Any,
-    out: Any, work: Any,
-) -> Any:  # fmt: skip
-    """Draws first, first + 1, ... of one row; returns how many are UNSURE, or NOT_FINITE."""
+    bits: Any, kind: Any, log_base: Any, rate: Any, stream: Any, control: Any, out: Any, work: Any
+) -> Any:
+    """Draws of one row; returns how many are UNSURE, or NOT_FINITE."""
     count = (bits.size + BLOCK - 1) // BLOCK
     own, tops = work[:SCRATCH], work[SCRATCH : SCRATCH + count]
     bounds = work[SCRATCH + count : SCRATCH + 2 * count]
@@ -116,7 +115,7 @@ def draw_blocks(
     coarse, unsure = control[TWO_LEVELS] > 0 and log_base.size == 0, 0
     fill_bounds(bits, kind, best, rate, log_base, lift, fixed, coarse, tops, bounds, own)
     for t in range(out.size):
-        substream = np.uint64(first + t) << HALF
+        substream = np.uint64(control[FIRST] + t) << HALF
         number, asked, verdict, found = 0, 0, REJECTED, np.int64(0)
         while verdict == REJECTED:
             if coarse and number == ROUNDS:

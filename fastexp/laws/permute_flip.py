@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from .. import _permute_flip, _validate
-from .._typing import FloatArray, IntArray
+from .._typing import AnyArray, FloatArray, IntArray
 from ..kernels.logexp import exp_fill, log_fill
 from .bounds import solve_epsilon
 from .finite import FiniteLaw
 from .flip_integrals import flip_law
+from .groups import LARGEST
 
 
 class PermuteAndFlipLaw(FiniteLaw):
@@ -69,7 +70,18 @@ class PermuteAndFlipLaw(FiniteLaw):
     @cached_property
     def log_probabilities(self) -> FloatArray:
         """ln P(candidate), shape (k,), read-only."""
-        return self._spread(self._distinct[1])
+        out = self._spread(self._distinct[1])
+        far = self._spread(self._groups.losses) == LARGEST
+        return self._with_far_ones(out, far) if far.any() else out
+
+    def _with_far_ones(self, out: FloatArray, far: AnyArray) -> FloatArray:
+        """Gaps beyond float64 are halved; what the integral adds is less than their digits."""
+        halves = self._best_and_lift()[0] / 2 - self._bits.view(np.float64)[far] / 2
+        mended = out.copy()
+        with np.errstate(over="ignore"):
+            mended[far] = -2 * (self._weighting.rate_nats * halves)
+        mended.flags.writeable = False
+        return mended
 
     def _spread(self, values: FloatArray) -> FloatArray:
         """One number a candidate, from one a distinct loss."""
