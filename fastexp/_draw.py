@@ -19,6 +19,7 @@ from ._scan import Scan, check, in_parts, storage
 from ._table import Table
 from ._typing import IntArray, WordArray
 from ._weighting import Weighting
+from .errors import FastexpError
 from .kernels import alias_rows, envelope
 
 
@@ -105,6 +106,8 @@ def _by_tables(rows: Rows, seeds: WordArray, size: int, threads: int) -> IntArra
 
     found = in_parts(part, rows.rows, rows.threads(threads, size))
     check(min(found))
+    if min(found) == alias_rows.OVERFULL:  # the margin rules it out; see `_table.py`
+        raise FastexpError("an alias table overflowed: please report this")
     if any(found):
         for row in np.unique(np.flatnonzero(out == rows.k) // size):
             chosen = out[row * size : (row + 1) * size]

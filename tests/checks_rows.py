@@ -12,7 +12,7 @@ from fastexp import _data, _plan, reference
 from fastexp._randomness import Spare, seeds_of, stream_of
 from fastexp._rows import Rows
 from fastexp._scan import bits_value
-from fastexp.kernels import chords, heights, rounds, two_level
+from fastexp.kernels import chords, heights, rounds, tiles, two_level
 from fastexp.kernels.heights import BLOCK
 from tests.cases import CASES, Case
 
@@ -196,9 +196,52 @@ def bounds_are_the_twins() -> None:
         assert kernel_bounds(rows, 50) == bounds_of(rows, 50)[0]
 
 
+def words_are_bounded_without_bias() -> None:
+    """`below_word` and the tiles' rests against the reference, at the words that are refused."""
+    for bound in (1, 3, 10, 2**50 + 7, 3 * 2**58 + 1, 2**61):
+        for value in (0, 1, bound // 2, bound - 1):
+            first = -(-(value << 64) // bound)  # the least word that gives the value
+            for word in {w % 2**64 for w in (first - 1, first, first + 1)}:
+                exact = reference.below(bound, word, 64)
+                found, counts = chords.below_word(np.uint64(word), np.uint64(bound))
+                assert (int(found) if counts else None) == exact
+                rest = np.empty(1, np.int64)
+                total = np.array([bound], np.int64)
+                tiles.fill_rests(np.array([word], np.uint64), total, rest)
+                assert rest[0] in (-1, exact)
+
+
+def blocks_are_located() -> None:
+    """Every number below the sum, with empty blocks and beyond one limb."""
+    for bounds in ([3, 0, 5, 7], [0, 0, 1], [2**61] * 9 + [5, 2]):
+        total = sum(bounds)
+        edges = [sum(bounds[:i]) for i in range(len(bounds) + 1)]
+        some = range(total) if total < 100 else [e + d for e in edges for d in (-1, 0, 1)]
+        for value in some:
+            if 0 <= value < total:
+                high, low = np.uint64(value >> 64), np.uint64(value % 2**64)
+                found, rest = two_level.locate(np.array(bounds, np.int64), high, low)
+                assert (int(found), int(rest)) == reference.place_of(bounds, value)
+
+
+def edges_are_hit() -> None:
+    """At a low precision bounds are small numbers, and draws fall on all their edges."""
+    m = fx.Exponential(1.0, 1.0)
+    few = np.tile(SPIKES["spread"][:9], (70, 1))
+    for size in (None, 2):
+        draws_follow_the_twin(m, few, size, LOW)
+        draws_follow_the_twin(m, np.tile(np.sin(np.arange(70.0)), (40, 1)), size, LOW)
+    draws_follow_the_twin(m, np.tile(SPIKES["flat"][:1100], (6, 1)), None, LOW)
+    draws_follow_the_twin(m, np.tile(SPIKES["spread"][:1100], (30, 1)), None)
+    for u in SPIKES.values():  # 12 bits: else far candidates' units of bound reject for long
+        draws_follow_the_twin(m, np.tile(u[:1100], (4, 1)), None, 12)
+
+
 def all_checks() -> None:
     """Everything, as the mutants' jury."""
     bounds_are_the_twins()
+    words_are_bounded_without_bias()
+    blocks_are_located()
     everything_else()
 
 
@@ -220,7 +263,7 @@ def everything_else() -> None:
     draws_follow_the_twin(fx.Exponential(1.0, 1.0, base=base), SPIKES["spread"][:1100], None)
     few = np.tile(SPIKES["spread"][:9], (70, 1))
     draws_follow_the_twin(m, few, None)
-    draws_follow_the_twin(m, few[:3], 2, LOW)
+    edges_are_hit()
     assert _plan.VERSION == 2
 
 

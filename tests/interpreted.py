@@ -10,11 +10,12 @@ import numpy as np
 import fastexp as fx
 from fastexp import _jit, _permute_flip
 from fastexp._randomness import seeds_of
-from fastexp._rows import Rows
-from fastexp._scan import storage
+from fastexp._rows import Rows, control
+from fastexp._scan import Scan, storage
 from fastexp._weighting import NO_BASE
-from fastexp.kernels import envelope, gumbel, permute_flip
-from tests import checks, checks_selection
+from fastexp.kernels import alias_rows, envelope, gumbel, permute_flip
+from fastexp.kernels import rows as kernels
+from tests import checks, checks_rows, checks_selection
 from tests.cases import CASES
 
 LONG_DRAW = 56441  # word 30 of this substream of key 1's row 0 is below 2**40
@@ -59,16 +60,54 @@ def selection(digest: Any) -> None:
     assert flips.release(later) >= 0
     assert set(top.release(np.arange(4) * 100).tolist()) == {1, 2, 3}
     draw_statuses(digest)
+    many_rows(digest)
     long_words(digest)
     for call in (gumbel.gumbel_draw, permute_flip.permute_flip_draw):
         for bad, rate in (([np.nan, 1.0], 1.0), ([0.0, 1.0], np.inf)):
             bits, work = np.array(bad).view(np.uint64), np.zeros(9000, np.int64)
-            control = np.array([0, 0, 1]) if call is gumbel.gumbel_draw else np.empty(0, np.uint64)
-            args = bits, 0, NO_BASE, rate, np.zeros(4, np.uint64), control, work[:1], work[1:]
+            told = np.array([0, 0, 1]) if call is gumbel.gumbel_draw else np.empty(0, np.uint64)
+            args = bits, 0, NO_BASE, rate, np.zeros(4, np.uint64), told, work[:1], work[1:]
             wrong = envelope.NOT_FINITE if rate == 1.0 else envelope.ROUNDING_MODE
             assert call(*args) == wrong
     bits = [permute_flip.try_bits(k) for k in (1, 1 << 20, 1 << 21)]
     assert bits == [40, 40, 39]
+
+
+def many_rows(digest: Any) -> None:
+    """Rows of every shape and kind, one or many draws of each; what kernels refuse."""
+    rng, m = np.random.default_rng(3), fx.Exponential(1.0, 1.0)
+    spikes = np.where(np.arange(66 * 1024) % 1024 == 9, 0.0, -40.0)[None]
+    for u in (
+        20 * rng.random((130, 5)),
+        rng.integers(0, 9, (70, 5)),
+        20 * rng.random((3, 300)),
+        rng.integers(0, 9, (2, 40)),
+        20 * rng.random((2, 2100)),
+        spikes,
+    ):
+        for size in (None, 2, 40) if u.size < 10_000 else (None,):
+            digest.update(m.sample(u, size, rng=4).tobytes())
+    digest.update(fx.Exponential(1.0, 1.0, base=[1, 0, 2]).sample(np.eye(3), rng=4).tobytes())
+    for u in (np.eye(3), 20 * rng.random((3, 2100))):
+        assert m.release(u).shape == (3,)
+    rows = checks_rows.rows_of(m, np.tile(CASES[0].utilities, (70, 1)))
+    seeds = seeds_of(1, np.arange(70, dtype=np.uint64))
+    digest.update(rows.draw(seeds, None, 1, checks_rows.LOW).tobytes())
+    rows = checks_rows.rows_of(m, np.zeros((3, 1030)))
+    digest.update(rows.draw(seeds[:6], None, 1, 0).tobytes())
+    for bad, rate in ((np.nan, 1.0), (0.0, np.inf)):
+        wrong = envelope.NOT_FINITE if rate == 1.0 else envelope.ROUNDING_MODE
+        for k in (2, 2000):
+            bits, out = np.full(2 * k, bad).view(np.uint64), np.empty(2, np.int64)
+            how, work = control(False, 50), np.empty(60_000, np.int64)
+            args = bits, 0, NO_BASE, rate, np.zeros(5, np.uint64), how, out, work
+            short = (kernels.block_rows, kernels.float_rows, kernels.tile_rows)
+            for call in short if k == 2 else (kernels.long_rows,):
+                assert call(*args) == wrong
+            form = np.array([2 if k == 2 else 11, 32])
+            assert alias_rows.alias_rows(*args[:5], form, out, work) == wrong
+            args = bits, 0, NO_BASE, rate, 2.0**50, np.zeros(4, np.uint64), out, storage(k)
+            assert envelope.envelope_rows(*args) == wrong
 
 
 def long_words(digest: Any) -> None:
@@ -130,7 +169,15 @@ def main() -> str:
         digest.update(m.sample(u, rng=2).to_bytes(8, "little") + m.law(u).probabilities.tobytes())
     flat = np.zeros(17_000)  # bounds beyond 64 bits
     digest.update(fx.Exponential(1.0, 1.0).sample(flat, rng=3).to_bytes(8, "little"))
+    for words in ([0, 0], [2**64 - 1] * 2, [1 << 40, 1 << 63]):  # the first, last and a middle one
+        scan = Scan(flat.view(np.uint64), 0, fx.Exponential(1.0, 1.0)._weighting, 50)
+        scan.fill(1)
+        status = envelope.envelope_draw(*scan.arguments(), np.array(words, np.uint64))
+        digest.update(int(status).to_bytes(8, "little", signed=True))
     statuses(digest)
+    own = np.empty(6, np.uint64)
+    _jit.KERNELS["words.substream_words"](np.arange(2, dtype=np.uint64), 3, 2, own)
+    digest.update(own.tobytes())
     out = np.empty(6)
     for kernel in ("logexp.exp_fill", "logexp.log_fill"):
         _jit.KERNELS[kernel](np.array([0.0, 5e-324, 0.5, 1.0, 3.7, 700.0]), out)

@@ -41,6 +41,17 @@ def golden() -> dict[str, object]:
         names = np.array([stream], dtype=np.uint64)
         out[f"stream {stream}"] = MECHANISM.sample(SPREAD, 12, rng=1, streams=names).tolist()
         out[f"single, stream {stream}"] = MECHANISM.sample(SPREAD, rng=1, streams=names)
+    rng = np.random.default_rng(2)
+    for name, shape in {"tiles": (130, 7), "blocks": (9, 200), "long": (3, 2500)}.items():
+        for kind, u in {
+            "floats": 20 * rng.random(shape),
+            "ints": rng.integers(-20, 20, shape),
+        }.items():
+            for size in (None, 3, 600):
+                draws = MECHANISM.sample(u, size, rng=4)
+                out[f"rows, {name}, {kind}, {size}"] = digest(draws)
+    base = fx.Exponential(1.0, 1.0, base=rng.random(2500))
+    out["rows, base"] = base.sample(20 * rng.random((3, 2500)), rng=4).tolist()
     out["many blocks"] = digest(MECHANISM.sample(SPREAD, 100_003, rng=9))
     response, bits = fx.RandomizedResponse(0.5), np.arange(5000) % 2
     out["randomized response"] = response.sample(bits[:40].reshape(4, 10), rng=3).tolist()

@@ -121,7 +121,36 @@ SELECTION = {
     "every round spends all": ("privacy/peeling.py", "return Fraction(total) / k", "return Fraction(total)"),
 }  # fmt: skip
 
-WHICH = {**dict.fromkeys(MUTANTS, "checks"), **dict.fromkeys(SELECTION, "checks_selection")}
+# For `tests.checks_rows`: bounds by chords, rounds, two levels, tiles.
+ROWS = {
+    "chord below the curve": ("kernels/chords.py", "FIXED = 1610612736.0 + 2.0**-21", "FIXED = 1610612736.0 - 2.0**-21"),
+    "chord without its unit": ("kernels/chords.py", "INTEGER_BITS - np.uint64(1)", "INTEGER_BITS"),
+    "lift forgotten": ("kernels/chords.py", "DEEPEST + lift, fixed + lift", "DEEPEST + lift, fixed"),
+    "base 0 may be drawn": ("kernels/chords.py", "            work[i] = 0\n    return fill_lanes", "            work[i] = 1\n    return fill_lanes"),
+    "eighth part forgotten": ("kernels/chords.py", "(g[i] + h[i])", "(g[i] + g[i])"),
+    "wrong side of the lanes": ("kernels/chords.py", "passed = seen <= rho", "passed = seen < rho"),
+    "wrong side within a lane": ("kernels/chords.py", "seen + work[index] <= rho", "seen + work[index] < rho"),
+    "biased word": ("kernels/chords.py", "counts = low >= (NONE - bound) % bound", "counts = True"),
+    "first word again": ("kernels/rounds.py", "word if number % 2 == 0 else other", "word"),
+    "coin of the whole row": ("kernels/rounds.py", "rho, own = np.int64(r) - before,", "rho, own = np.int64(r),"),
+    "one answer for all tests": ("kernels/rounds.py", "return control[ANSWERS + 1 + asked]", "return control[ANSWERS + 1]"),
+    "the next row's best": ("kernels/rounds.py", "fill_and_look(row, key_float(top),", "fill_and_look(row, key_float(next_top),"),
+    "coarse bounds with a base": ("kernels/two_level.py", "control[TWO_LEVELS] > 0 and log_base.size == 0", "control[TWO_LEVELS] > 0"),
+    "blocks bounded by one candidate": ("kernels/two_level.py", " * min(BLOCK, bits.size - b * BLOCK)\n        elif", "\n        elif"),
+    "beyond the refined sum": ("kernels/two_level.py", "inside = rho < bounds[b]", "inside = True"),
+    "blocks are not refined": ("kernels/two_level.py", "bounds[b] = refine(b, bits, kind, best, rate, log_base, lift, fixed, own)\n                inside", "inside"),
+    "wrong side of the blocks": ("kernels/two_level.py", "before <= low)", "before < low)"),
+    "tiles accept at the bound": ("kernels/tiles.py", "(rests[r] < least)", "(rests[r] <= least)"),
+    "tiles take refused words": ("kernels/tiles.py", "np.int64(high) if low >= np.uint64(totals[r]) else np.int64(-1)", "np.int64(high)"),
+    "exact coins of the round before": ("_rows.py", "number + 1 << COINS", "number << COINS"),
+    "names of rows ignored": ("_randomness.py", "seeds[HEADER + first : HEADER + last]", "seeds[HEADER : HEADER + last - first]"),
+}  # fmt: skip
+
+WHICH = {
+    **dict.fromkeys(MUTANTS, "checks"),
+    **dict.fromkeys(SELECTION, "checks_selection"),
+    **dict.fromkeys(ROWS, "checks_rows"),
+}
 
 
 def survives(folder: Path, checks: str, change: tuple[str, str, str] | None) -> tuple[bool, str]:
@@ -162,7 +191,10 @@ def verdicts(tmp_path_factory):
     own = dict.fromkeys(sorted(set(WHICH.values())))
     with ThreadPoolExecutor(2) as pool:
         return dict(
-            pool.map(judge, enumerate([*own.items(), *MUTANTS.items(), *SELECTION.items()]))
+            pool.map(
+                judge,
+                enumerate([*own.items(), *MUTANTS.items(), *SELECTION.items(), *ROWS.items()]),
+            )
         )
 
 

@@ -53,7 +53,7 @@ def alias_rows(
     weights, order = rest[:columns], rest[columns : 2 * columns]
     table = rest[2 * columns : 3 * columns].view(np.uint64)
     count, slow, cells = (k + BLOCK - 1) // BLOCK, 0, np.int64(1) << (shape[0] + shape[1])
-    blocks = rest[3 * columns : 3 * columns + 3 * count + TAIL]
+    blocks, worst = rest[3 * columns : 3 * columns + 3 * count + TAIL], 0
     for r in range(names.size):
         row = bits[r * k : (r + 1) * k]
         if scan(row, kind, log_base, rate, power(PRECISION), blocks, own) < 0:
@@ -62,8 +62,7 @@ def alias_rows(
         tail = blocks[3 * count :]
         scale = table_scale(np.uint64(tail[0]), np.uint64(tail[1]), cells, k)
         certain, doubtful = weigh_all(row, kind, log_base, rate, scale, tail[2:4], weights, own)
-        if certain + doubtful > cells:
-            return OVERFULL
+        worst = OVERFULL if certain + doubtful > cells else worst
         weights[k] = cells - certain
         for i in range(k + 1, columns):
             weights[i] = 0
@@ -71,4 +70,4 @@ def alias_rows(
         stream[0], stream[1] = philox(names[r], seeds[2] ^ seeds[1], seeds[0])
         into = out[r * size : (r + 1) * size]
         slow += fill(table, shape[0], shape[1], stream, 0, k, into, words)
-    return slow
+    return slow if worst == 0 else worst
