@@ -48,6 +48,7 @@ def utilities(values: Any, k: int | None, nan: Any) -> tuple[WordArray, int]:
     ):
         return values.view(UINT64), FLOAT
     if type(values) is not np.ndarray or values.ndim not in (1, 2):
+        _unlabelled(values)
         values = _rows_of_numbers(values)
     if values.shape[-1] == 0:
         raise ParameterError("utilities must not be empty: there is nothing to select from")
@@ -56,6 +57,18 @@ def utilities(values: Any, k: int | None, nan: Any) -> tuple[WordArray, int]:
     if _validate.choice("nan", nan, ("raise", "lowest")) == "lowest":
         values = _lowest_for_nan(values)
     return _canonical(values)
+
+
+def _unlabelled(values: Any) -> None:
+    """Refuse a Series with labels of its own: they would be ignored, whatever they say."""
+    index = getattr(values, "index", None)
+    if index is None or callable(index) or not hasattr(index, "dtype"):
+        return
+    if index.dtype.kind not in "iu":
+        raise ParameterTypeError(
+            "utilities are read by position, but have labels: bring them into the candidates' "
+            "order and write .to_numpy()"
+        )
 
 
 def _rows_of_numbers(values: Any) -> AnyArray:

@@ -67,8 +67,10 @@ def _release_one(row: Rows) -> int:
     check(_run(row, ANY_SEEDS, given, out, work))
     while out[0] < 0:
         if out[0] == kernels.MORE:
-            more = os_words(row.k + kernels.CHOICES)
-            given = np.concatenate([given[: kernels.TRIES], more])
+            if given.size == kernels.TRIES:
+                given = np.concatenate([given, os_words(row.k + kernels.CHOICES)])
+            else:  # for the choice alone: answers belong to the coins that were tossed
+                given = np.concatenate([given[: -kernels.CHOICES], os_words(kernels.CHOICES)])
         else:
             answers = _answer(row, work, answers, os_word)
         _run(row, ANY_SEEDS, given, out, work)

@@ -247,6 +247,11 @@ def exact_array(values: Any) -> AnyArray | None:
     """
     try:
         items = values if isinstance(values, (list, tuple)) else ()
+        if any(isinstance(item, np.ma.MaskedArray) for item in items):
+            return None
+        sorts = {row.dtype.kind for row in items if isinstance(row, np.ndarray)}
+        if len(sorts) > 1 or len({str(t) for t in getattr(values, "dtypes", ())}) > 1:
+            return None  # rows or columns of several types: NumPy would round some
         if items and isinstance(items[0], (list, tuple)):  # rows of numbers
             items = [item for row in items for item in row]
         if any(item is np.ma.masked for item in items):

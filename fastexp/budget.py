@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from fractions import Fraction
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any, Literal, NoReturn
 
 from . import _ledger, _validate
 from ._typing import Neighbors
-from .errors import BudgetError, ParameterError, ParameterTypeError
+from .errors import BudgetError, BudgetExceeded, ParameterError, ParameterTypeError
 from .privacy import Guarantee, amounts, total
 
 Unit = Literal["epsilon", "rho"]
@@ -186,7 +187,10 @@ only 0.2 remains; nothing was drawn or charged
         0.00125
         """
         if not isinstance(guarantee, Guarantee):
-            raise ParameterTypeError(f"guarantee must be one, got {type(guarantee).__name__}")
+            kind = type(guarantee).__name__
+            raise ParameterTypeError(
+                f"guarantee must be a Guarantee, as of mechanism.total(), got {kind}"
+            )
         if name is not None and not isinstance(name, str):
             raise ParameterTypeError(f"name must be text, got {type(name).__name__}")
         self._ledger.charge(self._amount(guarantee), name)
@@ -202,7 +206,10 @@ only 0.2 remains; nothing was drawn or charged
             )
         if amount is None:
             raise ParameterError(f"a budget of {self.unit} takes promises of it, got one without")
-        return amount
+        _validate.at_least("delta of the promise", promise.delta, 0.0)
+        if amount == math.inf:
+            raise BudgetExceeded(f"the release costs all of {self.unit} that there is, and more")
+        return _validate.at_least(f"{self.unit} of the promise", amount, 0.0)
 
     @property
     def unit(self) -> Unit:
@@ -253,12 +260,12 @@ only 0.2 remains; nothing was drawn or charged
         )
 
 
-def spend(budget: Any, mechanism: Any, **call: Any) -> None:
+def spend(budget: Any, mechanism: Any, name: str | None = None, **call: Any) -> None:
     """What `release` does with its argument `budget`: `call` is as in `privacy.total`."""
     if not isinstance(budget, Budget):
         raise ParameterTypeError(f"budget must be a Budget, got {type(budget).__name__}")
     whole = total(mechanism.guarantee, **call, neighbors=budget.neighbors)
-    budget.charge(whole, name=type(mechanism).__name__)
+    budget.charge(whole, name=name or type(mechanism).__name__)
 
 
 def _limit(epsilon: Any, rho: Any) -> tuple[str, float] | None:

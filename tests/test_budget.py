@@ -115,7 +115,7 @@ def test_tiny_amounts_count():
 
 
 def test_infinite_amounts_never_fit():
-    with pytest.raises(BudgetExceeded, match="costs inf"):
+    with pytest.raises(BudgetExceeded, match="costs all of rho"):
         Budget(rho=1e300).charge(fx.Exponential(1e200, 1.0, any_epsilon=True).guarantee)
 
 
@@ -161,7 +161,7 @@ def test_promises_that_do_not_count_are_refused(make):
         budget.charge(promise(delta=1e-9))
     with pytest.raises(ParameterError, match="got one without"):
         budget.charge(promise(None))
-    with pytest.raises(ParameterTypeError, match="must be one, got float"):
+    with pytest.raises(ParameterTypeError, match="must be a Guarantee, as .* got float"):
         budget.charge(0.1)
     with pytest.raises(ParameterTypeError, match="name must be text, got int"):
         budget.charge(promise(), name=1)

@@ -85,6 +85,7 @@ def test_quiet_says_nothing_about_the_promise(run: Run, colours: Path) -> None:
 def test_release_as_json(run: Run, colours: Path, neighbors: str) -> None:
     code, out, err = run(*count(colours, CERTAIN, "--json", "--neighbors", neighbors))
     wanted = {"kind": "release", "private": True, "selected": "red", "epsilon": 50.0}
+    wanted["mechanism"] = "exponential"
     assert code == 0
     assert json.loads(out) == {**wanted, "neighbors": neighbors}
     assert f"neighbors {neighbors} (" in err
@@ -148,6 +149,7 @@ def test_law_is_the_mechanisms(run: Run, colours: Path) -> None:
     assert found == {
         "kind": "law",
         "private": False,
+        "mechanism": "exponential",
         "epsilon": 0.01,
         "neighbors": "add-remove",
         "expected_loss": law.expected_loss(),
@@ -164,7 +166,7 @@ def test_law_table_is_sorted_and_marked(run: Run, colours: Path) -> None:
     lines = out.splitlines()
     assert (code, err) == (0, ABSENT)
     assert lines[0].startswith("NOT PRIVATE")
-    assert lines[1] == "epsilon 0.01, neighbors add-remove, 3 candidates"
+    assert lines[1] == "exponential, epsilon 0.01, neighbors add-remove, 3 candidates"
     assert lines[2].startswith("expected loss ")
     assert lines[2].endswith("in records)")
     assert lines[4].split() == ["candidate", "probability", "log-probability"]
@@ -251,18 +253,18 @@ def test_picture_is_written(run: Run, colours: Path, tmp_path: Path) -> None:
 def test_picture_cuts_long_lists_and_takes_any_label(tmp_path: Path) -> None:
     names = ["$x_", "日本", "[bold]", "two\nlines", "long" * 20, *map(str, range(35))]
     exact = np.full(40, 1 / 40)
-    plot.draw(str(tmp_path / "a.svg"), names, np.full(40, 2), exact, 1.0)
+    plot.draw(str(tmp_path / "a.svg"), names, np.full(40, 2), exact, "epsilon 1")
     text = (tmp_path / "a.svg").read_text()
     assert "the 20 likeliest of 40 candidates" in text  # matplotlib keeps texts as comments
     assert "longlong" in text
     assert "long" * 20 not in text
-    plot.draw(str(tmp_path / "b.svg"), names[:20], np.full(20, 2), exact[:20], 1.0)
+    plot.draw(str(tmp_path / "b.svg"), names[:20], np.full(20, 2), exact[:20], "epsilon 1")
     assert "likeliest" not in (tmp_path / "b.svg").read_text()
 
 
 def test_certain_candidate_can_be_drawn(tmp_path: Path) -> None:
     exact = np.array([1 + 2**-52, 0.0])  # a probability that was rounded up
-    plot.draw(str(tmp_path / "a.png"), ["a", "b"], np.array([5, 0]), exact, 1.0)
+    plot.draw(str(tmp_path / "a.png"), ["a", "b"], np.array([5, 0]), exact, "epsilon 1")
     assert (tmp_path / "a.png").stat().st_size > 1000
 
 

@@ -56,7 +56,8 @@ def test_a_budget_is_created_charged_shown_and_kept(run: Run, select, file: Path
         code, out, err = run(*select, "--budget", file)
         assert (code, out) == (0, "red\n")
         assert err.startswith("promised: 40-differential privacy")
-        assert err.endswith(f"\nbudget: {rest} of 100.0 epsilon remains\n")
+        charged = "budget: charged 40.0 for add-remove"
+        assert err.endswith(f"\n{charged}; {rest} of 100.0 epsilon remains\n")
     code, out, err = run(*select, "--budget", file)
     assert (code, out) == (1, "")
     assert err == (

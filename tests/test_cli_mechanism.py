@@ -76,7 +76,7 @@ def test_top_k_prints_a_line_a_place(run: Run, colours) -> None:
     code, out, _ = run(*colours, *how, "--json")
     assert json.loads(out) == {
         "kind": "release", "private": True, "selected": ["red", "blue", "green"],
-        "epsilon": 1e5, "neighbors": "add-remove", "k": 3, "delta": 0.0,
+        "mechanism": "top-k", "epsilon": 1e5, "neighbors": "add-remove", "k": 3, "delta": 0.0,
     }  # fmt: skip
 
 
@@ -95,7 +95,7 @@ def test_draws_show_the_first_place(run: Run, colours) -> None:
     observed = dict(zip(COUNTS, np.bincount(drawn, minlength=3).tolist(), strict=True))
     assert code == 0
     assert {r["candidate"]: r["observed"] for r in json.loads(out)["rows"]} == observed
-    assert "first of the 2 places of top-k" in run(*colours, *how)[1]
+    assert "top-k (the first of 2 places), epsilon 0.5" in run(*colours, *how)[1]
 
 
 @pytest.mark.parametrize(
@@ -141,6 +141,23 @@ def test_options_that_do_not_go_together(run: Run, colours, options, text: str) 
     code, out, err = run(*colours, "--epsilon", 1, *options)
     assert (code, out) == (2, "")
     assert text in err
+
+
+def test_a_failure_that_is_charged_says_so(run: Run, tmp_path: Path) -> None:
+    path, file = tmp_path / "u.csv", tmp_path / "b"
+    path.write_text("candidate,utility\na,nan\nb,1\n")
+    run("budget", file, "--epsilon", 1)
+    how = ["--utilities", "--sensitivity", 1, "--epsilon", 0.25, "--budget", file]
+    code, out, err = run("select", path, *how)
+    assert (code, out) == (2, "")
+    assert "charged nevertheless" in err
+    assert "0.75 of 1.0 epsilon remains" in err
+
+
+def test_a_budget_file_that_is_not_there(run: Run, colours, tmp_path: Path) -> None:
+    code, out, err = run(*colours, "--epsilon", 1, "--budget", tmp_path / "none")
+    assert (code, out) == (2, "")
+    assert "create it with: fastexp budget" in err
 
 
 def test_unknown_mechanisms_and_places(run: Run, colours) -> None:

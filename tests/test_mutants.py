@@ -137,7 +137,6 @@ ROWS = {
     "the next row's best": ("kernels/rounds.py", "fill_and_look(row, key_float(top),", "fill_and_look(row, key_float(next_top),"),
     "coarse bounds with a base": ("kernels/two_level.py", "control[TWO_LEVELS] > 0 and log_base.size == 0", "control[TWO_LEVELS] > 0"),
     "blocks bounded by one candidate": ("kernels/two_level.py", " * min(BLOCK, bits.size - b * BLOCK)\n        elif", "\n        elif"),
-    "beyond the refined sum": ("kernels/two_level.py", "inside = rho < bounds[b]", "inside = True"),
     "blocks are not refined": ("kernels/two_level.py", "bounds[b] = refine(b, bits, kind, best, rate, log_base, lift, fixed, own)\n                inside", "inside"),
     "wrong side of the blocks": ("kernels/two_level.py", "before <= low)", "before < low)"),
     "tiles accept at the bound": ("kernels/tiles.py", "(rests[r] < least)", "(rests[r] <= least)"),

@@ -194,3 +194,88 @@ def test_too_many_exact_tests_are_reported(monkeypatch):
     rows = checks_rows.rows_of(M, np.zeros((40, 3)))
     with pytest.raises(fx.FastexpError, match="please report"):
         rows.draw(seeds_of(1, np.arange(40, dtype=np.uint64)), None, 1, 0)
+
+
+class TestReviewed:
+    """Faults that were found by reading, each with the input that showed it."""
+
+    def test_a_score_may_not_return_rows(self):
+        m = fx.Exponential.from_score(
+            lambda d, labels: np.zeros((len(d), len(labels))),
+            ["a", "b"],
+            epsilon=0.5,
+            sensitivity=1.0,
+            vectorized=True,
+        )
+        with pytest.raises(fx.ParameterTypeError, match="one number for each candidate"):
+            m.release([1, 2, 3])
+
+    def test_what_may_fail_with_the_data_is_charged_first(self):
+        def score(data, label):
+            raise ValueError(data)
+
+        failing = fx.Exponential.from_score(score, ["a", "b"], epsilon=0.5, sensitivity=1.0)
+        counting = fx.MostCommon(0.5, ["a"])
+        for m, data in ((failing, [1]), (counting, [[]])):
+            budget = fx.Budget(epsilon=1.0)
+            with pytest.raises((fx.ScoreError, fx.InvalidRecords)):
+                m.release(data, budget=budget)
+            assert budget.spent == 0.5
+        budget = fx.Budget(epsilon=1.0, neighbors="replace")
+        with pytest.raises(fx.InvalidRecords):
+            fx.RandomizedResponse(0.5).release([2], budget=budget)
+        assert budget.spent == 0.5
+
+    @pytest.mark.parametrize("amount", [-5.0, float("nan"), "1"])
+    def test_a_charge_is_a_number_and_no_refund(self, amount, tmp_path):
+        promise = fx.Guarantee(amount, None, None, None, 0.0, "")
+        for budget in (fx.Budget(epsilon=1.0), fx.Budget.file(tmp_path / "b", epsilon=1.0)):
+            with pytest.raises((fx.ParameterError, fx.ParameterTypeError), match="epsilon of"):
+                budget.charge(promise)
+            assert budget.charges == 0
+
+    def test_amounts_of_other_number_types_leave_a_file_readable(self, tmp_path):
+        budget = fx.Budget.file(tmp_path / "b", epsilon=2.0)
+        for amount in (1, np.float64(0.25)):
+            budget.charge(fx.Guarantee(amount, None, None, None, 0.0, ""))
+        assert fx.Budget.file(tmp_path / "b").spent == 1.25
+
+    def test_rows_of_several_types_are_not_rounded_together(self):
+        mixed = [np.array([2**53, 2**53 + 1]), np.array([0.5, 0.0])]
+        with pytest.raises(fx.ParameterTypeError):
+            M.sample(mixed)
+        assert M.sample([[1, 2], [0.5, 1]], rng=1).shape == (2,)
+
+    def test_masked_rows_of_a_list_are_refused(self):
+        rows = [np.ma.array([1.0, 1e9], mask=[0, 1])] * 2
+        with pytest.raises(fx.ParameterTypeError):
+            M.sample(rows)
+
+    def test_disjoint_and_membership_are_checked_without_a_budget(self):
+        with pytest.raises(fx.ParameterTypeError, match="disjoint"):
+            M.release(np.zeros((2, 2)), disjoint="no")
+        with pytest.raises(fx.ParameterError, match="membership"):
+            M.release(np.zeros((2, 2)), membership="x")
+
+    def test_noisy_max_has_the_laws_that_are_known(self):
+        u = [1.0, 0.0, 3.0]
+        flip = fx.ReportNoisyMax(1.0, 1.0).law(u).probabilities
+        assert flip.tolist() == fx.PermuteAndFlip(1.0, 1.0).law(u).probabilities.tolist()
+        soft = fx.ReportNoisyMax(1.0, 1.0, noise="gumbel").law(u).probabilities
+        assert soft.tolist() == M.law(u).probabilities.tolist()
+        with pytest.raises(fx.ParameterError, match="laplace"):
+            fx.ReportNoisyMax(1.0, 1.0, noise="laplace").law(u)
+
+    def test_labels_of_a_series_are_not_ignored(self):
+        class Series(list):
+            index = np.array(["b", "a"], dtype=object)
+
+        with pytest.raises(fx.ParameterTypeError, match="by position"):
+            M.release(Series([1.0, 2.0]))
+        Series.index = np.array([0, 1])
+        assert M.release(Series([1.0, 900.0])) == 1
+
+    def test_comparators_name_what_can_be_released(self):
+        for noise, same in (("gumbel", "Exponential"), ("laplace", "PermuteAndFlip")):
+            with pytest.raises(fx.NotReleasable, match=same):
+                fx.ReportNoisyMax(1.0, 1.0, noise=noise).release([1.0])

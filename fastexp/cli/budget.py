@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import output
+from .errors import UserMistake
 
 if TYPE_CHECKING:
     from ..budget import Budget
@@ -43,14 +45,23 @@ def opened(file: str) -> Budget:
     """The budget of an option ``--budget FILE``, which must exist."""
     from .. import Budget
 
+    if not Path(file).exists():
+        raise UserMistake(
+            f"there is no budget file {file!r}; create it with: "
+            f"fastexp budget {file} --epsilon E (or --rho R)"
+        )
     return Budget.file(file)
 
 
-def rest(budget: Budget) -> str:
+def rest(budget: Budget, before: float | None = None) -> str:
     """A line about what is left; that it cannot be read does not undo a release."""
     from .. import BudgetError
 
     try:
-        return f"budget: {budget.remaining!r} of {budget.total!r} {budget.unit} remains"
+        left = f"{budget.remaining!r} of {budget.total!r} {budget.unit} remains"
+        if before is None:
+            return f"budget: {left}"
+        charged = float(f"{budget.spent - before:.12g}")
+        return f"budget: charged {charged!r} for {budget.neighbors}; {left}"
     except BudgetError as error:
         return f"budget: charged, but now {error}"

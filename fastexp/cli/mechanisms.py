@@ -90,11 +90,11 @@ class Counted:
 
     def release(self, records: Any, budget: Budget | None = None) -> Any:
         """A release of the counts, charged under the relation of the counts."""
-        counts = self._counts(records)
+        from ..budget import spend
+
         if budget is not None:
-            promise = self.guarantee.under(budget.neighbors)
-            budget.charge(promise, name=type(self.inner).__name__)
-        return self.inner.release(counts)
+            spend(budget, self, name=type(self.inner).__name__)
+        return self.inner.release(self._counts(records))
 
     def sample(self, records: Any, **how: Any) -> Any:
         """Simulated draws."""

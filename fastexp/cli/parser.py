@@ -32,7 +32,7 @@ examples:
   fastexp select adult.csv --column sex --candidates Male,Female --epsilon 0.1
   fastexp select adult.csv --column sex --candidates Male,Female --epsilon 0.001 --law
   fastexp select scores.csv --utilities --sensitivity 1 --epsilon 1
-  fastexp select adult.csv --column education --candidates HS-grad,Masters,Doctorate \
+  fastexp select adult.csv --column education --candidates HS-grad,Masters,Doctorate \\
       --epsilon 0.1 --mechanism top-k --k 2
 
 With --budget FILE a release is charged to a budget file before it is drawn, and refused
@@ -44,10 +44,10 @@ Parquet (.parquet, .pq) needs polars or pyarrow; its values are compared as thei
 A misspelt candidate counts nothing, and a release may not tell: --law does.
 
 keys of --json:
-  release  kind, private, selected, epsilon, neighbors
-  --law    kind, private, epsilon, neighbors, expected_loss, loss_95,
+  release  kind, private, selected, mechanism, epsilon, neighbors
+  --law    kind, private, mechanism, epsilon, neighbors, expected_loss, loss_95,
            rows of {candidate, probability, log_probability}
-  --draws  kind, private, epsilon, neighbors, draws, seed, plot,
+  --draws  kind, private, mechanism, epsilon, neighbors, draws, seed, plot,
            rows of {candidate, observed, frequency, probability}
   top-k adds k and delta; "selected" is then a list, --law and --draws show the first place.
   "private" says whether the output keeps the promise of epsilon; numbers beyond float64

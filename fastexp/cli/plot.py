@@ -38,7 +38,7 @@ def check(path: str) -> None:
     needed("matplotlib.figure", "--plot", "'fastexp[plot]'")
 
 
-def draw(path: str, candidates: Sequence[str], observed: Any, exact: Any, epsilon: float) -> None:
+def draw(path: str, candidates: Sequence[str], observed: Any, exact: Any, title: str) -> None:
     """Draw the frequencies as bars, the exact probabilities as marks, and save.
 
     Parameters
@@ -49,8 +49,8 @@ def draw(path: str, candidates: Sequence[str], observed: Any, exact: Any, epsilo
         By descending probability; the first `TOP` are drawn.
     observed, exact : ndarray, shape (k,)
         How often each was drawn, and its probability, in the same order.
-    epsilon : float
-        For the title.
+    title : str
+        What was asked: the mechanism, epsilon and so on.
     """
     figure_class = needed("matplotlib.figure", "--plot", "'fastexp[plot]'").Figure
     n, shown, exact = int(observed.sum()), min(len(candidates), TOP), exact.clip(max=1.0)
@@ -61,7 +61,7 @@ def draw(path: str, candidates: Sequence[str], observed: Any, exact: Any, epsilo
     labels = [_label(name) for name in candidates[:shown]]
     axes.set_yticks(range(shown), labels, parse_math=False)
     _dress(axes, shown)
-    notes = [f"epsilon = {epsilon:g}", "not private: for analysis only"]
+    notes = [title, "not private: for analysis only"]
     if shown < len(candidates):
         notes.append(f"the {shown} likeliest of {len(candidates):,} candidates")
     _title(axes, f"{n:,} draw{'s' * (n != 1)} against the exact law", " · ".join(notes))

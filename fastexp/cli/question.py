@@ -33,6 +33,7 @@ class Question:
     candidates: tuple[str, ...]
     from_data: bool = False
     several: int | None = None  # places of top-k
+    name: str = "exponential"
 
 
 def ask(options: Namespace) -> Question:
@@ -54,7 +55,7 @@ def ask(options: Namespace) -> Question:
     """
     _check(options)
     asked = _scored(options) if options.utilities else _counted(options)
-    return replace(asked, several=options.k)
+    return replace(asked, several=options.k, name=options.mechanism)
 
 
 def _check(options: Namespace) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
+from ..errors import InvalidRecords, InvalidUtilities
 from . import mechanisms, output, plot
 from .budget import opened, rest
 from .info import announce_compiling
@@ -47,8 +48,13 @@ def select(options: Namespace) -> None:
 
 
 def _release(question: Question, options: Namespace, budget: Budget | None) -> None:
-    mechanism = question.mechanism
-    chosen = mechanism.release(question.data, budget=budget)
+    mechanism, before = question.mechanism, None if budget is None else budget.spent
+    try:
+        chosen = mechanism.release(question.data, budget=budget)
+    except (InvalidUtilities, InvalidRecords):
+        if budget is not None:
+            output.note(f"charged nevertheless, as a failure may tell of the data; {rest(budget)}")
+        raise
     several = options.mechanism == mechanisms.TOP_K
     names = dict(zip(mechanism.candidates or (), question.candidates, strict=True))
     selected = [names[c] for c in (chosen if several else [chosen])]
@@ -66,7 +72,7 @@ def _release(question: Question, options: Namespace, budget: Budget | None) -> N
     if not options.quiet:
         output.note(_promise(question))
         if budget is not None:
-            output.note(rest(budget))
+            output.note(rest(budget, before))
 
 
 def _promise(question: Question) -> str:
@@ -116,7 +122,7 @@ def _draws(question: Question, options: Namespace) -> None:
     names = [question.candidates[i] for i in order]
     rows = [(question.candidates[i], observed[i], observed[i] / n, exact[i]) for i in order]
     if options.plot is not None:
-        plot.draw(options.plot, names, observed[order], exact[order], law.epsilon)
+        plot.draw(options.plot, names, observed[order], exact[order], _asked(question))
     if options.json:
         facts = {"draws": n, "seed": options.seed, "plot": options.plot}
         columns = ("candidate", "observed", "frequency", "probability")
@@ -154,17 +160,23 @@ def descending(log_probabilities: FloatArray) -> list[int]:
 def _parameters(question: Question) -> dict[str, Any]:
     promise, one = question.mechanism.guarantee, question.several is None
     more = {} if one else {"k": question.several, "delta": promise.delta}
-    return {"epsilon": promise.epsilon, "neighbors": promise.neighbors, **more}
+    facts = {"mechanism": question.name, "epsilon": promise.epsilon}
+    return {**facts, "neighbors": promise.neighbors, **more}
+
+
+def _asked(question: Question) -> str:
+    """The mechanism and its public parameters."""
+    promise, name = question.mechanism.guarantee, question.name
+    if question.several is not None:
+        name += f" (the first of {question.several} places)"
+    relation = f", neighbors {promise.neighbors}" if promise.neighbors else ""
+    return f"{name}, epsilon {promise.epsilon:g}{relation}"
 
 
 def _print_head(question: Question) -> None:
-    promise = question.mechanism.guarantee
-    relation = f", neighbors {promise.neighbors}" if promise.neighbors else ""
     number = len(question.candidates)
     print(NOT_PRIVATE)
-    print(f"epsilon {promise.epsilon:g}{relation}, {number} candidate{'s' * (number != 1)}")
-    if question.several is not None:
-        print(f"first of the {question.several} places of top-k")
+    print(f"{_asked(question)}, {number} candidate{'s' * (number != 1)}")
 
 
 def _print_json(kind: str, question: Question, facts: dict[str, Any], rows: list[Any]) -> None:

@@ -41,7 +41,7 @@ def alias_rows(
 ) -> Any:
     """out = draws of each row, k where one is slow; returns how many are, or an error.
 
-    `shape` is (column bits, cell bits); `seeds` as for `rows_draw`.
+    `shape` is (column bits, cell bits); `seeds` as in `rows.py`.
     """
     if not rounds_to_nearest(rate):
         return ROUNDING_MODE

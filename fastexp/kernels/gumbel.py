@@ -186,7 +186,7 @@ def gumbel_draw(
 ) -> Any:
     """out = for each row and draw the candidates of the greatest keys, greatest first.
 
-    `control` is (noise, first draw, how many candidates); `seeds` as for `rows_draw`; rate
+    `control` is (noise, first draw, how many candidates); `seeds` as in `rows.py`; rate
     and log_base in nats. Returns how many rows are left out, with -1: fewer than the wanted
     candidates are near the best, and keys would be too coarse; or an error's status.
     """

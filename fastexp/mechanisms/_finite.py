@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import MISSING, fields
-from typing import Any, overload
+from typing import Any, ClassVar, overload
 
 from .. import _data, _draw, _validate
 from .._typing import (
@@ -36,6 +36,7 @@ class FiniteMechanism(ABC):
     epsilon: float
     candidates: tuple[Any, ...] | None
     _weighting: Weighting
+    _over_records: ClassVar[bool] = False  # then even to look at the data costs, as it may fail
 
     @property
     @abstractmethod
@@ -140,8 +141,9 @@ class FiniteMechanism(ABC):
             If the form of the data is wrong.
         BudgetExceeded
             If the rest of the budget does not cover it: nothing is drawn or charged.
-        InvalidUtilities
-            If a utility is not finite. A budget is charged before this is looked at.
+        InvalidUtilities, InvalidRecords, ScoreError
+            If a utility is not finite, records cannot be counted, or the score fails. A
+            budget is charged before this is looked at.
         RandomnessError
             If the operating system gives no randomness.
 
@@ -149,14 +151,18 @@ class FiniteMechanism(ABC):
         -----
         **Privacy**: `guarantee`, for every call anew: two releases of the same data cost
         twice. **Numerics**: epsilon, sensitivity and utilities are read as the exact
-        numbers that they are. **Timing**: all candidates are looked at, whatever is drawn;
-        an exact test or a further round comes up in at most 2 of 1e7 draws (k = 1e7). No
-        promise of constant time: see SECURITY.md.
+        numbers that they are. **Timing**: see the mechanism, and SECURITY.md: no
+        promise of constant time.
         """
-        bits, kind = self._utilities(data, nan)
         if type(threads) is not int or threads != 1:
             threads = _validate.threads(threads)
-        if budget is not None:
+        if disjoint is not False or membership != "private":
+            _validate.flag("disjoint", disjoint)
+            _validate.choice("membership", membership, ("private", "public"))
+        if budget is not None and self._over_records:
+            spend(budget, self)
+        bits, kind = self._utilities(data, nan)
+        if budget is not None and not self._over_records:
             rows = bits.shape[0] if bits.ndim == 2 else 1
             spend(budget, self, rows=rows, disjoint=disjoint, membership=membership)
         return self._labelled(self._release(bits, kind, threads))
@@ -229,7 +235,8 @@ class FiniteMechanism(ABC):
         threads : int
             1; 0 for all. Never changes the draws.
         method : {None, "envelope", "gumbel"}, optional
-            Pins the kernel. The default, "envelope", is exact; "gumbel" takes the greatest
+            Pins the kernel. The default, "envelope", is exact, and permute-and-flip's only
+            one; "gumbel" takes the greatest
             of utilities with Gumbel noise, right to some 1e-15, and needs no second look.
         nan : {"raise", "lowest"}
             As in `release`.

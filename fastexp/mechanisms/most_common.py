@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from .. import _data, _validate, utilities
 from .._typing import NaN, Neighbors, WordArray
@@ -57,6 +57,8 @@ class MostCommon(FiniteMechanism):
     >>> mechanism.law(["red", "red", "blue"]).probabilities.round(4)
     array([0.5065, 0.1863, 0.3072])
     """
+
+    _over_records: ClassVar[bool] = True
 
     epsilon: float
     candidates: tuple[Any, ...]

@@ -48,7 +48,8 @@ class RandomizedResponse:
     **Privacy**: ε-DP under replace (a bit changes), also locally: every person can run it on
     their own bit before anyone sees it. The log-ratios of the two outputs are +ε and -ε, so
     their range is 2ε, not ε, and rho is ε·tanh(ε/2). An array costs ε once, not once an
-    element, **as long as each person is in one element only**; who is in m of them pays m·ε.
+    element, **as long as each person is in one element only**; who is in m of them pays m·ε
+    (`total` counts 2·m·ε there, as for mechanisms whose records come and go).
     **Numerics**: the probability is read as the exact, irrational number that it is; a flip
     is decided by integers and bits drawn as needed, never by a float.
 
@@ -179,9 +180,10 @@ class RandomizedResponse:
         twice. **Timing**: which words are drawn, and for how long, does not depend on the
         bits, but on the coins alone.
         """
-        data, workers = _data.bits(bits), _validate.threads(threads)
+        workers = _validate.threads(threads)
         if budget is not None:
             spend(budget, self)
+        data = _data.bits(bits)
         out = self._flips.release(data.ravel(), workers)
         return out.reshape(data.shape) if data.ndim else int(out[0])
 

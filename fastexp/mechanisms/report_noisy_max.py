@@ -10,7 +10,9 @@ from .._randomness import seeds_of
 from .._rows import Rows
 from .._typing import ArrayLike, IntArray, NaN, RNGLike, SeedLike, WordArray
 from .._weighting import Weighting
-from ..errors import NotReleasable
+from ..errors import NotReleasable, ParameterError
+from ..laws.finite import FiniteLaw
+from ..laws.permute_flip import PermuteAndFlipLaw
 from ..privacy import Guarantee, pure_guarantee, selection_guarantee, selection_rate
 from ._finite import ASSUMES, MONOTONIC, check_selection, selection_repr
 
@@ -110,7 +112,8 @@ class ReportNoisyMax:
         NotReleasable
             Always; use `PermuteAndFlip` or `Exponential`.
         """
-        raise NotReleasable("ReportNoisyMax is for simulations: use PermuteAndFlip")
+        same = "Exponential" if self.noise == "gumbel" else "PermuteAndFlip"
+        raise NotReleasable(f"ReportNoisyMax is for simulations: use {same}")
 
     def sample(
         self,
@@ -155,6 +158,34 @@ class ReportNoisyMax:
         seeds = seeds_of(rng, _validate.streams(streams, rows.rows))
         found = _gumbel.noisy_max(rows, seeds, draws, workers, NOISES[self.noise])
         return rows.shaped(found.reshape(-1), bits.ndim, draws)
+
+    def law(self, data: Any, *, nan: NaN = "raise") -> FiniteLaw:
+        """The exact law of the ideal mechanism on this data, **which it holds**.
+
+        Parameters
+        ----------
+        data : array_like
+            Utilities of shape (k,).
+        nan : {"raise", "lowest"}
+            As in `sample`.
+
+        Returns
+        -------
+        FiniteLaw
+            With exponential noise permute-and-flip's, with Gumbel noise the exponential
+            mechanism's.
+
+        Raises
+        ------
+        ParameterError
+            With Laplace noise: no closed form is offered.
+        """
+        if self.noise == "laplace":
+            raise ParameterError("noise must be 'exponential' or 'gumbel' for a law, got 'laplace'")
+        bits, kind = self._utilities(data, nan)
+        _data.one_row(bits)
+        form = PermuteAndFlipLaw if self.noise == "exponential" else FiniteLaw
+        return form(bits.copy(), kind, self._weighting, self.epsilon, None)
 
     def _utilities(self, data: Any, nan: NaN) -> tuple[WordArray, int]:
         return _data.utilities(data, None, nan)

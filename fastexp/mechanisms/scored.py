@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from .. import _data, _validate
 from .._typing import NaN, WordArray
@@ -19,6 +19,8 @@ class ScoredExponential(Exponential):
     Its guarantee is `Exponential`'s, for the sensitivity that you state for `score`. The
     time that the score takes may depend on the data.
     """
+
+    _over_records: ClassVar[bool] = True
 
     score: Callable[..., Any] = field(kw_only=True, repr=False)
     vectorized: bool = field(default=False, kw_only=True, repr=False)
@@ -44,4 +46,7 @@ class ScoredExponential(Exponential):
             raise ScoreError(
                 "the score function failed (its message is withheld: it may hold data)"
             )
-        return _data.utilities(scores, len(labels), nan)
+        bits, kind = _data.utilities(scores, len(labels), nan)
+        if bits.ndim != 1:  # rows would be draws that no budget counts
+            raise ParameterTypeError("score must return one number for each candidate")
+        return bits, kind

@@ -55,7 +55,8 @@ class TopK(FiniteMechanism):
     Later rounds depend on earlier ones, so composition is adaptive. **Numerics**: a release
     peels with the exact envelope. `sample` takes the k greatest of utilities with Gumbel noise
     at once, the same law up to roundings of some 1e-10 in a log-probability; where keys would
-    be coarser it peels. ``method="envelope"`` always peels, exactly.
+    be coarser it peels. ``method="envelope"`` always peels, exactly. **Timing**: a release
+    scans all blocks once, and a selected candidate's block again.
 
     References
     ----------
@@ -107,13 +108,17 @@ class TopK(FiniteMechanism):
         if self.sensitivity is None:
             raise ParameterError("sensitivity must be given")
         if (self.epsilon is None) == (self.rho is None):
-            raise ParameterError("either epsilon (the total of all rounds) or rho must be given")
+            raise ParameterError(
+                "either epsilon (the total of all rounds) or rho must be given, not both"
+            )
         check_selection(self)
         if self.candidates is not None and self.k > len(self.candidates):
             raise ParameterError(
                 f"k must be at most the number of candidates, {len(self.candidates)}, got {self.k}"
             )
         put(self, "delta", _validate.fraction("delta", self.delta))
+        if self.delta == 1.0:
+            raise ParameterError("delta must be in [0, 1), got 1.0")
         if self.rho is not None:
             put(self, "rho", _validate.positive("rho", self.rho))
             if self.delta > 0.0:

@@ -89,8 +89,8 @@ class Guarantee:
         if self.neighbors == "replace" and wanted == "add-remove":
             raise ParameterError(
                 "neighbors: a promise for 'replace' does not hold for 'add-remove' (records that "
-                "are replaced leave their number alone); build the mechanism with "
-                "neighbors='add-remove'"
+                "are replaced leave their number alone): count it under 'replace', or build the "
+                "mechanism with neighbors='add-remove', if it takes that"
             )
         steps = 2 if self.neighbors == "add-remove" and wanted == "replace" else 1
         return replace(_for_groups(self, steps), neighbors=wanted)
