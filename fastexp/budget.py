@@ -187,9 +187,9 @@ only 0.2 remains; nothing was drawn or charged
         0.00125
         """
         if not isinstance(guarantee, Guarantee):
-            kind = type(guarantee).__name__
             raise ParameterTypeError(
-                f"guarantee must be a Guarantee, as of mechanism.total(), got {kind}"
+                "guarantee must be a Guarantee, as of mechanism.total(), "
+                f"got {type(guarantee).__name__}"
             )
         if name is not None and not isinstance(name, str):
             raise ParameterTypeError(f"name must be text, got {type(name).__name__}")

@@ -161,7 +161,7 @@ def test_promises_that_do_not_count_are_refused(make):
         budget.charge(promise(delta=1e-9))
     with pytest.raises(ParameterError, match="got one without"):
         budget.charge(promise(None))
-    with pytest.raises(ParameterTypeError, match="must be a Guarantee, as .* got float"):
+    with pytest.raises(ParameterTypeError, match=r"must be a Guarantee, as .* got float"):
         budget.charge(0.1)
     with pytest.raises(ParameterTypeError, match="name must be text, got int"):
         budget.charge(promise(), name=1)
