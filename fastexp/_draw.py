@@ -80,13 +80,16 @@ def simulate(
     draws, workers = _validate.size(size), _validate.threads(threads)
     rows = Rows(bits, kind, weighting)
     seeds = seeds_of(rng, _validate.streams(streams, rows.rows))
+    return rows.shaped(drawn(rows, seeds, draws, workers, way), bits.ndim, draws)
+
+
+def drawn(rows: Rows, seeds: WordArray, size: int | None, threads: int, way: str) -> IntArray:
+    """`size` draws of each row (None: one), row after row, from the streams of `seeds`."""
     if way == "gumbel":
-        found = gumbel_draws(rows, seeds, draws, workers)
-    elif _plan.by_table(rows.k, draws):
-        found = _by_tables(rows, seeds, draws or 0, workers)
-    else:
-        found = rows.draw(seeds, draws, workers)
-    return rows.shaped(found, bits.ndim, draws)
+        return gumbel_draws(rows, seeds, size, threads)
+    if _plan.by_table(rows.k, size):
+        return _by_tables(rows, seeds, size or 0, threads)
+    return rows.draw(seeds, size, threads)
 
 
 def _by_tables(rows: Rows, seeds: WordArray, size: int, threads: int) -> IntArray:

@@ -13,6 +13,10 @@ SCALE = 2.0**PRECISION
 CELL_BITS = 32  # bits of a table's cell for k < 2**20; see `table_shape`
 EXACT_BITS = 52  # a double holds a rounded weight up to this
 
+# Numbers: ranks whose weight is below 2**-24 a grid, against one point, are one cell. Part of
+# the stream format.
+WINDOW_BITS = 24
+
 # A draw from scanned blocks computes one block again, about 1.5 us; building a table costs
 # about 8 ns a candidate (case `many`, k = 1e3 and 1e6): even at 1 draw in 200 candidates.
 CANDIDATES_PER_DRAW = 200

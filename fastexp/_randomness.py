@@ -20,6 +20,8 @@ from .kernels.words import derive_streams
 
 # Domain tags: what the names of a stream number. The top bit is set for text names only.
 ROW, TASK, GROUP = 1, 2, 3
+PLACE, COIN = 4, 5  # of a row's draws of numbers: the point in a cell, the coin of a bound
+ROUND = 8  # bits of these tags; above them is the round, for draws that a coin refused
 TEXT_BIT = 1 << 63
 UINT64 = np.dtype(np.uint64)
 HEADER = 3  # of `seeds_of`, before the names of the rows
@@ -40,6 +42,16 @@ def os_words(count: int = 2) -> WordArray:
 def os_word() -> int:
     """One fresh uniform integer below 2**64."""
     return int(os_words(1)[0])
+
+
+def os_below(bound: int) -> int:
+    """A fresh uniform integer below `bound` <= 2**64."""
+    while bound > 1:
+        low, high = os_words(2).tolist()
+        value = reference.below(bound, high << 64 | low)
+        if value is not None:
+            return value
+    return 0
 
 
 def make_key(rng: Any) -> WordArray:
@@ -82,6 +94,13 @@ def text_name(text: str, tag: int) -> tuple[int, int]:
 def seeds_of(rng: Any, names: WordArray) -> WordArray:
     """What `kernels/rows.py` takes: the key, the tag of rows and the rows' names."""
     return np.concatenate([make_key(rng), np.array([ROW], dtype=np.uint64), names])
+
+
+def tagged(seeds: WordArray, tag: int) -> WordArray:
+    """The same key and names under another tag."""
+    made = seeds.copy()
+    made[2] = tag
+    return made
 
 
 def some_seeds(seeds: WordArray, first: int, last: int) -> WordArray:

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from . import _validate
-from ._typing import FloatArray
+from ._typing import FloatArray, IntArray
 from .kernels.logexp import LOG2E, log_fill
 
 NO_BASE: FloatArray = np.empty(0)
@@ -42,6 +42,20 @@ class Weighting:
     def base_of(self, index: int) -> Fraction:
         """The exact base of one candidate."""
         return Fraction(1) if self.base is None else Fraction(float(self.base[index]))
+
+    def measured(self, counts: IntArray) -> Weighting:
+        """The same rate, with a base of one for each of `counts` grid points, below 2**53."""
+        base = counts.astype(np.float64)
+        logs = np.empty(counts.size)
+        log_fill(base, logs)
+        return self.with_base(base, logs * LOG2E)
+
+    def with_base(self, base: FloatArray, log2_base: FloatArray) -> Weighting:
+        """The same rate with this base, for draws: only laws need `log_base`."""
+        made = object.__new__(Weighting)
+        made.rate, made.rate_nats, made.rate_log2 = self.rate, self.rate_nats, self.rate_log2
+        made.base, made.log_base, made.log2_base = base, NO_BASE, log2_base
+        return made
 
     def peeling(self, k: int) -> Weighting:
         """The same rate, with a writable base of 1 for each of k: 0 excludes the peeled ones.

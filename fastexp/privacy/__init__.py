@@ -42,7 +42,7 @@ from .conversion import (
 from .guarantee import Guarantee, pure_guarantee, pure_rho, selection_guarantee
 from .peeling import peeling_guarantee, peeling_round
 from .planning import nonadaptive_delta, nonadaptive_epsilon
-from .rates import count_rate, selection_rate
+from .rates import count_rate, rank_rate, selection_rate
 from .whole import total
 
 Condition = Literal["adaptive amounts", "adaptive queries", "fixed queries"]
@@ -79,6 +79,7 @@ __all__ = [
     "pure_guarantee",
     "pure_rho",
     "selection_guarantee",
+    "rank_rate",
     "selection_rate",
     "sequential",
     "total",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from .._typing import Neighbors
+from . import amounts
+from .bounded_laplace import bounded_laplace_rate
 
 
 def selection_rate(epsilon: float | Fraction, sensitivity: float, monotonic: bool) -> Fraction:
@@ -24,3 +26,46 @@ def count_rate(epsilon: float, neighbors: Neighbors) -> Fraction:
     the factor 2 stays.
     """
     return selection_rate(epsilon, 1.0, monotonic=neighbors == "add-remove")
+
+
+def rank_rate(epsilon: float, steps: int) -> Fraction:
+    """The rate of a rank distance whose sensitivity is `steps` of its integer units.
+
+    The range sensitivity is twice that: a record above raises the distances on one side of
+    the statistic and lowers those on the other (Smith 2011; Asi and Duchi 2020).
+    """
+    return selection_rate(epsilon, float(steps), monotonic=False)
+
+
+def price_rate(epsilon: float, highest: Fraction, scaling: str) -> Fraction:
+    """The rate of the utility *revenue*, price * number of bids >= price.
+
+    One bid that is added, removed or moved changes the revenue of all prices in the same
+    direction, by at most the highest price: it is monotone under both relations, if no price
+    is negative. The "textbook" ignores that and divides by twice the sensitivity.
+    """
+    return Fraction(epsilon) / (highest * (2 if scaling == "textbook" else 1))
+
+
+def price_epsilon(epsilon: float, scaling: str) -> float:
+    """What `price_rate` promises, as epsilon and as bounded range."""
+    return amounts.up(amounts.exact(epsilon) / 2) if scaling == "textbook" else epsilon
+
+
+def laplace_rate(
+    epsilon: float, sensitivity: Fraction, exact: Fraction, step: Fraction, steps: int | None
+) -> Fraction:
+    """The rate a of Laplace noise: a point n steps from the statistic has weight exp(-a*n).
+
+    `sensitivity` is the decimal that prints and `exact` the number that is stored; the greater
+    one counts. Within bounds, `steps` apart, a is solved for: `bounded_laplace_rate`. On all
+    multiples of a step (`steps` None) that divides the sensitivity it is epsilon a sensitivity:
+    the normaliser has the step as its period, and its logarithm a slope of at most a, so that
+    moving the statistic by less costs less. Where `exact` is greater by e, that slope adds as
+    much again as the distance does.
+    """
+    more = max(exact - sensitivity, Fraction(0))
+    if steps is None:
+        return Fraction(epsilon) * step / (sensitivity + 2 * more)
+    reach = min((sensitivity + more) / step, Fraction(steps))
+    return bounded_laplace_rate(Fraction(epsilon), steps, reach)

@@ -1,0 +1,261 @@
+"""Public grids: which numbers can be released, and on which of them a record lies.
+
+Both are fixed maps that do not look at other records, so neither can tell of them. A released
+number is computed from its index alone.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from . import _validate
+from ._typing import AnyArray, FloatArray, IntArray
+from .errors import ParameterError, ParameterTypeError
+
+STEPS = 1 << 40  # of a grid for which neither step nor points are given
+MOST_STEPS = (1 << 52) - 2  # a count of points is exact in float64, and a bound of the sampler
+INT64 = range(-(1 << 63), 1 << 63)
+EXACT = 1 << 53  # integers up to here are doubles
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """The points of a public grid, in increasing order: numbers 0, ..., size - 1.
+
+    Evenly spaced: point t is the double nearest to (A + t * S) / D, with `unit` = (A, S, D);
+    it is an int where bounds and step are ints (`whole`). Otherwise `points` holds them.
+    """
+
+    size: int
+    whole: bool
+    unit: tuple[int, int, int]
+    points: AnyArray | None = field(default=None, repr=False)
+    _identity: tuple[Any, ...] = field(default=(), repr=False)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Grid) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+    @cached_property
+    def simple(self) -> bool:
+        """Whether a conversion and a division of doubles give a point, correctly rounded.
+
+        Both are exact, or the conversion rounds and the division is by a power of two.
+        """
+        if self.points is not None:
+            return False
+        a, s, d = self.unit
+        most = max(abs(a), abs(a + (self.size - 1) * s))
+        power = d & (d - 1) == 0 and d.bit_length() < 900 and not self.whole
+        return (most <= EXACT and d <= EXACT) or (power and most < 1 << 62)
+
+    @cached_property
+    def for_kernels(self) -> tuple[IntArray, IntArray, FloatArray] | None:
+        """What `kernels/grid_points.py` takes for float and for integer records, if it can."""
+        low, high = float(self.value(0)), float(self.value(self.size - 1))
+        if not self.simple or max(abs(low), abs(high)) > EXACT:
+            return None
+        a, s, d = self.unit
+        last = self.size - 1
+        scale = np.array([float(d), low, high, last / (high - low)])
+        return np.array([a, s, last, 1]), np.array([a, s, last, 0]), scale
+
+    def exact(self, t: int) -> Fraction:
+        """The exact number that point t stands for (rounded once in `value`)."""
+        if self.points is not None:
+            return Fraction(self.points[t].item())
+        a, s, d = self.unit
+        return Fraction(a + t * s, d)
+
+    def value(self, t: int) -> int | float:
+        """Point t, as it is released."""
+        if self.points is not None:
+            number: int | float = self.points[t].item()
+            return number
+        a, s, d = self.unit
+        return a + t * s if self.whole else (a + t * s) / d  # integers: rounded once
+
+    def values(self, t: IntArray) -> Any:
+        """Points t, an int64 or float64 array of the same shape."""
+        if self.points is not None:
+            return self.points[t]
+        a, s, d = self.unit
+        if self.whole:
+            return a + np.asarray(t, np.int64) * s
+        if self.simple:
+            return (a + np.asarray(t, np.int64) * s).astype(np.float64) / float(d)
+        listed = np.asarray(t, np.int64)
+        found = [self.value(int(i)) for i in listed.reshape(-1)]
+        return np.array(found, np.float64).reshape(listed.shape)
+
+    def index(self, records: AnyArray) -> IntArray:
+        """The largest point <= each record, clamped to the grid; int64 or float64, no NaN."""
+        if self.points is not None:
+            return np.maximum(self._points_below(records) - 1, 0)
+        if self.whole:
+            return self._index_of_integers(_floors(records))
+        return self._index_of_floats(_doubles_below(records))
+
+    def _points_below(self, records: AnyArray) -> IntArray:
+        """How many points of a grid of points are <= each record."""
+        if self.points is None:  # for the type checker
+            return np.zeros(0, np.int64)
+        ints = self.points.dtype.kind == "i"
+        own = _floors(records) if ints else _doubles_below(records)
+        return np.searchsorted(self.points, own, "right").astype(np.int64)
+
+    def _index_of_integers(self, records: IntArray) -> IntArray:
+        a, s, _ = self.unit
+        clamped = np.clip(records, a, a + (self.size - 1) * s)
+        wrapped = clamped.view(np.uint64) - np.uint64(a % (1 << 64))
+        return (wrapped // np.uint64(s)).astype(np.int64)
+
+    def _index_of_floats(self, records: FloatArray) -> IntArray:
+        last = self.size - 1
+        low, high = float(self.value(0)), float(self.value(last))
+        x = np.clip(records, low, high)
+        # The estimate is off by less than 2 (relative error 2**-51); then compare points.
+        share = (x / 2 - low / 2) / (high / 2 - low / 2)
+        t = np.minimum((share * last).astype(np.int64), last)
+        while bool((over := self.values(t) > x).any()):
+            t -= over
+        while bool((under := (t < last) & (self.values(np.minimum(t + 1, last)) <= x)).any()):
+            t += under
+        return t
+
+    def places(self, x: Any) -> IntArray:
+        """How many points are <= x, elementwise, in 0, ..., size; x are float64 without NaN."""
+        at = np.asarray(x, np.float64)
+        flat = at.reshape(-1)
+        low = flat < self.value(0)  # Python compares an int with a float exactly
+        return np.where(low, 0, self.index(flat) + 1).reshape(at.shape)
+
+    def least(self, t: int, floats: bool) -> int | float:
+        """The least record, a double or an int64, whose index is at least t > 0."""
+        value = self.value(t)
+        if floats:
+            number = float(value)
+            return math.nextafter(number, math.inf) if number < value else number
+        return min(math.ceil(value), INT64[-1])
+
+
+def make_grid(bounds: Any, step: Any = None, grid: Any = None, steps: int = STEPS) -> Grid:
+    """A grid from public parameters: a step that divides the bounds, or points, or neither.
+
+    Floats are read as the decimals that print, so that 0.1 divides 1.
+
+    Raises
+    ------
+    ParameterError, ParameterTypeError
+        If they do not fit together.
+    """
+    low, high = _bounds(bounds)
+    if isinstance(grid, Grid):  # of a mechanism that is built again with other parameters
+        return grid
+    if step is not None and grid is not None:
+        raise ParameterError("give step or grid, not both")
+    if grid is not None:
+        return _of_points(low, high, grid)
+    a, b = decimal(low), decimal(high)
+    most = math.ulp(max(abs(float(low)), abs(float(high))))
+    if step is None:
+        while steps > 1 and (b - a) / steps < Fraction(most):
+            steps >>= 1  # closer points would be the same doubles
+        return _even(a, (b - a) / steps, steps, whole=False)
+    width = decimal(_number("step", step))
+    if width <= 0:
+        raise ParameterError(f"step must be > 0, got {step!r}")
+    count = (b - a) / width
+    if count.denominator != 1:
+        raise ParameterError(f"step must divide the bounds: got step {step!r}, bounds {bounds!r}")
+    if count > MOST_STEPS:
+        raise ParameterError(f"step must not be so small: at most 2**52 points, got step {step!r}")
+    whole = all(isinstance(x, numbers.Integral) for x in (low, high, step))
+    if not whole and width < Fraction(most):
+        raise ParameterError(f"step must be so large that points differ in float64, got {step!r}")
+    return _even(a, width, int(count), whole=whole)
+
+
+def _even(start: Fraction, width: Fraction, steps: int, whole: bool) -> Grid:
+    common = math.lcm(start.denominator, width.denominator)
+    unit = int(start * common), int(width * common), common
+    made = Grid(steps + 1, whole, unit, None, ("even", steps, whole, unit))
+    if not whole and not made.value(0) < made.value(1):
+        raise ParameterError("bounds must be so far apart that their grid's points differ")
+    return made
+
+
+def _of_points(low: Any, high: Any, grid: Any) -> Grid:
+    points = _validate.exact_array(grid)
+    if points is None or points.ndim != 1 or points.dtype.kind not in "iuf":
+        raise ParameterTypeError("grid must be a one-dimensional array of numbers")
+    if points.size < 2 or not bool(np.isfinite(points).all() and (np.diff(points) > 0).all()):
+        raise ParameterError("grid must hold at least two finite numbers in increasing order")
+    if not low <= points[0].item() or not points[-1].item() <= high:
+        raise ParameterError("grid must lie within the bounds")
+    whole = points.dtype.kind in "iu"
+    kept = np.array(points, dtype=np.int64 if whole else np.float64)
+    kept.flags.writeable = False
+    return Grid(kept.size, whole, (0, 0, 1), kept, ("points", kept.tobytes(), whole))
+
+
+def _bounds(bounds: Any) -> tuple[Any, Any]:
+    try:
+        low, high = bounds
+    except (TypeError, ValueError):
+        raise ParameterTypeError(
+            "bounds must be two public numbers (lower, upper), chosen without the data"
+        ) from None
+    low, high = _number("bounds", low), _number("bounds", high)
+    if not low < high or not math.isfinite(float(high) - float(low)):
+        raise ParameterError(f"bounds must be finite with lower < upper, got {bounds!r}")
+    return low, high
+
+
+def _number(name: str, value: Any) -> Any:
+    """A finite number: an int within 64 bits, or a float, Decimal or Fraction."""
+    number = _validate.real(name, value)
+    if not math.isfinite(number):
+        raise ParameterError(f"{name} must be finite, got {value!r}")
+    if isinstance(value, numbers.Integral):
+        if int(value) not in INT64:
+            raise ParameterError(f"{name} must fit into 64 bits where it is an integer")
+        return int(value)
+    return value if isinstance(value, (Decimal, Fraction)) else number
+
+
+def decimal(value: Any) -> Fraction:
+    """A public number as the exact decimal that prints: 0.1 is one tenth."""
+    return Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
+
+
+def _floors(records: AnyArray) -> IntArray:
+    """The largest int64 <= each record, clamped to int64."""
+    if records.dtype.kind == "f":
+        wide = np.clip(np.floor(records), -(2.0**63), 2.0**63 - 1024)
+        top = records >= 2.0**63
+        return np.where(top, INT64[-1], wide.astype(np.int64))
+    if records.dtype.kind == "u":
+        return np.minimum(records, np.uint64(INT64[-1])).astype(np.int64)
+    return records.astype(np.int64, copy=False)
+
+
+def _doubles_below(records: AnyArray) -> FloatArray:
+    """The largest double <= each record."""
+    rounded = records.astype(np.float64, copy=False)
+    if records.dtype.kind == "f":
+        return rounded
+    edge = 2.0**64 if records.dtype.kind == "u" else 2.0**63
+    inside = np.minimum(rounded, np.nextafter(edge, 0)).astype(records.dtype)
+    above = (rounded >= edge) | (inside > records)
+    return np.where(above, np.nextafter(rounded, -np.inf), rounded)

@@ -1,0 +1,221 @@
+"""From records to cells by rank distance, of the ranks that matter; and the way back.
+
+A statistic knows its form for n records (`_distance.py`), the rate of its weight and the
+grid. The cells beyond the window carry a lower bound of their distance; a draw that falls on
+one of them (in at most 2 of 10**7, where some point of the window is as near as can be)
+counts records to know its own (`RankShape.distance`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from . import _cells, _distance, _plan
+from ._cells import Cells, Words
+from ._grid import Grid
+from ._sources import OnGrid, Sorted, Source, Window
+from ._typing import FloatArray, IntArray, WordArray
+from ._weighting import Weighting
+from .errors import InvalidRecords
+from .kernels import runs
+from .kernels.heights import SIGNED
+from .kernels.window import TIED, window_cells
+
+MOST_RECORDS = 1 << 32  # the range of forms
+INT64, UINT64, BOOL = np.dtype(np.int64), np.dtype(np.uint64), np.dtype(np.bool_)
+Forms = Callable[[int], IntArray]  # of n records
+
+
+class RankStatistic:
+    """What does not depend on data: forms, the exact rate a unit of distance, grid, width."""
+
+    __slots__ = ("bits", "form", "grid", "reach", "weighting", "width")
+
+    def __init__(
+        self,
+        form: Forms,
+        rate: Fraction,
+        grid: Grid,
+        width: int = 0,
+        bits: int = _plan.WINDOW_BITS,
+    ) -> None:
+        self.form, self.grid, self.width, self.bits = form, grid, width, bits
+        self.weighting = Weighting(rate, None)
+        nats = (bits + grid.size.bit_length()) * math.log(2)
+        growth = self.weighting.rate_nats * float(_distance.slope(form(1 << 20)))
+        self.reach = math.ceil(min(nats / growth, float(MOST_RECORDS))) + 2
+
+    def shape(self, source: Source) -> RankShape:
+        """Cells for draws, from the window of ranks that matter."""
+        ranks = RanksThatMatter(self)
+        if type(source) is Sorted and self.width == 0 and source.total() > 0:
+            quick = self._quick(source, ranks)
+            if quick is not None:
+                return quick
+        window = source.window(self.grid, ranks)
+        form = self.form(0) if window.total == 0 else ranks.form
+        start, count, key = cells_of(window, form, self.grid.size, self.width)
+        loose = (key & 1).astype(bool) if (key[0] | key[-1]) & 1 else None
+        bits: WordArray = np.negative(key >> 1).view(np.uint64)
+        made = Cells(start, count, bits, SIGNED, loose)
+        return RankShape(self, source, window.total, form, made, self.weighting)
+
+    def _quick(self, source: Sorted, ranks: RanksThatMatter) -> RankShape | None:
+        """The same in one kernel call; None where it cannot be."""
+        grid, n = self.grid.for_kernels, source.total()
+        if grid is None:
+            return None
+        low, high = ranks(n)
+        first, last = max(low - 1, 0), min(high + 2, n)
+        room = 2 * (last - first) + 1
+        told = np.array((low, n, self.grid.size, low > first, high + 1 < last), INT64)
+        work, cells = np.empty(room, INT64), np.empty(3 * room, INT64)
+        base, bits = np.empty(2 * room), source.values[first:last].view(INT64)
+        unit = grid[0] if source.floats else grid[1]
+        m = window_cells(bits, unit, grid[2], told, ranks.form, work, cells, base)
+        if m == TIED:
+            return None
+        weighting = self.weighting.with_base(base[:m], base[room : room + m])
+        loose = None
+        if low > 0 or high + 1 < n:
+            loose = np.zeros(m, BOOL)
+            loose[0], loose[-1] = low > 0, high + 1 < n
+        bits = cells[2 * room : 2 * room + m].view(UINT64)
+        made = Cells(cells[:m], cells[room : room + m], bits, SIGNED, loose)
+        return RankShape(self, source, n, ranks.form, made, weighting)
+
+    def cells(self, source: Source) -> tuple[IntArray, IntArray, IntArray]:
+        """Starts, counts and distances of all cells."""
+        points, records = source.counts(self.grid)
+        n = int(records.sum())
+        window = Window(points, records, 0, n)
+        start, count, key = cells_of(window, self.form(n), self.grid.size, self.width)
+        return start, count, key >> 1
+
+    def sampler(self, source: OnGrid) -> RankSampler:
+        """What a law draws with."""
+        return RankSampler(self, source)
+
+
+class RanksThatMatter:
+    """Of n >= 1 records: the first and the last one, from 0. Keeps the form."""
+
+    __slots__ = ("_statistic", "form")
+
+    def __init__(self, statistic: RankStatistic) -> None:
+        self._statistic = statistic
+        self.form: IntArray
+
+    def __call__(self, n: int) -> tuple[int, int]:
+        if n >= MOST_RECORDS:
+            raise InvalidRecords("records must be fewer than 2**32")
+        self.form = self._statistic.form(n)
+        _, _, s, gate, _, _, _, _, _, t, other, *_ = self.form.tolist()
+        # Gaps where a side's distance begins; the least one lies there, or next to it.
+        left, right = n - -(-other // t), -(-gate // s)
+        reach = self._statistic.reach
+        return max(min(left, right - 1) - reach, 0), min(max(left + 1, right) + reach, n) - 1
+
+
+class RankShape:
+    """Cells of one data set; see `_cells.Shape`."""
+
+    __slots__ = ("cells", "form", "source", "statistic", "total", "weighting")
+
+    def __init__(
+        self,
+        statistic: RankStatistic,
+        source: Source,
+        total: int,
+        form: IntArray,
+        cells: Cells,
+        weighting: Weighting,
+    ) -> None:
+        self.statistic, self.source, self.total = statistic, source, total
+        self.form, self.cells, self.weighting = form, cells, weighting
+
+    def heights(self, cell: IntArray, index: IntArray) -> FloatArray:
+        """Of loose cells, from their points' true distances."""
+        pairs = zip(cell.tolist(), index.tolist(), strict=True)
+        return np.array([float(self._exponent(c, i)) for c, i in pairs])
+
+    def accepts(self, cell: int, index: int, lead: int, bits: int, words: Words) -> bool:
+        """The exact coin of a point of a loose cell."""
+        return _cells.coin(self._exponent(cell, index), lead, bits, words)
+
+    def _exponent(self, cell: int, index: int) -> Fraction:
+        bound = -int(self.cells.bits[cell].astype(np.int64))
+        return self.weighting.rate * (self.distance(index) - bound)
+
+    def distance(self, t: int) -> int:
+        """The distance of grid point t: the least within the width, by counting records.
+
+        On either side of the statistic the least is that of the point nearest to it, or of
+        the record nearest to it, as records may be closer than the gap beside them.
+        """
+        size, width = self.statistic.grid.size, self.statistic.width
+        first, last = max(t - width, 0), min(t + width, size - 1)
+        nearest = {first, last, t}
+        if width:
+            grid = self.statistic.grid
+            nearest |= {self.source.last(grid, last), self.source.first(grid, first)}
+        return min(self._at(s) for s in nearest if first <= s <= last)
+
+    def _at(self, t: int) -> int:
+        grid = self.statistic.grid
+        below, above = self.source.below(grid, t), self.source.below(grid, t + 1)
+        found = _distance.distance(self.form, below, above - below, self.total - above)
+        return int(found)
+
+
+class RankSampler:
+    """Draws of a law: the bytes of the mechanism's own."""
+
+    __slots__ = ("_source", "_statistic")
+
+    def __init__(self, statistic: RankStatistic, source: OnGrid) -> None:
+        self._statistic, self._source = statistic, source
+
+    def sample(self, size: Any, rng: Any, streams: Any, threads: Any, method: Any) -> Any:
+        """Values; see the mechanism's `sample`."""
+        shape = self._statistic.shape(self._source)
+        found = _cells.simulate(shape, size, rng, streams, threads, method)
+        return valued(self._statistic.grid, found)
+
+    def with_rate(self, rate: Fraction) -> RankSampler:
+        """The same data at another rate."""
+        s = self._statistic
+        return RankSampler(RankStatistic(s.form, rate, s.grid, s.width, s.bits), self._source)
+
+
+def cells_of(
+    window: Window, form: IntArray, size: int, width: int
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Starts, counts and keys of cells: see `kernels/runs.py`."""
+    told = np.array([window.below, window.total, size], INT64)
+    room = 2 * window.points.size + 1
+    start, count, key = np.empty(room, INT64), np.empty(room, INT64), np.empty(room, INT64)
+    m = runs.cells_fill(window.points, window.records, told, form, start, count, key)
+    return widened(start[:m], count[:m], key[:m], width)
+
+
+def widened(
+    start: IntArray, count: IntArray, key: IntArray, width: int
+) -> tuple[IntArray, IntArray, IntArray]:
+    """The same cells with the least key within `width` points of each point."""
+    if width == 0:
+        return start, count, key
+    m = start.size
+    wide = [np.empty(2 * m + 1, np.int64) for _ in range(3)]
+    found = runs.widen_fill(start, count, key, width, np.empty(m, np.int64), *wide)
+    return wide[0][:found], wide[1][:found], wide[2][:found]
+
+
+def valued(grid: Grid, index: Any) -> Any:
+    """The numbers of grid indices: an int or float, or an array."""
+    return grid.value(index) if isinstance(index, int) else grid.values(index)

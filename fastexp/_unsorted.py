@@ -1,0 +1,229 @@
+"""Unsorted records: pivots of a sample, one counting pass, and a small sort.
+
+Pivots only locate the ranks that matter; bad ones cost a further pass and change nothing
+(after Floyd and Rivest, "Expected time bounds for selection", 1975). They are moved to the
+edges of grid points, so that records on one point stay together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from . import _intake
+from ._grid import Grid
+from ._scan import in_parts
+from ._sources import NOTHING, SMALL, Ranks, Sorted, Source, Window
+from ._typing import AnyArray
+from .errors import InvalidRecords
+from .kernels import select_rank
+from .kernels.select_rank import FLIP
+
+SAMPLE = 1 << 15  # at most; the middle is then some 2 % of the records
+SPREAD = 1.75  # pivots lie 3.5 standard deviations of a sample's median away
+ROOM = 24  # a buffer for a share of the records, 4 % of their memory
+SPARE = 8  # places that `gather` may leave free
+THREADED = 1 << 20  # records
+LOWEST, HIGHEST = -(1 << 63), (1 << 63) - 1
+
+
+class Middle(NamedTuple):
+    """Records with keys from low to high, as far as there was room; how many below, inside."""
+
+    values: AnyArray
+    below: int
+    inside: int
+
+
+class Edges(NamedTuple):
+    """The keys between which records are gathered, and the grid points of the two ends."""
+
+    low: int
+    high: int
+    first: int
+    last: int
+
+
+class Unsorted(Source):
+    """Arrays in any order, from a callable that gives them anew for each pass."""
+
+    def __init__(
+        self,
+        again: Callable[[], Iterator[AnyArray]],
+        threads: int = 1,
+        total: int | None = None,
+    ) -> None:
+        self._again, self._threads, self._total = again, threads, total
+        self._checked = False
+
+    def parts(self) -> Iterator[AnyArray]:
+        """The arrays, without NaN."""
+        total = 0
+        for part in self._again():
+            if part.dtype.kind == "f" and not self._checked:
+                _refuse_nan(part)
+            total += part.size
+            yield part
+        self._total, self._checked = total, True
+
+    def total(self) -> int:
+        """How many records there are."""
+        if self._total is None:
+            self._total = sum(part.size for part in self._again())
+        return self._total
+
+    def window(self, grid: Grid, ranks: Ranks) -> Window:
+        """What lies on the grid around the ranks that matter."""
+        total, sample = self._sampled()
+        if total == 0:
+            return Window(NOTHING, NOTHING, 0, 0)
+        low, high = ranks(total)
+        if sample.size == total:
+            return _window(grid, sample, 0, total, low, high)
+        middle, edges = self._located(grid, total, sample, low, high)
+        if edges.first == edges.last:  # one grid point holds all the ranks that matter
+            point, records = np.array([edges.first]), np.array([middle.inside])
+            return Window(point, records, middle.below, total)
+        if middle.values.size < middle.inside:  # more ties than room: once more
+            middle = self._gather(edges, middle.inside, total)
+        values, below = _narrowed(grid, middle, low, high)
+        return _window(grid, values, below, total, low, high)
+
+    def _sampled(self) -> tuple[int, AnyArray]:
+        """How many records there are, and some of them, sorted: all, if they are few."""
+        total, step, size = 0, 1, 0
+        kept: list[AnyArray] = []
+        if self._total is not None and self._total > SMALL:
+            wanted = min(SAMPLE, max(SMALL // 8, int(self._total ** (2 / 3))))
+            step = self._total // wanted
+        for part in self._again():
+            kept.append(part[(-total) % step :: step])
+            total, size = total + part.size, size + kept[-1].size
+            while self._total is None and size > 2 * SAMPLE:
+                kept, step = [np.concatenate(kept)[::2]], 2 * step
+                size = kept[0].size
+        self._total = total
+        sample = np.sort(np.concatenate(kept)) if kept else np.zeros(0)
+        if sample.size and sample[-1] != sample[-1]:  # NaN is sorted to the end
+            raise InvalidRecords(_intake.MISSING)
+        return total, sample
+
+    def _located(
+        self, grid: Grid, total: int, sample: AnyArray, low: int, high: int
+    ) -> tuple[Middle, Edges]:
+        """Records that hold the ranks from low to high, as far as there is room."""
+        left, right = pivots(sample.size, total, low, high)
+        while True:
+            edges = edges_of(grid, sample, left, right)
+            share = int(1.1 * total * (right - left) / sample.size)
+            room = 0 if edges.first == edges.last else max(total // ROOM, 4 * SMALL, share)
+            middle = self._gather(edges, room, total)
+            short = middle.below > low, middle.below + middle.inside <= high
+            if not any(short):
+                return middle, edges
+            reach = max(right - left, 16)
+            left = max(left - reach, -1) if short[0] else left
+            right = min(right + reach, sample.size) if short[1] else right
+
+    def _gather(self, edges: Edges, room: int, total: int) -> Middle:
+        threads = self._threads if total >= THREADED else 1
+        kept, below, inside = [], 0, 0
+        for part in self._again():
+            own = min(room, part.size)
+            found = gathered(part, edges.low, edges.high, own, threads)
+            kept.append(found.values)
+            room -= found.values.size
+            below, inside = below + found.below, inside + found.inside
+        return Middle(kept[0] if len(kept) == 1 else np.concatenate(kept), below, inside)
+
+
+def gathered(part: AnyArray, low: int, high: int, room: int, threads: int = 1) -> Middle:
+    """One pass over an array: its records with keys from low to high."""
+    bits, flip = part.view(np.int64), FLIP if part.dtype.kind == "f" else 0
+    ends = [bits.size * i // threads for i in range(threads + 1)]
+    own = -(-room // threads) + SPARE
+    spaces = [np.empty(own, np.int64) for _ in range(threads)]
+    told = np.zeros((threads, 4), np.int64)
+
+    def some(first: int, last: int) -> int:
+        for i in range(first, last):
+            work = np.empty(select_rank.BLOCK // 8, np.uint64)
+            args = bits[ends[i] : ends[i + 1]], flip, low, high, work, spaces[i]
+            told[i, 3] = select_rank.gather(*args, told[i, :3])
+        return 0
+
+    in_parts(some, threads, threads)
+    below, inside, bad, _ = told.sum(axis=0).tolist()
+    if bad:
+        raise InvalidRecords(_intake.MISSING)
+    found = [space[:count] for space, count in zip(spaces, told[:, 3].tolist(), strict=True)]
+    values = found[0] if threads == 1 else np.concatenate(found)
+    return Middle(values.view(part.dtype), below, inside)
+
+
+def pivots(size: int, total: int, low: int, high: int) -> tuple[int, int]:
+    """Places in a sorted sample that most likely lie outside the ranks from low to high."""
+    slack = SPREAD * size**0.5 + 2
+    left = int(size * (low / total) - slack)
+    right = int(size * ((high + 1) / total) + slack) + 1
+    return max(left, -1), min(right, size)
+
+
+def edges_of(grid: Grid, sample: AnyArray, left: int, right: int) -> Edges:
+    """The keys at two places in the sample, moved out to the edges of their grid points."""
+    floats = sample.dtype.kind == "f"
+    first, last = grid.index(sample[[max(left, 0), min(right, sample.size - 1)]]).tolist()
+    first = 0 if left < 0 else first
+    last = grid.size - 1 if right >= sample.size else last
+    low = LOWEST if first == 0 else edge(grid, first, floats)
+    high = HIGHEST if last + 1 == grid.size else edge(grid, last + 1, floats) - 1
+    return Edges(low, high, first, last)
+
+
+def _narrowed(grid: Grid, middle: Middle, low: int, high: int) -> tuple[AnyArray, int]:
+    """Sorted records that hold the ranks from low to high, and how many lie below them.
+
+    From many, once more by pivots: they are records like others.
+    """
+    values, below = middle.values, middle.below
+    while values.size > 4 * SMALL and values.size > 4 * (high - low + 1):
+        step = values.size // max(SMALL // 2, int(values.size ** (2 / 3)))
+        sample = np.sort(values[::step])
+        place = pivots(sample.size, values.size, low - below, high - below)
+        edges = edges_of(grid, sample, *place)
+        inner = gathered(values, edges.low, edges.high, values.size // 4)
+        outside = inner.below > low - below or inner.below + inner.inside <= high - below
+        if outside or inner.values.size < inner.inside:
+            break
+        values, below = inner.values, below + inner.below
+    values.sort()
+    return values, below
+
+
+def _window(grid: Grid, values: AnyArray, below: int, total: int, low: int, high: int) -> Window:
+    """The window from sorted records that hold it whole, `below` of all before them."""
+
+    def within(_: int) -> tuple[int, int]:
+        return low - below, high - below
+
+    found = Sorted(values).window(grid, within)
+    return Window(found.points, found.records, found.below + below, total)
+
+
+def edge(grid: Grid, t: int, floats: bool) -> int:
+    """The least order key of a record on grid point t > 0 or above; -0.0 lies with 0.0."""
+    value = grid.least(t, floats)
+    if not floats:
+        return int(value)
+    if value == 0.0:
+        return -1
+    bits = np.array([value]).view(np.int64)
+    return int((bits ^ ((bits >> 63) & FLIP))[0])
+
+
+def _refuse_nan(part: AnyArray) -> None:
+    for begin in range(0, part.size, _intake.CHUNK):
+        if bool(np.isnan(part[begin : begin + _intake.CHUNK]).any()):
+            raise InvalidRecords(_intake.MISSING)

@@ -1,0 +1,298 @@
+"""What every mechanism that releases a number of a public grid does: release, sample, law."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import MISSING, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import _cells, _validate
+from .._cells import Shape
+from .._grid import Grid, make_grid
+from .._rank import valued
+from .._rank_rows import matrix
+from .._records import Source, intake
+from .._typing import AnyArray, ArrayLike, IntArray, Membership, Neighbors, RNGLike, SeedLike
+from ..budget import Budget, spend
+from ..errors import ParameterTypeError
+from ..privacy import Guarantee, total
+
+if TYPE_CHECKING:
+    from ..laws.continuous import ContinuousLaw
+    from ..laws.grid import GridLaw
+
+ASSUMES = "one person is one record; bounds and grid were chosen without looking at the data"
+
+
+class NumberMechanism(ABC):
+    """Public parameters and the three verbs. Subclasses say how records become cells."""
+
+    epsilon: float
+    bounds: tuple[Any, Any]
+    step: Any
+    grid: Any
+
+    @property
+    @abstractmethod
+    def guarantee(self) -> Guarantee:
+        """What one draw promises."""
+
+    @abstractmethod
+    def _shape(self, source: Source) -> Shape:
+        """The cells of a data set, for draws."""
+
+    def _simulate_rows(self, records: AnyArray, *how: Any) -> IntArray:  # noqa: ARG002
+        """Grid indices of draws from each row of a matrix."""
+        raise ParameterTypeError("records must be one-dimensional: one data set at a time")
+
+    @abstractmethod
+    def _law_of(self, source: Source) -> GridLaw:
+        """The exact law on the grid."""
+
+    @abstractmethod
+    def _continuous_of(self, source: Source) -> ContinuousLaw:
+        """The density that the papers write down."""
+
+    def total(
+        self,
+        rows: int = 1,
+        disjoint: bool = False,
+        groups: bool = False,
+        membership: Membership = "private",
+        max_groups: int = 1,
+        max_rows: int = 1,
+        *,
+        neighbors: Neighbors | None = None,
+    ) -> Guarantee:
+        """The promise of several releases together; `fastexp.privacy.total`.
+
+        Parameters
+        ----------
+        rows : int
+            How many releases look at the same records.
+        disjoint, groups, membership, max_groups, max_rows
+            As for `fastexp.privacy.total`.
+        neighbors : {"add-remove", "replace"}, optional
+            The relation wanted; default: the guarantee's own.
+
+        Returns
+        -------
+        Guarantee
+
+        Raises
+        ------
+        ParameterError, ParameterTypeError
+            If a parameter is outside its range, or `guarantee` does not hold under
+            `neighbors`.
+        """
+        return total(
+            self.guarantee,
+            rows=rows,
+            disjoint=disjoint,
+            groups=groups,
+            membership=membership,
+            max_groups=max_groups,
+            max_rows=max_rows,
+            neighbors=neighbors,
+        )
+
+    def release(
+        self,
+        records: Any,
+        *,
+        budget: Budget | None = None,
+        threads: int = 1,
+        nan: str = "raise",
+        assume_sorted: bool = False,
+    ) -> int | float:
+        """One private number, from the operating system's randomness.
+
+        Exact: integers and lazily drawn bits decide, so the output law *is* the mechanism's
+        on the public grid. There is no seed and no state.
+
+        Parameters
+        ----------
+        records : array_like, str, Path, callable or tuple
+            One number a person: an array of integers or floats, a path to a .npy file, a
+            callable that returns arrays one after the other (anew at each call), or a tuple
+            (values, counts). What lies outside the bounds is clamped.
+        budget : Budget, optional
+            Is charged before the records are looked at, and never refunded.
+        threads : int
+            1; 0 for all that the process may use. Pays from some 1e6 records.
+        nan : {"raise", "drop", "lower", "upper"}
+            Missing records (NaN, null, masked): refuse (this depends on the data and is
+            outside the guarantee), leave them out, or read them as the lower or upper bound.
+            Under neighbors="replace", "drop" would change their number: use a bound.
+        assume_sorted : bool
+            The records are said to be sorted: a release checks it, in one pass; if they are
+            not, it takes them as unsorted, without a word.
+
+        Returns
+        -------
+        int or float
+            A point of `grid`: int where bounds and step are.
+
+        Raises
+        ------
+        ParameterTypeError, ParameterError
+            If the form of the records is wrong.
+        BudgetExceeded
+            If the rest of the budget does not cover it: nothing is drawn or charged.
+        InvalidRecords
+            If a record is missing and nan="raise". A budget is charged before.
+        RandomnessError
+            If the operating system gives no randomness.
+
+        Notes
+        -----
+        **Privacy**: `guarantee`, for every call anew. **Timing**: depends on the number of
+        records and, mildly, on the data: see SECURITY.md.
+        """
+        workers = _validate.threads(threads)
+        self._check_policy(nan)
+        promised = _validate.flag("assume_sorted", assume_sorted)
+        if budget is not None:
+            spend(budget, self)
+        source = intake(records, nan, promised, workers, check_sorted=True)
+        number: int | float = self.grid.value(_cells.release(self._shape(source)))
+        return number
+
+    def sample(
+        self,
+        records: Any,
+        size: int | None = None,
+        *,
+        rng: SeedLike | RNGLike | None = None,
+        streams: ArrayLike | None = None,
+        threads: int = 1,
+        method: str | None = None,
+        nan: str = "raise",
+        assume_sorted: bool = False,
+    ) -> Any:
+        """Simulation draws of the law of `release`, reproducible from `rng`; not private.
+
+        Parameters
+        ----------
+        records : array_like, str, Path, callable or tuple
+            As in `release`; or an array of shape (rows, n), a data set a row.
+        size : int, optional
+            How many draws of each data set; None: one, as a scalar.
+        rng : {None, int, array_like[ints], SeedSequence, BitGenerator, Generator}, optional
+            None: fresh from the operating system; else as in SPEC 7. **A seeded draw is not
+            a private release.**
+        streams : array_like of int, shape (rows,), optional
+            The names of the data sets' streams; default 0, 1, ....
+        threads : int
+            1; 0 for all. Never changes the draws.
+        method : {None, "envelope", "gumbel"}, optional
+            Pins the kernel that chooses the cell; None is "envelope", which is exact.
+        nan : {"raise", "drop", "lower", "upper"}
+            As in `release`.
+        assume_sorted : bool
+            Take the records as sorted without a look: of a memory-mapped file only some pages
+            are read. If they are not, the draws are wrong.
+
+        Returns
+        -------
+        int, float or ndarray of int64 or float64, shape (size,), (rows,) or (rows, size)
+            Points of `grid`. The bytes depend on records, key, stream and size alone: not on
+            the records' order, their parts, threads or CPU.
+
+        Raises
+        ------
+        ParameterTypeError, ParameterError, InvalidRecords
+            As in `release`, and for `size`, `rng`, `streams` and `method`.
+        """
+        self._check_policy(nan)
+        promised = _validate.flag("assume_sorted", assume_sorted)
+        rows = matrix(records)
+        if rows is not None:
+            how = size, rng, streams, threads, method, nan, promised
+            return self.grid.values(self._simulate_rows(rows, *how))
+        source = intake(records, nan, promised, threads)
+        found = _cells.simulate(self._shape(source), size, rng, streams, threads, method)
+        return valued(self.grid, found)
+
+    def law(self, records: Any, *, nan: str = "raise", assume_sorted: bool = False) -> GridLaw:
+        """The exact law of `release` and `sample` on these records, **which it holds**.
+
+        Parameters
+        ----------
+        records : array_like, str, Path, callable or tuple
+            As in `release`.
+        nan : {"raise", "drop", "lower", "upper"}
+            As in `release`.
+        assume_sorted : bool
+            As in `sample`.
+
+        Returns
+        -------
+        GridLaw
+        """
+        self._check_policy(nan)
+        return self._law_of(intake(records, nan, _validate.flag("assume_sorted", assume_sorted)))
+
+    def continuous_law(self, records: Any, *, nan: str = "raise") -> ContinuousLaw:
+        """The density that the papers write down, on the clamped records; for analysis.
+
+        Nothing is released from it: floats cannot. On a fine grid `law` comes close, except
+        where records are equal, which a density cannot see (`law` and `widen` can).
+
+        Parameters
+        ----------
+        records : array_like, str, Path, callable or tuple
+            As in `release`.
+        nan : {"raise", "drop", "lower", "upper"}
+            As in `release`.
+
+        Returns
+        -------
+        ContinuousLaw
+        """
+        self._check_policy(nan)
+        return self._continuous_of(intake(records, nan))
+
+    def _check_policy(self, nan: Any) -> None:
+        """Refuse a policy for missing records, before any look at them."""
+        _validate.choice("nan", nan, ("raise", "drop", "lower", "upper"))
+
+    def __repr__(self) -> str:
+        parts = []
+        for item in fields(self):  # type: ignore[arg-type]  # subclasses are dataclasses
+            value = getattr(self, item.name)
+            if item.name == "grid":
+                if self.step is None and self.grid.points is not None:
+                    parts.append(f"grid=<{self.grid.size} points>")
+            elif item.repr and item.init and (item.default is MISSING or value != item.default):
+                parts.append(f"{item.name}={value!r}")
+        return f"{type(self).__name__}({', '.join(parts)})"
+
+
+def check_number(mechanism: Any) -> None:
+    """Validate what every mechanism of numbers has, and put in exact values and the grid."""
+    put = object.__setattr__
+    put(mechanism, "any_epsilon", _validate.flag("any_epsilon", mechanism.any_epsilon))
+    put(mechanism, "epsilon", _validate.epsilon(mechanism.epsilon, mechanism.any_epsilon))
+    made = make_grid(mechanism.bounds, mechanism.step, mechanism.grid)
+    put(mechanism, "grid", made)
+    put(mechanism, "bounds", tuple(mechanism.bounds))
+    if isinstance(mechanism.step, np.generic):
+        put(mechanism, "step", mechanism.step.item())
+
+
+def steps_within(grid: Grid, widen: Any) -> int:
+    """How many points of an evenly spaced grid lie within `widen` >= 0 of a point, on a side."""
+    from .._grid import decimal
+    from ..errors import ParameterError
+
+    number = _validate.at_least("widen", widen, 0.0)
+    if number == 0.0:
+        return 0
+    if grid.points is not None:
+        raise ParameterError("widen must be 0 with grid=: its points have no common step")
+    _, s, d = grid.unit
+    exact = decimal(number) if isinstance(widen, (float, np.floating)) else decimal(widen)
+    return min(int(exact * d / s), grid.size - 1)

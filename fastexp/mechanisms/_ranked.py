@@ -1,0 +1,68 @@
+"""Mechanisms whose utility is minus a rank distance: what they have in common."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import _distance, _rank_rows
+from .._grid import decimal
+from .._rank import RankShape, RankStatistic
+from .._records import Source
+from .._typing import AnyArray, IntArray, Neighbors
+from ..privacy import rank_rate
+from ._number import NumberMechanism, steps_within
+
+if TYPE_CHECKING:
+    from ..laws.continuous import ContinuousLaw
+    from ..laws.grid import GridLaw
+
+
+class RankMechanism(NumberMechanism):
+    """The verbs of `NumberMechanism`, by a `RankStatistic`."""
+
+    _statistic: RankStatistic
+
+    @property
+    def _unit(self) -> Fraction:
+        """One integer of the distance, in units of the utility."""
+        return Fraction(1)
+
+    def _shape(self, source: Source) -> RankShape:
+        return self._statistic.shape(source)
+
+    def _simulate_rows(self, records: AnyArray, *how: Any) -> IntArray:
+        return _rank_rows.simulate(self._statistic, records, *how)
+
+    def _law_of(self, source: Source) -> GridLaw:
+        from ..laws.ranked import distance_law
+
+        return distance_law(self, source, self._unit)
+
+    def _continuous_of(self, source: Source) -> ContinuousLaw:
+        from ..laws.densities import median_density
+
+        low, high = (float(decimal(bound)) for bound in self.bounds)
+        parts = [np.clip(part.astype(np.float64), low, high) for part in source.parts()]
+        knots = np.sort(np.concatenate([*parts, [low, high]]))
+        n = knots.size - 2
+        gaps: IntArray = np.arange(n + 1)
+        distances = _distance.distance(self._statistic.form(n), gaps, np.zeros_like(gaps), n - gaps)
+        rate = self._statistic.weighting.rate
+        return median_density(knots, distances, rate, self._unit, self.epsilon)
+
+
+def rank_statistic(mechanism: Any, q: Fraction) -> RankStatistic:
+    """What draws of a mechanism of the q-quantile need; validates its convention."""
+    how: Neighbors = mechanism.neighbors
+    convention = _distance.as_convention(q, mechanism.convention)
+    form = _distance.QuantileForms(q, how, convention)
+    rate = rank_rate(mechanism.epsilon, _distance.steps(q, how, convention))
+    return RankStatistic(form, rate, mechanism.grid, widened_width(mechanism))
+
+
+def widened_width(mechanism: Any) -> int:
+    """The `widen` of a mechanism in grid steps."""
+    return steps_within(mechanism.grid, mechanism.widen)
