@@ -29,12 +29,20 @@ if TYPE_CHECKING:
         SensitivityWarning,
     )
     from .laws.bounds import epsilon_for, loss_bound
+    from .laws.continuous import ContinuousLaw
     from .laws.finite import FiniteLaw, LossTail
+    from .laws.grid import GridLaw
     from .laws.permute_flip import PermuteAndFlipLaw
     from .laws.top_k import TopKLaw
     from .mechanisms.exponential import Exponential
+    from .mechanisms.laplace import Laplace
+    from .mechanisms.median import Median
+    from .mechanisms.mode import Mode
     from .mechanisms.most_common import MostCommon
+    from .mechanisms.order_statistic import Maximum, OrderStatistic
     from .mechanisms.permute_and_flip import PermuteAndFlip
+    from .mechanisms.price import Price
+    from .mechanisms.quantile import Quantile
     from .mechanisms.randomized_response import RandomizedResponse
     from .mechanisms.report_noisy_max import ReportNoisyMax
     from .mechanisms.scored import ScoredExponential
@@ -46,20 +54,29 @@ _HOME = {
     "Budget": "budget",
     "BudgetError": "errors",
     "BudgetExceeded": "errors",
+    "ContinuousLaw": "laws.continuous",
     "Exponential": "mechanisms.exponential",
     "FastexpError": "errors",
     "FiniteLaw": "laws.finite",
+    "GridLaw": "laws.grid",
     "Guarantee": "privacy",
     "InvalidRecords": "errors",
     "InvalidUtilities": "errors",
+    "Laplace": "mechanisms.laplace",
     "LossTail": "laws.finite",
+    "Maximum": "mechanisms.order_statistic",
+    "Median": "mechanisms.median",
+    "Mode": "mechanisms.mode",
     "MostCommon": "mechanisms.most_common",
     "NotReleasable": "errors",
+    "OrderStatistic": "mechanisms.order_statistic",
     "ParameterError": "errors",
     "ParameterTypeError": "errors",
     "PermuteAndFlip": "mechanisms.permute_and_flip",
     "PermuteAndFlipLaw": "laws.permute_flip",
     "PrecisionError": "errors",
+    "Price": "mechanisms.price",
+    "Quantile": "mechanisms.quantile",
     "RandomizedResponse": "mechanisms.randomized_response",
     "RandomnessError": "errors",
     "ReportNoisyMax": "mechanisms.report_noisy_max",
@@ -80,20 +97,29 @@ __all__ = [
     "Budget",
     "BudgetError",
     "BudgetExceeded",
+    "ContinuousLaw",
     "Exponential",
     "FastexpError",
     "FiniteLaw",
+    "GridLaw",
     "Guarantee",
     "InvalidRecords",
     "InvalidUtilities",
+    "Laplace",
     "LossTail",
+    "Maximum",
+    "Median",
+    "Mode",
     "MostCommon",
     "NotReleasable",
+    "OrderStatistic",
     "ParameterError",
     "ParameterTypeError",
     "PermuteAndFlip",
     "PermuteAndFlipLaw",
     "PrecisionError",
+    "Price",
+    "Quantile",
     "RandomizedResponse",
     "RandomnessError",
     "ReportNoisyMax",

@@ -10,7 +10,7 @@ import numpy as np
 from . import _cells, _distance
 from ._cells import Cells
 from ._grid import Grid
-from ._rank import valued, widened
+from ._rank import listed, utilities, valued, widened
 from ._sources import OnGrid, Source
 from ._typing import IntArray
 from ._weighting import Weighting
@@ -38,12 +38,19 @@ class ModeShape:
 
 
 class ModeStatistic:
-    """What does not depend on data: the exact rate, the grid and the width."""
+    """What does not depend on data: the exact rate, the grid and the width (`_rank.py`)."""
 
-    __slots__ = ("grid", "weighting", "width")
+    __slots__ = ("grid", "near", "weighting", "width")
 
-    def __init__(self, rate: Fraction, grid: Grid, width: int) -> None:
+    def __init__(
+        self,
+        rate: Fraction,
+        grid: Grid,
+        width: int = 0,
+        near: tuple[IntArray, IntArray] | None = None,
+    ) -> None:
         self.grid, self.width, self.weighting = grid, width, Weighting(rate, None)
+        self.near = near
 
     def cells(self, source: Source) -> tuple[IntArray, IntArray, IntArray]:
         """Starts, counts and distances of all cells."""
@@ -58,13 +65,15 @@ class ModeStatistic:
         kept = np.flatnonzero(count > 0)
         order = kept[np.argsort(start[kept], kind="stable")]
         start, count, key = widened(start[order], count[order], key[order], self.width)
-        return start, count, key >> 1
+        if self.near is None:
+            return start, count, key >> 1
+        return listed(count, key >> 1, self.near)
 
     def shape(self, source: Source) -> ModeShape:
         """Cells for draws."""
         start, count, distance = self.cells(source)
-        bits = (-distance).view(np.uint64)
-        return ModeShape(Cells(start, count, bits, SIGNED, None), self.weighting)
+        made = Cells(start, count, utilities(distance), SIGNED, None)
+        return ModeShape(made, self.weighting)
 
     def sampler(self, source: OnGrid) -> ModeSampler:
         """What a law draws with."""
@@ -88,4 +97,4 @@ class ModeSampler:
     def with_rate(self, rate: Fraction) -> ModeSampler:
         """The same data at another rate."""
         s = self._statistic
-        return ModeSampler(ModeStatistic(rate, s.grid, s.width), self._source)
+        return ModeSampler(ModeStatistic(rate, s.grid, s.width, s.near), self._source)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,8 @@ def make_key(rng: Any) -> WordArray:
     """
     if rng is None:
         return os_words(2)
+    if type(rng) is int and rng >= 0:
+        return _key_of(rng).copy()
     if isinstance(rng, np.random.Generator):
         rng = rng.bit_generator
     if isinstance(rng, np.random.BitGenerator):
@@ -78,6 +81,11 @@ def make_key(rng: Any) -> WordArray:
             "rng must be None, a non-negative integer or a sequence of them, a SeedSequence, "
             "a numpy.random.Generator or a BitGenerator"
         ) from None
+
+
+@lru_cache(maxsize=256)  # a seed is no data; a SeedSequence takes 10 us
+def _key_of(seed: int) -> WordArray:
+    return np.random.SeedSequence(seed).generate_state(2, np.uint64)
 
 
 def text_name(text: str, tag: int) -> tuple[int, int]:

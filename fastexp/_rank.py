@@ -18,6 +18,7 @@ import numpy as np
 from . import _cells, _distance, _plan
 from ._cells import Cells, Words
 from ._grid import Grid
+from ._nearest import range_least
 from ._sources import OnGrid, Sorted, Source, Window
 from ._typing import FloatArray, IntArray, WordArray
 from ._weighting import Weighting
@@ -32,9 +33,13 @@ Forms = Callable[[int], IntArray]  # of n records
 
 
 class RankStatistic:
-    """What does not depend on data: forms, the exact rate a unit of distance, grid, width."""
+    """What does not depend on data: forms, the exact rate a unit of distance, grid, width.
 
-    __slots__ = ("bits", "form", "grid", "reach", "weighting", "width")
+    A width is in steps of the grid; of a grid of points it is `near`, the first and the last
+    point that are within it of each point.
+    """
+
+    __slots__ = ("bits", "form", "grid", "near", "reach", "weighting", "width")
 
     def __init__(
         self,
@@ -42,9 +47,11 @@ class RankStatistic:
         rate: Fraction,
         grid: Grid,
         width: int = 0,
+        near: tuple[IntArray, IntArray] | None = None,
         bits: int = _plan.WINDOW_BITS,
     ) -> None:
         self.form, self.grid, self.width, self.bits = form, grid, width, bits
+        self.near = near
         self.weighting = Weighting(rate, None)
         nats = (bits + grid.size.bit_length()) * math.log(2)
         growth = self.weighting.rate_nats * float(_distance.slope(form(1 << 20)))
@@ -52,6 +59,8 @@ class RankStatistic:
 
     def shape(self, source: Source) -> RankShape:
         """Cells for draws, from the window of ranks that matter."""
+        if self.near is not None:
+            return self._listed(source)
         ranks = RanksThatMatter(self)
         if type(source) is Sorted and self.width == 0 and source.total() > 0:
             quick = self._quick(source, ranks)
@@ -61,8 +70,7 @@ class RankStatistic:
         form = self.form(0) if window.total == 0 else ranks.form
         start, count, key = cells_of(window, form, self.grid.size, self.width)
         loose = (key & 1).astype(bool) if (key[0] | key[-1]) & 1 else None
-        bits: WordArray = np.negative(key >> 1).view(np.uint64)
-        made = Cells(start, count, bits, SIGNED, loose)
+        made = Cells(start, count, utilities(key >> 1), SIGNED, loose)
         return RankShape(self, source, window.total, form, made, self.weighting)
 
     def _quick(self, source: Sorted, ranks: RanksThatMatter) -> RankShape | None:
@@ -85,8 +93,8 @@ class RankStatistic:
         if low > 0 or high + 1 < n:
             loose = np.zeros(m, BOOL)
             loose[0], loose[-1] = low > 0, high + 1 < n
-        bits = cells[2 * room : 2 * room + m].view(UINT64)
-        made = Cells(cells[:m], cells[room : room + m], bits, SIGNED, loose)
+        found: WordArray = cells[2 * room : 2 * room + m].view(UINT64)
+        made = Cells(cells[:m], cells[room : room + m], found, SIGNED, loose)
         return RankShape(self, source, n, ranks.form, made, weighting)
 
     def cells(self, source: Source) -> tuple[IntArray, IntArray, IntArray]:
@@ -95,7 +103,16 @@ class RankStatistic:
         n = int(records.sum())
         window = Window(points, records, 0, n)
         start, count, key = cells_of(window, self.form(n), self.grid.size, self.width)
-        return start, count, key >> 1
+        if self.near is None:
+            return start, count, key >> 1
+        return listed(count, key >> 1, self.near)
+
+    def _listed(self, source: Source) -> RankShape:
+        """A cell for each point of a grid of points."""
+        start, count, distance = self.cells(source)
+        made = Cells(start, count, utilities(distance), SIGNED, None)
+        n = source.total()
+        return RankShape(self, source, n, self.form(n), made, self.weighting)
 
     def sampler(self, source: OnGrid) -> RankSampler:
         """What a law draws with."""
@@ -190,7 +207,8 @@ class RankSampler:
     def with_rate(self, rate: Fraction) -> RankSampler:
         """The same data at another rate."""
         s = self._statistic
-        return RankSampler(RankStatistic(s.form, rate, s.grid, s.width, s.bits), self._source)
+        same = RankStatistic(s.form, rate, s.grid, s.width, s.near, s.bits)
+        return RankSampler(same, self._source)
 
 
 def cells_of(
@@ -214,6 +232,19 @@ def widened(
     wide = [np.empty(2 * m + 1, np.int64) for _ in range(3)]
     found = runs.widen_fill(start, count, key, width, np.empty(m, np.int64), *wide)
     return wide[0][:found], wide[1][:found], wide[2][:found]
+
+
+def utilities(distance: IntArray) -> WordArray:
+    """Minus distances, as bits."""
+    return np.negative(distance).view(np.uint64)
+
+
+def listed(
+    count: IntArray, distance: IntArray, near: tuple[IntArray, IntArray]
+) -> tuple[IntArray, IntArray, IntArray]:
+    """A cell for each point of a grid of points, with the least distance near it."""
+    least = range_least(np.repeat(distance, count), *near)
+    return np.arange(least.size), np.ones(least.size, np.int64), least
 
 
 def valued(grid: Grid, index: Any) -> Any:

@@ -86,7 +86,7 @@ class _Batch:
     def regular(self, size: int) -> bool:
         """Whether rows can take the common way: decided by what all rows share."""
         rows, n = self.records.shape
-        plain = rows > 0 and n > 0 and self.statistic.width == 0
+        plain = rows > 0 and n > 0 and self.statistic.width == 0 and self.statistic.near is None
         if not plain or self.statistic.grid.for_kernels is None:
             return False
         self.ranks = RanksThatMatter(self.statistic)

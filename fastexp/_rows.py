@@ -81,7 +81,8 @@ class Rows:
             chosen = out[first * count : last * count]
             return self._run(seeds, first, last, how.copy(), chosen)
 
-        found = in_parts(part, self.rows, self.threads(threads))
+        alone = self.rows == 1  # spares a draw's 30 us some 2
+        found = [part(0, 1)] if alone else in_parts(part, self.rows, self.threads(threads))
         check(min(found))
         if any(found):
             for place in np.flatnonzero(out == UNSURE):

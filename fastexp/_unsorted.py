@@ -26,6 +26,7 @@ SPREAD = 1.75  # pivots lie 3.5 standard deviations of a sample's median away
 ROOM = 24  # a buffer for a share of the records, 4 % of their memory
 SPARE = 8  # places that `gather` may leave free
 THREADED = 1 << 20  # records
+CHANGED = "records: a callable must yield the same records at each call"
 LOWEST, HIGHEST = -(1 << 63), (1 << 63) - 1
 
 
@@ -123,19 +124,24 @@ class Unsorted(Source):
             short = middle.below > low, middle.below + middle.inside <= high
             if not any(short):
                 return middle, edges
+            if left < 0 and right >= sample.size:
+                raise InvalidRecords(CHANGED)
             reach = max(right - left, 16)
             left = max(left - reach, -1) if short[0] else left
             right = min(right + reach, sample.size) if short[1] else right
 
     def _gather(self, edges: Edges, room: int, total: int) -> Middle:
         threads = self._threads if total >= THREADED else 1
-        kept, below, inside = [], 0, 0
+        kept, below, inside, seen = [], 0, 0, 0
         for part in self._again():
+            seen += part.size
             own = min(room, part.size)
             found = gathered(part, edges.low, edges.high, own, threads)
             kept.append(found.values)
             room -= found.values.size
             below, inside = below + found.below, inside + found.inside
+        if seen != total:
+            raise InvalidRecords(CHANGED)
         return Middle(kept[0] if len(kept) == 1 else np.concatenate(kept), below, inside)
 
 

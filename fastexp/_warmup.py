@@ -16,6 +16,13 @@ MODULES = (
     "permute_flip",
     "flip_law",
     "flips",
+    "places",
+    "grid_points",
+    "select_rank",
+    "runs",
+    "rank_rows",
+    "window",
+    "ragged",
 )
 
 

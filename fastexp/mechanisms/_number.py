@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import MISSING, fields
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import _cells, _validate
 from .._cells import Shape
-from .._grid import Grid, make_grid
+from .._grid import Grid, decimal, make_grid
+from .._nearest import within
 from .._rank import valued
 from .._rank_rows import matrix
 from .._records import Source, intake
@@ -283,16 +285,13 @@ def check_number(mechanism: Any) -> None:
         put(mechanism, "step", mechanism.step.item())
 
 
-def steps_within(grid: Grid, widen: Any) -> int:
-    """How many points of an evenly spaced grid lie within `widen` >= 0 of a point, on a side."""
-    from .._grid import decimal
-    from ..errors import ParameterError
-
+def reach_of(grid: Grid, widen: Any) -> tuple[int, tuple[IntArray, IntArray] | None]:
+    """`widen` in steps of an evenly spaced grid, or as ranges of a grid of points."""
     number = _validate.at_least("widen", widen, 0.0)
     if number == 0.0:
-        return 0
+        return 0, None
     if grid.points is not None:
-        raise ParameterError("widen must be 0 with grid=: its points have no common step")
+        return 0, within(grid.points.astype(np.float64), number)
     _, s, d = grid.unit
-    exact = decimal(number) if isinstance(widen, (float, np.floating)) else decimal(widen)
-    return min(int(exact * d / s), grid.size - 1)
+    exact = decimal(number) if isinstance(widen, (float, np.floating)) else Fraction(widen)
+    return min(int(exact * d / s), grid.size - 1), None

@@ -9,11 +9,12 @@ import numpy as np
 
 from .. import _distance, _rank_rows
 from .._grid import decimal
-from .._rank import RankShape, RankStatistic
+from .._nearest import widened_pieces
+from .._rank import Forms, RankShape, RankStatistic
 from .._records import Source
 from .._typing import AnyArray, IntArray, Neighbors
 from ..privacy import rank_rate
-from ._number import NumberMechanism, steps_within
+from ._number import NumberMechanism, reach_of
 
 if TYPE_CHECKING:
     from ..laws.continuous import ContinuousLaw
@@ -24,6 +25,7 @@ class RankMechanism(NumberMechanism):
     """The verbs of `NumberMechanism`, by a `RankStatistic`."""
 
     _statistic: RankStatistic
+    widen: Any
 
     @property
     def _unit(self) -> Fraction:
@@ -47,9 +49,15 @@ class RankMechanism(NumberMechanism):
         low, high = (float(decimal(bound)) for bound in self.bounds)
         parts = [np.clip(part.astype(np.float64), low, high) for part in source.parts()]
         knots = np.sort(np.concatenate([*parts, [low, high]]))
-        n = knots.size - 2
+        n, form = knots.size - 2, self._statistic.form(knots.size - 2)
         gaps: IntArray = np.arange(n + 1)
-        distances = _distance.distance(self._statistic.form(n), gaps, np.zeros_like(gaps), n - gaps)
+        distances = _distance.distance(form, gaps, np.zeros_like(gaps), n - gaps)
+        if self.widen:
+            inner = knots[1:-1]
+            below = np.searchsorted(inner, inner, "left")
+            equal = np.searchsorted(inner, inner, "right") - below
+            own = _distance.distance(form, below, equal, n - below - equal)
+            knots, distances = widened_pieces(knots, distances, own, float(self.widen))
         rate = self._statistic.weighting.rate
         return median_density(knots, distances, rate, self._unit, self.epsilon)
 
@@ -60,9 +68,9 @@ def rank_statistic(mechanism: Any, q: Fraction) -> RankStatistic:
     convention = _distance.as_convention(q, mechanism.convention)
     form = _distance.QuantileForms(q, how, convention)
     rate = rank_rate(mechanism.epsilon, _distance.steps(q, how, convention))
-    return RankStatistic(form, rate, mechanism.grid, widened_width(mechanism))
+    return ranked(mechanism, form, rate)
 
 
-def widened_width(mechanism: Any) -> int:
-    """The `widen` of a mechanism in grid steps."""
-    return steps_within(mechanism.grid, mechanism.widen)
+def ranked(mechanism: Any, form: Forms, rate: Fraction) -> RankStatistic:
+    """A statistic with the `widen` of a mechanism: in steps, or as ranges of its points."""
+    return RankStatistic(form, rate, mechanism.grid, *reach_of(mechanism.grid, mechanism.widen))

@@ -39,7 +39,7 @@ class Median(RankMechanism):
         (weak), the lower or the upper middle record, or the one that is both (strict).
     widen : number
         For equal records on a fine grid: a point's distance is the least one within `widen`
-        of it; in units of the records, public. Not with `grid`.
+        of it; in units of the records, public.
     any_epsilon : bool
         Lift the limits on epsilon.
 

@@ -9,7 +9,7 @@ from .._mode import ModeStatistic
 from .._records import Source
 from ..errors import ParameterError
 from ..privacy import Guarantee, rank_rate, selection_guarantee
-from ._number import ASSUMES, NumberMechanism, check_number, steps_within
+from ._number import ASSUMES, NumberMechanism, check_number, reach_of
 
 if TYPE_CHECKING:
     from .._mode import ModeShape
@@ -73,8 +73,8 @@ class Mode(NumberMechanism):
     def __post_init__(self) -> None:
         """Validate once; the mechanism is immutable afterwards."""
         check_number(self)
-        width = steps_within(self.grid, self.widen)
-        statistic = ModeStatistic(rank_rate(self.epsilon, 1), self.grid, width)
+        reach = reach_of(self.grid, self.widen)
+        statistic = ModeStatistic(rank_rate(self.epsilon, 1), self.grid, *reach)
         object.__setattr__(self, "_statistic", statistic)
 
     @property

@@ -10,7 +10,7 @@ from .. import _distance, _validate
 from .._rank import RankStatistic
 from ..privacy import Guarantee, rank_rate, selection_guarantee
 from ._number import ASSUMES, check_number
-from ._ranked import RankMechanism, widened_width
+from ._ranked import RankMechanism, ranked
 
 
 @dataclass(frozen=True, repr=False)
@@ -140,5 +140,4 @@ def _order_statistic(mechanism: Any, r: int) -> None:
     """Validate, and put in what draws need."""
     check_number(mechanism)
     form, rate = partial(_distance.order_form, r), rank_rate(mechanism.epsilon, 1)
-    width = widened_width(mechanism)
-    object.__setattr__(mechanism, "_statistic", RankStatistic(form, rate, mechanism.grid, width))
+    object.__setattr__(mechanism, "_statistic", ranked(mechanism, form, rate))

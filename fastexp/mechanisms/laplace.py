@@ -1,0 +1,353 @@
+"""A statistic with Laplace noise, on a public grid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from .. import _laplace, _validate
+from .._grid import Grid, _number, decimal, make_grid
+from .._laplace import LaplaceSampler, Truth
+from .._typing import ArrayLike, Membership, Neighbors, RNGLike, SeedLike
+from .._weighting import Weighting
+from ..budget import Budget, spend
+from ..errors import ParameterError
+from ..privacy import Guarantee, pure_guarantee, total
+from ..privacy.bounded_laplace import continuous_laplace_rate
+from ..privacy.rates import laplace_rate
+from ._finite import selection_repr
+
+if TYPE_CHECKING:
+    from ..laws.continuous import ContinuousLaw
+    from ..laws.grid import GridLaw
+
+ASSUMES = (
+    "sensitivity bounds how much one record changes f, in the numbers as they are represented; "
+    "step and bounds were chosen without looking at the data"
+)
+FINEST = 1 << 42  # multiples of a step to an e-fold; beyond, doubles would not tell them apart
+
+
+@dataclass(frozen=True, repr=False)
+class Laplace:
+    """A statistic f with Laplace noise: r with probability ∝ exp(-c·|f - r|) on a public grid.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter in nats; in [1e-9, 1e6] unless `any_epsilon`.
+    sensitivity : number
+        > 0: by how much one record changes f at most.
+    step : number
+        The distance of possible answers, > 0, public; answers are ints where it (and the
+        bounds) are. Without bounds it divides the sensitivity (as decimals: 0.1 divides 0.5)
+        and answers are all its multiples; with bounds it divides these.
+    bounds : (number, number), optional
+        Public limits, lower < upper, chosen without looking at the data: answers are
+        lower + t·step up to the upper one, and f is clamped to them. A bounded answer is
+        *not* an unbounded one that is clamped: no mass is heaped on the ends.
+    any_epsilon : bool
+        Lift the limits on epsilon.
+
+    Raises
+    ------
+    ParameterError, ParameterTypeError
+        If a parameter is outside its range or of the wrong type, or `step` does not fit.
+
+    Notes
+    -----
+    Takes the statistic f(x): an int, float, Decimal or Fraction, read as the exact number it
+    is and *not* rounded to the grid. Noise is not added to f, which would tell of its low
+    bits: a grid point is selected, with weights that need no rounding.
+    **Without bounds** c = ε/Δ, the exponential mechanism without its factor 2, since the
+    weights' sum is the same for f and f + Δ. That is why the step must divide Δ: else it is
+    not, and the promise would be more than ε. **Within bounds** that sum is least where f is
+    at an end. c is the greatest number (a double, per step) for which the worst log-ratio, over
+    all f and f' at most Δ apart and wherever they lie between grid points, is at most ε; this is
+    the exact supremum, at least ε/(2Δ) and near ε/Δ for wide bounds and a large ε.
+    **Privacy**: ε-DP, for the neighbours for which Δ was stated. The range of log-ratios is
+    up to 2ε, so rho is ε·tanh(ε/2), not ε²/8. **Numerics**: exact; there is no truncation of
+    the noise, on either way. Sensitivity, step and bounds are read as the decimals that print
+    (of sensitivity the stored float counts, where it is greater).
+
+    References
+    ----------
+    Dwork, McSherry, Nissim and Smith, "Calibrating noise to sensitivity in private data
+    analysis", TCC 2006. McSherry and Talwar, FOCS 2007 (as an exponential mechanism). Ghosh,
+    Roughgarden and Sundararajan, STOC 2009 (on integers). Mironov, "On significance of the
+    least significant bits for differential privacy", CCS 2012 (why not to add floats).
+
+    Examples
+    --------
+    A number of people, to which one of them adds 1:
+
+    >>> import fastexp as fx
+    >>> count = fx.Laplace(epsilon=1.0, sensitivity=1, step=1)
+    >>> count.release(4217) in range(4217 - 50, 4217 + 50)  # but in some 1e-21 of cases
+    True
+    >>> count.sample(4217, size=5, rng=3)
+    array([4218, 4217, 4217, 4217, 4218])
+    >>> round(count.law(4217).expected_error(4217), 3)
+    0.851
+
+    A mean of 1,000 incomes between 0 and 100,000, where the number of people is public:
+
+    >>> mean = fx.Laplace(epsilon=0.5, sensitivity=100, step=0.01, bounds=(0, 100000))
+    >>> law = mean.law(31415.926535)
+    >>> law.ppf([0.025, 0.975]), round(law.expected_error(31415.926535), 2)
+    (array([30817.46, 32014.39]), 199.77)
+    """
+
+    epsilon: float
+    sensitivity: Any
+    step: Any = field(kw_only=True)
+    bounds: tuple[Any, Any] | None = field(default=None, kw_only=True)
+    any_epsilon: bool = field(default=False, kw_only=True, compare=False)
+    _grid: Grid = field(init=False)
+    _weighting: Weighting = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Validate once; the mechanism is immutable afterwards."""
+        put = object.__setattr__
+        put(self, "any_epsilon", _validate.flag("any_epsilon", self.any_epsilon))
+        put(self, "epsilon", _validate.epsilon(self.epsilon, self.any_epsilon))
+        put(self, "sensitivity", _positive("sensitivity", self.sensitivity))
+        put(self, "step", _positive("step", self.step))
+        _validate.rate(Fraction(self.epsilon) / decimal(self.sensitivity))
+        if self.bounds is None:
+            put(self, "_grid", _multiples(self.step, self.sensitivity))
+        else:
+            put(self, "_grid", make_grid(self.bounds, self.step))
+            put(self, "bounds", tuple(map(_plain, self.bounds)))
+        put(self, "_weighting", Weighting(self._rate(self.epsilon), None))
+        if self.bounds is None and self._weighting.rate * FINEST < 1:
+            raise ParameterError(
+                "step must be at least sensitivity / epsilon / 2**42 without bounds, got "
+                f"{self.step!r}"
+            )
+
+    def __repr__(self) -> str:
+        return selection_repr(self)
+
+    def _rate(self, epsilon: float) -> Fraction:
+        """The rate, a step, at any epsilon."""
+        _, s, d = self._grid.unit
+        steps = None if self.bounds is None else self._grid.size - 1
+        exact = Fraction(self.sensitivity)
+        return laplace_rate(epsilon, decimal(self.sensitivity), exact, Fraction(s, d), steps)
+
+    @property
+    def grid(self) -> Grid | None:
+        """The public points; None where they have no end."""
+        return None if self.bounds is None else self._grid
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """ε-DP for the neighbours for which the sensitivity was stated; not ε-bounded-range."""
+        return pure_guarantee(self.epsilon, None, ASSUMES)
+
+    def total(
+        self,
+        rows: int = 1,
+        disjoint: bool = False,
+        groups: bool = False,
+        membership: Membership = "private",
+        max_groups: int = 1,
+        max_rows: int = 1,
+        *,
+        neighbors: Neighbors | None = None,
+    ) -> Guarantee:
+        """The promise of several releases together; `fastexp.privacy.total`.
+
+        Parameters
+        ----------
+        rows : int
+            How many releases look at the same records.
+        disjoint, groups, membership, max_groups, max_rows
+            As for `fastexp.privacy.total`.
+        neighbors : {"add-remove", "replace"}, optional
+            The relation wanted, for which the sensitivity then is taken as stated.
+
+        Returns
+        -------
+        Guarantee
+
+        Raises
+        ------
+        ParameterError, ParameterTypeError
+            If a parameter is outside its range.
+        """
+        return total(
+            self.guarantee,
+            rows=rows,
+            disjoint=disjoint,
+            groups=groups,
+            membership=membership,
+            max_groups=max_groups,
+            max_rows=max_rows,
+            neighbors=neighbors,
+        )
+
+    def release(self, f: Any, *, budget: Budget | None = None) -> int | float:
+        """One private number, from the operating system's randomness.
+
+        Exact: integers and lazily drawn bits decide. There is no seed and no state.
+
+        Parameters
+        ----------
+        f : int, float, Decimal or Fraction
+            The statistic, as the exact number it is; at most 2**1000 in magnitude.
+        budget : Budget, optional
+            Is charged before f is looked at, and never refunded.
+
+        Returns
+        -------
+        int or float
+            A multiple of the step, or a point of `grid`; as an int where step (and bounds)
+            are, however large; as the nearest float64 else.
+
+        Raises
+        ------
+        BudgetExceeded
+            If the rest of the budget does not cover it: nothing is drawn or charged.
+        ParameterTypeError, InvalidRecords
+            If f is not a number, NaN, infinite or too large; this depends on the data and is
+            outside the guarantee. A budget is charged before.
+        RandomnessError
+            If the operating system gives no randomness.
+
+        Notes
+        -----
+        **Privacy**: `guarantee`, for every call anew. **Timing**: no promise; it depends on
+        where f lies between two points, and on whether it is near a bound.
+        """
+        if budget is not None:
+            spend(budget, self)
+        return self._sampler(f).release()
+
+    def sample(
+        self,
+        f: Any,
+        size: int | None = None,
+        *,
+        rng: SeedLike | RNGLike | None = None,
+        streams: ArrayLike | None = None,
+        threads: int = 1,
+        method: str | None = None,
+    ) -> Any:
+        """Simulation draws of the law of `release`, reproducible from `rng`; not private.
+
+        Parameters
+        ----------
+        f : int, float, Decimal or Fraction
+            As in `release`.
+        size : int, optional
+            How many draws; None: one, as a number.
+        rng : {None, int, array_like[ints], SeedSequence, BitGenerator, Generator}, optional
+            None: fresh from the operating system; else as in SPEC 7. **A seeded draw is not
+            a private release.**
+        streams : array_like of one int, optional
+            The name of the stream; default 0.
+        threads : int
+            1; 0 for all. Never changes the draws.
+        method : {None, "envelope", "gumbel"}, optional
+            Pins the kernel that chooses among cells of points; None is "envelope", which is
+            exact.
+
+        Returns
+        -------
+        int, float or ndarray of int64 or float64, shape (size,)
+            The bytes depend on f, key, stream and size alone.
+
+        Raises
+        ------
+        ParameterTypeError, ParameterError, InvalidRecords
+            As in `release`, for the other arguments, and if integers leave int64.
+        """
+        return self._sampler(f).sample(size, rng, streams, threads, method)
+
+    def law(self, f: Any) -> GridLaw:
+        """The exact law of `release` and `sample` for this statistic, **which it holds**.
+
+        Parameters
+        ----------
+        f : int, float, Decimal or Fraction
+            As in `release`.
+
+        Returns
+        -------
+        GridLaw
+            Without bounds a `LaplaceLaw`: the same over all multiples of the step.
+
+        Raises
+        ------
+        ParameterTypeError, InvalidRecords
+            As in `release`, and if f is so large that float64 cannot tell points around it
+            apart.
+        """
+        from ..laws import laplace
+
+        if self.bounds is None:
+            return laplace.LaplaceLaw(self._sampler(f), self.epsilon)
+        return laplace.BoundedLaplaceLaw(self._sampler(f), self.epsilon, self._rate)
+
+    def continuous_law(self, f: Any) -> ContinuousLaw:
+        """The density that the papers write down; for analysis, nothing is released from it.
+
+        Within bounds its rate is solved for on the whole interval: what `law` tends to as the
+        step goes to 0.
+
+        Parameters
+        ----------
+        f : int, float, Decimal or Fraction
+            As in `release`.
+
+        Returns
+        -------
+        ContinuousLaw
+        """
+        from ..laws import densities, laplace
+
+        at = float(_laplace.statistic(f))
+        if self.bounds is None:
+            rate = Fraction(self.epsilon) / decimal(self.sensitivity)
+            return densities.laplace_density(at, rate, None, self.epsilon)
+        ends = float(self._grid.value(0)), float(self._grid.value(self._grid.size - 1))
+        return laplace.BoundedLaplaceDensity(at, ends, self.epsilon, self._continuous_rate)
+
+    def _continuous_rate(self, epsilon: float) -> Fraction:
+        width = self._grid.exact(self._grid.size - 1) - self._grid.exact(0)
+        return continuous_laplace_rate(Fraction(epsilon), width, decimal(self.sensitivity))
+
+    def _sampler(self, f: Any) -> LaplaceSampler:
+        endless = self.bounds is None
+        return LaplaceSampler(
+            Truth(_laplace.statistic(f), self._grid, endless=endless), self._weighting
+        )
+
+
+def _positive(name: str, value: Any) -> Any:
+    """A public number > 0, as it was given; scalars of NumPy as those of Python."""
+    kept = _number(name, value)
+    if not kept > 0:
+        raise ParameterError(f"{name} must be > 0, got {value!r}")
+    return kept
+
+
+def _plain(value: Any) -> Any:
+    return _number("bounds", value)
+
+
+def _multiples(step: Any, sensitivity: Any) -> Grid:
+    """Some of the multiples of a step, for all of them."""
+    width = decimal(step)
+    if (decimal(sensitivity) / width).denominator != 1:
+        raise ParameterError(
+            f"step must divide the sensitivity without bounds (else the weights' sum differs "
+            f"between f and f + sensitivity, and more than epsilon would be spent): got step "
+            f"{step!r}, sensitivity {sensitivity!r}"
+        )
+    unit = 0, width.numerator, width.denominator
+    whole = isinstance(step, int)
+    return Grid(2, whole, unit, None, ("multiples", whole, unit))
