@@ -19,10 +19,12 @@ import numpy as np
 from . import _validate
 from ._typing import AnyArray, FloatArray, IntArray
 from .errors import ParameterError, ParameterTypeError
+from .kernels import grid_points
 
 STEPS = 1 << 40  # of a grid for which neither step nor points are given
 MOST_STEPS = (1 << 52) - 2  # a count of points is exact in float64, and a bound of the sampler
 INT64 = range(-(1 << 63), 1 << 63)
+NATIVE = (np.dtype(np.float64), np.dtype(np.int64))
 EXACT = 1 << 53  # integers up to here are doubles
 
 
@@ -60,15 +62,32 @@ class Grid:
         return (most <= EXACT and d <= EXACT) or (power and most < 1 << 62)
 
     @cached_property
-    def for_kernels(self) -> tuple[IntArray, IntArray, FloatArray] | None:
-        """What `kernels/grid_points.py` takes for float and for integer records, if it can."""
-        low, high = float(self.value(0)), float(self.value(self.size - 1))
-        if not self.simple or max(abs(low), abs(high)) > EXACT:
+    def wide(self) -> tuple[int, int] | None:
+        """(m, k) with D = m * 2**k, where `kernels/grid_points.py: wide_point` gives a point."""
+        if self.points is not None or self.whole or self.simple:
             return None
         a, s, d = self.unit
+        k = (d & -d).bit_length() - 1
+        most = max(abs(a), abs(a + (self.size - 1) * s))
+        return (d >> k, k) if most < 1 << 62 and d >> k < 1 << 29 and k < 900 else None
+
+    @cached_property
+    def form(self) -> tuple[IntArray, IntArray, FloatArray] | None:
+        """The grid as kernels take it, for float and for integer records; None: they cannot."""
+        if not (self.simple or self.wide):
+            return None
+        low, high = float(self.value(0)), float(self.value(self.size - 1))
+        a, s, d = self.unit
+        odd, power = self.wide or (0, 0)
         last = self.size - 1
-        scale = np.array([float(d), low, high, last / (high - low)])
-        return np.array([a, s, last, 1]), np.array([a, s, last, 0]), scale
+        scale = np.array([2.0**power if odd else float(d), low, high, last / (high - low)])
+        return np.array([a, s, last, 1, odd]), np.array([a, s, last, 0, odd]), scale
+
+    @cached_property
+    def for_kernels(self) -> tuple[IntArray, IntArray, FloatArray] | None:
+        """`form`, where kernels may also map records: integer ones must be exact doubles."""
+        ends = abs(self.value(0)), abs(self.value(self.size - 1))
+        return self.form if max(ends) <= EXACT else None
 
     def exact(self, t: int) -> Fraction:
         """The exact number that point t stands for (rounded once in `value`)."""
@@ -92,9 +111,12 @@ class Grid:
         a, s, d = self.unit
         if self.whole:
             return a + np.asarray(t, np.int64) * s
-        if self.simple:
-            return (a + np.asarray(t, np.int64) * s).astype(np.float64) / float(d)
         listed = np.asarray(t, np.int64)
+        if self.form is not None:
+            out = np.empty(listed.size)
+            flat = np.ascontiguousarray(listed.reshape(-1))
+            grid_points.points_fill(flat, self.form[0], self.form[2], out)
+            return out.reshape(listed.shape)
         found = [self.value(int(i)) for i in listed.reshape(-1)]
         return np.array(found, np.float64).reshape(listed.shape)
 
@@ -102,6 +124,12 @@ class Grid:
         """The largest point <= each record, clamped to the grid; int64 or float64, no NaN."""
         if self.points is not None:
             return np.maximum(self._points_below(records) - 1, 0)
+        if self.for_kernels is not None and records.dtype in NATIVE:
+            floats, integers, scale = self.for_kernels
+            flat, out = np.ascontiguousarray(records).reshape(-1), np.empty(records.size, np.int64)
+            unit = floats if records.dtype.kind == "f" else integers
+            grid_points.index_fill(flat.view(np.int64), unit, scale, out)
+            return out.reshape(records.shape)
         if self.whole:
             return self._index_of_integers(_floors(records))
         return self._index_of_floats(_doubles_below(records))
@@ -204,6 +232,8 @@ def _of_points(low: Any, high: Any, grid: Any) -> Grid:
     if not low <= points[0].item() or not points[-1].item() <= high:
         raise ParameterError("grid must lie within the bounds")
     whole = points.dtype.kind in "iu"
+    if whole and points[-1].item() not in INT64:
+        raise ParameterError("grid must fit into 64 bits where it holds integers")
     kept = np.array(points, dtype=np.int64 if whole else np.float64)
     kept.flags.writeable = False
     return Grid(kept.size, whole, (0, 0, 1), kept, ("points", kept.tobytes(), whole))

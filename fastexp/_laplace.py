@@ -81,7 +81,7 @@ class Truth:
         """Points as they are released, from indices counted from the one below."""
         if not self.endless:
             return np.asarray(self.grid.values(index + self.below))
-        low, high = int(index.min(initial=0)), int(index.max(initial=0))
+        low, high = int(index.min(initial=0)), int(index.max(initial=1))
         return np.asarray(self.window(low, high).values(index - low))
 
 

@@ -20,12 +20,12 @@ from ._cells import Cells, Words
 from ._grid import Grid
 from ._nearest import range_least
 from ._sources import OnGrid, Sorted, Source, Window
-from ._typing import FloatArray, IntArray, WordArray
+from ._typing import AnyArray, FloatArray, IntArray, WordArray
 from ._weighting import Weighting
 from .errors import InvalidRecords
 from .kernels import runs
 from .kernels.heights import SIGNED
-from .kernels.window import TIED, window_cells
+from .kernels.window import TIED, finish_fill, window_cells
 
 MOST_RECORDS = 1 << 32  # the range of forms
 INT64, UINT64, BOOL = np.dtype(np.int64), np.dtype(np.uint64), np.dtype(np.bool_)
@@ -69,9 +69,16 @@ class RankStatistic:
         window = source.window(self.grid, ranks)
         form = self.form(0) if window.total == 0 else ranks.form
         start, count, key = cells_of(window, form, self.grid.size, self.width)
-        loose = (key & 1).astype(bool) if (key[0] | key[-1]) & 1 else None
-        made = Cells(start, count, utilities(key >> 1), SIGNED, loose)
-        return RankShape(self, source, window.total, form, made, self.weighting)
+        if self.width:
+            loose = (key & 1).astype(bool) if (key[0] | key[-1]) & 1 else None
+            made = Cells(start, count, utilities(key >> 1), SIGNED, loose)
+            return RankShape(self, source, window.total, form, made, self.weighting)
+        bounds = bool(key[0] & 1), bool(key[-1] & 1)
+        base, logs = np.empty(count.size), np.empty(count.size)
+        finish_fill(count, key, base, logs)
+        made = Cells(start, count, key.view(np.uint64), SIGNED, loose_ends(count.size, *bounds))
+        weighting = self.weighting.with_base(base, logs)
+        return RankShape(self, source, window.total, form, made, weighting)
 
     def _quick(self, source: Sorted, ranks: RanksThatMatter) -> RankShape | None:
         """The same in one kernel call; None where it cannot be."""
@@ -89,10 +96,7 @@ class RankStatistic:
         if m == TIED:
             return None
         weighting = self.weighting.with_base(base[:m], base[room : room + m])
-        loose = None
-        if low > 0 or high + 1 < n:
-            loose = np.zeros(m, BOOL)
-            loose[0], loose[-1] = low > 0, high + 1 < n
+        loose = loose_ends(m, low > 0, high + 1 < n)
         found: WordArray = cells[2 * room : 2 * room + m].view(UINT64)
         made = Cells(cells[:m], cells[room : room + m], found, SIGNED, loose)
         return RankShape(self, source, n, ranks.form, made, weighting)
@@ -232,6 +236,16 @@ def widened(
     wide = [np.empty(2 * m + 1, np.int64) for _ in range(3)]
     found = runs.widen_fill(start, count, key, width, np.empty(m, np.int64), *wide)
     return wide[0][:found], wide[1][:found], wide[2][:found]
+
+
+def loose_ends(m: int, first: bool, last: bool) -> AnyArray | None:
+    """Which of m cells are loose: at most the first and the last."""
+    if not (first or last):
+        return None
+    loose = np.zeros(m, BOOL)
+    loose[0] |= first
+    loose[-1] |= last
+    return loose
 
 
 def utilities(distance: IntArray) -> WordArray:

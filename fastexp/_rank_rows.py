@@ -21,7 +21,7 @@ from .kernels import ragged, rank_rows
 from .kernels.alias import DRAWS
 from .kernels.logexp import LOG2E, log_fill
 
-ROWS = 256  # at a time: their cells stay in the L2 cache
+ROWS = 32  # at a time: their cells and draws stay in the L2 cache
 
 
 def matrix(records: Any) -> AnyArray | None:
@@ -45,26 +45,29 @@ def simulate(
     method: Any,
     nan: str,
     assume_sorted: bool,
-) -> IntArray:
-    """Grid indices of shape (rows,) or (rows, size)."""
+) -> Any:
+    """Grid points, of shape (rows,) or (rows, size)."""
     way = _validate.method(method)
     draws, workers = _validate.size(size), _validate.threads(threads)
     rows = records.shape[0]
     seeds = seeds_of(rng, _validate.streams(streams, rows))
     batch = _Batch(statistic, records, seeds, way, nan, assume_sorted)
+    grid = statistic.grid
     if way != "envelope" or draws is None or not batch.regular(draws):
         found = [batch.alone(r, draws) for r in range(rows)]
         shape = (rows,) if draws is None else (rows, draws)
-        return np.array(found, np.int64).reshape(shape)
-    out = np.empty((rows, draws), np.int64)
-    chunks = -(-rows // ROWS)
+        return grid.values(np.array(found, np.int64).reshape(shape))
+    out = np.empty((rows, draws), np.int64 if grid.whole else np.float64)
 
     def part(first: int, last: int) -> int:
-        for chunk in range(first, last):
-            batch.fill(chunk * ROWS, min((chunk + 1) * ROWS, rows), out)
+        index = np.empty((min(ROWS, rows), draws), np.int64)
+        for begin in range(first, last, ROWS):
+            end = min(begin + ROWS, last)
+            batch.fill(begin, end, index[: end - begin])
+            out[begin:end] = grid.values(index[: end - begin])
         return 0
 
-    in_parts(part, chunks, workers)
+    in_parts(part, rows, workers)
     return out
 
 
@@ -105,7 +108,7 @@ class _Batch:
         return found[0] if size is None else found
 
     def fill(self, first: int, last: int, out: IntArray) -> None:
-        """out[first:last] = draws of these rows."""
+        """out = grid indices of draws of these rows."""
         part = self.records[first:last]
         if not self.sorted:
             part = np.sort(part, axis=1)
@@ -120,14 +123,14 @@ class _Batch:
             seeds = seeds.copy()
         most = int(np.diff(ends).max())
         work = np.empty(max(ragged.ragged_work(most), 2 + DRAWS), np.int64)
-        flat = out[first:last].reshape(-1)
+        flat = out.reshape(-1)
         rate = self.statistic.weighting.rate_log2
         check(ragged.ragged_cells(bits, log_base * LOG2E, ends, rate, seeds, flat, work))
         again = np.empty(last - first, np.int64)
         places = tagged(seeds, PLACE)
         if ragged.ragged_places(cells, keys, ends, places, flat, again, work):
             for r in np.flatnonzero(again):
-                out[first + r] = self.alone(first + int(r), out.shape[1])
+                out[r] = self.alone(first + int(r), out.shape[1])
 
     def _cells(self, part: AnyArray) -> tuple[IntArray, IntArray, IntArray]:
         """Starts and counts of all cells, their keys, and where each row's end."""

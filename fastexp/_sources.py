@@ -19,6 +19,8 @@ from ._intake import CHUNK
 from ._typing import AnyArray, IntArray
 from .errors import InvalidRecords
 from .kernels import grid_points
+from .kernels.heights import FLOAT, SIGNED
+from .kernels.histogram import histogram
 
 Ranks = Callable[[int], tuple[int, int]]  # first and last rank that matter of n >= 1, from 0
 FLOAT64, INT64 = np.dtype(np.float64), np.dtype(np.int64)
@@ -58,10 +60,15 @@ class Source(ABC):
     def histogram(self, grid: Grid) -> IntArray:
         """How many records lie on each point of a grid that fits into memory."""
         out = np.zeros(grid.size, np.int64)
-        for part in self.parts():
-            for begin in range(0, part.size, CHUNK):
-                out += np.bincount(grid.index(part[begin : begin + CHUNK]), minlength=grid.size)
+        for part in self.raw_parts():
+            kind = FLOAT if part.dtype.kind == "f" else SIGNED
+            if not histogram(part, kind, grid, out):
+                raise InvalidRecords(_intake.MISSING)
         return out
+
+    def raw_parts(self) -> Iterator[AnyArray]:
+        """`parts`, where NaN need not be looked for, as the caller meets it."""
+        return self.parts()
 
     def below(self, grid: Grid, t: int) -> int:
         """How many records have a grid index < t."""

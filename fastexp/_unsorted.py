@@ -7,31 +7,30 @@ edges of grid points, so that records on one point stay together.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from . import _intake
-from ._grid import Grid
+from ._grid import INT64, Grid
 from ._scan import in_parts
 from ._sources import NOTHING, SMALL, Ranks, Sorted, Source, Window
 from ._typing import AnyArray
 from .errors import InvalidRecords
-from .kernels import select_rank
-from .kernels.select_rank import FLIP
+from .kernels.select_rank import BLOCK, gather_floats, gather_integers
 
 SAMPLE = 1 << 15  # at most; the middle is then some 2 % of the records
-SPREAD = 1.75  # pivots lie 3.5 standard deviations of a sample's median away
+SPREAD = 1.4  # pivots lie 2.8 standard deviations of a sample's median away
 ROOM = 24  # a buffer for a share of the records, 4 % of their memory
 SPARE = 8  # places that `gather` may leave free
 THREADED = 1 << 20  # records
 CHANGED = "records: a callable must yield the same records at each call"
-LOWEST, HIGHEST = -(1 << 63), (1 << 63) - 1
 
 
 class Middle(NamedTuple):
-    """Records with keys from low to high, as far as there was room; how many below, inside."""
+    """Records from low to high, as far as there was room; how many below, inside."""
 
     values: AnyArray
     below: int
@@ -39,10 +38,10 @@ class Middle(NamedTuple):
 
 
 class Edges(NamedTuple):
-    """The keys between which records are gathered, and the grid points of the two ends."""
+    """The numbers between which records are gathered, and the grid points of the two ends."""
 
-    low: int
-    high: int
+    low: int | float
+    high: int | float
     first: int
     last: int
 
@@ -68,6 +67,10 @@ class Unsorted(Source):
             total += part.size
             yield part
         self._total, self._checked = total, True
+
+    def raw_parts(self) -> Iterator[AnyArray]:
+        """The arrays as they are."""
+        return self._again()
 
     def total(self) -> int:
         """How many records there are."""
@@ -97,7 +100,7 @@ class Unsorted(Source):
         total, step, size = 0, 1, 0
         kept: list[AnyArray] = []
         if self._total is not None and self._total > SMALL:
-            wanted = min(SAMPLE, max(SMALL // 8, int(self._total ** (2 / 3))))
+            wanted = min(SAMPLE, max(SMALL // 8, int(2 * self._total ** (2 / 3))))
             step = self._total // wanted
         for part in self._again():
             kept.append(part[(-total) % step :: step])
@@ -145,19 +148,20 @@ class Unsorted(Source):
         return Middle(kept[0] if len(kept) == 1 else np.concatenate(kept), below, inside)
 
 
-def gathered(part: AnyArray, low: int, high: int, room: int, threads: int = 1) -> Middle:
-    """One pass over an array: its records with keys from low to high."""
-    bits, flip = part.view(np.int64), FLIP if part.dtype.kind == "f" else 0
-    ends = [bits.size * i // threads for i in range(threads + 1)]
+def gathered(
+    part: AnyArray, low: int | float, high: int | float, room: int, threads: int = 1
+) -> Middle:
+    """One pass over an array: its records from low to high."""
+    kernel = gather_floats if part.dtype.kind == "f" else gather_integers
+    ends = [part.size * i // threads for i in range(threads + 1)]
     own = -(-room // threads) + SPARE
-    spaces = [np.empty(own, np.int64) for _ in range(threads)]
+    spaces = [np.empty(own, part.dtype) for _ in range(threads)]
     told = np.zeros((threads, 4), np.int64)
 
     def some(first: int, last: int) -> int:
         for i in range(first, last):
-            work = np.empty(select_rank.BLOCK // 8, np.uint64)
-            args = bits[ends[i] : ends[i + 1]], flip, low, high, work, spaces[i]
-            told[i, 3] = select_rank.gather(*args, told[i, :3])
+            work = np.empty(BLOCK // 8, np.uint64)
+            told[i, 3] = kernel(part[ends[i] : ends[i + 1]], low, high, work, spaces[i], told[i])
         return 0
 
     in_parts(some, threads, threads)
@@ -165,8 +169,7 @@ def gathered(part: AnyArray, low: int, high: int, room: int, threads: int = 1) -
     if bad:
         raise InvalidRecords(_intake.MISSING)
     found = [space[:count] for space, count in zip(spaces, told[:, 3].tolist(), strict=True)]
-    values = found[0] if threads == 1 else np.concatenate(found)
-    return Middle(values.view(part.dtype), below, inside)
+    return Middle(found[0] if threads == 1 else np.concatenate(found), below, inside)
 
 
 def pivots(size: int, total: int, low: int, high: int) -> tuple[int, int]:
@@ -178,13 +181,18 @@ def pivots(size: int, total: int, low: int, high: int) -> tuple[int, int]:
 
 
 def edges_of(grid: Grid, sample: AnyArray, left: int, right: int) -> Edges:
-    """The keys at two places in the sample, moved out to the edges of their grid points."""
+    """The records at two places in the sample, moved out to the edges of their grid points."""
     floats = sample.dtype.kind == "f"
     first, last = grid.index(sample[[max(left, 0), min(right, sample.size - 1)]]).tolist()
     first = 0 if left < 0 else first
     last = grid.size - 1 if right >= sample.size else last
-    low = LOWEST if first == 0 else edge(grid, first, floats)
-    high = HIGHEST if last + 1 == grid.size else edge(grid, last + 1, floats) - 1
+    low: int | float = -math.inf if floats else INT64[0]
+    high: int | float = math.inf if floats else INT64[-1]
+    if first > 0:
+        low = grid.least(first, floats)
+    if last + 1 < grid.size:
+        above = grid.least(last + 1, floats)
+        high = math.nextafter(above, -math.inf) if floats else int(above) - 1
     return Edges(low, high, first, last)
 
 
@@ -216,17 +224,6 @@ def _window(grid: Grid, values: AnyArray, below: int, total: int, low: int, high
 
     found = Sorted(values).window(grid, within)
     return Window(found.points, found.records, found.below + below, total)
-
-
-def edge(grid: Grid, t: int, floats: bool) -> int:
-    """The least order key of a record on grid point t > 0 or above; -0.0 lies with 0.0."""
-    value = grid.least(t, floats)
-    if not floats:
-        return int(value)
-    if value == 0.0:
-        return -1
-    bits = np.array([value]).view(np.int64)
-    return int((bits ^ ((bits >> 63) & FLIP))[0])
 
 
 def _refuse_nan(part: AnyArray) -> None:

@@ -22,6 +22,8 @@ MODULES = (
     "runs",
     "rank_rows",
     "window",
+    "histogram",
+    "density",
     "ragged",
 )
 

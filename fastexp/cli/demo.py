@@ -1,4 +1,4 @@
-"""``fastexp demo``: a short story on real data, through the code of ``fastexp select``."""
+"""``fastexp demo``: a short story on real data, through the code of the other commands."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from argparse import Namespace
 from importlib.resources import as_file, files
 from typing import Any
 
-from . import output, reading
+from . import demo_numbers, output, reading
 from .errors import UserMistake
 from .info import announce_compiling
 from .parser import program
@@ -20,16 +20,25 @@ have it; the answer hardly depends on whether you were counted. epsilon says how
 likelier: a small one protects more and errs more.
 """
 AFTER = """
-The selections are private releases, new each time, and cost {cost:g} of epsilon together.
-The probabilities are NOT private: they are the exact law, computed from the data without
-noise. They are here for learning; of data that needs protection, publish the first only.
+The answers are private releases, new each time, and cost epsilon: those about the census
+file {cost:g} together. What is marked "not private" comes from the exact law, computed from
+the data without noise. It is here for learning; of data that needs protection, publish the
+answers only.
 
-Try next, from any folder: a release, the law that it is drawn from, a simulation of it."""
+Try next, from any folder: releases, the laws that they are drawn from, a simulation."""
 NEXT = ("", " --law", " --draws 10000 --seed 1")
 LIST = "Married-civ-spouse,Never-married"
 COMMAND = (
     "{program} demo --records | {program} select - --column {column} --epsilon 0.0005 "
     "--candidates {candidates}{more}"
+)
+AGES = (
+    "{program} demo --records age | {program} median - --column age --epsilon 0.001 "
+    "--bounds 0 120 --step 1"
+)
+BIDS = (
+    "{program} demo --records bid | {program} price - --column bid --epsilon 5 "
+    "--bounds 0 3.5 --step 0.01 --law"
 )
 
 
@@ -43,23 +52,36 @@ def demo(options: Namespace) -> None:
     """
     if options.records and options.json:
         raise UserMistake("--records does not go with --json: records are CSV")
-    candidates, records = _people()
     if options.records:
-        print(COLUMN, *records, sep="\n")
+        print(options.records, *_records(options.records), sep="\n")
         return
+    candidates, records = _people()
     announce_compiling()
     steps = [_step(candidates, records, epsilon) for epsilon in EPSILONS]
+    ages, bids = demo_numbers.medians(EPSILONS), demo_numbers.prices()
     if options.json:
-        output.as_json({"kind": "demo", "steps": steps, "next": _commands()})
+        found = {"steps": steps, "medians": ages, "prices": bids, "next": _commands()}
+        output.as_json({"kind": "demo", **found})
         return
     print(BEFORE.format(people=len(records), k=len(candidates)))
     rows = [
         (s["selected"], f"{s['epsilon']:g}", output.probability(s["probability"])) for s in steps
     ]
     output.table(("selected", "at epsilon", "its probability (not private)"), rows)
-    print(AFTER.format(cost=sum(EPSILONS)))
+    demo_numbers.tell(ages, bids)
+    print(AFTER.format(cost=2 * sum(EPSILONS)))
     for line in _commands():
         print(f"  {line}")
+
+
+def _records(column: str) -> list[Any]:
+    """One record a person."""
+    if column == COLUMN:
+        return _people()[1]
+    if column == "age":
+        values, counts = demo_numbers.ages()
+        return values.repeat(counts).tolist()
+    return list(demo_numbers.BIDS)
 
 
 def _people() -> tuple[tuple[str, ...], list[str]]:
@@ -81,6 +103,7 @@ def _step(candidates: tuple[str, ...], records: list[str], epsilon: float) -> di
 
 def _commands() -> list[str]:
     called = program()
-    return [
+    selections = [
         COMMAND.format(program=called, column=COLUMN, candidates=LIST, more=more) for more in NEXT
     ]
+    return [*selections, AGES.format(program=called), BIDS.format(program=called)]

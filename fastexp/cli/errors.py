@@ -38,7 +38,7 @@ def report(error: Exception) -> tuple[str, int]:
     if isinstance(error, (errors.ParameterError, errors.ParameterTypeError)):
         return f"error: {_as_option(str(error))}", MISTAKE
     if isinstance(error, errors.InvalidRecords):
-        return f"error: {error}", MISTAKE
+        return f"error: {_as_option(str(error))}", MISTAKE
     if isinstance(error, (Failure, errors.FastexpError)):
         return f"error: {error}", FAILURE
     if isinstance(error, MemoryError):
@@ -47,7 +47,8 @@ def report(error: Exception) -> tuple[str, int]:
 
 
 def _as_option(text: str) -> str:
-    return text.replace("pass any_epsilon=True", "add --any-epsilon")
+    text = text.replace("pass any_epsilon=True", "add --any-epsilon")
+    return text.replace("the argument nan", "--nan").replace("grid=", "--grid")
 
 
 def _withheld(error: Exception) -> str:

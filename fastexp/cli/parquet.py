@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import IO, Any
+from collections.abc import Callable
+from typing import Any
 
+from .._typing import AnyArray
 from .errors import UserMistake
 from .files import opened, place
 from .output import needed, optional
@@ -31,12 +33,7 @@ def column_values(file: str, column: str) -> tuple[list[Any], str]:
     Failure
         If neither polars nor pyarrow is installed.
     """
-    backend = optional("polars")
-    if backend is None:
-        install = "polars (or pyarrow); or convert the file to CSV"
-        backend = needed("pyarrow.parquet", "reading Parquet", install)
-    with opened(file) as raw:
-        values = _values(backend, raw, file, column)
+    values = _read(file, column, _as_list)
     kinds = {type(value) for value in values if value is not None}
     if kinds <= {str}:
         return (values, "text")
@@ -47,24 +44,71 @@ def column_values(file: str, column: str) -> tuple[list[Any], str]:
     return ([None if value is None else str(value) for value in values], "text")
 
 
-def _values(backend: Any, raw: IO[bytes], file: str, column: str) -> list[Any]:
-    """The column as Python objects, by polars or by pyarrow."""
+def numeric_column(file: str, column: str) -> list[AnyArray]:
+    """The values of one column of numbers as arrays: integers as they are, NaN for null.
+
+    Parameters
+    ----------
+    file : str
+        A path.
+    column : str
+        A name in the file's schema.
+
+    Returns
+    -------
+    list of ndarray
+        The values that are there, then the gaps, if any. Decimals are the nearest doubles.
+
+    Raises
+    ------
+    UserMistake, Failure
+        As for `column_values`.
+    """
+    import numpy as np
+
+    values, gaps = _read(file, column, _as_array)
+    if values.dtype.kind == "O" and values.size:
+        from decimal import Decimal
+
+        if all(isinstance(value, Decimal) for value in values):
+            values = values.astype(np.float64)
+    return [values, *([np.full(gaps, np.nan)] if gaps else [])]
+
+
+def _as_list(found: Any) -> Any:
+    return found.to_list() if hasattr(found, "to_list") else found.to_pylist()
+
+
+def _as_array(found: Any) -> Any:
+    """(the values that are not null as an array, the number of nulls), by either reader."""
+    if hasattr(found, "drop_nulls"):
+        return found.drop_nulls().to_numpy(), found.null_count()
+    return found.drop_null().to_numpy(), found.null_count
+
+
+def _read(file: str, column: str, take: Callable[[Any], Any]) -> Any:
+    """What `take` makes of the column of polars or of pyarrow."""
+    backend = optional("polars")
+    if backend is None:
+        install = "polars (or pyarrow); or convert the file to CSV"
+        backend = needed("pyarrow.parquet", "reading Parquet", install)
     polars = backend.__name__ == "polars"
-    values: list[Any] | None = None
-    try:
-        if polars:
-            header = list(backend.read_parquet_schema(raw))
-        else:
-            header = list(backend.read_schema(raw).names)
-        raw.seek(0)
-        at = place(file, header, column)
-        read = backend.read_parquet if polars else backend.read_table
-        found = read(raw, columns=[header[at]])[column]
-        values = found.to_list() if polars else found.to_pylist()
-    except (UserMistake, MemoryError):
-        raise
-    except Exception:  # their messages may hold data
-        values = None
-    if values is None:
+    done = False
+    with opened(file) as raw:
+        try:
+            if polars:
+                header = list(backend.read_parquet_schema(raw))
+            else:
+                header = list(backend.read_schema(raw).names)
+            raw.seek(0)
+            at = place(file, header, column)
+            read = backend.read_parquet if polars else backend.read_table
+            found = take(read(raw, columns=[header[at]])[column])
+            done = True
+        except (UserMistake, MemoryError):
+            raise
+        except Exception:  # their messages may hold data
+            found = None
+    if not done:
         raise UserMistake(f"{file!r} cannot be read as Parquet")
-    return values
+    return found

@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from .. import __version__
+from . import arguments, number_parser
 from .errors import MISTAKE
 
-MOST_DRAWS = 10**9  # 8 GB of indices
-
-ABOUT = "Exact private selection: the exponential mechanism of differential privacy."
+ABOUT = "Exact private answers: the exponential mechanism of differential privacy."
 EXIT_CODES = """\
 exit codes:
   0    done
@@ -57,7 +56,7 @@ keys of --json:
 
 BUDGET = """\
 Create a budget file, or show what it holds. Releases charge it, and none can overspend it:
-fastexp select ... --budget FILE, or Budget.file in Python.
+fastexp select ... --budget FILE (median, ... too), or Budget.file in Python.
 """
 BUDGET_MORE = """\
 examples:
@@ -74,7 +73,13 @@ keys of --json: unit, neighbors, total, spent, remaining, charges
 
 
 class _Parser(argparse.ArgumentParser):
-    """Errors in one line, with the way to the help."""
+    """Errors in one line, with the way to the help; any negative number is an argument."""
+
+    lists = False  # of numbers too
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        given = sys.argv[1:] if args is None else list(args)
+        return super().parse_known_args(arguments.guarded(given, self.lists), namespace)
 
     def error(self, message: str) -> NoReturn:
         from .output import note
@@ -113,6 +118,7 @@ def build() -> argparse.ArgumentParser:
             formatter_class=raw,
             allow_abbrev=False,
         )
+        made.lists = module == "numbers"
         made.set_defaults(module=module, function=name.replace("-", "_"))
         made.add_argument("--json", action="store_true", help="one JSON object on stdout")
         return made
@@ -122,11 +128,18 @@ def build() -> argparse.ArgumentParser:
     _data_options(select)
     _privacy_options(select)
     _output_options(select)
+    number_parser.add_commands(command)
     budget = command("budget", "budget", "create or show a file that releases charge", BUDGET)
     budget.epilog = BUDGET_MORE
     _budget_options(budget)
     demo = command("demo", "demo", "a short story on real data, from any folder")
-    demo.add_argument("--records", action="store_true", help="print its records as CSV instead")
+    demo.add_argument(
+        "--records",
+        nargs="?",
+        const="marital-status",
+        choices=("marital-status", "age", "bid"),
+        help="print its records as CSV instead",
+    )
     command("warmup", "info", "compile all kernels now, so that later calls start at once")
     command("info", "info", "show versions, CPU, cache and threads")
     return top
@@ -137,7 +150,13 @@ def _data_options(select: argparse.ArgumentParser) -> None:
     add = group.add_argument
     add("file", metavar="FILE", help="CSV or Parquet; - is stdin (CSV)")
     add("--column", metavar="C", help="the column whose values are counted")
-    add("--delimiter", type=_delimiter, default=",", metavar="D", help="of the CSV; tab for a tab")
+    add(
+        "--delimiter",
+        type=arguments.delimiter,
+        default=",",
+        metavar="D",
+        help="of the CSV; tab for a tab",
+    )
     add(
         "--candidates",
         metavar="A,B,C",
@@ -184,7 +203,7 @@ def _privacy_options(select: argparse.ArgumentParser) -> None:
         help="exponential (default); permute-and-flip: more accurate for the same epsilon, but "
         "costs more rho; top-k: the --k best in order, epsilon for all together",
     )
-    add("--k", type=_places, metavar="K", help="with top-k: how many are selected")
+    add("--k", type=arguments.draws, metavar="K", help="with top-k: how many are selected")
     add("--delta", type=float, metavar="D", help="with top-k: (epsilon, delta) instead of epsilon")
     add(
         "--budget",
@@ -210,40 +229,12 @@ def _output_options(select: argparse.ArgumentParser) -> None:
     kind = group.add_mutually_exclusive_group()
     kind.add_argument("--law", action="store_true", help="the exact law as a table")
     kind.add_argument(
-        "--draws", type=_draws, metavar="N", help="N simulated draws beside the exact law"
+        "--draws", type=arguments.draws, metavar="N", help="N simulated draws beside the exact law"
     )
-    group.add_argument("--seed", type=_seed, metavar="S", help="with --draws: the same draws again")
+    group.add_argument(
+        "--seed", type=arguments.seed, metavar="S", help="with --draws: the same draws again"
+    )
     group.add_argument("--plot", metavar="PNG", help="with --draws: a picture (png, svg, pdf)")
     select.add_argument(
         "-q", "--quiet", action="store_true", help="no line about what was promised"
     )
-
-
-def _delimiter(text: str) -> str:
-    mark = {"tab": "\t", "\\t": "\t"}.get(text, text)
-    if len(mark) != 1 or mark in '"\r\n':
-        raise argparse.ArgumentTypeError("must be one character (tab for a tab)")
-    return mark
-
-
-def _places(text: str) -> int:
-    return _between(text, 1, MOST_DRAWS)
-
-
-def _draws(text: str) -> int:
-    return _between(text, 1, MOST_DRAWS)
-
-
-def _seed(text: str) -> int:
-    return _between(text, 0, 2**128 - 1)
-
-
-def _between(text: str, least: int, most: int) -> int:
-    limits = f"must be an integer between {least} and {most}"
-    try:
-        number = int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(limits) from None
-    if not least <= number <= most:
-        raise argparse.ArgumentTypeError(limits)
-    return number

@@ -1,7 +1,8 @@
-"""The picture of ``--draws``: observed frequencies against the exact law."""
+"""The picture of ``select --draws``: observed frequencies against the exact law."""
 
 from __future__ import annotations
 
+import textwrap
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +12,7 @@ from .errors import Failure, UserMistake
 from .output import needed, printable
 
 SUFFIXES = (".png", ".svg", ".pdf")
-TOP, LONGEST = 20, 28  # bars, characters of a label
+TOP, LONGEST, WIDEST = 20, 28, 105  # bars, characters of a label and of a line
 BAR, MARK, QUIET = "#8fb8de", "#1b2a41", "#6b7280"
 
 
@@ -52,21 +53,18 @@ def draw(path: str, candidates: Sequence[str], observed: Any, exact: Any, title:
     title : str
         What was asked: the mechanism, epsilon and so on.
     """
-    figure_class = needed("matplotlib.figure", "--plot", "'fastexp[plot]'").Figure
     n, shown, exact = int(observed.sum()), min(len(candidates), TOP), exact.clip(max=1.0)
-    figure = figure_class(figsize=(8, 2.0 + 0.34 * shown), dpi=150, layout="constrained")
-    figure.get_layout_engine().set(w_pad=0.12, h_pad=0.1)
-    axes = figure.subplots()
+    figure, axes = canvas(2.0 + 0.34 * shown)
     _bars(axes, observed[:shown] / n, exact[:shown], n)
-    labels = [_label(name) for name in candidates[:shown]]
+    labels = [label(name) for name in candidates[:shown]]
     axes.set_yticks(range(shown), labels, parse_math=False)
     _dress(axes, shown)
     notes = [title, "not private: for analysis only"]
     if shown < len(candidates):
         notes.append(f"the {shown} likeliest of {len(candidates):,} candidates")
-    _title(axes, f"{n:,} draw{'s' * (n != 1)} against the exact law", " · ".join(notes))
+    heading(axes, f"{n:,} draw{'s' * (n != 1)} against the exact law", " · ".join(notes))
     figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=9)
-    _save(figure, path)
+    save(figure, path)
 
 
 def _bars(axes: Any, frequencies: Any, exact: Any, n: int) -> None:
@@ -91,24 +89,43 @@ def _dress(axes: Any, shown: int) -> None:
     axes.set_ylim(shown - 0.4, -0.6)  # the likeliest on top
     axes.set_xlim(left=0)
     axes.set_xlabel("probability")
-    axes.grid(axis="x", color="#e5e7eb", linewidth=0.8)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right", "left"]].set_visible(False)
+    undecorated(axes, "x")
+    axes.spines["left"].set_visible(False)
     axes.tick_params(axis="y", length=0)
 
 
-def _title(axes: Any, title: str, notes: str) -> None:
-    axes.set_title(title, loc="left", fontsize=13, fontweight="bold", color=MARK, pad=26)
+def canvas(height: float) -> tuple[Any, Any]:
+    """A figure 8 inches wide and its axes; nothing of the process is changed."""
+    figure_class = needed("matplotlib.figure", "--plot", "'fastexp[plot]'").Figure
+    figure = figure_class(figsize=(8, height), dpi=150, layout="constrained")
+    figure.get_layout_engine().set(w_pad=0.12, h_pad=0.1)
+    return figure, figure.subplots()
+
+
+def undecorated(axes: Any, along: str) -> None:
+    """Light lines along one axis to read values at, and no box."""
+    axes.grid(axis=along, color="#e5e7eb", linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def heading(axes: Any, title: str, notes: str) -> None:
+    """A title, and below it what was asked, in as many lines as it takes."""
+    lines = textwrap.wrap(notes, WIDEST)
+    pad = 14 + 12 * len(lines)
+    axes.set_title(title, loc="left", fontsize=13, fontweight="bold", color=MARK, pad=pad)
     place = {"xy": (0, 1), "xycoords": "axes fraction", "textcoords": "offset points"}
-    axes.annotate(notes, xytext=(0, 10), fontsize=9, color=QUIET, **place)
+    axes.annotate("\n".join(lines), xytext=(0, 10), fontsize=9, color=QUIET, **place)
 
 
-def _label(name: str) -> str:
+def label(name: str) -> str:
+    """A name in a picture: one line, not too long."""
     text = printable(name)
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
-def _save(figure: Any, path: str) -> None:
+def save(figure: Any, path: str) -> None:
+    """Write a picture; what the system refuses is told without a traceback."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # glyphs that the font does not have

@@ -128,15 +128,22 @@ def _is_integer(text: str) -> bool:
 @contextmanager
 def _csv(file: str, delimiter: str) -> Iterator[tuple[list[str], Iterator[list[str]]]]:
     """The header row and an iterator over the other rows; the form's faults as mistakes."""
+    with opened(file) as raw, parsed(file, raw, delimiter) as found:
+        yield found
+
+
+@contextmanager
+def parsed(
+    file: str, raw: IO[bytes], delimiter: str, header: list[str] | None = None
+) -> Iterator[tuple[list[str], Iterator[list[str]]]]:
+    """The same of an open stream; `header` where that row was taken already."""
     fault = ""
     try:
-        with _text(file) as lines:
-            # With a space as delimiter there is nothing to skip after it.
-            parsed = csv.reader(
-                lines, delimiter=delimiter, skipinitialspace=delimiter != " ", strict=True
-            )
-            rows = (row for row in parsed if row)  # blank lines are no records
-            header = next(rows, None)
+        # Without a byte order mark, which can only be at the start.
+        encoding = "utf-8-sig" if header is None else "utf-8"
+        with io.TextIOWrapper(raw, encoding, newline="") as lines:
+            rows = (row for row in csv.reader(lines, **dialect(delimiter)) if row)
+            header = next(rows, None) if header is None else header  # no blank lines
             if header is None:
                 raise UserMistake(f"{name(file)} is empty: it needs a header row")
             yield header, _rectangular(file, header, rows)
@@ -151,6 +158,11 @@ def _csv(file: str, delimiter: str) -> Iterator[tuple[list[str], Iterator[list[s
         raise UserMistake(f"{name(file)} {fault}")
 
 
+def dialect(delimiter: str) -> dict[str, Any]:
+    """How CSV is read; with a space as delimiter there is nothing to skip after it."""
+    return {"delimiter": delimiter, "skipinitialspace": delimiter != " ", "strict": True}
+
+
 def _rectangular(file: str, header: list[str], rows: Iterator[list[str]]) -> Iterator[list[str]]:
     for row in rows:
         if len(row) != len(header):
@@ -159,10 +171,3 @@ def _rectangular(file: str, header: list[str], rows: Iterator[list[str]]) -> Ite
                 "(a delimiter in a value without quotes?)"
             )
         yield row
-
-
-@contextmanager
-def _text(file: str) -> Iterator[IO[str]]:
-    """The lines of a file or of stdin, without a byte order mark."""
-    with opened(file) as raw, io.TextIOWrapper(raw, "utf-8-sig", newline="") as lines:
-        yield lines

@@ -78,10 +78,14 @@ def _release(question: Question, options: Namespace, budget: Budget | None) -> N
 def _promise(question: Question) -> str:
     if question.from_data:
         return "promised: nothing, as the candidates were taken from the data"
-    promise = question.mechanism.guarantee
-    relation, meaning = promise.neighbors, MEANINGS[promise.neighbors]
+    return promise(question.mechanism.guarantee)
+
+
+def promise(made: Guarantee) -> str:
+    """A line about what a release promised."""
+    relation, meaning = made.neighbors, MEANINGS[made.neighbors]
     neighbors = f"neighbors {relation} ({meaning})" if relation else f"neighbors: {meaning}"
-    amounts = f"{promise.epsilon:g}" if promise.delta == 0 else _pair(promise)
+    amounts = f"{made.epsilon:g}" if made.delta == 0 else _pair(made)
     return (
         f"promised: {amounts}-differential privacy, {neighbors}; every further release adds to it"
     )

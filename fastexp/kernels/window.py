@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import I64, IN_F64, IN_I64, OUT_F64, OUT_I64, helper, kernel, wide_vectors
+from .._jit import I64, IN_F64, IN_I64, NOTHING, OUT_F64, OUT_I64, helper, kernel, wide_vectors
 from .grid_points import distinct
 from .logexp import LOG2E, log_one
 from .runs import fill_cells
@@ -30,6 +30,12 @@ def finish(count: Any, key: Any, base: Any, log2_base: Any) -> None:
         base[i] = np.float64(count[i])
     for i in range(count.size):
         log2_base[i] = log_one(base[i]) * LOG2E
+
+
+@kernel(NOTHING(IN_I64, OUT_I64, OUT_F64, OUT_F64))
+def finish_fill(count: Any, key: Any, base: Any, log2_base: Any) -> None:
+    """`finish` of many cells."""
+    finish(count, key, base, log2_base)
 
 
 @kernel(I64(IN_I64, IN_I64, IN_F64, IN_I64, IN_I64, OUT_I64, OUT_I64, OUT_F64))

@@ -45,8 +45,8 @@ class NumberMechanism(ABC):
     def _shape(self, source: Source) -> Shape:
         """The cells of a data set, for draws."""
 
-    def _simulate_rows(self, records: AnyArray, *how: Any) -> IntArray:  # noqa: ARG002
-        """Grid indices of draws from each row of a matrix."""
+    def _simulate_rows(self, records: AnyArray, *how: Any) -> Any:  # noqa: ARG002
+        """Draws from each row of a matrix."""
         raise ParameterTypeError("records must be one-dimensional: one data set at a time")
 
     @abstractmethod
@@ -213,7 +213,7 @@ class NumberMechanism(ABC):
         rows = matrix(records)
         if rows is not None:
             how = size, rng, streams, threads, method, nan, promised
-            return self.grid.values(self._simulate_rows(rows, *how))
+            return self._simulate_rows(rows, *how)
         source = intake(records, nan, promised, threads)
         found = _cells.simulate(self._shape(source), size, rng, streams, threads, method)
         return valued(self.grid, found)

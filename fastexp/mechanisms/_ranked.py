@@ -35,7 +35,7 @@ class RankMechanism(NumberMechanism):
     def _shape(self, source: Source) -> RankShape:
         return self._statistic.shape(source)
 
-    def _simulate_rows(self, records: AnyArray, *how: Any) -> IntArray:
+    def _simulate_rows(self, records: AnyArray, *how: Any) -> Any:
         return _rank_rows.simulate(self._statistic, records, *how)
 
     def _law_of(self, source: Source) -> GridLaw:

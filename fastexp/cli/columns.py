@@ -1,0 +1,130 @@
+"""A column of numbers, from CSV, Parquet or .npy, as mechanisms for numbers take records.
+
+Each value is read for itself: integers stay integers, decimals are doubles, gaps are NaN.
+What is said about a file names the file and the column, never a value, a row or a count.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from .._typing import AnyArray
+from .blocks import Blocks
+from .digits import EXACT, PADDING, Numbers, numbers
+from .errors import UserMistake
+from .files import name, opened, place
+from .reading import PARQUET, parsed
+
+BATCH = 1 << 16  # rows of the csv module at a time
+NPY = ".npy"
+WORDS = {"b": "booleans", "U": "text", "S": "text", "O": "objects", "M": "dates", "m": "durations"}
+
+
+def records(file: str, column: str | None, delimiter: str = ",") -> list[AnyArray]:
+    """The numbers of a column of CSV or Parquet, or of a .npy file.
+
+    Parameters
+    ----------
+    file : str
+        A path; ``-`` for CSV from stdin.
+    column : str or None
+        A name in the header row; None for .npy.
+    delimiter : str
+        Of the CSV.
+
+    Returns
+    -------
+    list of ndarray
+        One array or several, of integers or of floats with NaN for gaps.
+
+    Raises
+    ------
+    UserMistake
+        If the file cannot be read, has no such column, or that holds anything but numbers.
+    """
+    if is_npy(file):
+        return [_checked(_array(file), name(file))]
+    if column is None:
+        raise UserMistake("--column is needed: the column of FILE that holds the numbers")
+    if file.lower().endswith(PARQUET):
+        from .parquet import numeric_column
+
+        return [_checked(a, of(file, column)) for a in numeric_column(file, column)]
+    return _csv_column(file, column, delimiter)
+
+
+def is_npy(file: str) -> bool:
+    """Whether a file's name says that it holds one array."""
+    return file.lower().endswith(NPY)
+
+
+def together(parts: list[AnyArray]) -> AnyArray | Callable[[], Iterator[AnyArray]]:
+    """Records as one array if that changes no number, else as a callable that gives parts."""
+    if len({part.dtype.kind for part in parts}) == 1:
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+    if all(part.dtype.kind == "f" or _are_doubles(part) for part in parts):
+        return np.concatenate([part.astype(np.float64) for part in parts])
+    return lambda: iter(parts)
+
+
+def of(file: str, column: str) -> str:
+    """How messages call the column."""
+    return f"column {column!r} of {name(file)}"
+
+
+def _are_doubles(part: AnyArray) -> bool:
+    """Whether integers are within the range that float64 holds exactly."""
+    return part.size == 0 or (int(part.min()) >= -EXACT and int(part.max()) <= EXACT)
+
+
+def _csv_column(file: str, column: str, delimiter: str) -> list[AnyArray]:
+    found: list[Numbers | None] = []
+    with opened(file) as raw:
+        blocks = Blocks(raw, delimiter)
+        header = blocks.header()
+        if header is not None:
+            at = place(file, header, column)
+            found += (numbers(*parts) for parts in blocks.fields(len(header), at))
+        with parsed(file, blocks.rest(), delimiter, header) as (names, rows):
+            at = place(file, names, column)
+            texts = (row[at].encode() for row in rows)
+            while batch := list(itertools.islice(texts, BATCH)):
+                found.append(_one_after_the_other(batch))
+    if None in found:
+        raise UserMistake(
+            f"{of(file, column)} must hold numbers only, as 12, -0.5 or 1e3 (an empty cell is a "
+            "gap: see --nan)"
+        )
+    integers = np.concatenate([n.integers for n in found if n] or [np.zeros(0, np.int64)])
+    decimals = np.concatenate([n.decimals for n in found if n] or [np.zeros(0)])
+    return [part for part in (integers, decimals) if part.size] or [integers]
+
+
+def _one_after_the_other(texts: list[bytes]) -> Numbers | None:
+    ends = np.cumsum([0, *map(len, texts)], dtype=np.int64)
+    return numbers(np.frombuffer(b"".join([*texts, PADDING]), np.uint8), ends[:-1], ends[1:])
+
+
+def _array(file: str) -> AnyArray:
+    """A one-dimensional array of a .npy file, memory-mapped."""
+    with opened(file):  # says what the system refuses
+        pass
+    try:
+        found: AnyArray | None = np.load(file, mmap_mode="r", allow_pickle=False)
+    except Exception:  # its message may hold data
+        found = None
+    if not isinstance(found, np.ndarray) or found.ndim != 1:
+        form = "cannot be read as .npy" if found is None else "must hold a one-dimensional array"
+        raise UserMistake(f"{name(file)} {form}")
+    return found
+
+
+def _checked(part: AnyArray, called: str) -> AnyArray:
+    """An array of numbers: not of booleans, text or dates."""
+    if part.dtype.kind in "iu" or part.dtype in (np.float32, np.float64):
+        return part
+    kind = WORDS.get(part.dtype.kind, "numbers of another kind")
+    raise UserMistake(f"{called} holds {kind}, not integers or floats of 32 or 64 bits")

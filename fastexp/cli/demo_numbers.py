@@ -1,0 +1,91 @@
+"""The demo's chapters on private numbers: a median age, and a price for four bidders."""
+
+from __future__ import annotations
+
+from importlib.resources import as_file, files
+from typing import TYPE_CHECKING, Any
+
+from . import output, reading
+
+if TYPE_CHECKING:
+    from .._typing import IntArray
+
+OLDEST = 120
+BIDS = (1, 1, 1, 3.01)
+HIGHEST, TICK = 3.5, 0.001
+PRICED = (0.01, 1.0, 5.0, 50.0)
+MEDIAN = """
+What is their median age?
+
+A private median is a point of a public grid, here 0, 1, ..., {oldest}, the likelier the nearer it
+is in rank. The grid is chosen without looking: bounds taken from the file would tell how old
+its youngest and its oldest person are, two people's records, whatever epsilon is.
+"""
+PRICE = """
+At which price does one sell most to four people who bid 1, 1, 1 and 3.01?
+
+At 1 all four buy: 4.00. At 3.01 one does: 3.01. At 1.01 it is 1.01, and at 3.02 nothing: noise
+on the best price would ruin it. The mechanism draws a price of 0, 0.001, ..., 3.5, the likelier
+the higher its revenue. Among so few people only a large epsilon comes near the best, 4.00.
+"""
+
+
+def ages() -> tuple[IntArray, IntArray]:
+    """The ages in the census file, and how many people have each."""
+    import numpy as np
+
+    with as_file(files("fastexp") / "data" / "ages.csv") as path:
+        counts = reading.pairs(str(path))
+    return np.array([int(a) for a in counts.candidates]), np.array(counts.utilities, np.int64)
+
+
+def medians(epsilons: tuple[float, ...]) -> list[dict[str, Any]]:
+    """A released median age at each epsilon, with its expected error.
+
+    Parameters
+    ----------
+    epsilons : tuple of float
+        In nats.
+
+    Returns
+    -------
+    list of dict
+    """
+    from .. import Median
+
+    values, counts = ages()
+    true = int(values[(2 * counts.cumsum() >= counts.sum()).argmax()])
+    found = []
+    for epsilon in epsilons:
+        mechanism = Median(epsilon, (0, OLDEST), step=1)
+        error = mechanism.law((values, counts)).expected_error(true)
+        released = mechanism.release((values, counts))
+        found.append({"epsilon": epsilon, "released": released, "expected_error": error})
+    return found
+
+
+def prices() -> list[dict[str, Any]]:
+    """A released price at each epsilon, with the revenue that is to be expected."""
+    from .. import Price
+
+    found = []
+    for epsilon in PRICED:
+        mechanism = Price(epsilon, (0, HIGHEST), step=TICK)
+        revenue = mechanism.law(list(BIDS)).expected_utility()
+        released = mechanism.release(list(BIDS))
+        found.append({"epsilon": epsilon, "released": released, "expected_revenue": revenue})
+    return found
+
+
+def tell(aged: list[dict[str, Any]], priced: list[dict[str, Any]]) -> None:
+    """Print both chapters."""
+    print(MEDIAN.format(oldest=OLDEST))
+    rows = [
+        (str(s["released"]), f"{s['epsilon']:g}", f"{s['expected_error']:.2f} years") for s in aged
+    ]
+    output.table(("median age", "at epsilon", "expected error (not private)"), rows)
+    print(PRICE)
+    rows = [
+        (str(s["released"]), f"{s['epsilon']:g}", f"{s['expected_revenue']:.2f}") for s in priced
+    ]
+    output.table(("price", "at epsilon", "expected revenue (not private)"), rows)

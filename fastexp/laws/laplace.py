@@ -1,0 +1,161 @@
+"""The exact laws of Laplace noise on a public grid: within bounds, and on the whole line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from math import ceil
+from typing import NoReturn, Self
+
+import numpy as np
+
+from .. import _validate
+from .._laplace import LaplaceSampler, Truth
+from .._typing import AnyArray, FloatArray, IntArray
+from ..errors import InvalidRecords, ParameterError
+from .continuous import ContinuousLaw
+from .grid import GridLaw
+
+Solve = Callable[[float], Fraction]  # from an epsilon to its rate
+UNSEEN = 750  # nats: exp(-750) is 0 in float64
+
+
+def _cells(
+    phase: Fraction, left: int, right: int
+) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+    """(start, count, loss, slope) of `left` points up to the statistic and `right` beyond.
+
+    On the left a loss at a cell's first point is up to twice that at its last one, so that the
+    difference keeps its digits.
+    """
+    least = min(phase, 1 - phase) if right else phase
+    doubling = [n for n in (1 << i for i in range(left.bit_length())) if n < left]
+    ends = np.array([0, *doubling, left])[::-1]  # points between a cell and the statistic
+    start, count = left - ends[:-1], ends[:-1] - ends[1:]
+    loss = [float(phase - least + int(n - 1)) for n in ends[:-1]]
+    slope = np.full(count.size, -1.0)
+    if right:
+        start, count = np.append(start, left), np.append(count, right)
+        loss, slope = [*loss, float(1 - phase - least)], np.append(slope, 1.0)
+    return start, count, np.array(loss), slope
+
+
+def _best(truth: Truth, right: int) -> float:
+    """The best utility: minus the distance from the statistic to the nearest point."""
+    near = min(truth.phase, 1 - truth.phase) if right else truth.phase
+    return -float(near * _step(truth))
+
+
+def _step(truth: Truth) -> Fraction:
+    _, s, d = truth.grid.unit
+    return Fraction(s, d)
+
+
+class BoundedLaplaceLaw(GridLaw):
+    """The law of `Laplace` within bounds: a `GridLaw` whose rate is solved for each epsilon."""
+
+    def __init__(self, sampler: LaplaceSampler, epsilon: float, solve: Solve) -> None:
+        truth, self._solve = sampler.truth, solve
+        left = truth.below + 1
+        right = truth.grid.size - left
+        cells, best = _cells(truth.phase, left, right), _best(truth, right)
+        rate = sampler.weighting.rate
+        super().__init__(truth.grid, *cells, best, _step(truth), rate, epsilon, sampler)
+
+    def _move(self, rate: Fraction, epsilon: float) -> None:  # noqa: ARG002
+        super()._move(self._solve(epsilon), epsilon)
+
+
+class LaplaceLaw(GridLaw):
+    """The exact law of Laplace noise on all multiples of a step.
+
+    Made by ``mechanism.law(f)``, with the face of a `GridLaw`, but for what would list the
+    points: there is no end of them. It holds the statistic: **it is private data**.
+
+    Notes
+    -----
+    P(m·step) = exp(-c·|f - m·step|)/Z, with Z = (exp(-c·a) + exp(-c·b))/(1 - exp(-c·step)),
+    where a and b are the distances from f to the multiples below and above it. **Numerics**:
+    as of `GridLaw`; what is 750 nats less likely than the best point counts as impossible, as
+    it does in float64 (but `ppf` at 0 and 1 is infinite).
+
+    References
+    ----------
+    Ghosh, Roughgarden and Sundararajan, "Universally utility-maximizing privacy mechanisms",
+    STOC 2009 (f a multiple of the step: the two-sided geometric law).
+
+    Examples
+    --------
+    >>> import fastexp as fx
+    >>> law = fx.Laplace(epsilon=1.0, sensitivity=1, step=1).law(10)
+    >>> law
+    LaplaceLaw(epsilon=1.0)
+    >>> law.pmf([9, 10, 10.5]).round(6)
+    array([0.170003, 0.462117, 0.      ])
+    >>> law.mean(), round(law.expected_error(10), 6), law.ppf(0.975)
+    (10.0, 0.850918, 13)
+    """
+
+    def __init__(self, sampler: LaplaceSampler, epsilon: float) -> None:
+        truth, rate = sampler.truth, sampler.weighting.rate
+        seen = ceil(UNSEEN / rate) + 1
+        grid = truth.window(1 - seen, seen)
+        if not grid.value(0) < grid.value(1) or not grid.value(2 * seen - 2) < grid.value(
+            2 * seen - 1
+        ):
+            raise InvalidRecords("f must be so small that points around it differ in float64")
+        cells, best = _cells(truth.phase, seen, seen), _best(truth, seen)
+        super().__init__(grid, *cells, best, _step(truth), rate, epsilon, sampler)
+        self._held = sampler
+
+    def __repr__(self) -> str:
+        return f"LaplaceLaw(epsilon={self._epsilon!r})"
+
+    @property
+    def grid(self) -> NoReturn:
+        """Refused: the multiples of the step have no end."""
+        self._all()
+
+    def _all(self) -> NoReturn:
+        raise ParameterError("the multiples of a step have no end: use pmf, cdf and ppf")
+
+    def with_epsilon(self, epsilon: float, *, any_epsilon: bool = False) -> Self:
+        """The law of the same statistic at another epsilon.
+
+        Parameters
+        ----------
+        epsilon : float
+            In nats.
+        any_epsilon : bool
+            Lift the limits of [1e-9, 1e6].
+        """
+        e = _validate.epsilon(epsilon, _validate.flag("any_epsilon", any_epsilon))
+        rate = self._rate * Fraction(e) / Fraction(self._epsilon)
+        return type(self)(self._held.with_rate(rate), e)
+
+    def _support(self) -> tuple[float, float]:
+        return -np.inf, np.inf
+
+    def _farthest(self, x: FloatArray) -> FloatArray:
+        low, high = super()._support()
+        return np.asarray(np.nextafter(np.maximum(np.abs(x - low), np.abs(high - x)), np.inf))
+
+    def _invert(self, p: FloatArray) -> AnyArray:
+        found = super()._invert(p)
+        if bool(((p > 0.0) & (p < 1.0)).all()):
+            return found
+        ends = np.where(p == 0.0, -np.inf, np.inf)
+        return np.where((p > 0.0) & (p < 1.0), found, ends)
+
+
+class BoundedLaplaceDensity(ContinuousLaw):
+    """The density of `Laplace` within bounds, whose rate is solved for each epsilon."""
+
+    def __init__(self, f: float, bounds: tuple[float, float], epsilon: float, solve: Solve) -> None:
+        self._solve = solve
+        knots = np.array([bounds[0], min(max(f, bounds[0]), bounds[1]), bounds[1]])
+        slope, unit = np.array([-1.0, 1.0]), Fraction(1)
+        super().__init__(knots, np.zeros(2), slope, 0.0, unit, solve(epsilon), epsilon)
+
+    def _move(self, rate: Fraction, epsilon: float) -> None:  # noqa: ARG002
+        super()._move(self._solve(epsilon), epsilon)
