@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from . import checks, entries, leak
+from . import cases_numbers, checks, entries, leak
 from .entries import LARGE, SMALL
 from .measure import memory, timed
 from .workload import Case
@@ -43,6 +43,7 @@ CASES: tuple[Case, ...] = (
         suffixes=leak.SUFFIXES,
     ),
     Case("memory", 10**7, entries.MEMORY, checks.drawn, memory, toy_k=2_500),
+    *cases_numbers.CASES,
 )
 
 

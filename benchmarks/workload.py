@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 Call = Callable[[], Any]
-Check = Callable[["Work", list[Any]], None]
+Check = Callable[[Any, list[Any]], None]
 Role = Literal["ours", "variant", "rival", "limit"]
 
 EPSILON = SENSITIVITY = 1.0
@@ -98,7 +98,7 @@ class Entry:
 
     name: str
     role: Role
-    prepare: Callable[[Work], Call]
+    prepare: Callable[[Any], Call]
     needs: str = ""  # the module that must be importable
     check: Check | None = None  # in place of the case's
     least_k: int = 1

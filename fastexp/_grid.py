@@ -108,7 +108,7 @@ class Grid:
         """Points t, an int64 or float64 array of the same shape."""
         if self.points is not None:
             return self.points[t]
-        a, s, d = self.unit
+        a, s, _ = self.unit
         if self.whole:
             return a + np.asarray(t, np.int64) * s
         listed = np.asarray(t, np.int64)

@@ -85,7 +85,8 @@ def make_key(rng: Any) -> WordArray:
 
 @lru_cache(maxsize=256)  # a seed is no data; a SeedSequence takes 10 us
 def _key_of(seed: int) -> WordArray:
-    return np.random.SeedSequence(seed).generate_state(2, np.uint64)
+    words = np.random.SeedSequence(seed).generate_state(2, np.uint64)
+    return np.asarray(words, dtype=np.uint64)
 
 
 def text_name(text: str, tag: int) -> tuple[int, int]:

@@ -64,7 +64,8 @@ class Prices:
         """Prices t over `unit`, to 2**-51."""
         if self.grid.points is not None:
             return self.grid.points[t].astype(np.float64)
-        return float(self.grid.exact(0) / self.unit) + t * self.step[0]
+        even: FloatArray = float(self.grid.exact(0) / self.unit) + t * np.float64(self.step[0])
+        return even
 
     def in_units(self, t: IntArray) -> Twofold:
         """Prices t over `unit`, to 2**-100."""
@@ -164,7 +165,7 @@ def _losses(prices: Prices, runs: Demand) -> Losses:
     size = runs.last - start + 1
     high, low = times(runs.bids.astype(np.float64), *prices.in_units(runs.last))
     at = int(np.lexsort((low, high))[-1])
-    fall = runs.bids * (prices.step[0] if even else 0.0)
+    fall: FloatArray = runs.bids * np.float64(prices.step[0] if even else 0.0)
     loss = ((high[at] - high) + (low[at] - low)) + fall * (size - 1)
     best = float(prices.revenue(int(runs.last[at]), int(runs.bids[at])) * prices.unit)
     return Losses(start, size, loss, -fall, best, prices.unit, prices.roughly.rate)

@@ -12,10 +12,25 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks import bench_kernels, checks, leak, measure, report, run, schema
+from benchmarks import (
+    bench_kernels,
+    checks,
+    checks_numbers,
+    floors_numbers,
+    leak,
+    measure,
+    other_dispatch,
+    report,
+    rivals_numbers,
+    run,
+    schema,
+    sorted_file,
+)
 from benchmarks.cases import CASES, select
 from benchmarks.checks import WrongAnswer
+from benchmarks.startup import Absent
 from benchmarks.workload import Call, Case, Entry, Work
+from benchmarks.workload_numbers import CENTER, STUDY, NumberWork
 
 TOY = measure.TOY
 BY_ID = {case.id: case for case in CASES}
@@ -81,6 +96,15 @@ WRONG: dict[str, Callable[[Case], Any]] = {
     "cold_start": lambda _case: ("True", "False"),
     "constant_time": lambda _case: 0,
     "memory": lambda case: case.k,
+    "median_release": lambda case: case.work().bounds[0],
+    "median_threads": lambda _case: 0,
+    "median_memory": lambda case: case.work().bounds[1],
+    "median_study": lambda case: [np.zeros((case.rows, case.size))] * len(STUDY),
+    "many_draws": lambda case: np.linspace(*case.work().bounds, case.size),
+    "revenue_law": lambda case: np.zeros(case.k),
+    "price_release": lambda case: case.work().prices[0],
+    "laplace": lambda case: np.full(case.size, CENTER),
+    "laplace_release": lambda _case: CENTER,
 }
 
 
@@ -184,12 +208,180 @@ def test_checks_refuse_wrong_forms() -> None:
         checks.highest(Work(5), [1.0])
 
 
-def test_a_release_that_takes_much_memory_fails() -> None:
-    def prepare(work: Work) -> Call:
-        right = int(work.utilities.argmax())
+# The checks of private numbers, fed draws by NumPy.
+
+
+def gap_draws(work: NumberWork, epsilon: float, count: int) -> Any:
+    """Draws of the median's density, one an answer."""
+    rng, knots = np.random.default_rng(5), work.knots[0]
+    weights = np.diff(knots) * np.exp(-epsilon * np.abs(np.arange(work.k + 1) - work.k / 2))
+    found = rng.choice(work.k + 1, size=count, p=weights / weights.sum())
+    return rng.uniform(knots[found], knots[found + 1])
+
+
+def test_the_check_of_a_median_has_power() -> None:
+    """The right law passes; another rate, one side only and the ends of gaps do not."""
+    work = NumberWork(1_000)
+    right = gap_draws(work, 1.0, 4_000)
+    checks_numbers.median(work, list(right))
+    checks_numbers.cautious_median(work, list(gap_draws(work, 0.5, 4_000)))
+    ends = work.knots[0][np.searchsorted(work.knots[0], right)]
+    above = 2 * np.median(work.records) - right
+    wrong = gap_draws(work, 0.8, 4_000), gap_draws(work, 1.2, 4_000), ends
+    for draws in (*wrong, np.maximum(right, above)):
+        with pytest.raises(WrongAnswer, match="off"):
+            checks_numbers.median(work, list(draws))
+    with pytest.raises(WrongAnswer, match="off"):
+        checks_numbers.cautious_median(work, list(right))
+    with pytest.raises(WrongAnswer, match="bounds"):
+        checks_numbers.median(work, [-1.0])
+    with pytest.raises(WrongAnswer, match="floats"):
+        checks_numbers.median(work, [50])
+    with pytest.raises(WrongAnswer, match="shape"):
+        checks_numbers.median(NumberWork(1_000, size=3), [right[:2]])
+
+
+def test_the_check_of_a_study_sees_each_data_set_and_epsilon() -> None:
+    """The right draws in another order of the data sets, or of the epsilons, fail."""
+    work = NumberWork(100, size=500, rows=10, data="normal")
+    answer = [np.empty((10, 500)) for _ in STUDY]
+    for row, records in enumerate(work.records):
+        one = NumberWork(100, data="normal")
+        one.__dict__["records"] = records
+        for drawn, epsilon in zip(answer, STUDY, strict=True):
+            drawn[row] = gap_draws(one, epsilon, 500)
+    checks_numbers.study(work, [answer])
+    for wrong in ([np.roll(one, 1, axis=0) for one in answer], answer[::-1]):
+        with pytest.raises(WrongAnswer, match="off"):
+            checks_numbers.study(work, [wrong])
+    with pytest.raises(WrongAnswer, match="arrays"):
+        checks_numbers.study(work, [answer[1:]])
+
+
+def candidate_draws(work: NumberWork, rate: float, count: int) -> Any:
+    """Draws of OpenDP's candidates by their scores."""
+    own, x = rivals_numbers.candidates(work), work.records
+    below, above = (x < own[:, None]).sum(axis=1), (x > own[:, None]).sum(axis=1)
+    p = np.exp(-rate * np.abs(below - above))
+    return np.random.default_rng(5).choice(own, size=count, p=p / p.sum())
+
+
+def test_the_check_of_candidates_has_power() -> None:
+    work = NumberWork(1_000, epsilon=0.1)
+    checks_numbers.candidates(work, list(candidate_draws(work, 0.05, 4_000)))
+    for rate in (0.04, 0.06):
+        with pytest.raises(WrongAnswer, match="off"):
+            checks_numbers.candidates(work, list(candidate_draws(work, rate, 4_000)))
+    with pytest.raises(WrongAnswer, match="no candidate"):
+        checks_numbers.candidates(work, [50.01])
+
+
+def test_the_checks_of_revenues_see_one_bid() -> None:
+    """Ours must be exact; a peer may misplace a bid, not two."""
+    work = NumberWork(300)
+    paying = (work.bids >= work.prices[:, None]).sum(axis=1)
+    ticks = paying * np.arange(1, 301)
+    checks_numbers.exact_revenue(work, [ticks, ticks.view(np.uint64)])
+    for bids, wrong in ((1, False), (2, True)):
+        off = paying - bids * (np.arange(300) == 150)
+        with pytest.raises(WrongAnswer, match="revenue"):
+            checks_numbers.exact_revenue(work, [off * np.arange(1, 301)])
+        if not wrong:
+            checks_numbers.revenue(work, [off * work.prices])
+            continue
+        with pytest.raises(WrongAnswer, match="revenue"):
+            checks_numbers.revenue(work, [off * work.prices])
+
+
+def price_draws(work: NumberWork, rate: float, count: int) -> Any:
+    p = np.exp(rate * (work.revenue - work.revenue.max()) / work.k)
+    return np.random.default_rng(5).choice(work.prices, size=count, p=p / p.sum())
+
+
+def test_the_check_of_prices_has_power() -> None:
+    work = NumberWork(300)
+    checks_numbers.price(work, list(price_draws(work, 1.0, 4_000)))
+    for rate in (0.5, 2.0):
+        with pytest.raises(WrongAnswer, match="off"):
+            checks_numbers.price(work, list(price_draws(work, rate, 4_000)))
+    with pytest.raises(WrongAnswer, match="no price"):
+        checks_numbers.price(work, [0.015])
+
+
+def test_the_check_of_noise_has_power() -> None:
+    rng = np.random.default_rng(5)
+    work = NumberWork(1, size=10_000)
+    checks_numbers.laplace(work, [rng.laplace(CENTER, 1.0, 10_000)])
+    normal = rng.normal(CENTER, 1.0, 10_000)
+    for wrong in (rng.laplace(CENTER, 1.2, 10_000), rng.laplace(CENTER + 0.2, 1.0, 10_000), normal):
+        with pytest.raises(WrongAnswer, match="off"):
+            checks_numbers.laplace(work, [wrong])
+
+
+def test_the_checks_of_floors() -> None:
+    work = NumberWork(5)
+    checks_numbers.middle(work, [np.median(work.records)])
+    checks_numbers.highest(work, [work.records.max()])
+    with pytest.raises(WrongAnswer, match="middle"):
+        checks_numbers.middle(work, [work.records.min()])
+    with pytest.raises(WrongAnswer, match="greatest"):
+        checks_numbers.highest(work, [work.records.min()])
+
+
+def test_calls_without_avx512_code_are_made_elsewhere() -> None:
+    """The other process has none, answers, times itself, and hands its errors on."""
+    prepare = other_dispatch.without_avx512(floors_numbers.numpy_max)
+    if not other_dispatch.avx512_in_use():
+        with pytest.raises(Absent, match="no AVX-512"):
+            prepare(NumberWork(1_000))
+        return
+    work = NumberWork(1_000)
+    call = prepare(work)
+    assert call() == work.records.max()
+    assert other_dispatch.server().ask("features") == []
+    wall, cpu = measure.clock(call, 20)
+    assert 0 < wall < 1
+    assert cpu >= 0
+    with pytest.raises(RuntimeError, match="no attribute 'records'"):
+        prepare(Work(10))
+    assert call() == work.records.max()
+
+
+def test_calls_elsewhere_share_inputs_and_end() -> None:
+    calls, works = other_dispatch.Calls(), [NumberWork(50), NumberWork(50), NumberWork(60)]
+    numbers = [calls.prepare([], floors_numbers.numpy_sort, work) for work in works]
+    held = [calls.held[number][1] for number in numbers]
+    assert held[0] is held[1] is not held[2]
+    assert calls.call(numbers[2]) == np.sort(works[2].records)[30]
+    calls.prepare(numbers[:2], floors_numbers.numpy_max, works[2])
+    assert list(calls.held) == [numbers[2], numbers[2] + 1]
+
+
+def test_the_window_is_the_exponential_mechanism_on_all_gaps() -> None:
+    """Where it leaves gaps out, at both ends or at one, and where it does not."""
+    for k, epsilon in ((2_001, 2.0), (2_000, 0.8), (700, 1.1), (5, 1.0)):
+        work = NumberWork(k, epsilon=epsilon, data="lognormal")
+        call = rivals_numbers.window(work)
+        checks_numbers.median(work, [call() for _ in range(3_000)])
+
+
+def test_draws_from_a_sorted_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sizes = ["--records", "20000", "--rounds", "1", "--folder", str(tmp_path)]
+    assert sorted_file.main(sizes) == 0
+    shown = capsys.readouterr().out
+    assert "| cold, mapped |" in shown
+    assert "| warm |" in shown
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["memory", "median_memory"])
+def test_a_release_that_takes_much_memory_fails(name: str) -> None:
+    toy = BY_ID[f"{name}/k=10000000"].toy()
+    right = toy.entries[0].prepare(toy.work())()
+
+    def prepare(_work: Work) -> Call:
         return lambda: right + 0 * np.zeros(1_000_000, dtype=np.int64)[0]
 
-    toy = BY_ID["memory/k=10000000"].toy()
     greedy = replace(toy, entries=(Entry("greedy", "ours", prepare),))
     with pytest.raises(WrongAnswer, match="bytes"):
         greedy.measure(greedy, TOY)
@@ -241,6 +433,13 @@ def test_slow_entries_have_one_call_only() -> None:
     toy = replace(BY_ID["release/k=10"].toy(), slow_s=0.0)
     outcome = toy.measure(toy, TOY)
     assert {len(row.repeats) for row in outcome.rows} == {1}
+
+
+def test_long_calls_have_every_second_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measure, "LONG", 0)
+    toy = BY_ID["single/k=100000"].toy()
+    outcome = toy.measure(toy, replace(TOY, repeats=5))
+    assert {len(row.repeats) for row in outcome.rows} == {3}
 
 
 def test_select() -> None:
@@ -333,6 +532,14 @@ def test_rows_of_utilities_are_shown(record: dict[str, Any]) -> None:
     schema.validate(record)
     assert "| 1e4 x 1,000 | fastexp | ours |" in report.markdown(record)
     assert "| release | 1e4 x 1,000 |" in report.summary(record)
+
+
+def test_titles_say_what_the_inputs_are() -> None:
+    made = BY_ID["median_release/uniform/eps=0.01/k=10000000"], BY_ID["rows/rows=10000/k=1000"]
+    assert [report.title({"id": case.id}) for case in made] == [
+        "median_release uniform eps=0.01",
+        "rows",
+    ]
 
 
 def test_noisy_rows_are_marked(record: dict[str, Any]) -> None:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import fastexp
@@ -38,7 +39,10 @@ def run(
 # ---- starting ----
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["select", "--help"], ["--version"], ["demo"]])
+HELPS = [["--help"], ["select", "--help"], ["median", "--help"], ["price", "--help"]]
+
+
+@pytest.mark.parametrize("arguments", [*HELPS, ["--version"], ["demo"]])
 def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
     script = (
         "import sys\nfrom fastexp.cli import main\n"
@@ -152,12 +156,15 @@ def test_demo_tells_its_story_anywhere(tmp_path: Path) -> None:
     done = run("demo", cwd=tmp_path)
     lines = done.stdout.splitlines()
     assert (done.returncode, done.stderr) == (0, "")
-    assert len(lines) <= 25
+    assert len(lines) <= 46  # three chapters and the commands
+    assert max(map(len, lines[:-5])) <= 100
     assert "32,561 people" in lines[0]
     for epsilon in ("0.0001", "0.001", "0.01"):
         assert any(f" {epsilon} " in line for line in lines)
     assert "Married-civ-spouse" in done.stdout  # certain at 0.01, up to e**-42
-    assert "NOT private" in done.stdout
+    assert done.stdout.count("(not private)") == 3
+    for part in ("0, 1, ..., 120", "youngest", "1, 1, 1 and 3.01", "expected revenue"):
+        assert part in done.stdout
     assert "\x1b" not in done.stdout
     assert not list(tmp_path.iterdir())
 
@@ -172,11 +179,14 @@ def test_demo_in_process(capsys: pytest.CaptureFixture[str]) -> None:
 @posix
 def test_commands_that_the_demo_names_work(tmp_path: Path) -> None:
     commands = json.loads(run("demo", "--json").stdout)["next"]
-    starts = ("Married-civ-spouse\n", "Never-married\n"), ("NOT PRIVATE",), ("NOT PRIVATE",)
-    assert len(commands) == len(starts)
+    marital = ("Married-civ-spouse\n", "Never-married\n")
+    asked = [("select", marital), *[("select", ("NOT PRIVATE",))] * 2]
+    asked += [("median", tuple("23456")), ("price", ("NOT PRIVATE",))]
+    assert len(commands) == len(asked)
     called = f"'{sys.executable}' -m fastexp "
-    for command, start in zip(commands, starts, strict=True):
-        assert command.startswith("python -m fastexp demo --records | python -m fastexp select - ")
+    for command, (name, start) in zip(commands, asked, strict=True):
+        assert command.startswith("python -m fastexp demo --records")
+        assert f" | python -m fastexp {name} - --column " in command
         done = subprocess.run(
             ["/bin/sh", "-c", command.replace("python -m fastexp ", called)],
             cwd=tmp_path,
@@ -199,6 +209,19 @@ def test_demo_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     first = found["steps"][0]
     assert first["probability"] == law.probabilities[candidates.index(first["selected"])]
     assert all(command.startswith("fastexp demo") for command in found["next"])
+    assert [step["epsilon"] for step in found["medians"]] == [0.0001, 0.001, 0.01]
+    assert all(step["released"] in range(121) for step in found["medians"])
+    ages = np.repeat(*demo.demo_numbers.ages())
+    assert int(np.sort(ages)[ages.size // 2]) == 37
+    for step in found["medians"]:
+        law = fastexp.Median(step["epsilon"], (0, 120), step=1).law(ages)
+        assert step["expected_error"] == law.expected_error(37)
+    assert [step["epsilon"] for step in found["prices"]] == [0.01, 1.0, 5.0, 50.0]
+    revenues = [step["expected_revenue"] for step in found["prices"]]
+    assert revenues == sorted(revenues)
+    law = fastexp.Price(5.0, (0, 3.5), step=0.001).law([1, 1, 1, 3.01])
+    assert revenues[2] == law.expected_utility()
+    assert all(0 <= step["released"] <= 3.5 for step in found["prices"])
 
 
 def test_demo_records_are_the_census(capsys: pytest.CaptureFixture[str]) -> None:
@@ -214,6 +237,20 @@ def test_demo_records_are_the_census(capsys: pytest.CaptureFixture[str]) -> None
         "Married-spouse-absent": 418,
         "Married-AF-spouse": 23,
     }
+
+
+def test_other_demo_records(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", "--records", "bid"]) == 0
+    assert capsys.readouterr().out == "bid\n1\n1\n1\n3.01\n"
+    assert main(["demo", "--records", "age"]) == 0
+    header, *ages = capsys.readouterr().out.splitlines()
+    assert (header, len(ages), ages[0], ages[-1], ages.count("36")) == (
+        "age",
+        32561,
+        "17",
+        "90",
+        898,
+    )
 
 
 def on_terminal(*arguments: str, **environment: str) -> str:
@@ -242,7 +279,7 @@ def test_demo_on_a_terminal() -> None:
     assert "─" in fancy  # a table of rich
     assert "─" in plain
     assert not re.search(r"\x1b\[[0-9;]*3[0-7]m", plain)  # no colour
-    assert len(fancy.splitlines()) <= 26  # and perhaps the note on compiling
+    assert len(fancy.splitlines()) <= 49  # and perhaps the note on compiling
 
 
 @posix

@@ -58,7 +58,37 @@ def golden() -> dict[str, object]:
     out["randomized response, one bit"] = response.sample(1, 40, rng=3, streams=[7]).tolist()
     out["randomized response, many"] = digest(response.sample(bits, 9, rng=3))
     out.update(selection())
+    out.update(numbers())
     out["most common"] = fx.MostCommon(0.5, ["a", "b"]).sample(["a", "b", "a"], 20, rng=3).tolist()
+    return out
+
+
+def numbers() -> dict[str, object]:
+    """Private numbers: few draws in full, many as a hash."""
+    x = np.random.default_rng(5).lognormal(size=3000).round(2)
+    out: dict[str, object] = {}
+    ages, bids = (20 * x).astype(np.int64), x[:200]
+    for name, m, data in (
+        ("median", fx.Median(0.5, (0, 50)), x),
+        ("median, replace", fx.Median(0.5, (0, 50), neighbors="replace", convention="lower"), x),
+        ("median of ages", fx.Median(0.01, (0, 120), step=1), ages),
+        ("median, widened", fx.Median(0.1, (0, 50), step=0.01, widen=0.05), x),
+        ("quantile", fx.Quantile(0.95, 1.0, (0, 50)), x),
+        ("points", fx.Quantile(0.95, 1.0, (0, 50), grid=np.arange(51) ** 2 / 60), x),
+        ("third", fx.OrderStatistic(3, 1.0, (0, 50), step=0.5), x),
+        ("maximum", fx.Maximum(1.0, (0, 50), step=0.5), x),
+        ("mode", fx.Mode(1.0, (0, 120), step=1), ages),
+        ("no records", fx.Median(1.0, (0, 1)), x[:0]),
+        ("price", fx.Price(1.0, (0, 4), step=0.01), bids),
+        ("price, fine", fx.Price(1.0, (0, 4)), bids),
+        ("laplace", fx.Laplace(1.0, 1.0, step=0.01), 2.345),
+        ("laplace, bounded", fx.Laplace(1.0, 1, step=1, bounds=(0, 9)), 4),
+    ):
+        out[f"numbers, {name}"] = m.sample(data, 5, rng=1, streams=[2]).__repr__()
+        out[f"numbers, {name}, one"] = m.sample(data, rng=1)
+        out[f"numbers, {name}, many"] = digest(m.sample(data, 9001, rng=1))
+    rows = fx.Median(0.5, (0, 50)).sample(x.reshape(30, 100), 70, rng=3)
+    out["numbers, rows"] = digest(rows)
     return out
 
 

@@ -137,6 +137,13 @@ for shape in ((130, 7), (9, 700), (3, 2500)):
         digest.update(draws.tobytes())
 digest.update(plain.sample(u, rng=1).to_bytes(8, "little") + top.sample(u, 20, rng=1).tobytes())
 digest.update(flip.law(u).probabilities.tobytes())
+x = np.round(rng.normal(size=20_000), 3)
+for m in (fx.Median(1.0, (-4, 4)), fx.Quantile(0.9, 0.1, (-4, 4), step=0.125, widen=0.25)):
+    for draws in (m.sample(x, 5000, rng=1), m.sample(x, 3, rng=1),
+                  m.sample(x.reshape(20, 1000), 50, rng=1)):
+        digest.update(draws.tobytes())
+for m, data in ((fx.Price(1.0, (0, 4)), np.abs(x)), (fx.Laplace(1.0, 1.0, step=0.01), 0.123)):
+    digest.update(m.sample(data, 5000, rng=1).tobytes())
 print(digest.hexdigest())
 """
 PINNED = "8da263dae232bc665f9c6e10ad8bb29f"

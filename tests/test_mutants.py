@@ -145,11 +145,57 @@ ROWS = {
     "names of rows ignored": ("_randomness.py", "seeds[HEADER + first : HEADER + last]", "seeds[HEADER : HEADER + last - first]"),
 }  # fmt: skip
 
+NUMBERS = {
+    "gap of one point too many": ("kernels/runs.py", "count[m] = point - free", "count[m] = point - free + 1"),
+    "records at a point ignored": ("kernels/runs.py", "distance(below, records[i], total - below - records[i], form)", "distance(below, 0, total - below, form)"),
+    "bound from the other side": ("kernels/runs.py", "least(total - below, form, RIGHT)", "least(below, form, LEFT)"),
+    "bounds taken as exact": ("kernels/runs.py", "form, RIGHT) + 1", "form, RIGHT)"),
+    "bounds of records only": ("kernels/runs.py", "return min(side(ranks, form, at, 0), side(ranks, form, at, 1))", "return side(ranks, form, at, 1) + 1"),
+    "least distance forgotten": ("kernels/runs.py", "return max(np.int64(form[empty]), most)", "return most"),
+    "widened by one less": ("kernels/runs.py", "start[entered] - width <= t", "start[entered] - width < t"),
+    "widened by one more": ("kernels/runs.py", "stop = start[best] + count[best] + width", "stop = start[best] + count[best] + width + 1"),
+    "widening forgets the nearest": ("kernels/runs.py", "while back > front and key[queue[back - 1]] >= key[entered]", "while back > front and key[queue[back - 1]] >= key[entered] - 2"),
+    "places of refused words": ("kernels/places.py", "return word * n < (np.uint64(0) - n) % n", "return False"),
+    "places never in doubt": ("kernels/places.py", "return np.int64(high), word * n < n", "return np.int64(high), False"),
+    "place beside the cell": ("kernels/places.py", "part[j] = start[cell] + inside", "part[j] = start[cell] + inside + 1"),
+    "coin without slack": ("kernels/places.py", "if v + 2.0**-52 <= p - slack", "if v <= p"),
+    "coin's other side": ("kernels/places.py", "if v >= p + slack + 2.0**-60", "if v + 2.0**-52 >= p"),
+    "exact coin of twice the height": ("_cells.py", "reference.exp_bounds(exponent, bits + 8)", "reference.exp_bounds(2 * exponent, bits + 8)"),
+    "refused draws pass": ("_cells.py", "return index, open_[~passed]", "return index, NONE"),
+    "every round the same words": ("_cells.py", "tag = number << ROUND", "tag = 0"),
+    "loose cells at once": ("_cells.py", "if loose is None or not loose[cell] or", "if True or"),
+    "counts are no base": ("_weighting.py", "made.base, made.log_base, made.log2_base = base, NO_BASE, log2_base", "made.base, made.log_base, made.log2_base = base, NO_BASE, 0 * log2_base"),
+    "factor 2 of ranks": ("privacy/rates.py", "selection_rate(epsilon, float(steps), monotonic=False)", "selection_rate(epsilon, float(steps), monotonic=True)"),
+    "window of exact distances too short": ("_rank.py", "below, above = self.source.below(grid, t), self.source.below(grid, t + 1)", "below, above = self.source.below(grid, t), self.source.below(grid, t)"),
+    "nearest record forgotten": ("_rank.py", "nearest |= {self.source.last(grid, last), self.source.first(grid, first)}", "pass"),
+    "loose end forgotten": ("_rank.py", "loose[-1] |= last", "loose[-1] |= False"),
+    "median's other half": ("_distance.py", "low, high = _surplus(whole, part * n), _surplus(whole, (whole - part) * n)", "low, high = _surplus(whole, part * n), _surplus(whole, part * n)"),
+}
+RECORDS = {
+    "record on the next point": ("kernels/grid_points.py", "point(t + 1, unit, scale) <= x", "point(t + 1, unit, scale) < x"),
+    "estimate taken for the point": ("kernels/grid_points.py", "    while t > 0 and point(t, unit, scale) > x:\n        t -= 1\n", ""),
+    "wide points rounded twice": ("kernels/grid_points.py", "            whole |= 1\n", "            whole |= 0\n"),
+    "ties outside are overlooked": ("_sources.py", "records[0] += first - below", "records[0] += 0"),
+    "ties above are overlooked": ("_sources.py", "records[-1] += stop - last", "records[-1] += 0"),
+    "window one rank short": ("_sources.py", "first, last = max(low - 1, 0), min(high + 2, n)", "first, last = max(low - 1, 0), min(high + 1, n)"),
+    "edges within a grid point": ("_unsorted.py", "        low = grid.least(first, floats)", "        low = grid.value(first + 1)"),
+    "gathered without the ends": ("kernels/select_rank.py", "(x >= low) & (x <= high)", "(x > low) & (x < high)"),
+    "room taken for all": ("_unsorted.py", "if middle.values.size < middle.inside:", "if False:"),
+    "missed pivots believed": ("_unsorted.py", "if not any(short):", "if True:"),
+    "missing read as the other bound": ("_intake.py", 'ends[nan == "upper"]', 'ends[nan == "lower"]'),
+}
+
+
 WHICH = {
     **dict.fromkeys(MUTANTS, "checks"),
     **dict.fromkeys(SELECTION, "checks_selection"),
     **dict.fromkeys(ROWS, "checks_rows"),
+    **dict.fromkeys(NUMBERS, "checks_numbers"),
+    **dict.fromkeys(RECORDS, "checks_records"),
 }
+
+
+ALL = (MUTANTS, SELECTION, ROWS, NUMBERS, RECORDS)
 
 
 def survives(folder: Path, checks: str, change: tuple[str, str, str] | None) -> tuple[bool, str]:
@@ -192,7 +238,7 @@ def verdicts(tmp_path_factory):
         return dict(
             pool.map(
                 judge,
-                enumerate([*own.items(), *MUTANTS.items(), *SELECTION.items(), *ROWS.items()]),
+                enumerate([*own.items(), *(item for group in ALL for item in group.items())]),
             )
         )
 

@@ -47,12 +47,10 @@ class Blocks:
 
     def header(self) -> list[str] | None:
         """Take the header row; None: it is not plain, and nothing was taken."""
-        marked = self._held.startswith(MARK)
         text = self._held.removeprefix(MARK).lstrip(b"\r\n")
         line, feed, rest = text.partition(b"\n")
         line = line.removesuffix(b"\r")
-        skipped = self._held[len(MARK) * marked : -len(text) or None].replace(b"\r\n", b"\n")
-        if not feed or b"\r" in line or b"\r" in skipped or not self._delimiter.isascii():
+        if not feed or b"\r" in line or not self._delimiter.isascii():
             return None
         try:
             (found,) = csv.reader([line.decode()], **dialect(self._delimiter))
@@ -109,7 +107,7 @@ def _cut(held: bytes, delimiter: int, width: int) -> tuple[Parts, int] | None:
 
 def _plain(held: bytes, buffer: AnyArray, outside: AnyArray | None) -> bool:
     """Whether it is UTF-8 and carriage returns are before line feeds only, or in quotes."""
-    if b"\0" in held or not _is_utf8(held):
+    if not _is_utf8(held):
         return False
     found = np.flatnonzero(buffer == RETURN) if b"\r" in held else np.zeros(0, np.int64)
     if outside is not None:

@@ -7,7 +7,6 @@ What is said about a file names the file and the column, never a value, a row or
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -20,10 +19,11 @@ from .reading import PARQUET, parsed
 
 BATCH = 1 << 16  # rows of the csv module at a time
 NPY = ".npy"
-WORDS = {"b": "booleans", "U": "text", "S": "text", "O": "objects", "M": "dates", "m": "durations"}
+WORDS = {"b": "booleans", "U": "text", "S": "text", "O": "text or other objects"}
+WORDS |= {"M": "dates", "m": "durations"}
 
 
-def records(file: str, column: str | None, delimiter: str = ",") -> list[AnyArray]:
+def records(file: str, column: str | None, delimiter: str = ",") -> AnyArray:
     """The numbers of a column of CSV or Parquet, or of a .npy file.
 
     Parameters
@@ -37,8 +37,8 @@ def records(file: str, column: str | None, delimiter: str = ",") -> list[AnyArra
 
     Returns
     -------
-    list of ndarray
-        One array or several, of integers or of floats with NaN for gaps.
+    ndarray
+        Of integers, or of floats with NaN for gaps.
 
     Raises
     ------
@@ -46,14 +46,16 @@ def records(file: str, column: str | None, delimiter: str = ",") -> list[AnyArra
         If the file cannot be read, has no such column, or that holds anything but numbers.
     """
     if is_npy(file):
-        return [_checked(_array(file), name(file))]
+        return _checked(_array(file), name(file))
     if column is None:
         raise UserMistake("--column is needed: the column of FILE that holds the numbers")
     if file.lower().endswith(PARQUET):
         from .parquet import numeric_column
 
-        return [_checked(a, of(file, column)) for a in numeric_column(file, column)]
-    return _csv_column(file, column, delimiter)
+        parts = [_checked(part, of(file, column)) for part in numeric_column(file, column)]
+    else:
+        parts = _csv_column(file, column, delimiter)
+    return _joined(parts, of(file, column))
 
 
 def is_npy(file: str) -> bool:
@@ -61,13 +63,16 @@ def is_npy(file: str) -> bool:
     return file.lower().endswith(NPY)
 
 
-def together(parts: list[AnyArray]) -> AnyArray | Callable[[], Iterator[AnyArray]]:
-    """Records as one array if that changes no number, else as a callable that gives parts."""
+def _joined(parts: list[AnyArray], called: str) -> AnyArray:
+    """One array of all numbers, as exact as they are."""
     if len({part.dtype.kind for part in parts}) == 1:
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
     if all(part.dtype.kind == "f" or _are_doubles(part) for part in parts):
         return np.concatenate([part.astype(np.float64) for part in parts])
-    return lambda: iter(parts)
+    raise UserMistake(
+        f"{called} holds integers beyond 2**53 beside decimals or gaps: as doubles they would be "
+        "rounded; make all of them integers, or write all with a decimal point"
+    )
 
 
 def of(file: str, column: str) -> str:
@@ -124,7 +129,8 @@ def _array(file: str) -> AnyArray:
 
 def _checked(part: AnyArray, called: str) -> AnyArray:
     """An array of numbers: not of booleans, text or dates."""
-    if part.dtype.kind in "iu" or part.dtype in (np.float32, np.float64):
+    kind, width = part.dtype.kind, part.dtype.itemsize
+    if kind in "iu" or (kind == "f" and width in (4, 8)):
         return part
-    kind = WORDS.get(part.dtype.kind, "numbers of another kind")
-    raise UserMistake(f"{called} holds {kind}, not integers or floats of 32 or 64 bits")
+    what = WORDS.get(kind, "numbers of another kind")
+    raise UserMistake(f"{called} holds {what}, not integers or floats of 32 or 64 bits")

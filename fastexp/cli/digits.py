@@ -25,7 +25,6 @@ PADDING = bytes(WIDE + 1)  # what follows the last part of a buffer, at least
 EXACT = 1 << 53
 POWERS = np.array([10.0**k for k in range(WIDE)])  # exact doubles
 SPLIT = 134217729.0  # 2**27 + 1: cuts a double into halves whose products are exact
-DOUBT = 2.0**-90  # of the quotient: far above its error of 2**-100
 ZERO, POINT, PLUS, MINUS, SPACE, TAB = b"0.+- \t"
 
 
@@ -56,7 +55,6 @@ def numbers(buffer: AnyArray, start: IntArray, end: IntArray) -> Numbers | None:
     decimals = np.full(start.size, np.nan)  # as gaps are
     real = np.flatnonzero(~(odd | whole))
     decimals[real] = _quotients(value[real], places[real])
-    odd[real[np.isnan(decimals[real])]] = True
     negative = (end > start) & (buffer.take(start) == MINUS)
     np.negative(value, out=value, where=negative)
     np.negative(decimals, out=decimals, where=negative)
@@ -117,7 +115,7 @@ def _digits(buffer: AnyArray, start: IntArray, width: IntArray) -> Any:
 
 
 def _quotients(value: IntArray, places: AnyArray) -> FloatArray:
-    """The doubles nearest to value / 10**places; NaN where that is in doubt."""
+    """The doubles nearest to value / 10**places, for values of up to 18 digits."""
     power = POWERS.take(places)
     high = value.astype(np.float64)
     first: FloatArray = high / power  # exact operands: correctly rounded
@@ -131,20 +129,17 @@ def _quotients(value: IntArray, places: AnyArray) -> FloatArray:
 def _long_quotients(
     high: FloatArray, low: FloatArray, power: FloatArray, first: FloatArray
 ) -> FloatArray:
-    """(high + low) / power for dividends of more than 53 bits.
+    """The doubles nearest to (high + low) / power, a dividend of more than 53 bits.
 
-    A second digit of the division, in base 2**53, decides how the first is rounded (Dekker
-    1971); where the quotient lies too close to the middle between two doubles, NaN.
+    The rest of the first quotient is exact (Dekker 1971), so the second is off by 2**-105 of
+    the sum at most. If that is not half-way between two doubles, it is farther from there
+    than 2**-97 of it (an odd number of 55 bits over a power of two, against m / 10**18); if
+    it is, both are exact. So their sum is rounded as the quotient is.
     """
     product = first * power
-    rest = (high - product) - _error_of(first, power, product)  # exact
-    second = (rest + low) / power
-    nearest = first + second
-    off = second - (nearest - first)  # exact: |first| >= |second|
-    gap = np.spacing(nearest)
-    doubtful = np.abs(np.abs(off) - gap / 2) <= nearest * DOUBT
-    doubtful |= np.abs(np.abs(off) - gap / 4) <= nearest * DOUBT  # below a power of two
-    return np.where(doubtful, np.nan, nearest)
+    rest = (high - product) - _error_of(first, power, product)
+    nearest: FloatArray = first + (rest + low) / power
+    return nearest
 
 
 def _error_of(a: FloatArray, b: FloatArray, product: FloatArray) -> FloatArray:

@@ -85,14 +85,13 @@ def truth(question: Question) -> Any:
     int, float or None
         None without records. A missing record that counts as a bound is that bound.
     """
-    parts = [_treated(part, question.nan) for part in question.parts]
-    if question.name == "price":
-        return _best_price(parts, question.mechanism.grid)
-    joined = np.concatenate(parts)
-    if joined.size == 0:
+    known = _treated(question.data, question.nan)
+    if known.size == 0:
         return None
-    rank = _rank(question, joined.size)
-    found = np.partition(joined, rank - 1)[rank - 1].item()
+    if question.name == "price":
+        return _best_price(known, question.mechanism.grid)
+    rank = _rank(question, known.size)
+    found = np.partition(known, rank - 1)[rank - 1].item()
     low, high = question.mechanism.bounds
     return found if math.isfinite(found) else _plain(low if found < 0 else high)
 
@@ -111,22 +110,18 @@ def _rank(question: Question, n: int) -> int:
     return max(1, -(-q.numerator * n // q.denominator))
 
 
-def _treated(part: AnyArray, nan: str) -> AnyArray:
+def _treated(data: AnyArray, nan: str) -> AnyArray:
     """Without NaN: dropped, or as the number below or above all."""
-    if part.dtype.kind != "f" or not (missing := np.isnan(part)).any():
-        return np.asarray(part)
+    if data.dtype.kind != "f" or not (missing := np.isnan(data)).any():
+        return data
     if nan == "drop":
-        return np.asarray(part[~missing])
-    return np.where(missing, -np.inf if nan == "lower" else np.inf, part)
+        return np.asarray(data[~missing])
+    return np.where(missing, -np.inf if nan == "lower" else np.inf, data)
 
 
-def _best_price(bids: list[AnyArray], grid: Any) -> Any:
+def _best_price(bids: AnyArray, grid: Any) -> Any:
     """The lowest of the best prices: only a price that is somebody's whole bid can be best."""
-    found = [np.unique(grid.index(part), return_counts=True) for part in bids if part.size]
-    if not found:
-        return None
-    points, which = np.unique(np.concatenate([t for t, _ in found]), return_inverse=True)
-    counts = np.bincount(which, np.concatenate([c for _, c in found])).astype(np.int64)
+    points, counts = np.unique(grid.index(bids), return_counts=True)
     buyers = counts[::-1].cumsum()[::-1]
     revenue = grid.values(points) * buyers.astype(np.float64)
     near = np.flatnonzero(revenue >= revenue.max() * (1 - 1e-12)).tolist()

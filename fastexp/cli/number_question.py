@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .arguments import written
-from .columns import is_npy, records, together
+from .columns import is_npy, records
 from .errors import UserMistake
 from .files import name, opened
 
@@ -27,14 +27,9 @@ class Question:
 
     name: str
     mechanism: Any
-    parts: list[Any]
+    data: Any
     nan: str
     column: str
-
-    @property
-    def data(self) -> Any:
-        """The records as the mechanism takes them."""
-        return together(self.parts)
 
     @property
     def q(self) -> Any:
@@ -110,9 +105,8 @@ def mechanism(options: Namespace, which: str) -> Any:
 
 def ask(options: Namespace, which: str, made: Any) -> Question:
     """Read the file, for a mechanism that is made already."""
-    parts = records(options.file, options.column, options.delimiter)
-    column = options.column or "value"
-    return Question(which, made, parts, options.nan, column)
+    data = records(options.file, options.column, options.delimiter)
+    return Question(which, made, data, options.nan, options.column or "value")
 
 
 def _points(text: str) -> Any:
@@ -123,7 +117,7 @@ def _points(text: str) -> Any:
     if None not in listed:
         return [float(x) if not isinstance(x, int) else x for x in listed]
     if is_npy(text):
-        return np.array(records(text, None)[0])
+        return np.array(records(text, None))
     with opened(text) as raw:
         content = raw.read(MOST_GRID)
     try:

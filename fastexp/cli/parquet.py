@@ -67,7 +67,7 @@ def numeric_column(file: str, column: str) -> list[AnyArray]:
     import numpy as np
 
     values, gaps = _read(file, column, _as_array)
-    if values.dtype.kind == "O" and values.size:
+    if values.dtype.kind == "O":  # decimals, or text; where all are null there are none
         from decimal import Decimal
 
         if all(isinstance(value, Decimal) for value in values):

@@ -45,8 +45,7 @@ class Laplace:
         and answers are all its multiples; with bounds it divides these.
     bounds : (number, number), optional
         Public limits, lower < upper, chosen without looking at the data: answers are
-        lower + t·step up to the upper one, and f is clamped to them. A bounded answer is
-        *not* an unbounded one that is clamped: no mass is heaped on the ends.
+        lower + t·step up to the upper one, and f is clamped to them.
     any_epsilon : bool
         Lift the limits on epsilon.
 
@@ -65,7 +64,9 @@ class Laplace:
     not, and the promise would be more than ε. **Within bounds** that sum is least where f is
     at an end. c is the greatest number (a double, per step) for which the worst log-ratio, over
     all f and f' at most Δ apart and wherever they lie between grid points, is at most ε; this is
-    the exact supremum, at least ε/(2Δ) and near ε/Δ for wide bounds and a large ε.
+    the exact supremum. It is between ε/(2Δ), for a small ε and wide bounds, and ε/Δ, for a large
+    ε or narrow bounds. Where answers on the very ends do no harm, an unbounded one that is
+    clamped afterwards costs nothing more, and is often closer.
     **Privacy**: ε-DP, for the neighbours for which Δ was stated. The range of log-ratios is
     up to 2ε, so rho is ε·tanh(ε/2), not ε²/8. **Numerics**: exact; there is no truncation of
     the noise, on either way. Sensitivity, step and bounds are read as the decimals that print
@@ -87,16 +88,16 @@ class Laplace:
     >>> count.release(4217) in range(4217 - 50, 4217 + 50)  # but in some 1e-21 of cases
     True
     >>> count.sample(4217, size=5, rng=3)
-    array([4218, 4217, 4217, 4217, 4218])
+    array([4217, 4218, 4217, 4217, 4216])
     >>> round(count.law(4217).expected_error(4217), 3)
     0.851
 
-    A mean of 1,000 incomes between 0 and 100,000, where the number of people is public:
+    A mean of 200 ratings from 1 to 5, where their number is public:
 
-    >>> mean = fx.Laplace(epsilon=0.5, sensitivity=100, step=0.01, bounds=(0, 100000))
-    >>> law = mean.law(31415.926535)
-    >>> law.ppf([0.025, 0.975]), round(law.expected_error(31415.926535), 2)
-    (array([30817.46, 32014.39]), 199.77)
+    >>> mean = fx.Laplace(epsilon=1.0, sensitivity=0.02, step=0.001, bounds=(1, 5))
+    >>> law = mean.law(4.97)
+    >>> law.ppf([0.025, 0.5, 0.975]), round(law.expected_error(4.97), 4)
+    (array([4.868, 4.963, 4.997]), 0.0246)
     """
 
     epsilon: float
