@@ -36,10 +36,11 @@ if TYPE_CHECKING:
     from .laws.top_k import TopKLaw
     from .mechanisms.exponential import Exponential
     from .mechanisms.laplace import Laplace
+    from .mechanisms.maximum import Maximum
     from .mechanisms.median import Median
     from .mechanisms.mode import Mode
     from .mechanisms.most_common import MostCommon
-    from .mechanisms.order_statistic import Maximum, OrderStatistic
+    from .mechanisms.order_statistic import OrderStatistic
     from .mechanisms.permute_and_flip import PermuteAndFlip
     from .mechanisms.price import Price
     from .mechanisms.quantile import Quantile
@@ -64,7 +65,7 @@ _HOME = {
     "InvalidUtilities": "errors",
     "Laplace": "mechanisms.laplace",
     "LossTail": "laws.finite",
-    "Maximum": "mechanisms.order_statistic",
+    "Maximum": "mechanisms.maximum",
     "Median": "mechanisms.median",
     "Mode": "mechanisms.mode",
     "MostCommon": "mechanisms.most_common",

@@ -120,7 +120,7 @@ class Simulation:
     def __init__(self, shape: Shape, seeds: WordArray, threads: int, way: str) -> None:
         cells = shape.cells
         weighting = shape.weighting
-        if weighting.base is None:
+        if weighting.base is None or way == "gumbel":
             weighting = weighting.measured(cells.count)
         self.rows = Rows(cells.bits, cells.kind, weighting)
         self.shape, self.seeds, self.threads, self.way = shape, seeds, threads, way

@@ -48,6 +48,9 @@ class Grid:
     def __hash__(self) -> int:
         return hash(self._identity)
 
+    def __reduce__(self) -> tuple[Any, ...]:  # without what was computed meanwhile
+        return Grid, (self.size, self.whole, self.unit, self.points, self._identity)
+
     @cached_property
     def simple(self) -> bool:
         """Whether a conversion and a division of doubles give a point, correctly rounded.
@@ -80,7 +83,10 @@ class Grid:
         a, s, d = self.unit
         odd, power = self.wide or (0, 0)
         last = self.size - 1
-        scale = np.array([2.0**power if odd else float(d), low, high, last / (high - low)])
+        share = Fraction(last) / Fraction(high - low)  # points a unit
+        if not Fraction(1, 1 << 900) < share < 1 << 900:
+            return None
+        scale = np.array([2.0**power if odd else float(d), low, high, float(share)])
         return np.array([a, s, last, 1, odd]), np.array([a, s, last, 0, odd]), scale
 
     @cached_property
@@ -169,12 +175,20 @@ class Grid:
         return np.where(low, 0, self.index(flat) + 1).reshape(at.shape)
 
     def least(self, t: int, floats: bool) -> int | float:
-        """The least record, a double or an int64, whose index is at least t > 0."""
+        """The least record, a double or an integer, whose index is at least t > 0."""
         value = self.value(t)
         if floats:
             number = float(value)
             return math.nextafter(number, math.inf) if number < value else number
-        return min(math.ceil(value), INT64[-1])
+        return math.ceil(value)
+
+    def under(self, t: int, records: AnyArray) -> AnyArray:
+        """Which records have an index < t, for 0 < t < size."""
+        edge = self.least(t, records.dtype.kind == "f")
+        if isinstance(edge, int) and edge not in INT64:
+            return np.full(records.shape, edge > 0)
+        below: AnyArray = records < edge
+        return below
 
 
 def make_grid(bounds: Any, step: Any = None, grid: Any = None, steps: int = STEPS) -> Grid:
@@ -187,9 +201,9 @@ def make_grid(bounds: Any, step: Any = None, grid: Any = None, steps: int = STEP
     ParameterError, ParameterTypeError
         If they do not fit together.
     """
-    low, high = _bounds(bounds)
+    low, high = plain_bounds(bounds)
     if isinstance(grid, Grid):  # of a mechanism that is built again with other parameters
-        return grid
+        grid = grid.points  # one that is evenly spaced follows from bounds and step
     if step is not None and grid is not None:
         raise ParameterError("give step or grid, not both")
     if grid is not None:
@@ -197,7 +211,7 @@ def make_grid(bounds: Any, step: Any = None, grid: Any = None, steps: int = STEP
     a, b = decimal(low), decimal(high)
     most = math.ulp(max(abs(float(low)), abs(float(high))))
     if step is None:
-        while steps > 1 and (b - a) / steps < Fraction(most):
+        while steps > 1 and (b - a) / steps <= Fraction(most):
             steps >>= 1  # closer points would be the same doubles
         return _even(a, (b - a) / steps, steps, whole=False)
     width = decimal(_number("step", step))
@@ -209,7 +223,8 @@ def make_grid(bounds: Any, step: Any = None, grid: Any = None, steps: int = STEP
     if count > MOST_STEPS:
         raise ParameterError(f"step must not be so small: at most 2**52 points, got step {step!r}")
     whole = all(isinstance(x, numbers.Integral) for x in (low, high, step))
-    if not whole and width < Fraction(most):
+    ulp = Fraction(most)  # points an ulp apart may both round to the one between them
+    if not whole and (width < ulp or (width == ulp and a % ulp != 0)):
         raise ParameterError(f"step must be so large that points differ in float64, got {step!r}")
     return _even(a, width, int(count), whole=whole)
 
@@ -239,7 +254,8 @@ def _of_points(low: Any, high: Any, grid: Any) -> Grid:
     return Grid(kept.size, whole, (0, 0, 1), kept, ("points", kept.tobytes(), whole))
 
 
-def _bounds(bounds: Any) -> tuple[Any, Any]:
+def plain_bounds(bounds: Any) -> tuple[Any, Any]:
+    """Two finite public numbers, the lower first."""
     try:
         low, high = bounds
     except (TypeError, ValueError):
@@ -254,6 +270,8 @@ def _bounds(bounds: Any) -> tuple[Any, Any]:
 
 def _number(name: str, value: Any) -> Any:
     """A finite number: an int within 64 bits, or a float, Decimal or Fraction."""
+    if isinstance(value, np.generic):  # a float32 is the decimal that prints, too
+        value = float(str(value)) if isinstance(value, np.floating) else value.item()
     number = _validate.real(name, value)
     if not math.isfinite(number):
         raise ParameterError(f"{name} must be finite, got {value!r}")
@@ -266,7 +284,7 @@ def _number(name: str, value: Any) -> Any:
 
 def decimal(value: Any) -> Fraction:
     """A public number as the exact decimal that prints: 0.1 is one tenth."""
-    return Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
+    return Fraction(float.__repr__(value)) if isinstance(value, float) else Fraction(value)
 
 
 def _floors(records: AnyArray) -> IntArray:

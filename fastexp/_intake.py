@@ -44,6 +44,12 @@ def from_file(path: Any) -> AnyArray:
 
 def numbers(values: Any, nan: str) -> AnyArray:
     """One array of records; NaN of floats is left to the caller where nan is "raise"."""
+    plain, missing = apart(values, nan)
+    return plain if missing is None or not missing.any() else _without_gaps(plain, missing, nan)
+
+
+def apart(values: Any, nan: str) -> tuple[AnyArray, AnyArray | None]:
+    """One array of records, and which of them are missing, as far as it is known."""
     if hasattr(values, "__next__"):
         raise ParameterTypeError(
             "records must not be an iterator, which can be read only once: pass an array, or a "
@@ -53,13 +59,25 @@ def numbers(values: Any, nan: str) -> AnyArray:
     if found is None or found.ndim != 1:
         raise ParameterTypeError(NUMBERS)
     if found.size == 0 and found.dtype.kind in "iufO":
-        return np.zeros(0)
+        return np.zeros(0), None
     if found.dtype.kind not in "iuf" or found.dtype.itemsize > 8:
         raise ParameterTypeError(NUMBERS)
     plain = canonical(found)
-    if missing is None and nan != "raise" and plain.dtype.kind == "f":
-        missing = np.isnan(plain)
-    return plain if missing is None or not missing.any() else _without_gaps(plain, missing, nan)
+    if nan != "raise" and plain.dtype.kind == "f":
+        nans = np.isnan(plain)
+        missing = nans if missing is None else missing | nans
+    return plain, missing
+
+
+def weighted_numbers(data: tuple[Any, Any], nan: str) -> tuple[AnyArray, AnyArray]:
+    """(values, counts) without missing ones."""
+    plain, missing = apart(data[0], nan)
+    number = counts(data[1], plain.size)
+    if missing is None or not missing.any():
+        return plain, number
+    if nan == "drop":
+        return plain[~missing], number[~missing]
+    return _without_gaps(plain, missing, nan), number
 
 
 def canonical(found: AnyArray) -> AnyArray:
@@ -120,6 +138,8 @@ def _opened(values: Any) -> tuple[AnyArray | None, AnyArray | None]:
 
 
 def _of_columns(values: Any) -> tuple[AnyArray | None, AnyArray | None]:
+    if str(getattr(values, "dtype", getattr(values, "type", ""))).lower().startswith("bool"):
+        return None, None
     nulls = values.null_count
     if not (nulls() if callable(nulls) else nulls):
         return np.asarray(values.to_numpy()), None
@@ -142,6 +162,8 @@ def weighted(data: Any) -> bool:
 def counts(values: Any, length: int) -> AnyArray:
     """How often each value occurs: integers >= 0, as many as values."""
     found = _validate.exact_array(values)
+    if found is not None and found.shape == (0,) and length == 0:
+        return np.zeros(0, np.int64)
     if found is None or found.ndim != 1 or found.dtype.kind not in "iu" or found.size != length:
         raise ParameterTypeError("counts must be integers, one for each of the values")
     wide = found.astype(np.float64)
@@ -153,10 +175,7 @@ def counts(values: Any, length: int) -> AnyArray:
 def arrays(parts: Any, nan: str) -> Iterator[AnyArray]:
     """The arrays that a callable yields, each as `numbers` has it, all of one type."""
     kind = None
-    produced = parts()
-    if isinstance(produced, np.ndarray):
-        produced = [produced]
-    for part in produced:
+    for part in _produced(parts):
         found = numbers(part, nan)
         if found.size == 0:
             continue
@@ -164,3 +183,17 @@ def arrays(parts: Any, nan: str) -> Iterator[AnyArray]:
             raise ParameterTypeError("records: all arrays must hold integers, or all floats")
         kind = found.dtype.kind
         yield found
+
+
+def _produced(parts: Any) -> Iterator[Any]:
+    """What a callable yields; its own errors may hold data, and are withheld."""
+    failed = False
+    try:
+        produced = parts()
+        yield from [produced] if isinstance(produced, np.ndarray) else produced
+    except (ParameterError, ParameterTypeError, InvalidRecords):
+        raise
+    except Exception:
+        failed = True
+    if failed:  # outside the handler: the error is no context of ours
+        raise InvalidRecords("records: the callable failed or yields no arrays")

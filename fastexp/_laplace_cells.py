@@ -53,7 +53,7 @@ class LaplaceShape:
     ) -> None:
         self.weighting = weighting
         sides = (phase, left), (1 - phase, right)
-        least = min(near for near, points in sides if points != 0)
+        least = min(phase, 1 - phase)  # where there is no point beyond, the phase is 0
         self._near = [max(near - least, ZERO) for near, _ in sides]
         (before, first), (after, second) = (_ranges(weighting.rate, points) for _, points in sides)
         m, n = before.size, after.size
@@ -81,7 +81,11 @@ class LaplaceShape:
         if fresh := index.max(initial=0) >= FAR:
             started = index >= FAR
             cell = np.where(started, 0, cell)
-        out = np.abs(index - self._anchor.take(cell)) + self._excess.take(cell)
+        steps = self._anchor.take(cell)
+        np.subtract(index, steps, out=steps)
+        np.abs(steps, out=steps)
+        out = self._excess.take(cell)
+        out += steps
         out *= self.weighting.rate_nats
         return np.where(started, self._fresh_height, out) if fresh else out
 

@@ -29,8 +29,9 @@ def range_least(values: IntArray, first: IntArray, last: IntArray) -> IntArray:
 
 def within(points: FloatArray, width: float) -> tuple[IntArray, IntArray]:
     """The first and the last of increasing points that lie within `width` of each point."""
-    first = np.searchsorted(points, points - width, "left")
-    last = np.searchsorted(points, points + width, "right") - 1
+    slack = 4 * np.spacing(np.abs(points).max())  # 0.8 - 0.7 is more than 0.1 in floats
+    first = np.searchsorted(points, points - width - slack, "left")
+    last = np.searchsorted(points, points + width + slack, "right") - 1
     return first.astype(np.int64), last.astype(np.int64)
 
 

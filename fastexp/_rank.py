@@ -57,6 +57,12 @@ class RankStatistic:
         growth = self.weighting.rate_nats * float(_distance.slope(form(1 << 20)))
         self.reach = math.ceil(min(nats / growth, float(MOST_RECORDS))) + 2
 
+    def form_of(self, n: int) -> IntArray:
+        """The form for n records."""
+        if n >= MOST_RECORDS:
+            raise InvalidRecords("records must be fewer than 2**32")
+        return self.form(n)
+
     def shape(self, source: Source) -> RankShape:
         """Cells for draws, from the window of ranks that matter."""
         if self.near is not None:
@@ -106,7 +112,7 @@ class RankStatistic:
         points, records = source.counts(self.grid)
         n = int(records.sum())
         window = Window(points, records, 0, n)
-        start, count, key = cells_of(window, self.form(n), self.grid.size, self.width)
+        start, count, key = cells_of(window, self.form_of(n), self.grid.size, self.width)
         if self.near is None:
             return start, count, key >> 1
         return listed(count, key >> 1, self.near)
@@ -116,7 +122,7 @@ class RankStatistic:
         start, count, distance = self.cells(source)
         made = Cells(start, count, utilities(distance), SIGNED, None)
         n = source.total()
-        return RankShape(self, source, n, self.form(n), made, self.weighting)
+        return RankShape(self, source, n, self.form_of(n), made, self.weighting)
 
     def sampler(self, source: OnGrid) -> RankSampler:
         """What a law draws with."""
@@ -133,14 +139,13 @@ class RanksThatMatter:
         self.form: IntArray
 
     def __call__(self, n: int) -> tuple[int, int]:
-        if n >= MOST_RECORDS:
-            raise InvalidRecords("records must be fewer than 2**32")
-        self.form = self._statistic.form(n)
+        self.form = self._statistic.form_of(n)
         _, _, s, gate, _, _, _, _, _, t, other, *_ = self.form.tolist()
         # Gaps where a side's distance begins; the least one lies there, or next to it.
         left, right = n - -(-other // t), -(-gate // s)
         reach = self._statistic.reach
-        return max(min(left, right - 1) - reach, 0), min(max(left + 1, right) + reach, n) - 1
+        low = min(max(min(left, right - 1) - reach, 0), n - 1)
+        return low, max(min(max(left + 1, right) + reach, n) - 1, low)
 
 
 class RankShape:

@@ -35,14 +35,7 @@ def intake(
     if callable(data):
         return Unsorted(lambda: _intake.arrays(data, how), threads)
     if _intake.weighted(data):
-        values = _intake.numbers(data[0], "raise" if how == "raise" else "keep")
-        number = _intake.counts(data[1], values.size)
-        gaps = np.isnan(values) if values.dtype.kind == "f" else np.zeros(values.size, bool)
-        if how == "drop":
-            number = np.where(gaps, 0, number)
-        elif how in ("lower", "upper") and gaps.any():
-            values = np.where(gaps, np.inf if how == "upper" else -np.inf, values)
-        return Counted(values, number)
+        return Counted(*_intake.weighted_numbers(data, how))
     values = _intake.numbers(data, how)
     if values.size <= SMALL and not assume_sorted:
         return Sorted(np.sort(values))

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import _intake
+from ._grid import INT64 as INT64_RANGE
 from ._grid import Grid
 from ._intake import CHUNK
 from ._typing import AnyArray, IntArray
@@ -78,7 +79,7 @@ class Source(ABC):
             return self.total()
         found = 0
         for part in self.parts():
-            found += int(np.count_nonzero(part < grid.least(t, part.dtype.kind == "f")))
+            found += int(np.count_nonzero(grid.under(t, part)))
         return found
 
     def last(self, grid: Grid, t: int) -> int:
@@ -89,7 +90,7 @@ class Source(ABC):
         for part in self.parts():
             inside = part
             if t + 1 < grid.size:
-                inside = part[part < grid.least(t + 1, part.dtype.kind == "f")]
+                inside = part[grid.under(t + 1, part)]
             if inside.size:
                 found = max(found, int(grid.index(inside.max(keepdims=True))[0]))
         return found
@@ -100,7 +101,7 @@ class Source(ABC):
         for part in self.parts() if t < grid.size else ():
             inside = part
             if t > 0:
-                inside = part[part >= grid.least(t, part.dtype.kind == "f")]
+                inside = part[~grid.under(t, part)]
             if inside.size:
                 found = min(found, int(grid.index(inside.min(keepdims=True))[0]))
         return found
@@ -126,8 +127,10 @@ class Sorted(Source):
         """How many records have a grid index < t."""
         if t <= 0 or t >= grid.size:
             return 0 if t <= 0 else self.values.size
-        edge = self.values.dtype.type(grid.least(t, self.values.dtype.kind == "f"))
-        return int(np.searchsorted(self.values, edge, "left"))
+        edge = grid.least(t, self.floats)
+        if isinstance(edge, int) and edge not in INT64_RANGE:
+            return self.values.size if edge > 0 else 0
+        return int(np.searchsorted(self.values, self.values.dtype.type(edge), "left"))
 
     def last(self, grid: Grid, t: int) -> int:
         """The largest grid index <= t of a record; -1 if there is none."""

@@ -66,6 +66,8 @@ class Unsorted(Source):
                 _refuse_nan(part)
             total += part.size
             yield part
+        if self._total not in (None, total):
+            raise InvalidRecords(CHANGED)
         self._total, self._checked = total, True
 
     def raw_parts(self) -> Iterator[AnyArray]:
@@ -90,8 +92,10 @@ class Unsorted(Source):
         if edges.first == edges.last:  # one grid point holds all the ranks that matter
             point, records = np.array([edges.first]), np.array([middle.inside])
             return Window(point, records, middle.below, total)
-        if middle.values.size < middle.inside:  # more ties than room: once more
-            middle = self._gather(edges, middle.inside, total)
+        if middle.values.size < middle.inside:  # more than room: once more, by one thread
+            middle = self._gather(edges, middle.inside, total, 1)
+        if middle.values.size != middle.inside:  # never seen; a wrong law must not pass
+            raise InvalidRecords(CHANGED)
         values, below = _narrowed(grid, middle, low, high)
         return _window(grid, values, below, total, low, high)
 
@@ -133,8 +137,8 @@ class Unsorted(Source):
             left = max(left - reach, -1) if short[0] else left
             right = min(right + reach, sample.size) if short[1] else right
 
-    def _gather(self, edges: Edges, room: int, total: int) -> Middle:
-        threads = self._threads if total >= THREADED else 1
+    def _gather(self, edges: Edges, room: int, total: int, threads: int | None = None) -> Middle:
+        threads = threads or (self._threads if total >= THREADED else 1)
         kept, below, inside, seen = [], 0, 0, 0
         for part in self._again():
             seen += part.size
@@ -189,10 +193,10 @@ def edges_of(grid: Grid, sample: AnyArray, left: int, right: int) -> Edges:
     low: int | float = -math.inf if floats else INT64[0]
     high: int | float = math.inf if floats else INT64[-1]
     if first > 0:
-        low = grid.least(first, floats)
+        low = max(grid.least(first, floats), low)
     if last + 1 < grid.size:
         above = grid.least(last + 1, floats)
-        high = math.nextafter(above, -math.inf) if floats else int(above) - 1
+        high = min(math.nextafter(above, -math.inf) if floats else int(above) - 1, high)
     return Edges(low, high, first, last)
 
 

@@ -48,10 +48,12 @@ class Weighting:
         base = counts.astype(np.float64)
         logs = np.empty(counts.size)
         log_fill(base, logs)
-        return self.with_base(base, logs * LOG2E)
+        made = self.with_base(base, logs * LOG2E)
+        made.log_base = logs
+        return made
 
     def with_base(self, base: FloatArray, log2_base: FloatArray) -> Weighting:
-        """The same rate with this base, for draws: only laws need `log_base`."""
+        """The same rate with this base, without `log_base`: for draws but by Gumbel noise."""
         made = object.__new__(Weighting)
         made.rate, made.rate_nats, made.rate_log2 = self.rate, self.rate_nats, self.rate_log2
         made.base, made.log_base, made.log2_base = base, NO_BASE, log2_base

@@ -653,6 +653,13 @@ def simulations_are_the_twin(size: int = 60) -> None:
     assert max(rounds) > 3
 
 
+def gumbels_count_points() -> None:
+    """The noisy maximum chooses cells by their number of points, too."""
+    mechanism = fx.Median(1e-6, (0, 2**40), step=1)
+    assert 5 not in mechanism.sample([5], 300, rng=1, method="gumbel")
+    assert 5 not in mechanism.sample(([5], [1]), 300, rng=1, method="gumbel")
+
+
 def releases_read_words(seeds: int = 60) -> None:
     """A release with given words: cell, then place, then coin; a refused one starts again."""
     mechanism = fx.Median(0.3, (0, 40), step=1)
@@ -703,6 +710,7 @@ def run() -> None:
     exact_coins_draw_on()
     simulations_are_the_twin(20)
     releases_read_words()
+    gumbels_count_points()
 
 
 if __name__ == "__main__":

@@ -8,7 +8,9 @@ import numpy as np
 
 import fastexp as fx
 from fastexp import _unsorted
-from fastexp.kernels import places, ragged, select_rank
+from fastexp._grid import make_grid
+from fastexp.kernels import density, histogram, places, ragged, select_rank
+from fastexp.kernels.heights import FLOAT, SIGNED, UNSIGNED
 
 NUMBERS = np.random.default_rng(8).normal(size=700).round(2)
 
@@ -22,6 +24,8 @@ def numbers(digest: Any) -> None:
     counting(digest)
     rounding()
     coins(digest)
+    laws(digest)
+    histograms(digest)
 
 
 def ranked() -> list[Any]:
@@ -31,6 +35,8 @@ def ranked() -> list[Any]:
     lower = fx.Quantile(0.3, 1.0, (-4, 4), convention="lower")
     listed = fx.Median(1.0, (-4, 4), grid=[-3.5, -1, 0, 0.25, 2])
     integers = (100 * NUMBERS).astype(np.int64)
+    late = np.minimum(np.arange(60), 31) / 3.5  # equal records go on above the window only
+    hundredths = np.arange(101) / 100
     rows, ties = NUMBERS.reshape(7, 100), np.zeros((3, 40))
     return [
         fine.sample(NUMBERS, rng=1),
@@ -44,6 +50,14 @@ def ranked() -> list[Any]:
         fx.Maximum(1.0, (-4, 4), step=0.25).sample(NUMBERS, 9, rng=5),
         fx.Mode(1.0, (-4, 4), step=0.25, widen=0.5).sample(NUMBERS, 9, rng=5),
         fine.sample(rows, 60, rng=6),
+        fx.Median(1.0, (-4, 4.123457)).sample(NUMBERS, 50, rng=6),
+        fx.Median(1.0, (-40, 3.14159)).sample(NUMBERS, 50, rng=6),
+        fx.Median(9.0, (-4, 4), step=4).sample(np.sort(NUMBERS), 3, assume_sorted=True, rng=6),
+        fx.Median(9.0, (0, 9), step=0.25).sample(late, 3, assume_sorted=True, rng=6),
+        fx.Median(9.0, (0, 9)).sample(np.sqrt(np.arange(60)), 3, rng=6),
+        fx.Median(0.1, (0, 1), step=0.01).sample(hundredths, 3, rng=6),
+        fx.Median(0.1, (0, 1), step=0.01).sample(np.nextafter(hundredths, 0), 3, rng=6),
+        fx.Median(9.0, (-4, 4), step=4).sample(rows, 50, rng=6),
         whole.sample(integers.reshape(7, 100), 5000, rng=6),
         tied.sample(ties, 50, rng=7),
     ]
@@ -61,6 +75,41 @@ def others() -> list[Any]:
         noise.sample(1.003, 200, rng=1),
         inside.sample(4, 20, rng=1),
     ]
+
+
+def laws(digest: Any) -> None:
+    """Laws: constant and geometric cells, densities with and without slopes, half-lines."""
+    median = fx.Median(0.3, (-4, 4))
+    for law in (
+        median.law(NUMBERS),
+        median.continuous_law(NUMBERS),
+        fx.Price(1.0, (0, 4)).law(np.abs(NUMBERS)),
+        fx.Price(1.0, (0, 4)).continuous_law(np.abs(NUMBERS[:9])),
+        fx.Laplace(1.0, 1.0, step=0.01).law(0.5),
+        fx.Laplace(1.0, 1.0, step=0.01).continuous_law(0.5),
+    ):
+        found = [law.mean(), law.var(), law.expected_error(0.3), law.expected_loss()]
+        digest.update(np.array([*found, *law.cdf([-1, 0.25, 1]), law.ppf(0.3)]).tobytes())
+    for kernel in (density.expm1_fill, density.log1p_fill):
+        out = np.empty(5)
+        kernel(np.array([-0.9, -1e-9, 0.0, 0.2, 9.0]), out)
+        digest.update(out.tobytes())
+
+
+def histograms(digest: Any) -> None:
+    """Counts on grids: floats, integers, a NaN, grids of points."""
+    grid, out = make_grid((-4, 4), step=0.5), np.zeros(17, np.int64)
+    integers = np.arange(-9, 9)
+    assert histogram.histogram(NUMBERS, FLOAT, grid, out)
+    assert histogram.histogram(integers, SIGNED, grid, out)
+    assert histogram.histogram(integers[9:].astype(np.uint64), UNSIGNED, grid, out)
+    digest.update(out.tobytes())
+    assert not histogram.histogram(np.array([1.0, np.nan]), FLOAT, grid, out)
+    listed = make_grid((-4, 4), grid=[-3.5, -1, 0, 0.25, 2])
+    few = np.zeros(5, np.int64)
+    assert not histogram.histogram(np.array([1.0, np.nan]), FLOAT, listed, few)
+    assert histogram.histogram(NUMBERS, FLOAT, listed, few)
+    digest.update(few.tobytes())
 
 
 def counting(digest: Any) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp.cli import arguments, main, number_law, number_question
+from fastexp.cli import arguments, main, number_law, number_question, number_view
 
 MARKER = "SECRET-7341"
 Run = Callable[..., tuple[int, str, str]]
@@ -289,8 +289,9 @@ def test_the_best_price_is_found_among_bids() -> None:
 
 
 def test_prices_that_are_nearly_equal_are_compared_exactly() -> None:
-    made = fx.Price(1.0, (0, 3), grid=[1 / 3, math.nextafter(1.0, 0), 3.0])
-    assert number_law.truth(asked("price", made, [3.0, 1.0, 1.0])) == 3.0  # 3 against 3 - 3e-16
+    made = fx.Price(1.0, (0, 3), grid=[1 / 3, 1.0, 3.0])  # 3 * (1 / 3) is 1.0 as doubles only
+    assert number_law.truth(asked("price", made, [1.0, 1 / 3, 1 / 3])) == 1.0
+    assert number_law.truth(asked("price", fx.Price(1.0, (1, 4), step=1), [2, 1])) == 1  # the lower
 
 
 # ---- files ----
@@ -457,6 +458,8 @@ PICTURES = [
     ("median", ["--grid", "0,1,9,60,100", "--epsilon", "0.01"], {"true median 37"}),
     ("quantile", ["--q", "1/3", "--bounds", "0", "120", "--epsilon", "1"],
      {"true 1/3-quantile 37"}),
+    ("quantile", ["--q", "123456789/1000000000", "--bounds", "0", "120", "--epsilon", "0.123456",
+                  "--neighbors", "replace", "--convention", "lower", "--widen", "0.25"], set()),
     ("median", ["--bounds", "0", "9", "--step", "0.001", "--epsilon", "1"], set()),
     ("price", ["--bounds", "0", "100", "--step", "1", "--epsilon", "0.02"],
      {"best price 37", "ε = 0.004", "ε = 0.02", "ε = 0.1"}),
@@ -464,6 +467,21 @@ PICTURES = [
      {"ε = 0.2", "ε = 1", "ε = 5"}),
     ("price", ["--bounds", "0", "100", "--epsilon", "1e6"], {"ε = 5e+06"}),
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize("step", [1, 0.01, 0.001, None, "grid"])
+def test_what_is_drawn_sums_to_what_is_in_sight(step: Any) -> None:
+    how = {"grid": [0, 1, 10, 11, 50, 120]} if step == "grid" else {"step": step}
+    made, spread = fx.Median(0.1, (0, 120), **how), np.linspace(1, 99, 41)
+    law = made.law(spread)
+    view = number_view.in_sight(asked("median", made, spread), law, 50)
+    heights = number_view.heights_of(law, view)
+    wide = 1.0 if view.few else np.diff(view.edges)
+    low, high = law.cdf(view.edges[[0, -1]])
+    assert (heights * wide).sum() == pytest.approx(high - low, rel=1e-9)
+    assert high - low >= 0.98
+    assert view.few == (step in (1, "grid"))
+    assert view.edges[0] <= 50 <= view.edges[-1]
 
 
 @pytest.mark.parametrize("kind", [["--law"], ["--draws", "50"]])

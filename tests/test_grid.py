@@ -116,7 +116,8 @@ class TestIdentity:
     def test_different(self):
         made = [
             make_grid((0, 1), 1), make_grid((0, 1), 1.0), make_grid((0, 2), 1),
-            make_grid((0, 2), 2), make_grid((0, 2), grid=[0, 2]), make_grid((0, 2), grid=[0.0, 2.0]), make_grid((0, 2)),
+            make_grid((0, 2), 2), make_grid((0, 2), grid=[0, 2]), make_grid((0, 2)),
+            make_grid((0, 2), grid=[0.0, 2.0]),
         ]  # fmt: skip
         assert len(set(made)) == len(made)
         assert made[0] != "grid"

@@ -15,6 +15,7 @@ from mpmath import mp
 
 from fastexp._grid import Grid, make_grid
 from fastexp.errors import ParameterError, ParameterTypeError
+from fastexp.laws import losses
 from fastexp.laws.grid import GridLaw
 
 RATES = (1e-3, 0.05, 0.7, 4.0)
@@ -202,6 +203,16 @@ def test_losses_are_sums_over_all_points(seed, rate):
         assert t in losses
         assert law.loss_cdf(t) >= p or p == 1.0
         assert t == 0 or law.loss_cdf(np.nextafter(t, 0)) < p
+
+
+def test_many_losses_go_in_parts(monkeypatch):
+    cells, t = any_cells(20), np.linspace(-1, 12, 77)
+    whole = cells.law(0.3)
+    assert whole._all_losses.sloped.size > 1
+    expected = whole.loss_cdf(t), whole.loss_tail(t)
+    monkeypatch.setattr(losses, "PAIRS", 3 * whole._all_losses.sloped.size)
+    law = cells.law(0.3)
+    assert np.array_equal((law.loss_cdf(t), law.loss_tail(t)), expected)
 
 
 @given(st.integers(0, 2**32), st.floats(-4, 2), st.lists(st.floats(0, 1), max_size=9))

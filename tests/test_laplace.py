@@ -522,6 +522,26 @@ class TestCells(Forced):
             assert height == pytest.approx(float(-mp.log(weight / bound)), abs=2**-46, rel=2**-45)
 
 
+class TestRoundings:
+    """Bounds are on the safe side, and what they lack is known."""
+
+    def test_distances_are_rounded_down(self):
+        rng = np.random.default_rng(3)
+        numbers = [Fraction(int(n), int(d)) for n, d in rng.integers(1, 2**40, (300, 2)) if n < d]
+        numbers += [Fraction(0), Fraction(1), Fraction(1, 10**400), 1 - Fraction(1, 10**40)]
+        offset = np.array([0, 1, 2, 3, 10, 12345, 2**30 + 1, 2**52 - 1])
+        for number in numbers:
+            head, tail = _laplace_cells._parts(number)
+            assert Fraction(head) <= number
+            assert (tail > 0) == (Fraction(head) < number)
+            wide = np.full(offset.size, head), np.full(offset.size, tail)
+            below, lack = _laplace_cells._rounded_down(*wide, offset)
+            for o, b, missing in zip(offset.tolist(), below.tolist(), lack.tolist(), strict=True):
+                gap = number + o - Fraction(b)
+                assert 0 <= gap <= Fraction(np.spacing(b)) * 2
+                assert float(gap) == pytest.approx(missing, rel=2**-50, abs=1e-300)
+
+
 class TestDraws(Forced):
     """What is drawn follows the law, whatever the cells are."""
 

@@ -320,6 +320,7 @@ class TestPlacesAndCoins:
         m = fx.Median(0.5, (0, 40), step=1)
         (shape,) = checks.small_windows(m, [5, 6, 20, 33], (1,))
         checks.draws_are_the_twin(shape, 50, 7, "gumbel")
+        checks.gumbels_count_points()
 
 
 class TestMechanisms:

@@ -71,7 +71,7 @@ def index_of(bits: Any, unit: Any, scale: Any) -> Any:
     else:
         x = np.float64(min(max(bits, -EXACT), EXACT))
     x = min(max(x, scale[LOW]), scale[HIGH])
-    t = min(np.int64((x - scale[LOW]) * scale[SHARE]), unit[LAST])
+    t = min(max(np.int64((x - scale[LOW]) * scale[SHARE]), 0), unit[LAST])
     while t < unit[LAST] and point(t + 1, unit, scale) <= x:
         t += 1
     while t > 0 and point(t, unit, scale) > x:

@@ -28,7 +28,7 @@ def _cells(
     On the left a loss at a cell's first point is up to twice that at its last one, so that the
     difference keeps its digits.
     """
-    least = min(phase, 1 - phase) if right else phase
+    least = min(phase, 1 - phase)  # where there is no point beyond, the phase is 0
     doubling = [n for n in (1 << i for i in range(left.bit_length())) if n < left]
     ends = np.array([0, *doubling, left])[::-1]  # points between a cell and the statistic
     start, count = left - ends[:-1], ends[:-1] - ends[1:]
@@ -40,10 +40,9 @@ def _cells(
     return start, count, np.array(loss), slope
 
 
-def _best(truth: Truth, right: int) -> float:
+def _best(truth: Truth) -> float:
     """The best utility: minus the distance from the statistic to the nearest point."""
-    near = min(truth.phase, 1 - truth.phase) if right else truth.phase
-    return -float(near * _step(truth))
+    return -float(min(truth.phase, 1 - truth.phase) * _step(truth))
 
 
 def _step(truth: Truth) -> Fraction:
@@ -58,7 +57,7 @@ class BoundedLaplaceLaw(GridLaw):
         truth, self._solve = sampler.truth, solve
         left = truth.below + 1
         right = truth.grid.size - left
-        cells, best = _cells(truth.phase, left, right), _best(truth, right)
+        cells, best = _cells(truth.phase, left, right), _best(truth)
         rate = sampler.weighting.rate
         super().__init__(truth.grid, *cells, best, _step(truth), rate, epsilon, sampler)
 
@@ -104,7 +103,7 @@ class LaplaceLaw(GridLaw):
             2 * seen - 1
         ):
             raise InvalidRecords("f must be so small that points around it differ in float64")
-        cells, best = _cells(truth.phase, seen, seen), _best(truth, seen)
+        cells, best = _cells(truth.phase, seen, seen), _best(truth)
         super().__init__(grid, *cells, best, _step(truth), rate, epsilon, sampler)
         self._held = sampler
 

@@ -39,7 +39,10 @@ class Units:
 
 
 class Losses:
-    """The losses of pieces, those of constant loss sorted. Independent of epsilon."""
+    """The losses of pieces, sorted by their least and by their greatest one.
+
+    Independent of epsilon. `sloped`: pieces of more than one loss.
+    """
 
     def __init__(self, pieces: Pieces, unit: Fraction) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -47,18 +50,18 @@ class Losses:
             most = pieces.loss if steep is None else pieces.loss + steep * extent
         finite = most[np.isfinite(most)]
         self.pieces, self.units = pieces, Units(unit, float(finite.max(initial=1.0)))
-        self._low, self._high = self.units.utility(pieces.loss), self.units.utility(most)
-        sloped = self._high > self._low
-        flat = np.flatnonzero(~sloped)
-        self.order = flat[np.argsort(self._low[flat], kind="stable")]
-        self.flat = self._low[self.order]
-        self.sloped = np.flatnonzero(sloped)
-        self.low, self.high = self._low[self.sloped], self._high[self.sloped]
+        low, high = self.units.utility(pieces.loss), self.units.utility(most)
+        self.by_low = self.by_high = np.argsort(low, kind="stable")
+        self.sloped = np.flatnonzero(high > low)
+        if self.sloped.size:
+            self.by_high = np.argsort(high, kind="stable")
+        self.lows, self.highs = low[self.by_low], high[self.by_high]
+        self.low, self.high = low[self.sloped], high[self.sloped]
 
     @property
     def greatest(self) -> float:
         """The greatest loss, in units of the utility."""
-        return float(self._high.max())
+        return float(self.highs[-1])
 
 
 class LossSums:
@@ -68,16 +71,14 @@ class LossSums:
         self._losses, self._weights = losses, weights
 
     @cached_property
-    def _flat(self) -> tuple[FloatArray, FloatArray]:
-        masses = self._weights.masses[self._losses.order]
-        return sums(masses), sums(masses, back=True)
+    def _below(self) -> FloatArray:
+        """P of the first pieces by their greatest losses."""
+        return sums(self._weights.masses[self._losses.by_high])
 
     @cached_property
-    def _sloped(self) -> tuple[FloatArray, FloatArray]:
-        fall, at = self._weights.fall, self._losses.sloped
-        if fall is None:
-            return np.empty(0), np.empty(0)
-        return self._weights.masses[at], fall[at]
+    def _above(self) -> FloatArray:
+        """P of the last pieces by their least losses."""
+        return sums(self._weights.masses[self._losses.by_low], back=True)
 
     def mean(self) -> float:
         """The expected loss, in units of the utility."""
@@ -90,32 +91,31 @@ class LossSums:
 
     def at(self, t: FloatArray) -> tuple[FloatArray, FloatArray]:
         """P(loss <= t) and P(loss > t), each summed on its own side."""
-        found = np.searchsorted(self._losses.flat, t, "right")
-        below, above = self._flat[0][found], self._flat[1][found]
+        below = self._below[np.searchsorted(self._losses.highs, t, "right")]
+        above = self._above[np.searchsorted(self._losses.lows, t, "right")]
+        rows = max(1, PAIRS // max(self._losses.sloped.size, 1))
         if self._losses.sloped.size:
-            lows, highs = self._sloped_at(t)
-            below, above = below + lows, above + highs
+            for i in range(0, t.size, rows):
+                part = slice(i, i + rows)
+                low, high = self._cut(t[part])
+                below[part] += low
+                above[part] += high
         return np.minimum(below, 1.0), np.minimum(above, 1.0)
 
-    def _sloped_at(self, t: FloatArray) -> tuple[FloatArray, FloatArray]:
-        rows = max(1, PAIRS // self._losses.sloped.size)
-        parts = [self._some(t[i : i + rows]) for i in range(0, max(t.size, 1), rows)]
-        below, above = zip(*parts, strict=True)
-        return np.concatenate(below), np.concatenate(above)
-
     @quiet
-    def _some(self, t: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The sums at some t: of pieces that lie on one side, and parts of those that t cuts."""
-        losses, (masses, fall) = self._losses, self._sloped
-        done, later = losses.high <= t[:, None], losses.low > t[:, None]
-        row, cut = np.nonzero(~(done | later))
-        p = losses.pieces.some(losses.sloped[cut])
-        y, z = self._reach(p, t[row]), fall[cut]
-        low = masses[cut] * near(z, y, p.size)
-        high = masses[cut] * exp(-np.where(y > 0, z * y, 0.0)) * near(z, p.size - y, p.size)
-        below = (done * masses).sum(axis=1) + np.bincount(row, low, t.size)
-        above = (later * masses).sum(axis=1) + np.bincount(row, high, t.size)
-        return below, above
+    def _cut(self, t: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """P(loss <= t) and P(loss > t) within those pieces that have losses on both sides."""
+        losses, fall = self._losses, self._weights.fall
+        row, found = np.nonzero((losses.low <= t[:, None]) & (losses.high > t[:, None]))
+        cut = losses.sloped[found]
+        if fall is None or not cut.size:
+            return np.zeros(t.size), np.zeros(t.size)
+        p, z, masses = losses.pieces.some(cut), fall[cut], self._weights.masses[cut]
+        y = self._reach(p, t[row])
+        low = masses * near(z, y, p.size)
+        high = masses * exp(-np.where(y > 0, z * y, 0.0)) * near(z, p.size - y, p.size)
+        at_most, more = np.bincount(row, low, t.size), np.bincount(row, high, t.size)
+        return np.asarray(at_most, np.float64), np.asarray(more, np.float64)
 
     def _reach(self, p: Pieces, t: FloatArray) -> FloatArray:
         """How much of these pieces, from their best ends, has a loss <= t; not all of it."""

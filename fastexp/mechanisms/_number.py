@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import MISSING, fields
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from .. import _cells, _validate
 from .._cells import Shape
-from .._grid import Grid, decimal, make_grid
-from .._nearest import within
 from .._rank import valued
 from .._rank_rows import matrix
 from .._records import Source, intake
-from .._typing import AnyArray, ArrayLike, IntArray, Membership, Neighbors, RNGLike, SeedLike
+from .._typing import AnyArray, ArrayLike, Membership, Neighbors, RNGLike, SeedLike
 from ..budget import Budget, spend
-from ..errors import ParameterTypeError
+from ..errors import ParameterError, ParameterTypeError
 from ..privacy import Guarantee, total
 
 if TYPE_CHECKING:
@@ -119,7 +114,7 @@ class NumberMechanism(ABC):
         records : array_like, str, Path, callable or tuple
             One number a person: an array of integers or floats, a path to a .npy file, a
             callable that returns arrays one after the other (anew at each call), or a tuple
-            (values, counts). What lies outside the bounds is clamped.
+            of two sequences, (values, counts). What lies outside the bounds is clamped.
         budget : Budget, optional
             Is charged before the records are looked at, and never refunded.
         threads : int
@@ -214,7 +209,7 @@ class NumberMechanism(ABC):
         if rows is not None:
             how = size, rng, streams, threads, method, nan, promised
             return self._simulate_rows(rows, *how)
-        source = intake(records, nan, promised, threads)
+        source = intake(records, nan, promised, _validate.threads(threads))
         found = _cells.simulate(self._shape(source), size, rng, streams, threads, method)
         return valued(self.grid, found)
 
@@ -259,7 +254,12 @@ class NumberMechanism(ABC):
 
     def _check_policy(self, nan: Any) -> None:
         """Refuse a policy for missing records, before any look at them."""
-        _validate.choice("nan", nan, ("raise", "drop", "lower", "upper"))
+        how = _validate.choice("nan", nan, ("raise", "drop", "lower", "upper"))
+        ends = self.grid.value(0), self.grid.value(self.grid.size - 1)
+        if how in ("lower", "upper") and max(map(abs, ends)) >= 2**63:
+            raise ParameterError(
+                'nan must be "raise" or "drop" where bounds are beyond 64-bit integers'
+            )
 
     def __repr__(self) -> str:
         parts = []
@@ -271,27 +271,3 @@ class NumberMechanism(ABC):
             elif item.repr and item.init and (item.default is MISSING or value != item.default):
                 parts.append(f"{item.name}={value!r}")
         return f"{type(self).__name__}({', '.join(parts)})"
-
-
-def check_number(mechanism: Any) -> None:
-    """Validate what every mechanism of numbers has, and put in exact values and the grid."""
-    put = object.__setattr__
-    put(mechanism, "any_epsilon", _validate.flag("any_epsilon", mechanism.any_epsilon))
-    put(mechanism, "epsilon", _validate.epsilon(mechanism.epsilon, mechanism.any_epsilon))
-    made = make_grid(mechanism.bounds, mechanism.step, mechanism.grid)
-    put(mechanism, "grid", made)
-    put(mechanism, "bounds", tuple(mechanism.bounds))
-    if isinstance(mechanism.step, np.generic):
-        put(mechanism, "step", mechanism.step.item())
-
-
-def reach_of(grid: Grid, widen: Any) -> tuple[int, tuple[IntArray, IntArray] | None]:
-    """`widen` in steps of an evenly spaced grid, or as ranges of a grid of points."""
-    number = _validate.at_least("widen", widen, 0.0)
-    if number == 0.0:
-        return 0, None
-    if grid.points is not None:
-        return 0, within(grid.points.astype(np.float64), number)
-    _, s, d = grid.unit
-    exact = decimal(number) if isinstance(widen, (float, np.floating)) else Fraction(widen)
-    return min(int(exact * d / s), grid.size - 1), None

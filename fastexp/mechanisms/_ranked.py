@@ -14,7 +14,8 @@ from .._rank import Forms, RankShape, RankStatistic
 from .._records import Source
 from .._typing import AnyArray, IntArray, Neighbors
 from ..privacy import rank_rate
-from ._number import NumberMechanism, reach_of
+from ._checks import reach_of
+from ._number import NumberMechanism
 
 if TYPE_CHECKING:
     from ..laws.continuous import ContinuousLaw
@@ -49,7 +50,7 @@ class RankMechanism(NumberMechanism):
         low, high = (float(decimal(bound)) for bound in self.bounds)
         parts = [np.clip(part.astype(np.float64), low, high) for part in source.parts()]
         knots = np.sort(np.concatenate([*parts, [low, high]]))
-        n, form = knots.size - 2, self._statistic.form(knots.size - 2)
+        n, form = knots.size - 2, self._statistic.form_of(knots.size - 2)
         gaps: IntArray = np.arange(n + 1)
         distances = _distance.distance(form, gaps, np.zeros_like(gaps), n - gaps)
         if self.widen:

@@ -14,7 +14,8 @@ from .._revenue_cells import RevenueSampler, shape_of
 from ..errors import ParameterError
 from ..privacy import Guarantee, selection_guarantee
 from ..privacy.rates import price_epsilon
-from ._number import ASSUMES, NumberMechanism, check_number
+from ._checks import check_number
+from ._number import ASSUMES, NumberMechanism
 
 if TYPE_CHECKING:
     from .._cells import Shape

@@ -10,7 +10,8 @@ from .. import _distance, _validate
 from .._rank import RankStatistic
 from .._typing import Neighbors
 from ..privacy import Guarantee, selection_guarantee
-from ._number import ASSUMES, check_number
+from ._checks import check_number
+from ._number import ASSUMES
 from ._ranked import RankMechanism, rank_statistic
 
 

@@ -1,0 +1,37 @@
+"""What every mechanism of numbers validates when it is built."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from .. import _validate
+from .._grid import Grid, decimal, make_grid, plain_bounds
+from .._nearest import within
+from .._typing import IntArray
+
+
+def check_number(mechanism: Any) -> None:
+    """Validate what every mechanism of numbers has, and put in exact values and the grid."""
+    put = object.__setattr__
+    put(mechanism, "any_epsilon", _validate.flag("any_epsilon", mechanism.any_epsilon))
+    put(mechanism, "epsilon", _validate.epsilon(mechanism.epsilon, mechanism.any_epsilon))
+    made = make_grid(mechanism.bounds, mechanism.step, mechanism.grid)
+    put(mechanism, "grid", made)
+    put(mechanism, "bounds", plain_bounds(mechanism.bounds))
+    if isinstance(mechanism.step, np.generic):
+        put(mechanism, "step", mechanism.step.item())
+
+
+def reach_of(grid: Grid, widen: Any) -> tuple[int, tuple[IntArray, IntArray] | None]:
+    """`widen` in steps of an evenly spaced grid, or as ranges of a grid of points."""
+    number = _validate.at_least("widen", widen, 0.0)
+    if number == 0.0:
+        return 0, None
+    if grid.points is not None:
+        return 0, within(grid.points.astype(np.float64), number)
+    _, s, d = grid.unit
+    exact = decimal(number) if isinstance(widen, (float, np.floating)) else Fraction(widen)
+    return min(int(exact * d / s), grid.size - 1), None
