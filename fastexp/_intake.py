@@ -104,7 +104,7 @@ def _with_gaps(values: Any) -> tuple[AnyArray | None, AnyArray | None]:
         return values, None
     try:
         return _opened(values)
-    except (ParameterError, ParameterTypeError, InvalidRecords):
+    except (ParameterError, ParameterTypeError, InvalidRecords, OSError):
         raise
     except Exception:  # of a foreign object; its message may hold data
         return None, None
@@ -191,7 +191,7 @@ def _produced(parts: Any) -> Iterator[Any]:
     try:
         produced = parts()
         yield from [produced] if isinstance(produced, np.ndarray) else produced
-    except (ParameterError, ParameterTypeError, InvalidRecords):
+    except (ParameterError, ParameterTypeError, InvalidRecords, OSError):
         raise
     except Exception:
         failed = True

@@ -121,6 +121,7 @@ QUANTILES = [
 ORDERS = [
     *(order_case(r) for r in (1, 2, 3)),
     order_case(2, 1),
+    order_case(2, 2),
     Case("maximum", fx.Maximum, AR, on_ranks(twins.maximum_add_remove)),
 ]
 MODES = [Case(f"mode, {w}", partial(fx.Mode, widen=w), AR, mode_widened(w)) for w in (0, 1)]
@@ -480,6 +481,8 @@ def told_of(shape: Any) -> tuple[Any, ...]:
     own = own.measured(count) if own.base is None else own
     flags = np.zeros(start.size, bool) if loose is None else loose
     arrays = (start, count, bits, flags, own.base, own.log2_base)
+    assert (own.base == count).all()
+    assert np.abs(own.log2_base - np.log2(count)).max() < 1e-12
     assert [x.dtype.str for x in arrays] == ["<i8", "<i8", "<u8", "|b1", "<f8", "<f8"]
     return (*(x.tobytes() for x in arrays), kind, own.rate, own.rate_log2, shape.total)
 

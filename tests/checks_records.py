@@ -20,6 +20,7 @@ from fastexp import _records, _sources, _unsorted
 from fastexp._grid import Grid, make_grid
 from fastexp._records import intake
 from fastexp._sources import OnGrid, Window
+from fastexp.kernels.grid_points import wide_point
 
 
 @contextmanager
@@ -423,13 +424,38 @@ def extreme_integers_are_exact() -> None:
     assert [x.tolist() for x in found] == [[1, 2], [1, 2]]
 
 
+def more_than_there_is_room_for() -> None:
+    """Ties between pivots: a first pass finds more records than it has room for."""
+    grid = make_grid((-100, 100), 1)
+    values = np.random.default_rng(5).choice([-3.0, 0.25, 0.75], 400)
+    for ranks in ((199, 200), (300, 301)):  # the latter among the second numbers of a point
+        wanted = window_by_sorting(values, grid, *ranks)
+        with changed(*SMALL_BUFFERS):
+            for i in range(-1, 6):  # one of the pairs has other points on its sides
+                with changed(bad_pivots(lambda size, low, high, i=i: (i, i + 1))):
+                    assert same(intake(values).window(grid, ranks_of(*ranks)), wanted)
+
+
+def points_are_rounded_once() -> None:
+    """Quotients just above the middle of two doubles, by less than two roundings can see."""
+    rng = np.random.default_rng(8)
+    for odd in (3, 5, 7, 25, 125):
+        for m in rng.integers(2**52, 2**53, 20).tolist():
+            for number in ((4 * (m // 2) + 1) * odd + d for d in (-1, 0, 1)):
+                true = float(Fraction(number, odd))
+                assert wide_point(np.int64(number), np.int64(odd)) == true
+                assert wide_point(np.int64(-number), np.int64(odd)) == -true
+
+
 def run() -> None:
     """Everything, small enough for the interpreter."""
+    gathers_are_numpy((9, 1030))
     bounds_are_kept_exactly()
+    points_are_rounded_once()
     grids_are_fractions()
+    more_than_there_is_room_for()
     sources_agree((2, 40), ("first", "tight"), 2)
     looks_agree((9,))
-    gathers_are_numpy((9, 1030))
     missing_records_are_treated()
     extreme_integers_are_exact()
 

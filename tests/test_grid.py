@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pickle
 from decimal import Decimal
 from fractions import Fraction
@@ -121,6 +122,20 @@ class TestIdentity:
         ]  # fmt: skip
         assert len(set(made)) == len(made)
         assert made[0] != "grid"
+
+    def test_a_replaced_parameter_makes_a_new_grid(self):
+        m = fx.Median(1.0, (0, 120), step=1)
+        assert dataclasses.replace(m, bounds=(0, 10)) == fx.Median(1.0, (0, 10), step=1)
+        assert dataclasses.replace(m, step=10).grid.size == 13
+        assert dataclasses.replace(m, epsilon=2.0) == fx.Median(2.0, (0, 120), step=1)
+        points = fx.Median(1.0, (0, 120), grid=[1, 5, 9])
+        assert dataclasses.replace(points, epsilon=2.0).grid.size == 3
+
+    def test_numbers_of_numpy(self):
+        one = fx.Median(1.0, (np.float64(0), np.float64(1)))
+        assert one == fx.Median(1.0, (0.0, 1.0))
+        assert repr(one) == "Median(epsilon=1.0, bounds=(0.0, 1.0))"
+        assert 0 < one.continuous_law([0.2]).mean() < 1
 
 
 class TestSteps:

@@ -5,6 +5,7 @@ Chi-square at 1e-9 against exact probabilities, with controls that must be rejec
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 from functools import partial
@@ -304,3 +305,22 @@ def test_the_twins_are_not_the_mechanisms():
     """Laws here come from formulas written out, not from the cells that draws use."""
     own = on_ranks(twins.weak_add_remove)([3, 3, 5], 7)
     assert own == [3, 3, 3, 0, 1, 1, 3]
+
+
+@pytest.mark.parametrize("r", [1, 2, 5, 50, 2**31 - 1])
+@pytest.mark.parametrize("widen", [0, 2])
+def test_more_ranks_than_records(r, widen):
+    """The 50th largest of three: every point loses as much as it would take to have 50."""
+    for n, epsilon in itertools.product((0, 1, 2, 3, 5), (1.0, 400.0)):
+        m = fx.OrderStatistic(r, epsilon, (0, 10), step=1, widen=widen)
+        records = np.arange(1.0, n + 1)
+        own = twins.distances(list(range(1, n + 1)), 11, partial(twins.order_add_remove, r))
+        own = twins.widened(own, widen)
+        law = m.law(records)
+        weights = np.exp(-epsilon / 2 * (np.array(own, float) - min(own)))
+        assert np.allclose(law.pmf(np.arange(11)), weights / weights.sum(), rtol=1e-12, atol=1e-300)
+        drawn = m.sample(records, 50, rng=1).tolist()
+        for way in (lambda x=records: x, records[None], (records, np.ones(n, int))):
+            assert np.ravel(m.sample(way, 50, rng=1)).tolist() == drawn
+        assert law.sample(50, rng=1).tolist() == drawn
+        assert m.release(records) in range(11)

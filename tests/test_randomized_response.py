@@ -96,7 +96,7 @@ class TestLaw:
             assert fits(MECHANISM.release(np.full(N, bit)), p)
             assert fits(np.array([MECHANISM.release(bit) for _ in range(5000)]), p)
         assert not fits(
-            MECHANISM.release(np.ones(N, int)), fx.RandomizedResponse(1.02).law(1).probabilities
+            MECHANISM.release(np.ones(N, int)), fx.RandomizedResponse(1.03).law(1).probabilities
         )
 
     @pytest.mark.parametrize("width", [1, 4, 9])

@@ -567,7 +567,7 @@ class TestBudget:
 
         budget = fx.Budget(epsilon=1.0)
         m = fx.Median(0.25, (0, 1))
-        with pytest.raises(RuntimeError):
+        with pytest.raises(fx.InvalidRecords):
             m.release(parts, budget=budget)
         assert seen == [0.25]
         for bad in ([NAN], "missing.npy", np.array(["x"])):
@@ -575,6 +575,21 @@ class TestBudget:
             with pytest.raises(fx.FastexpError):
                 m.release(bad, budget=budget)
             assert budget.spent == before + 0.25
+
+    def test_errors_of_a_callable_are_withheld(self):
+        """Its message may hold a record; a file that is not there is none."""
+
+        def fails(error):
+            yield np.arange(3.0)
+            raise error
+
+        for data in (lambda: fails(ValueError("it was 4711")), lambda: 4711):
+            with pytest.raises(fx.InvalidRecords) as caught:
+                fx.Median(1.0, (0, 1)).release(data)
+            assert "4711" not in str(caught.value)
+            assert caught.value.__cause__ is caught.value.__context__ is None
+        with pytest.raises(FileNotFoundError):
+            fx.Median(1.0, (0, 1)).release(lambda: fails(FileNotFoundError("part-7.npy")))
 
     def test_nothing_is_looked_at_beyond_it(self):
         m, seen = fx.Median(0.75, (0, 1)), []

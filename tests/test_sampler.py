@@ -86,11 +86,11 @@ def test_envelope_contains_generated_weights(utilities, epsilon, sensitivity, da
     checks.table_is_exact(case, 10, 20)
 
 
-def test_two_hundred_thousand_weights_are_contained():
+def test_fifty_thousand_weights_are_contained():
     """Bulk: scales from 1e-3 to 1e6 nats, and the deepest weights that still count."""
     rng = np.random.default_rng(4)
     for scale in (1e-3, 1.0, 40.0, 80.0, 1e6):
-        for _ in range(40):
+        for _ in range(10):
             case = Case("bulk", fx.Exponential(2.0, 1.0), scale * rng.random(1000))
             checks.envelope_contains(case, 50)
 

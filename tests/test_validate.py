@@ -186,7 +186,7 @@ class TestGoodForms:
             U.astype(np.uint64),
             U.view(type("Sub", (np.ndarray,), {})),
         ],
-        ids=str,
+        ids=lambda values: type(values).__name__,
     )
     def test_every_form_gives_the_same_draws(self, form):
         assert (M.sample(form, 300, rng=1) == M.sample(U, 300, rng=1)).all()

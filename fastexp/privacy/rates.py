@@ -33,6 +33,23 @@ def rank_rate(epsilon: float, steps: int) -> Fraction:
 
     The range sensitivity is twice that: a record above raises the distances on one side of
     the statistic and lowers those on the other (Smith 2011; Asi and Duchi 2020).
+
+    Parameters
+    ----------
+    epsilon : float
+        In nats, > 0.
+    steps : int
+        By how many integer units one record moves a distance, >= 1.
+
+    Returns
+    -------
+    Fraction
+        The exact c of the weight exp(-c * distance).
+
+    Examples
+    --------
+    >>> rank_rate(1.0, 1)
+    Fraction(1, 2)
     """
     return selection_rate(epsilon, float(steps), monotonic=False)
 
