@@ -55,7 +55,7 @@ def exact(text: str) -> Any:
 
 
 def written(text: str) -> Any:
-    """The number that a text is, read exactly; None if it is none."""
+    """The number that a text is, read exactly (1e6 is an int); None if it is none."""
     bare = text.strip()
     if len(bare) > LONGEST or not NUMBER.fullmatch(bare):
         return None
@@ -66,6 +66,8 @@ def written(text: str) -> Any:
     number = float(bare)
     if abs(number) == float("inf"):
         return None
+    if "." not in bare and number.is_integer() and abs(number) < 2**63:
+        return int(number)
     return number if Decimal(repr(number)) == Decimal(bare) else Decimal(bare)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from .._typing import AnyArray
 from .blocks import Blocks
 from .digits import EXACT, PADDING, Numbers, numbers
-from .errors import UserMistake
+from .errors import UnreadableRows, UserMistake
 from .files import name, opened, place
 from .reading import PARQUET, parsed
 
@@ -69,7 +69,7 @@ def _joined(parts: list[AnyArray], called: str) -> AnyArray:
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
     if all(part.dtype.kind == "f" or _are_doubles(part) for part in parts):
         return np.concatenate([part.astype(np.float64) for part in parts])
-    raise UserMistake(
+    raise UnreadableRows(
         f"{called} holds integers beyond 2**53 beside decimals or gaps: as doubles they would be "
         "rounded; make all of them integers, or write all with a decimal point"
     )
@@ -99,9 +99,10 @@ def _csv_column(file: str, column: str, delimiter: str) -> list[AnyArray]:
             while batch := list(itertools.islice(texts, BATCH)):
                 found.append(_one_after_the_other(batch))
     if None in found:
-        raise UserMistake(
-            f"{of(file, column)} must hold numbers only, as 12, -0.5 or 1e3 (an empty cell is a "
-            "gap: see --nan)"
+        raise UnreadableRows(
+            f"{of(file, column)} must hold numbers only, as 12, -0.5 or 1e3, without separators of "
+            "thousands, with a point before decimals (missing: an empty cell, NA, null or nan; see "
+            "--nan)"
         )
     integers = np.concatenate([n.integers for n in found if n] or [np.zeros(0, np.int64)])
     decimals = np.concatenate([n.decimals for n in found if n] or [np.zeros(0)])
@@ -132,5 +133,5 @@ def _checked(part: AnyArray, called: str) -> AnyArray:
     kind, width = part.dtype.kind, part.dtype.itemsize
     if kind in "iu" or (kind == "f" and width in (4, 8)):
         return part
-    what = WORDS.get(kind, "numbers of another kind")
-    raise UserMistake(f"{called} holds {what}, not integers or floats of 32 or 64 bits")
+    what = WORDS.get(kind, "values of another kind")
+    raise UserMistake(f"{called} holds {what}, neither integers nor floats of 32 or 64 bits")

@@ -17,16 +17,16 @@ PRICED = (0.01, 1.0, 5.0, 50.0)
 MEDIAN = """
 What is their median age?
 
-A private median is a point of a public grid, here 0, 1, ..., {oldest}, the likelier the nearer it
-is in rank. The grid is chosen without looking: bounds taken from the file would tell how old
-its youngest and its oldest person are, two people's records, whatever epsilon is.
+A private median is a point of a public grid, here 0, 1, ..., {oldest}, the likelier the fewer
+people would have to join or leave to make it the median. Bounds taken from the file would tell
+how old its youngest and oldest person are, whatever epsilon is: they are chosen unseen.
 """
 PRICE = """
 At which price does one sell most to four people who bid 1, 1, 1 and 3.01?
 
-At 1 all four buy: 4.00. At 3.01 one does: 3.01. At 1.01 it is 1.01, and at 3.02 nothing: noise
-on the best price would ruin it. The mechanism draws a price of 0, 0.001, ..., 3.5, the likelier
-the higher its revenue. Among so few people only a large epsilon comes near the best, 4.00.
+At 1 all four buy, a revenue of 4.00. At 3.01 one does: 3.01. At 1.01 it is 1.01, and at 3.02
+nothing: adding noise to the best price would ruin it. A price of 0, 0.001, ..., 3.5 is drawn,
+the likelier the higher its revenue. Among so few only a large epsilon comes near 4.00.
 """
 
 

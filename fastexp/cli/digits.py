@@ -2,8 +2,8 @@
 
 A number is written in ASCII as 12, -0.5, .5, 5. or 1e3, with or without blanks around it.
 What has neither point nor exponent is an integer and stays one (beyond 64 bits: a double); a
-decimal is the nearest double. Nothing and nan are gaps. Each text is read for itself: what
-others hold does not change its number.
+decimal is the nearest double. Nothing, NA, null and nan are gaps, inf and -inf infinite. Each
+text is read for itself: what others hold does not change its number.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ import numpy as np
 from .._typing import AnyArray, FloatArray, IntArray
 
 INTEGER = re.compile(rb"[+-]?[0-9]+")
+GAPS = (b"", b"nan", b"na", b"null")  # in any case
+INFINITE = re.compile(rb"[+-]?inf(inity)?", re.IGNORECASE)
 DECIMAL = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 LONGEST = 400  # characters; no number that people mean has more, and int() has a limit
 INT64 = range(-(2**63), 2**63)
@@ -73,8 +75,10 @@ def numbers(buffer: AnyArray, start: IntArray, end: IntArray) -> Numbers | None:
 def number(text: bytes) -> int | float | None:
     """One number; NaN for a gap, None for what is neither."""
     bare = text.strip(b" \t")
-    if not bare or bare.lower() == b"nan":
+    if bare.lower() in GAPS:
         return math.nan
+    if INFINITE.fullmatch(bare):
+        return float(bare)
     if len(bare) > LONGEST:
         return None
     if INTEGER.fullmatch(bare) and int(bare) in INT64:

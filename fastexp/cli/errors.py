@@ -11,6 +11,10 @@ class UserMistake(Exception):
     """Something that the user can mend: options, parameters, the file. Exit code 2."""
 
 
+class UnreadableRows(UserMistake):
+    """A mistake that one row of the data can make: a budget is charged for learning of it."""
+
+
 class Failure(Exception):
     """Something that went wrong at run time. Exit code 1."""
 

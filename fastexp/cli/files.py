@@ -34,6 +34,8 @@ def opened(file: str) -> Iterator[IO[bytes]]:
 
 def place(file: str, header: list[str], column: str) -> int:
     """Where `column` is in the header row; if nowhere, say what there is."""
+    header = [column_name.strip() for column_name in header]
+    column = column.strip()
     if header.count(column) == 1:
         return header.index(column)
     if column in header:
@@ -50,7 +52,7 @@ def place(file: str, header: list[str], column: str) -> int:
 
 def _looks_like_names(header: list[str]) -> bool:
     distinct = len(set(header)) == len(header)
-    return distinct and all(name and not is_number(name) for name in header)
+    return distinct and all(name and not is_number(name[:1]) for name in header)
 
 
 def name(file: str) -> str:

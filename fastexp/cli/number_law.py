@@ -138,7 +138,7 @@ def print_facts(question: Question, found: dict[str, Any]) -> None:
     lines += [
         ("expected error", found["expected_error"]),
         ("error in 95% of draws at most", found["error_95"]),
-        (f"expected loss ({unit})", found["expected_loss"]),
+        (f"expected loss against the best point ({unit})", found["expected_loss"]),
         ("loss in 95% of draws at most", found["loss_95"]),
     ]
     print()

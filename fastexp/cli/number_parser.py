@@ -49,25 +49,30 @@ examples:
 }
 MORE = """
 --bounds, --step and --grid are public: choose them without looking at FILE. Numbers are read
-exactly as they are written; where bounds and step are integers, so is the answer. The grid
-should be as coarse as the data: ages have --step 1, amounts of money --step 0.01.
+exactly as they are written; where bounds and step are integers, so is the answer. A number
+counts at the point of the grid at or below it (49 at 40 on a grid of tens), so the answer is
+low by up to a step where the grid is coarser than the data; and where it is much finer, equal
+numbers are one point among many. So let it be as coarse: ages have --step 1, amounts of money
+--step 0.01.
 
 The file: CSV with a first row of names, in UTF-8; Parquet (.parquet, .pq), by polars or
 pyarrow; or a one-dimensional array (.npy, without --column). The column must hold numbers, as
-12, -0.5 or 1e3; an empty cell, a null and nan are missing records, see --nan. Numbers outside
-the bounds count as the nearest bound.
+12, -0.5 or 1e3; an empty cell, NA, null and nan are missing records, see --nan. Numbers outside
+the bounds, also inf and -inf, count as the nearest bound. Without records every point of the
+grid is equally likely.
 """
 KEYS = """
 keys of --json:
-  all      kind, private, mechanism, {own}epsilon, neighbors, {how}nan, bounds, step,
-           points (how many the grid has), grid (those of --grid, at most 1000)
+  all      kind, private, mechanism, {own}epsilon, neighbors, {how}nan, bounds,
+           step, points (how many the grid has), grid (those of --grid, at most 10000)
   release  value
-  --law    plot, truth ({truth}; null without records), mean, sd, quantiles,
-           expected_error and error_95 (of the output minus truth), expected_loss, loss_95;
-           on at most 1000 points: rows of {{value, probability}}
+  --law    plot, truth ({truth};
+           null without records), mean, sd, quantiles, expected_error and error_95 (of the
+           output minus truth), expected_loss, loss_95 (against the best point of the grid);
+           on at most 10000 points: rows of {{value, probability}}
   --draws  plot, draws, seed, observed and exact (mean, sd, quantiles, expected_error); on at
-           most 1000 points: rows of {{value, observed, frequency, probability}}; else, of at
-           most 1000 draws: values
+           most 10000 points: rows of {{value, observed, frequency, probability}}; else, of at
+           most 10000 draws: values
   "private" says whether the output keeps the promise of epsilon.
 """
 TRUTHS = {
@@ -156,7 +161,7 @@ def _privacy_options(made: argparse.ArgumentParser, name: str) -> None:
             "--scaling",
             choices=("tight", "textbook"),
             help="tight (default): all of epsilon is used; textbook: as tutorials do, which "
-            "promises epsilon / 2",
+            "promises epsilon / 2 at the accuracy of epsilon / 2",
         )
     else:
         add(
@@ -181,7 +186,8 @@ def _privacy_options(made: argparse.ArgumentParser, name: str) -> None:
     add(
         "--budget",
         metavar="FILE",
-        help="charge the release to this budget file, and refuse to overspend it",
+        help="charge the release to this budget file, and refuse to overspend it; made by: "
+        "fastexp budget FILE --epsilon E",
     )
 
 

@@ -20,12 +20,15 @@ BARS = 120  # of draws on a fine grid, at most
 TIMES = 5  # between the three epsilons
 WIDER = 15.0  # times the least peak, and the density needs a logarithmic scale
 FLOOR = 1e-5  # of the highest density: the lower end of that scale
-APART, LOW = 0.075, 0.03  # of the height: between names of lines, and where they end low
+STEMS = 40  # prices, each with a stem for each epsilon
+FENCE = 50  # points, beyond which error bars hide what they stand for
 STYLES: tuple[dict[str, Any], ...] = (  # in grey too: by dashes and by darkness
-    {"color": "#7b8794", "linestyle": (0, (1, 1.2)), "linewidth": 2.0},
-    {"color": plot.MARK, "linestyle": "-", "linewidth": 2.0},
-    {"color": "#2b7bba", "linestyle": (0, (5, 2)), "linewidth": 1.8},
+    {"color": "#7b8794", "linestyle": (0, (1, 1)), "linewidth": 1.8},
+    {"color": plot.MARK, "linestyle": "-", "linewidth": 1.5},
+    {"color": "#2b7bba", "linestyle": (0, (5, 1.5)), "linewidth": 1.5},
 )
+MARKERS = ("s", "o", "^")
+TRUTH = "#b4430c"  # darker than the bars in grey, and no law's colour
 PRIVATE = "not private: for analysis only"
 
 
@@ -41,17 +44,21 @@ def law(path: str, question: Question, exact: GridLaw, truth: Any) -> None:
     truth : int, float or None
         The true statistic.
     """
-    figure, axes = plot.canvas(4.4)
-    view = in_sight(question, exact, truth)
-    if question.name == "price":
+    three = question.name == "price"
+    figure, axes = plot.canvas(4.8 if three else 4.4)
+    view = in_sight(exact, truth, whole=three)
+    if three:
         _three(axes, exact, view)
+        figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=9)
         head = "What epsilon does to the private price"
         notes = [f"exact laws on the grid {grid_text(question.mechanism)}"]
+        notes.append(f"at epsilon, {TIMES} times less and {TIMES} times more")
     else:
         _exact(axes, exact, view)
         head = f"The exact law of the private {question.name}"
         notes = [title(question), *outside(exact, view)]
     _finish(axes, question, view, truth)
+    notes += ["no records"] * (truth is None)
     plot.heading(axes, head, " · ".join([*notes, PRIVATE]))
     plot.save(figure, path)
 
@@ -67,7 +74,7 @@ def draws(path: str, question: Question, exact: GridLaw, drawn: AnyArray, truth:
         Points of the grid.
     """
     figure, axes = plot.canvas(4.6)
-    view = in_sight(question, exact, truth)
+    view = in_sight(exact, truth)
     n = drawn.size
     _beside(axes, exact, drawn, view)
     _finish(axes, question, view, truth)
@@ -103,18 +110,29 @@ def _beside(axes: Any, exact: GridLaw, drawn: AnyArray, view: View) -> None:
         points = exact.grid.values(view.cuts[:-1])
         counts, _ = np.histogram(drawn, view.edges)
         _bars(axes, points, counts / n, label="observed frequency")
-        spread = 2 * np.sqrt(heights * (1 - heights).clip(min=0) / n)
-        ends = heights.clip(max=spread), spread.clip(max=(1 - heights).clip(min=0))
-        style = {"fmt": "D", "markersize": 3.5, "color": plot.MARK, "elinewidth": 1.0}
-        text = "exact probability ± 2 standard errors"
-        axes.errorbar(points, heights, yerr=ends, capsize=2, label=text, **style)
+        _with_errors(axes, points, heights, n)
         return
     wide = -(-heights.size // min(BARS, max(8, int(n**0.5))))
     counts, edges = np.histogram(drawn, np.append(view.edges[:-1:wide], view.edges[-1]))
     share = counts / (n * np.diff(edges))
     axes.stairs(share, edges, color=plot.BAR, fill=True, label="observed frequency")
     line = {"color": plot.MARK, "linewidth": 1.6, "baseline": None}
-    axes.stairs(heights, view.edges, label="exact law", **line)
+    same = np.diff(exact.cdf(edges)).clip(min=0) / np.diff(edges)  # in the bars' own bins
+    axes.stairs(same, edges, label="exact law", **line)
+
+
+def _with_errors(axes: Any, points: AnyArray, heights: FloatArray, n: int) -> None:
+    """Exact probabilities, and how far frequencies may be off: as bars, or as a band."""
+    spread = 2 * np.sqrt(heights * (1 - heights).clip(min=0) / n)
+    ends = heights.clip(max=spread), spread.clip(max=(1 - heights).clip(min=0))
+    text = "exact probability ± 2 standard errors"
+    if points.size <= FENCE:
+        style = {"fmt": "D", "markersize": 3.5, "color": plot.MARK, "elinewidth": 1.0}
+        axes.errorbar(points, heights, yerr=ends, capsize=2, label=text, **style)
+        return
+    axes.plot(points, heights, "-", color=plot.MARK, linewidth=1.2, label=text)
+    band = {"color": plot.MARK, "alpha": 0.25, "linewidth": 0}
+    axes.fill_between(points, heights - ends[0], heights + ends[1], **band)
 
 
 def _three(axes: Any, exact: GridLaw, view: View) -> None:
@@ -125,36 +143,19 @@ def _three(axes: Any, exact: GridLaw, view: View) -> None:
     if max(peaks) > WIDER * min(peaks):
         axes.set_yscale("log")
         axes.set_ylim(FLOOR * max(peaks), 5 * max(peaks))
-    points = exact.grid.values(view.cuts[:-1]) if view.few else view.edges / 2
-    for h, style in zip(heights, STYLES, strict=True):
-        if view.few:
-            axes.plot(points, h, marker="o", markersize=4, **style)
+    for i, (h, epsilon) in enumerate(zip(heights, epsilons, strict=True)):
+        if h.size <= STEMS and view.few:
+            _stems(axes, exact.grid.values(view.cuts[:-1]), h, i, f"ε = {epsilon:g}")
         else:
-            axes.stairs(h, view.edges, baseline=None, **style)
+            axes.stairs(h, view.edges, baseline=None, label=f"ε = {epsilon:g}", **STYLES[i])
     _room(axes, max(peaks))
-    if not view.few:
-        points = points[1:] + points[:-1]
-    _name_lines(axes, points, heights, [f"ε = {e:g}" for e in epsilons])
 
 
-def _name_lines(axes: Any, x: AnyArray, lines: list[FloatArray], names: list[str]) -> None:
-    """A name at the right end of each line; at its peak where the end is low."""
-    low, high = axes.transScale.transform([(0, y) for y in axes.get_ylim()])[:, 1]
-    ends = axes.transScale.transform([(0, max(float(h[-1]), 1e-300)) for h in lines])[:, 1]
-    places = (ends - low) / (high - low)
-    last = -APART
-    for i in np.argsort(places, kind="stable").tolist():
-        how = {"color": STYLES[i]["color"], "va": "center", "fontsize": 10}
-        if places[i] < LOW:
-            peak = int(lines[i].argmax())
-            where = (x[peak], lines[i][peak])
-            back = {"facecolor": "white", "edgecolor": "none", "pad": 1.0, "alpha": 0.85}
-            axes.annotate(names[i], where, (8, 0), textcoords="offset points", bbox=back, **how)
-            continue
-        last = max(float(places[i]), last + APART)
-        line = {"arrowstyle": "-", "relpos": (0, 0.5), "color": how["color"], "linewidth": 0.8}
-        side = {"xycoords": "axes fraction", "textcoords": "axes fraction"}
-        axes.annotate(names[i], (1.0, places[i]), (1.03, last), arrowprops=line, **side, **how)
+def _stems(axes: Any, points: AnyArray, heights: FloatArray, i: int, name: str) -> None:
+    """The law of few prices, beside those of the other two epsilons."""
+    x = points + (i - 1) * 0.2 * np.diff(points).min()
+    axes.vlines(x, 0, heights, color=STYLES[i]["color"], linewidth=2.2)
+    axes.plot(x, heights, MARKERS[i], color=STYLES[i]["color"], markersize=5, label=name)
 
 
 def _room(axes: Any, highest: float) -> None:
@@ -166,8 +167,10 @@ def _room(axes: Any, highest: float) -> None:
 def _finish(axes: Any, question: Question, view: View, truth: Any) -> None:
     """Axes with their units, and the truth."""
     column = plot.label(question.column)
-    axes.set_xlabel(column, parse_math=False)
+    shown = f"price ({column})" if question.name == "price" else column
+    axes.set_xlabel(shown, parse_math=False)
     unit = "probability" if view.few else f"probability density (per unit of {column})"
+    unit += ", log scale" * (axes.get_yscale() == "log")
     axes.set_ylabel(unit, parse_math=False)
     axes.set_xlim(view.edges[0], view.edges[-1])
     large = bool(np.abs(view.edges).max() >= 1e7)
@@ -179,7 +182,7 @@ def _finish(axes: Any, question: Question, view: View, truth: Any) -> None:
         axes.yaxis.set_major_formatter("{x:.6g}")  # which would stand elsewhere
     if truth is None or not view.edges[0] <= truth <= view.edges[-1]:
         return
-    axes.axvline(truth, color=plot.MARK, linewidth=1.1, linestyle=(0, (4, 3)))
+    axes.axvline(truth, color=TRUTH, linewidth=1.1, linestyle=(0, (4, 3)), zorder=1)
     right = truth <= view.edges[[0, -1]].mean()
     name = NAMES.get(question.name, f"true {question.q}-quantile")
     axes.annotate(
@@ -191,5 +194,6 @@ def _finish(axes: Any, question: Question, view: View, truth: Any) -> None:
         ha="left" if right else "right",
         va="center",
         fontsize=9.5,
-        color=plot.MARK,
+        color=TRUTH,
+        bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0, "alpha": 0.85},
     )

@@ -116,6 +116,8 @@ def _points(text: str) -> Any:
     listed = [written(part) for part in text.split(",")]
     if None not in listed:
         return [float(x) if not isinstance(x, int) else x for x in listed]
+    if listed[0] is not None:
+        raise UserMistake("--grid must hold numbers only, separated by commas, or name a file")
     if is_npy(text):
         return np.array(records(text, None))
     with opened(text) as raw:

@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .number_question import Question
-
 if TYPE_CHECKING:
     from .._typing import FloatArray, IntArray
     from ..laws.grid import GridLaw
 
 FEW, MANY = 160, 8000  # points that are shown as bars; as steps of a density, each for itself
-BINS = 500  # of a finer grid
+BINS = 2000  # of a finer grid
 TAIL = 0.005  # of the probability is out of sight at either end
 
 
@@ -25,11 +23,11 @@ class View(NamedTuple):
     few: bool
 
 
-def in_sight(question: Question, exact: GridLaw, truth: Any) -> View:
-    """The truth and nearly all of the law; of prices, whose law is broad, the whole grid."""
+def in_sight(exact: GridLaw, truth: Any, whole: bool = False) -> View:
+    """The truth and nearly all of the law; or the whole grid."""
     grid = exact.grid
     first, last = 0, grid.size - 1
-    if question.name != "price":
+    if not whole:
         ends = np.array([exact.ppf(TAIL), exact.ppf(1 - TAIL)], np.float64)
         if truth is not None:
             ends = np.array([min(ends[0], truth), max(ends[1], truth)])
@@ -46,7 +44,7 @@ def outside(exact: GridLaw, view: View) -> list[str]:
     """A note on the probability that is out of sight, if there is much."""
     low, high = exact.cdf(view.edges[[0, -1]])
     out = 1.0 - (high - low)
-    return [f"{out:.1%} lies outside"] if out >= 0.0005 else []
+    return [f"{out:.1%} lies outside the picture"] if out >= 0.0005 else []
 
 
 def _edges(grid: Any, cuts: IntArray) -> FloatArray:

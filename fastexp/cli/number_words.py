@@ -6,7 +6,7 @@ from typing import Any
 
 from .number_question import Question
 
-LISTED = 1000  # points and draws that --json lists
+LISTED = 10_000  # points and draws that --json lists
 
 
 def parameters(question: Question) -> dict[str, Any]:

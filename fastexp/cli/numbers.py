@@ -5,9 +5,11 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
+from ..budget import spend
 from ..errors import InvalidRecords
 from . import number_law, number_plot, output, plot
 from .budget import opened, rest
+from .errors import UnreadableRows
 from .info import announce_compiling
 from .number_question import Question, ask, check, mechanism
 from .number_words import LISTED, grid_text, parameters, title
@@ -15,6 +17,8 @@ from .select import NOT_PRIVATE, promise
 
 if TYPE_CHECKING:
     from ..budget import Budget
+
+CHARGED = "charged nevertheless, as a failure may tell of the data"
 
 
 def median(options: Namespace) -> None:
@@ -56,7 +60,13 @@ def _answer(options: Namespace, which: str) -> None:
     if options.plot is not None:
         plot.check(options.plot)
     budget = None if options.budget is None else opened(options.budget)
-    question = ask(options, which, made)
+    try:
+        question = ask(options, which, made)
+    except UnreadableRows:
+        if budget is not None:
+            spend(budget, made)
+            output.note(f"{CHARGED}; {rest(budget)}")
+        raise
     announce_compiling()
     if options.law:
         _law(question, options)
@@ -72,7 +82,7 @@ def _release(question: Question, options: Namespace, budget: Budget | None) -> N
         value = made.release(question.data, nan=question.nan, budget=budget)
     except InvalidRecords:
         if budget is not None:
-            output.note(f"charged nevertheless, as a failure may tell of the data; {rest(budget)}")
+            output.note(f"{CHARGED}; {rest(budget)}")
         raise
     if options.json:
         facts = {"kind": "release", "private": True, "value": value}
@@ -82,6 +92,8 @@ def _release(question: Question, options: Namespace, budget: Budget | None) -> N
     if not options.quiet:
         output.note(promise(made.guarantee))
         output.note(f"drawn from the public grid {grid_text(made)}")
+        if made.step is None and made.grid.points is None:
+            output.note("no --step: if the numbers are rounded (ages, prices), give theirs")
         if budget is not None:
             output.note(rest(budget, before))
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Any, NamedTuple
 
-from .errors import UserMistake
+from .errors import UnreadableRows, UserMistake
 from .files import is_number, name, opened, place
 
 PARQUET = (".parquet", ".pq")
@@ -137,7 +137,7 @@ def parsed(
     file: str, raw: IO[bytes], delimiter: str, header: list[str] | None = None
 ) -> Iterator[tuple[list[str], Iterator[list[str]]]]:
     """The same of an open stream; `header` where that row was taken already."""
-    fault = ""
+    fault, kind = "", UserMistake
     try:
         # Without a byte order mark, which can only be at the start.
         encoding = "utf-8-sig" if header is None else "utf-8"
@@ -146,6 +146,7 @@ def parsed(
             header = next(rows, None) if header is None else header  # no blank lines
             if header is None:
                 raise UserMistake(f"{name(file)} is empty: it needs a header row")
+            kind = UnreadableRows
             yield header, _rectangular(file, header, rows)
     except UnicodeError:
         fault = (
@@ -155,7 +156,7 @@ def parsed(
     except csv.Error:
         fault = "is not valid CSV: a quote is not closed or not alone, or a field is too long"
     if fault:  # outside the handlers: their errors hold data
-        raise UserMistake(f"{name(file)} {fault}")
+        raise kind(f"{name(file)} {fault}")
 
 
 def dialect(delimiter: str) -> dict[str, Any]:
@@ -166,7 +167,7 @@ def dialect(delimiter: str) -> dict[str, Any]:
 def _rectangular(file: str, header: list[str], rows: Iterator[list[str]]) -> Iterator[list[str]]:
     for row in rows:
         if len(row) != len(header):
-            raise UserMistake(
+            raise UnreadableRows(
                 f"the rows of {name(file)} do not all have as many fields as its header "
                 "(a delimiter in a value without quotes?)"
             )

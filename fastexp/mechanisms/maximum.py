@@ -49,7 +49,7 @@ class Maximum(RankMechanism):
     --------
     >>> import fastexp as fx
     >>> fx.Maximum(epsilon=3.0, bounds=(0, 50), step=1).law([10, 20, 41, 41]).ppf(0.5)
-    41.0
+    43
     """
 
     epsilon: float

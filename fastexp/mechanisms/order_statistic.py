@@ -56,7 +56,7 @@ class OrderStatistic(RankMechanism):
     >>> import fastexp as fx
     >>> third = fx.OrderStatistic(3, epsilon=2.0, bounds=(0, 100), step=1)
     >>> third.law([10, 20, 30, 40, 50, 60, 60]).ppf(0.5)
-    50.0
+    53
     """
 
     r: int
