@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp.cli import arguments, main, number_law, number_question, number_view
+from fastexp.cli import arguments, columns, main, number_law, number_question, number_view
 
 MARKER = "SECRET-7341"
 Run = Callable[..., tuple[int, str, str]]
