@@ -159,7 +159,7 @@ class Grid:
         low, high = float(self.value(0)), float(self.value(last))
         x = np.clip(records, low, high)
         # The estimate is off by less than 2 (relative error 2**-51); then compare points.
-        share = (x / 2 - low / 2) / (high / 2 - low / 2)
+        share = (x - low) / (high - low)
         t = np.minimum((share * last).astype(np.int64), last)
         while bool((over := self.values(t) > x).any()):
             t -= over
@@ -171,11 +171,11 @@ class Grid:
         """How many points are <= x, elementwise, in 0, ..., size; x are float64 without NaN."""
         at = np.asarray(x, np.float64)
         flat = at.reshape(-1)
-        low = flat < self.value(0)  # Python compares an int with a float exactly
+        low = flat < self.least(0, floats=True)  # NumPy would round an int of 64 bits
         return np.where(low, 0, self.index(flat) + 1).reshape(at.shape)
 
     def least(self, t: int, floats: bool) -> int | float:
-        """The least record, a double or an integer, whose index is at least t > 0."""
+        """The least record, a double or an integer, that is not below point t."""
         value = self.value(t)
         if floats:
             number = float(value)
@@ -240,9 +240,10 @@ def _even(start: Fraction, width: Fraction, steps: int, whole: bool) -> Grid:
 
 def _of_points(low: Any, high: Any, grid: Any) -> Grid:
     points = _validate.exact_array(grid)
-    if points is None or points.ndim != 1 or points.dtype.kind not in "iuf":
-        raise ParameterTypeError("grid must be a one-dimensional array of numbers")
-    if points.size < 2 or not bool(np.isfinite(points).all() and (np.diff(points) > 0).all()):
+    plain = points is not None and points.dtype.kind in "iuf" and points.itemsize <= 8
+    if points is None or not plain or points.ndim != 1:
+        raise ParameterTypeError("grid must be a one-dimensional array of numbers of 64 bits")
+    if points.size < 2 or not bool(np.isfinite(points).all() and (points[1:] > points[:-1]).all()):
         raise ParameterError("grid must hold at least two finite numbers in increasing order")
     if not low <= points[0].item() or not points[-1].item() <= high:
         raise ParameterError("grid must lie within the bounds")

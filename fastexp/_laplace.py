@@ -14,23 +14,23 @@ from . import _cells, _validate
 from ._cells import Simulation
 from ._grid import INT64, Grid
 from ._laplace_cells import FAR, ZERO, LaplaceShape
-from ._randomness import ROUND, ROW, seeds_of, stream_of, tagged
+from ._randomness import AGAIN, ROUND, ROW, seeds_of, stream_of, tagged
 from ._typing import AnyArray, IntArray, WordArray
 from ._weighting import Weighting
 from .errors import InvalidRecords, ParameterTypeError
 
-AGAIN = 6  # the tag of streams for draws that started afresh, beside those in `_randomness.py`
+FINEST = 1 << 42  # multiples of a step to an e-fold; beyond, doubles would not tell them apart
 MOST = 1 << 1000  # far from where doubles end
 SMALLEST = -1500  # decimal places that a Decimal may have
 NOT_A_NUMBER = "f must be one number: an int, a float, a Decimal or a Fraction"
-NOT_FINITE = "f must be finite, of a magnitude that float64 holds"
+NOT_FINITE = "f must be finite, of a magnitude of at most 2**1000"
 
 
 def statistic(f: Any) -> Fraction:
     """The exact number that a statistic is; messages say nothing of it."""
     scalar = isinstance(f, np.generic) or (isinstance(f, np.ndarray) and f.ndim == 0)
     value = f.item() if scalar and not isinstance(f, np.ma.MaskedArray) else f
-    if isinstance(value, bool):
+    if isinstance(value, bool) or (scalar and f.dtype.kind not in "iufO"):  # a duration is an int
         raise ParameterTypeError(NOT_A_NUMBER)
     if isinstance(value, (float, np.floating)):
         ordinary = isfinite(value)

@@ -141,8 +141,9 @@ class RanksThatMatter:
     def __call__(self, n: int) -> tuple[int, int]:
         self.form = self._statistic.form_of(n)
         _, _, s, gate, _, _, _, _, _, t, other, *_ = self.form.tolist()
-        # Gaps where a side's distance begins; the least one lies there, or next to it.
-        left, right = n - -(-other // t), -(-gate // s)
+        # Gaps where a side's distance begins, or ends for want of records: the least one lies
+        # there, or next to it.
+        left, right = min(max(n - -(-other // t), 0), n), min(max(-(-gate // s), 0), n)
         reach = self._statistic.reach
         low = min(max(min(left, right - 1) - reach, 0), n - 1)
         return low, max(min(max(left + 1, right) + reach, n) - 1, low)

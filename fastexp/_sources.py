@@ -26,6 +26,7 @@ from .kernels.histogram import histogram
 Ranks = Callable[[int], tuple[int, int]]  # first and last rank that matter of n >= 1, from 0
 FLOAT64, INT64 = np.dtype(np.float64), np.dtype(np.int64)
 SMALL = 1 << 12  # records that are sorted at once
+LISTED = 1 << 27  # records with counts that are written out one by one: 1 GiB
 NOTHING: IntArray = np.zeros(0, np.int64)
 
 
@@ -180,6 +181,8 @@ class Counted(Source):
 
     def parts(self) -> Iterator[AnyArray]:
         """The values, each as often as it occurs."""
+        if self.total() > LISTED:
+            raise InvalidRecords("records with counts are too many to be listed: take law")
         for value, number in zip(self.values, self.number.tolist(), strict=True):
             for begin in range(0, number, CHUNK):
                 yield np.full(min(CHUNK, number - begin), value)

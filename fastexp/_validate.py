@@ -159,8 +159,8 @@ def stream(value: Any) -> int:
         or not 0 <= int(names[0]) < 1 << 64
     ):
         raise ParameterError(
-            "streams must hold one integer in [0, 2**64) for each row of utilities; "
-            "utilities of shape (k,) are one row"
+            "streams must hold one integer in [0, 2**64) for each row of the data; "
+            "data that are no matrix are one row"
         )
     return int(names[0])
 
@@ -177,8 +177,8 @@ def streams(value: Any, rows: int) -> WordArray:
         or (names.dtype.kind == "i" and bool((names < 0).any()))
     ):
         raise ParameterError(
-            "streams must hold one integer in [0, 2**64) for each row of utilities; "
-            "utilities of shape (k,) are one row"
+            "streams must hold one integer in [0, 2**64) for each row of the data; "
+            "data that are no matrix are one row"
         )
     return names.astype(np.uint64)
 

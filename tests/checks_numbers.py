@@ -234,6 +234,20 @@ def loose_cells_are_bounds(sizes: Iterable[int] = (2, 7, 12), seed: int = 5) -> 
     return seen
 
 
+def windows_hold_what_is_near(reach: int = 6) -> None:
+    """All ranks within reach of the gaps of least distance, also of more ranks than records."""
+    far = (order_case(r) for r in (20, 45, 1000))
+    for case in (*MEDIANS[::3], *QUANTILES, *ORDERS, *far):
+        statistic = with_reach(case.make(1.0, (0, 9), step=1), reach)
+        for n in (1, 2, 3, 10, 40, 41):
+            ranks = _rank.RanksThatMatter(statistic)
+            low, high = ranks(n)
+            gaps = [int(_distance.distance(ranks.form, i, 0, n - i)) for i in range(n + 1)]
+            best = [i for i, d in enumerate(gaps) if d == min(gaps)]
+            assert 0 <= low <= max(best[0] - reach + 1, 0) <= n, (case, n)
+            assert n > high >= min(best[-1] + reach - 2, n - 1), (case, n)
+
+
 def exponents_are_exact(shape: Any) -> None:
     """Heights are floats of rate * (distance - bound), and coins those of their points."""
     start, count, bits, _, loose = shape.cells
@@ -706,6 +720,7 @@ def run() -> None:
     cells_are_distances((5,))
     widenings_are_brute_force()
     assert quick_cells_are_the_others(5) > 20
+    windows_hold_what_is_near()
     the_twin_of_places_is_uniform(5)
     places_are_the_twin()
     filled_places_are_the_twin(5000)

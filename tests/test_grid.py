@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import pickle
 from decimal import Decimal
 from fractions import Fraction
@@ -130,6 +131,32 @@ class TestIdentity:
         assert dataclasses.replace(m, epsilon=2.0) == fx.Median(2.0, (0, 120), step=1)
         points = fx.Median(1.0, (0, 120), grid=[1, 5, 9])
         assert dataclasses.replace(points, epsilon=2.0).grid.size == 3
+
+    @pytest.mark.parametrize("bounds", [(0, 5e-324), (-5e-324, 5e-324), (0, 1e-323), (0, 1e-310)])
+    def test_bounds_that_are_hardly_apart(self, bounds):
+        grid = make_grid(bounds)
+        ends = np.array([bounds[0], bounds[1], -1.0, 1.0])
+        assert grid.index(ends).tolist() == [0, grid.size - 1, 0, grid.size - 1]
+        assert bounds[0] <= fx.Median(1.0, bounds).release([0.0]) <= bounds[1]
+
+    def test_any_type_of_points(self):
+        """Differences of their own type would wrap around."""
+        for wrong in (np.array([5, 3, 7], np.uint8), np.array([100, -100], np.int8)):
+            with pytest.raises(ParameterError, match="increasing"):
+                make_grid((-128, 127), grid=wrong)
+        assert make_grid((-128, 127), grid=np.array([-128, 127], np.int8)).size == 2
+        ends = [-(2**63), 0, 2**63 - 1]
+        assert make_grid((ends[0], ends[-1]), grid=ends).points.tolist() == ends
+        with pytest.raises(ParameterTypeError, match="64 bits"):
+            make_grid((0, 10), grid=np.array([1, 2], np.longdouble))
+
+    @pytest.mark.parametrize("low", [2**53 + 1, 2**62 + 1, -(2**62) - 1])
+    def test_places_below_integers_that_are_no_doubles(self, low):
+        for grid in (make_grid((low, low + 8), 2), make_grid((low, low + 8), grid=[low, low + 8])):
+            points = [grid.exact(t) for t in range(grid.size)]
+            near = [math.nextafter(float(low), s * math.inf) for s in (-1, 1)] + [float(low)]
+            found = grid.places(np.array(near)).tolist()
+            assert found == [sum(p <= Fraction(x) for p in points) for x in near]
 
     def test_numbers_of_numpy(self):
         one = fx.Median(1.0, (np.float64(0), np.float64(1)))

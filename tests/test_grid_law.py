@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp
 
+import fastexp as fx
 from fastexp._grid import Grid, make_grid
 from fastexp.errors import ParameterError, ParameterTypeError
 from fastexp.laws import losses
@@ -521,3 +522,8 @@ class TestEdges:
         law = cells.law(1)
         assert repr(law) == "GridLaw(epsilon=1.0, G=121)"
         assert pickle.loads(pickle.dumps(law)).mean() == law.mean() == 60.0
+
+
+def test_a_variance_that_is_no_double_is_infinite():
+    m = fx.Median(1.0, (-8e307, 8e307))
+    assert m.law([1e307, 2e307]).var() == math.inf

@@ -18,6 +18,7 @@ import fastexp as fx
 from fastexp import _laplace_cells, reference_numbers
 from fastexp._laplace_cells import FAR, LaplaceShape
 from fastexp._weighting import Weighting
+from fastexp.errors import InvalidRecords, ParameterError, ParameterTypeError
 from fastexp.laws.laplace import LaplaceLaw
 from fastexp.privacy.bounded_laplace import (
     bounded_laplace_epsilon,
@@ -774,3 +775,17 @@ def test_weightings_are_of_a_step():
     assert isinstance(LINE._weighting, Weighting)
     assert LINE._weighting.rate == 1
     assert FINE._weighting.rate == Fraction(1, 32)
+
+
+def test_another_epsilon_may_be_too_small_for_the_step():
+    law = fx.Laplace(epsilon=1, sensitivity=2**40, step=1).law(3)
+    with pytest.raises(ParameterError, match="epsilon must be at least"):
+        law.with_epsilon(1e-9)
+
+
+def test_durations_are_no_numbers():
+    m = fx.Laplace(1.0, 1, step=1)
+    with pytest.raises(ParameterTypeError, match="f must be one number"):
+        m.release(np.timedelta64(5, "ns"))
+    with pytest.raises(InvalidRecords, match=r"at most 2\*\*1000"):
+        m.release(1e302)

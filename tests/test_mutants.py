@@ -164,6 +164,7 @@ NUMBERS = {
     "refused draws pass": ("_cells.py", "return index, open_[~passed]", "return index, NONE"),
     "every round the same words": ("_cells.py", "tag = number << ROUND", "tag = 0"),
     "loose cells at once": ("_cells.py", "if loose is None or not loose[cell] or", "if True or"),
+    "ranks without records": ("_rank.py", "min(max(n - -(-other // t), 0), n), min(max(-(-gate // s), 0), n)", "n - -(-other // t), -(-gate // s)"),
     "counts are no base": ("_weighting.py", "made.base, made.log_base, made.log2_base = base, NO_BASE, log2_base", "made.base, made.log_base, made.log2_base = base, NO_BASE, 0 * log2_base"),
     "factor 2 of ranks": ("privacy/rates.py", "selection_rate(epsilon, float(steps), monotonic=False)", "selection_rate(epsilon, float(steps), monotonic=True)"),
     "window of exact distances too short": ("_rank.py", "below, above = self.source.below(grid, t), self.source.below(grid, t + 1)", "below, above = self.source.below(grid, t), self.source.below(grid, t)"),

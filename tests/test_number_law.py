@@ -79,6 +79,9 @@ class TestLaw:
     def test_loose_cells_are_bounds(self):
         assert checks.loose_cells_are_bounds() > 500
 
+    def test_windows_hold_what_is_near(self):
+        checks.windows_hold_what_is_near()
+
     def test_quick_cells_are_the_others(self):
         assert checks.quick_cells_are_the_others(40) > 200
 

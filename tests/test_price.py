@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import math
 import pickle
 from fractions import Fraction
 
@@ -18,6 +19,7 @@ from fastexp._grid import make_grid
 from fastexp._records import intake
 from fastexp._revenue import Demand, Prices, demand, losses
 from fastexp._revenue_cells import Points, Runs, Ticks, shape_of
+from fastexp.errors import ParameterError
 from fastexp.kernels import histogram as kernels
 from fastexp.kernels.heights import FLOAT, SIGNED, UNSIGNED
 from fastexp.mechanisms.price import Price
@@ -117,7 +119,7 @@ class TestHistogram:
             make_grid((0, 9), grid=[1, 2, 9]),
             make_grid((2**60, 2**60 + 5), 1),
             make_grid((2.0**52, 2.0**52 + 9), 1),
-            make_grid((1e300, 2e300), 1e299),
+            make_grid((1e284, 2e284), 1e283),
             make_grid((0.0, 1e-300), 1e-302),
             make_grid((2.0**41, 2.0**41 + 1), 0.25),
             make_grid((-(2**19) * WIDE, 2**19 * WIDE), WIDE),  # distances beyond 2**53
@@ -169,7 +171,7 @@ class TestRevenue:
         {"bounds": (0, 9), "grid": [0, 0.1, 1 / 3, 7.7, 9]},
         {"bounds": (0, 9), "grid": [1, 2, 5, 9]},
         {"bounds": (0, 2**62), "grid": [1, 2**53 + 1, 2**62]},
-        {"bounds": (0, 1e300), "grid": [5e-324, 1e-300, 1.0, 1e200]},
+        {"bounds": (0, 1e285), "grid": [5e-324, 1e-300, 1.0, 1e200]},
     )
     BIDS = ([], [0], [9], [-1, 99], [1, 1, 1, 3.01], [5, 2, 2, 0, 7.7], [0.1] * 5 + [1 / 3] * 2)
 
@@ -280,7 +282,7 @@ class TestLargeGrids:
         (1.0, {"bounds": (1000, 1000 + 10)}, 1000),
         (0.1, {"bounds": (0, 2**62), "step": 2**20}, 500),
         (1.0, {"bounds": (0, 1e-200)}, 200),
-        (1.0, {"bounds": (0, 1e290)}, 200),
+        (1.0, {"bounds": (0, 1e288)}, 200),
     )
 
     @staticmethod
@@ -739,3 +741,11 @@ class TestMechanism:
         assert demand(intake([]), grid).last.tolist() == [5]
         assert Demand(np.array([5]), np.array([0])).total() == 0
         assert Prices(grid, 1.0, "tight").most == 5
+
+
+def test_prices_beyond_all_money():
+    """Their revenue would be no double."""
+    with pytest.raises(ParameterError, match="at most"):
+        fx.Price(1.0, (0, 1.7e308))
+    law = fx.Price(1.0, (0, 1e288)).law([1e288] * 5)
+    assert 0 < law.expected_utility() < math.inf

@@ -632,6 +632,15 @@ def test_what_is_right_says_nothing(capfd, caplog):
     assert [r for r in caplog.records if r.name.startswith("fastexp")] == []
 
 
+def test_counts_are_not_listed_without_end():
+    """By a density; laws and releases need not list them."""
+    many = ([1, 2], [2**31, 1])
+    for m in (fx.Median(1.0, (0, 10), step=1), fx.Price(1.0, (0, 10), step=1)):
+        assert m.law(many).mean() > 0
+        with pytest.raises(fx.InvalidRecords, match="take law"):
+            m.continuous_law(many)
+
+
 def test_infinite_records_lie_at_the_ends():
     for mechanism in MECHANISMS:
         low, high = mechanism.grid.value(0), mechanism.grid.value(mechanism.grid.size - 1)

@@ -10,7 +10,7 @@ from typing import NoReturn, Self
 import numpy as np
 
 from .. import _validate
-from .._laplace import LaplaceSampler, Truth
+from .._laplace import FINEST, LaplaceSampler, Truth
 from .._typing import AnyArray, FloatArray, IntArray
 from ..errors import InvalidRecords, ParameterError
 from .continuous import ContinuousLaw
@@ -130,6 +130,8 @@ class LaplaceLaw(GridLaw):
         """
         e = _validate.epsilon(epsilon, _validate.flag("any_epsilon", any_epsilon))
         rate = self._rate * Fraction(e) / Fraction(self._epsilon)
+        if rate * FINEST < 1:
+            raise ParameterError("epsilon must be at least sensitivity / step / 2**42")
         return type(self)(self._held.with_rate(rate), e)
 
     def _support(self) -> tuple[float, float]:

@@ -96,7 +96,8 @@ class NumberLaw(ABC):
 
     def var(self) -> float:
         """The variance of the output."""
-        return self._weights.spread(self._offsets(), self._mean_offset()) * self._scale**2
+        spread = self._weights.spread(self._offsets(), self._mean_offset())
+        return spread * self._scale * self._scale
 
     def _mean_offset(self) -> float:
         return self._weights.mean(self._offsets())

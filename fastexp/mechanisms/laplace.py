@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _laplace, _validate
 from .._grid import Grid, _number, decimal, make_grid
-from .._laplace import LaplaceSampler, Truth
+from .._laplace import FINEST, LaplaceSampler, Truth
 from .._typing import ArrayLike, Membership, Neighbors, RNGLike, SeedLike
 from .._weighting import Weighting
 from ..budget import Budget, spend
@@ -26,7 +26,6 @@ ASSUMES = (
     "sensitivity bounds how much one record changes f, in the numbers as they are represented; "
     "step and bounds were chosen without looking at the data"
 )
-FINEST = 1 << 42  # multiples of a step to an e-fold; beyond, doubles would not tell them apart
 
 
 @dataclass(frozen=True, repr=False)

@@ -28,7 +28,8 @@ class Median(RankMechanism):
         clamped to them.
     step : number, optional
         The distance of grid points; it divides the bounds (as decimals: 0.1 divides 1). The
-        answer is an int where bounds and step are. Default: 2**40 steps.
+        answer is an int where bounds and step are. Default: 2**40 steps, fewer where doubles
+        are no closer.
     grid : array_like, optional
         Instead of `step`: public points within the bounds, increasing. A record counts at the
         largest point that is not above it.

@@ -17,6 +17,8 @@ from ..privacy.rates import price_epsilon
 from ._checks import check_number
 from ._number import ASSUMES, NumberMechanism
 
+HIGHEST = 10**288  # the revenue of 2**32 bids is then a double
+
 if TYPE_CHECKING:
     from .._cells import Shape
     from ..laws.continuous import ContinuousLaw
@@ -105,6 +107,8 @@ class Price(NumberMechanism):
                 f"{name} must not hold prices below 0, got {self.grid.value(0)!r}: revenue is not "
                 "monotone there, and the promise would be 2 * epsilon"
             )
+        if self.grid.exact(self.grid.size - 1) > HIGHEST:
+            raise ParameterError("bounds of prices must be at most 1e288")
         object.__setattr__(self, "_prices", Prices(self.grid, self.epsilon, self.scaling))
 
     @property
