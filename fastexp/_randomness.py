@@ -30,27 +30,31 @@ HEADER = 3  # of `seeds_of`, before the names of the rows
 PERSON = {ROW: b"fastexp.row", TASK: b"fastexp.task", GROUP: b"fastexp.group"}
 
 
-def os_words(count: int = 2) -> WordArray:
-    """`count` fresh uniform 64-bit words from the operating system; fails closed."""
+def _os_bytes(count: int) -> bytes:
+    """`count` fresh bytes from the operating system; fails closed."""
     try:
-        data = os.urandom(8 * count)
+        data = os.urandom(count)
     except (OSError, NotImplementedError):
         data = b""
-    if len(data) != 8 * count:
+    if len(data) != count:
         raise RandomnessError("the operating system's randomness is not available")
-    return np.frombuffer(data, UINT64)
+    return data
+
+
+def os_words(count: int = 2) -> WordArray:
+    """`count` fresh uniform 64-bit words from the operating system."""
+    return np.frombuffer(_os_bytes(8 * count), UINT64)
 
 
 def os_word() -> int:
     """One fresh uniform integer below 2**64."""
-    return int(os_words(1)[0])
+    return int.from_bytes(_os_bytes(8), "little")
 
 
 def os_below(bound: int) -> int:
     """A fresh uniform integer below `bound` <= 2**64."""
-    while bound > 1:
-        low, high = os_words(2).tolist()
-        value = reference.below(bound, high << 64 | low)
+    while bound > 1:  # without an array: a third of the time
+        value = reference.below(bound, int.from_bytes(_os_bytes(16), "little"))
         if value is not None:
             return value
     return 0

@@ -141,8 +141,7 @@ class RanksThatMatter:
     def __call__(self, n: int) -> tuple[int, int]:
         self.form = self._statistic.form_of(n)
         _, _, s, gate, _, _, _, _, _, t, other, *_ = self.form.tolist()
-        # Gaps where a side's distance begins, or ends for want of records: the least one lies
-        # there, or next to it.
+        # The gaps where a side's distance begins: the least one is there, or next to them.
         left, right = min(max(n - -(-other // t), 0), n), min(max(-(-gate // s), 0), n)
         reach = self._statistic.reach
         low = min(max(min(left, right - 1) - reach, 0), n - 1)
@@ -249,8 +248,10 @@ def loose_ends(m: int, first: bool, last: bool) -> AnyArray | None:
     if not (first or last):
         return None
     loose = np.zeros(m, BOOL)
-    loose[0] |= first
-    loose[-1] |= last
+    if first:
+        loose[0] = True
+    if last:
+        loose[-1] = True
     return loose
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -113,7 +113,7 @@ class Unsorted(Source):
                 kept, step = [np.concatenate(kept)[::2]], 2 * step
                 size = kept[0].size
         self._total = total
-        sample = np.sort(np.concatenate(kept)) if kept else np.zeros(0)
+        sample = np.sort(_joined(kept)) if kept else np.zeros(0)
         if sample.size and sample[-1] != sample[-1]:  # NaN is sorted to the end
             raise InvalidRecords(_intake.MISSING)
         return total, sample
@@ -149,31 +149,39 @@ class Unsorted(Source):
             below, inside = below + found.below, inside + found.inside
         if seen != total:
             raise InvalidRecords(CHANGED)
-        return Middle(kept[0] if len(kept) == 1 else np.concatenate(kept), below, inside)
+        return Middle(_joined(kept), below, inside)
+
+
+def _joined(parts: list[AnyArray]) -> AnyArray:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def gathered(
     part: AnyArray, low: int | float, high: int | float, room: int, threads: int = 1
 ) -> Middle:
     """One pass over an array: its records from low to high."""
+    if threads > 1:
+        return _by_threads(part, low, high, room, threads)
     kernel = gather_floats if part.dtype.kind == "f" else gather_integers
-    ends = [part.size * i // threads for i in range(threads + 1)]
-    own = -(-room // threads) + SPARE
-    spaces = [np.empty(own, part.dtype) for _ in range(threads)]
-    told = np.zeros((threads, 4), np.int64)
+    space, told = np.empty(room + SPARE, part.dtype), np.zeros(3, np.int64)
+    count = kernel(part, low, high, np.empty(BLOCK // 8, np.uint64), space, told)
+    below, inside, bad = told.tolist()
+    if bad:
+        raise InvalidRecords(_intake.MISSING)
+    return Middle(space[:count], below, inside)
+
+
+def _by_threads(part: AnyArray, low: Any, high: Any, room: int, threads: int) -> Middle:
+    ends, found = [part.size * i // threads for i in range(threads + 1)], dict[int, Middle]()
 
     def some(first: int, last: int) -> int:
         for i in range(first, last):
-            work = np.empty(BLOCK // 8, np.uint64)
-            told[i, 3] = kernel(part[ends[i] : ends[i + 1]], low, high, work, spaces[i], told[i])
+            found[i] = gathered(part[ends[i] : ends[i + 1]], low, high, -(-room // threads))
         return 0
 
     in_parts(some, threads, threads)
-    below, inside, bad, _ = told.sum(axis=0).tolist()
-    if bad:
-        raise InvalidRecords(_intake.MISSING)
-    found = [space[:count] for space, count in zip(spaces, told[:, 3].tolist(), strict=True)]
-    return Middle(found[0] if threads == 1 else np.concatenate(found), below, inside)
+    values, below, inside = zip(*(found[i] for i in range(threads)), strict=True)
+    return Middle(np.concatenate(values), sum(below), sum(inside))
 
 
 def pivots(size: int, total: int, low: int, high: int) -> tuple[int, int]:

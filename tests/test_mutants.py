@@ -169,7 +169,7 @@ NUMBERS = {
     "factor 2 of ranks": ("privacy/rates.py", "selection_rate(epsilon, float(steps), monotonic=False)", "selection_rate(epsilon, float(steps), monotonic=True)"),
     "window of exact distances too short": ("_rank.py", "below, above = self.source.below(grid, t), self.source.below(grid, t + 1)", "below, above = self.source.below(grid, t), self.source.below(grid, t)"),
     "nearest record forgotten": ("_rank.py", "nearest |= {self.source.last(grid, last), self.source.first(grid, first)}", "pass"),
-    "loose end forgotten": ("_rank.py", "loose[-1] |= last", "loose[-1] |= False"),
+    "loose end forgotten": ("_rank.py", "loose[-1] = True", "loose[-1] = False"),
     "median's other half": ("_distance.py", "low, high = _surplus(whole, part * n), _surplus(whole, (whole - part) * n)", "low, high = _surplus(whole, part * n), _surplus(whole, part * n)"),
 }  # fmt: skip
 
