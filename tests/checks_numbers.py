@@ -11,7 +11,6 @@ import math
 import operator
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from fractions import Fraction
 from functools import partial
 from typing import Any, NamedTuple
@@ -28,25 +27,13 @@ from fastexp._sources import OnGrid, Window
 from fastexp.kernels import places
 from fastexp.kernels.alias import DRAWS
 from fastexp.kernels.heights import SIGNED
+from tests.altered import changed
 
 AR, SW = "add-remove", "replace"
 HALF = Fraction(1, 2)
 CONVENTIONS = ("weak", "lower", "upper", "strict")
 EPSILONS = (0.1, 1.0, 4.0)
 DIGITS = 300  # binary, of exact laws
-
-
-@contextmanager
-def changed(*changes: tuple[Any, str, Any]) -> Iterator[None]:
-    """Attributes of modules with other values for a while."""
-    kept = [(where, name, getattr(where, name)) for where, name, _ in changes]
-    try:
-        for where, name, value in changes:
-            setattr(where, name, value)
-        yield
-    finally:
-        for where, name, value in kept:
-            setattr(where, name, value)
 
 
 # Statistics and their twins.

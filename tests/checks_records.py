@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any
 
@@ -21,20 +20,7 @@ from fastexp._grid import Grid, make_grid
 from fastexp._records import intake
 from fastexp._sources import OnGrid, Window
 from fastexp.kernels.grid_points import wide_point
-
-
-@contextmanager
-def changed(*changes: tuple[Any, str, Any]) -> Iterator[None]:
-    """Attributes of modules with other values for a while."""
-    kept = [(where, name, getattr(where, name)) for where, name, _ in changes]
-    try:
-        for where, name, value in changes:
-            setattr(where, name, value)
-        yield
-    finally:
-        for where, name, value in kept:
-            setattr(where, name, value)
-
+from tests.altered import changed
 
 # Grids.
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any
@@ -27,22 +26,10 @@ from fastexp._weighting import Weighting
 from fastexp.kernels import chords, gumbel, permute_flip, words
 from fastexp.kernels.envelope import UNSURE
 from fastexp.laws.flip_integrals import flip_law
+from tests.altered import changed
 
 NOISES = {"gumbel": gumbel.GUMBEL, "exponential": gumbel.EXPONENTIAL, "laplace": gumbel.LAPLACE}
 SPECIAL = (0, 1, 2, 2**40 - 1, 2**40, 2**52 + 1, 2**62 - 1, 2**62, 2**63 - 1, 2**63, MASK_64)
-
-
-@contextmanager
-def changed(*changes: tuple[Any, str, Any]) -> Iterator[None]:
-    """Attributes of modules with other values for a while."""
-    kept = [(where, name, getattr(where, name)) for where, name, _ in changes]
-    try:
-        for where, name, value in changes:
-            setattr(where, name, value)
-        yield
-    finally:
-        for where, name, value in kept:
-            setattr(where, name, value)
 
 
 def stream_words(stream: np.ndarray, number: int, first: int, count: int) -> np.ndarray:

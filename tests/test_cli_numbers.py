@@ -451,6 +451,15 @@ def test_gaps_and_infinities(run: Run, tmp_path: Path, before: str) -> None:
     assert run("quantile", path, *how, "--q", "0.9", "--nan", "drop")[1] == "120\n"
 
 
+def test_blanks_around_names_of_columns(run: Run, tmp_path: Path) -> None:
+    path, how = tmp_path / "f.csv", [*CERTAIN, "--bounds", "0", "9", "--step", "1", "-q"]
+    path.write_text("a , b\n1,2\n1,2\n")
+    assert run("median", path, *how, "--column", "a")[0] == 0
+    path.write_text("a ,a\n1,2\n1,2\n")  # as it is written comes first
+    assert columns.records(str(path), "a").tolist() == [2, 2]
+    assert columns.records(str(path), "a ").tolist() == [1, 1]
+
+
 # ---- pictures ----
 
 

@@ -205,7 +205,7 @@ def survives(folder: Path, checks: str, change: tuple[str, str, str] | None) -> 
     """Whether the checks pass on a copy of the package with one text changed."""
     shutil.copytree(ROOT / "fastexp", folder / "fastexp")  # with compiled files: half a second
     (folder / "tests").mkdir()
-    for name in ("__init__.py", f"{checks}.py", "cases.py"):
+    for name in ("__init__.py", f"{checks}.py", "cases.py", "altered.py"):
         shutil.copy(ROOT / "tests" / name, folder / "tests" / name)
     if change:
         path, old, new = change

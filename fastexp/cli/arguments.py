@@ -24,6 +24,14 @@ def delimiter(text: str) -> str:
     return mark
 
 
+DELIMITER: dict[str, Any] = {  # of every command that reads CSV
+    "type": delimiter,
+    "default": ",",
+    "metavar": "D",
+    "help": "of the CSV; tab for a tab",
+}
+
+
 def draws(text: str) -> int:
     """How many draws or places."""
     return between(text, 1, MOST_DRAWS)

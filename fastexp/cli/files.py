@@ -34,8 +34,8 @@ def opened(file: str) -> Iterator[IO[bytes]]:
 
 def place(file: str, header: list[str], column: str) -> int:
     """Where `column` is in the header row; if nowhere, say what there is."""
-    header = [column_name.strip() for column_name in header]
-    column = column.strip()
+    if column not in header:  # CSV with blanks around its names
+        header, column = [text.strip() for text in header], column.strip()
     if header.count(column) == 1:
         return header.index(column)
     if column in header:

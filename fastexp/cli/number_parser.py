@@ -106,13 +106,7 @@ def _data_options(made: argparse.ArgumentParser) -> None:
     add = made.add_argument_group("data").add_argument
     add("file", metavar="FILE", help="CSV, Parquet or .npy; - is stdin (CSV)")
     add("--column", metavar="C", help="the column that holds the numbers")
-    add(
-        "--delimiter",
-        type=arguments.delimiter,
-        default=",",
-        metavar="D",
-        help="of the CSV; tab for a tab",
-    )
+    add("--delimiter", **arguments.DELIMITER)
     add(
         "--nan",
         choices=("raise", "drop", "lower", "upper"),

@@ -150,13 +150,7 @@ def _data_options(select: argparse.ArgumentParser) -> None:
     add = group.add_argument
     add("file", metavar="FILE", help="CSV or Parquet; - is stdin (CSV)")
     add("--column", metavar="C", help="the column whose values are counted")
-    add(
-        "--delimiter",
-        type=arguments.delimiter,
-        default=",",
-        metavar="D",
-        help="of the CSV; tab for a tab",
-    )
+    add("--delimiter", **arguments.DELIMITER)
     add(
         "--candidates",
         metavar="A,B,C",
