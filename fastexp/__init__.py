@@ -27,15 +27,19 @@ if TYPE_CHECKING:
         RoundingModeError,
         ScoreError,
         SensitivityWarning,
+        StudyError,
     )
     from .laws.bounds import epsilon_for, loss_bound
     from .laws.continuous import ContinuousLaw
+    from .laws.error_bound import error_bound
     from .laws.finite import FiniteLaw, LossTail
     from .laws.grid import GridLaw
+    from .laws.noise import NoiseLaw
     from .laws.permute_flip import PermuteAndFlipLaw
     from .laws.top_k import TopKLaw
     from .mechanisms.exponential import Exponential
     from .mechanisms.laplace import Laplace
+    from .mechanisms.laplace_median import LaplaceMedian
     from .mechanisms.maximum import Maximum
     from .mechanisms.median import Median
     from .mechanisms.mode import Mode
@@ -47,9 +51,13 @@ if TYPE_CHECKING:
     from .mechanisms.randomized_response import RandomizedResponse
     from .mechanisms.report_noisy_max import ReportNoisyMax
     from .mechanisms.scored import ScoredExponential
+    from .mechanisms.smooth_sensitivity_median import SmoothSensitivityMedian
     from .mechanisms.top_k import TopK
     from .privacy import Guarantee
     from .sensitivity import SensitivityLowerBound, check_sensitivity
+    from .smooth import smooth_sensitivity
+    from .studies.results import StudyResults
+    from .studies.study import Study
 
 _HOME = {
     "Budget": "budget",
@@ -64,11 +72,13 @@ _HOME = {
     "InvalidRecords": "errors",
     "InvalidUtilities": "errors",
     "Laplace": "mechanisms.laplace",
+    "LaplaceMedian": "mechanisms.laplace_median",
     "LossTail": "laws.finite",
     "Maximum": "mechanisms.maximum",
     "Median": "mechanisms.median",
     "Mode": "mechanisms.mode",
     "MostCommon": "mechanisms.most_common",
+    "NoiseLaw": "laws.noise",
     "NotReleasable": "errors",
     "OrderStatistic": "mechanisms.order_statistic",
     "ParameterError": "errors",
@@ -86,11 +96,17 @@ _HOME = {
     "ScoredExponential": "mechanisms.scored",
     "SensitivityLowerBound": "sensitivity",
     "SensitivityWarning": "errors",
+    "SmoothSensitivityMedian": "mechanisms.smooth_sensitivity_median",
+    "Study": "studies.study",
+    "StudyError": "errors",
+    "StudyResults": "studies.results",
     "TopK": "mechanisms.top_k",
     "TopKLaw": "laws.top_k",
     "check_sensitivity": "sensitivity",
     "epsilon_for": "laws.bounds",
+    "error_bound": "laws.error_bound",
     "loss_bound": "laws.bounds",
+    "smooth_sensitivity": "smooth",
     "warmup": "_warmup",
 }
 
@@ -107,11 +123,13 @@ __all__ = [
     "InvalidRecords",
     "InvalidUtilities",
     "Laplace",
+    "LaplaceMedian",
     "LossTail",
     "Maximum",
     "Median",
     "Mode",
     "MostCommon",
+    "NoiseLaw",
     "NotReleasable",
     "OrderStatistic",
     "ParameterError",
@@ -129,11 +147,17 @@ __all__ = [
     "ScoredExponential",
     "SensitivityLowerBound",
     "SensitivityWarning",
+    "SmoothSensitivityMedian",
+    "Study",
+    "StudyError",
+    "StudyResults",
     "TopK",
     "TopKLaw",
     "check_sensitivity",
     "epsilon_for",
+    "error_bound",
     "loss_bound",
+    "smooth_sensitivity",
     "warmup",
 ]
 

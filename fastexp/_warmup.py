@@ -25,6 +25,10 @@ MODULES = (
     "histogram",
     "density",
     "ragged",
+    "rank_errors",
+    "rank_figures",
+    "smooth",
+    "noise",
 )
 
 

@@ -50,6 +50,10 @@ class NotReleasable(FastexpError, TypeError):
     """A comparator: its noise is a float, so it is for simulations only."""
 
 
+class StudyError(FastexpError, RuntimeError):
+    """A study cannot go on: its folder is another study's, a task fails, a pool keeps breaking."""
+
+
 class PrecisionError(FastexpError, ArithmeticError):
     """A number cannot be given with the error bound that is promised for it."""
 

