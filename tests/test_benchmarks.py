@@ -16,21 +16,28 @@ from benchmarks import (
     bench_kernels,
     checks,
     checks_numbers,
+    checks_study,
     floors_numbers,
     leak,
     measure,
     other_dispatch,
+    ours_study,
     report,
     rivals_numbers,
+    rivals_smooth,
+    rivals_table1,
     run,
     schema,
     sorted_file,
+    study_engines,
+    workload_study,
 )
 from benchmarks.cases import CASES, select
 from benchmarks.checks import WrongAnswer
 from benchmarks.startup import Absent
 from benchmarks.workload import Call, Case, Entry, Work
 from benchmarks.workload_numbers import CENTER, STUDY, NumberWork
+from benchmarks.workload_study import StudyWork
 
 TOY = measure.TOY
 BY_ID = {case.id: case for case in CASES}
@@ -105,6 +112,11 @@ WRONG: dict[str, Callable[[Case], Any]] = {
     "price_release": lambda case: case.work().prices[0],
     "laplace": lambda case: np.full(case.size, CENTER),
     "laplace_release": lambda _case: CENTER,
+    "table1": lambda _case: np.zeros(len(workload_study.CELLS)),
+    "table1_draws": lambda case: 3 * case.work().spreads[0],
+    "table1_2t": lambda case: case.work().spreads[0][1:],
+    "smooth_sensitivity": lambda _case: 0.0,
+    "smooth_sensitivity_sorted": lambda _case: float("nan"),
 }
 
 
@@ -316,6 +328,102 @@ def test_the_check_of_noise_has_power() -> None:
     for wrong in (rng.laplace(CENTER, 1.2, 10_000), rng.laplace(CENTER + 0.2, 1.0, 10_000), normal):
         with pytest.raises(WrongAnswer, match="off"):
             checks_numbers.laplace(work, [wrong])
+
+
+# The checks of studies, and the formulas they have.
+
+
+def test_the_check_of_exact_tables_sees_a_millionth() -> None:
+    work = StudyWork(200, size=20, rows=30, data="normal")
+    right = ours_study.exact(work)()
+    checks_study.exact_table(work, [right])
+    for cell in (0, 11):
+        wrong = right * (1 + 1e-6 * (np.arange(12) == cell))
+        with pytest.raises(WrongAnswer, match="off"):
+            checks_study.exact_table(work, [wrong])
+    with pytest.raises(WrongAnswer, match="cells"):
+        checks_study.exact_table(work, [right[:11]])
+
+
+def test_the_checks_of_mean_errors_have_power() -> None:
+    """By the size of the standard error that each of them has."""
+    work = StudyWork(1_000, size=20, rows=500, data="normal")
+    right, (mean, between, noise) = rivals_table1.window(work)(), work.spreads
+    checks_study.drawn(work, [right])
+    exact = rivals_table1.exact(work)()
+    checks_study.expected(work, [exact])
+    for cell in range(12):
+        here, least = np.arange(12) == cell, np.sqrt(between / 500)
+        with pytest.raises(WrongAnswer, match="off"):
+            checks_study.expected(work, [mean + 12 * least * here])
+        error = np.sqrt((between + noise / 20) / 500)
+        with pytest.raises(WrongAnswer, match="off"):
+            checks_study.drawn(work, [mean + 12 * error * here])
+    with pytest.raises(WrongAnswer, match="no number"):
+        checks_study.drawn(work, [right * np.nan])
+
+
+def test_equal_errors_take_the_data_sets_that_they_take() -> None:
+    """With that many, every cell's variance is that of exact figures, or below; one is equal."""
+    work = StudyWork(200, size=20, rows=500, data="normal")
+    _, between, noise = work.spreads
+    many = work.data_sets_for_equal_error([20] * 12)
+    shares = (between + noise / 20) / many / (between / 500)
+    assert 0.999 < shares.max() <= 1
+
+
+def test_variances_of_draws_are_those_of_draws() -> None:
+    """The noise's part of the spread, from closed forms and from the study's own draws."""
+    work = StudyWork(200, size=50, rows=2_000, data="normal")
+    rows = ours_study.table1(work, 50).run(workers=1).rows
+    wide = np.array([(row["high"] - row["low"]) / (2 * 1.959964) for row in rows])
+    ratio = np.sqrt(work.spreads[2] / (50 * 2_000)) / wide
+    assert (np.abs(ratio - 1) < 0.1).all()
+
+
+@pytest.mark.parametrize("in_order", [False, True])
+@pytest.mark.parametrize("n", [3, 4, 5, 40, 401])
+def test_rivals_agree_on_smooth_sensitivity(
+    n: int, in_order: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All three and the rows' form are the definition, for skewed records with ties too."""
+    rng = np.random.default_rng(n)
+    for beta in (0.02, 0.3, 3.0):
+        monkeypatch.setattr(rivals_smooth, "RATE", beta)
+        for records in (rng.standard_normal(n), np.floor(rng.lognormal(0, 2, n)) / 10 - 1):
+            work = StudyWork(n, data="normal", in_order=in_order)
+            x = np.sort(np.clip(records, -10, 10))
+            work.__dict__["records"] = np.sort(records) if in_order else records
+            knots, m = np.concatenate([[-10], x, [10]]), (n + 1) // 2
+            windows = [(i, j) for i in range(m + 1) for j in range(m, n + 2) if i < j]
+            right = max((knots[j] - knots[i]) * np.exp(-beta * (j - i - 1)) for i, j in windows)
+            for rival in ("quadratic", "divide_and_conquer", "stopping"):
+                assert getattr(rivals_smooth, rival)(work)() == pytest.approx(right, rel=1e-12)
+            rows = workload_study.smooth_rows(x[None], np.array([beta]), (-10.0, 10.0))
+            assert rows[0, 0] == pytest.approx(right, rel=1e-12)
+
+
+def test_the_check_of_smooth_sensitivity_has_power() -> None:
+    work = StudyWork(500, data="normal")
+    right = ours_study.smooth(work)()
+    checks_study.smooth(work, [right])
+    with pytest.raises(WrongAnswer, match="smooth sensitivity"):
+        checks_study.smooth(work, [right, right * (1 + 1e-11)])
+
+
+def test_engines_are_compared(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On those that start no processes; an engine with another table is an error."""
+    plain = {name: getattr(study_engines, name) for name in ("one_thread", "folder", "threads")}
+    made = {"bare loop": study_engines.bare, "one thread": plain.pop("one_thread"), **plain}
+    monkeypatch.setattr(study_engines, "engines", lambda _stack: made)
+    sizes = ["--datasets", "40", "--draws", "3", "--rounds", "2"]
+    assert study_engines.main(sizes) == 0
+    assert capsys.readouterr().out.count("\n| ") == 1 + len(made)
+    made["other"] = lambda study: study_engines.bare(replace(study, seed=1))
+    with pytest.raises(WrongAnswer, match="other"):
+        study_engines.main(sizes)
 
 
 def test_the_checks_of_floors() -> None:

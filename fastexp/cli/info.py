@@ -12,7 +12,7 @@ from typing import Any
 
 from . import output
 
-PACKAGES = ("numpy", "numba", "llvmlite", "rich", "matplotlib", "polars", "pyarrow")
+PACKAGES = ("numpy", "numba", "llvmlite", "rich", "matplotlib", "polars", "pyarrow", "distributed")
 
 
 def info(options: Namespace) -> None:

@@ -52,8 +52,8 @@ def needed(name: str, option: str, install: str) -> Any:
     return module
 
 
-def table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print an aligned table: the first column left, the others right.
+def table(headers: Sequence[str], rows: Sequence[Sequence[str]], words: Sequence[str] = ()) -> None:
+    """Print an aligned table: the first column and those of words left, the others right.
 
     With rich on a terminal, else as plain text.
 
@@ -63,33 +63,38 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         One a column.
     rows : sequence of sequence of str
         Cells; what would move the cursor or change colours is shown escaped.
+    words : sequence of str
+        Headers of further columns that hold words.
     """
+    left = [number == 0 or header in words for number, header in enumerate(headers)]
     safe = [[printable(cell) for cell in row] for row in rows]
     rich = optional("rich.table") if _on_terminal() and len(rows) <= RICH_ROWS else None
     if rich is None:
-        _plain_table(headers, safe)
+        _plain_table(headers, safe, left)
     else:
-        _rich_table(rich.Table, headers, safe)
+        _rich_table(rich.Table, headers, safe, left)
 
 
 def _on_terminal() -> bool:
     return sys.stdout is not None and sys.stdout.isatty()
 
 
-def _plain_table(headers: Sequence[str], rows: list[list[str]]) -> None:
+def _plain_table(headers: Sequence[str], rows: list[list[str]], left: list[bool]) -> None:
     lines = [list(headers), *rows]
     widths = [max(_width(line[i]) for line in lines) for i in range(len(headers))]
     for line in lines:
         gaps = [" " * (wide - _width(cell)) for cell, wide in zip(line, widths, strict=True)]
-        first, *others = zip(line, gaps, strict=True)
-        print("  ".join([first[0] + first[1], *(gap + cell for cell, gap in others)]).rstrip())
+        cells = zip(line, gaps, left, strict=True)
+        print("  ".join(cell + gap if first else gap + cell for cell, gap, first in cells).rstrip())
 
 
-def _rich_table(table_class: Any, headers: Sequence[str], rows: list[list[str]]) -> None:
+def _rich_table(
+    table_class: Any, headers: Sequence[str], rows: list[list[str]], left: list[bool]
+) -> None:
     text, box = import_module("rich.text").Text, import_module("rich.box")
     made = table_class(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for number, header in enumerate(headers):
-        made.add_column(header, justify="right" if number else "left", overflow="fold")
+    for header, first in zip(headers, left, strict=True):
+        made.add_column(header, justify="left" if first else "right", overflow="fold")
     for row in rows:
         made.add_row(*(text(cell) for cell in row))  # Text: a label is never markup
     import_module("rich.console").Console(file=sys.stdout).print(made)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from .. import __version__
-from . import arguments, number_parser
+from . import arguments, number_parser, study_parser
 from .errors import MISTAKE
 
 ABOUT = "Exact private answers: the exponential mechanism of differential privacy."
@@ -132,6 +132,7 @@ def build() -> argparse.ArgumentParser:
     budget = command("budget", "budget", "create or show a file that releases charge", BUDGET)
     budget.epilog = BUDGET_MORE
     _budget_options(budget)
+    study_parser.add_command(commands)
     demo = command("demo", "demo", "a short story on real data, from any folder")
     demo.add_argument(
         "--records",

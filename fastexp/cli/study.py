@@ -1,0 +1,158 @@
+"""``fastexp study``: list, run, resume and report accuracy studies."""
+
+from __future__ import annotations
+
+import shlex
+from argparse import Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import output, study_tables
+from .errors import Failure, UserMistake
+from .info import announce_compiling
+from .parser import program
+from .study_progress import Shown
+from .study_workers import executor
+
+if TYPE_CHECKING:
+    from ..studies.results import StudyResults
+    from ..studies.study import Study
+
+FILES = (".toml", ".json")
+
+
+def study_list(options: Namespace) -> None:
+    """Print the studies that come with fastexp.
+
+    Parameters
+    ----------
+    options : Namespace
+        Of the command line.
+    """
+    from ..studies import ready
+
+    found = [_described(ready.ready(name)) for name in ready.READY]
+    if options.json:
+        output.as_json({"kind": "studies", "studies": found})
+        return
+    rows = [
+        (s["name"], f"{s['cells']:,}", f"{s['datasets']:,}", f"{s['draws']:,}", s["question"])
+        for s in found
+    ]
+    output.table(("study", "cells", "data sets", "draws", "question"), rows, ("question",))
+
+
+def _described(study: Study) -> dict[str, Any]:
+    facts = {"name": study.name, "question": study.question, "cells": len(study._cells)}
+    return {**facts, "datasets": study.datasets, "draws": study.draws}
+
+
+def study_run(options: Namespace) -> None:
+    """Run a study and print its tables.
+
+    Parameters
+    ----------
+    options : Namespace
+        Of the command line.
+    """
+    study = _asked(options)
+    kept = "" if options.out is None else str(options.out)
+
+    def run(workers: Any, progress: Any) -> StudyResults:
+        return study.run(**workers, out=options.out, progress=progress)
+
+    _carry_out(run, options, kept)
+
+
+def study_resume(options: Namespace) -> None:
+    """Do what is missing of a study, and print its tables.
+
+    Parameters
+    ----------
+    options : Namespace
+        Of the command line.
+    """
+    from ..studies.study import Study
+
+    def run(workers: Any, progress: Any) -> StudyResults:
+        return Study.resume(options.folder, **workers, progress=progress)
+
+    _carry_out(run, options, options.folder)
+
+
+def study_report(options: Namespace) -> None:
+    """Write a report of a results folder.
+
+    Parameters
+    ----------
+    options : Namespace
+        Of the command line.
+    """
+    from ..studies.report import Finished, write_report
+
+    if options.format is not None:
+        output.needed("matplotlib", "--format", "'fastexp[plot]'")
+    folder = Path(options.folder)
+    target = folder if options.output is None else Path(options.output)
+    formats = tuple(dict.fromkeys(options.format or ("svg",)))
+    written = [str(path) for path in write_report(Finished(folder), target, formats)]
+    if options.json:
+        output.as_json({"kind": "report", "files": written})
+        return
+    print(*written, sep="\n")
+    if len(written) == 1:
+        output.note("without figures: they need matplotlib, pip install 'fastexp[plot]'")
+
+
+def _asked(options: Namespace) -> Study:
+    """The study of the command line, with its settings changed."""
+    from ..studies import ready
+    from ..studies.study import Study
+
+    found = {name: getattr(options, name) for name in ("datasets", "draws", "seed")}
+    changes = {name: value for name, value in found.items() if value is not None}
+    if options.study in ready.READY:
+        return ready.ready(options.study, **changes)
+    if not options.study.lower().endswith(FILES):
+        raise UserMistake(
+            f"there is no study {options.study!r}; there are {', '.join(ready.READY)}, or give a "
+            "file that ends in .toml or .json"
+        )
+    return Study.load(options.study, **changes)
+
+
+def _carry_out(run: Any, options: Namespace, folder: str) -> None:
+    """Run on the workers that are asked for, print, and say what does not agree."""
+    if not options.quiet:
+        announce_compiling()
+    with Shown(options.quiet) as shown:
+        try:
+            with executor(options) as workers:
+                results = run(workers, shown.progress)
+        except KeyboardInterrupt:
+            shown.close()
+            output.note(_interrupted(shown.finished, shown.tasks, folder))
+            raise
+    study_tables.show(results, as_json=options.json)
+    if not options.quiet:
+        output.note(_where(folder))
+    bad = sum(row["agree"] is False for row in results.rows)
+    if bad:
+        raise Failure(
+            f"exact figures and Monte Carlo disagree in {bad} of {len(results.rows)} rows, by more "
+            "than 5 standard errors: one of them is wrong"
+        )
+
+
+def _interrupted(finished: int, tasks: int, folder: str) -> str:
+    done = f"{finished:,} of {tasks:,} tasks are finished" if tasks else "no task is finished"
+    if not folder:
+        return f"{done}; nothing was saved (with --out DIR it would be)"
+    return f"{done} and kept; go on with: {program()} study resume {shlex.quote(folder)}"
+
+
+def _where(folder: str) -> str:
+    if not folder:
+        return "nothing was saved: add --out DIR to keep results, or --json"
+    report = f"{program()} study report {shlex.quote(folder)}"
+    return f"results: {Path(folder) / 'table.csv'}, table.json; a page with figures: {report}"

@@ -1,0 +1,83 @@
+"""How a study's results are printed: its own tables, or the tidy one; or all of it as JSON."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from . import output
+
+if TYPE_CHECKING:
+    from ..studies.questions import Table
+    from ..studies.results import StudyResults
+
+NOT_PRIVATE = "Simulations, not private releases: computed from data sets that the study knows."
+WORDS = ("data", "mechanism", "figure")
+
+
+def show(results: StudyResults, *, as_json: bool) -> None:
+    """Print the tables that answer the study's question, else its rows.
+
+    Parameters
+    ----------
+    results : StudyResults
+        Of a run.
+    as_json : bool
+        One JSON object instead, with all rows and tables.
+    """
+    from ..studies import ready
+
+    tables = ready.tables(results)
+    if as_json:
+        output.as_json({**results.to_dict(), "tables": [asdict(table) for table in tables]})
+        return
+    study = results.study
+    print(output.printable(f"{study.name}: {study.question}" if study.question else study.name))
+    print(f"{study.datasets:,} data sets of each kind and size, {study.draws:,} draws for each")
+    print(NOT_PRIVATE)
+    for table in tables:
+        _print(table)
+    if not tables:
+        _rows(results.rows)
+    both = [row["agree"] for row in results.rows if row["agree"] is not None]
+    if both and all(both):
+        print(f"\nexact figures and Monte Carlo agree in all {len(both):,} rows that have both")
+
+
+def _print(table: Table) -> None:
+    print(f"\n{output.printable(table.title)}\n")
+    output.table(table.columns, table.rows)
+    if table.note:
+        print(f"\n{output.printable(table.note)}")
+
+
+def _rows(rows: list[dict[str, Any]]) -> None:
+    """The tidy table, of each row what a reader needs; without columns that hold nothing."""
+    made = {
+        "data": [row["data"] for row in rows],
+        "n": [f"{row['n']:,}" for row in rows],
+        "mechanism": [row["mechanism"] for row in rows],
+        "epsilon": [f"{row['epsilon']:g}" for row in rows],
+        "figure": [row["figure"] for row in rows],
+        "level": ["" if row["level"] is None else f"{row['level']:g}" for row in rows],
+        "exact ± sd": [_spread(row["exact"], row["exact_sd"]) for row in rows],
+        "monte carlo [95 %]": [_interval(row) for row in rows],
+        "agree": [{True: "yes", False: "NO", None: ""}[row["agree"]] for row in rows],
+    }
+    kept = {header: cells for header, cells in made.items() if any(cells)}
+    print()
+    output.table(list(kept), list(zip(*kept.values(), strict=True)), WORDS)
+    print("\nexact ± standard deviation across data sets; the interval is of the draws' noise")
+
+
+def _spread(value: float | None, deviation: float | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:.4g}" if deviation is None else f"{value:.4g} ± {deviation:.2g}"
+
+
+def _interval(row: dict[str, Any]) -> str:
+    if row["monte_carlo"] is None:
+        return ""
+    value = f"{row['monte_carlo']:.4g}"
+    return value if row["low"] is None else f"{value} [{row['low']:.4g}, {row['high']:.4g}]"

@@ -1,0 +1,100 @@
+"""Where a study's tasks run: threads, processes, or dask's workers."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import signal
+from argparse import Namespace
+from collections.abc import Iterator
+from typing import Any
+
+from . import output
+from .errors import Failure, UserMistake
+
+RETRIES = 2  # of a task, by dask; a study's engine has retries of its own
+PATIENCE = "10s"  # for a scheduler to answer
+LOGGERS = ("distributed", "distributed.client", "distributed.worker", "distributed.nanny")
+
+
+@contextlib.contextmanager
+def executor(options: Namespace) -> Iterator[dict[str, Any]]:
+    """The arguments executor and workers of `Study.run`.
+
+    Parameters
+    ----------
+    options : Namespace
+        Of the command line.
+
+    Yields
+    ------
+    dict
+        What dask began is ended afterwards.
+    """
+    if options.scheduler is not None and options.executor != "dask":
+        raise UserMistake("--scheduler goes with --executor dask")
+    if options.scheduler is not None and options.workers is not None:
+        raise UserMistake("--workers does not go with --scheduler: it has its own")
+    workers = options.workers or 0
+    if options.executor != "dask":
+        yield {"executor": options.executor, "workers": workers}
+        return
+    with _client(options.scheduler, workers) as client:
+        yield {"executor": client.get_executor(pure=False, retries=RETRIES)}
+
+
+@contextlib.contextmanager
+def _client(address: str | None, workers: int) -> Iterator[Any]:
+    """A client of a running scheduler, or of a cluster of processes on this machine."""
+    dask = output.needed("distributed", "--executor dask", "'fastexp[distributed]'")
+    _hush()
+    with contextlib.ExitStack() as stack:
+        if address is None:
+            with _leaving_interrupts_to_this_process():
+                address = stack.enter_context(_cluster(dask, workers))
+        yield stack.enter_context(_connected(dask, address))
+
+
+def _cluster(dask: Any, workers: int) -> Any:
+    """Processes on this machine, without a dashboard."""
+    from .._validate import threads
+
+    return dask.LocalCluster(
+        n_workers=threads(workers),
+        threads_per_worker=1,
+        processes=True,
+        dashboard_address=None,
+        silence_logs=logging.CRITICAL,
+    )
+
+
+@contextlib.contextmanager
+def _leaving_interrupts_to_this_process() -> Iterator[None]:
+    """Ctrl-C goes to all processes of a terminal: those begun here do not take it.
+
+    They inherit that SIGINT is blocked; here it comes as soon as they are there.
+    """
+    from multiprocessing import resource_tracker
+
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    resource_tracker.ensure_running()  # else the first start does it, and unblocks SIGINT
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _connected(dask: Any, address: Any) -> Any:
+    try:
+        return dask.Client(address, timeout=PATIENCE, set_as_default=False)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise Failure(f"no scheduler answers at {address} ({type(error).__name__})") from None
+
+
+def _hush() -> None:
+    """Workers that come and go are told of by nobody: results and errors tell enough."""
+    for name in LOGGERS:
+        logging.getLogger(name).setLevel(logging.CRITICAL)

@@ -1,0 +1,1 @@
+"""What is studied: each mechanism with its truth, its exact figures and its draws."""

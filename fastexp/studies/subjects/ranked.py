@@ -1,0 +1,106 @@
+"""The exponential mechanism's median, quantiles and order statistics, many data sets at once."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ... import _rank_errors
+from ..._typing import AnyArray, FloatArray
+from ...mechanisms.median import Median
+from .laws import LawFigures
+from .subject import Block, TrueNumber
+
+MIDPOINT, LOWER, UPPER = "midpoint", "lower", "upper"
+
+
+class Ranked(TrueNumber):
+    """Exact figures by one kernel pass over sorted rows, else by the law of each row."""
+
+    def __init__(self, mechanism: Any, bounds: tuple[float, float], target: Any) -> None:
+        super().__init__(mechanism, bounds)
+        self.target = target  # n -> the two ranks whose mean is the truth
+        self.laws = LawFigures(self)
+        statistic = mechanism._statistic
+        plain = statistic.width == 0 and statistic.near is None
+        if plain and statistic.grid.for_kernels is not None:  # else losses of draws are not known
+            self.figures = (*self.figures, "loss", "loss_quantile")
+        if isinstance(mechanism, Median):
+            self.figures = (*self.figures, "theorem_1")
+
+    def truths(self, block: Block) -> FloatArray:
+        low, high = self.target(block.n)
+        ordered = block.ordered
+        return (0.5 * ordered[:, low - 1] + 0.5 * ordered[:, high - 1]).astype(np.float64)
+
+    def exact(self, block: Block, figures: tuple[str, ...]) -> dict[str, FloatArray]:
+        statistic = self.mechanism._statistic
+        if not _rank_errors.regular(statistic, block.ordered):
+            return self.laws.exact(block, figures)
+        unit = self.mechanism._unit
+        found = _rank_errors.figures(statistic, block.ordered, self.truths(block), unit)
+        made = {"error": found.expected_error, "bias": found.mean, "loss": found.expected_loss}
+        return {figure: made[figure] for figure in figures}
+
+    def within(self, block: Block, figure: str, edges: FloatArray) -> FloatArray:
+        statistic = self.mechanism._statistic
+        if figure == "loss_quantile" or not _rank_errors.regular(statistic, block.ordered):
+            return self.laws.within(block, figure, edges)
+        return _rank_errors.masses(statistic, block.ordered, self.truths(block), edges)
+
+    def values(self, block: Block, drawn: AnyArray, figures: tuple[str, ...]) -> dict[str, Any]:
+        made = super().values(block, drawn, figures)
+        if "loss" in figures:
+            statistic, unit = self.mechanism._statistic, self.mechanism._unit
+            made["loss"] = _rank_errors.distances(statistic, block.ordered, drawn, unit)
+        return made
+
+    def resolution(self, figure: str, n: int, whole: bool) -> float:
+        if figure == "loss_quantile":
+            return float(self.mechanism._unit)
+        step, (low, high) = self.mechanism.step, self.target(n)
+        if not whole or step is None or not float(step).is_integer():
+            return 0.0
+        return 1.0 if low == high else 0.5  # the mean of two records has a half
+
+    def bound(self, block: Block, figure: str, failure: float) -> FloatArray:  # noqa: ARG002
+        from ...laws.error_bound import error_bound
+
+        how: dict[str, Any] = {"bounds": (self.low, self.high), "failure": failure}
+        epsilon = self.mechanism.epsilon
+        return np.array([error_bound(row, epsilon, **how) for row in block.ordered])
+
+
+def middle(convention: str) -> Any:
+    """The ranks of the true median of n records under a convention."""
+
+    def ranks(n: int) -> tuple[int, int]:
+        low, high = (n + 1) // 2, n // 2 + 1
+        return {LOWER: (low, low), UPPER: (high, high)}.get(convention, (low, high))
+
+    return ranks
+
+
+def at_quantile(q: float) -> Any:
+    """The rank of the true q-quantile: ceil(q n), at least 1."""
+    from ..._distance import as_quantile
+
+    exact = as_quantile(q)
+
+    def ranks(n: int) -> tuple[int, int]:
+        r = max(1, math.ceil(exact * n))
+        return r, r
+
+    return ranks
+
+
+def at_rank(r: int) -> Any:
+    """The rank of the r-th largest record."""
+
+    def ranks(n: int) -> tuple[int, int]:
+        rank = max(1, n - r + 1)
+        return rank, rank
+
+    return ranks

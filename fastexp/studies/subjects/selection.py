@@ -1,0 +1,118 @@
+"""Selections: a data set is the utilities of k candidates, and what counts is the loss."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..._typing import AnyArray, FloatArray
+from ...laws.bounds import loss_bound
+from .laplace_max import noisy_max_losses
+from .subject import Block, Subject
+
+
+class Selection(Subject):
+    """`Exponential`, `PermuteAndFlip`, `ReportNoisyMax`: the law of each row of utilities.
+
+    The error of a draw is 1 where the candidate is not a best one, so that the expected error
+    is the probability of that.
+    """
+
+    figures: tuple[str, ...] = (
+        "error",
+        "loss",
+        "loss_quantile",
+        "theorem_6",
+        "corollary_7",
+    )
+    takes: ClassVar[str] = "utilities"
+
+    def exact(self, block: Block, figures: tuple[str, ...]) -> dict[str, FloatArray]:
+        made: dict[str, list[float]] = {figure: [] for figure in figures}
+        for row in block.rows:
+            losses, masses = self._losses(row)
+            for figure in figures:
+                number = losses if figure == "loss" else (losses > 0).astype(np.float64)
+                made[figure].append(math.fsum((masses * number).tolist()))
+        return {figure: np.array(numbers) for figure, numbers in made.items()}
+
+    def _losses(self, row: AnyArray) -> tuple[FloatArray, FloatArray]:
+        """The loss of each candidate, and its probability."""
+        losses = row.max() - row
+        return losses, self.mechanism.law(row).probabilities
+
+    def draw(self, block: Block, size: int, key: int) -> AnyArray:
+        rows = np.ascontiguousarray(block.rows)
+        return np.asarray(self.mechanism.sample(rows, size, rng=key, streams=block.streams))
+
+    def values(self, block: Block, drawn: AnyArray, figures: tuple[str, ...]) -> dict[str, Any]:
+        losses = block.rows.max(axis=1)[:, None] - np.take_along_axis(block.rows, drawn, axis=1)
+        made: dict[str, Any] = {"loss": losses} if "loss" in figures else {}
+        if "error" in figures:
+            made["error"] = (losses > 0).astype(np.float64)
+        return made
+
+    def within(self, block: Block, figure: str, edges: FloatArray) -> FloatArray:  # noqa: ARG002
+        made = []
+        for row in block.rows:
+            losses, masses = self._losses(row)
+            order = np.argsort(losses, kind="stable")
+            sums = np.concatenate([[0.0], np.cumsum(masses[order])])
+            made.append(sums[np.searchsorted(losses[order], edges, "right")])
+        return np.array(made)
+
+    def most(self, figure: str, n: int) -> float:  # noqa: ARG002
+        return float(self.mechanism.sensitivity) * 2.0**20
+
+    def resolution(self, figure: str, n: int, whole: bool) -> float:  # noqa: ARG002
+        return 1.0 if whole else 0.0
+
+    def reach(self, block: Block, figure: str) -> float:
+        rows = block.rows
+        return 1.0 if figure == "error" else float((rows.max(axis=1) - rows.min(axis=1)).max())
+
+    def bound(self, block: Block, figure: str, failure: float) -> FloatArray:
+        m, t = self.mechanism, math.log(1 / failure)
+        how = {"epsilon": m.epsilon, "sensitivity": m.sensitivity, "monotonic": m.monotonic}
+        made = []
+        for row in block.rows:
+            best = int((row == row.max()).sum()) if figure == "theorem_6" else 1
+            made.append(loss_bound(t, k=row.size, optimal=best, **how))
+        return np.array(made)
+
+
+class NoisyMax(Selection):
+    """Report-noisy-max with Laplace noise: its probabilities by quadrature, to some 1e-12."""
+
+    figures: tuple[str, ...] = ("error", "loss", "loss_quantile")
+
+    def _losses(self, row: AnyArray) -> tuple[FloatArray, FloatArray]:
+        losses = row.max() - row
+        return losses, noisy_max_losses(losses, float(self.mechanism._weighting.rate))
+
+
+class Response(Selection):
+    """`RandomizedResponse`: the bit is the better one of two candidates."""
+
+    figures: tuple[str, ...] = ("error",)
+
+    def _bits(self, block: Block) -> AnyArray:
+        return (block.rows[:, 1] > block.rows[:, 0]).astype(np.int64)
+
+    def exact(self, block: Block, figures: tuple[str, ...]) -> dict[str, FloatArray]:
+        lies = [float(self.mechanism.law(int(b)).probabilities[1 - b]) for b in self._bits(block)]
+        return {figure: np.array(lies) for figure in figures}
+
+    def draw(self, block: Block, size: int, key: int) -> AnyArray:
+        bits = np.repeat(self._bits(block)[:, None], size, axis=1)
+        drawn = [
+            self.mechanism.sample(row, rng=[key, int(i)])
+            for row, i in zip(bits, block.streams, strict=True)
+        ]
+        return np.array(drawn)
+
+    def values(self, block: Block, drawn: AnyArray, figures: tuple[str, ...]) -> dict[str, Any]:
+        wrong = (drawn != self._bits(block)[:, None]).astype(np.float64)
+        return {"error": wrong} if "error" in figures else {}

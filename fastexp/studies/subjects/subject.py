@@ -1,0 +1,135 @@
+"""The face of a mechanism under study, and the block of data sets that it is shown."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..._typing import AnyArray, FloatArray
+
+EXPECTED = ("error", "bias", "loss")  # averages of something that each draw has
+LEVELLED = ("error_quantile", "loss_quantile")
+BOUNDS = ("theorem_1", "theorem_6", "corollary_7")
+FIGURES = (*EXPECTED, *LEVELLED, *BOUNDS)
+
+
+class Block:
+    """The data sets of one task: a row each, clamped to the bounds where there are any."""
+
+    def __init__(
+        self,
+        rows: AnyArray,
+        first: int,
+        bounds: tuple[float, float] | None,
+        subjects: Sequence[Subject],
+    ) -> None:
+        self.subjects = subjects
+        self.rows = rows if bounds is None else _clamped(rows, *bounds)
+        self.first = self.rows[:, 0].copy()
+        self.streams = np.arange(first, first + rows.shape[0], dtype=np.uint64)
+        self.shared: dict[Any, Any] = {}  # what several questions to a subject have in common
+
+    @cached_property
+    def ordered(self) -> AnyArray:
+        """Each row sorted, in place: a copy of all records takes as long as a fifth of the sort.
+
+        Whoever needs utilities in their order does not ask for this.
+        """
+        self.rows.sort(axis=1)
+        return self.rows
+
+    @property
+    def n(self) -> int:
+        """Records of a data set, or candidates."""
+        return int(self.rows.shape[1])
+
+
+def _clamped(rows: AnyArray, low: float, high: float) -> AnyArray:
+    if rows.dtype.kind == "i" and not (float(low).is_integer() and float(high).is_integer()):
+        rows = rows.astype(np.float64)
+    ends = (int(low), int(high)) if rows.dtype.kind == "i" else (low, high)
+    if rows.min() >= ends[0] and rows.max() <= ends[1]:
+        return rows
+    return np.clip(rows, *ends)
+
+
+class Subject(ABC):
+    """A mechanism at one epsilon, as a study sees it. Holds public parameters only."""
+
+    figures: tuple[str, ...] = ("error", "bias", "error_quantile")
+    takes: ClassVar[str] = "records"
+
+    def __init__(self, mechanism: Any) -> None:
+        self.mechanism = mechanism
+
+    @property
+    def closed(self) -> bool:
+        """Whether there are exact figures."""
+        return True
+
+    @abstractmethod
+    def exact(self, block: Block, figures: tuple[str, ...]) -> dict[str, FloatArray]:
+        """The expectation of each figure over the noise, given each data set: shape (rows,)."""
+
+    @abstractmethod
+    def draw(self, block: Block, size: int, key: int) -> AnyArray:
+        """Outputs of shape (rows, size); a data set's own depend on its number alone."""
+
+    @abstractmethod
+    def values(self, block: Block, drawn: AnyArray, figures: tuple[str, ...]) -> dict[str, Any]:
+        """The same figures of each draw: shape (rows, size)."""
+
+    @abstractmethod
+    def within(self, block: Block, figure: str, edges: FloatArray) -> FloatArray:
+        """P(error or loss <= edge) given each data set: shape (rows, edges)."""
+
+    @abstractmethod
+    def most(self, figure: str, n: int) -> float:
+        """A public number that errors or losses hardly exceed."""
+
+    def reach(self, block: Block, figure: str) -> float:
+        """By how much one draw's figure can differ from another's at most, on these data sets."""
+        return self.most(figure, block.n)
+
+    def resolution(self, figure: str, n: int, whole: bool) -> float:  # noqa: ARG002
+        """A number that all errors (or losses) are multiples of; 0: there is none.
+
+        `whole` says that all records are integers.
+        """
+        return 0.0
+
+    def bound(self, block: Block, figure: str, failure: float) -> FloatArray:
+        """What a theorem promises but with probability `failure`, given each data set."""
+        raise NotImplementedError  # only for figures that are listed
+
+
+class TrueNumber(Subject):
+    """A mechanism that gives a number: its error is the distance from the true statistic."""
+
+    def __init__(self, mechanism: Any, bounds: tuple[float, float]) -> None:
+        super().__init__(mechanism)
+        self.low, self.high = bounds
+
+    @abstractmethod
+    def truths(self, block: Block) -> FloatArray:
+        """The true statistic of each data set, of the clamped records."""
+
+    def draw(self, block: Block, size: int, key: int) -> AnyArray:
+        drawn = self.mechanism.sample(
+            block.ordered, size, rng=key, streams=block.streams, assume_sorted=True
+        )
+        return np.asarray(drawn)
+
+    def values(self, block: Block, drawn: AnyArray, figures: tuple[str, ...]) -> dict[str, Any]:
+        off = drawn - self.truths(block)[:, None]
+        made: dict[str, Any] = {"bias": off} if "bias" in figures else {}
+        if "error" in figures:
+            made["error"] = np.abs(off)
+        return made
+
+    def most(self, figure: str, n: int) -> float:
+        return float(n) if figure.startswith("loss") else self.high - self.low

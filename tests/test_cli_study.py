@@ -1,0 +1,236 @@
+"""``fastexp study``: what is printed and written, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import fastexp as fx
+from fastexp.cli import main, output
+from fastexp.studies import figures, ready
+from fastexp.studies.results import StudyResults
+
+TOML = """\
+question = "How far off?"
+epsilon = [0.5, 1.0]
+n = [50, 100]
+bounds = [-10, 10]
+datasets = 12
+draws = 20
+block = 4
+figures = ["error", "error_quantile"]
+levels = [0.5]
+mechanisms = ["median", {name = "median", neighbors = "replace", label = "[b]other[/b]"}]
+"""
+TASKS = 6
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    path = tmp_path / "medians.toml"
+    path.write_text(TOML)
+    return str(path)
+
+
+def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    code = main(["study", *arguments])
+    told = capsys.readouterr()
+    return code, told.out, told.err
+
+
+# ---- list ----
+
+
+def test_the_list_tells_names_sizes_and_questions(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = call(capsys, "list")
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0].split() == ["study", "cells", "data", "sets", "draws", "question"]
+    assert [line.split()[0] for line in lines[1:]] == list(ready.READY)
+    for line, (name, known) in zip(lines[1:], ready.READY.items(), strict=True):
+        assert line.endswith(f"  {known.question}")
+        assert f" {ready.ready(name).datasets:,} " in line
+    code, out, _ = call(capsys, "list", "--json")
+    told = json.loads(out)["studies"]
+    assert [s["name"] for s in told] == list(ready.READY)
+    assert set(told[0]) == {"name", "question", "cells", "datasets", "draws"}
+
+
+# ---- run ----
+
+
+def test_a_file_is_run_and_its_rows_are_shown(
+    capsys: pytest.CaptureFixture[str], file: str
+) -> None:
+    code, out, err = call(capsys, "run", file)
+    assert code == 0
+    assert err == "nothing was saved: add --out DIR to keep results, or --json\n"
+    assert out.startswith("medians: How far off?\n12 data sets of each kind and size, 20 draws")
+    assert "Simulations, not private releases" in out
+    results = fx.Study.load(file).run(workers=1)
+    assert f"agree in all {len(results.rows)} rows" in out
+    lines = [line for line in out.splitlines() if line.startswith("normal ")]
+    assert len(lines) == len(results.rows)
+    first, row = lines[0], results.rows[0]
+    shown = f"{row['monte_carlo']:.4g} [{row['low']:.4g}, {row['high']:.4g}]"
+    assert f"{row['exact']:.4g} ± {row['exact_sd']:.2g}" in first
+    assert shown in first
+    assert first.endswith("  yes")
+    assert "[b]other[/b]" in out
+
+
+def test_json_is_one_document_with_rows_and_tables(
+    capsys: pytest.CaptureFixture[str], file: str
+) -> None:
+    code, out, _ = call(capsys, "run", file, "--json")
+    told = json.loads(out)
+    results = fx.Study.load(file).run(workers=1)
+    assert code == 0
+    assert told == {**json.loads(json.dumps(results.to_dict())), "tables": []}
+    arguments = ("--json", "--datasets", "2", "--draws", "2", "-q")
+    code, out, err = call(capsys, "run", "randomized-response", *arguments)
+    assert err == ""
+    tables = json.loads(out)["tables"]
+    assert tables
+    assert set(tables[0]) == {"title", "columns", "rows", "note"}
+    assert all(len(row) == len(tables[0]["columns"]) for row in tables[0]["rows"])
+
+
+def test_a_ready_made_study_prints_its_own_tables(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ("--datasets", "2", "--draws", "50", "--seed", "3")
+    code, out, _ = call(capsys, "run", "randomized-response", *arguments)
+    assert code == 0
+    found = ready.ready("randomized-response", datasets=2, draws=50, seed=3).run(workers=1)
+    (table,) = ready.tables(found)
+    assert table.title in out
+    assert table.note in out
+    assert all(row[-1] in out for row in table.rows)
+    assert "error_quantile" not in out
+
+
+def test_settings_are_changed(capsys: pytest.CaptureFixture[str], file: str) -> None:
+    arguments = ("--datasets", "5", "--draws", "0", "--seed", "7")
+    code, out, _ = call(capsys, "run", file, *arguments, "--json")
+    told = json.loads(out)["study"]
+    assert (told["datasets"], told["draws"], told["seed"]) == (5, 0, 7)
+    assert (told["block"], told["name"], code) == (4, "medians", 0)
+    code, out, _ = call(capsys, "run", file, *arguments)
+    assert "monte carlo" not in out.splitlines()[4]
+    assert "agree" not in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("nothing",), "there is no study 'nothing'; there are table1, "),
+        (("nothing.toml",), "nothing.toml cannot be read"),
+        (("FILE", "--datasets", "0"), "datasets: must be an integer between 1 and"),
+        (("FILE", "--scheduler", "tcp://x:1"), "--scheduler goes with --executor dask"),
+        (
+            ("FILE", "--executor", "dask", "--scheduler", "x:1", "--workers", "2"),
+            "--workers does not go with --scheduler",
+        ),
+        (("FILE", "--out", "FOLDER"), "out must be a new or an empty folder"),
+    ],
+)
+def test_mistakes_are_told(
+    capsys: pytest.CaptureFixture[str], file: str, arguments: tuple[str, ...], message: str
+) -> None:
+    words = {"FILE": file, "FOLDER": str(Path(file).parent)}
+    code, out, err = call(capsys, "run", *(words.get(a, a) for a in arguments))
+    assert (code, out) == (2, "")
+    assert err.startswith("fastexp: error: ")
+    assert message in err
+
+
+def test_disagreement_is_a_failure_after_the_tables(
+    capsys: pytest.CaptureFixture[str], file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(self: Any, *_: Any, **__: Any) -> StudyResults:
+        results = found(self)
+        results.rows[2]["agree"] = False
+        return results
+
+    def found(asked: Any) -> StudyResults:
+        return real(asked, workers=1)
+
+    real = fx.Study.run
+    monkeypatch.setattr(fx.Study, "run", run)
+    code, out, err = call(capsys, "run", file)
+    assert code == 1
+    assert "  NO\n" in out
+    assert "agree in all" not in out
+    assert "error: exact figures and Monte Carlo disagree in 1 of 16 rows" in err
+    code, out, _ = call(capsys, "run", file, "--json")
+    assert (code, json.loads(out)["rows"][2]["agree"]) == (1, False)
+
+
+# ---- folders ----
+
+
+def test_out_resume_and_report(
+    capsys: pytest.CaptureFixture[str], file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, shown, err = call(capsys, "run", file, "--out", "my results", "--workers", "1")
+    assert code == 0
+    assert "study report 'my results'" in err
+    table = Path("my results/table.csv").read_bytes()
+    lines = Path("my results/tasks.jsonl").read_bytes().splitlines(keepends=True)
+    assert len(lines) == TASKS
+    Path("my results/tasks.jsonl").write_bytes(b"".join(lines[:3]))
+    Path("my results/table.json").unlink()
+    code, _, err = call(capsys, "report", "my results")
+    assert (code, "resume the study first" in err) == (1, True)
+    Path("my results/table.csv").unlink()
+    code, again, _ = call(capsys, "resume", "my results", "--executor", "threads")
+    assert (code, again) == (0, shown)
+    assert Path("my results/table.csv").read_bytes() == table
+    code, out, err = call(capsys, "report", "my results", "--format", "png", "--format", "svg")
+    assert (code, err) == (0, "")
+    names = ["report.html", "figure-1-error.png", "figure-1-error.svg"]
+    assert [Path(line).name for line in out.splitlines()[:3]] == names
+    assert all(Path(line).stat().st_size > 1000 for line in out.splitlines())
+    code, out, _ = call(capsys, "report", "my results", "--output", "there", "--json")
+    written = json.loads(out)["files"]
+    assert (code, written[0]) == (0, str(Path("there/report.html")))
+    assert Path(written[0]).exists()
+    code, _, err = call(capsys, "resume", "there")
+    assert (code, "is not the results folder of a study" in err) == (1, True)
+
+
+def test_a_page_without_matplotlib(
+    capsys: pytest.CaptureFixture[str], file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = str(tmp_path / "out")
+    assert call(capsys, "run", file, "--out", folder, "-q")[0] == 0
+    monkeypatch.setattr(figures, "available", lambda: False)
+    code, out, err = call(capsys, "report", folder)
+    assert (code, len(out.splitlines())) == (0, 1)
+    assert "pip install 'fastexp[plot]'" in err
+    monkeypatch.setattr(output, "optional", lambda name: None)
+    code, _, err = call(capsys, "report", folder, "--format", "png")
+    assert (code, "--format needs a package" in err) == (1, True)
+
+
+# ---- help ----
+
+
+@pytest.mark.parametrize("command", [[], ["list"], ["run"], ["resume"], ["report"]])
+def test_help_imports_nothing_heavy(command: list[str]) -> None:
+    script = (
+        "import sys\nfrom fastexp.cli import main\n"
+        f"code = main(['study', *{command!r}, '--help'])\n"
+        "heavy = {'numpy', 'numba', 'rich', 'matplotlib', 'distributed'} & set(sys.modules)\n"
+        "print(sorted(heavy), code, file=sys.stderr)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=100
+    )
+    assert done.stderr == "[] 0\n"
+    assert "usage: " in done.stdout

@@ -1,0 +1,248 @@
+"""A study's report needs nothing else, says what it shows, and is the same each time."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import fastexp as fx
+from fastexp.studies import figures, page, report
+from fastexp.studies.panels import pictures
+
+EVIL = "<b>&\"'</b> $x_1$ \x1b[31m"
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+
+
+@pytest.fixture(scope="module")
+def results() -> Any:
+    return fx.Study(
+        name="small",
+        question="How far off is <a median> & why?",
+        data=["normal", {"name": "ages", "label": EVIL}],
+        n=100,
+        bounds=(-10, 120),
+        epsilon=[0.5, 1.0, 2.0],
+        mechanisms=["median", {"name": "quantile", "q": 0.6, "label": "_" + EVIL}],
+        figures=["error", "bias", "error_quantile"],
+        datasets=10,
+        draws=10,
+    ).run(workers=1)
+
+
+@pytest.fixture(scope="module")
+def written(results: Any, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    return report.write_report(results, tmp_path_factory.mktemp("report") / "new")
+
+
+def row(**values: Any) -> dict[str, Any]:
+    known = {"data": "normal", "n": 100, "mechanism": "median", "epsilon": 1.0, "level": None}
+    numbers = {"figure": "error", "exact": 1.0, "monte_carlo": 1.1, "low": 0.8, "high": 1.3}
+    return {**known, **numbers, **values}
+
+
+class Tags(HTMLParser):
+    """All tags with their attributes, and the texts."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.texts: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in ("meta", "img", "br"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+def test_the_page_loads_nothing_and_runs_nothing(written: list[Path]) -> None:
+    text = written[0].read_text(encoding="utf-8")
+    found = Tags(text)
+    assert not found.open
+    names = {tag for tag, _ in found.tags}
+    assert not names & {"script", "link", "iframe", "object", "base", "form"}
+    for tag, attributes in found.tags:
+        assert not [name for name in attributes if name.startswith("on")]
+        for name in ("src", "href", "srcset", "data"):
+            value = attributes.get(name)
+            assert value is None or value.startswith("data:image/svg+xml;base64,"), (tag, name)
+    assert "url(" not in text
+    assert "@import" not in text
+    assert "http://" not in text
+    assert "https://" not in text
+    policy = next(a for t, a in found.tags if a.get("http-equiv") == "Content-Security-Policy")
+    assert policy["content"].startswith("default-src 'none';")
+
+
+def test_labels_are_shown_as_they_are(written: list[Path]) -> None:
+    found = Tags(written[0].read_text(encoding="utf-8"))
+    shown = "".join(found.texts)
+    assert "b" not in {tag for tag, _ in found.tags}
+    assert "<b>&\"'</b> $x_1$ \\x1b[31m" in shown
+    assert "How far off is <a median> & why?" in shown
+    assert "\x1b" not in shown
+
+
+def test_the_page_says_what_it_must(results: Any, written: list[Path]) -> None:
+    shown = " ".join("".join(Tags(written[0].read_text(encoding="utf-8")).texts).split())
+    assert "These are simulations, not private releases." in shown
+    compared = sum(row["agree"] is not None for row in results.rows)
+    assert f"agree in all {compared} rows" in shown
+    assert compared == len(results.rows)
+    assert results.study.key in shown
+    assert "fastexp study run small.json --out results" in shown
+    for name, version in results.to_dict()["versions"].items():
+        assert f"{name}{version}" in shown.replace(" ", "")
+    for meaning in results.columns.values():
+        assert " ".join(meaning.split()) in shown
+    assert f"{results.rows[0]['exact']:.6g}" in shown
+
+
+def test_the_settings_on_the_page_are_the_study(results: Any, written: list[Path]) -> None:
+    found = Tags(written[0].read_text(encoding="utf-8"))
+    settings = next(t for t in found.texts if t.lstrip().startswith('{\n "name"'))
+    assert json.loads(settings)["mechanisms"][0] == {"name": "median"}
+    told = json.loads(settings.replace("\\x1b", "\\u001b"))
+    assert fx.Study(**told) == results.study
+
+
+def test_disagreement_is_told_first(results: Any) -> None:
+    rows = [dict(row) for row in results.rows]
+    rows[3]["agree"] = False
+    text = page.html({**results.to_dict(), "rows": rows, "machine": {}}, [], [])
+    assert f"disagree in 1 of {len(rows)} rows" in text
+    assert text.count('<tr class="disagrees">') == 1
+    for row in rows:
+        row["agree"] = None
+    text = page.html({**results.to_dict(), "rows": rows, "machine": {}}, [], [])
+    assert "No row has both" in text
+
+
+def test_captions_tell_of_points_that_no_axis_shows() -> None:
+    rows = [row(), row(epsilon=2.0, exact=0.01, monte_carlo=0.0, low=0.0, high=0.0)]
+    for shown, told in ((rows, True), ([row(), row(epsilon=2.0)], False)):
+        (picture,) = pictures(shown, {})
+        text = page._figure(1, picture, b"")
+        assert ("Points at 0 lie below the logarithmic axis." in text) is told
+        assert "Figure 1. Expected error (units of the records) over epsilon (nats)." in text
+        assert "Lines: exact; points: Monte Carlo" in text
+
+
+def test_same_results_give_the_same_bytes(
+    results: Any, written: list[Path], tmp_path: Path
+) -> None:
+    again = report.write_report(results, tmp_path)
+    assert [p.name for p in again] == [p.name for p in written]
+    for one, other in zip(written, again, strict=True):
+        assert one.read_bytes() == other.read_bytes(), one.name
+    (picture,) = pictures([row()], {})
+    kinds = ("png", "pdf")
+    assert figures.rendered(picture, kinds) == figures.rendered(picture, kinds)
+
+
+def test_a_results_folder_gives_the_same_page_with_its_machine(
+    results: Any, written: list[Path], tmp_path: Path
+) -> None:
+    results.study.run(workers=1, out=tmp_path / "out")
+    made = report.write_report(report.Finished(tmp_path / "out"), tmp_path / "out")
+    there = made[0].read_text(encoding="utf-8")
+    told = json.loads((tmp_path / "out" / "study.json").read_bytes())["machine"]
+    assert f"<dd>{told['cpu']}</dd>" in there
+    lines = [f"<dt>{k}</dt><dd>{v}</dd>\n" for k, v in told.items()]
+    for line in lines:
+        there = there.replace(line, "", 1)
+    assert there == written[0].read_text(encoding="utf-8")
+    assert report._machine(tmp_path / "out", results.study.key) == told
+    assert report._machine(tmp_path / "out", "another study") == {}
+    elsewhere = report.write_report(report.Finished(tmp_path / "out"), tmp_path / "other")
+    assert elsewhere[0].read_bytes() == written[0].read_bytes()
+
+
+def test_without_matplotlib_there_is_a_page(
+    results: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(figures, "available", lambda: False)
+    made = report.write_report(results, tmp_path)
+    assert [p.name for p in made] == ["report.html"]
+    assert "pip install &#x27;fastexp[plot]&#x27;" in made[0].read_text() or (
+        "pip install 'fastexp[plot]'" in made[0].read_text()
+    )
+
+
+def test_faults_are_told(results: Any, tmp_path: Path) -> None:
+    with pytest.raises(fx.ParameterError, match="formats must be of svg, png, pdf"):
+        report.write_report(results, tmp_path, ("gif",))
+    (tmp_path / "file").write_text("")
+    with pytest.raises(fx.StudyError, match="cannot be written"):
+        report.write_report(results, tmp_path / "file")
+    with pytest.raises(fx.StudyError, match="is not the results folder"):
+        report.Finished(tmp_path)
+    (tmp_path / "study.json").write_text("{}")
+    with pytest.raises(fx.StudyError, match="resume the study first"):
+        report.Finished(tmp_path)
+    (tmp_path / "table.json").write_text('{"rows": ')
+    with pytest.raises(fx.StudyError, match="is damaged"):
+        report.Finished(tmp_path)
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+def test_a_browser_shows_the_page_at_a_phones_width(written: list[Path], tmp_path: Path) -> None:
+    """No part of the page but its own scrolling boxes is wider than the window."""
+    script = """<script>addEventListener("load", () => {
+      const wide = document.documentElement.scrollWidth > innerWidth;
+      const images = [...document.images].map(i => i.complete && i.naturalWidth > 100);
+      document.title = JSON.stringify({wide, images});
+    })</script>"""
+    text = written[0].read_text(encoding="utf-8")
+    text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', script, text)
+    (tmp_path / "page.html").write_text(text, encoding="utf-8")
+    done = subprocess.run(
+        [
+            str(CHROMIUM),
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            f"--user-data-dir={tmp_path / 'profile'}",
+            "--window-size=500,900",
+            "--virtual-time-budget=5000",
+            "--dump-dom",
+            (tmp_path / "page.html").as_uri(),
+        ],
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+        timeout=120,
+    )
+    found = re.search(r"<title>(.*?)</title>", done.stdout)
+    assert found is not None
+    told = json.loads(found[1])
+    assert told == {"wide": False, "images": [True, True, True]}
+
+
+def test_files_are_named_by_number_and_figure(written: list[Path], tmp_path: Path) -> None:
+    names = [f"figure-{i}-{f}.svg" for i, f in enumerate(("error", "bias", "error_quantile"), 1)]
+    assert [p.name for p in written] == ["report.html", *names]
+    assert all(path.read_bytes().startswith(b"<?xml") for path in written[1:])
+    one = fx.Study(
+        name="one", mechanisms=["median"], epsilon=1.0, n=50, bounds=(-10, 10), datasets=2, draws=5
+    )
+    made = report.write_report(one.run(workers=1), tmp_path, ("png", "pdf"))
+    assert [p.name for p in made] == ["report.html", "figure-1-error.png", "figure-1-error.pdf"]
+    assert made[1].read_bytes().startswith(b"\x89PNG")
+    assert made[2].read_bytes().startswith(b"%PDF")
+    assert b"/Subtype /Type3" not in made[2].read_bytes()  # letters as a font, not as pictures

@@ -1,0 +1,339 @@
+"""Are a study's figures right: exact ones against independent sums, drawn ones against exact?"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+import fastexp as fx
+from fastexp.studies.cells import groups_of
+from fastexp.studies.registry import MECHANISMS
+from fastexp.studies.subjects import ranked
+from fastexp.studies.subjects.laplace_max import noisy_max_losses
+from fastexp.studies.subjects.subject import Block
+from fastexp.studies.task import blocks_of
+from fastexp.studies.task import data_sets as block_of
+
+ALL = ("error", "bias", "loss", "error_quantile", "loss_quantile")
+SMOOTH = "smooth-sensitivity-median"
+NUMBERS = [
+    "median",
+    {"name": "median", "convention": "lower", "neighbors": "replace", "label": "lower"},
+    {"name": "median", "convention": "upper", "step": 0.5, "label": "upper"},
+    {"name": "median", "widen": 0.1, "label": "widened"},
+    {"name": "median", "grid": [-3, -1, -0.5, 0, 0.25, 1, 3], "label": "listed"},
+    {"name": "median", "truth": "lower", "label": "other truth"},
+    {"name": "quantile", "q": 0.9},
+    {"name": "order-statistic", "r": 3},
+    "maximum",
+    "mode",
+    {"name": "price", "step": 0.01},
+    {"name": "laplace", "sensitivity": 1, "step": 0.01},
+    {"name": "laplace", "sensitivity": 0.1, "step": 0.01, "bounded": True, "statistic": "mean"},
+    "laplace-median",
+    *(
+        {"name": SMOOTH, "noise": noise, "calibration": calibration}
+        for noise in ("cauchy", "student-t", "pareto-tail")
+        for calibration in ("paper", "tight")
+    ),
+    {"name": SMOOTH, "noise": "laplace", "delta": 0.01},
+    {"name": SMOOTH, "noise": "laplace", "delta": 0.01, "calibration": "tight"},
+    {"name": SMOOTH, "noise": "arsinh-normal"},
+    {"name": SMOOTH, "noise": "cauchy", "neighbors": "add-remove", "midpoint": True},
+]
+SELECTIONS = [
+    "exponential",
+    "permute-and-flip",
+    {"name": "report-noisy-max", "noise": "exponential"},
+    {"name": "report-noisy-max", "noise": "gumbel"},
+    {"name": "report-noisy-max", "noise": "laplace"},
+    {"name": "exponential", "monotonic": True, "sensitivity": 2.0},
+    "randomized-response",
+]
+
+
+def study(**settings):
+    base = {"name": "test", "epsilon": 1.0, "datasets": 40, "draws": 200, "figures": ALL}
+    return fx.Study(**{**base, **settings}).run(workers=1)
+
+
+def data_sets(made):
+    """The data sets of a study's first group, as its tasks make them."""
+    parts = []
+    for place in range(blocks_of(made)):
+        rows = min(made.block, made.datasets - place * made.block)
+        parts += list(block_of(groups_of(made)[0], place, rows))
+    return parts
+
+
+def test_every_mechanism_is_here():
+    named = {m if isinstance(m, str) else m["name"] for m in [*NUMBERS, *SELECTIONS]}
+    assert named == set(MECHANISMS)
+
+
+class TestExactAndDrawnAgree:
+    @pytest.mark.parametrize("mechanism", NUMBERS, ids=str)
+    def test_numbers(self, mechanism):
+        bounds = (0, 4) if "price" in str(mechanism) else (-4, 4)
+        results = study(data="normal", n=21, bounds=bounds, mechanisms=[mechanism])
+        assert results.rows
+        for row in results.rows:
+            assert row["agree"] is True, row
+            assert row["exact"] is not None
+
+    @pytest.mark.parametrize("mechanism", SELECTIONS, ids=str)
+    def test_selections(self, mechanism):
+        data, n = {"name": "scores", "most": 4}, 2 if "randomized" in str(mechanism) else 7
+        results = study(data=data, n=n, mechanisms=[mechanism])
+        assert results.rows
+        assert all(row["agree"] is True for row in results.rows)
+
+    @pytest.mark.parametrize("noise", ["laplace-lognormal", "uniform-lognormal"])
+    def test_noise_without_closed_forms_is_drawn_only(self, noise):
+        results = study(
+            data="normal", n=21, bounds=(-4, 4), mechanisms=[{"name": SMOOTH, "noise": noise}]
+        )
+        assert {row["figure"] for row in results.rows} == {"error", "bias", "error_quantile"}
+        for row in results.rows:
+            assert row["exact"] is None
+            assert row["agree"] is None
+            if row["level"] is None:
+                assert row["low"] < row["monte_carlo"] < row["high"]
+        assert results.agree
+
+    def test_integer_records_too(self):
+        results = study(
+            data="ages",
+            n=21,
+            bounds=(0, 99),
+            mechanisms=[{"name": "median", "step": 1}, {"name": SMOOTH}, "laplace-median"],
+        )
+        assert all(row["agree"] is True for row in results.rows)
+
+
+class TestAgainstLaws:
+    """Means over data sets are those of the laws of these data sets, one by one."""
+
+    def test_medians(self):
+        spec = {"name": "median", "convention": "lower", "step": 0.25}
+        settings = {"n": 11, "bounds": (-4, 4), "mechanisms": [spec], "block": 16}
+        made = fx.Study(name="t", epsilon=0.7, datasets=40, draws=0, figures=ALL[:3], **settings)
+        found = made.run(workers=1)
+        laws = []
+        mechanism = fx.Median(0.7, (-4, 4), step=0.25, convention="lower")
+        for row in data_sets(made):
+            clamped = np.clip(row, -4, 4)
+            truth = float(np.sort(clamped)[5])
+            law = mechanism.law(clamped)
+            laws.append((law.expected_error(truth), law.mean() - truth, law.expected_loss()))
+        for row, column in zip(found.rows, np.array(laws).T, strict=True):
+            assert row["exact"] == pytest.approx(column.mean(), rel=1e-12)
+            assert row["exact_sd"] == pytest.approx(column.std(ddof=1), rel=1e-9)
+            assert row["exact_se"] == pytest.approx(column.std(ddof=1) / math.sqrt(40), rel=1e-9)
+
+    def test_losses_of_quantiles_are_in_units_of_the_utility(self):
+        spec = {"name": "quantile", "q": 0.9}
+        settings = {"n": 11, "bounds": (-4, 4), "mechanisms": [spec], "figures": "loss"}
+        made = fx.Study(name="t", epsilon=0.7, datasets=10, draws=0, **settings)
+        (row,) = made.run(workers=1).rows
+        mechanism = fx.Quantile(0.9, 0.7, (-4, 4))
+        losses = [mechanism.law(x).expected_loss() for x in data_sets(made)]
+        assert row["exact"] == pytest.approx(np.mean(losses), rel=1e-12)
+
+    def test_smooth_sensitivity(self):
+        spec = {"name": SMOOTH, "noise": "cauchy"}
+        settings = {"n": 12, "bounds": (-4, 4), "mechanisms": [spec], "block": 16}
+        made = fx.Study(name="t", epsilon=0.7, datasets=40, draws=0, figures=ALL[:2], **settings)
+        error, bias = made.run(workers=1).rows
+        mechanism = fx.SmoothSensitivityMedian(0.7, bounds=(-4, 4))
+        truths = [float(np.sort(row)[5]) for row in data_sets(made)]
+        laws = [mechanism.law(row) for row in data_sets(made)]
+        errors = [law.expected_error(t) for law, t in zip(laws, truths, strict=True)]
+        assert error["exact"] == pytest.approx(np.mean(errors), rel=1e-12)
+        means = [law.mean() - t for law, t in zip(laws, truths, strict=True)]
+        assert bias["exact"] == pytest.approx(np.mean(means), rel=1e-9)
+
+    def test_draws_are_those_of_the_mechanisms(self):
+        """Known centres and scales, or sorted rows, are a short cut and nothing else."""
+        specs = ["median", {"name": SMOOTH, "noise": "student-t"}, "laplace-median", "mode"]
+        specs += [SMOOTH, {"name": SMOOTH, "midpoint": True}]
+        made = fx.Study(name="t", n=30, bounds=(-1, 1), mechanisms=specs, epsilon=1.0, datasets=5)
+        rows = np.array(data_sets(made))
+        for cell in made._cells:
+            block = Block(rows.copy(), 3, (-1.0, 1.0), [c.subject for c in made._cells])
+            drawn = cell.subject.draw(block, 7, cell.key)
+            sample = cell.subject.mechanism.sample
+            alone = [sample(row, 7, rng=cell.key, streams=[3 + i]) for i, row in enumerate(rows)]
+            assert np.array_equal(drawn, alone)
+
+
+class TestQuantiles:
+    def test_of_one_data_set(self):
+        """Of one data set the mixture is its law; bins err by little."""
+        for spec in ({"name": "median"}, {"name": SMOOTH, "noise": "pareto-tail"}):
+            made = fx.Study(
+                name="t",
+                n=50,
+                bounds=(-4, 4),
+                mechanisms=[spec],
+                epsilon=1.0,
+                datasets=1,
+                draws=0,
+                figures="error_quantile",
+                levels=(0.1, 0.5, 0.95),
+            )
+            (row,) = data_sets(made)
+            cell = made._cells[0]
+            block = Block(row[None, :].copy(), 0, (-4.0, 4.0), [cell.subject])
+            truth = float(cell.subject.truths(block)[0])
+            law = cell.subject.mechanism.law(row)
+            for line in made.run(workers=1).rows:
+                exact = law.error_quantile(line["level"], truth)
+                assert line["exact"] == pytest.approx(exact, rel=0.01)
+
+    def test_integers_on_a_grid_have_integer_quantiles(self):
+        made = study(
+            data="ages",
+            n=31,
+            bounds=(0, 120),
+            mechanisms=[{"name": "median", "step": 1}],
+            figures="error_quantile",
+            levels=(0.5, 0.9, 0.99),
+        )
+        for row in made.rows:
+            assert float(row["exact"]).is_integer()
+            assert float(row["monte_carlo"]).is_integer()
+
+    def test_integer_utilities_have_integer_losses(self):
+        made = study(
+            data={"name": "leader", "lead": 10},
+            n=50,
+            mechanisms=["exponential"],
+            epsilon=0.5,
+            figures="loss_quantile",
+            levels=(0.01, 0.5, 0.95),
+        )
+        assert [row["exact"] for row in made.rows] == [0.0, 10.0, 10.0]
+        assert [row["monte_carlo"] for row in made.rows] == [0.0, 10.0, 10.0]
+
+
+class TestRareDraws:
+    """A rare large error that was not drawn is no disagreement; one that should have been is."""
+
+    @pytest.mark.parametrize("seed", range(8))
+    def test_missing_rare_ones_agree(self, seed):
+        mechanisms = [{"name": "quantile", "q": 0.9}, {"name": SMOOTH}]
+        made = study(
+            n=100,
+            bounds=(-1000, 1000),
+            mechanisms=mechanisms,
+            epsilon=2.0,
+            datasets=10,
+            draws=10,
+            seed=seed,
+        )
+        assert made.agree
+
+    def test_few_draws_that_are_all_alike_agree(self):
+        made = study(
+            data={"name": "utilities", "values": [0, 7]},
+            mechanisms=["exponential"],
+            datasets=1,
+            draws=20,
+            figures=("error", "loss"),
+        )
+        assert made.agree
+        assert [row["monte_carlo"] for row in made.rows] == [0.0, 0.0]
+
+    def test_too_many_missing_ones_do_not(self, monkeypatch):
+        """Power: a third of the draws should be wrong, none is."""
+        from fastexp.studies.subjects.selection import Selection
+
+        def best(self, block, size, key):
+            return np.repeat(block.rows.argmax(axis=1)[:, None], size, axis=1)
+
+        monkeypatch.setattr(Selection, "draw", best)
+        made = study(
+            data={"name": "utilities", "values": [0, 1.4]},
+            mechanisms=["exponential"],
+            datasets=1,
+            draws=200,
+            figures=("error", "loss"),
+        )
+        assert [row["agree"] for row in made.rows] == [False, False]
+
+
+class TestTheorems:
+    def test_bounds_are_those_of_the_public_functions(self):
+        made = fx.Study(
+            name="t",
+            data=["normal", {"name": "utilities", "values": [3, 3, 1, 0]}],
+            n=40,
+            bounds=(-4, 4),
+            mechanisms=["median", "exponential"],
+            epsilon=2.0,
+            datasets=3,
+            draws=0,
+            figures=("theorem_1", "theorem_6", "corollary_7"),
+            levels=0.9,
+        )
+        first, sixth, seventh = made.run(workers=1).rows
+        bounds = [fx.error_bound(r, 2.0, bounds=(-4, 4), failure=1 - 0.9) for r in data_sets(made)]
+        assert first["exact"] == pytest.approx(np.mean(bounds), rel=1e-12)
+        t = math.log(10)
+        assert sixth["exact"] == pytest.approx(math.log(2) + t)
+        assert seventh["exact"] == pytest.approx(math.log(4) + t)
+
+    def test_they_hold(self):
+        made = fx.Study.ready("bounds", n=100, datasets=5, draws=0, levels=0.9)
+        rows = made.run(workers=1).rows
+        theorems = [row for row in rows if row["figure"] in ("theorem_1", "theorem_6")]
+        assert len(theorems) == 9
+        for row in theorems:
+            figure = {"theorem_1": "error_quantile"}.get(row["figure"], "loss_quantile")
+            same = {k: row[k] for k in ("data", "mechanism", "epsilon")}
+            beside = [r for r in rows if r["figure"] == figure and same.items() <= r.items()]
+            assert beside[0]["exact"] <= row["exact"]
+
+
+class TestNoisyMax:
+    @pytest.mark.parametrize("gap", [0.0, 0.1, 1.0, 7.0, 30.0])
+    def test_two_candidates_in_closed_form(self, gap):
+        p = noisy_max_losses(np.array([0.0, gap]), 1.0)
+        worse = 0.5 * math.exp(-gap) * (1 + gap / 2)
+        assert p[1] == pytest.approx(worse, rel=1e-11, abs=1e-19)
+        assert p.sum() == pytest.approx(1.0, rel=1e-13)
+
+    def test_more_by_adaptive_quadrature(self):
+        losses, rate = np.array([0.0, 0.5, 0.5, 2.0, 3.25, 11.0]), 0.8
+
+        def density(x, i):
+            others = [stats.laplace.cdf(x + rate * v) for j, v in enumerate(losses) if j != i]
+            return stats.laplace.pdf(x + rate * losses[i]) * math.prod(others)
+
+        knots = sorted(-rate * losses)
+        for i, p in enumerate(noisy_max_losses(losses, rate)):
+            how = {"points": knots, "epsabs": 1e-13, "limit": 400}
+            wanted, _ = integrate.quad(density, -40, 40, (i,), **how)
+            assert p == pytest.approx(wanted, abs=1e-11)
+
+    def test_equal_candidates_are_equally_likely(self):
+        assert noisy_max_losses(np.zeros(5), 3.0) == pytest.approx(np.full(5, 0.2), rel=1e-13)
+
+
+class TestTruths:
+    @pytest.mark.parametrize("n", [1, 2, 5, 6])
+    def test_of_medians(self, n):
+        low, high = (n + 1) // 2, n // 2 + 1
+        assert ranked.middle("lower")(n) == (low, low)
+        assert ranked.middle("upper")(n) == (high, high)
+        assert ranked.middle("weak")(n) == (low, high)
+
+    def test_of_quantiles_and_order_statistics(self):
+        assert ranked.at_quantile(0.9)(10) == (9, 9)
+        assert ranked.at_quantile(0.1)(3) == (1, 1)
+        assert ranked.at_rank(1)(7) == (7, 7)
+        assert ranked.at_rank(9)(7) == (1, 1)

@@ -1,0 +1,209 @@
+"""Are the data of studies what they are called: laws, shapes, keys, files?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+import fastexp as fx
+from fastexp.studies.cells import Group, groups_of, key_of
+from fastexp.studies.sources import SHARES, SOURCES, UTILITIES, check
+from fastexp.studies.task import data_sets
+
+ROWS, N = 40, 500
+GIVEN = {name: {"values": [3, 1, 2]} for name in ("values", "utilities")}
+
+
+def sets(name: str, place: int = 0, rows: int = ROWS, n: int = N, **settings: Any) -> np.ndarray:
+    """Data sets of one block of a generator."""
+    table = {"name": name, **check(name, {**GIVEN.get(name, {}), **settings})}
+    return data_sets(Group(table, n, key_of(7, table, n)), place, rows)
+
+
+def p_value(sample: np.ndarray, law: Any) -> float:
+    return float(stats.kstest(sample.reshape(-1), law.cdf).pvalue)
+
+
+class TestGenerators:
+    @pytest.mark.parametrize("name", SOURCES)
+    def test_shape_and_reproduction(self, name):
+        made = sets(name)
+        assert made.shape == (ROWS, 3 if name in GIVEN else N)
+        assert np.isfinite(made).all()
+        assert made.tobytes() == sets(name).tobytes()
+        assert (made == np.rint(made)).all() or not SOURCES[name].whole
+
+    @pytest.mark.parametrize("name", SOURCES)
+    def test_blocks_have_keys_of_their_own(self, name):
+        same = sets(name).tobytes() == sets(name, place=1).tobytes()
+        assert same is SOURCES[name].fixed
+        rows = {row.tobytes() for row in sets(name)}
+        assert (len(rows) == 1) if SOURCES[name].fixed else (len(rows) > 30)
+
+    def test_a_shorter_block_is_a_part_of_a_whole_one(self):
+        assert sets("normal", rows=5).tobytes() == sets("normal")[:5].tobytes()
+
+    def test_continuous_laws(self):
+        assert p_value(sets("normal", mean=3.0, sd=2.0), stats.norm(3, 2)) > 1e-4
+        assert p_value(sets("lognormal", median=5.0, sigma=0.7), stats.lognorm(0.7, 0, 5)) > 1e-4
+        assert p_value(sets("uniform", low=-2.0, high=4.0), stats.uniform(-2, 6)) > 1e-4
+        assert p_value(sets("normal"), stats.norm(0.05, 1)) < 1e-4  # the test can see that
+
+    def test_bimodal(self):
+        made = sets("bimodal", low=-3.0, high=5.0, sd=0.5, share=0.25).reshape(-1)
+        left = made[made < 1]
+        assert left.size / made.size == pytest.approx(0.25, abs=0.015)
+        assert p_value(left, stats.norm(-3, 0.5)) > 1e-4
+
+    def test_zipf(self):
+        made = sets("zipf", values=50, exponent=1.5).reshape(-1)
+        weights = np.arange(1, 51) ** -1.5
+        seen = np.bincount(made, minlength=51)
+        assert seen[0] == 0
+        assert stats.chisquare(seen[1:], weights / weights.sum() * made.size).pvalue > 1e-4
+
+    def test_ages(self):
+        made = sets("ages").reshape(-1)
+        seen = np.bincount(made, minlength=100)
+        weights = np.repeat(np.array(SHARES) / 10, 10)
+        weights[::10] *= 2
+        assert seen.size == 100
+        assert stats.chisquare(seen, weights / weights.sum() * made.size).pvalue > 1e-4
+        assert np.median([np.unique(row).size for row in sets("ages")]) < 100  # of 500: ties
+
+    @pytest.mark.parametrize(("n", "low"), [(1, 1), (2, 2), (5, 3), (6, 4)])
+    def test_adversarial(self, n, low):
+        made = sets("adversarial", n=n, low=-1.0, high=9.0)
+        assert (made == np.array([-1.0] * low + [9.0] * (n - low))).all()
+
+    def test_utilities(self):
+        leader = sets("leader", lead=3.0)
+        assert (np.sort(leader, axis=1)[:, -2:] == (0.0, 3.0)).all()
+        assert np.unique(leader.argmax(axis=1)).size > 20
+        scores = np.bincount(sets("scores", most=4).astype(int).reshape(-1))
+        assert scores.size == 5
+        assert stats.chisquare(scores).pvalue > 1e-4
+        votes = sets("votes", votes=1000, n=20)
+        assert (votes.sum(axis=1) == 1000).all()
+        weights = 1 / np.arange(1, 21)
+        assert stats.chisquare(votes.sum(0), weights / weights.sum() * 1000 * ROWS).pvalue > 1e-4
+        assert {name for name in SOURCES if SOURCES[name].rows == UTILITIES} == {
+            "utilities",
+            "leader",
+            "scores",
+            "votes",
+        }
+
+    def test_labels_do_not_change_what_is_drawn(self):
+        how: dict[str, Any] = {
+            "name": "s",
+            "mechanisms": ["median"],
+            "epsilon": 1,
+            "bounds": (0, 1),
+        }
+        first, second = (
+            groups_of(fx.Study(**how, data=data))[0].key
+            for data in ("normal", {"name": "normal", "label": "Gauss", "sd": 1.0})
+        )
+        assert first == second
+
+
+class TestFiles:
+    def study(self, **data: Any) -> fx.Study:
+        return fx.Study(
+            name="s",
+            mechanisms=["median"],
+            epsilon=1.0,
+            bounds=(0, 100),
+            data=data,
+            n=7,
+            datasets=30,
+            draws=3,
+        )
+
+    def rows(self, study: fx.Study) -> np.ndarray:
+        return data_sets(groups_of(study)[0], 0, 30)
+
+    def write(self, folder: Any, kind: str) -> str:
+        path, records = folder / f"ages.{kind}", [18, 21, 21, 65, 90]
+        if kind == "csv":
+            path.write_text("name, age\nx, 18\nx, 21\nx, 21\nx, 65\nx, 90\n")
+        elif kind == "npy":
+            np.save(path, np.array(records, dtype=np.float32))
+        else:
+            pl.DataFrame({"age": records, "name": list("xxxxx")}).write_parquet(path)
+        return str(path)
+
+    def test_kinds_of_files_give_the_same_data_sets(self, tmp_path):
+        made = []
+        for kind in ("csv", "parquet"):
+            study = self.study(file=self.write(tmp_path, kind), column="age")
+            made.append(self.rows(study))
+            assert study._cells[0].data == "age"
+            assert study._cells[0].whole
+        assert made[0].tobytes() == made[1].tobytes()
+        study = self.study(file=self.write(tmp_path, "npy"))
+        assert study._cells[0].data == "ages.npy"
+        made.append(self.rows(study))
+        for rows in made:
+            assert rows.shape == (30, 7)
+            assert set(rows.reshape(-1).tolist()) == {18, 21, 65, 90}
+            shares = [(rows == age).mean() for age in (18, 21, 65, 90)]
+            assert shares == pytest.approx([0.2, 0.4, 0.2, 0.2], abs=0.12)
+
+    def test_where_a_file_lies_does_not_count(self, tmp_path):
+        (tmp_path / "other").mkdir()
+        here = self.study(file=self.write(tmp_path, "csv"), column="age")
+        there = self.study(file=self.write(tmp_path / "other", "csv"), column="age")
+        assert self.rows(here).tobytes() == self.rows(there).tobytes()
+        assert here.run(workers=1).to_csv() == there.run(workers=1).to_csv()
+
+    def test_another_content_is_refused(self, tmp_path):
+        path = tmp_path / "a.csv"
+        path.write_text("age\n1\n2\n")
+        study = self.study(file=str(path))
+        path.write_text("age\n1\n2\n3\n")
+        with pytest.raises(fx.ParameterError, match="not the one that the study was made with"):
+            fx.Study(**study.to_dict())
+        with pytest.raises(fx.StudyError, match="not the one that the study was made with"):
+            study.run(workers=1)
+
+    def test_a_file_that_is_written_anew_is_read_anew(self, tmp_path):
+        path = tmp_path / "a.csv"
+        path.write_text("age\n1\n2\n")
+        before = self.study(file=str(path))
+        path.write_text("age\n1\n2\n3\n")
+        assert self.study(file=str(path)).key != before.key
+
+    def test_fractions_are_not_whole(self, tmp_path):
+        (tmp_path / "a.csv").write_text("x\n1\n2.5\n")
+        assert not self.study(file=str(tmp_path / "a.csv"))._cells[0].whole
+
+    @pytest.mark.parametrize(
+        ("name", "content", "says"),
+        [
+            ("a.csv", b"a,b\n1,2\n", "column must be one of a, b; none was given"),
+            ("a.csv", b"a\n1\nx\n", "not all numbers"),
+            ("a.csv", b"a\n1\nnan\n", "finite numbers only"),
+            ("a.csv", b"a\n", "holds no records"),
+            ("a.csv", b"", "column must be one of"),
+            ("a.csv", b"a\n\xff\n", "not what its name says"),
+            ("a.csv", b'a\n"' + b"1" * 200_000 + b'"\n', "not what its name says"),
+            ("a.npy", b"", "not what its name says"),
+            ("a.npy", b"nothing", "not what its name says"),
+            ("a.parquet", b"PAR1 nothing PAR1", "not what its name says"),
+        ],
+    )
+    def test_damaged_files(self, tmp_path, name, content, says):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(fx.ParameterError, match=says):
+            self.study(file=str(tmp_path / name))
+
+    def test_shapes_that_are_no_records(self, tmp_path):
+        np.save(tmp_path / "a.npy", np.zeros((2, 2)))
+        with pytest.raises(fx.ParameterError, match="one-dimensional"):
+            self.study(file=str(tmp_path / "a.npy"))
