@@ -25,7 +25,8 @@ UNITS = {
 HEADLINES = {  # cases in the summary; lost ones come there in any case
     *("release/k=10000000", "rows/rows=10000/k=1000", "gumbel/k=1000000"),
     *("median_release/lognormal/k=10000000", "median_study/normal/rows=200/k=1000"),
-    "revenue_law/k=100000",
+    *("revenue_law/k=100000", "smooth_sensitivity/normal/k=10000"),
+    *("table1/normal/rows=2000/k=1000", "table1_draws/normal/rows=2000/k=1000"),
 }
 BEGIN, END = "<!-- benchmarks: begin -->", "<!-- benchmarks: end -->"
 
