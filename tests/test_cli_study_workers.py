@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from fastexp.cli import main, output, study, study_progress, study_workers
+from fastexp.studies import pools
 
 TOML = """\
 question = "How far off?"
@@ -148,7 +149,7 @@ def test_workers_of_dask_give_the_same_output(
 
 @posix
 def test_processes_begun_while_interrupts_are_blocked_do_not_take_them() -> None:
-    with study_workers._leaving_interrupts_to_this_process():
+    with pools.interrupts_kept():
         script = "import signal; print(signal.SIGINT in signal.pthread_sigmask(0, []))"
         inside = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
     assert inside.stdout == b"True\n"

@@ -59,6 +59,8 @@ def compare(mechanism, rows, truths, edges=EDGES):
         assert found.expected_loss[r] == pytest.approx(
             law.expected_loss(), rel=TOLERANCE, abs=1e-200
         )
+        square = law.var() + bias * bias
+        assert found.error_square[r] == pytest.approx(square, rel=1e-9, abs=rounding**2)
         (below, _), (upto, _) = law._window(np.full(edges.shape, truth), edges)
         assert np.allclose(inside[r], np.maximum(upto - below, 0), rtol=0, atol=TOLERANCE)
 
@@ -151,6 +153,8 @@ def exactly(mechanism, row, truth, edges):
         float(sum(a * (k - min(d)) for a, k in zip(w, d, strict=True)) / total),
         [float(sum(a for a, e in pairs if e <= Fraction(edge)) / total) for edge in edges],
         [k - min(d) for k in d],
+        float(sum(a * e * e for a, e in pairs) / total),
+        float(sum(a * (k - min(d)) ** 2 for a, k in zip(w, d, strict=True)) / total),
     )
 
 
@@ -175,7 +179,10 @@ class TestByDefinition:
                 given = np.tile(outputs, (rows.shape[0], 1))
                 losses = _rank_errors.distances(statistic, rows, given)
                 for r in range(0, rows.shape[0], 5):
-                    error, mean, loss, mass, far = exactly(mechanism, rows[r], truth, edges)
+                    known = exactly(mechanism, rows[r], truth, edges)
+                    error, mean, loss, mass, far, square, loss_square = known
+                    assert found.error_square[r] == pytest.approx(square, rel=1e-13)
+                    assert found.loss_square[r] == pytest.approx(loss_square, rel=1e-13)
                     assert found.expected_error[r] == pytest.approx(error, rel=1e-14)
                     assert found.mean[r] == pytest.approx(mean, rel=1e-13, abs=1e-14 * error)
                     assert found.expected_loss[r] == pytest.approx(loss, rel=1e-14)
@@ -194,7 +201,7 @@ class TestByDefinition:
     def test_no_loss_and_no_error(self):
         mechanism = fx.Median(150.0, (0, 2), step=1)
         found = _rank_errors.figures(mechanism._statistic, np.ones((1, 30)), np.ones(1))
-        assert found == RowFigures(np.zeros(1), np.zeros(1), np.zeros(1))
+        assert found == RowFigures(*np.zeros((5, 1)))
 
 
 class TestDistances:

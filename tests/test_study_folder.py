@@ -335,7 +335,7 @@ class TestDisk:
     def test_infinite_figures_are_not_written(self, tmp_path):
         store = folder.create(tmp_path / "out", small())
         result = run_task(small(), 0)
-        result["cells"][0]["error"]["sums"][0] = float("inf")
+        result["cells"][0]["error"]["moments"]["exact"][0] = float("inf")
         with pytest.raises(StudyError, match="infinite or not a number: are bounds too wide"):
             store.add(result)
         store.close()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import signal
 from argparse import Namespace
 from collections.abc import Iterator
 from typing import Any
@@ -46,11 +45,13 @@ def executor(options: Namespace) -> Iterator[dict[str, Any]]:
 @contextlib.contextmanager
 def _client(address: str | None, workers: int) -> Iterator[Any]:
     """A client of a running scheduler, or of a cluster of processes on this machine."""
+    from ..studies.pools import interrupts_kept
+
     dask = output.needed("distributed", "--executor dask", "'fastexp[distributed]'")
     _hush()
     with contextlib.ExitStack() as stack:
         if address is None:
-            with _leaving_interrupts_to_this_process():
+            with interrupts_kept():
                 address = stack.enter_context(_cluster(dask, workers))
         yield stack.enter_context(_connected(dask, address))
 
@@ -66,25 +67,6 @@ def _cluster(dask: Any, workers: int) -> Any:
         dashboard_address=None,
         silence_logs=logging.CRITICAL,
     )
-
-
-@contextlib.contextmanager
-def _leaving_interrupts_to_this_process() -> Iterator[None]:
-    """Ctrl-C goes to all processes of a terminal: those begun here do not take it.
-
-    They inherit that SIGINT is blocked; here it comes as soon as they are there.
-    """
-    from multiprocessing import resource_tracker
-
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        yield
-        return
-    resource_tracker.ensure_running()  # else the first start does it, and unblocks SIGINT
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _connected(dask: Any, address: Any) -> Any:

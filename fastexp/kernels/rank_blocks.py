@@ -14,7 +14,7 @@ from .grid_points import FLOATS, HIGH, LOW, SHARE
 from .rank_walk import FIRST, LAST, MARGIN, SURE, TABLE, place, place_at
 
 BLOCK = 16
-LANES = 8 * BLOCK  # of work: points, and then four numbers for each record
+LANES = 9 * BLOCK  # of work: points, and then six numbers for each record
 
 
 @helper
@@ -41,6 +41,13 @@ def untied(row: Any, first: Any, unit: Any, scale: Any, points: Any) -> Any:
 
 
 @helper
+def squares(first: Any, count: Any) -> Any:
+    """first**2 + (first + 1)**2 + ..., `count` terms, of numbers >= 0."""
+    last = count - 1.0
+    return count * (first * (first + last) + last * (2.0 * count - 1.0) * (1.0 / 6.0))
+
+
+@helper
 def block(
     row: Any,
     i: Any,
@@ -55,7 +62,7 @@ def block(
     best: Any,
     work: Any,
 ) -> Any:
-    """work[3 * BLOCK:] = mass, distances above and below, loss of each record and its gap.
+    """work[3 * BLOCK:] = sums over each record and its gap, in the order of `rank_figures`.
 
     Returns the next point without a cell, or minus 2 where this is not the way.
     """
@@ -81,12 +88,17 @@ def block(
         start, count = before[k] + 1.0, after[k] - before[k] - 1.0
         below = min(max(split - start, 0.0), count)
         above = count - below
-        over = above * (((start + below - place_of_truth) - share) + 0.5 * (above - 1.0))
-        under = below * ((share - (start + below - 1.0 - place_of_truth)) + 0.5 * (below - 1.0))
+        up = (start + below - place_of_truth) - share
+        down = share - (start + below - 1.0 - place_of_truth)
+        over = above * (up + 0.5 * (above - 1.0))
+        under = below * (down + 0.5 * (below - 1.0))
         x = (points[k] - place_of_truth) - share
         w, v = gaps[k], ones[k]
         out[k] = w * count + v
         out[BLOCK + k] = w * over + v * max(x, 0.0)
         out[2 * BLOCK + k] = w * under + v * max(-x, 0.0)
-        out[3 * BLOCK + k] = w * count * (gap_losses[k] - best) + v * (one_losses[k] - best)
+        d, e = gap_losses[k] - best, one_losses[k] - best
+        out[3 * BLOCK + k] = w * count * d + v * e
+        out[4 * BLOCK + k] = w * (squares(up, above) + squares(down, below)) + v * x * x
+        out[5 * BLOCK + k] = w * count * d * d + v * e * e
     return np.int64(end) + way

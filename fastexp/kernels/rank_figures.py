@@ -13,7 +13,7 @@ import numpy as np
 from .._jit import IN_F64, IN_I64, NOTHING, OUT_F64, helper, kernel
 from .density import add_two
 from .logexp import exp_one
-from .rank_blocks import BLOCK, LANES, block
+from .rank_blocks import BLOCK, LANES, block, squares
 from .rank_walk import (
     FLOAT_UNIT,
     FORM,
@@ -31,8 +31,8 @@ from .rank_walk import (
     stretch,
 )
 
-MASS, OVER, UNDER, LOSS, SUMS = 0, 1, 2, 3, 4
-FIGURES = 3  # of a row: expected error, mean error, expected distance
+MASS, OVER, UNDER, LOSS, SQUARE, LOSSES, SUMS = 0, 1, 2, 3, 4, 5, 6
+FIGURES = 5  # of a row: means of |error|, error, distance, and of the squares of both
 SOME = 8 * GROUPS  # the room of the cells of one stretch
 WORK = SOME + 2 * SUMS + LANES
 TINY = 2.0**-60  # of a sum: less is left out
@@ -40,9 +40,9 @@ TINY = 2.0**-60  # of a sum: less is left out
 
 @helper
 def add(cells: Any, end: Any, place: Any, share: Any, best: Any, sums: Any) -> None:
-    """sums += those of cells: mass, distances above and below the truth, losses."""
+    """sums += those of cells: mass, distances above and below the truth, losses, squares."""
     split = place + 1.0 if share >= 0.0 else place  # the first point above the truth
-    mass, over, under, loss = 0.0, 0.0, 0.0, 0.0
+    mass, over, under, loss, square, losses = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for j in range(0, end, 4):
         start, count, w = cells[j], cells[j + 1], cells[j + 2]
         low = min(max(split - start, 0.0), count)
@@ -52,11 +52,16 @@ def add(cells: Any, end: Any, place: Any, share: Any, best: Any, sums: Any) -> N
         mass += w * count
         over += w * (high * (after + 0.5 * (high - 1.0)))
         under += w * (low * (before + 0.5 * (low - 1.0)))
-        loss += w * count * (cells[j + 3] - best)
+        square += w * (squares(after, high) + squares(before, low))
+        d = cells[j + 3] - best
+        loss += w * count * d
+        losses += w * count * d * d
     add_to(sums, MASS, mass)
     add_to(sums, OVER, over)
     add_to(sums, UNDER, under)
     add_to(sums, LOSS, loss)
+    sums[SQUARE] += square  # for variances, which need no more digits
+    sums[LOSSES] += losses
 
 
 @helper
@@ -69,16 +74,20 @@ def add_to(sums: Any, i: Any, x: Any) -> None:
 @helper
 def add_block(parts: Any, sums: Any) -> None:
     """sums += those of `rank_blocks.block`."""
-    mass, over, under, loss = 0.0, 0.0, 0.0, 0.0
+    mass, over, under, loss, square, losses = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(BLOCK):
         mass += parts[k]
         over += parts[BLOCK + k]
         under += parts[2 * BLOCK + k]
         loss += parts[3 * BLOCK + k]
+        square += parts[4 * BLOCK + k]
+        losses += parts[5 * BLOCK + k]
     add_to(sums, MASS, mass)
     add_to(sums, OVER, over)
     add_to(sums, UNDER, under)
     add_to(sums, LOSS, loss)
+    sums[SQUARE] += square
+    sums[LOSSES] += losses
 
 
 @helper
@@ -113,7 +122,7 @@ def figures_fill(
     work: Any,
     out: Any,
 ) -> None:
-    """out: for each row the expected error, the mean error and the expected distance.
+    """out: for each row the means of |error|, error and distance, and of their squares.
 
     The distance is that beyond the least one. `work`: WORK.
     """
@@ -153,3 +162,5 @@ def figures_fill(
         out[FIGURES * r] = (over + under) / mass
         out[FIGURES * r + 1] = (over - under) / mass
         out[FIGURES * r + 2] = (sums[LOSS] + sums[SUMS + LOSS]) / mass
+        out[FIGURES * r + 3] = sums[SQUARE] / mass
+        out[FIGURES * r + 4] = sums[LOSSES] / mass

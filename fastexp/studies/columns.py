@@ -10,7 +10,7 @@ import numpy as np
 from . import sketch
 from .cells import Cell
 from .merge import Figure, Totals
-from .sums import deviation, mean, root
+from .sums import root
 
 COLUMNS: dict[str, str] = {
     "data": "which data sets",
@@ -77,42 +77,47 @@ def _row(
 
 
 def _average(figure: Figure, count: int, draws: int) -> dict[str, Any]:
-    if figure.sums is None:
-        return {}
-    totals = [figure.sums[i] for i in range(len(figure.sums.totals))]
+    """Means, their spread over data sets, the interval of the draws, and whether both agree."""
     made: dict[str, Any] = {}
-    if len(totals) != 3:
-        spread = deviation(totals[0], totals[1], count)
-        made = {
-            "exact": mean(totals[0], count),
-            "exact_sd": spread if count > 1 else None,
-            "exact_se": spread / math.sqrt(count) if count > 1 else None,
-        }
-    if len(totals) == 2:
-        return made
-    m, squares, variance = totals[-3:] if len(totals) == 3 else totals[2:5]
-    error = root(variance / draws) / count if draws > 1 else math.nan
-    drawn = mean(m, count)
-    made["monte_carlo"] = drawn
-    made["monte_carlo_sd"] = deviation(m, squares, count) if count > 1 else None
-    if draws > 1:
-        made["low"], made["high"] = drawn - Z95 * error, drawn + Z95 * error
-    if len(totals) == 6 and draws > 1:
-        difference = mean(totals[5], count)
+    if "exact" in figure.moments:
+        found = figure.moments["exact"]
+        made = {"exact": found.mean, "exact_sd": found.deviation}
+        if found.deviation is not None:
+            made["exact_se"] = found.deviation / math.sqrt(count)
+    if "drawn" in figure.moments:
+        found = figure.moments["drawn"]
+        made |= {"monte_carlo": found.mean, "monte_carlo_sd": found.deviation}
+        if draws > 1:
+            made |= _noise(figure, found.mean, count, draws)
+    return made
+
+
+def _noise(figure: Figure, drawn: float, count: int, draws: int) -> dict[str, Any]:
+    """The interval of the draws' noise, and z.
+
+    The variance is the law's where that is known, or the sample's if it is greater: of rare
+    great errors a sample may have none yet, or already one.
+    """
+    known = [figure.sums[name].total for name in ("sample", "law") if name in figure.sums]
+    error = root(max(known) / draws) / count
+    made: dict[str, Any] = {"low": drawn - Z95 * error, "high": drawn + Z95 * error}
+    if "difference" in figure.sums:
+        difference = float(figure.sums["difference"].total / count)
         made |= _verdict(difference, error, figure.most / (count * draws), drawn)
     return made
 
 
 def _verdict(difference: float, error: float, step: float, scale: float) -> dict[str, Any]:
-    """z and whether it is small. Rare large draws that were missed count into the variance.
+    """z and whether it is small.
 
-    With all draws alike the sample has no variance, but a rare output may not have come yet:
-    the number of those that are missing has a variance of |difference| / step of them.
-    Rounding alone may leave 1e-12 of the figure.
+    Where the law's variance is not known, one draw can move the mean by up to `step`, and
+    |difference| / step draws that are missing have a variance of as many. Rounding alone may
+    leave 1e-12 of the figure.
     """
     if abs(difference) <= 1e-12 * max(abs(scale), step):
         return {"z": 0.0, "agree": True}
-    z = difference / math.sqrt(error * error + abs(difference) * step)
+    variance = error * error + abs(difference) * step
+    z = difference / math.sqrt(variance) if variance > 0 else math.copysign(math.inf, difference)
     return {"z": z, "agree": abs(z) <= LIMIT}
 
 

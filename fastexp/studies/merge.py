@@ -10,7 +10,7 @@ import numpy as np
 from .._typing import FloatArray
 from ..errors import StudyError
 from .sketch import unpacked
-from .sums import UNIT, ExactSums, exact
+from .sums import UNIT, ExactMoments, ExactSum, exact
 
 NOT_OF_IT = "a task's result is not one of this study"
 NOT_FINITE = "a figure is infinite or not a number: are bounds too wide?"
@@ -41,20 +41,21 @@ class Bins:
 class Figure:
     """What is known of one figure of one cell so far."""
 
-    __slots__ = ("bins", "most", "sums")
+    __slots__ = ("bins", "moments", "most", "sums")
 
     def __init__(self) -> None:
-        self.sums: ExactSums | None = None
+        self.moments: dict[str, ExactMoments] = defaultdict(ExactMoments)
+        self.sums: dict[str, ExactSum] = defaultdict(ExactSum)
         self.most = 0.0
         self.bins: dict[str, Bins] = {}
 
-    def add(self, part: dict[str, Any]) -> None:
-        """Add what a task found."""
-        if "sums" in part:
-            if self.sums is None:
-                self.sums = ExactSums(len(part["sums"]))
-            self.sums.add(part["sums"])
-            self.most = max(self.most, part.get("most", 0.0))
+    def add(self, part: dict[str, Any], rows: int) -> None:
+        """Add what a task found on so many data sets."""
+        for name, (total, squares) in part.get("moments", {}).items():
+            self.moments[name].add(rows, total, squares)
+        for name, total in part.get("sums", {}).items():
+            self.sums[name].add(total)
+        self.most = max(self.most, part.get("most", 0.0))
         for kind in ("exact", "variance", "drawn"):
             if kind in part:
                 self.bins.setdefault(kind, Bins()).add(part[kind])
@@ -79,6 +80,6 @@ class Totals:
             for index, parts in zip(places, result["cells"], strict=True):
                 self.rows[index] += result["rows"]
                 for figure, part in parts.items():
-                    self.figures[index].setdefault(figure, Figure()).add(part)
+                    self.figures[index].setdefault(figure, Figure()).add(part, result["rows"])
         except (OverflowError, ValueError):
             raise StudyError(NOT_FINITE) from None

@@ -7,7 +7,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import (
     CancelledError,
     Executor,
@@ -16,6 +16,7 @@ from concurrent.futures import (
     ThreadPoolExecutor,
 )
 from functools import cached_property, lru_cache, partial
+from multiprocessing import resource_tracker
 from typing import Any
 
 from .. import _validate
@@ -58,7 +59,8 @@ class Pool:
         """Submit a task: threads share the study, others get its settings as text."""
         if isinstance(self.executor, ThreadPoolExecutor):
             return self.executor.submit(run_task, study, number)
-        made: Future[Any] = self.executor.submit(run_described, text, number)
+        with interrupts_kept() if self._ours else contextlib.nullcontext():
+            made: Future[Any] = self.executor.submit(run_described, text, number)
         return made
 
     def rebuild(self) -> bool:
@@ -109,6 +111,23 @@ def _like(old: Any) -> Executor:
     return ProcessPoolExecutor(
         getattr(old, "_max_workers", None), **kept, initargs=getattr(old, "_initargs", ())
     )
+
+
+@contextlib.contextmanager
+def interrupts_kept() -> Iterator[None]:
+    """Ctrl-C goes to all processes of a terminal: those begun here do not take it.
+
+    They inherit that SIGINT is blocked; here it comes as soon as they are there.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    resource_tracker.ensure_running()  # else the first start does it, and unblocks SIGINT
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def belong() -> None:

@@ -31,7 +31,8 @@ class StudyResults:
     `exact` is the mean over data sets of the expectation over the mechanism's noise, by closed
     forms; `monte_carlo` the mean of draws on the same data sets. They differ by the noise of
     the draws alone: `z` is their difference in standard errors, and `agree` is |z| <= 5,
-    which chance misses in one of 10**6 rows.
+    which chance misses in one of 10**6 rows. The standard error is the law's, so that a rare
+    great error that was not drawn is none; or the sample's if that is greater.
 
     Examples
     --------

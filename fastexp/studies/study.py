@@ -199,7 +199,8 @@ class Study:
         executor : {None, "threads", "processes"}, Executor or callable, optional
             Where tasks run: None is threads (kernels release the GIL). Any
             `concurrent.futures.Executor` will do, such as ``Client.get_executor()`` of
-            `dask.distributed`; a callable returns one, and is called again if it breaks.
+            `dask.distributed`; a callable returns one, and is called again if it breaks. A
+            script that starts processes needs ``if __name__ == "__main__":`` around what it does.
         workers : int
             For None, "threads" and "processes": how many; 0 for all that the process may use.
         out : str or Path, optional

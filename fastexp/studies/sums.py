@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 UNIT = 1074  # every double is a multiple of 2**-1074
@@ -15,45 +14,60 @@ def exact(x: float) -> int:
     return over << (UNIT + 1 - under.bit_length())
 
 
-class ExactSums:
-    """Several running sums. Adding is associative, so merging in any order gives equal bits.
+class ExactSum:
+    """A running sum. Adding is associative, so merging in any order gives equal bits."""
 
-    Parameters
-    ----------
-    count : int
-        How many sums.
+    __slots__ = ("units",)
+
+    def __init__(self) -> None:
+        self.units = 0
+
+    def add(self, x: float) -> None:
+        """Add a double, exactly."""
+        self.units += exact(x)
+
+    @property
+    def total(self) -> Fraction:
+        """The sum."""
+        return Fraction(self.units, 1 << UNIT)
+
+
+class ExactMoments:
+    """Mean and spread of numbers that come in groups: of each, their sum and centred squares.
+
+    With the mean of its group taken off before squaring, equal numbers have no spread; what
+    groups differ by is added from their exact sums.
     """
 
-    __slots__ = ("totals",)
+    __slots__ = ("_between", "_total", "_within", "count")
 
-    def __init__(self, count: int) -> None:
-        self.totals = [0] * count
+    def __init__(self) -> None:
+        self.count = 0
+        self._total, self._within = ExactSum(), ExactSum()
+        self._between: dict[int, int] = {}  # by the size of groups: squares of their sums
 
-    def add(self, values: Iterable[float]) -> None:
-        """Add one value to each sum."""
-        self.totals = [t + exact(v) for t, v in zip(self.totals, values, strict=True)]
+    def add(self, count: int, total: float, squares: float) -> None:
+        """Add a group: how many numbers, their sum, their squares about their mean."""
+        self.count += count
+        self._total.add(total)
+        self._within.add(squares)
+        self._between[count] = self._between.get(count, 0) + exact(total) ** 2
 
-    def __getitem__(self, index: int) -> Fraction:
-        return Fraction(self.totals[index], 1 << UNIT)
+    @property
+    def mean(self) -> float:
+        """The mean, rounded once."""
+        return float(self._total.total / self.count)
 
-
-def mean(total: Fraction, count: int) -> float:
-    """The mean of `count` numbers, rounded once."""
-    return float(total / count)
-
-
-def deviation(total: Fraction, squares: Fraction, count: int) -> float:
-    """The standard deviation (of a sample: count - 1) from sums that lost nothing."""
-    if count < 2:
-        return math.nan
-    return math.sqrt(max(0.0, float((squares - total * total / count) / (count - 1))))
+    @property
+    def deviation(self) -> float | None:
+        """The standard deviation of a sample; None of one number."""
+        if self.count < 2:
+            return None
+        groups = sum(Fraction(squares, size) for size, squares in self._between.items())
+        between = (groups - Fraction(self._total.units**2, self.count)) / (1 << 2 * UNIT)
+        return root((self._within.total + between) / (self.count - 1))
 
 
 def root(x: Fraction) -> float:
     """The square root of a number that rounding may have brought below 0."""
     return math.sqrt(max(0.0, float(x)))
-
-
-def floats(values: Sequence[Fraction]) -> list[float]:
-    """Each number rounded once."""
-    return [float(v) for v in values]

@@ -12,10 +12,9 @@ from .cells import Cell, Group, groups_of
 from .sources import SOURCES
 from .subjects.subject import Block
 
-# What is summed over data sets for an average figure x (exact) and m (its mean over draws):
-# x, x², m, m², the draws' variance, m - x; and the greatest |draw - m| is kept, or what it could
-# be where that is more.
-SUMS = ("exact", "exact_squares", "drawn", "drawn_squares", "variance", "difference")
+# Of an average figure a task gives moments (sum, and squares about the mean) of x, the exact
+# figure of each data set, and of m, the mean of its draws; and sums of m - x and of the draws'
+# variance, as it is in the sample and by the law.
 
 
 def tasks_of(study: Any) -> int:
@@ -77,11 +76,13 @@ def _sums(cell: Cell, block: Block, study: Any) -> dict[str, Any]:
     if size and wanted:
         drawn = subject.draw(block, size, cell.key)
         values = subject.values(block, drawn, tuple(wanted))
+    variances = subject.variances(block, exact) if values and exact else {}
     made: dict[str, Any] = {}
     for figure in cell.averages:
-        made[figure] = _average(exact.get(figure), values.get(figure))
-        if "most" in made[figure]:  # a rare great one may not have come yet
-            made[figure]["most"] = max(made[figure]["most"], subject.reach(block, figure))
+        drawn_values, variance = values.get(figure), variances.get(figure)
+        made[figure] = _average(exact.get(figure), drawn_values, variance)
+        if drawn_values is not None and figure in exact and variance is None:
+            made[figure]["most"] = subject.reach(block, figure)
     for figure in levelled:
         drawn_values = values.get(figure.removesuffix("_quantile"))
         made[figure] = _sketched(cell, block, figure, drawn_values)
@@ -92,23 +93,31 @@ def _sums(cell: Cell, block: Block, study: Any) -> dict[str, Any]:
     return made
 
 
-def _average(exact: FloatArray | None, values: FloatArray | None) -> dict[str, Any]:
-    """Sums over data sets of the exact figure, of its mean over draws, and how they compare."""
-    parts: list[FloatArray] = []
-    made: dict[str, Any] = {}
+def _average(
+    exact: FloatArray | None, values: FloatArray | None, variance: FloatArray | None = None
+) -> dict[str, Any]:
+    """What is added up of an average figure, exact and drawn; see above."""
+    moments, sums = {}, {}
     if exact is not None:
-        parts += [exact, exact * exact]
+        moments["exact"] = _moments(exact)
     if values is not None:
         size = values.shape[1]
         means = np.add.reduce(values, axis=1) / size
         centred = values - means[:, None]
-        variance = np.add.reduce(centred * centred, axis=1) / max(1, size - 1)
-        parts += [means, means * means, variance]
+        squares = np.add.reduce(centred * centred, axis=1) / max(1, size - 1)
+        moments["drawn"], sums["sample"] = _moments(means), float(np.add.reduce(squares))
         if exact is not None:
-            parts.append(means - exact)
-            made["most"] = float(np.abs(centred).max())
-    made["sums"] = np.add.reduce(np.array(parts), axis=1).tolist()
-    return made
+            sums["difference"] = float(np.add.reduce(means - exact))
+        if variance is not None:
+            sums["law"] = float(np.add.reduce(np.maximum(variance, 0.0)))
+    return {"moments": moments, "sums": sums}
+
+
+def _moments(x: FloatArray) -> list[float]:
+    """The sum, and the squares about the mean."""
+    centred = x - x[0]  # equal numbers have no spread, however their mean is rounded
+    centred -= np.add.reduce(centred) / x.size
+    return [float(np.add.reduce(x)), float(np.add.reduce(centred * centred))]
 
 
 def _sketched(cell: Cell, block: Block, figure: str, values: FloatArray | None) -> dict[str, Any]:

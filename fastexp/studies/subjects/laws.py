@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..._typing import AnyArray, FloatArray
-from .subject import Block, Subject, TrueNumber
+from .subject import Block, TrueNumber, squared
 
 FIGURE_METHODS = {"loss": "expected_loss", "bias": "mean"}
 
@@ -31,6 +31,16 @@ class LawFigures:
                     number = getattr(law, FIGURE_METHODS[figure])()
                     made[figure].append(number - truth if figure == "bias" else number)
         return {figure: np.array(numbers) for figure, numbers in made.items()}
+
+    def variances(self, block: Block, exact: dict[str, FloatArray]) -> dict[str, FloatArray]:
+        """Of errors, a law a row."""
+        if not {"error", "bias"} & set(exact):
+            return {}
+        made = []
+        for row, truth in zip(block.ordered, self.subject.truths(block), strict=True):
+            law = self.law(row)
+            made.append(law.var() + (law.mean() - truth) ** 2)
+        return squared(np.array(made), exact)
 
     def within(self, block: Block, figure: str, edges: FloatArray) -> FloatArray:
         """P(error or loss <= edge), a law a row."""
@@ -56,6 +66,9 @@ class ByLaw(TrueNumber):
     def exact(self, block: Block, figures: tuple[str, ...]) -> dict[str, FloatArray]:
         return LawFigures(self).exact(block, figures)
 
+    def variances(self, block: Block, exact: dict[str, FloatArray]) -> dict[str, FloatArray]:
+        return LawFigures(self).variances(block, exact)
+
     def draw(self, block: Block, size: int, key: int) -> AnyArray:
         how: dict[str, Any] = {"rng": key, "assume_sorted": True}
         numbered = zip(block.ordered, block.streams.tolist(), strict=True)
@@ -64,6 +77,3 @@ class ByLaw(TrueNumber):
 
     def within(self, block: Block, figure: str, edges: FloatArray) -> FloatArray:
         return LawFigures(self).within(block, figure, edges)
-
-
-__all__ = ["ByLaw", "LawFigures", "Subject"]

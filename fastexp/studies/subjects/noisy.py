@@ -6,8 +6,8 @@ import numpy as np
 
 from ... import _noise, _smooth
 from ..._typing import AnyArray, FloatArray
-from ...laws.noise_errors import sides
-from .subject import Block, TrueNumber
+from ...laws.noise_errors import sides, variance
+from .subject import Block, TrueNumber, squared
 
 
 class Noisy(TrueNumber):
@@ -38,6 +38,13 @@ class Noisy(TrueNumber):
         below, above = sides(self.mechanism._noise, centres, scales, (self.low, self.high))
         found = {"error": below + above, "bias": above - below}
         return {figure: found[figure] for figure in figures}
+
+    def variances(self, block: Block, exact: dict[str, FloatArray]) -> dict[str, FloatArray]:
+        if not self.closed:
+            return {}
+        noise, limits = self.mechanism._noise, (self.low, self.high)
+        below, above = sides(noise, *self._placed(block), limits)
+        return squared(variance(noise, *self._placed(block), limits) + (above - below) ** 2, exact)
 
     def draw(self, block: Block, size: int, key: int) -> AnyArray:
         """What `sample` gives, with the centres and scales that are known."""

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..._typing import AnyArray, FloatArray
-from .laws import ByLaw, LawFigures
-from .subject import Block, TrueNumber
+from .laws import ByLaw
+from .subject import Block, TrueNumber, squared
 
 
 class PriceSubject(ByLaw):
@@ -73,6 +73,10 @@ class LaplaceSubject(TrueNumber):
                 made[figure].append(law.mean() - f if figure == "bias" else law.expected_error(f))
         return {figure: np.array(numbers) for figure, numbers in made.items()}
 
+    def variances(self, block: Block, exact: dict[str, FloatArray]) -> dict[str, FloatArray]:
+        square = [law.var() + (law.mean() - f) ** 2 for law, f in self._laws(block)]
+        return squared(np.array(square), exact)
+
     def within(self, block: Block, figure: str, edges: FloatArray) -> FloatArray:  # noqa: ARG002
         made = []
         for law, f in self._laws(block):
@@ -92,6 +96,3 @@ class LaplaceSubject(TrueNumber):
         if self.mechanism.bounds is not None:
             return self.high - self.low
         return 64.0 * float(self.mechanism.sensitivity) / float(self.mechanism.epsilon)
-
-
-__all__ = ["LaplaceSubject", "LawFigures", "ModeSubject", "PriceSubject"]

@@ -11,7 +11,7 @@ from ... import _rank_errors
 from ..._typing import AnyArray, FloatArray
 from ...mechanisms.median import Median
 from .laws import LawFigures
-from .subject import Block, TrueNumber
+from .subject import Block, TrueNumber, squared
 
 MIDPOINT, LOWER, UPPER = "midpoint", "lower", "upper"
 
@@ -41,8 +41,18 @@ class Ranked(TrueNumber):
             return self.laws.exact(block, figures)
         unit = self.mechanism._unit
         found = _rank_errors.figures(statistic, block.ordered, self.truths(block), unit)
+        block.shared[self] = found
         made = {"error": found.expected_error, "bias": found.mean, "loss": found.expected_loss}
         return {figure: made[figure] for figure in figures}
+
+    def variances(self, block: Block, exact: dict[str, FloatArray]) -> dict[str, FloatArray]:
+        if self not in block.shared:
+            return self.laws.variances(block, exact)
+        found = block.shared[self]
+        made = squared(found.error_square, exact)
+        if "loss" in exact:
+            made["loss"] = found.loss_square - exact["loss"] ** 2
+        return made
 
     def within(self, block: Block, figure: str, edges: FloatArray) -> FloatArray:
         statistic = self.mechanism._statistic

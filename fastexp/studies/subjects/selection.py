@@ -31,12 +31,19 @@ class Selection(Subject):
 
     def exact(self, block: Block, figures: tuple[str, ...]) -> dict[str, FloatArray]:
         made: dict[str, list[float]] = {figure: [] for figure in figures}
+        squares: dict[str, list[float]] = {figure: [] for figure in figures}
         for row in block.rows:
             losses, masses = self._losses(row)
             for figure in figures:
                 number = losses if figure == "loss" else (losses > 0).astype(np.float64)
                 made[figure].append(math.fsum((masses * number).tolist()))
+                squares[figure].append(math.fsum((masses * number * number).tolist()))
+        block.shared[self] = {figure: np.array(found) for figure, found in squares.items()}
         return {figure: np.array(numbers) for figure, numbers in made.items()}
+
+    def variances(self, block: Block, exact: dict[str, FloatArray]) -> dict[str, FloatArray]:
+        squares: dict[str, FloatArray] = block.shared[self]
+        return {figure: squares[figure] - mean**2 for figure, mean in exact.items()}
 
     def _losses(self, row: AnyArray) -> tuple[FloatArray, FloatArray]:
         """The loss of each candidate, and its probability."""
@@ -104,6 +111,9 @@ class Response(Selection):
     def exact(self, block: Block, figures: tuple[str, ...]) -> dict[str, FloatArray]:
         lies = [float(self.mechanism.law(int(b)).probabilities[1 - b]) for b in self._bits(block)]
         return {figure: np.array(lies) for figure in figures}
+
+    def variances(self, block: Block, exact: dict[str, FloatArray]) -> dict[str, FloatArray]:  # noqa: ARG002
+        return {figure: p * (1.0 - p) for figure, p in exact.items()}
 
     def draw(self, block: Block, size: int, key: int) -> AnyArray:
         bits = np.repeat(self._bits(block)[:, None], size, axis=1)

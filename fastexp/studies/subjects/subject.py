@@ -75,6 +75,13 @@ class Subject(ABC):
     def exact(self, block: Block, figures: tuple[str, ...]) -> dict[str, FloatArray]:
         """The expectation of each figure over the noise, given each data set: shape (rows,)."""
 
+    def variances(self, block: Block, exact: dict[str, FloatArray]) -> dict[str, FloatArray]:  # noqa: ARG002
+        """The variance of one draw's figure by the law, given each data set, where it is known.
+
+        `exact` holds the expectations.
+        """
+        return {}
+
     @abstractmethod
     def draw(self, block: Block, size: int, key: int) -> AnyArray:
         """Outputs of shape (rows, size); a data set's own depend on its number alone."""
@@ -105,6 +112,11 @@ class Subject(ABC):
     def bound(self, block: Block, figure: str, failure: float) -> FloatArray:
         """What a theorem promises but with probability `failure`, given each data set."""
         raise NotImplementedError  # only for figures that are listed
+
+
+def squared(square: FloatArray, exact: dict[str, FloatArray]) -> dict[str, FloatArray]:
+    """The variances of errors and of what they are signed, from E (output - truth)**2."""
+    return {figure: square - exact[figure] ** 2 for figure in ("error", "bias") if figure in exact}
 
 
 class TrueNumber(Subject):
