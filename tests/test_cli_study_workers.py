@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from fastexp.cli import main, output, study, study_progress, study_workers
+from fastexp.cli import main, output, study, study_progress
 from fastexp.studies import pools
 
 TOML = """\

@@ -188,6 +188,37 @@ RECORDS = {
     "missing read as the other bound": ("_intake.py", 'ends[nan == "upper"]', 'ends[nan == "lower"]'),
 }  # fmt: skip
 
+STUDIES = {
+    "a window of one rank less": ("kernels/smooth.py", "* exp_one(-beta * (p + q - 1))", "* exp_one(-beta * (p + q))"),
+    "sides alone": ("kernels/smooth.py", "        pairs(left, right, weights, below, above, best, found)\n    p, q", "        pass\n    p, q"),
+    "an older line": ("kernels/smooth.py", "if height[top - 1] + other * t < value:", "if height[top - 1] + other * t > value:"),
+    "lines that are nowhere": ("kernels/smooth.py", "if top >= 0 and start <= height[top]:", "if top >= 0 and start >= height[top]:"),
+    "ranks given up early": ("kernels/smooth.py", "if spread * weights[inner] < best:", "if True:"),
+    "costs passed over": ("kernels/smooth.py", "            run *= 2\n", "            run *= 8\n            k += 1\n"),
+    "the full range a record too early": ("kernels/smooth.py", "    if k > n:\n        return limits[UPPER] - limits[LOWER]", "    if k >= n:\n        return limits[UPPER] - limits[LOWER]"),
+    "published scale": ("privacy/smooth_noise.py", "return below(epsilon / 6), below(epsilon / 6)", "return below(epsilon / 5), below(epsilon / 6)"),
+    "delta instead of delta'": ("privacy/smooth_noise.py", "log = epsilon / 2 + math.log1p(math.exp(-epsilon / 2)) - math.log(delta)", "log = math.log(2 / delta)"),
+    "a dilation that costs nothing": ("privacy/smooth_noise_pairs.py", "min(shift, 2 * math.sqrt(math.exp(beta) * rest))", "shift"),
+    "one end of the frontier": ("privacy/smooth_noise_pairs.py", "math.sqrt(min(least(0.0), least(beta)))", "math.sqrt(least(0.0))"),
+    "a tail that costs half": ("privacy/smooth_noise_pairs.py", "max(epsilon - 2 * beta, 0.0) * math.exp(beta)", "max(epsilon - beta, 0.0) * math.exp(beta)"),
+    "twice the rho": ("privacy/smooth_noise.py", "** 2 / 2", "** 2 / 1"),
+    "a bound on one side": ("laws/noise_errors.py", "below = 0.5 * mean_min(noise, centre - bounds[0], scale)", "below = 0.5 * mean_min(noise, bounds[1] - centre, scale)"),
+    "the mean of both medians": ("_noise.py", "ordered[:, (n - 1) // 2]", "ordered[:, n // 2]"),
+    "the gap above counts twice": ("kernels/rank_figures.py", "high = count - low", "high = count"),
+    "the truth's share": ("kernels/rank_figures.py", "before = share - (start + low - 1.0 - place)", "before = -(start + low - 1.0 - place)"),
+    "squares of ends": ("kernels/rank_blocks.py", "(1.0 / 6.0)", "(1.0 / 3.0)"),
+    "edges not closed": ("kernels/rank_errors.py", "(after and rest == 0.0)", "False"),
+    "losses from 0": ("kernels/rank_errors.py", "out[j] = np.float64(d - best)", "out[j] = np.float64(d)"),
+    "every block the same data": ("studies/task.py", "spawn_key=(place,)", "spawn_key=(0,)"),
+    "the last block is full": ("studies/task.py", "rows = min(study.block, study.datasets - first)", "rows = study.block"),
+    "the wrong data agree": ("studies/columns.py", "abs(z) <= LIMIT", "abs(z) >= 0"),
+    "a damaged line counts": ("studies/written.py", "int(check, 16) == zlib.crc32(text)", "int(check, 16) >= 0"),
+    "bins to the left": ("studies/sketch.py", 'np.searchsorted(edges, values.reshape(-1), "left")', 'np.searchsorted(edges, values.reshape(-1), "right")'),
+    "bins forgotten": ("studies/sketch.py", "return int(pack[0]), held", "return 0, held"),
+    "groups have no spread": ("studies/sums.py", "(self._within.total + between)", "self._within.total"),
+    "Lambert's argument": ("laws/error_bound.py", "4.0 * (math.e - 1.0)", "2.0 * (math.e - 1.0)"),
+}  # fmt: skip
+
 
 WHICH = {
     **dict.fromkeys(MUTANTS, "checks"),
@@ -195,10 +226,11 @@ WHICH = {
     **dict.fromkeys(ROWS, "checks_rows"),
     **dict.fromkeys(NUMBERS, "checks_numbers"),
     **dict.fromkeys(RECORDS, "checks_records"),
+    **dict.fromkeys(STUDIES, "checks_studies"),
 }
 
 
-ALL = (MUTANTS, SELECTION, ROWS, NUMBERS, RECORDS)
+ALL = (MUTANTS, SELECTION, ROWS, NUMBERS, RECORDS, STUDIES)
 
 
 def survives(folder: Path, checks: str, change: tuple[str, str, str] | None) -> tuple[bool, str]:
