@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import fastexp as fx
 from fastexp.studies.ready import READY, tables
+from fastexp.studies.report import Finished
 from fastexp.studies.table1 import PRINTED
 
 # Exact expectations x 100 over 2,000 data sets with these settings, found independently of this
@@ -142,13 +144,13 @@ class TestSelection:
 
 
 @pytest.mark.parametrize("name", READY)
-def test_each_has_a_question_and_tables(name):
+def test_each_has_a_question_and_tables(name, tmp_path):
     study = fx.Study.ready(name)
     assert study.question.endswith("?")
     changes = {"datasets": 2, "draws": 5}
     if name in ("selection", "bounds", "nice-and-nasty"):
         changes["n"] = 20
-    results = fx.Study.ready(name, **changes).run(workers=1)
+    results = fx.Study.ready(name, **changes).run(workers=1, out=tmp_path)
     found = tables(results)
     assert found
     for table in found:
@@ -158,6 +160,9 @@ def test_each_has_a_question_and_tables(name):
         for row in table.rows:
             assert len(row) == len(table.columns)
             assert all(isinstance(cell, str) for cell in row)
+    assert tables(Finished(tmp_path)) == found
+    page = results.report(tmp_path)[0].read_text()
+    assert html.escape(found[0].title) in page
 
 
 def test_a_users_own_study_has_none():

@@ -177,10 +177,9 @@ def ready(name: str, **changes: Any) -> Study:
 
 def tables(results: Any) -> list[Table]:
     """What a ready-made study adds to its tidy table; nothing for the user's own studies."""
-    study = results.study
-    if study.name not in READY:
+    found = results.to_dict()["study"]
+    if found["name"] not in READY:
         return []
-    own = ready(study.name)
-    keys = ("data", "mechanisms", "figures")
-    same = all(getattr(study, key) == getattr(own, key) for key in keys)
-    return READY[study.name].tables(results.rows) if same else []
+    own = ready(found["name"]).to_dict()
+    same = all(found[key] == own[key] for key in ("data", "mechanisms", "figures"))
+    return READY[found["name"]].tables(results.rows) if same else []
