@@ -168,6 +168,12 @@ def test_each_has_a_question_and_tables(name, tmp_path):
 def test_a_users_own_study_has_none():
     own = fx.Study(name="own", mechanisms="median", epsilon=1, n=5, bounds=(0, 1), datasets=1)
     assert tables(own.run(workers=1)) == []
+    for other in ({"n": 50}, {"bounds": (-3, 3)}, {"epsilon": 3.0}):
+        changed = fx.Study.ready("table1", datasets=1, draws=0, **other).run(workers=1)
+        assert [table.title for table in tables(changed)] in (
+            [],
+            ["The same relation, tight calibration"],
+        )
     changes = {"mechanisms": "median", "datasets": 1, "draws": 0}
     assert tables(fx.Study.ready("table1", **changes).run(workers=1)) == []
 
@@ -175,3 +181,5 @@ def test_a_users_own_study_has_none():
 def test_an_unknown_one_is_refused():
     with pytest.raises(fx.ParameterError, match=r"one of table1, .*got 'table2'"):
         fx.Study.ready("table2")
+    with pytest.raises(fx.ParameterError, match="a study has no foo"):
+        fx.Study.ready("table1", foo=3)

@@ -220,6 +220,17 @@ class TestQuantiles:
         assert [row["monte_carlo"] for row in made.rows] == [0.0, 10.0, 10.0]
 
 
+class TestRounding:
+    def test_noise_below_the_last_digit_is_no_disagreement(self):
+        data = {"name": "values", "values": [40.0] * 99 + [41.0]}
+        spec = {"name": SMOOTH, "noise": "student-t", "calibration": "tight"}
+        figures = ("error", "bias", "error_quantile")
+        made = study(data=data, bounds=(0, 120), mechanisms=[spec], epsilon=40.0, figures=figures)
+        assert 0 < made.rows[0]["exact"] < 1e-15
+        assert made.rows[0]["monte_carlo"] == 0
+        assert made.agree
+
+
 class TestRareDraws:
     """A rare large error that was not drawn is no disagreement; one that should have been is."""
 
@@ -273,7 +284,7 @@ class TestTheorems:
             data=["normal", {"name": "utilities", "values": [3, 3, 1, 0]}],
             n=40,
             bounds=(-4, 4),
-            mechanisms=["median", "exponential"],
+            mechanisms=[{"name": "median", "convention": "lower"}, "exponential"],
             epsilon=2.0,
             datasets=3,
             draws=0,
@@ -297,6 +308,48 @@ class TestTheorems:
             same = {k: row[k] for k in ("data", "mechanism", "epsilon")}
             beside = [r for r in rows if r["figure"] == figure and same.items() <= r.items()]
             assert beside[0]["exact"] <= row["exact"]
+
+    def test_one_of_them_is_about_one_median_only(self):
+        for way in ({}, {"convention": "lower", "neighbors": "replace"}, {"widen": 1}):
+            with pytest.raises(fx.ParameterError, match="has none of the figures"):
+                study(
+                    n=9, bounds=(-4, 4), mechanisms=[{"name": "median", **way}], figures="theorem_1"
+                )
+
+
+class TestSelections:
+    def test_bounds_are_those_of_records(self):
+        """Utilities are not clamped."""
+        how = {"data": {"name": "scores", "most": 20}, "n": 9, "mechanisms": ["exponential"]}
+        assert study(**how).rows == study(**how, bounds=(-1, 1)).rows
+
+    def test_a_bit_has_two_values(self):
+        for values, wrong in (([0, 1], 0.2689), ([1, 0], 0.2689), ([1, 1], 0.0)):
+            data = {"name": "utilities", "values": values}
+            (row,) = study(data=data, mechanisms=["randomized-response"], figures="error").rows
+            assert row["exact"] == pytest.approx(wrong, abs=1e-4)
+            assert row["agree"]
+        with pytest.raises(fx.ParameterError, match="n must be 2"):
+            study(data="scores", n=3, mechanisms=["randomized-response"])
+
+    def test_quantiles_beyond_all_bins_are_not_known(self):
+        how = {"data": {"name": "utilities", "values": [0, 1e9]}, "mechanisms": ["exponential"]}
+        made = study(**how, epsilon=1e-9, figures=("loss", "loss_quantile"), levels=(0.1, 0.99))
+        assert [row["exact"] for row in made.rows[1:]] == [0.0, None]
+        assert [row["monte_carlo"] for row in made.rows[1:]] == [0.0, None]
+        assert made.rows[0]["exact"] > 1e8
+        assert made.agree
+
+    def test_coarse_noise_has_quantiles(self):
+        spec = {"name": "laplace", "sensitivity": 1000, "step": 1000}
+        made = study(n=1, mechanisms=[spec], epsilon=1000.0, figures="error_quantile")
+        assert all(row["exact"] <= 1000 for row in made.rows)
+        assert made.agree
+
+    def test_one_draw_is_judged_too(self):
+        made = study(n=9, bounds=(-4, 4), mechanisms=["median"], draws=1, figures="error")
+        assert made.rows[0]["z"] is not None
+        assert made.rows[0]["low"] < made.rows[0]["high"]
 
 
 class TestNoisyMax:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
 from .. import _noise, _smooth, _validate
 from .._records import Source
 from .._typing import FloatArray, Neighbors
+from ..errors import ParameterError
 from ..laws.noises import Cauchy, Laplace, Noise, ParetoTail, StudentT
 from ..laws.noises_normal import ArsinhNormal
 from ..privacy import Guarantee
@@ -128,6 +130,9 @@ class SmoothSensitivityMedian(NoisyMedian):
         put(self, "delta", noise_delta(self.noise, self.delta))
         made = calibrate(self.noise, self.calibration, self.epsilon, self.delta)
         put(self, "_calibrated", made)
+        low, high = self._limits
+        if not math.isfinite((high - low) / made.alpha):
+            raise ParameterError("bounds and epsilon must give a finite scale")
 
     @property
     def alpha(self) -> float:

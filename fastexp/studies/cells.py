@@ -95,7 +95,8 @@ def _cell(
     averages, levelled, bounds = (
         tuple(figure for figure in asked if figure in kind) for kind in (EXPECTED, LEVELLED, BOUNDS)
     )
-    key = key_of(group.key, _unlabelled(spec), epsilon, study.bounds)
+    bounds_too = study.bounds if subject.takes == "records" else None
+    key = key_of(group.key, _unlabelled(spec), epsilon, bounds_too)
     label = registry.label(spec)
     return Cell(
         g,
@@ -135,6 +136,8 @@ def _sensible(study: Any, cells: list[Cell], faults: settings.Faults) -> None:
             faults.add(
                 where, f"has none of the figures; it has {', '.join(own[0].subject.figures)}"
             )
+        if spec["name"] == "randomized-response" and any(cell.n != 2 for cell in own):
+            faults.add(where, "takes two utilities: n must be 2")
         if own and not own[0].subject.closed and study.draws == 0:
             faults.add(where, "has no exact figures: draws must be > 0")
 

@@ -82,7 +82,15 @@ class _Run:
             self.salvage()
             raise
         finally:
+            self.leave()
+
+    def leave(self) -> None:
+        """Wait for the workers to end; a further Ctrl-C does not wait."""
+        try:
             self.pool.close()
+        except KeyboardInterrupt:
+            self.pool.abandon()
+            raise
 
     def alone(self, number: int) -> None:
         """A task without a pool."""
@@ -180,11 +188,15 @@ class _Run:
 
     def salvage(self) -> None:
         """After an interrupt or a failure: let running tasks end, and keep what is done."""
-        running = [future for future in self.waiting if not future.cancel()]
-        for future in wait(running, timeout=PATIENCE).done:
-            if not future.cancelled() and future.exception() is None:
-                with contextlib.suppress(Exception):  # what stopped the run is told, not this
-                    self.keep(future.result())
+        try:
+            running = [future for future in self.waiting if not future.cancel()]
+            for future in wait(running, timeout=PATIENCE).done:
+                if not future.cancelled() and future.exception() is None:
+                    with contextlib.suppress(Exception):  # what stopped the run is told, not this
+                        self.keep(future.result())
+        except KeyboardInterrupt:  # once more: what runs is given up
+            self.pool.abandon()
+            raise
 
 
 def _failed(number: int, error: BaseException) -> StudyError:

@@ -20,11 +20,12 @@ from typing import Any
 from ..errors import ParameterError, StudyError
 from . import machine
 from .progress import Progress
+from .settings import placeless
 from .written import draft_of, line_of, locked, publish, results_in, unwritten
 
 __all__ = ["Folder", "Progress", "compare", "create", "described", "opened", "publish", "read"]
 
-STUDY, TASKS = "study.json", "tasks.jsonl"
+STUDY, TASKS, FORMAT = "study.json", "tasks.jsonl", 1
 
 
 class Folder(Progress):
@@ -86,6 +87,7 @@ def create(path: Path, study: Any) -> Folder:
         told = {
             "study": study.to_dict(),
             "key": study.key,
+            "format": FORMAT,
             "versions": machine.versions(),
             "machine": machine.described(),
         }
@@ -140,6 +142,8 @@ def _told(path: Path) -> tuple[dict[str, Any], str]:
         versions, study, key = dict(told["versions"]), dict(told["study"]), str(told["key"])
     except (OSError, ValueError, KeyError, TypeError):
         raise StudyError(f"{path} is not the results folder of a study") from None
+    if told.get("format") != FORMAT:
+        raise StudyError(f"{path} is written in another format than this version's: run it anew")
     for name, own in machine.versions().items():
         if name in ("fastexp", "numpy") and versions.get(name) != own:
             raise StudyError(
@@ -167,6 +171,7 @@ def _own(path: Path, wanted: Any | None) -> Any:
 
 def compare(path: Path, found: dict[str, Any], wanted: dict[str, Any]) -> None:
     """Refuse a folder of another study, with the settings that differ (1 and 1.0 do)."""
+    found, wanted = placeless(found), placeless(wanted)
     lines = [
         f"\n  {key}: {found.get(key)!r} there, {wanted.get(key)!r} here"
         for key in sorted({*wanted, *found})

@@ -3,39 +3,45 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
-from .._typing import FloatArray
 from ..errors import StudyError
-from .sketch import unpacked
-from .sums import UNIT, ExactMoments, ExactSum, exact
+from .sketch import BINS, unpacked
+from .sums import ExactMoments, ExactSum
 
+FEW = 1 << 12  # tasks whose bins int64 can add
 NOT_OF_IT = "a task's result is not one of this study"
 NOT_FINITE = "a figure is infinite or not a number: are bounds too wide?"
 
 
 class Bins:
-    """A sketch's bins, added exactly: integers in units of 2**-1074."""
+    """A sketch's bins, added exactly: int64 for a while, then Python's integers."""
 
-    __slots__ = ("held",)
+    __slots__ = ("_added", "_recent", "_totals")
 
     def __init__(self) -> None:
-        self.held: dict[int, int] = defaultdict(int)
+        self._recent, self._added = np.zeros(BINS, np.int64), 0
+        self._totals = np.zeros(BINS, object)
 
     def add(self, pack: list[Any]) -> None:
-        """Add the bins of one task."""
+        """Add the bins of one task, of less than 2**50 each."""
         first, values = unpacked(pack)
-        for at, value in enumerate(values, first):
-            self.held[at] += exact(value)
+        self._recent[first : first + values.size] += values
+        self._added += 1
+        if self._added == FEW:
+            self._settle()
 
-    def dense(self, size: int) -> FloatArray:
-        """All bins as floats, each rounded once."""
-        made = np.zeros(size)
-        for at, of in self.held.items():
-            made[at] = of / (1 << UNIT)
-        return made
+    def _settle(self) -> None:
+        self._totals += self._recent
+        self._recent[:], self._added = 0, 0
+
+    def sums(self) -> list[int]:
+        """The running sums of all bins, exact."""
+        self._settle()
+        return list(accumulate(self._totals.tolist()))
 
 
 class Figure:
@@ -56,7 +62,7 @@ class Figure:
         for name, total in part.get("sums", {}).items():
             self.sums[name].add(total)
         self.most = max(self.most, part.get("most", 0.0))
-        for kind in ("exact", "variance", "drawn"):
+        for kind in ("exact", "drawn"):
             if kind in part:
                 self.bins.setdefault(kind, Bins()).add(part[kind])
 

@@ -75,6 +75,12 @@ class Pool:
         self.executor = self._make()
         return True
 
+    def abandon(self) -> None:
+        """Kill processes of ours: nobody waits for them any longer."""
+        for process in list((getattr(self.executor, "_processes", None) or {}).values()):
+            if self._ours:
+                process.kill()
+
     def close(self) -> None:
         """Wait for the workers and let them go; an executor that was given is left alone."""
         if self._ours and "executor" in self.__dict__:

@@ -20,14 +20,19 @@ def described(table: dict[str, Any]) -> dict[str, Any]:
     """The settings of a file, with a digest of what it holds: another content is another study."""
     unknown = sorted(set(table) - set(SETTINGS))
     if unknown:
-        raise ParameterError(f"unknown settings {', '.join(unknown)}; a file has file and column")
+        raise ParameterError(
+            f"unknown settings {', '.join(unknown)}; a file has file, column and label"
+        )
+    words = [table["file"], table.get("column", "x"), table.get("label", "x")]
+    if not all(isinstance(word, str) and word and word.isprintable() for word in words):
+        raise ParameterError("file, column and label must be printable text")
     path = Path(str(table["file"]))
     records, digest = _records(str(path), str(table.get("column", "")))
     if table.get("digest", digest) != digest:
         raise ParameterError("the file is not the one that the study was made with")
     if records.size == 0:
         raise ParameterError("the file holds no records")
-    return {**table, "file": str(path.absolute()), "digest": digest}
+    return {**table, "file": str(path.resolve()), "digest": digest}
 
 
 def resampled(random: Any, rows: int, n: int, data: dict[str, Any]) -> AnyArray:
@@ -58,7 +63,7 @@ def _read(file: str, column: str, *_version: int) -> tuple[AnyArray, str]:
     path = Path(file)
     try:
         if path.suffix == ".npy":
-            found = np.load(path, allow_pickle=False)
+            found = _npy(path, column)
         elif path.suffix in (".parquet", ".pq"):
             found = _parquet(path, column)
         else:
@@ -71,6 +76,12 @@ def _read(file: str, column: str, *_version: int) -> tuple[AnyArray, str]:
         raise ParameterError(f"{file} is not what its name says, or is not all numbers") from None
     records = _numbers(np.asarray(found))
     return records, hashlib.blake2b(records.tobytes(), digest_size=8).hexdigest()
+
+
+def _npy(path: Path, column: str) -> AnyArray:
+    if column:
+        raise ParameterError("column must not be given: a .npy file has none")
+    return np.asarray(np.load(path, allow_pickle=False))
 
 
 def _numbers(found: AnyArray) -> AnyArray:
@@ -91,18 +102,35 @@ def _csv(path: Path, column: str) -> AnyArray:
         rows = csv.reader(file, skipinitialspace=True)
         header = [name.strip() for name in next(rows, [])]
         place = _place(header, column)
-        texts = [row[place] if place < len(row) else "" for row in rows if row]
-    return np.array([float(text) for text in texts])
+        return np.array([_number(row, place, rows.line_num) for row in rows if row])
+
+
+def _number(row: list[str], place: int, line: int) -> float:
+    """The number in a row; the error tells where it should be, not what is there."""
+    try:
+        return float(row[place])
+    except (ValueError, IndexError):
+        raise ParameterError(f"line {line} of the file has no number in the column") from None
 
 
 def _place(header: list[str], column: str) -> int:
     if column in header:
         return header.index(column)
-    if not column and len(header) == 1:
+    if not column and len(header) == 1 and not _is_number(header[0]):
         return 0
-    listed = ", ".join(header[:20])
+    if any(_is_number(name) for name in header):  # records, and not to be told
+        raise ParameterError("the file's first row must hold the names of its columns")
+    listed = ", ".join(header[:20]) or "none: the file is empty"
     got = f"got {column!r}" if column else "none was given"
     raise ParameterError(f"column must be one of {listed}; {got}")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _parquet(path: Path, column: str) -> AnyArray:
@@ -115,4 +143,4 @@ def _parquet(path: Path, column: str) -> AnyArray:
     except pl.exceptions.PolarsError:
         raise ValueError from None
     name = frame.columns[_place(frame.columns, column)]
-    return np.asarray(frame[name].drop_nulls().to_numpy())
+    return np.asarray(frame[name].to_numpy())

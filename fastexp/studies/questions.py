@@ -72,7 +72,7 @@ def revenue(rows: Rows) -> list[Table]:
     )
     return [
         by_epsilon(f"Revenue loss: {words}", found, "exact", note)
-        for words, found in each(picked(rows, figure="loss"), "data")
+        for words, found in each(picked(rows, figure="loss"), "data", "n")
     ]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from ..errors import ParameterError
 from . import questions, table1
 from .questions import Rows, Table
-from .study import Study
+from .study import Study, check_known
 
 
 @dataclass(frozen=True)
@@ -19,12 +19,18 @@ class Ready:
     question: str
     settings: dict[str, Any]
     tables: Callable[[Rows], list[Table]] = questions.nothing
+    fixed: tuple[str, ...] = ("data", "mechanisms", "figures")  # what the tables rest on
 
 
 TENS = (0.001, *(10.0 * i + 0.001 for i in range(1, 10)))  # the tutorial's epsilons
 MOST = 10**6
 READY: dict[str, Ready] = {
-    "table1": Ready(table1.QUESTION, table1.SETTINGS, table1.tables),
+    "table1": Ready(
+        table1.QUESTION,
+        table1.SETTINGS,
+        table1.tables,
+        ("data", "n", "bounds", "mechanisms", "figures"),
+    ),
     "price-tradeoff": Ready(
         "How much revenue does the privacy of bids cost?",
         {
@@ -133,7 +139,10 @@ READY: dict[str, Ready] = {
             "n": (100, 1000),
             "bounds": (-10, 10),
             "epsilon": (0.5, 1.0, 2.0),
-            "mechanisms": ["median", "exponential"],
+            "mechanisms": [
+                {"name": "median", "convention": "lower", "label": "median"},
+                "exponential",
+            ],
             "datasets": 50,
             "draws": 100,
             "figures": (
@@ -169,8 +178,9 @@ def ready(name: str, **changes: Any) -> Study:
     ParameterError
         If there is no such study, or a setting is wrong.
     """
-    if name not in READY:
+    if name not in list(READY):  # a list cannot be looked up
         raise ParameterError(f"study must be one of {', '.join(READY)}, got {name!r}")
+    check_known(changes)
     found = READY[name]
     return Study(**{"name": name, "question": found.question, **found.settings, **changes})
 
@@ -180,6 +190,7 @@ def tables(results: Any) -> list[Table]:
     found = results.to_dict()["study"]
     if found["name"] not in READY:
         return []
-    own = ready(found["name"]).to_dict()
-    same = all(found[key] == own[key] for key in ("data", "mechanisms", "figures"))
-    return READY[found["name"]].tables(results.rows) if same else []
+    known, own = READY[found["name"]], ready(found["name"]).to_dict()
+    if any(found[key] != own[key] for key in known.fixed):
+        return []
+    return [table for table in known.tables(results.rows) if table.rows]

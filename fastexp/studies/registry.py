@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import _validate
 from ..errors import ParameterError
 from ..mechanisms.exponential import Exponential
 from ..mechanisms.laplace import Laplace
@@ -94,7 +95,7 @@ STATISTICS: dict[str, Any] = {
 
 
 def _laplace(epsilon: float, bounds: Bounds, p: dict[str, Any]) -> Subject:
-    word, inside = p.pop("statistic", "value"), p.pop("bounded", False)
+    word, inside = p.pop("statistic", "value"), _validate.flag("bounded", p.pop("bounded", False))
     if word not in STATISTICS:
         raise ParameterError(f"statistic must be one of {', '.join(STATISTICS)}, got {word!r}")
     if inside and bounds is None:

@@ -115,7 +115,7 @@ class StudyResults:
         str
         """
         text = io.StringIO(newline="")
-        writer = csv.DictWriter(text, list(COLUMNS))
+        writer = csv.DictWriter(text, list(COLUMNS), lineterminator="\n")
         writer.writeheader()
         writer.writerows(self.rows)
         return _written(text.getvalue(), path)

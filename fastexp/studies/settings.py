@@ -20,6 +20,7 @@ from .subjects.subject import FIGURES
 
 MOST_DATASETS, MOST_DRAWS, MOST_N = 10**12, 10**7, 10**9
 LARGEST = sys.float_info.max
+LEAST_LEVEL = 1e-9
 BLOCK_RECORDS, BLOCK_DRAWS, MOST_BLOCK = 1 << 18, 1 << 20, 1024
 
 
@@ -40,7 +41,7 @@ class Faults:
         try:
             return make()
         except FastexpError as error:
-            self.add(where, str(error))
+            self.add(where, str(error).replace(" (pass any_epsilon=True if it is meant)", ""))
         except TypeError:
             self.add(where, "a value has the wrong type")
         return None
@@ -62,6 +63,16 @@ def plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.tolist()
     return value.item() if isinstance(value, np.generic) else value
+
+
+def placeless(settings: dict[str, Any]) -> dict[str, Any]:
+    """A study's settings without the places of files: their digests tell what they hold."""
+
+    def without(data: dict[str, Any]) -> dict[str, Any]:
+        known = "digest" in data
+        return {key: value for key, value in data.items() if key != "file" or not known}
+
+    return {**settings, "data": [without(data) for data in settings.get("data", [])]}
 
 
 def from_file(path: Path, known: list[str]) -> dict[str, Any]:
@@ -117,8 +128,7 @@ def normalise(study: Any, faults: Faults) -> dict[str, Any]:
         made["block"] = _one("block", study.block, _counting(1, 10**6), faults)
     elif not faults.found:
         made["block"] = _block(made)
-    if not isinstance(study.question, str):
-        faults.add("question", "must be text")
+    _one("question", study.question, text, faults)
     return made
 
 
@@ -161,22 +171,29 @@ def _one(key: str, value: Any, one: Callable[[Any], Any], faults: Faults) -> Any
     return faults.attempt(key, lambda: one(plain(value)))
 
 
+def _short(value: Any) -> str:
+    told = repr(value)
+    return told if len(told) <= 60 else f"{told[:57]}..."
+
+
 def _positive(value: Any) -> float:
     if not _finite(value) or value <= 0:
-        raise ParameterError(f"must be numbers > 0 (nats), got {value!r}")
+        raise ParameterError(f"must be numbers > 0 (nats), got {_short(value)}")
     return float(value)
 
 
 def _level(value: Any) -> float:
-    if not _finite(value) or not 0 < value < 1:
-        raise ParameterError(f"must be numbers between 0 and 1, got {value!r}")
+    if not _finite(value) or not LEAST_LEVEL <= value <= 1 - LEAST_LEVEL:
+        raise ParameterError(f"must be numbers between 1e-9 and 1 - 1e-9, got {_short(value)}")
     return float(value)
 
 
 def _counting(least: int, most: int) -> Callable[[Any], int]:
     def one(value: Any) -> int:
         if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-            raise ParameterError(f"must be an integer between {least} and {most}, got {value!r}")
+            raise ParameterError(
+                f"must be an integer between {least} and {most}, got {_short(value)}"
+            )
         return value
 
     return one
@@ -210,11 +227,27 @@ def _tables(key: str, value: Any, one: Callable[[dict[str, Any]], Any], faults: 
     return tuple(made)
 
 
+def text(value: Any) -> str:
+    """Text that a file can hold: no halves of a character."""
+    try:
+        value.encode()
+    except (AttributeError, UnicodeError):
+        raise ParameterError("must be text") from None
+    return str(value)
+
+
+def label(table: dict[str, Any]) -> None:
+    """Check the label that a table of settings may have."""
+    if not text(table.get("label", "x")).strip():
+        raise ParameterError("label must not be empty")
+
+
 def _named(table: dict[str, Any], known: Any, what: str) -> None:
-    if table.get("name") not in known:
+    if not isinstance(table.get("name"), str):
+        raise ParameterError(f"name must be text: one of {', '.join(known)}")
+    if table["name"] not in known:
         raise ParameterError(f"unknown {what} {table.get('name')!r}; there are {', '.join(known)}")
-    if not isinstance(table.get("label", ""), str):
-        raise ParameterError("label must be text")
+    label(table)
 
 
 def _data(table: dict[str, Any]) -> dict[str, Any]:

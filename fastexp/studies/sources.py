@@ -19,6 +19,7 @@ from ..errors import ParameterError
 
 Make = Callable[[np.random.Generator, int, int, dict[str, Any]], AnyArray]
 RECORDS, UTILITIES = "records", "utilities"
+WIDEST = 1e150  # of a parameter: squares of data are then finite
 
 
 @dataclass(frozen=True)
@@ -154,18 +155,31 @@ def check(name: str, p: dict[str, Any]) -> dict[str, Any]:
     for key, value in full.items():
         if not _finite(value):
             raise ParameterError(f"{key} must be a finite number, got {value!r}")
-    for key in ("sd", "sigma", "median", "values", "votes", "most", "lead"):
-        if key in full and full[key] <= 0:
-            raise ParameterError(f"{key} must be > 0, got {full[key]!r}")
-    for key in ("values", "votes", "most"):
-        if key in full and full[key] != int(full[key]):
-            raise ParameterError(f"{key} must be an integer, got {full[key]!r}")
-    for key in ("exponent", "heaping", "share"):
-        if key in full and not 0 <= full[key] <= (1 if key == "share" else 100):
-            raise ParameterError(f"{key} is out of range, got {full[key]!r}")
+    for key, value in full.items():
+        _in_range(key, value)
     if name in ("uniform", "bimodal") and not full["low"] < full["high"]:
         raise ParameterError("low must be less than high")
     return full
+
+
+WHOLE: dict[str, float] = {
+    "values": 10**8,
+    "votes": 10**15,
+    "most": 10**15,
+}  # integers, and the most they may be
+POSITIVE = ("sd", "sigma", "median", "lead", *WHOLE)
+LIMITED: dict[str, float] = {"exponent": 100, "heaping": 100, "share": 1}
+
+
+def _in_range(key: str, value: float) -> None:
+    """Refuse what a generator cannot draw with."""
+    if key in POSITIVE and value <= 0:
+        raise ParameterError(f"{key} must be > 0, got {value!r}")
+    if key in WHOLE and value != int(value):
+        raise ParameterError(f"{key} must be an integer, got {value!r}")
+    most = {**WHOLE, **LIMITED}.get(key, WIDEST)
+    if value > most or value < (0.0 if key in LIMITED else -WIDEST):
+        raise ParameterError(f"{key} is out of range, got {value!r}")
 
 
 def _numbers(values: Any) -> list[float | int]:
@@ -175,6 +189,8 @@ def _numbers(values: Any) -> list[float | int]:
         raise ParameterError("values must be a list of numbers, at least one")
     if not all(map(_finite, listed)):
         raise ParameterError("values must be finite numbers")
+    if not all(abs(value) <= 2**53 for value in listed if isinstance(value, int)):
+        raise ParameterError("values must be numbers that float64 holds exactly")
     return list(listed)
 
 

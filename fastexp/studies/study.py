@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
+from ..errors import ParameterError
 from . import settings
 from .cells import Cell, cells_of
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from .results import StudyResults
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Study:
     """An accuracy study: how wrong private answers are, on which data, against what rivals.
 
@@ -40,7 +41,7 @@ class Study:
         Records in a data set (candidates, where the data are utilities).
     bounds : (number, number), optional
         Public limits of records and answers; mechanisms of numbers need them. Data sets are
-        clamped to them, and the truth is that of the clamped data.
+        clamped to them, and the truth is that of the clamped data. Utilities are not.
     datasets : int
         How many data sets a cell has.
     draws : int
@@ -53,8 +54,8 @@ class Study:
     seed : int
         The key of all data sets and draws, in [0, 2**64).
     block : int, optional
-        Data sets of one task; default: some 2**18 records or 2**20 draws. It is part of what a
-        study is: other blocks are other data sets.
+        Data sets of one task; default: some 2**18 records of the largest n, or 2**20 draws. It
+        is part of what a study is: other blocks are other data sets.
     question : str
         What the study asks, for its report.
 
@@ -67,8 +68,9 @@ class Study:
     -----
     A task (a block of data sets) is a pure function of the study and the task's number, and
     sums of tasks are exact: the table has the same bytes for any executor, number of workers,
-    order and number of retries (with one version of NumPy and of fastexp). Memory does not
-    grow with the number of data sets.
+    order and number of retries, with one version of NumPy and of fastexp and CPUs of one kind
+    (NumPy's logarithms differ in the last bit between some). Memory does not grow with the
+    number of data sets.
 
     Examples
     --------
@@ -141,6 +143,7 @@ class Study:
         ParameterError
             If the file is not TOML (or JSON), or the study is not valid: all faults at once.
         """
+        check_known(changes)
         return cls(**{**settings.from_file(Path(path), known=_names(cls)), **changes})
 
     @staticmethod
@@ -168,6 +171,9 @@ class Study:
 
         return ready(name, **changes)
 
+    def __eq__(self, other: object) -> bool:
+        return self.key == other.key if isinstance(other, Study) else NotImplemented
+
     def __hash__(self) -> int:
         return hash(self.key)
 
@@ -180,8 +186,11 @@ class Study:
 
     @property
     def key(self) -> str:
-        """16 hexadecimal digits that name this study, with the version of fastexp."""
-        text = json.dumps([__version__, self.to_dict()], sort_keys=True)
+        """16 hexadecimal digits that name this study, with the version of fastexp.
+
+        Files of data count by what they hold, not by where they are. 1 and 1.0 are two keys.
+        """
+        text = json.dumps([__version__, settings.placeless(self.to_dict())], sort_keys=True)
         return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
     def run(
@@ -261,6 +270,15 @@ class Study:
 
 def _made(settings: dict[str, Any]) -> Study:
     return Study(**settings)
+
+
+def check_known(changes: dict[str, Any]) -> None:
+    """Refuse settings that a study does not have."""
+    unknown = sorted(set(changes) - set(_names(Study)))
+    if unknown:
+        raise ParameterError(
+            f"a study has no {', '.join(unknown)}; it has {', '.join(_names(Study))}"
+        )
 
 
 def _names(cls: type) -> list[str]:

@@ -9,6 +9,7 @@ import numpy as np
 from .._typing import AnyArray, FloatArray
 from . import population, sketch
 from .cells import Cell, Group, groups_of
+from .settings import takes_utilities
 from .sources import SOURCES
 from .subjects.subject import Block
 
@@ -49,7 +50,8 @@ def run_task(study: Any, number: int) -> dict[str, Any]:
     group = groups_of(study)[g]
     made = data_sets(group, place, rows)
     bounds = study.bounds
-    limits = None if bounds is None else (float(bounds[0]), float(bounds[1]))
+    free = bounds is None or takes_utilities(group.data)
+    limits = None if free else (float(bounds[0]), float(bounds[1]))
     cells = [cell for cell in study._cells if cell.group == g]
     block = Block(made, first, limits, [cell.subject for cell in cells])
     return {"task": number, "rows": rows, "cells": [_sums(cell, block, study) for cell in cells]}
@@ -121,13 +123,13 @@ def _moments(x: FloatArray) -> list[float]:
 
 
 def _sketched(cell: Cell, block: Block, figure: str, values: FloatArray | None) -> dict[str, Any]:
-    """Counts of draws in bins, and the exact probabilities with the variances of counts."""
+    """Counts of draws in bins, and what is expected of one draw for each data set."""
     edges = cell.edges(figure)
     made: dict[str, Any] = {}
     if cell.subject.closed:
         below = np.clip(cell.subject.within(block, figure, edges), 0.0, 1.0)
-        made["exact"] = sketch.packed(np.diff(np.add.reduce(below, axis=0), prepend=0.0))
-        made["variance"] = sketch.packed(np.add.reduce(below * (1.0 - below), axis=0))
+        sums = np.append(np.add.reduce(below, axis=0), float(below.shape[0]))
+        made["exact"] = sketch.packed(np.diff(sketch.quanta(sums), prepend=0))
     if values is not None:
         made["drawn"] = sketch.packed(sketch.counts(values, edges))
     return made

@@ -7,6 +7,7 @@ import numpy as np
 from ... import _noise, _smooth
 from ..._typing import AnyArray, FloatArray
 from ...laws.noise_errors import sides, variance
+from ...laws.pieces import quiet
 from .subject import Block, TrueNumber, squared
 
 
@@ -51,6 +52,7 @@ class Noisy(TrueNumber):
         what = self.mechanism._kind, *self._placed(block), self.mechanism._limits
         return _noise.simulate(*what, key, block.streams, size, 1)
 
+    @quiet
     def within(self, block: Block, figure: str, edges: FloatArray) -> FloatArray:  # noqa: ARG002
         """P(|output - T| <= edge): a side is all in from its bound on, as answers are clamped."""
         centres, scales = (part[:, None] for part in self._placed(block))

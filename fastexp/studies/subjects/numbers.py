@@ -95,4 +95,5 @@ class LaplaceSubject(TrueNumber):
     def most(self, figure: str, n: int) -> float:  # noqa: ARG002
         if self.mechanism.bounds is not None:
             return self.high - self.low
-        return 64.0 * float(self.mechanism.sensitivity) / float(self.mechanism.epsilon)
+        scale = float(self.mechanism.sensitivity) / float(self.mechanism.epsilon)
+        return 64.0 * scale + float(self.mechanism.step)

@@ -27,7 +27,7 @@ class Ranked(TrueNumber):
         plain = statistic.width == 0 and statistic.near is None
         if plain and statistic.grid.for_kernels is not None:  # else losses of draws are not known
             self.figures = (*self.figures, "loss", "loss_quantile")
-        if isinstance(mechanism, Median):
+        if isinstance(mechanism, Median) and _of_theorem_1(mechanism):
             self.figures = (*self.figures, "theorem_1")
 
     def truths(self, block: Block) -> FloatArray:
@@ -81,6 +81,12 @@ class Ranked(TrueNumber):
         how: dict[str, Any] = {"bounds": (self.low, self.high), "failure": failure}
         epsilon = self.mechanism.epsilon
         return np.array([error_bound(row, epsilon, **how) for row in block.ordered])
+
+
+def _of_theorem_1(median: Median) -> bool:
+    """Whether the theorem is about this median: the paper's, and none of its kin."""
+    paper = median.convention == "lower" and median.neighbors == "add-remove"
+    return paper and not median.widen
 
 
 def middle(convention: str) -> Any:

@@ -108,9 +108,13 @@ class Response(Selection):
     def _bits(self, block: Block) -> AnyArray:
         return (block.rows[:, 1] > block.rows[:, 0]).astype(np.int64)
 
+    def _tied(self, block: Block) -> AnyArray:
+        return np.asarray(block.rows[:, 1] == block.rows[:, 0])  # no answer is wrong then
+
     def exact(self, block: Block, figures: tuple[str, ...]) -> dict[str, FloatArray]:
         lies = [float(self.mechanism.law(int(b)).probabilities[1 - b]) for b in self._bits(block)]
-        return {figure: np.array(lies) for figure in figures}
+        wrong = np.where(self._tied(block), 0.0, np.array(lies))
+        return dict.fromkeys(figures, wrong)
 
     def variances(self, block: Block, exact: dict[str, FloatArray]) -> dict[str, FloatArray]:  # noqa: ARG002
         return {figure: p * (1.0 - p) for figure, p in exact.items()}
@@ -124,5 +128,5 @@ class Response(Selection):
         return np.array(drawn)
 
     def values(self, block: Block, drawn: AnyArray, figures: tuple[str, ...]) -> dict[str, Any]:
-        wrong = (drawn != self._bits(block)[:, None]).astype(np.float64)
-        return {"error": wrong} if "error" in figures else {}
+        wrong = (drawn != self._bits(block)[:, None]) & ~self._tied(block)[:, None]
+        return {"error": wrong.astype(np.float64)} if "error" in figures else {}

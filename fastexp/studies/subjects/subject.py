@@ -102,6 +102,10 @@ class Subject(ABC):
         """By how much one draw's figure can differ from another's at most, on these data sets."""
         return self.most(figure, block.n)
 
+    def rounding(self, figure: str) -> float:  # noqa: ARG002
+        """What rounding an output can make of a figure: smaller ones cannot be drawn."""
+        return 0.0
+
     def resolution(self, figure: str, n: int, whole: bool) -> float:  # noqa: ARG002
         """A number that all errors (or losses) are multiples of; 0: there is none.
 
@@ -142,6 +146,10 @@ class TrueNumber(Subject):
         if "error" in figures:
             made["error"] = np.abs(off)
         return made
+
+    def rounding(self, figure: str) -> float:
+        ends = max(abs(self.low), abs(self.high))
+        return 0.0 if figure.startswith("loss") else 4.0 * float(np.spacing(ends))
 
     def most(self, figure: str, n: int) -> float:
         return float(n) if figure.startswith("loss") else self.high - self.low
