@@ -13,7 +13,9 @@ import pytest
 import fastexp as fx
 from fastexp.cli import main, output
 from fastexp.studies import figures, ready
+from fastexp.studies.registry import MECHANISMS
 from fastexp.studies.results import StudyResults
+from fastexp.studies.sources import SOURCES
 
 TOML = """\
 question = "How far off?"
@@ -51,8 +53,11 @@ def test_the_list_tells_names_sizes_and_questions(capsys: pytest.CaptureFixture[
     assert (code, err) == (0, "")
     lines = out.splitlines()
     assert lines[0].split() == ["study", "cells", "data", "sets", "draws", "question"]
-    assert [line.split()[0] for line in lines[1:]] == list(ready.READY)
-    for line, (name, known) in zip(lines[1:], ready.READY.items(), strict=True):
+    studies = lines[1 : 1 + len(ready.READY)]
+    assert [line.split()[0] for line in studies] == list(ready.READY)
+    others = [line.split()[0] for line in lines[1 + len(ready.READY) :] if line]
+    assert others == ["data", *SOURCES, "mechanism", *MECHANISMS]
+    for line, (name, known) in zip(studies, ready.READY.items(), strict=True):
         assert line.endswith(f"  {known.question}")
         assert f" {ready.ready(name).datasets:,} " in line
     code, out, _ = call(capsys, "list", "--json")

@@ -22,7 +22,7 @@ FILES = (".toml", ".json")
 
 
 def study_list(options: Namespace) -> None:
-    """Print the studies that come with fastexp.
+    """Print the studies that come with fastexp, and what a study of one's own can name.
 
     Parameters
     ----------
@@ -32,14 +32,37 @@ def study_list(options: Namespace) -> None:
     from ..studies import ready
 
     found = [_described(ready.ready(name)) for name in ready.READY]
+    data, mechanisms = _parts()
     if options.json:
-        output.as_json({"kind": "studies", "studies": found})
+        output.as_json(
+            {"kind": "studies", "studies": found, "data": data, "mechanisms": mechanisms}
+        )
         return
     rows = [
         (s["name"], f"{s['cells']:,}", f"{s['datasets']:,}", f"{s['draws']:,}", s["question"])
         for s in found
     ]
     output.table(("study", "cells", "data sets", "draws", "question"), rows, ("question",))
+    for title, parts in (("data", data), ("mechanism", mechanisms)):
+        print()
+        lines = [(part["name"], ", ".join(part["parameters"]), part["about"]) for part in parts]
+        output.table((title, "parameters", "what it is"), lines, ("parameters", "what it is"))
+
+
+def _parts() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The generators of data and the mechanisms that a study can name."""
+    from ..studies.registry import MECHANISMS
+    from ..studies.sources import SOURCES
+
+    data = [
+        {"name": name, "parameters": list(source.defaults), "about": source.about}
+        for name, source in SOURCES.items()
+    ]
+    mechanisms = [
+        {"name": name, "parameters": list(entry.parameters), "about": f"fastexp.{entry.about}"}
+        for name, entry in MECHANISMS.items()
+    ]
+    return data, mechanisms
 
 
 def _described(study: Study) -> dict[str, Any]:
