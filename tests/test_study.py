@@ -101,7 +101,7 @@ class TestSettings:
         assert study.data == ({"name": "normal", "mean": 0.0, "sd": 1.0},)
         assert (study.n, study.epsilon, study.datasets, study.draws) == ((1000,), (1.0,), 1000, 100)
         assert (study.figures, study.levels, study.seed) == (("error",), (0.5, 0.95), 0)
-        assert study.block == 262  # 2**18 records
+        assert study.block == 1000  # 2**20 records, or all data sets
         assert fx.Study(**{**LEAST, "draws": 2**16}).block == 16  # 2**20 draws
         assert fx.Study(**{**LEAST, "draws": 0, "n": 1}).block == 1000  # no more than there are
 

@@ -21,7 +21,7 @@ from .subjects.subject import FIGURES
 MOST_DATASETS, MOST_DRAWS, MOST_N = 10**12, 10**7, 10**9
 LARGEST = sys.float_info.max
 LEAST_LEVEL = 1e-9
-BLOCK_RECORDS, BLOCK_DRAWS, MOST_BLOCK = 1 << 18, 1 << 20, 1024
+BLOCK_RECORDS, BLOCK_DRAWS, MOST_BLOCK = 1 << 20, 1 << 20, 4096
 
 
 class Faults:
@@ -133,7 +133,7 @@ def normalise(study: Any, faults: Faults) -> dict[str, Any]:
 
 
 def _block(made: dict[str, Any]) -> int:
-    """Data sets of a task: as many as stay in a cache, and no more draws than 2**20."""
+    """Data sets of a task: some 8 MB of records (smaller ones wait for each other), 2**20 draws."""
     given = [len(d["values"]) for d in made["data"] if isinstance(d.get("values"), list)]
     room = min(BLOCK_RECORDS // max(*made["n"], *given, 1), BLOCK_DRAWS // max(1, made["draws"]))
     return int(max(1, min(room, MOST_BLOCK, made["datasets"])))

@@ -54,7 +54,7 @@ class Study:
     seed : int
         The key of all data sets and draws, in [0, 2**64).
     block : int, optional
-        Data sets of one task; default: some 2**18 records of the largest n, or 2**20 draws. It
+        Data sets of one task; default: some 2**20 records of the largest n, or 2**20 draws. It
         is part of what a study is: other blocks are other data sets.
     question : str
         What the study asks, for its report.
