@@ -1,4 +1,4 @@
-"""Markdown from a result file: ``python -m benchmarks.report FILE [--summary] [--into README]``.
+"""Markdown from result files: ``python -m benchmarks.report FILE... [--summary] [--into README]``.
 
 Every planned row is shown, lost ones in bold; figures have 3 significant digits.
 """
@@ -194,13 +194,17 @@ def put_between(text: str, table: str) -> str:
 def main(argv: list[str] | None = None) -> int:
     """Print the report, or put it into a file; with --check only see whether it is there."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.report", description=__doc__)
-    parser.add_argument("file", type=Path)
+    parser.add_argument("files", type=Path, nargs="+", help="records of different cases")
     parser.add_argument("--summary", action="store_true", help="one line a case")
     parser.add_argument("--into", type=Path, help="a Markdown file with the two markers")
     parser.add_argument("--check", action="store_true", help="exit 1 if --into would change it")
     arguments = parser.parse_args(argv)
-    record = schema.read(arguments.file)
-    table = summary(record) if arguments.summary else markdown(record)
+    records = [schema.read(file) for file in arguments.files]
+    if arguments.summary:
+        first, *others = [summary(record) for record in records]
+        table = "\n".join([first, *("\n".join(other.splitlines()[2:]) for other in others)])
+    else:
+        table = "\n\n".join(markdown(record) for record in records)
     if arguments.into is None:
         print(table)
         return 0

@@ -32,8 +32,10 @@ def read(texts: list[str]) -> Numbers | None:
 def wanted(text: str) -> int | float | None:
     """One text by Python's own int and float."""
     bare = text.strip(" \t")
-    if not bare or bare.lower() == "nan":
+    if bare.lower() in ("", "na", "null", "nan"):
         return math.nan
+    if re.fullmatch(r"[+-]?inf(inity)?", bare, re.IGNORECASE):
+        return float(bare)
     if not PLAIN.fullmatch(text) or not math.isfinite(float(bare)):
         return None
     whole = re.fullmatch(r"[+-]?[0-9]+", bare) and -(2**63) <= int(bare) < 2**63
@@ -67,6 +69,11 @@ NUMBERS = st.one_of(
 def test_texts_are_the_numbers_that_python_reads(texts: list[str]) -> None:
     agrees(texts)
     agrees([text for text in texts if wanted(text) is not None])
+
+
+def test_infinite_numbers_and_gaps() -> None:
+    agrees(["inf", "-Inf", " +infinity", "NA", "null", "nan", ""])
+    agrees(["infinit"])
 
 
 def test_decimals_of_many_digits_are_rounded_once() -> None:
