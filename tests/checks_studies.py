@@ -251,15 +251,15 @@ def theorem_1() -> None:
 
 def run() -> None:
     """Everything."""
-    smooth_sensitivities()
-    with changed((smooth, "DIRECT", 0)):  # the envelope alone; only the interpreter sees this
-        smooth_sensitivities()
-    calibrations()
-    noises()
-    medians_of_rows()
     sketches()
     moments()
     theorem_1()
+    calibrations()
+    smooth_sensitivities()
+    with changed((smooth, "DIRECT", 0)):  # the envelope alone; only the interpreter sees this
+        smooth_sensitivities()
+    noises()
+    medians_of_rows()
     studies()
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import functools
 import math
+import os
 import platform
 import re
+from importlib import import_module
 
 import numba
 import pytest
 
-from fastexp import _jit, warmup
+from fastexp import _jit, _warmup
 
 # These loop over whole arrays. The block-wise ones also slice, and count references for it,
 # outside of the loops.
@@ -32,16 +34,30 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-_jit_warm = warmup()  # imports every kernel, so that the registry is complete
+def build_in_turns() -> None:
+    """Import and build every kernel; of several processes of tests, each its own share first.
+
+    So each kernel is compiled once in a run, and the cache has it when another one asks.
+    """
+    for name in _warmup.MODULES:
+        import_module(f"fastexp.kernels.{name}")
+    names = list(_jit.KERNELS)
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    start = len(names) * worker // workers
+    for name in names[start:] + names[:start]:
+        _jit.KERNELS[name].build()
+
+
+build_in_turns()  # every kernel is in the registry, whose names are parameters below
 
 
 @functools.cache
 def assembly(name: str) -> str:
-    """The machine code of a kernel, compiled afresh: numba keeps no text of cached code."""
-    kernel = _jit.KERNELS[name]
-    dispatcher = numba.njit(**_jit.FLAGS)(kernel.function)
-    dispatcher.compile(kernel.signature)
-    (text,) = dispatcher.inspect_asm().values()
+    """The machine code of a kernel: of the optimised module that it keeps, cached or not."""
+    (compiled,) = _jit.KERNELS[name].dispatcher.overloads.values()
+    module = compiled.library._get_module_for_linking()
+    text: str = compiled.library.codegen._tm.emit_assembly(module)
     return text
 
 

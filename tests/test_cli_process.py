@@ -285,9 +285,19 @@ def test_demo_on_a_terminal() -> None:
 @posix
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
 def test_first_use_on_a_terminal_explains_the_wait(tmp_path: Path) -> None:
-    shown = on_terminal("demo", FASTEXP_CACHE_DIR=str(tmp_path / "fresh"))
-    assert shown.startswith("compiling (some seconds")
-    assert "compiling" not in on_terminal("demo", FASTEXP_CACHE_DIR=str(tmp_path / "fresh"))
+    (tmp_path / "records.csv").write_text("c\na\na\nb\n")
+    question = ("select", str(tmp_path / "records.csv"), *SELECT[2:])  # compiles little
+    fresh = str(tmp_path / "fresh")
+    assert on_terminal(*question, FASTEXP_CACHE_DIR=fresh).startswith("compiling (some seconds")
+    assert "compiling" not in on_terminal(*question, FASTEXP_CACHE_DIR=fresh)
+
+
+def test_the_demo_explains_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def announced() -> None:
+        raise SystemExit(77)
+
+    monkeypatch.setattr("fastexp.cli.demo.announce_compiling", announced)
+    assert main(["demo"]) == 77
 
 
 # ---- info and warmup ----

@@ -1,18 +1,16 @@
 """Would a broken sampler be noticed? Each mutant of the source must fail a deterministic check.
 
-A mutant is a copy of the package with one text replaced; a module of checks runs against it in
-the interpreter, without the compiler.
+A mutant is the package with one text replaced; a module of checks runs against it in the
+interpreter, without the compiler, in a process of its own (`tests.mutating`).
 """
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.mutating import Jury
 
 ROOT = Path(__file__).parent.parent
 
@@ -233,42 +231,25 @@ WHICH = {
 ALL = (MUTANTS, SELECTION, ROWS, NUMBERS, RECORDS, STUDIES)
 
 
-def survives(folder: Path, checks: str, change: tuple[str, str, str] | None) -> tuple[bool, str]:
-    """Whether the checks pass on a copy of the package with one text changed."""
-    shutil.copytree(ROOT / "fastexp", folder / "fastexp")  # with compiled files: half a second
-    (folder / "tests").mkdir()
-    for name in ("__init__.py", f"{checks}.py", "cases.py", "altered.py"):
-        shutil.copy(ROOT / "tests" / name, folder / "tests" / name)
-    if change:
-        path, old, new = change
-        source = (folder / "fastexp" / path).read_text()
-        assert source.count(old) >= 1, f"the text to change is gone from {path}"
-        changed = folder / "fastexp" / path
-        changed.write_text(source.replace(old, new))
-        for stale in (changed.parent / "__pycache__").glob(f"{changed.stem}.*"):
-            stale.unlink()  # its time and size may be the same
-    env = {
-        **os.environ,
-        "NUMBA_DISABLE_JIT": "1",
-        "PYTHONPATH": str(folder),
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
-    command = [sys.executable, "-W", "ignore", "-m", f"tests.{checks}"]
-    run = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=100)
-    return run.returncode == 0, run.stderr[-9000:]
+@pytest.fixture(scope="module")
+def jury():
+    """A process that forks a child for every mutant it is asked about."""
+    with Jury(sorted(set(WHICH.values()))) as asked:
+        yield asked
 
 
 @pytest.mark.parametrize("checks", sorted(set(WHICH.values())))
-def test_the_package_itself_survives(tmp_path, checks):
-    alive, message = survives(tmp_path, checks, None)
-    assert alive, message
+def test_the_package_itself_survives(jury, checks):
+    status, message = jury.verdict(checks, "__init__.py", "import", "import")  # as mutants are read
+    assert status == 0, message
 
 
 @pytest.mark.parametrize("name", WHICH)
-def test_a_mutant_is_killed(tmp_path, name):
-    change = next(group[name] for group in ALL if name in group)
-    alive, message = survives(tmp_path, WHICH[name], change)
-    assert not alive
+def test_a_mutant_is_killed(jury, name):
+    path, old, new = next(group[name] for group in ALL if name in group)
+    assert old in (ROOT / "fastexp" / path).read_text(), f"the text to change is gone from {path}"
+    status, message = jury.verdict(WHICH[name], path, old, new)
+    assert status == 1, (status, message)
     assert "Traceback" in message  # by a failing check, not by a missing interpreter
     assert "SyntaxError" not in message
     assert "ImportError" not in message
