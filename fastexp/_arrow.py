@@ -1,0 +1,124 @@
+"""Arrow columns and frames as NumPy arrays: not copied, without pyarrow.
+
+Polars, pandas, pyarrow, DuckDB and others hand out their data by two methods,
+`__arrow_c_array__` and `__arrow_c_stream__`. What is read here stays valid when the producer is
+gone. Messages say what form is required, and nothing about the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ._arrow_columns import Column, checked, empty, nulls, plain, read
+from ._arrow_tree import Field, Part, tree
+from ._typing import AnyArray
+from .errors import ParameterError, ParameterTypeError
+
+__all__ = ["Column", "column", "is_arrow", "table"]
+
+
+def is_arrow(data: Any) -> bool:
+    """Whether an object hands out Arrow data."""
+    return any(hasattr(type(data), m) for m in ("__arrow_c_array__", "__arrow_c_stream__"))
+
+
+def column(data: Any, argument: str = "data") -> list[Column]:
+    """Give the chunks of an array, a series or a chunked array.
+
+    Parameters
+    ----------
+    data
+        Anything with `__arrow_c_array__` or `__arrow_c_stream__` that is one column.
+    argument
+        What messages call it.
+
+    Returns
+    -------
+    list of Column
+        At least one, so that the type is always known; it is empty if there are no rows.
+
+    Raises
+    ------
+    ParameterTypeError
+        If the data are no Arrow data, a frame, or lists of lists.
+    InvalidRecords
+        If the producer fails, or breaks the interface's rules.
+    """
+    field, parts = _opened(data, argument)
+    if plain(field) == "+s":
+        raise ParameterTypeError(f"{argument} must be one Arrow column, got a frame or a struct")
+    checked(field, argument)
+    return [read(field, part, 0, part.length) for part in parts] or [empty(field)]
+
+
+def table(data: Any, names: Sequence[str], argument: str = "data") -> Iterator[list[Column]]:
+    """Give the named columns of a frame, in this order, batch after batch.
+
+    Parameters
+    ----------
+    data
+        Anything with `__arrow_c_array__` or `__arrow_c_stream__` that is a frame.
+    names
+        Names of columns; no other column is looked at.
+    argument
+        What messages call the frame.
+
+    Returns
+    -------
+    iterator of lists of Column
+        At least one batch, so that types are always known; it is empty if there are no rows.
+        One thread at a time may ask for the next batch.
+
+    Raises
+    ------
+    ParameterTypeError
+        If the data are no Arrow data or no frame, or a named column holds lists of lists.
+    ParameterError
+        If there is no column of a name, or more than one.
+    InvalidRecords
+        If the producer fails, or breaks the interface's rules.
+    """
+    field, parts = _opened(data, argument)
+    if plain(field) != "+s":
+        raise ParameterTypeError(f"{argument} must be a frame with columns, got one Arrow column")
+    where = [_place(field, name, argument) for name in names]
+    for i in where:
+        checked(field.children[i], f"{argument}[{field.children[i].name!r}]")
+    return _batches([field.children[i] for i in where], where, parts)
+
+
+def _opened(data: Any, argument: str) -> tuple[Field, Iterator[Part]]:
+    if not is_arrow(data):
+        kind = type(data).__name__
+        raise ParameterTypeError(f"{argument} must be Arrow data, got an object of type {kind}")
+    return tree(data, argument)
+
+
+def _batches(
+    fields: list[Field], where: list[int], parts: Iterator[Part]
+) -> Iterator[list[Column]]:
+    some = False
+    for part in parts:
+        some, valid = True, nulls(part, 0, part.length)
+        rows = part.offset, part.length
+        columns = [read(f, part.child(i), *rows) for f, i in zip(fields, where, strict=True)]
+        yield [_masked(found, valid) for found in columns]
+    if not some:
+        yield [empty(field) for field in fields]
+
+
+def _masked(found: Column, valid: AnyArray | None) -> Column:
+    """A column whose rows are null where the frame's are, too."""
+    if valid is None:
+        return found
+    return replace(found, valid=valid if found.valid is None else found.valid & valid)
+
+
+def _place(field: Field, name: str, argument: str) -> int:
+    places = [i for i, child in enumerate(field.children) if child.name == name]
+    if len(places) != 1:
+        got = "several" if places else "none"
+        raise ParameterError(f"{argument} must have one column of the name {name!r}, got {got}")
+    return places[0]
