@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from ._release_key import ReleaseKey, release_key
     from ._warmup import warmup
     from .budget import Budget
     from .errors import (
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
         ParameterError,
         ParameterTypeError,
         PrecisionError,
+        PrivacyWarning,
         RandomnessError,
         RoundingModeError,
         ScoreError,
@@ -87,9 +89,11 @@ _HOME = {
     "PermuteAndFlipLaw": "laws.permute_flip",
     "PrecisionError": "errors",
     "Price": "mechanisms.price",
+    "PrivacyWarning": "errors",
     "Quantile": "mechanisms.quantile",
     "RandomizedResponse": "mechanisms.randomized_response",
     "RandomnessError": "errors",
+    "ReleaseKey": "_release_key",
     "ReportNoisyMax": "mechanisms.report_noisy_max",
     "RoundingModeError": "errors",
     "ScoreError": "errors",
@@ -106,6 +110,7 @@ _HOME = {
     "epsilon_for": "laws.bounds",
     "error_bound": "laws.error_bound",
     "loss_bound": "laws.bounds",
+    "release_key": "_release_key",
     "smooth_sensitivity": "smooth",
     "warmup": "_warmup",
 }
@@ -138,9 +143,11 @@ __all__ = [
     "PermuteAndFlipLaw",
     "PrecisionError",
     "Price",
+    "PrivacyWarning",
     "Quantile",
     "RandomizedResponse",
     "RandomnessError",
+    "ReleaseKey",
     "ReportNoisyMax",
     "RoundingModeError",
     "ScoreError",
@@ -157,6 +164,7 @@ __all__ = [
     "epsilon_for",
     "error_bound",
     "loss_bound",
+    "release_key",
     "smooth_sensitivity",
     "warmup",
 ]

@@ -92,8 +92,11 @@ def canonical(found: AnyArray) -> AnyArray:
 def _without_gaps(values: AnyArray, missing: AnyArray, nan: str) -> AnyArray:
     if nan == "raise":
         raise InvalidRecords(MISSING)
-    if nan == "drop":
-        return values[~missing]
+    return values[~missing] if nan == "drop" else filled(values, missing, nan)
+
+
+def filled(values: AnyArray, missing: AnyArray, nan: str) -> AnyArray:
+    """Records with the missing ones at the lower or upper bound, whatever that is."""
     ends = (-np.inf, np.inf) if values.dtype.kind == "f" else (LOWEST, HIGHEST)
     return np.where(missing, ends[nan == "upper"], values).astype(values.dtype, copy=False)
 

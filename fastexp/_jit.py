@@ -30,6 +30,7 @@ import llvmlite
 import numba
 import numpy as np
 from llvmlite import binding as llvm
+from llvmlite import ir
 from numba.core import compiler, serialize, types
 from numba.core.extending import intrinsic
 
@@ -48,6 +49,7 @@ INTERPRETED = bool(vars(numba.config)["DISABLE_JIT"])  # NUMBA_DISABLE_JIT=1: co
 
 NOTHING, I64, U64, F64 = types.void, types.int64, types.uint64, types.float64
 PAIR: Any = vars(types)["Tuple"]((I64, I64))
+PAIR_U64: Any = vars(types)["Tuple"]((U64, U64))
 PAIR_F64: Any = vars(types)["Tuple"]((F64, F64))
 # Inputs are read-only: Arrow buffers, memory maps and frozen tables are, and a signature
 # of a read-only array takes writable ones too.
@@ -195,6 +197,11 @@ if INTERPRETED:
     def wide_vectors() -> None:
         """Nothing: only a compiler has a preference to change."""
 
+    def wide_product(x: Any, y: Any) -> Any:
+        """The 128-bit product of two 64-bit words: its upper and its lower half."""
+        product = int(x) * int(y)
+        return np.uint64(product >> 64), np.uint64(product & ((1 << 64) - 1))
+
 else:
 
     def _bitcast(source: Any, target: Any) -> Any:
@@ -222,3 +229,16 @@ else:
             return context.get_dummy_value()
 
         return types.void(), codegen
+
+    @intrinsic
+    def wide_product(_typingctx: Any, x: Any, y: Any) -> Any:
+        """The 128-bit product of two 64-bit words: one instruction instead of four products."""
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            wide = ir.IntType(128)
+            product = builder.mul(*(builder.zext(arg, wide) for arg in args))
+            halves = builder.lshr(product, ir.Constant(wide, 64)), product
+            words = [builder.trunc(half, ir.IntType(64)) for half in halves]
+            return context.make_tuple(builder, signature.return_type, words)
+
+        return PAIR_U64(x, y), codegen

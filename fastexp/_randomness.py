@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,13 @@ TEXT_BIT = 1 << 63
 UINT64 = np.dtype(np.uint64)
 HEADER = 3  # of `seeds_of`, before the names of the rows
 PERSON = {ROW: b"fastexp.row", TASK: b"fastexp.task", GROUP: b"fastexp.group"}
+
+
+class SampleKey(NamedTuple):
+    """A simulation's key itself, for workers: `make_key` gives it back."""
+
+    low: int
+    high: int
 
 
 def _os_bytes(count: int) -> bytes:
@@ -69,6 +76,8 @@ def make_key(rng: Any) -> WordArray:
     """
     if rng is None:
         return os_words(2)
+    if isinstance(rng, SampleKey):
+        return np.array(rng, dtype=np.uint64)
     if type(rng) is int and rng >= 0:
         return _key_of(rng).copy()
     if isinstance(rng, np.random.Generator):

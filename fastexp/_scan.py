@@ -106,6 +106,12 @@ class Scan:
         exact_scale = Fraction(scale) * self.lift() * self.weighting.base_of(index)
         return reference.accept(self.weighting.rate, self.gap(index), exact_scale, rho, word)
 
+    def first(self, two: WordArray, word: reference.Words) -> int:
+        """The index of a first round from two words, and of rounds from further ones."""
+        own = np.ascontiguousarray(two)
+        status: int = envelope.envelope_draw(*self.arguments(), own)
+        return self.resolve(status, lambda: np.array([word(), word()], np.uint64), word)
+
     def resolve(self, status: int, words: Callable[[], WordArray], word: reference.Words) -> int:
         """The index that `status` of a first round leads to, with further rounds if need be."""
         while status < 0:

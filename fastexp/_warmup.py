@@ -29,6 +29,16 @@ MODULES = (
     "rank_figures",
     "smooth",
     "noise",
+    "blake2b",
+    "chacha20",
+    "group_codes",
+    "grouping",
+    "group_words",
+    "segment_sort",
+    "segment_ranks",
+    "segment_window",
+    "segment_counts",
+    "segment_prices",
 )
 
 

@@ -60,3 +60,7 @@ class PrecisionError(FastexpError, ArithmeticError):
 
 class SensitivityWarning(UserWarning):
     """The stated sensitivity may not hold for the numbers as they are represented."""
+
+
+class PrivacyWarning(UserWarning):
+    """What was asked for tells something of the data that no epsilon covers."""

@@ -17,9 +17,13 @@ from fastexp.kernels import alias_rows, envelope, gumbel, permute_flip
 from fastexp.kernels import rows as kernels
 from tests import checks, checks_rows, checks_selection
 from tests.cases import CASES
+from tests.interpreted_contribution import contribution
+from tests.interpreted_groups import groups
 from tests.interpreted_noise import noise
 from tests.interpreted_numbers import numbers
 from tests.interpreted_rank_errors import rank_errors
+from tests.interpreted_release_keys import release_keys
+from tests.interpreted_segments import segments
 from tests.interpreted_smooth import smooth
 
 LONG_DRAW = 56441  # word 30 of this substream of key 1's row 0 is below 2**40
@@ -193,7 +197,7 @@ def main() -> str:
     checks.flips_are_the_reference()
     selection(digest)
     numbers(digest)
-    for part in (rank_errors, smooth, noise):
+    for part in (rank_errors, smooth, noise, groups, release_keys, contribution, segments):
         part(digest)
     checks.bounded_integers_are_uniform()
     checks.blocks_are_bounded()

@@ -218,6 +218,54 @@ STUDIES = {
 }  # fmt: skip
 
 
+GROUPS = {
+    "weights rounded down": ("reference_groups.py", "return weight_floor(rate, e) + (e > 0)", "return max(weight_floor(rate, e), 1)"),
+    "a table of half the rate": ("grouped/weights.py", "near = [reference.exp_bounds(rate * e, bits)", "near = [reference.exp_bounds(rate * e / 2, bits)"),
+    "weights of far distances forgotten": ("grouped/weights.py", "floor + 1 if floor == top", "floor if floor == top"),
+    "a coin at the bound passes": ("kernels/segment_ranks.py", "left > n or", "left >= ZERO or"),
+    "points beyond the window are certain": ("kernels/segment_ranks.py", " or key & 1:\n        return OPEN", ":\n        return OPEN"),
+    "gaps begin at their record": ("kernels/segment_ranks.py", "    free = points[at - 1] + 1 if at > 0", "    free = points[at - 1] if at > 0"),
+    "gaps one point too long": ("kernels/segment_ranks.py", "above, under = wide_product(np.uint64(points[i] - free), weight)", "above, under = wide_product(np.uint64(points[i] - free + 1), weight)"),
+    "no points behind the last record": ("kernels/segment_ranks.py", "wide_product(np.uint64(size - free), weight)", "wide_product(np.uint64(0), weight)"),
+    "records weigh like gaps": ("kernels/segment_ranks.py", "weight = table[min((point[i] >> 1) - nearest, last)]", "weight = table[min((gap[i] >> 1) - nearest, last)]"),
+    "no carry between words": ("kernels/segment_ranks.py", "one += ONE_WORD if zero < weight else ZERO", "one += ZERO"),
+    "equal records are several points": ("kernels/segment_ranks.py", "if at >= 0 and apart(some):", "if at >= 0:"),
+    "ties below the window forgotten": ("kernels/segment_ranks.py", "while first > 0 and records[first - 1] == records[first]", "while first > 1 and records[0] == records[first]"),
+    "ties above the window forgotten": ("kernels/segment_ranks.py", "while last < records.size - 1 and records[last + 1] == records[last]", "while last < 0"),
+    "records below forgotten": ("kernels/segment_ranks.py", "            below[i] += under\n", "            below[i] += 0\n"),
+    "the bound below from the other side": ("kernels/segment_ranks.py", "2 * least(total - below[0], own, RIGHT) + 1", "2 * least(below[0], own, LEFT) + 1"),
+    "the first sum at the bound": ("kernels/segment_draws.py", "low[at] <= r0)", "low[at] < r0)"),
+    "words exchanged": ("kernels/segment_ranks.py", "below_sum(words[1], words[0],", "below_sum(words[0], words[1],"),
+    "no carry in products": ("kernels/segment_draws.py", "    low += r1\n    over += ONE_WORD if low < r1 else ZERO\n", "    low += r1\n    over += ONE_WORD if low > r1 else ZERO\n"),
+    "the place from the used words": ("kernels/segment_ranks.py", "wide_product(words[2], n)", "wide_product(words[1], n)"),
+    "every group the words of the first": ("kernels/segment_ranks.py", "own = words[WORDS * j : WORDS * (j + 1)]", "own = words[:WORDS]"),
+    "every draw the words of the first": ("kernels/group_words.py", "philox(np.uint64(i), prefix, key)", "philox(np.uint64(i % 2), prefix, key)"),
+    "groups' names forgotten": ("kernels/group_words.py", "philox(names[g], tags[g] ^ key[1], key[0])", "philox(ZERO, tags[g] ^ key[1], key[0])"),
+    "open draws accept everything": ("reference_groups.py", "if rho << 8 >= count * hi:\n            return False", "if rho << 8 >= count * hi:\n            return True"),
+    "open draws by their bound": ("reference_groups.py", "e = (true(point) if loose else bound) - least", "e = bound - least"),
+    "later words of another draw": ("reference_groups.py", "philox(((draw + 1) << 32) + i, prefix, key)", "philox((draw << 32) + i, prefix, key)"),
+    "pivots too near": ("kernels/segment_window.py", "ok = told[0] <= first - below and told[0] + found > last - below", "ok = True"),
+    "pivots of the wrong ranks": ("kernels/segment_window.py", "below, flipped = below + told[0], not flipped", "below, flipped = told[0] + 1, not flipped"),
+    "short sorts of one less": ("kernels/segment_sort.py", "for at in range(0, n, EIGHT):", "for at in range(0, n - 1, EIGHT):"),
+    "merges forget the rest": ("kernels/segment_sort.py", "    while j < n:\n        out[k] = source[j]", "    while j < n - 1:\n        out[k] = source[j]"),
+    "candidates that nobody chose are best": ("kernels/segment_counts.py", "key[i] = 2 * (most - key[i])", "key[i] = 2 * key[i]"),
+    "counts at twice the rate": ("mechanisms/most_common.py", "self._weighting.rate, segments, words, size", "2 * self._weighting.rate, segments, words, size"),
+    "bids pay below them alone": ("kernels/segment_prices.py", "        paying += out[t]\n        out[t] = paying * ticks[t]", "        out[t], paying = paying * ticks[t], paying + out[t]"),
+    "a group's bids stay for the next": ("kernels/segment_prices.py", "    for t in range(out.size):\n        out[t] = 0\n    for", "    for"),
+    "answers in the data's order": ("_group_keys.py", "def codes_of(keys: Any, names: Names, argument: str = \"by\") -> IntArray:", "def codes_of(keys: Any, names: Names, argument: str = \"by\") -> IntArray:\n    names = Names(names.integers, None if names.texts is None else tuple(sorted(names.texts)))"),
+    "a retry is a second release": ("grouped/words.py", "self._secret, self._query = secret_words(key)", "self._secret, self._query = np.frombuffer(__import__(\"os\").urandom(32), np.uint64)"),
+    "words of the raw order": ("grouped/ranks.py", "            sort_all(mapped, part.offsets)\n", "            sort_all(mapped[:0], part.offsets[:1])\n"),
+    "labels do not count": ("_release_key.py", "encoded(\"label\", label)", "encoded(\"label\", \"\")"),
+    "one group too many of a person": ("_contribution.py", "digests, owner[crowd], limits[0])", "digests, owner[crowd], limits[0] + 1)"),
+    "one row too many of a person": ("_contribution.py", "_smallest(digests, pair, limits[1])", "_smallest(digests, pair, limits[1] + 1)"),
+    "persons of no limits": ("grouped/intake.py", "    if request.person is not None:\n        codes = _bounded(", "    if request.person is None:\n        codes = _bounded("),
+    "gaps count": ("grouped/intake.py", "codes = np.where(missing, -1, codes)", "codes = np.where(missing, 0, codes)"),
+    "rows are said to be disjoint": ("grouped/request.py", "apart = self.by is not None or _validate.flag(\"disjoint\", disjoint)", "apart = True"),
+    "limits are free": ("grouped/request.py", "return {**kind, **limits, \"membership\": membership}", "return {**kind, \"membership\": membership}"),
+    "membership is public": ("grouped/request.py", "\"membership\": membership}", "\"membership\": \"public\"}"),
+}  # fmt: skip
+
+
 WHICH = {
     **dict.fromkeys(MUTANTS, "checks"),
     **dict.fromkeys(SELECTION, "checks_selection"),
@@ -225,10 +273,11 @@ WHICH = {
     **dict.fromkeys(NUMBERS, "checks_numbers"),
     **dict.fromkeys(RECORDS, "checks_records"),
     **dict.fromkeys(STUDIES, "checks_studies"),
+    **dict.fromkeys(GROUPS, "checks_groups"),
 }
 
 
-ALL = (MUTANTS, SELECTION, ROWS, NUMBERS, RECORDS, STUDIES)
+ALL = (MUTANTS, SELECTION, ROWS, NUMBERS, RECORDS, STUDIES, GROUPS)
 
 
 @pytest.fixture(scope="module")

@@ -160,7 +160,12 @@ def histogram(part: Any, kind: int, grid: Any, out: Any) -> bool:
 
 def is_fast(grid: Any) -> bool:
     """Whether the kernel's arithmetic is exact, and its places are right within MARGIN."""
-    if grid.points is not None or not grid.simple or grid.size > LARGEST:
+    return is_near(grid) and grid.size <= LARGEST
+
+
+def is_near(grid: Any) -> bool:
+    """The same, for grids of any size: those whose places `fill_indices` finds."""
+    if grid.points is not None or not grid.simple:
         return False
     a, s, d = grid.unit
     reach = (grid.size - 1) * s

@@ -6,14 +6,23 @@ from abc import ABC, abstractmethod
 from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .. import _cells, _validate
 from .._cells import Shape
 from .._rank import valued
 from .._rank_rows import matrix
 from .._records import Source, intake
+from .._release_key import ReleaseKey
 from .._typing import AnyArray, ArrayLike, Membership, Neighbors, RNGLike, SeedLike
 from ..budget import Budget, spend
 from ..errors import ParameterError, ParameterTypeError
+from ..grouped import verbs
+from ..grouped.numbers import read_numbers
+from ..grouped.request import Request
+from ..grouped.segments import Draws, Segments, placed
+from ..grouped.shapes import ShapeDraws
+from ..grouped.words import Words
 from ..privacy import Guarantee, total
 
 if TYPE_CHECKING:
@@ -99,12 +108,22 @@ class NumberMechanism(ABC):
         self,
         records: Any,
         *,
+        by: Any = None,
+        groups: Any = None,
+        offsets: Any = None,
+        person: Any = None,
+        max_groups: int = 1,
+        max_rows: int = 1,
+        disjoint: bool = False,
+        membership: Membership = "private",
+        key: ReleaseKey | None = None,
+        label: str | None = None,
         budget: Budget | None = None,
         threads: int = 1,
         nan: str = "raise",
         assume_sorted: bool = False,
-    ) -> int | float:
-        """One private number, from the operating system's randomness.
+    ) -> Any:
+        """One private number, or one for each group, from the operating system's randomness.
 
         Exact: integers and lazily drawn bits decide, so the output law *is* the mechanism's
         on the public grid. There is no seed and no state.
@@ -115,8 +134,35 @@ class NumberMechanism(ABC):
             One number a person: an array of integers or floats, a path to a .npy file, a
             callable that returns arrays one after the other (anew at each call), or a tuple
             of two sequences, (values, counts). What lies outside the bounds is clamped.
+            An array of shape (rows, n) or a column of lists (Arrow) has an answer a row.
+        by : array_like, shape (n,), optional
+            The group of each record: integers or text, of any array or column type. Records
+            of groups that are not in `groups`, and of none (null), are left out.
+        groups : sequence of int or str, optional
+            With `by`: the public list of groups to answer, without repetition; also those
+            without records are answered. ``"from-data"`` takes the groups that the data
+            have, which are private: with a `PrivacyWarning`. With `offsets`, rows or lists:
+            their names, one each.
+        offsets : array_like of int, shape (m + 1,), optional
+            Records that already lie group by group: those of the i-th are
+            ``records[offsets[i]:offsets[i + 1]]``.
+        person : array_like, shape (n,), optional
+            Whose each record is: integers or text. Of each person at most `max_groups` groups
+            (of those listed) and in each of them at most `max_rows` records count, chosen by
+            a keyed hash. Records of nobody (null) are left out.
+        max_groups, max_rows : int
+            In how many groups one person is, and how many records of theirs each has, at
+            most. Without `person` this is your claim, which nobody checks.
+        disjoint, membership
+            As for `total`: what a budget is charged for rows and groups.
+        key : ReleaseKey, optional
+            The same key, label, mechanism, group and records repeat their answer, so that a
+            retry is not a second release. With `label`.
+        label : str, optional
+            Names the query: one key never serves two.
         budget : Budget, optional
-            Is charged before the records are looked at, and never refunded.
+            Is charged `total` of the call before the records are looked at, and never
+            refunded.
         threads : int
             1; 0 for all that the process may use. Pays from some 1e6 records.
         nan : {"raise", "drop", "lower", "upper"}
@@ -125,17 +171,20 @@ class NumberMechanism(ABC):
             Under neighbors="replace", "drop" would change their number: use a bound.
         assume_sorted : bool
             The records are said to be sorted: a release checks it, in one pass; if they are
-            not, it takes them as unsorted, without a word.
+            not, it takes them as unsorted, without a word. Of no use with groups.
 
         Returns
         -------
-        int or float
-            A point of `grid`: int where bounds and step are.
+        int, float or ndarray
+            A point of `grid`: int where bounds and step are. An array of them, int64 or
+            float64 of shape (m,), in the order of `groups`, for groups, rows and lists; with
+            ``groups="from-data"`` a tuple of the groups (sorted) and that array.
 
         Raises
         ------
         ParameterTypeError, ParameterError
-            If the form of the records is wrong.
+            If the form of the records is wrong, or what is said of groups, persons and keys
+            does not fit together.
         BudgetExceeded
             If the rest of the budget does not cover it: nothing is drawn or charged.
         InvalidRecords
@@ -145,12 +194,27 @@ class NumberMechanism(ABC):
 
         Notes
         -----
-        **Privacy**: `guarantee`, for every call anew. **Timing**: depends on the number of
-        records and, mildly, on the data: see SECURITY.md.
+        **Privacy**: `guarantee`, for every call anew; of groups and rows
+        ``total(groups=True, ...)`` or ``total(rows=m, ...)``. **Timing**: depends on the
+        number of records and, mildly, on the data: see SECURITY.md.
+
+        Examples
+        --------
+        >>> import fastexp as fx
+        >>> median = fx.Median(epsilon=1.0, bounds=(0, 120), step=1)
+        >>> ages = [30, 31, 32] * 40 + [60, 61, 62] * 40
+        >>> city = ["Rome"] * 120 + ["Oslo"] * 120
+        >>> answers = median.release(ages, by=city, groups=["Oslo", "Rome", "Bern"])
+        >>> [int(answer) // 10 for answer in answers[:2]], len(answers)
+        ([6, 3], 3)
         """
         workers = _validate.threads(threads)
         self._check_policy(nan)
         promised = _validate.flag("assume_sorted", assume_sorted)
+        request = Request(by, groups, offsets, person, max_groups, max_rows)
+        if request.given(records) or key is not None or label is not None:
+            how = key, label, budget, workers, nan, disjoint, membership
+            return verbs.release(self, records, request, *how)
         if budget is not None:
             spend(budget, self)
         source = intake(records, nan, promised, workers, check_sorted=True)
@@ -162,6 +226,12 @@ class NumberMechanism(ABC):
         records: Any,
         size: int | None = None,
         *,
+        by: Any = None,
+        groups: Any = None,
+        offsets: Any = None,
+        person: Any = None,
+        max_groups: int = 1,
+        max_rows: int = 1,
         rng: SeedLike | RNGLike | None = None,
         streams: ArrayLike | None = None,
         threads: int = 1,
@@ -174,7 +244,10 @@ class NumberMechanism(ABC):
         Parameters
         ----------
         records : array_like, str, Path, callable or tuple
-            As in `release`; or an array of shape (rows, n), a data set a row.
+            As in `release`; an array of shape (rows, n) is a data set a row.
+        by, groups, offsets, person, max_groups, max_rows
+            As in `release`. A group's draws are those of its own stream, named by the group:
+            they do not depend on other groups, on the records' order, or on the engine.
         size : int, optional
             How many draws of each data set; None: one, as a scalar.
         rng : {None, int, array_like[ints], SeedSequence, BitGenerator, Generator}, optional
@@ -194,9 +267,11 @@ class NumberMechanism(ABC):
 
         Returns
         -------
-        int, float or ndarray of int64 or float64, shape (size,), (rows,) or (rows, size)
-            Points of `grid`. The bytes depend on records, key, stream and size alone: not on
-            the records' order, their parts, threads or CPU.
+        int, float or ndarray of int64 or float64
+            Of shape (size,); (rows,) or (rows, size) for rows, groups and lists. With
+            ``groups="from-data"`` a tuple of the groups and the draws.
+            They are points of `grid`. The bytes depend on records, key, stream and size alone:
+            not on the records' order, their parts, threads or CPU.
 
         Raises
         ------
@@ -205,10 +280,14 @@ class NumberMechanism(ABC):
         """
         self._check_policy(nan)
         promised = _validate.flag("assume_sorted", assume_sorted)
-        rows = matrix(records)
+        request = Request(by, groups, offsets, person, max_groups, max_rows)
+        rows = None if request.given(()) else matrix(records)
         if rows is not None:
             how = size, rng, streams, threads, method, nan, promised
             return self._simulate_rows(rows, *how)
+        if request.given(records):
+            verbs.only_enveloped(method, streams)
+            return verbs.sample(self, records, request, size, rng, threads, nan)
         source = intake(records, nan, promised, _validate.threads(threads))
         found = _cells.simulate(self._shape(source), size, rng, streams, threads, method)
         return valued(self.grid, found)
@@ -251,6 +330,23 @@ class NumberMechanism(ABC):
         """
         self._check_policy(nan)
         return self._continuous_of(intake(records, nan))
+
+    def _read(self, records: Any, nan: str) -> Any:
+        """Records by group as numbers, and which are missing."""
+        return read_numbers(records, nan)
+
+    def _place(self, values: AnyArray) -> Any:
+        """The grid index of each record."""
+        return placed(self.grid, values)
+
+    def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
+        """Draws of each segment; kernels for many of them are in subclasses."""
+        return ShapeDraws(self._shape, self.grid, segments, words, size)
+
+    def _answer(self, index: Any, released: bool) -> Any:  # noqa: ARG002
+        """Grid indices to what is returned."""
+        listed = self.grid.values(index)
+        return listed if np.ndim(index) else listed.item()
 
     def _check_policy(self, nan: Any) -> None:
         """Refuse a policy for missing records, before any look at them."""

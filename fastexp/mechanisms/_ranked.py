@@ -13,6 +13,9 @@ from .._nearest import widened_pieces
 from .._rank import Forms, RankShape, RankStatistic
 from .._records import Source
 from .._typing import AnyArray, IntArray, Neighbors
+from ..grouped.ranks import RankDraws
+from ..grouped.segments import Draws, Segments
+from ..grouped.words import Words
 from ..privacy import rank_rate
 from ._checks import reach_of
 from ._number import NumberMechanism
@@ -35,6 +38,11 @@ class RankMechanism(NumberMechanism):
 
     def _shape(self, source: Source) -> RankShape:
         return self._statistic.shape(source)
+
+    def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
+        if self._statistic.width or self._statistic.near is not None:
+            return super()._draws(segments, words, size)
+        return RankDraws(self._statistic, segments, words, size)
 
     def _simulate_rows(self, records: AnyArray, *how: Any) -> Any:
         return _rank_rows.simulate(self._statistic, records, *how)

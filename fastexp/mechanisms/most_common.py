@@ -5,9 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from .. import _data, _validate, utilities
-from .._typing import NaN, Neighbors, WordArray
+from .._release_key import ReleaseKey
+from .._typing import (
+    AnyArray,
+    ArrayLike,
+    IntArray,
+    Membership,
+    NaN,
+    Neighbors,
+    RNGLike,
+    SeedLike,
+    WordArray,
+)
 from .._weighting import Weighting
+from ..budget import Budget
+from ..grouped import verbs
+from ..grouped.counts import CountDraws
+from ..grouped.labels import read_labels
+from ..grouped.request import Request
+from ..grouped.segments import Draws, Segments
+from ..grouped.words import Words
 from ..privacy import Guarantee, count_rate, selection_guarantee
 from ._finite import FiniteMechanism, shown
 
@@ -99,3 +119,139 @@ class MostCommon(FiniteMechanism):
     def _utilities(self, data: Any, nan: NaN) -> tuple[WordArray, int]:
         counts = utilities.counts(data, self.candidates)
         return _data.utilities(counts, None, nan)
+
+    def release(
+        self,
+        data: Any,
+        *,
+        by: Any = None,
+        groups: Any = None,
+        offsets: Any = None,
+        person: Any = None,
+        max_groups: int = 1,
+        max_rows: int = 1,
+        disjoint: bool = False,
+        membership: Membership = "private",
+        key: ReleaseKey | None = None,
+        label: str | None = None,
+        budget: Budget | None = None,
+        threads: int = 1,
+        nan: NaN = "raise",
+    ) -> Any:
+        """One private selection, or one for each group, from the operating system's randomness.
+
+        Parameters
+        ----------
+        data : array_like
+            Records: one label a person, a sequence, array or column.
+        by, groups, offsets, person, max_groups, max_rows, disjoint, membership, key, label
+            Answers by group, as of `Median.release`.
+        budget : Budget, optional
+            Is charged `total` of the call before anything is drawn, and never refunded.
+        threads : int
+            1; 0 for all that the process may use.
+        nan : {"raise"}
+            Records that equal no candidate count nowhere, whatever they are.
+
+        Returns
+        -------
+        object
+            The selected candidate; for groups a list of candidates in their order, with
+            ``groups="from-data"`` a tuple of the groups (sorted) and that list.
+
+        Raises
+        ------
+        ParameterTypeError, ParameterError
+            If the form of the records is wrong, or what is said of groups, persons and keys
+            does not fit together.
+        BudgetExceeded
+            If the rest of the budget does not cover it: nothing is drawn or charged.
+        InvalidRecords
+            If records cannot be counted. A budget is charged before.
+        RandomnessError
+            If the operating system gives no randomness.
+
+        Notes
+        -----
+        **Privacy**: `guarantee`, for every call anew; of groups ``total(groups=True, ...)``.
+
+        Examples
+        --------
+        >>> import fastexp as fx
+        >>> drink = fx.MostCommon(epsilon=1.0, candidates=["tea", "coffee"])
+        >>> cups = ["tea"] * 60 + ["coffee"] * 60
+        >>> drink.release(cups, by=[1] * 60 + [2] * 60, groups=[2, 1])
+        ['coffee', 'tea']
+        """
+        request = Request(by, groups, offsets, person, max_groups, max_rows)
+        if request.given(()) or key is not None or label is not None:
+            how = key, label, budget, threads, "drop", disjoint, membership
+            return verbs.release(self, data, request, *how)
+        return super().release(data, budget=budget, threads=threads, nan=nan)
+
+    def sample(
+        self,
+        data: Any,
+        size: int | None = None,
+        *,
+        by: Any = None,
+        groups: Any = None,
+        offsets: Any = None,
+        person: Any = None,
+        max_groups: int = 1,
+        max_rows: int = 1,
+        rng: SeedLike | RNGLike | None = None,
+        streams: ArrayLike | None = None,
+        threads: int = 1,
+        method: str | None = None,
+        nan: NaN = "raise",
+    ) -> Any:
+        """Simulation: reproducible draws of the law that `release` draws from.
+
+        **Not a release**: a seeded draw is not private, and ten thousand draws are not one.
+
+        Parameters
+        ----------
+        data : array_like
+            Records, as in `release`.
+        size : int, optional
+            How many draws of each group; None: one.
+        by, groups, offsets, person, max_groups, max_rows
+            Draws by group, as of `Median.sample`.
+        rng, streams, threads, method, nan
+            As of `Exponential.sample`.
+
+        Returns
+        -------
+        int or ndarray of int64, shape (size,), (groups,) or (groups, size)
+            Indices of candidates; with ``groups="from-data"`` a tuple of the groups and these.
+
+        Raises
+        ------
+        ParameterTypeError, ParameterError, InvalidRecords
+            As in `release`, and for `size`, `rng`, `streams` and `method`.
+        """
+        request = Request(by, groups, offsets, person, max_groups, max_rows)
+        if request.given(()):
+            verbs.only_enveloped(method, streams)
+            return verbs.sample(self, data, request, size, rng, threads, "drop")
+        return super().sample(
+            data, size, rng=rng, streams=streams, threads=threads, method=method, nan=nan
+        )
+
+    def _read(self, records: Any, nan: str) -> tuple[AnyArray, AnyArray | None]:  # noqa: ARG002
+        """Records by group as numbers of candidates."""
+        return read_labels(records, self.candidates)
+
+    def _place(self, values: AnyArray) -> IntArray:
+        """They are numbers already."""
+        return values
+
+    def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
+        """Draws of each segment."""
+        return CountDraws(len(self.candidates), self._weighting.rate, segments, words, size)
+
+    def _answer(self, index: Any, released: bool) -> Any:
+        """Numbers to candidates; of samples they stay numbers."""
+        number = index if np.ndim(index) else int(index)
+        return self._labelled(number) if released else number

@@ -12,6 +12,9 @@ from .._records import Source
 from .._revenue import Prices, demand, losses
 from .._revenue_cells import RevenueSampler, shape_of
 from ..errors import ParameterError
+from ..grouped.prices import PriceDraws, regular
+from ..grouped.segments import Draws, Segments
+from ..grouped.words import Words
 from ..privacy import Guarantee, selection_guarantee
 from ..privacy.rates import price_epsilon
 from ._checks import check_number
@@ -118,6 +121,11 @@ class Price(NumberMechanism):
 
     def _shape(self, source: Source) -> Shape:
         return shape_of(self._prices, demand(source, self.grid))
+
+    def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
+        if not regular(self._prices):
+            return super()._draws(segments, words, size)
+        return PriceDraws(self._prices, segments, words, size)
 
     def _law_of(self, source: Source) -> GridLaw:
         from ..laws.grid import GridLaw

@@ -1,0 +1,1 @@
+"""Private answers by group inside data frames and engines."""

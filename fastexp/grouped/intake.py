@@ -1,0 +1,160 @@
+"""Records with their groups, in whatever form, to segments: the one way in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import _arrow, _intake
+from .._group_keys import codes_of, distinct, names_of
+from .._group_names import Names
+from .._grouping import gather
+from .._typing import AnyArray, IntArray
+from ..errors import InvalidRecords, ParameterError
+from .numbers import joined, of_lists
+from .request import OFFSETS, Request, is_from_data
+from .segments import Segments
+
+LENGTHS = "{} must have one entry for each record"
+Read = Callable[[Any, str], tuple[AnyArray, AnyArray | None]]  # values, which of them are missing
+Place = Callable[[AnyArray], IntArray]  # grid points or numbers of candidates
+
+
+def segments_of(
+    records: Any,
+    request: Request,
+    nan: str,
+    read: Read,
+    place: Place,
+    person_key: Any,
+    threads: int = 1,
+) -> tuple[Segments, Names]:
+    """Records by group, and the names of the groups in the order of the answers."""
+    records, request = ragged(records, request)
+    values, missing = read(records, nan)
+    if missing is not None and not missing.any():
+        missing = None
+    if request.by is None and request.person is None and missing is None:
+        offsets = _offsets(request.offsets, values.size)
+        names = _named(request.groups, offsets.size - 1)
+        return _contiguous(values, offsets), names
+    codes, values, names = _counted(values, missing, request, nan, place, person_key)
+    return Segments(*gather(codes, values, names.size, threads)), names
+
+
+def counted(
+    records: Any, request: Request, nan: str, read: Read, place: Place, person_key: Any
+) -> AnyArray:
+    """Which records are in a group that was asked for, and within a person's limits."""
+    values, missing = read(records, nan)
+    codes, _, _ = _counted(values, missing, request, nan, place, person_key)
+    kept: AnyArray = codes >= 0
+    return kept
+
+
+def _counted(
+    values: AnyArray,
+    missing: AnyArray | None,
+    request: Request,
+    nan: str,
+    place: Place,
+    person_key: Any,
+) -> tuple[IntArray, AnyArray, Names]:
+    """The group of each record (-1: it does not count), records without gaps, and the groups."""
+    codes, names = _codes(request, values.size)
+    if missing is not None:
+        if nan == "raise" and bool((missing & (codes >= 0)).any()):
+            raise InvalidRecords(_intake.MISSING)
+        if nan in ("raise", "drop"):
+            codes = np.where(missing, -1, codes)
+        else:
+            values = _intake.filled(values, missing, nan)
+    if request.person is not None:
+        codes = _bounded(codes, values, names, request, place, person_key)
+    return codes, values, names
+
+
+def ragged(records: Any, request: Request) -> tuple[Any, Request]:
+    """A matrix, or a column of lists, as flat records with offsets; anything else as it is."""
+    if request.offsets is not None or request.by is not None:
+        return records, request
+    if isinstance(records, np.ndarray) and records.ndim == 2:
+        rows, n = records.shape
+        return records.reshape(-1), request._replace(offsets=np.arange(rows + 1) * n)
+    if _arrow.is_arrow(records) and not hasattr(records, "isna"):
+        chunks = _arrow.column(records, "records")
+        if chunks[0].kind == "list":
+            items, offsets = of_lists(chunks)
+            return items, request._replace(offsets=offsets)
+        return joined(chunks), request
+    return records, request
+
+
+def _offsets(offsets: IntArray | None, n: int) -> IntArray:
+    """Offsets within the records; None: all records are one group."""
+    if offsets is None:
+        return np.array([0, n])
+    if offsets[-1] > n:
+        raise ParameterError(OFFSETS)
+    return offsets
+
+
+def _contiguous(values: AnyArray, offsets: IntArray) -> Segments:
+    first, last = int(offsets[0]), int(offsets[-1])
+    return Segments(np.ascontiguousarray(values[first:last]), offsets - first)
+
+
+def _named(groups: Any, size: int) -> Names:
+    """The names of segments: as given, or their numbers."""
+    names = _listed(np.arange(size) if groups is None else groups)
+    if names.size != size:
+        raise ParameterError("groups must have one name for each of the segments that offsets tell")
+    return names
+
+
+def _listed(groups: Any) -> Names:
+    """The public list, unless it is one already."""
+    return groups if isinstance(groups, Names) else names_of(groups)
+
+
+def _codes(request: Request, n: int) -> tuple[IntArray, Names]:
+    """Which group each record is of, -1 for none that was asked for; and the groups."""
+    if request.by is None:
+        offsets = _offsets(request.offsets, n)
+        codes = np.full(n, -1, np.int64)
+        inside = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
+        codes[offsets[0] : offsets[-1]] = inside
+        return codes, _named(request.groups, offsets.size - 1)
+    if is_from_data(request.groups):
+        codes, names = distinct(request.by, "by")
+    else:
+        names = _listed(request.groups)
+        codes = codes_of(request.by, names)
+    if codes.size != n:
+        raise ParameterError(LENGTHS.format("by"))
+    return codes, names
+
+
+def _bounded(
+    codes: IntArray,
+    values: AnyArray,
+    names: Names,
+    request: Request,
+    place: Place,
+    key: Any,
+) -> IntArray:
+    """The same, without what a person has beyond the limits."""
+    from .. import _contribution
+
+    persons, people = distinct(request.person, "person")
+    if persons.size != codes.size:
+        raise ParameterError(LENGTHS.format("person"))
+    limits = request.max_groups, request.max_rows
+    words = people.name_words(), names.name_words()
+    asked = codes >= 0
+    mapped = np.zeros(codes.size, np.int64)
+    mapped[asked] = place(np.ascontiguousarray(values[asked]))  # a gap may be anywhere else
+    kept = _contribution.keep(codes, persons, *words, mapped, *limits, key())
+    return np.where(kept, codes, -1)

@@ -1,0 +1,104 @@
+"""Draws of rank statistics (medians, quantiles, ...) for each of many segments."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._distance import distance
+from .._rank import RankStatistic, RanksThatMatter, cells_of
+from .._sources import Window, cut, runs
+from .._typing import IntArray
+from ..kernels import segment_ranks as kernel
+from ..kernels import segment_sort, segment_window
+from ..kernels.segment_draws import OPEN, WORDS
+from ..reference_groups import group_draw
+from .segments import Draws, Segments, placed, sort_all
+from .weights import table
+from .words import Round, Words
+
+SHORT = 1 << 9  # records up to which keys are listed: a few KiB for each number of records
+EMPTY = Window(np.zeros(0, np.int64), np.zeros(0, np.int64), 0, 0)
+
+
+class RankDraws(Draws):
+    """A statistic without `widen`: cells and draws of a chunk in a few kernel calls."""
+
+    def __init__(
+        self, statistic: RankStatistic, segments: Segments, words: Words, size: int
+    ) -> None:
+        self.segments, self._statistic, self._words, self._size = segments, statistic, words, size
+        lengths, offsets = np.diff(segments.offsets), segments.offsets
+        distinct, which = np.unique(lengths, return_inverse=True)
+        self._parts = np.zeros((lengths.size, kernel.PART), np.int64)
+        self._parts[:, kernel.START], self._parts[:, kernel.LENGTH] = offsets[:-1], lengths
+        self._parts[:, kernel.ALL], self._parts[:, kernel.FORM] = lengths, which
+        self._forms, self._ranks, farthest = forms_of(statistic, distinct.tolist())
+        self._table = table(statistic.weighting.rate, farthest)
+
+    def chunk(self, first: int, last: int) -> IntArray:
+        """Map, sort what matters, draw; the few that are open once more, exactly."""
+        part, size = self.segments.some(first, last), self._size
+        mapped = placed(self._statistic.grid, part.values)
+        parts = self._parts[first:last].copy()
+        parts[:, kernel.START] = part.offsets[:-1]
+        flat, forms = parts.reshape(-1), self._forms
+        if self._words.keyed:
+            sort_all(mapped, part.offsets)
+        else:
+            longest = int(parts[:, kernel.LENGTH].max(initial=0))
+            scratch = np.empty(segment_window.SCRATCH, np.int64)
+            other = np.empty(max(longest, segment_sort.ROOM), np.int64)
+            segment_window.narrow_segments(forms, flat, mapped, other, scratch)
+        drawn = self._words.round(first, last, size, mapped, part.offsets)
+        told = np.array([self._statistic.grid.size, self._ranks])
+        out, work = np.empty((last - first) * size, np.int64), np.empty(8 * self._ranks + 8, int)
+        kernel.ranks_draw(mapped, flat, forms, told, self._table, drawn.first, out, work)
+        for i in np.flatnonzero(out == OPEN):
+            out[i] = self._exactly(part, drawn, int(parts[i // size, kernel.FORM]), int(i))
+        return out
+
+    def _exactly(self, part: Segments, drawn: Round, form: int, i: int) -> int:
+        """Draw i of a chunk, which the kernel left open, from the same cells and words."""
+        g, j = divmod(i, self._size)
+        mapped = np.sort(placed(self._statistic.grid, part.some(g, g + 1).values))
+        n, own = mapped.size, self._forms[kernel.FORM_SIZE * form :][: kernel.FORM_SIZE]
+        ranks = int(own[kernel.FIRST]), int(own[kernel.LAST])
+        window = cut(*runs(mapped), n, lambda _: ranks) if n else EMPTY
+        start, count, key = cells_of(window, own[kernel.OWN :], self._statistic.grid.size, 0)
+        cells = [
+            (first, number, twice >> 1, bool(twice & 1))
+            for first, number, twice in zip(
+                start.tolist(), count.tolist(), key.tolist(), strict=True
+            )
+        ]
+        words = drawn.first[WORDS * i : WORDS * (i + 1)].tolist()
+
+        def true(point: int) -> int:
+            below, above = np.searchsorted(mapped, [point, point + 1]).tolist()
+            return int(distance(own[kernel.OWN :], below, above - below, n - above))
+
+        return group_draw(cells, self._statistic.weighting.rate, words, drawn.more(g, j), true)
+
+
+def forms_of(statistic: RankStatistic, lengths: list[int]) -> tuple[IntArray, int, int]:
+    """Forms of segments of these lengths, with keys behind them; how many ranks matter at most.
+
+    Then a bound of all distances.
+    """
+    forms, keys = np.empty((len(lengths), kernel.FORM_SIZE), np.int64), []
+    ranks, farthest, at = 1, 0, forms.size
+    for row, n in zip(forms, lengths, strict=True):
+        matter = RanksThatMatter(statistic)
+        first, last = matter(n) if n else (0, -1)
+        own = matter.form if n else statistic.form_of(0)
+        row[: kernel.OWN], row[kernel.OWN :] = (first, last, -1), own
+        ranks = max(ranks, last - first + 1)
+        farthest = max(farthest, int(distance(own, [0, n], 0, [n, 0]).max()) + 2)
+        if n <= SHORT and last - first + 1 == n:
+            row[kernel.KEYS], below = at, np.arange(n + 1)
+            gaps = distance(own, below, 0, n - below)
+            keys.append(
+                2 * np.concatenate([gaps, distance(own, below[:-1], 1, n - 1 - below[:-1])])
+            )
+            at += keys[-1].size
+    return np.concatenate([forms.reshape(-1), *keys]), ranks, farthest

@@ -1,0 +1,110 @@
+"""What a call by group asks for: its public arguments, checked."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _arrow, _validate
+from .._group_keys import names_of
+from .._group_names import Names
+from .._release_key import ReleaseKey
+from .._typing import IntArray, Membership
+from ..errors import ParameterError, ParameterTypeError
+
+FROM_DATA = "from-data"
+OFFSETS = (
+    "offsets must be integers, 0 <= offsets[0] <= offsets[1] <= ... <= the number of records: "
+    "group i has the records from offsets[i] to offsets[i + 1]"
+)
+
+
+class Request(NamedTuple):
+    """The arguments of `release` and `sample` that are about groups, as they came."""
+
+    by: Any = None
+    groups: Any = None
+    offsets: Any = None
+    person: Any = None
+    max_groups: Any = 1
+    max_rows: Any = 1
+
+    def given(self, records: Any) -> bool:
+        """Whether this is a call by group, or of many data sets at once."""
+        named = self.by, self.groups, self.offsets, self.person
+        if any(item is not None for item in named):
+            return True
+        if self.max_groups != 1 or self.max_rows != 1:  # a claim, which a budget counts
+            return True
+        return many(records)
+
+    def checked(self) -> Request:
+        """Refuse what does not fit together."""
+        if self.by is not None and self.offsets is not None:
+            raise ParameterError("give by or offsets, not both")
+        if self.by is not None and self.groups is None:
+            raise ParameterError(
+                "groups must be given with by: the public list of groups to answer, in the order "
+                "of the answers; which groups exist in the data is private "
+                f'(groups="{FROM_DATA}" tells them all the same, with a warning)'
+            )
+        if self.by is None and is_from_data(self.groups):
+            raise ParameterError(f'groups="{FROM_DATA}" needs by, the groups of the records')
+        groups = self.groups
+        if not (groups is None or is_from_data(groups) or isinstance(groups, Names)):
+            groups = names_of(groups)
+        offsets = None if self.offsets is None else whole_offsets(self.offsets)
+        most = _validate.counting("max_groups", self.max_groups)
+        rows = _validate.counting("max_rows", self.max_rows)
+        return self._replace(groups=groups, offsets=offsets, max_groups=most, max_rows=rows)
+
+    def call(self, rows: int, disjoint: Any, membership: Membership) -> dict[str, Any]:
+        """The arguments of `total` for the whole call; `rows` segments."""
+        limits = {"max_groups": self.max_groups, "max_rows": self.max_rows}
+        apart = self.by is not None or _validate.flag("disjoint", disjoint)
+        kind = {"groups": True} if self.by is not None else {"rows": rows, "disjoint": apart}
+        return {**kind, **limits, "membership": membership}
+
+
+def whole_offsets(offsets: Any) -> IntArray:
+    """Offsets as integers that do not fall."""
+    found = _validate.exact_array(offsets)
+    if found is None or found.ndim != 1 or found.dtype.kind not in "iu" or found.size == 0:
+        raise ParameterTypeError(OFFSETS)
+    plain = np.ascontiguousarray(found, dtype=np.int64)
+    if plain[0] < 0 or bool((plain[1:] < plain[:-1]).any()):
+        raise ParameterError(OFFSETS)
+    return plain
+
+
+def many(records: Any) -> bool:
+    """Whether records are a matrix, or an Arrow column of lists."""
+    if type(records) is np.ndarray:
+        return records.ndim == 2
+    if isinstance(records, (list, tuple)) or not _arrow.is_arrow(records):
+        return False
+    return not hasattr(records, "isna") and _arrow.column(records, "records")[0].kind == "list"
+
+
+def is_from_data(groups: Any) -> bool:
+    """Whether the groups are to be taken from the data."""
+    return isinstance(groups, str) and groups == FROM_DATA
+
+
+def check_key(key: Any, label: Any) -> None:
+    """A release key and the query's label: both or neither."""
+    if key is None and label is None:
+        return
+    if key is not None and not isinstance(key, ReleaseKey):
+        raise ParameterTypeError(
+            f"key must be a ReleaseKey, as fastexp.release_key() makes it, got {type(key).__name__}"
+        )
+    if key is None or label is None:
+        raise ParameterError(
+            "key and label go together: label names the query, so that one key never serves two"
+        )
+    if not isinstance(label, str) or not label:
+        raise ParameterTypeError(
+            f"label must be text that is not empty, got {type(label).__name__}"
+        )

@@ -1,0 +1,127 @@
+"""`release` and `sample` by group: from the public arguments to answers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from .. import _validate
+from .._group_names import Names
+from .._randomness import make_key
+from .._typing import AnyArray, IntArray, Membership
+from ..budget import Budget, spend
+from ..errors import ParameterError, PrivacyWarning
+from .intake import counted, ragged, segments_of
+from .request import Request, check_key, is_from_data
+from .segments import Draws, Segments, draw_all
+from .words import FreshWords, KeyedWords, SimulatedWords, Words
+
+TELLS = (
+    'groups="from-data" tells which groups exist, whoever may be the only one in theirs: give the '
+    "public list of groups"
+)
+
+
+class Grouping(Protocol):
+    """What a mechanism has for calls by group."""
+
+    def _read(self, records: Any, nan: str) -> tuple[AnyArray, AnyArray | None]:
+        """Records as numbers, and which are missing."""
+
+    def _place(self, values: AnyArray) -> IntArray:
+        """Numbers of grid points or candidates."""
+
+    def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
+        """Draws from segments."""
+
+    def _answer(self, index: Any, released: bool) -> Any:
+        """Such numbers to what is returned."""
+
+
+def release(
+    mechanism: Any,
+    records: Any,
+    request: Request,
+    key: Any,
+    label: Any,
+    budget: Budget | None,
+    threads: Any,
+    nan: str,
+    disjoint: Any,
+    membership: Membership,
+) -> Any:
+    """The answer of each group, in their order."""
+    workers, asked = _validate.threads(threads), request.checked()
+    check_key(key, label)
+    records, asked = ragged(records, asked)
+    if budget is not None:
+        rows = 1 if asked.offsets is None else max(len(asked.offsets) - 1, 0)
+        spend(budget, mechanism, **asked.call(rows, disjoint, membership))
+    if is_from_data(asked.groups):
+        warnings.warn(TELLS, PrivacyWarning, stacklevel=4)
+    chooser = _chooser(mechanism, key, label, None)
+    how = nan, mechanism._read, mechanism._place, chooser, workers
+    segments, names = segments_of(records, asked, *how)
+    words = FreshWords() if key is None else KeyedWords(key, mechanism, label, names)
+    found = draw_all(mechanism._draws(segments, words, 1), 1, workers)
+    return _answers(mechanism, names, found[:, 0], asked, released=True)
+
+
+def sample(
+    mechanism: Any,
+    records: Any,
+    request: Request,
+    size: Any,
+    rng: Any,
+    threads: Any,
+    nan: str,
+) -> Any:
+    """The same of simulated draws: shape (groups,), or (groups, size)."""
+    workers, draws, asked = _validate.threads(threads), _validate.size(size), request.checked()
+    seed = make_key(rng)
+    chooser = _chooser(mechanism, None, None, seed)
+    how = nan, mechanism._read, mechanism._place, chooser, workers
+    segments, names = segments_of(records, asked, *how)
+    words = SimulatedWords(seed, names)
+    many = 1 if draws is None else draws
+    found = draw_all(mechanism._draws(segments, words, many), many, workers)
+    chosen = found[:, 0] if draws is None else found
+    return _answers(mechanism, names, chosen, asked, released=False)
+
+
+def kept_rows(
+    mechanism: Any, records: Any, request: Request, nan: str, key: Any, label: Any, seed: Any
+) -> AnyArray:
+    """Which records count once persons are bounded, if all of each person's are among them."""
+    chooser = _chooser(mechanism, key, label, None if seed is None else make_key(seed))
+    return counted(records, request, nan, mechanism._read, mechanism._place, chooser)
+
+
+def _chooser(mechanism: Any, key: Any, label: Any, seed: Any) -> Callable[[], bytes]:
+    """What persons' records are chosen with."""
+
+    def chooser() -> bytes:
+        from .. import _contribution
+
+        if seed is not None:
+            return _contribution.sample_choice(seed)
+        return _contribution.release_choice(key, mechanism, label)
+
+    return chooser
+
+
+def _answers(mechanism: Any, names: Names, found: IntArray, asked: Request, released: bool) -> Any:
+    """What the verbs return: the groups' answers, with the groups where the data told them."""
+    if asked.by is None and asked.offsets is None and asked.groups is None:
+        return mechanism._answer(found[0], released)  # all records are one data set
+    listed = mechanism._answer(found, released)
+    return (names.labels(), listed) if is_from_data(asked.groups) else listed
+
+
+def only_enveloped(method: Any, streams: Any) -> None:
+    """Refuse what draws by group do not have."""
+    if streams is not None:
+        raise ParameterError("streams is for rows: groups are named by groups")
+    if _validate.method(method) != "envelope":
+        raise ParameterError('method must be None or "envelope" with groups')

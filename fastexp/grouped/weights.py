@@ -1,0 +1,56 @@
+"""Certified integer weights by rank distance: the table that draws by group look things up in.
+
+Exact and data-independent: entry e is U(e) of `reference_groups.py`, a function of the rate.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+from .. import reference
+from .._typing import WordArray
+from ..reference_groups import PRECISION, upper
+
+GUARD = 96  # more bits than a weight has: what products of bounds lose
+STRIDE = 1 << 10
+
+
+@lru_cache(maxsize=64)  # public: of the rate, and a power of two
+def _table(rate: Fraction, size: int) -> WordArray:
+    """U(0), ..., U(size - 1), by products of two bounds; where they leave a doubt, exactly."""
+    bits = PRECISION + GUARD
+    near = [reference.exp_bounds(rate * e, bits) for e in range(min(size, STRIDE))]
+    far = [reference.exp_bounds(rate * e, bits) for e in range(0, size, STRIDE)]
+    out = np.ones(size, dtype=np.uint64)
+    for e in range(size):
+        (lo, hi), (low, high) = near[e % STRIDE], far[e // STRIDE]
+        floor, top = lo * low >> bits + GUARD, hi * high >> bits + GUARD
+        if top == 0:  # from here on all are 1
+            break
+        out[e] = floor + 1 if floor == top else upper(rate, e)
+    out[0] = 1 << PRECISION
+    out.flags.writeable = False
+    return out
+
+
+def table(rate: Fraction, farthest: int) -> WordArray:
+    """Weights of distances up to `farthest` above the least one, or up to where they end.
+
+    Parameters
+    ----------
+    rate : Fraction
+        Of the weight exp(-rate * distance), > 0.
+    farthest : int
+        The largest distance that may be asked for, >= 0; beyond the last entry, which is 1,
+        all are 1.
+
+    Returns
+    -------
+    ndarray of uint64, shape (m,)
+    """
+    ends = PRECISION * 7 // (10 * rate) + 2  # ln 2 < 0.7: from there on 2**60 * w < 1
+    wanted = min(int(farthest) + 1, int(ends) + 1)
+    return _table(rate, min(1 << (wanted - 1).bit_length(), int(ends) + 1))

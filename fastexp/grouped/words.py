@@ -1,0 +1,125 @@
+"""Where the random words of groups come from: a simulation's key, a release key, the system.
+
+A draw takes four words at first (`Round.first`), and the few that need more take them one
+after the other. Simulated and keyed words are those of the group, whoever its neighbours are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol
+
+import numpy as np
+
+from .. import reference, reference_groups
+from .._group_names import Names
+from .._randomness import os_word, os_words
+from .._release_key import ReleaseKey, group_keys, query_digest, secret_words, segment_digests
+from .._typing import IntArray, WordArray
+from ..errors import FastexpError
+from ..kernels import chacha20
+from ..kernels.group_words import group_words
+
+WORDS = 4
+More = Callable[[], int]
+
+
+class Round(Protocol):
+    """The words of some groups."""
+
+    first: WordArray  # WORDS for each draw of each group
+
+    def more(self, group: int, draw: int) -> More:
+        """Further words of a draw of the group with this place in the round."""
+
+
+class Words(Protocol):
+    """Words of all groups."""
+
+    keyed: bool  # whether they depend on the records
+
+    def round(self, first: int, last: int, size: int, mapped: IntArray, offsets: IntArray) -> Round:
+        """Of the groups first..last - 1: of their sorted grid indices, where `keyed`."""
+
+
+class FreshWords:
+    """The operating system's, for a release without a key."""
+
+    keyed = False
+
+    def round(self, first: int, last: int, size: int, *_: Any) -> Round:
+        """Words that nobody can repeat."""
+        return _Fresh(os_words(WORDS * size * (last - first)))
+
+
+class _Fresh:
+    def __init__(self, first: WordArray) -> None:
+        self.first = first
+
+    def more(self, *_: Any) -> More:
+        return os_word
+
+
+class SimulatedWords:
+    """Of each group's stream, under the two words of a simulation's key."""
+
+    keyed = False
+
+    def __init__(self, key: WordArray, names: Names) -> None:
+        self._key = key
+        self._tags, self._names = names.streams()
+
+    def round(self, first: int, last: int, size: int, *_: Any) -> Round:
+        """Words by name."""
+        out = np.empty(WORDS * size * (last - first), np.uint64)
+        streams = np.empty(2 * (last - first), np.uint64)
+        tags, names = self._tags[first:last], self._names[first:last]
+        group_words(self._key, tags, names, size, out, streams)
+        return _Simulated(out, streams)
+
+
+class _Simulated:
+    def __init__(self, first: WordArray, streams: WordArray) -> None:
+        self.first, self._streams = first, streams
+
+    def more(self, group: int, draw: int) -> More:
+        key, prefix = self._streams[2 * group : 2 * group + 2].tolist()
+        return reference_groups.later_words((key, prefix), draw, reference.philox)
+
+
+class KeyedWords:
+    """BLAKE2b of key, query, group and records, expanded by ChaCha20: a retry repeats them."""
+
+    keyed = True
+
+    def __init__(self, key: ReleaseKey, mechanism: Any, label: str, names: Names) -> None:
+        self._secret, self._query = secret_words(key), query_digest(mechanism, label)
+        self._names = names.name_words()
+
+    def round(self, first: int, last: int, size: int, mapped: IntArray, offsets: IntArray) -> Round:
+        """Words of these records: a release draws once."""
+        if size != 1:
+            raise FastexpError("a release has one draw: please report this")
+        digests = segment_digests(mapped, offsets)
+        keys = group_keys(self._secret, self._query, self._names[first:last].reshape(-1), digests)
+        words, work = np.empty(8 * (last - first), np.uint64), np.empty(chacha20.WORK, np.uint64)
+        chacha20.chacha_words(keys, 8, words, work)
+        return _Keyed(words.reshape(-1, 8)[:, :WORDS].reshape(-1), keys)
+
+
+class _Keyed:
+    def __init__(self, first: WordArray, keys: WordArray) -> None:
+        self.first, self._keys = first, keys
+
+    def more(self, group: int, draw: int) -> More:  # noqa: ARG002  # a release has one draw
+        own = self._keys[4 * group : 4 * group + 4]
+
+        def words() -> Iterator[int]:
+            block, skip = 0, WORDS
+            while True:
+                out = np.empty(8, np.uint64)
+                chacha20.chacha_from(own, block, out)
+                yield from out.tolist()[skip:]
+                block, skip = block + 1, 0
+
+        return words().__next__

@@ -1,0 +1,421 @@
+"""Does each row get the code of its key, whatever the keys come in?"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import unicodedata
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from fastexp import _key_columns, _key_tables, _key_values
+from fastexp._group_keys import codes_of, distinct, names_of
+from fastexp._randomness import GROUP, text_name
+from fastexp.errors import InvalidRecords, ParameterError, ParameterTypeError
+from fastexp.kernels import group_codes
+
+LETTERS = "aé日𝒳"  # of 1, 2, 3 and 4 bytes in UTF-8
+NFC, NFD = (unicodedata.normalize(form, "é") for form in ("NFC", "NFD"))
+NAMES = ["", "a", "bb", NFC, "日本", "𝒳𝒴", "12345678", "123456789", "x" * 40, "\0", "z\0z", "A"]
+ROWS = [*NAMES, NFD, "q", None, "1234567", "x" * 39, "𝒳", "bb", "", None, "x" * 41, "日本", "a"]
+STRING = np.dtypes.StringDType(na_object=None)
+
+TEXT_FORMS = {
+    "list": list,
+    "tuple": tuple,
+    "object": lambda rows: np.array(rows, object),
+    "StringDType": lambda rows: np.array(rows, STRING),
+    "pandas str": pd.Series,
+    "pandas string": lambda rows: pd.Series(rows, dtype="string[python]"),
+    "pandas arrow": lambda rows: pd.Series(rows, dtype="string[pyarrow]"),
+    "pandas ArrowDtype": lambda rows: pd.Series(rows, dtype=pd.ArrowDtype(pa.string())),
+    "pandas object": lambda rows: pd.Series(rows, dtype=object),
+    "pandas category": lambda rows: pd.Series(rows, dtype="category"),
+    "pandas Categorical": pd.Categorical,
+    "pandas Index": pd.Index,
+    "pandas CategoricalIndex": pd.CategoricalIndex,
+    "polars": lambda rows: pl.Series(rows, dtype=pl.String),
+    "polars Categorical": lambda rows: pl.Series(rows, dtype=pl.Categorical),
+    "polars Enum": lambda rows: pl.Series(rows, dtype=pl.Enum(sorted({*rows} - {None}))),
+    "arrow": lambda rows: pa.array(rows, pa.string()),
+    "arrow large": lambda rows: pa.array(rows, pa.large_string()),
+    "arrow view": lambda rows: pa.array(rows, pa.string_view()),
+    "arrow dictionary": lambda rows: pa.array(rows, pa.string()).dictionary_encode(),
+    "arrow chunked": lambda rows: pa.chunked_array([rows[:5], [], rows[5:]], pa.string()),
+    "arrow sliced": lambda rows: pa.array(["?", *rows, "!"], pa.string())[1:-1],
+}
+FIXED = {
+    "U": np.array,
+    "U big-endian": lambda rows: np.array(rows).astype(">U41"),
+    "U strided": lambda rows: np.array([x for row in rows for x in (row, "?")])[::2],
+}
+INTEGERS = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64]
+
+
+def by_hand(rows, labels):
+    """The places of keys in a list, by a dict; of missing ones -1."""
+    places = {label: i for i, label in enumerate(labels)}
+    return [places.get(row, -1) for row in rows]
+
+
+def check_distinct(keys, rows):
+    ids, names = distinct(keys, "by")
+    labels = sorted(set(rows) - {None})
+    assert names.labels() == labels
+    assert ids.dtype == np.int64
+    assert ids.tolist() == by_hand(rows, labels)
+
+
+class TestTexts:
+    @pytest.mark.parametrize("form", TEXT_FORMS)
+    def test_codes_are_those_of_a_dict(self, form):
+        found = codes_of(TEXT_FORMS[form](ROWS), names_of(NAMES))
+        assert found.dtype == np.int64
+        assert found.tolist() == by_hand(ROWS, NAMES)
+
+    @pytest.mark.parametrize("form", TEXT_FORMS)
+    def test_distinct_keys_are_those_of_a_set(self, form):
+        check_distinct(TEXT_FORMS[form](ROWS), ROWS)
+
+    @pytest.mark.parametrize("form", TEXT_FORMS)
+    def test_lists_are_read_in_order(self, form):
+        assert names_of(TEXT_FORMS[form](NAMES)).labels() == NAMES
+
+    @pytest.mark.parametrize("form", FIXED)
+    def test_arrays_of_fixed_width(self, form):
+        """NumPy itself takes a text's zeros at the end away; no other key is mixed up with it."""
+        rows = [row for row in ROWS if row is not None]
+        seen = [row.rstrip("\0") for row in rows]
+        keys = FIXED[form](rows)
+        assert keys.tolist() == seen
+        assert codes_of(keys, names_of(NAMES)).tolist() == by_hand(seen, NAMES)
+        check_distinct(keys, seen)
+        assert names_of(FIXED[form](["b", "", "日本"])).labels() == ["b", "", "日本"]
+
+    @pytest.mark.parametrize("form", ["list", "arrow", "polars", "object", "U"])
+    def test_random_texts_of_all_lengths(self, form):
+        rng = np.random.default_rng(3)
+        texts = list({"".join(rng.choice(list(LETTERS), rng.integers(0, 30))) for _ in range(900)})
+        names, rows = texts[:600], [texts[i] for i in rng.integers(0, len(texts), 3000)]
+        keys = {**TEXT_FORMS, **FIXED}[form](rows)
+        assert codes_of(keys, names_of(names)).tolist() == by_hand(rows, names)
+        check_distinct(keys, rows)
+
+    def test_zeros_at_the_end_are_part_of_a_text(self):
+        names, rows = ["a\0", "a", "a\0\0"], ["a", "a\0", "a\0\0\0", "a\0\0"]
+        for form in ("list", "arrow", "polars", "StringDType"):
+            assert codes_of(TEXT_FORMS[form](rows), names_of(names)).tolist() == [1, 0, -1, 2]
+        assert codes_of(np.array(["a", "bbb"]), names_of(names)).tolist() == [1, -1]
+
+    def test_unused_and_missing_entries_of_dictionaries(self):
+        entries = pa.array(["b", None, "unused", "a", "a"])
+        index = pa.array([4, 1, None, 3, 0, 4], pa.int8())
+        keys = pa.DictionaryArray.from_arrays(index, entries)
+        rows = ["a", None, None, "a", "b", "a"]
+        assert codes_of(keys, names_of(["unused", "b", "a"])).tolist() == [2, -1, -1, 2, 1, 2]
+        check_distinct(keys, rows)
+
+    def test_masked_arrays(self):
+        keys = np.ma.array(["a", "b", "a"], mask=[0, 0, 1])
+        assert codes_of(keys, names_of(["b", "a"])).tolist() == [1, 0, -1]
+        check_distinct(keys, ["a", "b", None])
+
+    def test_lone_surrogates_are_no_keys(self):
+        assert codes_of(["a", "\ud800"], names_of(["a"])).tolist() == [0, -1]
+        with pytest.raises(InvalidRecords, match=r"^person must hold .* UTF-8$"):
+            distinct(["a", "\ud800"], "person")
+        with pytest.raises(ParameterError, match="groups must hold"):
+            names_of(["\ud800"])
+
+    def test_bytes_of_every_place_and_length(self):
+        """Texts that begin at each byte of a word, in a buffer that lies askew."""
+        data = np.frombuffer(bytes(range(32, 127)) * 2, np.uint8)
+        for shift in range(9):
+            part = data[shift:]
+            for length in (1, 2, 7, 8, 9, 17):
+                offsets = np.arange(0, part.size + 1, length)
+                texts = [part[a : a + length].tobytes() for a in offsets[:-1]]
+                kept = list(dict.fromkeys(texts[::2]))
+                joined = np.frombuffer(b"".join(kept), np.uint8)
+                ends = np.arange(len(kept) + 1) * length
+                table = _key_tables.TextTable(joined, ends, np.arange(len(kept)))
+                out = np.empty(len(texts), np.int64)
+                table.fill(part, offsets, out)
+                assert out.tolist() == by_hand(texts, kept)
+
+
+class TestIntegers:
+    @pytest.mark.parametrize("dtype", INTEGERS)
+    @pytest.mark.parametrize("factor", [1, 2**40])
+    def test_every_dtype(self, dtype, factor):
+        info = np.iinfo(dtype)
+        edges = [info.min, info.max, info.min // 2, info.max // 2, 0, 1, 2, 3, 100]
+        rows = [*edges, 5, *edges]
+        names = list(
+            dict.fromkeys([0, -1, 3, 100, 2 * factor, 7 * factor, -(2**63), 127, 2**63 - 1])
+        )
+        keys = np.array(rows, dtype)
+        for form in (keys, keys.astype(keys.dtype.newbyteorder()), np.repeat(keys, 2)[::2]):
+            assert codes_of(form, names_of(names)).tolist() == by_hand(rows, names)
+        assert codes_of(pl.Series(keys), names_of(names)).tolist() == by_hand(rows, names)
+        assert codes_of(pa.array(keys), names_of(names)).tolist() == by_hand(rows, names)
+        assert codes_of(pd.Series(keys), names_of(names)).tolist() == by_hand(rows, names)
+        small = [row for row in rows if row < 2**63]
+        check_distinct(np.array(small, dtype), small)
+
+    @pytest.mark.parametrize("names", [range(-3, 50), [7, 2**62, -5, 0, 2**40], [3], []])
+    def test_forms_with_missing_keys(self, names):
+        rows = [0, 7, None, 2**40, -5, -6, None, 3, 2**62, 49]
+        for keys in (
+            rows,
+            np.array(rows, object),
+            [0, 7, float("nan"), 2**40, -5, -6, pd.NA, 3, np.int64(2**62), np.uint8(49)],
+            pd.Series(rows, dtype="Int64"),
+            pd.Series(rows, dtype=pd.ArrowDtype(pa.int64())),
+            pd.Series(rows, dtype=object),
+            pd.Series(rows, dtype="Int64").astype("category"),
+            pl.Series(rows),
+            pa.array(rows),
+            pa.array([1, *rows])[1:],
+            pa.array(rows).dictionary_encode(),
+            pa.chunked_array([rows[:2], rows[2:]]),
+            np.ma.array([0 if r is None else r for r in rows], mask=[r is None for r in rows]),
+        ):
+            assert codes_of(keys, names_of(names)).tolist() == by_hand(rows, names)
+            check_distinct(keys, rows)
+
+    def test_beyond_int64_nothing_is_listed(self):
+        names = names_of([-1, 0, -(2**63), 2**63 - 1])
+        keys = np.array([2**64 - 1, 2**63, 2**63 - 1, 0], np.uint64)
+        for form in (keys, keys.tolist(), pl.Series(keys), pd.Series(keys, dtype="UInt64")):
+            assert codes_of(form, names).tolist() == [-1, -1, 3, 1]
+            with pytest.raises(InvalidRecords, match="int64"):
+                distinct(form, "person")
+        assert codes_of([2**200, -1, None, -(2**63) - 1], names).tolist() == [-1, 0, -1, -1]
+
+    def test_lists_are_read_in_order(self):
+        for form in (
+            [3, 1, 2], (3, 1, 2), np.array([3, 1, 2], np.int8), np.array([3, 1, 2], np.uint64),
+            pd.Series([3, 1, 2], dtype="Int64"), pd.Index([3, 1, 2]), pl.Series([3, 1, 2]),
+            pd.Categorical([3, 1, 2]), pa.array([3, 1, 2]), pa.chunked_array([[3], [1, 2]]),
+            pa.array([3, 1, 2]).dictionary_encode(), range(3, 0, -1), np.array([3, 1, 2], object),
+        ):  # fmt: skip
+            assert names_of(form).labels() == list(form if isinstance(form, range) else (3, 1, 2))
+
+    def test_minus_zero_is_zero(self):
+        assert codes_of(np.array([-0, 0]), names_of([0])).tolist() == [0, 0]
+        with pytest.raises(ParameterTypeError):
+            codes_of(np.array([-0.0]), names_of([0]))
+
+
+class TestManyKeys:
+    @pytest.mark.parametrize("spread", [1, 3, 5, 2**30, 2**43])
+    def test_a_million_names(self, spread):
+        rng = np.random.default_rng(spread)
+        names = rng.permutation(10**6) * spread - 5
+        places = rng.integers(0, 10**6, 10**5)
+        keys = np.concatenate([names[places], names[places[:9]] + spread * 10**6])
+        found = codes_of(keys, names_of(names))
+        assert (found[: places.size] == places).all()
+        assert set(found[places.size :]) == {-1}
+        ids, kept = distinct(keys[: places.size], "by")
+        assert (kept.integers[ids] == names[places]).all()
+        assert (np.diff(kept.integers) > 0).all()
+
+    def test_a_million_texts(self):
+        rng = np.random.default_rng(8)
+        texts, places = [f"name {i * i}" for i in range(10**6)], rng.integers(0, 10**6, 10**5)
+        keys = pa.array(texts).take(pa.array(places))
+        assert (codes_of(keys, names_of(texts)) == places).all()
+        ids, kept = distinct(keys, "by")
+        assert [kept.texts[i] for i in ids[:999]] == [texts[i] for i in places[:999]]
+        assert list(kept.texts) == sorted({texts[i] for i in places})
+
+    def test_rows_that_are_nearly_all_different(self, monkeypatch):
+        rng = np.random.default_rng(4)
+        keys = rng.integers(-(2**63), 2**63 - 1, 3000)
+        keys = rng.permutation(np.concatenate([keys, keys[:9]]))
+        found = distinct(keys, "by"), distinct(pa.chunked_array([keys[:5], keys[5:]]), "by")
+        monkeypatch.setattr(_key_values, "SAMPLE", 500)
+        chunks = pa.chunked_array([keys[:5], keys[5:]])
+        assert _key_values.by_sorting(_key_columns.read(chunks, "by")) is not None
+        found += distinct(keys, "by"), distinct(chunks, "by")
+        for ids, names in found:
+            assert ids.dtype == np.int64
+            assert names.labels() == sorted(set(keys.tolist()))
+            assert (names.integers[ids] == keys).all()
+
+    @pytest.mark.parametrize("shift", [0, 20, 40, 56])
+    def test_keys_that_agree_in_their_low_bits(self, shift):
+        names = np.arange(-100, 100) * 2**shift
+        keys = np.concatenate([names[::-1], names + 1])
+        assert codes_of(keys, names_of(names)).tolist() == by_hand(keys.tolist(), names.tolist())
+
+    def test_codes_of_permuted_rows_are_permuted_codes(self):
+        rng = np.random.default_rng(1)
+        rows = rng.integers(0, 50, 500)
+        texts, order = np.array([f"t{row}" for row in rows]), rng.permutation(500)
+        for keys, names in ((rows, range(3, 40)), (texts, [f"t{i}" for i in range(40)])):
+            whole, names = codes_of(keys, names_of(names)), names_of(names)
+            assert (codes_of(keys[order], names) == whole[order]).all()
+            ids, found = distinct(keys, "by")
+            other, same = distinct(keys[order], "by")
+            assert (other == ids[order]).all()
+            assert found.labels() == same.labels()
+
+
+class TestTables:
+    def test_a_tiny_table_is_looked_through(self):
+        """All slots but one are taken, and runs of keys go around the end."""
+        for secret in range(20):
+            table, out = np.zeros(16, np.uint64), np.empty(60, np.int64)
+            keys = np.arange(7, dtype=np.uint64)
+            group_codes.insert_keys(keys, keys + np.uint64(10), np.uint64(secret), table)
+            group_codes.find_keys(np.arange(60, dtype=np.uint64), np.uint64(secret), table, out)
+            assert out.tolist() == [*range(10, 17), *[-1] * 53]
+
+    def test_texts_with_equal_hashes_are_told_apart(self):
+        values = np.frombuffer(b"one two three", np.uint8)
+        words, tail = _key_tables.words_of(values)
+        offsets, secret = np.array([0, 4, 8, 13]), np.uint64(3)
+        hashes, table = np.empty(3, np.uint64), np.zeros(16, np.uint64)
+        group_codes.hash_texts(words, tail, offsets, secret, hashes)
+        packed = np.zeros(10, np.uint64)
+        packed.view(np.uint8)[16:20], packed.view(np.uint8)[40:44] = values[:4], values[4:8]
+        packed[[0, 1, 3, 4, 6, 7]] = 5, 4, 6, 4, 9, 8
+        packed[8] = packed[5]
+        # "one ", "two " with four zeros and "two " all stand under the hash of "two "
+        for at in (0, 6, 3):
+            group_codes.insert_keys(hashes[1:2], np.array([at], np.uint64), secret, table)
+        out, work = np.empty(3, np.int64), np.empty(group_codes.TOGETHER, np.uint64)
+        group_codes.find_texts(words, tail, offsets, secret, table, packed, work, out)
+        assert out.tolist() == [-1, 6, -1]
+
+    def test_secrets_do_not_show(self, monkeypatch):
+        names, keys = np.arange(99) * 2**50, np.arange(120) * 2**50
+        texts = [str(i) for i in range(99)]
+        seen = set()
+        for word in (0, 1, 2**64 - 1):
+            monkeypatch.setattr(_key_tables, "os_word", lambda word=word: word)
+            found = codes_of(keys, names_of(names)), *distinct(keys, "by")[:1]
+            found += codes_of(texts[::-1], names_of(texts)), *distinct(texts, "by")[:1]
+            seen.add(b"".join(part.tobytes() for part in found))
+        assert len(seen) == 1
+
+
+REFUSED = {
+    "floats": np.array([1.0, 2.0]), "booleans": np.array([True]), "bytes": np.array([b"a"]),
+    "dates": np.array(["2020-01-01"], "M8[D]"), "a matrix": np.zeros((2, 2), np.int64),
+    "a float": [1, 2.5], "a bool": [1, True], "some bytes": ["a", b"b"], "a mixture": [1, "a"],
+    "a date": [dt.date(2020, 1, 1)], "decimals": [Decimal(1)], "a text": "abc", "a set": {1},
+    "an iterator": iter([1]), "a number": 7, "None": None, "durations": [np.timedelta64(1, "s")],
+    "pandas floats": pd.Series([1.0, None]), "pandas booleans": pd.Series([True], dtype="boolean"),
+    "pandas dates": pd.Series(pd.to_datetime(["2020-01-01"])), "polars floats": pl.Series([1.5]),
+    "polars dates": pl.Series([dt.date(2020, 1, 1)]), "polars booleans": pl.Series([True]),
+    "polars lists": pl.Series([[1]]), "arrow decimals": pa.array([Decimal(1)]),
+    "arrow bytes": pa.array([b"a"]), "pandas categories": pd.Series([1.5]).astype("category"),
+    "a frame": pl.DataFrame({"a": [1]}), "pandas frame": pd.DataFrame({"a": [1]}),
+}  # fmt: skip
+
+
+class TestRefusals:
+    @pytest.mark.parametrize("what", REFUSED)
+    def test_other_types_are_refused_by_name(self, what):
+        for read in (names_of, lambda keys, _: codes_of(keys, names_of([1]), "groups"), distinct):
+            with pytest.raises(ParameterTypeError, match=r"^groups") as caught:
+                read(REFUSED[what], "groups")
+            assert not any(char.isdigit() for char in str(caught.value))
+
+    def test_texts_in_a_list_of_integers(self):
+        for keys in (["1"], np.array(["1"]), pa.array(["1"]), pd.Categorical(["1"])):
+            with pytest.raises(ParameterTypeError, match=r"^city must hold integers, as the list"):
+                codes_of(keys, names_of([1]), "city")
+        with pytest.raises(ParameterTypeError, match=r"^by must hold texts"):
+            codes_of([1], names_of(["1"]))
+
+    @pytest.mark.parametrize(
+        "groups",
+        [
+            [1, None], ["a", None], pl.Series(["a", None]), pa.array([1, None]), [None],
+            pd.Series([1, None], dtype="Int64"), pd.Categorical(["a", None]), [1, float("nan")],
+            pa.DictionaryArray.from_arrays([0, 1], pa.array(["a", None])),
+        ],
+    )  # fmt: skip
+    def test_missing_groups(self, groups):
+        with pytest.raises(ParameterError, match="cities must not hold missing names"):
+            names_of(groups, "cities")
+
+    @pytest.mark.parametrize(
+        ("groups", "shown"),
+        [
+            (["a", "b", "a"], "'a'"), ([1, 2, 2], "2"), (np.array(["x", "x"]), "'x'"),
+            (pl.Series([5, 5]), "5"), (pa.chunked_array([["q"], ["q"]]), "'q'"),
+            (pa.array(["w", "w"]).dictionary_encode(), "'w'"), ([1, np.uint8(1)], "1"),
+        ],
+    )  # fmt: skip
+    def test_a_group_that_is_named_twice(self, groups, shown):
+        with pytest.raises(ParameterError, match=f"groups must not name .* twice, got {shown} "):
+            names_of(groups)
+
+    @pytest.mark.parametrize("groups", [[2**63], [-(2**63) - 1], np.array([2**63], np.uint64)])
+    def test_groups_beyond_int64(self, groups):
+        with pytest.raises(ParameterError, match="groups must hold integers within int64"):
+            names_of(groups)
+
+    def test_different_normal_forms_are_different_groups(self):
+        assert names_of([NFC, NFD]).size == 2
+
+
+class TestEmpty:
+    @pytest.mark.parametrize(
+        "keys",
+        [[], np.array([]), np.array([], np.int8), np.array([], "U3"), pa.array([], pa.string()),
+         pl.Series([], dtype=pl.Int8), pd.Series([], dtype=object), pd.Series([], dtype="str"),
+         pa.array([], pa.null()), pa.chunked_array([], pa.int64())],
+    )  # fmt: skip
+    def test_no_rows(self, keys):
+        names = names_of(keys)
+        assert (names.size, names.labels()) == (0, [])
+        assert codes_of(keys, names).size == 0
+        assert distinct(keys, "by")[0].size == 0
+
+    @pytest.mark.parametrize("keys", [[None, None], pa.nulls(2), pl.Series([None, None])])
+    def test_nothing_but_missing_keys(self, keys):
+        for names in (["a"], [1]):
+            assert codes_of(keys, names_of(names)).tolist() == [-1, -1]
+        assert distinct(keys, "by")[0].tolist() == [-1, -1]
+
+    def test_an_empty_list_has_no_kind(self):
+        for keys in ([1, 2], ["a", "b"], np.array(["a", "b"]), pa.array(["a", "b"])):
+            assert codes_of(keys, names_of([])).tolist() == [-1, -1]
+
+
+class TestNames:
+    def test_integers(self):
+        names = names_of([5, -1])
+        words = [[1, 5, 0, 0], [1, 2**64 - 1, 0, 0]]
+        assert names.name_words().tolist() == words
+        assert names.name_words().dtype == np.uint64
+        tags, streams = names.streams()
+        assert (tags.tolist(), streams.tolist()) == ([GROUP] * 2, [5, 2**64 - 1])
+
+    def test_texts(self):
+        names = names_of(NAMES)
+        for name, row in zip(NAMES, names.name_words(), strict=True):
+            made = hashlib.blake2b(name.encode(), digest_size=32, person=b"fastexp.name")
+            assert row.astype("<u8").tobytes() == made.digest()
+        tags, streams = names.streams()
+        pairs = list(zip(tags.tolist(), streams.tolist(), strict=True))
+        assert pairs == [text_name(name, GROUP) for name in NAMES]
+
+    def test_a_list_that_changes_later_changes_no_names(self):
+        groups = np.array([1, 2])
+        names = names_of(groups)
+        groups[:] = 9
+        assert names.labels() == [1, 2]
+        assert codes_of([2, 9], names).tolist() == [1, -1]
