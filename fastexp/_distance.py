@@ -316,6 +316,12 @@ def _reach(side: list[int], most: int) -> int:
     return max(gate - 1, offset + g * (most - extra + 1) - 1) // s
 
 
+def farthest(form: IntArray, n: int) -> int:
+    """No point of n records is farther: the greater distance of those beyond all records."""
+    listed = form.tolist()
+    return max(listed[0], listed[1], _gap_side(listed[LOW], n), _gap_side(listed[HIGH], n))
+
+
 def slope(form: IntArray) -> Fraction:
     """The growth of the distance a rank, on the side where it grows more slowly.
 

@@ -74,7 +74,7 @@ def _moved(
     edges = [codes.size * i // parts for i in range(parts + 1)]
     places = np.zeros((parts, size + 1), np.int64)
     offsets = np.empty(size + 1, np.int64)
-    out = np.empty(codes.size + grouping.SPARE, np.int64)
+    out = np.empty(codes.size, np.int64)
 
     def count_part(first: int, last: int) -> int:
         for i in range(first, last):

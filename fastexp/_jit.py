@@ -31,7 +31,7 @@ import numba
 import numpy as np
 from llvmlite import binding as llvm
 from llvmlite import ir
-from numba.core import compiler, serialize, types
+from numba.core import cgutils, compiler, serialize, types
 from numba.core.extending import intrinsic
 
 from . import _kernel_cache
@@ -197,6 +197,9 @@ if INTERPRETED:
     def wide_vectors() -> None:
         """Nothing: only a compiler has a preference to change."""
 
+    def prefetch(_array: Any, _index: Any) -> None:
+        """Nothing: only a processor has caches to fill."""
+
     def wide_product(x: Any, y: Any) -> Any:
         """The 128-bit product of two 64-bit words: its upper and its lower half."""
         product = int(x) * int(y)
@@ -242,3 +245,21 @@ else:
             return context.make_tuple(builder, signature.return_type, words)
 
         return PAIR_U64(x, y), codegen
+
+    @intrinsic
+    def prefetch(_typingctx: Any, array: Any, index: Any) -> Any:
+        """Have the memory of an element on its way to the caches; the index is not checked.
+
+        It may lie outside the array: a prefetch never faults.
+        """
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            data = context.make_array(signature.args[0])(context, builder, args[0]).data
+            byte = builder.bitcast(builder.gep(data, [args[1]]), ir.IntType(8).as_pointer())
+            word = ir.IntType(32)
+            kind = ir.FunctionType(ir.VoidType(), [byte.type, word, word, word])
+            call = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+            builder.call(call, [byte, word(1), word(3), word(1)])  # for writing, keep, data
+            return context.get_dummy_value()
+
+        return types.void(array, index), codegen

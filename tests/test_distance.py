@@ -384,6 +384,18 @@ class TestGaps:
             assert (np.diff(values[least[-1] :]) >= 0).all()
 
     @pytest.mark.parametrize("case", CASES, ids=repr)
+    def test_the_farthest(self, case):
+        for n in range(14):
+            form, far = case.form(n), d.farthest(case.form(n), n)
+            found = [
+                int(d.distance(form, low, at, n - low - at))
+                for low in range(n + 1)
+                for at in range(n + 1 - low)
+            ]
+            assert max(found) <= far
+            assert far in (max(found), form[0], form[1])
+
+    @pytest.mark.parametrize("case", CASES, ids=repr)
     def test_how_fast_they_grow(self, case):
         for n in range(0, 45, 3):
             form = case.form(n)

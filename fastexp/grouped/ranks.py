@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._distance import distance
+from .._distance import distance, farthest
 from .._rank import RankStatistic, RanksThatMatter, cells_of
 from .._sources import Window, cut, runs
 from .._typing import IntArray
@@ -32,8 +32,8 @@ class RankDraws(Draws):
         self._parts = np.zeros((lengths.size, kernel.PART), np.int64)
         self._parts[:, kernel.START], self._parts[:, kernel.LENGTH] = offsets[:-1], lengths
         self._parts[:, kernel.ALL], self._parts[:, kernel.FORM] = lengths, which
-        self._forms, self._ranks, farthest = forms_of(statistic, distinct.tolist())
-        self._table = table(statistic.weighting.rate, farthest)
+        self._forms, self._ranks, most = forms_of(statistic, distinct.tolist())
+        self._table = table(statistic.weighting.rate, most)
 
     def chunk(self, first: int, last: int) -> IntArray:
         """Map, sort what matters, draw; the few that are open once more, exactly."""
@@ -83,17 +83,17 @@ class RankDraws(Draws):
 def forms_of(statistic: RankStatistic, lengths: list[int]) -> tuple[IntArray, int, int]:
     """Forms of segments of these lengths, with keys behind them; how many ranks matter at most.
 
-    Then a bound of all distances.
+    Then the greatest distance.
     """
     forms, keys = np.empty((len(lengths), kernel.FORM_SIZE), np.int64), []
-    ranks, farthest, at = 1, 0, forms.size
+    ranks, most, at = 1, 0, forms.size
     for row, n in zip(forms, lengths, strict=True):
         matter = RanksThatMatter(statistic)
         first, last = matter(n) if n else (0, -1)
         own = matter.form if n else statistic.form_of(0)
         row[: kernel.OWN], row[kernel.OWN :] = (first, last, -1), own
         ranks = max(ranks, last - first + 1)
-        farthest = max(farthest, int(distance(own, [0, n], 0, [n, 0]).max()) + 2)
+        most = max(most, farthest(own, n))
         if n <= SHORT and last - first + 1 == n:
             row[kernel.KEYS], below = at, np.arange(n + 1)
             gaps = distance(own, below, 0, n - below)
@@ -101,4 +101,4 @@ def forms_of(statistic: RankStatistic, lengths: list[int]) -> tuple[IntArray, in
                 2 * np.concatenate([gaps, distance(own, below[:-1], 1, n - 1 - below[:-1])])
             )
             at += keys[-1].size
-    return np.concatenate([forms.reshape(-1), *keys]), ranks, farthest
+    return np.concatenate([forms.reshape(-1), *keys]), ranks, most
