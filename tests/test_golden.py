@@ -14,6 +14,7 @@ import pytest
 
 import fastexp as fx
 from tests.cases import CASES, IDS
+from tests.checks_groups import restored_key as known_key
 
 FILE = Path(__file__).parent / "data" / "golden_draws.json"
 SPREAD = 20 * np.random.default_rng(1).random(3000)
@@ -59,7 +60,30 @@ def golden() -> dict[str, object]:
     out["randomized response, many"] = digest(response.sample(bits, 9, rng=3))
     out.update(selection())
     out.update(numbers())
+    out.update(groups())
     out["most common"] = fx.MostCommon(0.5, ["a", "b"]).sample(["a", "b", "a"], 20, rng=3).tolist()
+    return out
+
+
+def groups() -> dict[str, object]:
+    """Draws by group, and releases under a key that everybody knows."""
+    rng = np.random.default_rng(6)
+    x, by = rng.lognormal(3, 1, 4000).round(2), rng.integers(0, 40, 4000)
+    text, key = np.char.add("g", by.astype(str)), known_key()
+    labels, out = rng.choice(list("abcd"), 4000), {}
+    for name, m, data in (
+        ("median", fx.Median(0.5, (0, 500)), x),
+        ("median of integers", fx.Median(0.1, (0, 500), step=1), np.floor(x)),
+        ("median, widened", fx.Median(0.1, (0, 500), step=0.01, widen=0.05), x),
+        ("quantile", fx.Quantile(0.9, 2.0, (0, 500)), x),
+        ("price", fx.Price(1.0, (0, 500), step=1), x),
+        ("fine price", fx.Price(1.0, (0, 500)), x),
+        ("most common", fx.MostCommon(0.05, list("abc")), labels),
+    ):
+        how = {"by": by, "groups": range(42)}
+        out[f"groups, {name}"] = digest(m.sample(data, 3, rng=1, **how))
+        how = {"by": text, "groups": ["g1", "", "g\u00e9", "g0"], "key": key, "label": "q"}
+        out[f"release, {name}"] = np.array(m.release(data, **how)).tolist()
     return out
 
 

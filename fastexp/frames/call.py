@@ -82,6 +82,10 @@ class Call:
         """
         return self._do(lists, Request(None, names_of(keys, "groups")))
 
+    def segments(self, records: Any, offsets: Any, names: Names) -> Any:
+        """The answers of segments of flat records; a name may come more than once."""
+        return self._do(records, Request(None, names, offsets))
+
     def kept(self, values: Any, keys: Any, persons: Any) -> AnyArray:
         """Which rows count, bool of shape (n,), if all rows of each of these persons are here."""
         groups = FROM_DATA if self.names is None else self.names
@@ -176,7 +180,7 @@ def _checked(
                 f"{argument} must be a column's name, got {type(name).__name__}"
             )
     request = Request(by, groups, None, person, max_groups, max_rows).checked()
-    names = None if is_from_data(groups) else names_of(groups)
+    names = None if is_from_data(groups) else request.groups
     return names, (request.max_groups, request.max_rows)
 
 

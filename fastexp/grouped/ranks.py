@@ -95,10 +95,8 @@ def forms_of(statistic: RankStatistic, lengths: list[int]) -> tuple[IntArray, in
         ranks = max(ranks, last - first + 1)
         most = max(most, farthest(own, n))
         if n <= SHORT and last - first + 1 == n:
-            row[kernel.KEYS], below = at, np.arange(n + 1)
-            gaps = distance(own, below, 0, n - below)
-            keys.append(
-                2 * np.concatenate([gaps, distance(own, below[:-1], 1, n - 1 - below[:-1])])
-            )
-            at += keys[-1].size
+            row[kernel.KEYS], listed = at, np.empty(2 * n + 1, np.int64)
+            kernel.keys_fill(own, np.empty(n + 1, np.int64), listed)
+            keys.append(listed)
+            at += listed.size
     return np.concatenate([forms.reshape(-1), *keys]), ranks, most

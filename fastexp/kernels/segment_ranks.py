@@ -65,6 +65,18 @@ def fill_keys(below: Any, form: Any, total: Any, gap: Any, point: Any) -> None:
     gap[i] = 2 * distance(below[i], 0, total - below[i], form)
 
 
+@kernel(NOTHING(IN_I64, OUT_I64, OUT_I64))
+def keys_fill(form: Any, below: Any, out: Any) -> None:
+    """out = keys of all gaps, then of all points, of records of which no two are equal.
+
+    form: 16 numbers; below: room for a number more than there are records.
+    """
+    n = below.size - 1
+    for i in range(n + 1):
+        below[i] = i
+    fill_keys(below, form, n, out[: n + 1], out[n + 1 :])
+
+
 @helper
 def nearest_of(points: Any, size: Any, gap: Any, point: Any) -> Any:
     """The least distance of all points, and of the gaps that hold any."""

@@ -1,0 +1,16 @@
+"""Private answers by group in DuckDB: of relations, and as functions of SQL.
+
+>>> import duckdb
+>>> import fastexp as fx
+>>> from fastexp.duckdb import release
+>>> con = duckdb.connect()
+>>> rents = con.sql("SELECT 'Rome' AS city, 400 + i AS rent FROM range(99) t(i)")
+>>> median = fx.Median(epsilon=1.0, bounds=(0, 2000), step=10)
+>>> release(rents, median, "rent", by="city", groups=["Rome", "Bern"]).columns
+['city', 'rent']
+"""
+
+from .frames.duckdb import release, sample
+from .frames.duckdb_functions import register, register_sample
+
+__all__ = ["register", "register_sample", "release", "sample"]

@@ -1,0 +1,251 @@
+"""Private answers by group from Arrow tables and streams, as pyarrow tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from .._group_keys import codes_of
+from .._release_key import ReleaseKey
+from .._typing import AnyArray, Membership
+from ..budget import Budget
+from ..errors import ParameterError, ParameterTypeError
+from . import checks
+from .call import Call, release_call, sample_call
+
+ANSWERS = {"integers": pa.int64(), "floats": pa.float64(), "text": pa.string()}
+NAMES = ["records", "group", "person"]
+INT32 = 1 << 31  # items of a list array with short offsets
+
+
+def release(
+    frame: Any,
+    mechanism: Any,
+    column: str,
+    *,
+    by: str,
+    groups: Any,
+    person: str | None = None,
+    max_groups: int = 1,
+    max_rows: int = 1,
+    membership: Membership = "private",
+    key: ReleaseKey | None = None,
+    label: str | None = None,
+    budget: Budget | None = None,
+    nan: str = "raise",
+    threads: int = 1,
+    name: str | None = None,
+) -> pa.Table:
+    """One private answer for each group of an Arrow table, from the system's randomness.
+
+    Parameters
+    ----------
+    frame : pyarrow.Table, RecordBatch or RecordBatchReader, or any Arrow stream
+        Anything with `__arrow_c_stream__` (Polars, pandas and DuckDB have it). Of a reader or
+        stream, which is read once, only the rows of listed groups are held.
+    mechanism
+        A mechanism of numbers (`Median`, `Quantile`, `Price`, ...) or `MostCommon`.
+    column : str
+        The records: one number (or label) a person. Decimals are read as float64.
+    by : str
+        The group of each record: integers or text, also as a dictionary. Rows of groups that
+        are not in `groups`, and of none (null), are left out.
+    groups : sequence of int or str
+        The public list of groups to answer; also those without rows are answered.
+        ``"from-data"`` takes the groups that the data have, which are private: with a
+        `PrivacyWarning`.
+    person : str, optional
+        Whose each row is. Of each person at most `max_groups` groups, and in each of them at
+        most `max_rows` rows count.
+    max_groups, max_rows, membership, key, nan, threads
+        As of `Median.release`.
+    label : str, optional
+        Names the query; default ``"{column} by {by}"``, as in all engines.
+    budget : Budget, optional
+        Is charged before the rows are looked at, and never refunded.
+    name : str, optional
+        What the column of answers is called; default: `column`.
+
+    Returns
+    -------
+    pyarrow.Table
+        A row a group, in the order of `groups`: columns `by` (int64 or string) and `name`
+        (int64, double or string). Neither order nor types depend on the rows.
+
+    Raises
+    ------
+    ParameterTypeError, ParameterError
+        If an argument is outside its range or of the wrong type, or a column is not there.
+    BudgetExceeded
+        If the rest of the budget does not cover it: nothing is drawn or charged.
+    InvalidRecords
+        If a record is missing and nan="raise". A budget is charged before.
+
+    Notes
+    -----
+    **Privacy**: ``mechanism.total(groups=True, ...)``. The same key, label, mechanism and rows
+    repeat their answers, whatever the order of the rows, their batches and the engine.
+
+    Examples
+    --------
+    >>> import fastexp as fx, fastexp.arrow, pyarrow as pa
+    >>> rents = pa.table({"city": ["Oslo", "Rome"] * 60, "rent": [900, 400] * 60})
+    >>> median = fx.Median(epsilon=1.0, bounds=(0, 2000), step=10)
+    >>> found = fx.arrow.release(rents, median, "rent", by="city", groups=["Rome", "Bern"])
+    >>> found["city"].to_pylist(), found.schema.types
+    (['Rome', 'Bern'], [DataType(string), DataType(int64)])
+    """
+    rows = opened(frame, column, by, person)
+    shown = checks.result_name(column, by, name)
+    limits: Any = {"person": person, "max_groups": max_groups, "max_rows": max_rows}
+    told: Any = {"membership": membership, "key": key, "label": label, "budget": budget}
+    how: Any = {"nan": nan, "threads": threads}
+    call = release_call(mechanism, column, by, groups, **limits, **told, **how)
+    return answered(call, rows, by, shown)
+
+
+def sample(
+    frame: Any,
+    mechanism: Any,
+    column: str,
+    *,
+    by: str,
+    groups: Any,
+    size: int | None = None,
+    rng: Any = None,
+    person: str | None = None,
+    max_groups: int = 1,
+    max_rows: int = 1,
+    nan: str = "raise",
+    threads: int = 1,
+    name: str | None = None,
+) -> pa.Table:
+    """Simulated draws for each group of an Arrow table, reproducible from `rng`; not private.
+
+    Parameters
+    ----------
+    frame, mechanism, column, by, groups, person, max_groups, max_rows, nan, threads, name
+        As of `release`.
+    size : int, optional
+        How many draws of each group; None: one.
+    rng : {None, int, array_like[ints], SeedSequence, BitGenerator, Generator}, optional
+        As in SPEC 7.
+
+    Returns
+    -------
+    pyarrow.Table
+        As of `release`; with `size` the answers are lists. Of `MostCommon` they are the numbers
+        of candidates.
+
+    Raises
+    ------
+    ParameterTypeError, ParameterError, InvalidRecords
+        As of `release`, and for `size` and `rng`.
+    """
+    rows = opened(frame, column, by, person)
+    shown = checks.result_name(column, by, name)
+    limits: Any = {"person": person, "max_groups": max_groups, "max_rows": max_rows}
+    how: Any = {"size": size, "rng": rng, "nan": nan, "threads": threads}
+    call = sample_call(mechanism, column, by, groups, **limits, **how)
+    return answered(call, rows, by, shown)
+
+
+class Rows(NamedTuple):
+    """Tables of two or three columns: records, groups, persons."""
+
+    parts: Iterable[pa.Table]
+    schema: pa.Schema
+    once: bool  # parts come from a stream: hold of them what is needed
+
+
+def opened(frame: Any, column: str, by: str, person: str | None) -> Rows:
+    """The columns of a frame, before a row of it is read."""
+    if isinstance(frame, pa.RecordBatch):
+        frame = pa.Table.from_batches([frame])
+    elif not isinstance(frame, (pa.Table, pa.RecordBatchReader)):
+        if not hasattr(type(frame), "__arrow_c_stream__"):
+            kind = type(frame).__name__
+            raise ParameterTypeError(f"frame must be an Arrow table or stream, got {kind}")
+        frame = pa.RecordBatchReader.from_stream(frame)
+    index = places(frame.schema.names, column, by, person)
+    kinds = [frame.schema.field(i).type for i in index]
+    schema = pa.schema(list(zip(NAMES[: len(kinds)], kinds, strict=True)))
+    chosen = ([part.column(i) for i in index] for part in parts_of(frame))
+    return Rows(
+        (pa.table(columns, schema=schema) for columns in chosen),
+        schema,
+        once=not isinstance(frame, pa.Table),
+    )
+
+
+def parts_of(frame: pa.Table | pa.RecordBatchReader) -> Iterable[Any]:
+    """The whole, or batch after batch."""
+    return [frame] if isinstance(frame, pa.Table) else frame
+
+
+def places(present: list[str], column: str, by: str, person: str | None) -> list[int]:
+    """Where the columns are: each name once."""
+    checks.wanted(present, column, by, person)
+    asked = {"column": column, "by": by} | ({} if person is None else {"person": person})
+    for argument, name in asked.items():
+        if not isinstance(name, str):
+            raise ParameterTypeError(
+                f"{argument} must be a column's name, got {type(name).__name__}"
+            )
+        if present.count(name) > 1:
+            raise ParameterError(f"{argument} must be one column of the frame, got several")
+    return [present.index(name) for name in asked.values()]
+
+
+def answered(call: Call, rows: Rows, by: str, name: str) -> pa.Table:
+    """Groups and answers."""
+    found = held(call, rows) if rows.once else next(iter(rows.parts))
+    columns = found.columns
+    labels, answers = call.rows(plain(columns[0]), *columns[1:])
+    kind = rows.schema.field(1).type
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    text = call.names.text if call.names is not None else not pa.types.is_integer(kind)
+    keys = pa.array(labels, pa.string() if text else pa.int64())
+    return pa.table([keys, answer_column(call, answers)], names=[by, name])
+
+
+def held(call: Call, rows: Rows) -> pa.Table:
+    """The rows of listed groups of a stream; their groups as numbers of the list's."""
+    kept, codes = [rows.schema.empty_table()], [np.zeros(0, np.int32)]
+    for part in rows.parts:
+        if call.names is not None:
+            found = codes_of(part.column(1), call.names)
+            known = found >= 0
+            if not known.all():
+                part, found = part.filter(pa.array(known)), found[known]
+            codes.append(found.astype(np.int32))
+        kept.append(part)
+    whole = pa.concat_tables(kept)
+    if call.names is None:
+        return whole
+    labels = pa.array(call.names.labels(), pa.string() if call.names.text else pa.int64())
+    group = pa.DictionaryArray.from_arrays(np.concatenate(codes), labels)
+    return whole.set_column(1, "group", group)
+
+
+def plain(records: Any) -> Any:
+    """Decimals, which kernels do not read, as floats."""
+    kind = records.type
+    return records.cast(pa.float64()) if pa.types.is_decimal(kind) else records
+
+
+def answer_column(call: Call, answers: Any) -> pa.Array:
+    """Answers of groups as an array, or lists of `size`."""
+    kind = ANSWERS[call.answer_kind]
+    if call.size is None:
+        return pa.array(answers, kind)
+    many: AnyArray = np.asarray(answers)
+    flat = pa.array(many.reshape(-1), kind)
+    offsets = np.arange(many.shape[0] + 1) * call.size
+    if many.size < INT32:
+        return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), flat)
+    return pa.LargeListArray.from_arrays(pa.array(offsets), flat)

@@ -1,0 +1,183 @@
+"""Private answers by group of DuckDB's relations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+from duckdb import CatalogException, ColumnExpression, DuckDBPyRelation
+
+from .._release_key import ReleaseKey
+from .._typing import Membership
+from ..budget import Budget
+from ..errors import ParameterError, ParameterTypeError
+from . import arrow, checks
+from .call import release_call, sample_call
+
+REPLACEMENTS = "python_enable_replacements must be on in DuckDB, as it is by default"
+
+
+def release(
+    relation: DuckDBPyRelation,
+    mechanism: Any,
+    column: str,
+    *,
+    by: str,
+    groups: Any,
+    person: str | None = None,
+    max_groups: int = 1,
+    max_rows: int = 1,
+    membership: Membership = "private",
+    key: ReleaseKey | None = None,
+    label: str | None = None,
+    budget: Budget | None = None,
+    nan: str = "raise",
+    threads: int = 1,
+    name: str | None = None,
+) -> DuckDBPyRelation:
+    """One private answer for each group of a DuckDB relation.
+
+    Parameters
+    ----------
+    relation : duckdb.DuckDBPyRelation
+        Of any query. It runs once, here; of its rows two columns (three with `person`) are
+        read, as a stream, and those of listed groups are held.
+    mechanism
+        A mechanism of numbers (`Median`, `Quantile`, `Price`, ...) or `MostCommon`.
+    column : str
+        The records: one number (or label) a person. DECIMAL and HUGEINT are read as DOUBLE.
+    by : str
+        The group of each record: an integer up to 64 bits, VARCHAR or ENUM. Rows of groups
+        that are not in `groups`, and of none (NULL), are left out.
+    groups : sequence of int or str
+        The public list of groups to answer; also those without rows are answered.
+        ``"from-data"`` takes the groups that the data have, which are private: with a
+        `PrivacyWarning`.
+    person : str, optional
+        Whose each row is. Of each person at most `max_groups` groups, and in each of them at
+        most `max_rows` rows count.
+    max_groups, max_rows, membership, key, nan, threads
+        As of `Median.release`.
+    label : str, optional
+        Names the query; default ``"{column} by {by}"``, as in all engines.
+    budget : Budget, optional
+        Is charged before the rows are looked at, and never refunded.
+    name : str, optional
+        What the column of answers is called; default: `column`.
+
+    Returns
+    -------
+    duckdb.DuckDBPyRelation
+        On the same connection, of the alias `answers`: a row a group, in the order of
+        `groups`, of the columns `by` (BIGINT or VARCHAR) and `name` (BIGINT, DOUBLE or
+        VARCHAR). The answers are there: to read them again is no second release.
+
+    Raises
+    ------
+    ParameterTypeError, ParameterError
+        If an argument is outside its range or of the wrong type, or a column is not there.
+    BudgetExceeded
+        If the rest of the budget does not cover it: nothing is drawn or charged.
+    InvalidRecords
+        If a record is missing and nan="raise". A budget is charged before.
+
+    Notes
+    -----
+    **Privacy**: ``mechanism.total(groups=True, ...)``. The same key, label, mechanism and rows
+    repeat their answers, whatever the order of the rows, DuckDB's threads and the engine.
+
+    Examples
+    --------
+    >>> import duckdb, fastexp as fx, fastexp.duckdb
+    >>> con = duckdb.connect()
+    >>> rents = con.sql("SELECT 'Rome' AS city, 400 + i AS rent FROM range(99) t(i)")
+    >>> median = fx.Median(epsilon=1.0, bounds=(0, 2000), step=10)
+    >>> found = fx.duckdb.release(rents, median, "rent", by="city", groups=["Rome", "Bern"])
+    >>> found.select("city").fetchall()
+    [('Rome',), ('Bern',)]
+    """
+    rows = read(relation, column, by, person)
+    shown = checks.result_name(column, by, name)
+    limits: Any = {"person": person, "max_groups": max_groups, "max_rows": max_rows}
+    told: Any = {"membership": membership, "key": key, "label": label, "budget": budget}
+    how: Any = {"nan": nan, "threads": threads}
+    call = release_call(mechanism, column, by, groups, **limits, **told, **how)
+    return related(relation, arrow.answered(call, rows, by, shown))
+
+
+def sample(
+    relation: DuckDBPyRelation,
+    mechanism: Any,
+    column: str,
+    *,
+    by: str,
+    groups: Any,
+    size: int | None = None,
+    rng: Any = None,
+    person: str | None = None,
+    max_groups: int = 1,
+    max_rows: int = 1,
+    nan: str = "raise",
+    threads: int = 1,
+    name: str | None = None,
+) -> DuckDBPyRelation:
+    """Simulated draws for each group of a relation, reproducible from `rng`; not private.
+
+    Parameters
+    ----------
+    relation, mechanism, column, by, groups, person, max_groups, max_rows, nan, threads, name
+        As of `release`.
+    size : int, optional
+        How many draws of each group; None: one.
+    rng : {None, int, array_like[ints], SeedSequence, BitGenerator, Generator}, optional
+        As in SPEC 7.
+
+    Returns
+    -------
+    duckdb.DuckDBPyRelation
+        As of `release`; with `size` the answers are lists. Of `MostCommon` they are the numbers
+        of candidates.
+
+    Raises
+    ------
+    ParameterTypeError, ParameterError, InvalidRecords
+        As of `release`, and for `size` and `rng`.
+    """
+    rows = read(relation, column, by, person)
+    shown = checks.result_name(column, by, name)
+    limits: Any = {"person": person, "max_groups": max_groups, "max_rows": max_rows}
+    how: Any = {"size": size, "rng": rng, "nan": nan, "threads": threads}
+    call = sample_call(mechanism, column, by, groups, **limits, **how)
+    return related(relation, arrow.answered(call, rows, by, shown))
+
+
+def read(relation: Any, column: str, by: str, person: str | None) -> arrow.Rows:
+    """The columns of a relation as a stream, which is not begun yet."""
+    if not isinstance(relation, DuckDBPyRelation):
+        kind = type(relation).__name__
+        raise ParameterTypeError(f"relation must be a DuckDBPyRelation, got {kind}")
+    index = arrow.places(relation.columns, column, by, person)
+    names = [relation.columns[i] for i in index]
+    pairs = zip(names, arrow.NAMES, strict=False)
+    chosen = relation.select(*[ColumnExpression(a).alias(b) for a, b in pairs])
+    schema = chosen.limit(0).to_arrow_table().schema
+
+    def parts() -> Iterator[pa.Table]:  # only when the budget is charged does the query run
+        for batch in chosen.to_arrow_reader():
+            yield pa.Table.from_batches([batch])
+
+    return arrow.Rows(parts(), schema, once=True)
+
+
+def related(relation: DuckDBPyRelation, table: pa.Table) -> DuckDBPyRelation:
+    """A table as a relation on another one's connection, which alone knows it."""
+    fastexp_private_answers = table  # noqa: F841  # DuckDB finds it by the variable's name
+    query = "SELECT * FROM fastexp_private_answers"
+    try:
+        found = relation.query("fastexp_unread", query)
+    except CatalogException:
+        found = None
+    if found is None:
+        raise ParameterError(REPLACEMENTS)
+    return found.materialize().set_alias("answers")
