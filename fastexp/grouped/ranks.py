@@ -28,7 +28,7 @@ class RankDraws(Draws):
     ) -> None:
         self.segments, self._statistic, self._words, self._size = segments, statistic, words, size
         lengths, offsets = np.diff(segments.offsets), segments.offsets
-        distinct, which = np.unique(lengths, return_inverse=True)
+        distinct, which = _distinct(lengths)
         self._parts = np.zeros((lengths.size, kernel.PART), np.int64)
         self._parts[:, kernel.START], self._parts[:, kernel.LENGTH] = offsets[:-1], lengths
         self._parts[:, kernel.ALL], self._parts[:, kernel.FORM] = lengths, which
@@ -78,6 +78,17 @@ class RankDraws(Draws):
             return int(distance(own[kernel.OWN :], below, above - below, n - above))
 
         return group_draw(cells, self._statistic.weighting.rate, words, drawn.more(g, j), true)
+
+
+def _distinct(lengths: IntArray) -> tuple[IntArray, IntArray]:
+    """Distinct lengths in order, and which of them each one is."""
+    longest = int(lengths.max(initial=0))
+    if longest > 4 * lengths.size + 1_000:  # counting would take more memory than sorting
+        return np.unique(lengths, return_inverse=True)
+    found = np.flatnonzero(np.bincount(lengths, minlength=1))
+    place = np.zeros(longest + 1, np.int64)
+    place[found] = np.arange(found.size)
+    return found, place[lengths]
 
 
 def forms_of(statistic: RankStatistic, lengths: list[int]) -> tuple[IntArray, int, int]:
