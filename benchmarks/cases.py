@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from . import cases_numbers, cases_study, checks, entries, leak
+from . import cases_groups, cases_numbers, cases_study, checks, entries, leak
 from .entries import LARGE, SMALL
 from .measure import memory, timed
 from .workload import Case
@@ -45,6 +45,7 @@ CASES: tuple[Case, ...] = (
     Case("memory", 10**7, entries.MEMORY, checks.drawn, memory, toy_k=2_500),
     *cases_numbers.CASES,
     *cases_study.CASES,
+    *cases_groups.CASES,
 )
 
 

@@ -1,9 +1,10 @@
-"""Calls in a second process whose NumPy has no AVX-512 code.
+"""Calls in other processes: whose NumPy has no AVX-512 code, or with an engine of n threads.
 
 NumPy's AVX-512 sort is several times slower than its AVX2 one on some processors, and its exp
 several times faster; so peers are measured both ways, in turns. NumPy chooses when it is
 imported: hence one more process, which keeps the time of its own calls. It is started when
-the first such call is prepared, and ends with this one.
+the first such call is prepared, and ends with this one. Polars, too, makes its threads once in
+a process, so for each number of threads there is another one.
 """
 
 from __future__ import annotations
@@ -35,6 +36,15 @@ def without_avx512(prepare: Prepare) -> Prepare:
     return elsewhere
 
 
+def with_own_threads(prepare: Prepare, avx512: bool = True) -> Prepare:
+    """The same way of doing the work, where engines have as many threads as the work."""
+
+    def elsewhere(work: Work) -> Call:
+        return Elsewhere(server(avx512, work.threads), prepare, work)
+
+    return elsewhere
+
+
 def avx512_in_use() -> list[str]:
     """Names of the AVX-512 features that this process's NumPy dispatches to."""
     from numpy._core import _multiarray_umath as core
@@ -46,32 +56,35 @@ def avx512_in_use() -> list[str]:
 class Server:
     """The other process: it is asked one thing at a time."""
 
-    def __init__(self) -> None:
-        names = avx512_in_use()
-        if not names:
+    def __init__(self, avx512: bool = False, threads: int = 0) -> None:
+        names = [] if avx512 else avx512_in_use()
+        if not names and not avx512:
             raise Absent("NumPy has no AVX-512 code for this processor")
+        settings = {"NPY_DISABLE_CPU_FEATURES": " ".join(names)} if names else {}
+        if threads:
+            settings["POLARS_MAX_THREADS"] = str(threads)
         self.stale: list[int] = []  # calls that nobody holds any more
         self.process = subprocess.Popen(
             [sys.executable, "-m", f"{__package__}.other_dispatch"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=ROOT,
-            env={**os.environ, "NPY_DISABLE_CPU_FEATURES": " ".join(names)},
+            env={**os.environ, **settings},
         )
         atexit.register(self.end)
-        if left := self.ask("features"):
+        if not avx512 and (left := self.ask("features")):
             raise Absent(f"NumPy still uses {', '.join(left)}")
 
     def ask(self, verb: str, *what: Any) -> Any:
         """The answer to a question; an error there is one here."""
         pipes = self.process.stdin, self.process.stdout
         if pipes[0] is None or pipes[1] is None or self.process.poll() is not None:
-            raise Absent("the process without AVX-512 code has ended")
+            raise Absent("the other process has ended")
         pickle.dump((verb, what), pipes[0])
         pipes[0].flush()
         worked, answer = pickle.load(pipes[1])
         if not worked:
-            raise RuntimeError(f"without AVX-512 code: {answer}")
+            raise RuntimeError(f"in the other process: {answer}")
         return answer
 
     def end(self) -> None:

@@ -12,7 +12,10 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("numpy", "numba", "llvmlite", "scipy", "opendp", "diffprivlib", "scikit-learn")
+PACKAGES = (
+    *("numpy", "numba", "llvmlite", "scipy", "opendp", "diffprivlib", "scikit-learn"),
+    *("polars", "duckdb", "pandas", "pyarrow"),
+)
 
 
 def provenance() -> dict[str, Any]:

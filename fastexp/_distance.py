@@ -318,7 +318,7 @@ def _reach(side: list[int], most: int) -> int:
 
 def farthest(form: IntArray, n: int) -> int:
     """No point of n records is farther: the greater distance of those beyond all records."""
-    listed = form.tolist()
+    listed: list[int] = form.tolist()
     return max(listed[0], listed[1], _gap_side(listed[LOW], n), _gap_side(listed[HIGH], n))
 
 

@@ -216,6 +216,7 @@ else:
 
         return typer
 
+    _function: Any = cgutils.get_or_insert_function
     float_bits = intrinsic(_bitcast(F64, U64))
     bits_float = intrinsic(_bitcast(U64, F64))
 
@@ -258,7 +259,7 @@ else:
             byte = builder.bitcast(builder.gep(data, [args[1]]), ir.IntType(8).as_pointer())
             word = ir.IntType(32)
             kind = ir.FunctionType(ir.VoidType(), [byte.type, word, word, word])
-            call = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+            call = _function(builder.module, kind, "llvm.prefetch.p0")
             builder.call(call, [byte, word(1), word(3), word(1)])  # for writing, keep, data
             return context.get_dummy_value()
 

@@ -18,13 +18,21 @@ from .errors import ParameterTypeError
 
 KEYS = (
     "{} must be one column of integers or of texts (an array, a list, a series or an Arrow "
-    "array); floats, booleans, bytes, dates and mixtures are refused"
+    'array); floats (pandas makes them of integers with gaps: use "Int64"), booleans, bytes, dates '
+    "and mixtures are refused"
 )
 WIDER = (0x80, 0x800, 0x10000)  # code points that take a byte more in UTF-8
 LONE = "surrogatepass"  # a lone surrogate becomes bytes that are no UTF-8, and so no name
 FLOATS, INTEGERS = (float, np.floating), (int, np.integer)
 MISSING = frozenset({("pandas", "NAType"), ("pandas", "NaTType"), ("numpy.ma", "MaskedConstant")})
 NO_INTEGERS: frozenset[type] = frozenset({bool, np.timedelta64})  # though they inherit
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Chunks:
+    """Chunks of an Arrow column that were read already."""
+
+    columns: list[_arrow.Column]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -93,6 +101,8 @@ def read(keys: Any, argument: str) -> list[Rows]:
         raise ParameterTypeError(KEYS.format(argument))
     if isinstance(keys, np.ndarray):
         return [_of_array(keys, argument)]
+    if isinstance(keys, Chunks):
+        return [_of_column(part, argument) for part in keys.columns]
     if isinstance(keys, (list, tuple, range)):
         return [_of_objects(list(keys), argument)]
     if hasattr(keys, "isna") and hasattr(keys, "to_numpy"):  # pandas

@@ -117,6 +117,15 @@ WRONG: dict[str, Callable[[Case], Any]] = {
     "table1_2t": lambda case: case.work().spreads[0][1:],
     "smooth_sensitivity": lambda _case: 0.0,
     "smooth_sensitivity_sorted": lambda _case: float("nan"),
+    "group_median": lambda case: np.zeros(case.rows),
+    "group_median_2t": lambda case: case.work().medians[1:],
+    "group_offsets": lambda case: case.work().medians,
+    "group_offsets_2t": lambda case: np.full(case.rows, np.nan),
+    "engine_polars": lambda case: case.work().medians,
+    "engine_polars_streaming": lambda case: {"k": np.arange(1), "x": np.ones(1)},
+    "engine_duckdb": lambda case: {"k": np.arange(case.rows), "x": case.work().medians},
+    "engine_pandas": lambda case: np.full(case.rows, 5_000.0),
+    "group_memory": lambda case: np.full(case.rows, 10_000.0),
 }
 
 

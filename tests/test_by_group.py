@@ -475,3 +475,47 @@ def test_a_million_groups():
     found = MEDIAN.sample(values, by=by, groups=np.arange(10**6), rng=1)
     some = np.arange(0, 10**6, 50_000)
     assert (MEDIAN.sample(values, by=by, groups=some, rng=1) == found[some]).all()
+
+
+class TestListsOfLabels:
+    LISTS = [["a", "b", None, "a"], [], None, ["c", "z", "c", "c"]]
+
+    def test_texts(self):
+        mechanism = fx.MostCommon(epsilon=50.0, candidates=["a", "b", "c"])
+        for column in (
+            pa.array(self.LISTS),
+            pa.array([["b"], *self.LISTS])[1:],
+            pa.chunked_array([self.LISTS[:1], self.LISTS[1:]]),
+            pa.array(self.LISTS, pa.large_list(pa.large_string())),
+            pl.Series(self.LISTS),
+        ):
+            found = mechanism.release(column, groups=[1, 2, 3, 4])
+            assert (found[0], found[3]) == ("a", "c")
+
+    def test_integers(self):
+        mechanism = fx.MostCommon(epsilon=50.0, candidates=[10, 20])
+        found = mechanism.release(pa.array([[10, None, 10, 20], None, [20, 20, 7]]))
+        assert (found[0], found[2]) == (10, 20)
+
+    def test_items_of_a_missing_list_do_not_count(self):
+        """As a filter may leave them behind."""
+        items, ends = pa.array(["b"] * 9 + ["a"]), pa.array([0, 9, 10], pa.int32())
+        hidden = pa.ListArray.from_arrays(ends, items, mask=pa.array([True, False]))
+        mechanism = fx.MostCommon(epsilon=50.0, candidates=["a", "b"])
+        expected = mechanism.sample(["a"], 40, offsets=[0, 0, 1], rng=1)
+        assert (mechanism.sample(hidden, 40, rng=1) == expected).all()
+
+    def test_numbers_have_no_median_of_texts(self):
+        with pytest.raises(ParameterTypeError, match="^records must be a one-dimensional"):
+            MEDIAN.release(pa.array([["a"]]))
+
+
+def test_lists_and_rows_have_a_sample_each():
+    """Whether they are named or not."""
+    lists = pa.array([[1.0, 2.0], None, [3.0]])
+    assert MEDIAN.sample(lists, rng=1).shape == (3,)
+    assert MEDIAN.sample(lists, 5, rng=1).shape == (3, 5)
+    named = MEDIAN.sample(lists, 5, groups=[0, 1, 2], rng=1)
+    assert (named == MEDIAN.sample(lists, 5, rng=1)).all()
+    flat = MEDIAN.sample([1.0, 2.0, 3.0], 5, offsets=[0, 2, 2, 3], rng=1)
+    assert (named == flat).all()

@@ -39,7 +39,13 @@ def run(
 # ---- starting ----
 
 
-HELPS = [["--help"], ["select", "--help"], ["median", "--help"], ["price", "--help"]]
+HELPS = [
+    ["--help"],
+    ["select", "--help"],
+    ["median", "--help"],
+    ["price", "--help"],
+    ["key", "--help"],
+]
 
 
 @pytest.mark.parametrize("arguments", [*HELPS, ["--version"], ["demo"]])
@@ -156,14 +162,14 @@ def test_demo_tells_its_story_anywhere(tmp_path: Path) -> None:
     done = run("demo", cwd=tmp_path)
     lines = done.stdout.splitlines()
     assert (done.returncode, done.stderr) == (0, "")
-    assert len(lines) <= 46  # three chapters and the commands
+    assert len(lines) <= 60  # four chapters and the commands
     assert max(map(len, lines[:-5])) <= 100
     assert "32,561 people" in lines[0]
     for epsilon in ("0.0001", "0.001", "0.01"):
         assert any(f" {epsilon} " in line for line in lines)
     assert "Married-civ-spouse" in done.stdout  # certain at 0.01, up to e**-42
-    assert done.stdout.count("(not private)") == 3
-    for part in ("0, 1, ..., 120", "youngest", "1, 1, 1 and 3.01", "expected revenue"):
+    assert done.stdout.count("(not private)") == 4
+    for part in ("0, 1, ..., 120", "youngest", "for each marital status", "1, 1, 1 and 3.01"):
         assert part in done.stdout
     assert "\x1b" not in done.stdout
     assert not list(tmp_path.iterdir())
@@ -216,6 +222,13 @@ def test_demo_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     for step in found["medians"]:
         law = fastexp.Median(step["epsilon"], (0, 120), step=1).law(ages)
         assert step["expected_error"] == law.expected_error(37)
+    status, ages = demo.demo_groups.records()
+    assert sorted(status) == sorted(demo._people()[1])
+    assert np.bincount(ages).tolist() == np.bincount(*demo.demo_numbers.ages()).tolist()
+    assert [step["group"] for step in found["groups"]] == list(candidates)
+    errors = [step["expected_error"] for step in found["groups"]]
+    assert errors == sorted(errors)  # from the largest group to the smallest
+    assert all(step["released"] in range(121) for step in found["groups"])
     assert [step["epsilon"] for step in found["prices"]] == [0.01, 1.0, 5.0, 50.0]
     revenues = [step["expected_revenue"] for step in found["prices"]]
     assert revenues == sorted(revenues)
@@ -279,7 +292,7 @@ def test_demo_on_a_terminal() -> None:
     assert "─" in fancy  # a table of rich
     assert "─" in plain
     assert not re.search(r"\x1b\[[0-9;]*3[0-7]m", plain)  # no colour
-    assert len(fancy.splitlines()) <= 49  # and perhaps the note on compiling
+    assert len(fancy.splitlines()) <= 64  # and perhaps the note on compiling
 
 
 @posix

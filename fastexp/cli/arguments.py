@@ -13,6 +13,9 @@ MOST_DRAWS = 10**9  # 8 GB of indices
 LONGEST = 400  # characters of a number; int() has a limit of its own
 INTEGER = re.compile(r"[+-]?[0-9]+")
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+MEMORY = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) ?([kmgt]?)(?:i?b)?")
+UNITS = ("", "k", "m", "g", "t")
+LEAST_MEMORY = 1 << 20
 FRACTION = re.compile(r"[0-9]+/[0-9]+")
 
 
@@ -40,6 +43,25 @@ def draws(text: str) -> int:
 def seed(text: str) -> int:
     """A seed of up to 128 bits."""
     return between(text, 0, 2**128 - 1)
+
+
+def limit(text: str) -> int:
+    """How much one person may contribute."""
+    return between(text, 1, 10**9)
+
+
+def threads(text: str) -> int:
+    """How many threads; 0 for all."""
+    return between(text, 0, 1 << 16)
+
+
+def memory(text: str) -> int:
+    """A number of bytes: 500MB, 2 GiB, 1.5g."""
+    found = MEMORY.fullmatch(text.strip().lower())
+    size = int(float(found[1]) * 1024 ** UNITS.index(found[2])) if found else 0
+    if not LEAST_MEMORY <= size < 1 << 60:
+        raise argparse.ArgumentTypeError("must be a size from 1MB on, as 500MB or 2GB")
+    return size
 
 
 def between(text: str, least: int, most: int) -> int:

@@ -61,10 +61,14 @@ class Blocks:
 
     def fields(self, width: int, at: int) -> Iterator[Parts]:
         """The parts of column `at` of `width` ones, a block after the other."""
+        return (column_of(parts, width, at) for parts in self.all_fields(width))
+
+    def all_fields(self, width: int) -> Iterator[Parts]:
+        """Those of all columns, as they are written, row after row."""
         while cut := _cut(self._held, ord(self._delimiter), width):
             parts, used = cut
             self._held = self._held[used:]
-            yield _column(parts, width, at)
+            yield parts
             longer = self._raw.read(SIZE) if used or not self._held else b""
             if not longer:  # the end, or a row that is longer than a block
                 return
@@ -132,7 +136,7 @@ def _well_quoted(buffer: AnyArray, used: int, delimiter: int) -> bool:
     return bool(opens.all() and closes.all())
 
 
-def _column(parts: Parts, width: int, at: int) -> Parts:
+def column_of(parts: Parts, width: int, at: int) -> Parts:
     """One column of the fields: without a carriage return, without quotes."""
     buffer, start, end = parts.buffer, parts.start[at::width], parts.end[at::width]
     if at == width - 1:

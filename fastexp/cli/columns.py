@@ -67,9 +67,14 @@ def _joined(parts: list[AnyArray], called: str) -> AnyArray:
     """One array of all numbers, as exact as they are."""
     if len({part.dtype.kind for part in parts}) == 1:
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
-    if all(part.dtype.kind == "f" or _are_doubles(part) for part in parts):
+    if all(part.dtype.kind == "f" or are_doubles(part) for part in parts):
         return np.concatenate([part.astype(np.float64) for part in parts])
-    raise UnreadableRows(
+    raise rounded(called)
+
+
+def rounded(called: str) -> UnreadableRows:
+    """What cannot be one array of numbers."""
+    return UnreadableRows(
         f"{called} holds integers beyond 2**53 beside decimals or gaps: as doubles they would be "
         "rounded; make all of them integers, or write all with a decimal point"
     )
@@ -80,7 +85,7 @@ def of(file: str, column: str) -> str:
     return f"column {column!r} of {name(file)}"
 
 
-def _are_doubles(part: AnyArray) -> bool:
+def are_doubles(part: AnyArray) -> bool:
     """Whether integers are within the range that float64 holds exactly."""
     return part.size == 0 or (int(part.min()) >= -EXACT and int(part.max()) <= EXACT)
 
@@ -99,14 +104,19 @@ def _csv_column(file: str, column: str, delimiter: str) -> list[AnyArray]:
             while batch := list(itertools.islice(texts, BATCH)):
                 found.append(_one_after_the_other(batch))
     if None in found:
-        raise UnreadableRows(
-            f"{of(file, column)} must hold numbers only, as 12, -0.5 or 1e3, without separators of "
-            "thousands, with a point before decimals (missing: an empty cell, NA, null or nan; see "
-            "--nan)"
-        )
+        raise no_numbers(of(file, column))
     integers = np.concatenate([n.integers for n in found if n] or [np.zeros(0, np.int64)])
     decimals = np.concatenate([n.decimals for n in found if n] or [np.zeros(0)])
     return [part for part in (integers, decimals) if part.size] or [integers]
+
+
+def no_numbers(called: str) -> UnreadableRows:
+    """What holds anything else."""
+    return UnreadableRows(
+        f"{called} must hold numbers only, as 12, -0.5 or 1e3, without separators of "
+        "thousands, with a point before decimals (missing: an empty cell, NA, null or nan; see "
+        "--nan)"
+    )
 
 
 def _one_after_the_other(texts: list[bytes]) -> Numbers | None:

@@ -6,7 +6,7 @@ from argparse import Namespace
 from importlib.resources import as_file, files
 from typing import Any
 
-from . import demo_numbers, output, reading
+from . import demo_groups, demo_numbers, output, reading
 from .errors import UserMistake
 from .info import announce_compiling
 from .parser import program
@@ -59,17 +59,20 @@ def demo(options: Namespace) -> None:
     announce_compiling()
     steps = [_step(candidates, records, epsilon) for epsilon in EPSILONS]
     ages, bids = demo_numbers.medians(EPSILONS), demo_numbers.prices()
+    groups = demo_groups.medians(candidates)
     if options.json:
-        found = {"steps": steps, "medians": ages, "prices": bids, "next": _commands()}
-        output.as_json({"kind": "demo", **found})
+        found = {"steps": steps, "medians": ages, "groups": groups, "prices": bids}
+        output.as_json({"kind": "demo", **found, "next": _commands()})
         return
     print(BEFORE.format(people=len(records), k=len(candidates)))
     rows = [
         (s["selected"], f"{s['epsilon']:g}", output.probability(s["probability"])) for s in steps
     ]
     output.table(("selected", "at epsilon", "its probability (not private)"), rows)
-    demo_numbers.tell(ages, bids)
-    print(AFTER.format(cost=2 * sum(EPSILONS)))
+    demo_numbers.tell_medians(ages)
+    demo_groups.tell(groups)
+    demo_numbers.tell_prices(bids)
+    print(AFTER.format(cost=2 * sum(EPSILONS) + demo_groups.EPSILON))
     for line in _commands():
         print(f"  {line}")
 

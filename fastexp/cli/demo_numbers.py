@@ -77,13 +77,17 @@ def prices() -> list[dict[str, Any]]:
     return found
 
 
-def tell(aged: list[dict[str, Any]], priced: list[dict[str, Any]]) -> None:
-    """Print both chapters."""
+def tell_medians(aged: list[dict[str, Any]]) -> None:
+    """Print the chapter on ages."""
     print(MEDIAN.format(oldest=OLDEST))
     rows = [
         (str(s["released"]), f"{s['epsilon']:g}", f"{s['expected_error']:.2f} years") for s in aged
     ]
     output.table(("median age", "at epsilon", "expected error (not private)"), rows)
+
+
+def tell_prices(priced: list[dict[str, Any]]) -> None:
+    """Print the chapter on prices."""
     print(PRICE)
     rows = [
         (str(s["released"]), f"{s['epsilon']:g}", f"{s['expected_revenue']:.2f}") for s in priced

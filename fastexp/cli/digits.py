@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -28,6 +28,9 @@ EXACT = 1 << 53
 POWERS = np.array([10.0**k for k in range(WIDE)])  # exact doubles
 SPLIT = 134217729.0  # 2**27 + 1: cuts a double into halves whose products are exact
 ZERO, POINT, PLUS, MINUS, SPACE, TAB = b"0.+- \t"
+
+
+Aligned: TypeAlias = tuple[IntArray, FloatArray, AnyArray]
 
 
 class Numbers(NamedTuple):
@@ -52,6 +55,17 @@ def numbers(buffer: AnyArray, start: IntArray, end: IntArray) -> Numbers | None:
     Numbers or None
         None if some part is neither a number nor a gap.
     """
+    found = aligned(buffer, start, end)
+    return None if found is None else Numbers(found[0][found[2]], found[1][~found[2]])
+
+
+def aligned(
+    buffer: AnyArray, start: IntArray, end: IntArray, others: bool = False
+) -> Aligned | None:
+    """The same, each in its place: (integers, decimals, which of them are integers).
+
+    With `others`, what is no number is a gap.
+    """
     start, end = _trimmed(buffer, start, end)
     value, places, whole, odd = _digits(buffer, start, end - start)
     decimals = np.full(start.size, np.nan)  # as gaps are
@@ -65,11 +79,12 @@ def numbers(buffer: AnyArray, start: IntArray, end: IntArray) -> Numbers | None:
     text = buffer.tobytes() if rest.size else b""
     for i, first, last in zip(*(x.tolist() for x in (rest, start[rest], end[rest])), strict=True):
         found = number(text[first:last])
-        if found is None:
+        if found is None and not others:
             return None
+        found = math.nan if found is None else found
         whole[i] = isinstance(found, int)
         (value if whole[i] else decimals)[i] = found
-    return Numbers(value[whole], decimals[~whole])
+    return value, decimals, whole
 
 
 def number(text: bytes) -> int | float | None:

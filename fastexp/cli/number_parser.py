@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from . import arguments
+from . import arguments, grouped_parser
 
 SHORT = {
     "median": "release the median of a column privately",
@@ -95,10 +95,11 @@ def add_commands(command: Callable[[str, str, str, str], argparse.ArgumentParser
         own = {"quantile": "q, ", "price": "scaling, promised_epsilon, "}.get(name, "")
         how = "" if name == "price" else "convention, widen, "
         keys = KEYS.format(own=own, how=how, truth=TRUTHS[name])
-        made.epilog = EXAMPLES[name] + MORE + keys
+        made.epilog = EXAMPLES[name] + MORE + keys + grouped_parser.more(name)
         _data_options(made)
         _grid_options(made)
         _privacy_options(made, name)
+        grouped_parser.add_options(made)
         _output_options(made)
 
 

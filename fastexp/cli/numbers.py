@@ -10,6 +10,7 @@ from ..errors import InvalidRecords
 from . import number_law, number_plot, output, plot
 from .budget import opened, rest
 from .errors import UnreadableRows
+from .grouped import answer, by_group
 from .info import announce_compiling
 from .number_question import Question, ask, check, mechanism
 from .number_words import LISTED, grid_text, parameters, title
@@ -56,6 +57,9 @@ def price(options: Namespace) -> None:
 
 def _answer(options: Namespace, which: str) -> None:
     check(options)
+    if by_group(options):
+        answer(options, which)
+        return
     made = mechanism(options, which)  # parameters are refused before the file is looked at
     if options.plot is not None:
         plot.check(options.plot)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from .. import __version__
-from . import arguments, number_parser, study_parser
+from . import arguments, grouped_parser, number_parser, study_parser
 from .errors import MISTAKE
 
 ABOUT = "Exact private answers: the exponential mechanism of differential privacy."
@@ -124,14 +124,16 @@ def build() -> argparse.ArgumentParser:
         return made
 
     select = command("select", "select", "select one candidate of a file privately", SELECT)
-    select.epilog = SELECT_MORE
+    select.epilog = SELECT_MORE + grouped_parser.more("select")
     _data_options(select)
     _privacy_options(select)
+    grouped_parser.add_options(select)
     _output_options(select)
     number_parser.add_commands(command)
     budget = command("budget", "budget", "create or show a file that releases charge", BUDGET)
     budget.epilog = BUDGET_MORE
     _budget_options(budget)
+    grouped_parser.add_key(command)
     study_parser.add_command(commands)
     demo = command("demo", "demo", "a short story on real data, from any folder")
     demo.add_argument(

@@ -53,12 +53,23 @@ def ask(options: Namespace) -> Question:
     UserMistake
         If options do not go together or the file is not as it must be.
     """
-    _check(options)
+    check(options)
     asked = _scored(options) if options.utilities else _counted(options)
     return replace(asked, several=options.k, name=options.mechanism)
 
 
-def _check(options: Namespace) -> None:
+def check(options: Namespace) -> None:
+    """Refuse options that do not go together.
+
+    Parameters
+    ----------
+    options : Namespace
+        Of the command ``select``.
+
+    Raises
+    ------
+    UserMistake
+    """
     if options.draws is None:
         for name in ("seed", "plot"):
             if getattr(options, name) is not None:
@@ -117,17 +128,19 @@ def _counted(options: Any) -> Question:
     made = mechanism(texts)  # parameters are refused before the file is looked at
     found = reading.records(options.file, options.column, options.delimiter)
     if found.kind != "text":
-        made = mechanism(tuple(_typed(text, found.kind) for text in texts))
+        made = mechanism(tuple(as_column(text, found.kind) for text in texts))
     return Question(made, found.values, texts)
 
 
-def split(text: str) -> tuple[str, ...]:
+def split(text: str, what: str = "candidate") -> tuple[str, ...]:
     """Candidates from a line of CSV: ``a, b,"c, d"`` are three.
 
     Parameters
     ----------
     text : str
-        What follows ``--candidates``.
+        What follows the option.
+    what : str
+        One of them, as the option is called.
 
     Returns
     -------
@@ -136,11 +149,11 @@ def split(text: str) -> tuple[str, ...]:
     try:
         (listed,) = csv.reader([text], skipinitialspace=True, strict=True)
     except (csv.Error, ValueError):
-        raise UserMistake('--candidates must be one line of CSV, as in a,b,"c, d"') from None
+        raise UserMistake(f'--{what}s must be one line of CSV, as in a,b,"c, d"') from None
     if not all(listed):
-        raise UserMistake("--candidates has an empty entry (a comma too many?)")
+        raise UserMistake(f"--{what}s has an empty entry (a comma too many?)")
     if len(set(listed)) < len(listed):
-        raise UserMistake("--candidates names a candidate twice")
+        raise UserMistake(f"--{what}s names a {what} twice")
     return tuple(listed)
 
 
@@ -152,7 +165,7 @@ def _occurring(values: list[Any]) -> tuple[Any, ...]:
     return tuple(distinct)
 
 
-def _typed(text: str, kind: str) -> Any:
+def as_column(text: str, kind: str) -> Any:
     """A candidate as the values of a Parquet column of this kind are."""
     if kind == "booleans":
         if text.lower() not in WORDS:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InvalidRecords, InvalidUtilities
 from . import mechanisms, output, plot
 from .budget import opened, rest
+from .grouped import answer, by_group
 from .info import announce_compiling
 from .question import Question, ask
 
@@ -36,6 +37,9 @@ def select(options: Namespace) -> None:
     """
     if options.plot is not None and options.draws is not None:
         plot.check(options.plot)
+    if by_group(options):
+        answer(options, "select")
+        return
     question = ask(options)
     budget = None if options.budget is None else opened(options.budget)
     announce_compiling()

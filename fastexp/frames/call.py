@@ -70,9 +70,7 @@ class Call:
         """
         groups = FROM_DATA if self.names is None else self.names
         request = Request(keys, groups, None, persons, *self.limits)
-        with warnings.catch_warnings():  # told when the call was made
-            warnings.simplefilter("ignore", PrivacyWarning)
-            found = self._do(values, request)
+        found = self._do(values, request)
         return found if self.names is None else (self.names.labels(), found)
 
     def lists(self, lists: Any, keys: Any) -> Any:
@@ -98,8 +96,8 @@ class Call:
         threads, nan = self.threads, self.nan
         if self.secret is None:
             return verbs.sample(self.mechanism, values, request, self.size, self.seed, threads, nan)
-        told = self._key(), self.label, None  # the budget was charged when the call was made
-        return verbs.release(self.mechanism, values, request, *told, threads, nan, False, "private")
+        how = self._key(), self.label, None, threads, nan, False  # charged before
+        return verbs.release(self.mechanism, values, request, *how, "private", told=True)
 
     def _key(self) -> ReleaseKey | None:
         return None if self.secret is None else ReleaseKey.restore(self.secret)
@@ -133,14 +131,15 @@ def release_call(
     told = f"{column} by {by}" if label is None else label
     own = release_key() if key is None else key
     check_key(own, told)
-    nan = _policy(mechanism, nan)
+    nan, workers = _policy(mechanism, nan), _validate.threads(threads)
+    made = Call(mechanism, names, limits, nan, workers, own.export(), told)
+    _ = made.answer_kind  # refused before it is paid for
     if budget is not None:
         asked = Request(by, groups, None, person, *limits)
         spend(budget, mechanism, **asked.call(1, False, membership))
     if names is None:
         warnings.warn(verbs.TELLS, PrivacyWarning, stacklevel=3)
-    workers = _validate.threads(threads)
-    return Call(mechanism, names, limits, nan, workers, own.export(), told)
+    return made
 
 
 def sample_call(

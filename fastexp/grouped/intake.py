@@ -13,7 +13,7 @@ from .._group_names import Names
 from .._grouping import gather
 from .._typing import AnyArray, IntArray
 from ..errors import InvalidRecords, ParameterError
-from .numbers import joined, of_lists
+from .numbers import of_lists
 from .request import OFFSETS, Request, is_from_data
 from .segments import Segments
 
@@ -31,8 +31,7 @@ def segments_of(
     person_key: Any,
     threads: int = 1,
 ) -> tuple[Segments, Names]:
-    """Records by group, and the names of the groups in the order of the answers."""
-    records, request = ragged(records, request)
+    """Flat records by group, and the names of the groups in the order of the answers."""
     values, missing = read(records, nan)
     if missing is not None and not missing.any():
         missing = None
@@ -88,7 +87,6 @@ def ragged(records: Any, request: Request) -> tuple[Any, Request]:
         if chunks[0].kind == "list":
             items, offsets = of_lists(chunks)
             return items, request._replace(offsets=offsets)
-        return joined(chunks), request
     return records, request
 
 

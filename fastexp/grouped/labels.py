@@ -10,10 +10,15 @@ from .. import _data
 from .._group_keys import codes_of, names_of
 from .._typing import AnyArray, IntArray
 from ..errors import FastexpError
+from .numbers import Items
 
 
 def read_labels(records: Any, candidates: tuple[Any, ...]) -> tuple[AnyArray, AnyArray | None]:
     """The number of the candidate that each record equals, and which equal none."""
+    if isinstance(records, Items):  # of a column of lists
+        codes, _ = read_labels(records.values, candidates)
+        codes = codes if records.missing is None else np.where(records.missing, -1, codes)
+        return codes, codes < 0
     found = _by_name(records, candidates)
     if found is None:
         found = _by_value(records, candidates)
@@ -35,10 +40,13 @@ def _by_value(records: Any, candidates: tuple[Any, ...]) -> IntArray:
     """As Python compares them."""
     text = all(isinstance(c, (str, bytes)) for c in candidates)
     numeric = all(isinstance(c, (int, float)) for c in candidates)
+    number = {c: i for i, c in enumerate(candidates)}
+    if hasattr(records, "isna") and getattr(records.dtype, "kind", "O") == "f":
+        records = records.to_numpy(dtype=float, na_value=np.nan)  # of pandas, with its gaps
     labels = _data.records(records, text, numeric)
     if isinstance(labels, np.ndarray):
-        labels = labels.tolist()
-    number = {c: i for i, c in enumerate(candidates)}
+        values, place = np.unique(labels, return_inverse=True)
+        return np.array([number.get(v, -1) for v in values.tolist()], np.int64)[place]
     try:
         listed = [number.get(label, -1) for label in labels]
     except Exception:  # unhashable, or a hash that fails: the message may hold the record

@@ -50,15 +50,16 @@ def release(
     nan: str,
     disjoint: Any,
     membership: Membership,
+    told: bool = False,
 ) -> Any:
-    """The answer of each group, in their order."""
+    """The answer of each group, in their order; `told`: the warning was given before."""
     workers, asked = _validate.threads(threads), request.checked()
     check_key(key, label)
     records, asked = ragged(records, asked)
     if budget is not None:
         rows = 1 if asked.offsets is None else max(len(asked.offsets) - 1, 0)
         spend(budget, mechanism, **asked.call(rows, disjoint, membership))
-    if is_from_data(asked.groups):
+    if is_from_data(asked.groups) and not told:
         warnings.warn(TELLS, PrivacyWarning, stacklevel=4)
     chooser = _chooser(mechanism, key, label, None)
     how = nan, mechanism._read, mechanism._place, chooser, workers
@@ -80,6 +81,7 @@ def sample(
     """The same of simulated draws: shape (groups,), or (groups, size)."""
     workers, draws, asked = _validate.threads(threads), _validate.size(size), request.checked()
     seed = make_key(rng)
+    records, asked = ragged(records, asked)
     chooser = _chooser(mechanism, None, None, seed)
     how = nan, mechanism._read, mechanism._place, chooser, workers
     segments, names = segments_of(records, asked, *how)

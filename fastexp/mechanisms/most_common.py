@@ -184,7 +184,7 @@ class MostCommon(FiniteMechanism):
         ['coffee', 'tea']
         """
         request = Request(by, groups, offsets, person, max_groups, max_rows)
-        if request.given(()) or key is not None or label is not None:
+        if request.given(data) or key is not None or label is not None:
             how = key, label, budget, threads, "drop", disjoint, membership
             return verbs.release(self, data, request, *how)
         return super().release(data, budget=budget, threads=threads, nan=nan)
@@ -232,7 +232,7 @@ class MostCommon(FiniteMechanism):
             As in `release`, and for `size`, `rng`, `streams` and `method`.
         """
         request = Request(by, groups, offsets, person, max_groups, max_rows)
-        if request.given(()):
+        if request.given(data):
             verbs.only_enveloped(method, streams)
             return verbs.sample(self, data, request, size, rng, threads, "drop")
         return super().sample(

@@ -1,0 +1,153 @@
+"""fastexp's own calls by group: of arrays, and through the engines."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import fastexp as fx
+
+from .rivals_frames import database, pandas_frame, polars_frame
+from .workload import DRAW_SEED, Call
+from .workload_groups import GroupWork
+
+
+def _median(work: GroupWork) -> fx.Median:
+    return fx.Median(work.epsilon, work.bounds)
+
+
+def _how(work: GroupWork) -> dict[str, Any]:
+    """Draws whose seed moves on with every call, so that each call is one more to check."""
+    return {"rng": np.random.default_rng(DRAW_SEED), "threads": work.threads}
+
+
+def simulated(work: GroupWork) -> Call:
+    """One draw of each group, from rows in any order with a public list of groups."""
+    grouped = {"by": work.keys, "groups": range(work.rows)}
+    return partial(_median(work).sample, work.records, **grouped, **_how(work))
+
+
+def one_thread(work: GroupWork) -> Call:
+    """The same with one thread."""
+    return simulated(replace_threads(work))
+
+
+def of_segments(work: GroupWork) -> Call:
+    """The same of records in the order of groups, with offsets."""
+    return partial(_median(work).sample, work.ragged, offsets=work.offsets, **_how(work))
+
+
+def of_segments_one_thread(work: GroupWork) -> Call:
+    """The same with one thread."""
+    return of_segments(replace_threads(work))
+
+
+def released(work: GroupWork) -> Call:
+    """A release with the system's randomness."""
+    grouped = {"by": work.keys, "groups": range(work.rows)}
+    return partial(_median(work).release, work.records, **grouped, threads=work.threads)
+
+
+def keyed(work: GroupWork) -> Call:
+    """A release that a retry repeats."""
+    return partial(released(work), key=fx.release_key(), label="x by k")
+
+
+def replace_threads(work: GroupWork) -> GroupWork:
+    """The same inputs, not made again, for one thread."""
+    one = replace(work, threads=1)
+    made = {name: value for name, value in vars(work).items() if name not in vars(one)}
+    vars(one).update(made)
+    return one
+
+
+def polars(work: GroupWork) -> Call:
+    """Draws through Polars, in memory."""
+    import fastexp.polars as engine
+
+    frame, median, where = polars_frame(work), _median(work), _where(work)
+    return lambda: engine.sample(frame, median, "x", **where, **_how(work))
+
+
+def polars_released(work: GroupWork) -> Call:
+    """A release through Polars, in memory."""
+    import fastexp.polars as engine
+
+    frame, median, where = polars_frame(work), _median(work), _where(work)
+    return lambda: engine.release(frame, median, "x", **where, threads=work.threads)
+
+
+def polars_streaming(work: GroupWork) -> Call:
+    """Draws through Polars' streaming engine."""
+    import fastexp.polars as engine
+
+    frame, median, where = polars_frame(work).lazy(), _median(work), _where(work)
+
+    def call() -> Any:
+        answers: Any = engine.sample(frame, median, "x", **where, **_how(work))
+        return answers.collect(engine="streaming")
+
+    return call
+
+
+def polars_lists(work: GroupWork) -> Call:
+    """Lists by Polars' streaming engine, then draws of lists by an expression."""
+    import polars as pl
+
+    import fastexp.polars
+
+    assert fastexp.polars.ExprNamespace
+    drawn: Any = pl.col("x").fx.sample(_median(work), by="k", **_how(work))  # type: ignore[attr-defined]
+    plan = polars_frame(work).lazy().group_by("k").agg("x").with_columns(drawn)
+    return lambda: plan.collect(engine="streaming")
+
+
+def duckdb(work: GroupWork) -> Call:
+    """Draws of a relation of DuckDB."""
+    import fastexp.duckdb as engine
+
+    con, median, where = database(work), _median(work), _where(work)
+    table = con.table("t")
+    return lambda: engine.sample(table, median, "x", **where, **_how(work)).fetchnumpy()
+
+
+def duckdb_released(work: GroupWork) -> Call:
+    """A release of a relation of DuckDB."""
+    import fastexp.duckdb as engine
+
+    con, median, where = database(work), _median(work), _where(work)
+    table, threads = con.table("t"), work.threads
+    return lambda: engine.release(table, median, "x", **where, threads=threads).fetchnumpy()
+
+
+def duckdb_function(work: GroupWork) -> Call:
+    """Draws by a function of SQL over DuckDB's lists."""
+    import fastexp.duckdb as engine
+
+    con = database(work)
+    engine.register_sample(con, "drawn", _median(work), rng=DRAW_SEED)
+    query = "SELECT k, drawn(k, list(x)) AS x FROM t GROUP BY k"
+    return lambda: con.execute(query).fetchnumpy()
+
+
+def pandas(work: GroupWork) -> Call:
+    """Draws through pandas."""
+    import fastexp.pandas as engine
+
+    frame, median, where = pandas_frame(work), _median(work), _where(work)
+    return lambda: engine.sample(frame, median, "x", **where, **_how(work))
+
+
+def pandas_released(work: GroupWork) -> Call:
+    """A release through pandas."""
+    import fastexp.pandas as engine
+
+    frame, median, where = pandas_frame(work), _median(work), _where(work)
+    return lambda: engine.release(frame, median, "x", **where, threads=work.threads)
+
+
+def _where(work: GroupWork) -> dict[str, Any]:
+    return {"by": "k", "groups": range(work.rows)}

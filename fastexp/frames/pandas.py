@@ -1,0 +1,215 @@
+"""Private answers by group of pandas frames and series."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from .._release_key import ReleaseKey
+from .._typing import Membership, RNGLike, SeedLike
+from ..budget import Budget
+from ..errors import ParameterError, ParameterTypeError
+from .call import Call, release_call, sample_call
+from .checks import result_name, wanted
+
+TYPES: dict[str, Any] = {"integers": "int64", "floats": "float64", "text": "str"}
+
+
+def release(
+    frame: pd.DataFrame,
+    mechanism: Any,
+    column: str,
+    *,
+    by: str,
+    groups: Any,
+    person: str | None = None,
+    max_groups: int = 1,
+    max_rows: int = 1,
+    membership: Membership = "private",
+    key: ReleaseKey | None = None,
+    label: str | None = None,
+    budget: Budget | None = None,
+    nan: str = "raise",
+    threads: int = 1,
+    name: str | None = None,
+) -> pd.DataFrame:
+    """One private answer for each group of a public list.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The rows. Its index does not matter.
+    mechanism
+        A mechanism of numbers (`fastexp.Median`, `Quantile`, `Price`, ...) or `MostCommon`.
+    column : str
+        The column of records: of any numeric type, also nullable and of Arrow.
+    by : str
+        The column of groups: integers, texts or categories of them. Rows of groups that are not
+        listed, and of none (missing), are left out. Integers that pandas has made floats for
+        the sake of gaps are refused: ``astype("Int64")``.
+    groups : sequence of int or str
+        The public list of groups to answer, without repetition. ``"from-data"`` takes those
+        that the data have, which are private: with a `PrivacyWarning`.
+    person : str, optional
+        The column that says whose each row is. Of each person at most `max_groups` groups and
+        at most `max_rows` rows in each of them count.
+    max_groups, max_rows : int
+        These limits; without `person` they are your claim, which nobody checks.
+    membership : {"private", "public"}
+        Whether it is public who is in which group: what a budget is charged.
+    key : ReleaseKey, optional
+        The same key, label, mechanism, group and records repeat their answer, in all engines.
+    label : str, optional
+        Names the query; default ``"{column} by {by}"``.
+    budget : Budget, optional
+        Is charged ``mechanism.total(groups=True, ...)`` before records are looked at.
+    nan : {"raise", "drop", "lower", "upper"}
+        What to do with records that are missing or NaN.
+    threads : int
+        1; 0 for all that the process may use.
+    name : str, optional
+        What the column of answers is called; default: as `column`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each group, in the order of the list, also for groups without records: the
+        columns `by` (int64 or str) and `name`. Neither rows, nor order, nor types depend on
+        the data, unless groups are from the data (sorted then).
+
+    Raises
+    ------
+    ParameterTypeError, ParameterError
+        If parameters are wrong. The types of columns are looked at last.
+    BudgetExceeded
+        If the rest of the budget does not cover it.
+    InvalidRecords
+        If a record is missing and nan="raise". A budget is charged before.
+
+    Notes
+    -----
+    **Privacy**: ``mechanism.total(groups=True, membership=..., max_groups=..., max_rows=...)``.
+
+    Examples
+    --------
+    >>> import fastexp as fx, fastexp.pandas, pandas as pd
+    >>> rents = pd.DataFrame({"city": ["Oslo", "Rome"] * 90, "rent": [900, 600] * 90})
+    >>> median = fx.Median(epsilon=1.0, bounds=(0, 2000), step=100)
+    >>> answers = rents.fx.release(median, "rent", by="city", groups=["Rome", "Bern", "Oslo"])
+    >>> answers.set_index("city")["rent"].loc[["Rome", "Oslo"]].to_dict()
+    {'Rome': 600, 'Oslo': 900}
+    """
+    place = place_of(frame, column, by, person, name)
+    limits: dict[str, Any] = {"person": person, "max_groups": max_groups, "max_rows": max_rows}
+    shared: dict[str, Any] = {"membership": membership, "nan": nan, "threads": threads}
+    told: dict[str, Any] = {"key": key, "label": label, "budget": budget}
+    call = release_call(mechanism, column, by, groups, **limits, **shared, **told)
+    return answered(frame, call, place)
+
+
+def sample(
+    frame: pd.DataFrame,
+    mechanism: Any,
+    column: str,
+    *,
+    by: str,
+    groups: Any,
+    size: int | None = None,
+    rng: SeedLike | RNGLike | None = None,
+    person: str | None = None,
+    max_groups: int = 1,
+    max_rows: int = 1,
+    nan: str = "raise",
+    threads: int = 1,
+    name: str | None = None,
+) -> pd.DataFrame:
+    """Simulated draws for each group of a list, reproducible from `rng`; not private.
+
+    Parameters
+    ----------
+    frame, mechanism, column, by, groups, person, max_groups, max_rows, nan, threads, name
+        As for `release`.
+    size : int, optional
+        How many draws of each group; None: one.
+    rng : {None, int, array_like[ints], SeedSequence, BitGenerator, Generator}, optional
+        None: fresh from the operating system; else as in SPEC 7.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As of `release`, with an array of draws in each row (a column of objects) if there is a
+        size. Draws of `MostCommon` are numbers of candidates. A group's draws do not depend on
+        other groups, on the order of rows or on threads.
+
+    Raises
+    ------
+    ParameterTypeError, ParameterError, InvalidRecords
+        As for `release`.
+
+    Examples
+    --------
+    >>> import fastexp as fx, fastexp.pandas, pandas as pd
+    >>> rents = pd.DataFrame({"zip": [2, 2, 1], "rent": [900, 800, None]})
+    >>> median = fx.Median(epsilon=1.0, bounds=(0, 2000), step=100)
+    >>> how = {"groups": [1, 2, 3], "size": 100, "rng": 7, "nan": "drop"}
+    >>> draws = fastexp.pandas.sample(rents, median, "rent", by="zip", **how)
+    >>> draws["rent"].map(len).tolist()
+    [100, 100, 100]
+    """
+    place = place_of(frame, column, by, person, name)
+    limits: dict[str, Any] = {"person": person, "max_groups": max_groups, "max_rows": max_rows}
+    how: dict[str, Any] = {"size": size, "rng": rng, "nan": nan, "threads": threads}
+    call = sample_call(mechanism, column, by, groups, **limits, **how)
+    return answered(frame, call, place)
+
+
+class Place(NamedTuple):
+    """The columns of a call, and of its result."""
+
+    column: str
+    by: str
+    person: str | None
+    name: str
+
+
+def place_of(frame: Any, column: Any, by: Any, person: Any, name: Any) -> Place:
+    """Check the frame and the names of columns."""
+    if not isinstance(frame, pd.DataFrame):
+        raise ParameterTypeError(
+            f"frame must be a pandas DataFrame, got an object of type {type(frame).__name__}"
+        )
+    answer, present = result_name(column, by, name), list(frame.columns)
+    for used in wanted(present, column, by, person):
+        if present.count(used) > 1:
+            raise ParameterError(f"frame must have one column of the name {used!r}, got several")
+    return Place(column, by, person, answer)
+
+
+def answered(frame: pd.DataFrame, call: Call, place: Place) -> pd.DataFrame:
+    """A row for each group."""
+    persons = None if place.person is None else frame[place.person]
+    labels, found = answers(call, frame[place.column], frame[place.by], persons)
+    return pd.DataFrame({place.by: labels, place.name: found})
+
+
+def answers(
+    call: Call, values: pd.Series[Any], keys: Any, persons: Any
+) -> tuple[pd.Series[Any], pd.Series[Any]]:
+    """Groups and answers."""
+    listed, found = call.rows(values, keys, persons)
+    text = _is_text(listed, keys) if call.names is None else call.names.text
+    groups = pd.Series(listed, dtype=TYPES["text" if text else "integers"])
+    if call.size is None:
+        return groups, pd.Series(found, dtype=TYPES[call.answer_kind])
+    return groups, pd.Series(list(found), dtype=object)
+
+
+def _is_text(listed: list[Any], keys: Any) -> bool:
+    """Whether groups of the data are text; without any, as far as their column tells."""
+    if listed:
+        return isinstance(listed[0], str)
+    dtype: Any = getattr(keys, "dtype", object)
+    return not pd.api.types.is_integer_dtype(
+        getattr(getattr(dtype, "categories", None), "dtype", dtype)
+    )
