@@ -35,7 +35,8 @@ found = [
     fx.Median(1.0, (0, 9), step=1).release(
         values, by=by, groups=["Rome", "Oslo"], person=[1, 1, 2, 3], key=key, label="q"
     )
-    for values in ([1, 2, 3, 4], np.arange(1.0, 5.0)) for by in (city, city.tolist(), city.astype(object))
+    for values in ([1, 2, 3, 4], np.arange(1.0, 5.0))
+    for by in (city, city.tolist(), city.astype(object))
 ]
 assert len({{tuple(f.tolist()) for f in found}}) == 1
 extra = {{name.split(".")[0] for name in sys.modules}} & set({others!r})
