@@ -55,7 +55,7 @@ def names_of(groups: Any, argument: str = "groups") -> Names:
         ...
     fastexp.errors.ParameterError: groups must not name a group twice, got 3 again
     """
-    if isinstance(groups, range) and max(abs(groups.start), abs(groups.stop)) < LARGE:
+    if isinstance(groups, range) and max(map(abs, _ends(groups))) < LARGE:
         return Names(np.arange(groups.start, groups.stop, groups.step))
     chunks = read(groups, argument)
     found = [listed(rows, argument) for rows in chunks]
@@ -154,6 +154,10 @@ def distinct(keys: Any, argument: str) -> tuple[IntArray, Names]:
     else:
         names = Names(np.unique(np.concatenate([np.asarray(part, np.int64) for part in found])))
     return _filled(chunks, names), names
+
+
+def _ends(numbers: range) -> tuple[int, int, int]:
+    return numbers.start, numbers.stop, numbers.step
 
 
 def _text(chunks: list[Rows], argument: str) -> bool | None:

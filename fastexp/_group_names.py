@@ -17,6 +17,7 @@ from ._typing import AnyArray, IntArray, WordArray
 PERSON = b"fastexp.name"
 NAME_WORDS = 4
 INTEGER_NAME = 1  # the first word of an integer's name
+NUMBER, WHOLE = 2, 3  # of a row that has only its number; of all records together
 CHARACTER = 4  # bytes of one, in NumPy's arrays of texts
 
 
@@ -29,9 +30,17 @@ class Names:
         Distinct integers; None if the keys are texts.
     texts : tuple of str, optional
         Distinct texts; None if the keys are integers.
+    kind : int
+        What integers are: names, numbers of rows without a name, or all records together.
     """
 
-    def __init__(self, integers: IntArray | None, texts: tuple[str, ...] | None = None) -> None:
+    def __init__(
+        self,
+        integers: IntArray | None,
+        texts: tuple[str, ...] | None = None,
+        kind: int = INTEGER_NAME,
+    ) -> None:
+        self._kind = kind
         self.integers = integers
         self.texts = texts
         self.text = texts is not None
@@ -60,12 +69,12 @@ class Names:
         Returns
         -------
         ndarray of uint64, shape (size, 4)
-            Of integers: 1, the integer modulo 2**64, 0, 0. Of texts: the words, little end
+            Of integers: their kind, the integer modulo 2**64, 0, 0. Of texts: the words, little end
             first, of their BLAKE2b-256 under the domain `fastexp.name`.
         """
         if self.texts is None:
             words = np.zeros((self.size, NAME_WORDS), np.uint64)
-            words[:, 0], words[:, 1] = INTEGER_NAME, self._whole.view(np.uint64)
+            words[:, 0], words[:, 1] = self._kind, self._whole.view(np.uint64)
             return words
         values, offsets = self.utf8
         data, ends = values.tobytes(), offsets.tolist()

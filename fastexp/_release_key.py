@@ -163,9 +163,10 @@ def release_key() -> ReleaseKey:
     Notes
     -----
     **Privacy**: the guarantee of the release, computationally: for everybody who does not have
-    the key. **What it does not hide**: that two releases gave equal answers, hence perhaps
-    equal records; releases of changing records add up as all releases do. Use one key for one
-    data set over its life, and a new one where answers must be independent.
+    the key. **A key is for retries, not for the next day**: two answers under one key and label
+    that differ tell that the group's records did, whatever epsilon is, as equal records have
+    equal answers. Where it is private that anything changed, make a new key whenever the data
+    may have changed, and pay anew: then releases add up as all do.
 
     Examples
     --------
@@ -221,15 +222,19 @@ def segment_digests(mapped: IntArray, offsets: IntArray, secret: WordArray = NO_
     return out
 
 
-def query_digest(mechanism: Any, label: Any = "") -> WordArray:
+def query_digest(mechanism: Any, label: Any = "", rule: str = "") -> WordArray:
     """What a mechanism and a label ask, as 4 words: other questions have other ones.
+
+    `rule` says which records count (`grouped/request.py`): under another rule equal records
+    must not have equal words, or the answers would tell that the rule made no difference.
 
     BLAKE2b-256 of an encoding from which all of them can be read again, so that only a
     collision could give two questions one digest.
     """
     if not isinstance(label, str):
         raise ParameterTypeError(f"label must be text, got {type(label).__name__}")
-    question = encoded("", FORMAT) + encoded("label", label) + encoded_mechanism(mechanism)
+    question = encoded("", FORMAT) + encoded("label", label) + encoded("", rule)
+    question += encoded_mechanism(mechanism)
     return np.frombuffer(hashlib.blake2b(question, digest_size=32, person=QUERY).digest(), UINT64)
 
 

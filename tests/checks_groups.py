@@ -287,8 +287,9 @@ def keyed_words_are_the_standards() -> None:
     found = median.release(
         values, by=["a", "b", "a", "a", "b"], groups=names, key=key, label="rent"
     )
-    question = query_digest(median, "rent").tobytes()
-    assert question != query_digest(median, "income").tobytes()
+    question = query_digest(median, "rent", "nan=raise").tobytes()
+    assert question != query_digest(median, "income", "nan=raise").tobytes()
+    assert question != query_digest(median, "rent", "nan=drop").tobytes()
     for name, mapped, answer in (("b", [600, 900], found[0]), ("a", [5, 17, 17], found[1])):
         told = hashlib.blake2b(name.encode(), digest_size=32, person=b"fastexp.name").digest()
         records = hashlib.blake2b(np.array(mapped, "<i8").tobytes(), digest_size=32).digest()

@@ -123,7 +123,8 @@ class TestForms:
     def test_lists_with_nulls(self):
         lists = [self.values[a:b].tolist() for a, b in zip(self.offsets, self.offsets[1:])]  # noqa: B905
         gaps = [[None, *part, None] for part in lists]
-        self.check(pa.array(gaps), groups=CITIES, nan="drop")
+        dropped = MEDIAN.sample(pa.array(gaps), 3, groups=CITIES, nan="drop", rng=1)
+        assert (dropped == MEDIAN.sample(RENT, 3, by=CITY, groups=CITIES, rng=1)).all()
         with pytest.raises(InvalidRecords, match=r"^records must not be missing"):
             self.check(pa.array(gaps), groups=CITIES)
 
@@ -309,7 +310,8 @@ class TestGaps:
     GAPS = np.where(np.arange(N) % 7 == 0, np.nan, RENT)
 
     def of(self, values, **how):
-        return MEDIAN.release(values, by=CITY, groups=CITIES, key=KEY, label="q", **how)
+        """Samples: of keyed releases the policy is part of the question."""
+        return MEDIAN.sample(values, 3, by=CITY, groups=CITIES, rng=7, **how)
 
     def test_raise(self):
         with pytest.raises(InvalidRecords, match=r"^records must not be missing"):
@@ -319,7 +321,7 @@ class TestGaps:
 
     def test_drop(self):
         kept = ~np.isnan(self.GAPS)
-        expected = MEDIAN.release(RENT[kept], by=CITY[kept], groups=CITIES, key=KEY, label="q")
+        expected = MEDIAN.sample(RENT[kept], 3, by=CITY[kept], groups=CITIES, rng=7)
         assert (self.of(self.GAPS, nan="drop") == expected).all()
         nulls = pl.Series(self.GAPS).fill_nan(None)
         assert (self.of(nulls, nan="drop") == expected).all()
@@ -356,8 +358,9 @@ class TestPersons:
         )
 
     def test_limits_that_nobody_exceeds_change_nothing(self):
-        found = self.of(max_groups=4, max_rows=6)
-        assert (found == MEDIAN.release(RENT, by=CITY, groups=CITIES, key=KEY, label="q")).all()
+        how = {"by": CITY, "groups": CITIES, "rng": 7}
+        found = MEDIAN.sample(RENT, 3, person=self.PERSON, max_groups=4, max_rows=6, **how)
+        assert (found == MEDIAN.sample(RENT, 3, **how)).all()
 
     def test_limits_change_the_records(self):
         assert (self.of() != self.of(max_groups=4, max_rows=6)).any()
@@ -387,7 +390,7 @@ class TestPersons:
     def test_gaps_are_dropped_before_rows_are_chosen(self):
         values = np.where(np.arange(N) % 2 == 0, np.nan, RENT)
         kept = ~np.isnan(values)
-        expected = self.of(RENT[kept], CITY[kept], self.PERSON[kept])
+        expected = self.of(RENT[kept], CITY[kept], self.PERSON[kept], nan="drop")
         assert (self.of(values, nan="drop") == expected).all()
 
     def test_samples_choose_by_their_seed(self):
@@ -520,3 +523,98 @@ def test_lists_and_rows_have_a_sample_each():
     assert (named == MEDIAN.sample(lists, 5, rng=1)).all()
     flat = MEDIAN.sample([1.0, 2.0, 3.0], 5, offsets=[0, 2, 2, 3], rng=1)
     assert (named == flat).all()
+
+
+class TestTheRuleIsPartOfTheQuestion:
+    """Which records count: or equal answers would tell that it made no difference."""
+
+    FINE = fx.Median(epsilon=0.01, bounds=(0, 5000))
+
+    def of(self, **how):
+        more = {"by": CITY, "groups": CITIES, "key": KEY, "label": "q"} | how
+        return self.FINE.release(RENT, **more)
+
+    def test_policies_for_gaps_that_nobody_has(self):
+        found = [self.of(nan=nan) for nan in ("raise", "drop", "lower", "upper")]
+        for i, one in enumerate(found):
+            assert all((one != other).all() for other in found[:i])
+
+    def test_limits_that_nobody_exceeds(self):
+        person = np.arange(N)
+        found = [
+            self.of(),
+            self.of(person=person),
+            self.of(person=person, max_rows=2),
+            self.of(person=person, max_groups=2),
+            self.of(person=person, groups=[*CITIES, "more"])[:4],
+        ]
+        for i, one in enumerate(found):
+            assert all((one != other).all() for other in found[:i])
+        order = self.of(person=person, groups=CITIES[::-1])[::-1]
+        assert (order == found[1]).all()
+
+    def test_all_records_are_no_group_and_no_row(self):
+        how = {"key": KEY, "label": "q"}
+        zeros, values = np.zeros(N, int), RENT
+        found = {
+            self.FINE.release(values, **how),
+            self.FINE.release(values, by=zeros, groups=[0], **how)[0],
+            self.FINE.release(values, offsets=[0, N], **how)[0],
+            self.FINE.release(values, offsets=[0, N], groups=[0], **how)[0],
+        }
+        assert len(found) == 3  # named 0, by keys or by offsets, is one question
+
+    def test_claims_are_no_part_of_it(self):
+        """They change no record."""
+        assert (self.of(max_rows=3) == self.of()).all()
+
+
+class TestWhatMeansNothing:
+    @pytest.mark.parametrize(
+        "how",
+        [
+            {"disjoint": "junk"},
+            {"membership": "junk"},
+            {"max_rows": 1.0},
+            {"max_rows": True},
+        ],
+    )
+    def test_it_is_refused(self, how):
+        with pytest.raises((ParameterError, ParameterTypeError)):
+            MEDIAN.release(RENT, by=CITY, groups=CITIES, **how)
+
+    def test_several_groups_of_one_data_set(self):
+        with pytest.raises(ParameterError, match=r"^max_groups is for"):
+            MEDIAN.release(RENT, max_groups=3)
+
+    def test_policies_that_are_none(self):
+        mechanism = fx.MostCommon(epsilon=1.0, candidates=["a"])
+        with pytest.raises(ParameterError, match=r"^nan must be"):
+            mechanism.release(["a"], by=[1], groups=[1], nan="junk")
+
+    def test_ranges_of_great_steps(self):
+        found = MEDIAN.sample(RENT, by=NUMBER, groups=range(0, 5, 2**70), rng=1)
+        assert found.shape == (1,)
+
+    def test_the_warning_points_at_the_caller(self):
+        with pytest.warns(PrivacyWarning) as caught:
+            MEDIAN.release(RENT, by=CITY, groups="from-data")
+        assert caught[0].filename == __file__
+
+
+def test_persons_may_be_hashes():
+    """Unsigned ones beyond int64."""
+    person = (np.arange(N) // 6).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    found = MEDIAN.release(
+        RENT, by=CITY, groups=CITIES, person=person, max_rows=2, key=KEY, label="q"
+    )
+    again = MEDIAN.release(
+        RENT, by=CITY, groups=CITIES, person=pl.Series(person), max_rows=2, key=KEY, label="q"
+    )
+    assert (found == again).all()
+
+
+def test_bounded_persons_are_in_few_lists():
+    budget, person = fx.Budget(epsilon=9.0), np.arange(6)
+    MEDIAN.release(np.arange(6.0), offsets=[0, 2, 4, 6], person=person, budget=budget)
+    assert budget.spent == 0.5

@@ -255,14 +255,15 @@ GROUPS = {
     "answers in the data's order": ("_group_keys.py", "def codes_of(keys: Any, names: Names, argument: str = \"by\") -> IntArray:", "def codes_of(keys: Any, names: Names, argument: str = \"by\") -> IntArray:\n    names = Names(names.integers, None if names.texts is None else tuple(sorted(names.texts)))"),
     "a retry is a second release": ("grouped/words.py", "self._secret, self._query = secret_words(key)", "self._secret, self._query = np.frombuffer(__import__(\"os\").urandom(32), np.uint64)"),
     "words of the raw order": ("grouped/ranks.py", "            sort_all(mapped, part.offsets)\n", "            sort_all(mapped[:0], part.offsets[:1])\n"),
+    "the rule is no part of the question": ("grouped/verbs.py", "rule or asked.rule(nan)", "\"\""),
     "labels do not count": ("_release_key.py", "encoded(\"label\", label)", "encoded(\"label\", \"\")"),
     "one group too many of a person": ("_contribution.py", "digests, owner[crowd], limits[0])", "digests, owner[crowd], limits[0] + 1)"),
     "one row too many of a person": ("_contribution.py", "_smallest(digests, pair, limits[1])", "_smallest(digests, pair, limits[1] + 1)"),
     "persons of no limits": ("grouped/intake.py", "    if request.person is not None:\n        codes = _bounded(", "    if request.person is None:\n        codes = _bounded("),
     "gaps count": ("grouped/intake.py", "codes = np.where(missing, -1, codes)", "codes = np.where(missing, 0, codes)"),
-    "rows are said to be disjoint": ("grouped/request.py", "apart = self.by is not None or _validate.flag(\"disjoint\", disjoint)", "apart = True"),
-    "limits are free": ("grouped/request.py", "return {**kind, **limits, \"membership\": membership}", "return {**kind, \"membership\": membership}"),
-    "membership is public": ("grouped/request.py", "\"membership\": membership}", "\"membership\": \"public\"}"),
+    "rows are said to be disjoint": ("grouped/request.py", "apart = _validate.flag(\"disjoint\", disjoint)", "apart = True"),
+    "limits are free": ("grouped/request.py", "return {**kind, **limits, \"membership\": told}", "return {**kind, \"membership\": told}"),
+    "membership is public": ("grouped/request.py", "\"membership\": told}", "\"membership\": \"public\"}"),
 }  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
+from ..grouped.request import Request
 from ..privacy import Guarantee
 from . import grouped_draws, grouped_list, grouped_memory
 from .errors import UserMistake
@@ -59,7 +60,10 @@ class Call:
         simulated = options.draws is not None
         seed = grouped_draws.simulation(options.seed) if simulated else None
         draws, threads = options.draws or 1, 1 if options.threads is None else options.threads
-        self.how = grouped_draws.How(key, label, seed, draws, threads, self.limits)
+        listed = grouped_list.FROM_DATA if self.names is None else self.names
+        asked = Request(options.by, listed, None, options.person, *self.limits)
+        rule = asked.rule(getattr(options, "nan", "drop"))
+        self.how = grouped_draws.How(key, label, seed, draws, threads, self.limits, rule)
         if simulated and self.names is not None:
             self.check_draws(self.names.size)
 

@@ -32,6 +32,7 @@ class How(NamedTuple):
     draws: int
     threads: int
     limits: tuple[int, int]  # of a person: groups, rows in each
+    rule: str  # which records count
 
     @property
     def is_release(self) -> bool:
@@ -48,7 +49,11 @@ def words_of(mechanism: Any, names: Names, how: How) -> Words:
     """Random words of groups: of their names alone, or of the system."""
     if how.seed is not None:
         return SimulatedWords(how.seed, names)
-    return FreshWords() if how.key is None else KeyedWords(how.key, mechanism, how.label, names)
+    return (
+        FreshWords()
+        if how.key is None
+        else KeyedWords(how.key, mechanism, how.label, how.rule, names)
+    )
 
 
 def kept(

@@ -41,6 +41,7 @@ class Call:
     threads: int
     secret: str | None = field(repr=False)
     label: str | None = None
+    rule: str = ""  # which records count, of a release
     seed: SampleKey | None = field(default=None, repr=False)
     size: int | None = None
 
@@ -96,8 +97,8 @@ class Call:
         threads, nan = self.threads, self.nan
         if self.secret is None:
             return verbs.sample(self.mechanism, values, request, self.size, self.seed, threads, nan)
-        how = self._key(), self.label, None, threads, nan, False  # charged before
-        return verbs.release(self.mechanism, values, request, *how, "private", told=True)
+        how = self._key(), self.label, None, threads, nan, False
+        return verbs.release(self.mechanism, values, request, *how, "private", rule=self.rule)
 
     def _key(self) -> ReleaseKey | None:
         return None if self.secret is None else ReleaseKey.restore(self.secret)
@@ -132,10 +133,10 @@ def release_call(
     own = release_key() if key is None else key
     check_key(own, told)
     nan, workers = _policy(mechanism, nan), _validate.threads(threads)
-    made = Call(mechanism, names, limits, nan, workers, own.export(), told)
+    asked = Request(by, FROM_DATA if names is None else names, None, person, *limits)
+    made = Call(mechanism, names, limits, nan, workers, own.export(), told, asked.rule(nan))
     _ = made.answer_kind  # refused before it is paid for
     if budget is not None:
-        asked = Request(by, groups, None, person, *limits)
         spend(budget, mechanism, **asked.call(1, False, membership))
     if names is None:
         warnings.warn(verbs.TELLS, PrivacyWarning, stacklevel=3)
@@ -161,7 +162,7 @@ def sample_call(
     nan, draws = _policy(mechanism, nan), _validate.size(size)
     seed = SampleKey(*make_key(rng).tolist())
     workers = _validate.threads(threads)
-    return Call(mechanism, names, limits, nan, workers, None, None, seed, draws)
+    return Call(mechanism, names, limits, nan, workers, None, None, "", seed, draws)
 
 
 def _checked(

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import _arrow, _intake
 from .._group_keys import codes_of, distinct, names_of
-from .._group_names import Names
+from .._group_names import NUMBER, WHOLE, Names
 from .._grouping import gather
 from .._typing import AnyArray, IntArray
 from ..errors import InvalidRecords, ParameterError
@@ -37,7 +37,7 @@ def segments_of(
         missing = None
     if request.by is None and request.person is None and missing is None:
         offsets = _offsets(request.offsets, values.size)
-        names = _named(request.groups, offsets.size - 1)
+        names = _named(request, offsets.size - 1)
         return _contiguous(values, offsets), names
     codes, values, names = _counted(values, missing, request, nan, place, person_key)
     return Segments(*gather(codes, values, names.size, threads)), names
@@ -104,9 +104,12 @@ def _contiguous(values: AnyArray, offsets: IntArray) -> Segments:
     return Segments(np.ascontiguousarray(values[first:last]), offsets - first)
 
 
-def _named(groups: Any, size: int) -> Names:
-    """The names of segments: as given, or their numbers."""
-    names = _listed(np.arange(size) if groups is None else groups)
+def _named(request: Request, size: int) -> Names:
+    """The names of segments: as given, or their numbers; that of all records."""
+    groups, alone = request.groups, request.offsets is None
+    if groups is None:
+        return Names(np.arange(size), None, WHOLE if alone else NUMBER)
+    names = _listed(groups)
     if names.size != size:
         raise ParameterError("groups must have one name for each of the segments that offsets tell")
     return names
@@ -124,7 +127,7 @@ def _codes(request: Request, n: int) -> tuple[IntArray, Names]:
         codes = np.full(n, -1, np.int64)
         inside = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
         codes[offsets[0] : offsets[-1]] = inside
-        return codes, _named(request.groups, offsets.size - 1)
+        return codes, _named(request, offsets.size - 1)
     if is_from_data(request.groups):
         codes, names = distinct(request.by, "by")
     else:
@@ -133,6 +136,15 @@ def _codes(request: Request, n: int) -> tuple[IntArray, Names]:
     if codes.size != n:
         raise ParameterError(LENGTHS.format("by"))
     return codes, names
+
+
+def _person_keys(person: Any) -> Any:
+    """Numbers of persons beyond int64, as hashes are, modulo 2**64: that they differ is all."""
+    array = person
+    if hasattr(person, "to_numpy") and str(getattr(person, "dtype", "")).lower() == "uint64":
+        array = person.to_numpy()  # of Polars and pandas; with gaps it is no unsigned array
+    unsigned = isinstance(array, np.ndarray) and array.dtype == np.uint64
+    return array.view(np.int64) if unsigned else person
 
 
 def _bounded(
@@ -146,7 +158,7 @@ def _bounded(
     """The same, without what a person has beyond the limits."""
     from .. import _contribution
 
-    persons, people = distinct(request.person, "person")
+    persons, people = distinct(_person_keys(request.person), "person")
     if persons.size != codes.size:
         raise ParameterError(LENGTHS.format("person"))
     limits = request.max_groups, request.max_rows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from .._typing import IntArray, Membership
 from ..errors import ParameterError, ParameterTypeError
 
 FROM_DATA = "from-data"
+LIST = b"fastexp.list"
 OFFSETS = (
     "offsets must be integers, 0 <= offsets[0] <= offsets[1] <= ... <= the number of records: "
     "group i has the records from offsets[i] to offsets[i + 1]"
@@ -33,11 +35,25 @@ class Request(NamedTuple):
     def given(self, records: Any) -> bool:
         """Whether this is a call by group, or of many data sets at once."""
         named = self.by, self.groups, self.offsets, self.person
-        if any(item is not None for item in named):
-            return True
-        if self.max_groups != 1 or self.max_rows != 1:  # a claim, which a budget counts
-            return True
-        return many(records)
+        return any(item is not None for item in named) or many(records)
+
+    def claimed(self) -> bool:
+        """Whether it says anything of persons, which a release counts."""
+        return any(type(most) is not int or most != 1 for most in (self.max_groups, self.max_rows))
+
+    def rule(self, nan: str) -> str:
+        """Which records count, for the words of a keyed release.
+
+        With persons also the list, as whose groups are listed decides which are kept.
+        """
+        if self.person is None:
+            return f"nan={nan}"
+        listed = "" if self.groups is None else FROM_DATA
+        if isinstance(self.groups, Names):
+            words = self.groups.name_words()
+            in_order = words[np.lexsort(words.T)].tobytes()
+            listed = hashlib.blake2b(in_order, digest_size=32, person=LIST).hexdigest()
+        return f"nan={nan} groups={self.max_groups} rows={self.max_rows} of={listed}"
 
     def checked(self) -> Request:
         """Refuse what does not fit together."""
@@ -60,11 +76,16 @@ class Request(NamedTuple):
         return self._replace(groups=groups, offsets=offsets, max_groups=most, max_rows=rows)
 
     def call(self, rows: int, disjoint: Any, membership: Membership) -> dict[str, Any]:
-        """The arguments of `total` for the whole call; `rows` segments."""
+        """The arguments of `total` for the whole call; `rows` segments.
+
+        Persons who are bounded are in few of the segments, whose ever these are.
+        """
         limits = {"max_groups": self.max_groups, "max_rows": self.max_rows}
-        apart = self.by is not None or _validate.flag("disjoint", disjoint)
-        kind = {"groups": True} if self.by is not None else {"rows": rows, "disjoint": apart}
-        return {**kind, **limits, "membership": membership}
+        apart = _validate.flag("disjoint", disjoint)
+        parted = self.by is not None or (self.person is not None and self.offsets is not None)
+        kind = {"groups": True} if parted else {"rows": rows, "disjoint": apart}
+        told = _validate.choice("membership", membership, ("private", "public"))
+        return {**kind, **limits, "membership": told}
 
 
 def whole_offsets(offsets: Any) -> IntArray:
@@ -80,7 +101,7 @@ def whole_offsets(offsets: Any) -> IntArray:
 
 def many(records: Any) -> bool:
     """Whether records are a matrix, or an Arrow column of lists."""
-    if type(records) is np.ndarray:
+    if isinstance(records, np.ndarray):
         return records.ndim == 2
     if isinstance(records, (list, tuple)) or not _arrow.is_arrow(records):
         return False

@@ -12,6 +12,7 @@ from .._randomness import make_key
 from .._typing import AnyArray, IntArray, Membership
 from ..budget import Budget, spend
 from ..errors import ParameterError, PrivacyWarning
+from ..privacy import total
 from .intake import counted, ragged, segments_of
 from .request import Request, check_key, is_from_data
 from .segments import Draws, Segments, draw_all
@@ -50,21 +51,33 @@ def release(
     nan: str,
     disjoint: Any,
     membership: Membership,
-    told: bool = False,
+    rule: str | None = None,
 ) -> Any:
-    """The answer of each group, in their order; `told`: the warning was given before."""
+    """The answer of each group, in their order.
+
+    `rule`: of a call whose persons were bounded, whose budget was charged and whose warning was
+    given elsewhere.
+    """
     workers, asked = _validate.threads(threads), request.checked()
     check_key(key, label)
+    whole = asked.call(1, disjoint, membership)  # refuses what is no flag or no membership
     records, asked = ragged(records, asked)
     if budget is not None:
-        rows = 1 if asked.offsets is None else max(len(asked.offsets) - 1, 0)
-        spend(budget, mechanism, **asked.call(rows, disjoint, membership))
-    if is_from_data(asked.groups) and not told:
-        warnings.warn(TELLS, PrivacyWarning, stacklevel=4)
+        whole = asked.call(
+            1 if asked.offsets is None else asked.offsets.size - 1, disjoint, membership
+        )
+        spend(budget, mechanism, **whole)
+    total(mechanism.guarantee, **whole)  # refuses limits that mean nothing here
+    if is_from_data(asked.groups) and rule is None:
+        warnings.warn(TELLS, PrivacyWarning, stacklevel=3)
     chooser = _chooser(mechanism, key, label, None)
     how = nan, mechanism._read, mechanism._place, chooser, workers
     segments, names = segments_of(records, asked, *how)
-    words = FreshWords() if key is None else KeyedWords(key, mechanism, label, names)
+    words = (
+        FreshWords()
+        if key is None
+        else KeyedWords(key, mechanism, label, rule or asked.rule(nan), names)
+    )
     found = draw_all(mechanism._draws(segments, words, 1), 1, workers)
     return _answers(mechanism, names, found[:, 0], asked, released=True)
 

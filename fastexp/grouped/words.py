@@ -92,8 +92,10 @@ class KeyedWords:
 
     keyed = True
 
-    def __init__(self, key: ReleaseKey, mechanism: Any, label: str, names: Names) -> None:
-        self._secret, self._query = secret_words(key), query_digest(mechanism, label)
+    def __init__(
+        self, key: ReleaseKey, mechanism: Any, label: str, rule: str, names: Names
+    ) -> None:
+        self._secret, self._query = secret_words(key), query_digest(mechanism, label, rule)
         self._names = names.name_words()
 
     def round(self, first: int, last: int, size: int, mapped: IntArray, offsets: IntArray) -> Round:

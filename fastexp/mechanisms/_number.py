@@ -157,7 +157,8 @@ class NumberMechanism(ABC):
             As for `total`: what a budget is charged for rows and groups.
         key : ReleaseKey, optional
             The same key, label, mechanism, group and records repeat their answer, so that a
-            retry is not a second release. With `label`.
+            retry is not a second release; see `release_key` for what it is not for. With
+            `label`.
         label : str, optional
             Names the query: one key never serves two.
         budget : Budget, optional
@@ -212,7 +213,7 @@ class NumberMechanism(ABC):
         self._check_policy(nan)
         promised = _validate.flag("assume_sorted", assume_sorted)
         request = Request(by, groups, offsets, person, max_groups, max_rows)
-        if request.given(records) or key is not None or label is not None:
+        if request.given(records) or request.claimed() or key is not None or label is not None:
             how = key, label, budget, workers, nan, disjoint, membership
             return verbs.release(self, records, request, *how)
         if budget is not None:
@@ -268,7 +269,8 @@ class NumberMechanism(ABC):
         Returns
         -------
         int, float or ndarray of int64 or float64
-            Of shape (size,); (rows,) or (rows, size) for rows, groups and lists. With
+            Of shape (size,); (rows,) or (rows, size) for rows, groups and lists. (The rows
+            of a matrix have other streams than lists and offsets.) With
             ``groups="from-data"`` a tuple of the groups and the draws.
             They are points of `grid`. The bytes depend on records, key, stream and size alone:
             not on the records' order, their parts, threads or CPU.

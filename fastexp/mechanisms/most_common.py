@@ -184,7 +184,8 @@ class MostCommon(FiniteMechanism):
         ['coffee', 'tea']
         """
         request = Request(by, groups, offsets, person, max_groups, max_rows)
-        if request.given(data) or key is not None or label is not None:
+        _validate.choice("nan", nan, ("raise", "lowest"))
+        if request.given(data) or request.claimed() or key is not None or label is not None:
             how = key, label, budget, threads, "drop", disjoint, membership
             return verbs.release(self, data, request, *how)
         return super().release(data, budget=budget, threads=threads, nan=nan)
