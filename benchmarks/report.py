@@ -27,6 +27,7 @@ HEADLINES = {  # cases in the summary; lost ones come there in any case
     *("median_release/lognormal/k=10000000", "median_study/normal/rows=200/k=1000"),
     *("revenue_law/k=100000", "smooth_sensitivity/normal/k=10000"),
     *("table1/normal/rows=2000/k=1000", "table1_draws/normal/rows=2000/k=1000"),
+    *("group_median/rows=100000/k=20", "group_median/rows=1000/k=10000"),
 }
 BEGIN, END = "<!-- benchmarks: begin -->", "<!-- benchmarks: end -->"
 

@@ -13,11 +13,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ._group_names import Names
-from ._key_columns import KEYS, Rows, is_text, read
+from ._key_columns import KEYS, Integers, Rows, is_text, read
 from ._key_values import by_sorting, listed, present
+from ._scan import in_parts
 from ._typing import IntArray
 from .errors import ParameterError, ParameterTypeError
 
+LEAST = 1 << 16  # rows of a thread: fewer are not worth one
 LARGE = 1 << 62  # ends of a range whose steps int64 holds
 
 __all__ = ["Names", "codes_of", "distinct", "names_of"]
@@ -72,7 +74,7 @@ def names_of(groups: Any, argument: str = "groups") -> Names:
     return Names(integers)
 
 
-def codes_of(keys: Any, names: Names, argument: str = "by") -> IntArray:
+def codes_of(keys: Any, names: Names, argument: str = "by", threads: int = 1) -> IntArray:
     """Find the place of each row's key in a public list.
 
     Parameters
@@ -83,6 +85,8 @@ def codes_of(keys: Any, names: Names, argument: str = "by") -> IntArray:
         The list.
     argument
         What messages call the keys.
+    threads
+        How many ranges of integers are looked up at the same time.
 
     Returns
     -------
@@ -110,7 +114,7 @@ def codes_of(keys: Any, names: Names, argument: str = "by") -> IntArray:
     if names.size and text not in (None, names.text):
         kind = "texts" if names.text else "integers"
         raise ParameterTypeError(f"{argument} must hold {kind}, as the list of groups does")
-    return _filled(chunks, names)
+    return _filled(chunks, names, threads)
 
 
 def distinct(keys: Any, argument: str) -> tuple[IntArray, Names]:
@@ -168,12 +172,27 @@ def _text(chunks: list[Rows], argument: str) -> bool | None:
     return kinds.pop() if kinds else None
 
 
-def _filled(chunks: list[Rows], names: Names) -> IntArray:
+def _filled(chunks: list[Rows], names: Names, threads: int = 1) -> IntArray:
     out, first = np.empty(sum(rows.length for rows in chunks), np.int64), 0
     for rows in chunks:
-        names.fill(rows, out[first : first + rows.length])
+        own = out[first : first + rows.length]
+        if threads > 1 and isinstance(rows, Integers) and rows.length >= LEAST * threads:
+            _by_threads(rows, names, own, threads)
+        else:
+            names.fill(rows, own)
         first += rows.length
     return out
+
+
+def _by_threads(rows: Integers, names: Names, out: IntArray, threads: int) -> None:
+    names.fill(Integers(0, None, rows.values[:0]), out[:0])  # makes the table that all share
+
+    def part(first: int, last: int) -> int:
+        valid = None if rows.valid is None else rows.valid[first:last]
+        names.fill(Integers(last - first, valid, rows.values[first:last]), out[first:last])
+        return 0
+
+    in_parts(part, rows.length, threads)
 
 
 def _twice(labels: tuple[Any, ...], argument: str) -> NoReturn:

@@ -18,8 +18,8 @@ from .errors import ParameterTypeError
 
 KEYS = (
     "{} must be one column of integers or of texts (an array, a list, a series or an Arrow "
-    'array); floats (pandas makes them of integers with gaps: use "Int64"), booleans, bytes, dates '
-    "and mixtures are refused"
+    "array); floats (pandas makes them of integers with gaps: use its nullable ones), booleans, "
+    "bytes, dates and mixtures are refused"
 )
 WIDER = (0x80, 0x800, 0x10000)  # code points that take a byte more in UTF-8
 LONE = "surrogatepass"  # a lone surrogate becomes bytes that are no UTF-8, and so no name

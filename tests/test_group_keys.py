@@ -419,3 +419,14 @@ class TestNames:
         groups[:] = 9
         assert names.labels() == [1, 2]
         assert codes_of([2, 9], names).tolist() == [1, -1]
+
+
+def test_threads_do_not_change_codes(monkeypatch):
+    monkeypatch.setattr("fastexp._group_keys.LEAST", 10)
+    keys = np.random.default_rng(1).integers(-5, 60, 1_000)
+    gaps = pa.array(keys, mask=keys % 7 == 0)
+    for names in (names_of(range(50)), names_of([3, 2**50, -4, 17])):
+        for column in (keys, gaps, keys.astype(np.uint64)):
+            expected = codes_of(column, names)
+            assert (codes_of(column, names, threads=3) == expected).all()
+            assert (expected >= 0).any()

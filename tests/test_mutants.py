@@ -252,7 +252,7 @@ GROUPS = {
     "counts at twice the rate": ("mechanisms/most_common.py", "self._weighting.rate, segments, words, size", "2 * self._weighting.rate, segments, words, size"),
     "bids pay below them alone": ("kernels/segment_prices.py", "        paying += out[t]\n        out[t] = paying * ticks[t]", "        out[t], paying = paying * ticks[t], paying + out[t]"),
     "a group's bids stay for the next": ("kernels/segment_prices.py", "    for t in range(out.size):\n        out[t] = 0\n    for", "    for"),
-    "answers in the data's order": ("_group_keys.py", "def codes_of(keys: Any, names: Names, argument: str = \"by\") -> IntArray:", "def codes_of(keys: Any, names: Names, argument: str = \"by\") -> IntArray:\n    names = Names(names.integers, None if names.texts is None else tuple(sorted(names.texts)))"),
+    "answers in the data's order": ("_group_keys.py", "    chunks = read(keys, argument)\n    text = _text", "    names = Names(names.integers, None if names.texts is None else tuple(sorted(names.texts)))\n    chunks = read(keys, argument)\n    text = _text"),
     "a retry is a second release": ("grouped/words.py", "self._secret, self._query = secret_words(key)", "self._secret, self._query = np.frombuffer(__import__(\"os\").urandom(32), np.uint64)"),
     "words of the raw order": ("grouped/ranks.py", "            sort_all(mapped, part.offsets)\n", "            sort_all(mapped[:0], part.offsets[:1])\n"),
     "the rule is no part of the question": ("grouped/verbs.py", "rule or asked.rule(nan)", "\"\""),

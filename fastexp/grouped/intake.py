@@ -39,7 +39,7 @@ def segments_of(
         offsets = _offsets(request.offsets, values.size)
         names = _named(request, offsets.size - 1)
         return _contiguous(values, offsets), names
-    codes, values, names = _counted(values, missing, request, nan, place, person_key)
+    codes, values, names = _counted(values, missing, request, nan, place, person_key, threads)
     return Segments(*gather(codes, values, names.size, threads)), names
 
 
@@ -60,9 +60,10 @@ def _counted(
     nan: str,
     place: Place,
     person_key: Any,
+    threads: int = 1,
 ) -> tuple[IntArray, AnyArray, Names]:
     """The group of each record (-1: it does not count), records without gaps, and the groups."""
-    codes, names = _codes(request, values.size)
+    codes, names = _codes(request, values.size, threads)
     if missing is not None:
         if nan == "raise" and bool((missing & (codes >= 0)).any()):
             raise InvalidRecords(_intake.MISSING)
@@ -120,7 +121,7 @@ def _listed(groups: Any) -> Names:
     return groups if isinstance(groups, Names) else names_of(groups)
 
 
-def _codes(request: Request, n: int) -> tuple[IntArray, Names]:
+def _codes(request: Request, n: int, threads: int) -> tuple[IntArray, Names]:
     """Which group each record is of, -1 for none that was asked for; and the groups."""
     if request.by is None:
         offsets = _offsets(request.offsets, n)
@@ -132,7 +133,7 @@ def _codes(request: Request, n: int) -> tuple[IntArray, Names]:
         codes, names = distinct(request.by, "by")
     else:
         names = _listed(request.groups)
-        codes = codes_of(request.by, names)
+        codes = codes_of(request.by, names, threads=threads)
     if codes.size != n:
         raise ParameterError(LENGTHS.format("by"))
     return codes, names
