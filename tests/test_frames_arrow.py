@@ -183,10 +183,10 @@ class TestRefusals:
         ("frame", "how", "error", "text"),
         [
             ([1, 2], {}, fx.ParameterTypeError, "frame must be an Arrow table or stream, got list"),
-            (None, {"name": "town"}, fx.ParameterError, "name must be given, and differ from by"),
+            (None, {"name": "town"}, fx.ParameterError, "name must differ from by"),
             (None, {"name": 3}, fx.ParameterTypeError, "name must be a column's name"),
             (None, {"by": 3}, fx.ParameterTypeError, "by must be a column's name"),
-            (None, {"by": "rent"}, fx.ParameterError, "name must be given, and differ from by"),
+            (None, {"by": "rent"}, fx.ParameterError, "by must be another column than column"),
             (None, {"person": "nobody"}, fx.ParameterError, "person must be a column of the frame"),
             (None, {"groups": None}, fx.ParameterError, "groups must be given"),
             (None, {"groups": [1.5]}, fx.ParameterTypeError, "groups must be"),

@@ -220,7 +220,9 @@ class TestRefusals:
             release(dask_of(), cases.Question(cases.MEDIAN, "town", "zip"))
 
     def test_what_is_no_dask_frame(self):
-        with pytest.raises(fx.ParameterTypeError, match="Dask DataFrame, got DataFrame"):
+        with pytest.raises(
+            fx.ParameterTypeError, match=r"got pandas\.DataFrame: use fastexp\.pandas"
+        ):
             release(pandas_of(cases.DATA), cases.QUESTIONS["median"])
 
     @pytest.mark.parametrize("column", ["holes", "nans"])

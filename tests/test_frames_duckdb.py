@@ -134,7 +134,7 @@ class TestRefusals:
         fails = con.sql("SELECT town, error('read') AS rent FROM data")
         for relation, how, text in [
             (rows, {"by": "city"}, "by must be a column of the frame"),
-            (rows, {"name": "town"}, "name must be given"),
+            (rows, {"name": "town"}, "name must differ from by"),
             ([], {}, "relation must be a DuckDBPyRelation, got list"),
             (fails, {"groups": [0.5]}, "groups must be"),
             (fails, {"nan": "skip"}, "nan must be"),

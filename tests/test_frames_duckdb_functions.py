@@ -204,7 +204,7 @@ class TestOneRegistrationIsOneRelease:
             register(con, "g", cases.MEDIAN, **told)
         with pytest.raises(duckdb.CatalogException):
             con.execute("SELECT g(1, [2])")
-        with pytest.raises(duckdb.Error, match="f"):  # there is one of that name
+        with pytest.raises(fx.ParameterError, match="got 'f'"):  # there is one
             register(con, "f", cases.MEDIAN, groups=[1], budget=budget)
         assert budget.spent == 2
 
@@ -256,6 +256,26 @@ class TestFunctionsRefuse:
     def test_registrations(self, con, how, text):
         with pytest.raises(fx.FastexpError, match=text):
             register(con, **{"function": "f", "mechanism": cases.MEDIAN, **how})
+
+    @pytest.mark.parametrize("name", ["f", "F", "median"])
+    def test_names_that_are_taken(self, con, name):
+        """Nothing is charged, and the former function stays."""
+        register(con, "f", cases.MEDIAN, groups=[1])
+        first, budget = column(con, "SELECT f(1, [30])"), fx.Budget(epsilon=1.0)
+        told = f"^function must be a name that .* no function of yet, got '{name}'"
+        with pytest.raises(fx.ParameterError, match=told):
+            register(con, name, cases.MEDIAN, groups=[1], budget=budget)
+        with pytest.raises(fx.ParameterError, match=told):
+            register_sample(con, name, cases.MEDIAN)
+        assert budget.spent == 0
+        assert column(con, "SELECT f(1, [30])") == first
+        con.remove_function("f")
+        register(con, "f", cases.MEDIAN, groups=[1], budget=budget)
+
+    def test_the_general_functions_twice(self, con):
+        register(con)
+        with pytest.raises(fx.ParameterError, match="got 'fx_sample_median'"):
+            register(con)
 
 
 class TestGeneralFunctions:

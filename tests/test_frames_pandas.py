@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
 
@@ -260,6 +261,15 @@ class TestMessages:
             twice.fx.release(MEDIAN, "rent", by="town", groups=["Oslo"])
         with pytest.raises(ParameterTypeError, match=r"^by must be a column's name, got Series"):
             nullable().fx.release(MEDIAN, "rent", by=nullable()["town"], groups=["Oslo"])
+
+
+@pytest.mark.parametrize("verb", ["release", "sample"])
+def test_methods_of_frames_tell_what_they_take(verb):
+    method = getattr(pd.DataFrame.fx, verb)
+    own = list(inspect.signature(method).parameters.values())
+    whole = list(inspect.signature(getattr(fxpd, verb)).parameters.values())
+    assert own[1:] == whole[1:]
+    assert f"`fastexp.pandas.{verb}`" in method.__doc__
 
 
 def test_only_the_module_for_pandas_registers_anything():

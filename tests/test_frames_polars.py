@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
 import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -298,6 +300,15 @@ class TestMessages:
         with pytest.raises(ParameterTypeError, match=r"^records must be") as told:
             frame().fx.release(MEDIAN, "town", by="zip", groups=[1])
         assert "Oslo" not in str(told.value)
+        for shown, there in {
+            "pandas.DataFrame: use fastexp.pandas": pd.DataFrame(DATA),
+            "pyarrow.Table: use fastexp.arrow": cases.table(),
+            "dict": DATA,
+            "polars.series.series.Series": frame()["rent"],
+        }.items():
+            with pytest.raises(ParameterTypeError) as told:
+                fxpl.release(there, MEDIAN, "rent", **q)
+            assert str(told.value) == f"frame must be a Polars DataFrame or LazyFrame, got {shown}"
         for kind in (pl.Float64, pl.Date):
             with pytest.raises(ParameterTypeError, match=r"^by must be one column of integers or"):
                 frame(rooms=kind).fx.release(MEDIAN, "rent", by="rooms", groups=[1])
@@ -312,16 +323,51 @@ class TestMessages:
             for data in (frame(), frame().lazy()):
                 with pytest.raises(ParameterError, match=f"^{argument} must be a column of"):
                     data.fx.release(MEDIAN, column, by=by, groups=["Oslo"], person=person)
+        wide = pl.DataFrame({f"c{i}": [1] for i in range(21)})
+        for width, shown in {20: "'c19', got 'x'", 21: "'c19', ..., got 'x'"}.items():
+            with pytest.raises(ParameterError) as told:
+                wide[:, :width].fx.release(MEDIAN, "x", by="c1", groups=[1])
+            assert str(told.value).startswith("column must be a column of the frame, one of 'c0', ")
+            assert str(told.value).endswith(shown)
+        with pytest.raises(ParameterError, match=r"which has none with a name of text, got 'x'$"):
+            pl.DataFrame().fx.release(MEDIAN, "x", by="y", groups=[1])
         with pytest.raises(ParameterTypeError, match=r"^by must be a column's name, got Expr"):
             frame().fx.release(MEDIAN, "rent", by=pl.col("town"), groups=["Oslo"])
-        with pytest.raises(ParameterError, match=r"^name must be given, and differ from by"):
+        with pytest.raises(ParameterError, match=r"^name must differ from by"):
             frame().fx.release(MEDIAN, "rent", by="town", groups=["Oslo"], name="town")
+
+    def test_one_column_for_two(self):
+        told = r"^by must be another column than column, got 'zip' for both \(if that is meant"
+        with pytest.raises(ParameterError, match=told):
+            frame().fx.release(MEDIAN, "zip", by="zip", groups=[30])
+        how = {"nan": "drop", "name": "x"}
+        assert frame().fx.release(MEDIAN, "zip", by="zip", groups=[30], **how).shape == (1, 2)
 
     def test_groups_must_be_given(self):
         with pytest.raises(TypeError, match="groups"):
             frame().fx.release(MEDIAN, "rent", by="town")
         with pytest.raises(ParameterError, match=r"^groups must be given"):
             frame().fx.release(MEDIAN, "rent", by="town", groups=None)
+
+
+@pytest.mark.parametrize("verb", ["release", "sample"])
+def test_methods_of_frames_tell_what_they_take(verb):
+    """They are found at the class, too, as help and editors do."""
+    for kind in (pl.DataFrame, pl.LazyFrame):
+        method = getattr(kind.fx, verb)
+        own = list(inspect.signature(method).parameters.values())
+        whole = list(inspect.signature(getattr(fxpl, verb)).parameters.values())
+        assert own[1:] == whole[1:]
+        assert f"`fastexp.polars.{verb}`" in method.__doc__
+
+
+@pytest.mark.parametrize("nan", ["drop", "lower", "upper"])
+@pytest.mark.parametrize("how", [{}, {"person": "person"}, {"person": "alias", "max_rows": 2}])
+def test_what_counts_is_part_of_a_keyed_question(nan, how):
+    q = cases.Question(MEDIAN, "holes", "town", {"nan": nan, **how})
+    for data in (frame(), frame().lazy()):
+        found = data.fx.release(q.mechanism, q.column, by=q.by, groups=q.groups, key=KEY, **q.how)
+        assert found.lazy().collect()[q.column].to_list() == core_release(DATA, q, KEY)
 
 
 def test_only_the_module_for_polars_registers_anything():

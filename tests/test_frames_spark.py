@@ -281,7 +281,7 @@ class TestRefusals:
             release(frame, cases.QUESTIONS["median"], groups=[1, 2])
 
     def test_streams_and_what_is_no_spark_frame(self, spark):
-        with pytest.raises(fx.ParameterTypeError, match="Spark DataFrame, got Table"):
+        with pytest.raises(fx.ParameterTypeError, match=r"Spark DataFrame, got pyarrow\.Table"):
             release(cases.table(), cases.QUESTIONS["median"])
         rate = spark.readStream.format("rate").load()
         with pytest.raises(fx.ParameterError, match="stream"):

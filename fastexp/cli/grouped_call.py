@@ -7,7 +7,7 @@ from typing import Any
 
 from ..grouped.request import Request
 from ..privacy import Guarantee
-from . import grouped_draws, grouped_list, grouped_memory
+from . import grouped_draws, grouped_kinds, grouped_list, grouped_memory
 from .errors import UserMistake
 from .grouped_key import read_key
 from .grouped_keys import Found, Keys, Listed
@@ -41,14 +41,15 @@ class Call:
 
     def __init__(self, options: Namespace, made: Any) -> None:
         self.from_data = options.groups == grouped_list.FROM_DATA
-        found = None if self.from_data else grouped_list.listed(options.groups, options.delimiter)
+        where = options.delimiter, options.by, options.file
+        found = None if self.from_data else grouped_list.listed(options.groups, *where)
         self.source = "" if found is None else found.source
         key = None if options.key is None else read_key(options.key)
         table = Table(options.file, options.delimiter, options.column, options.by, options.person)
         records = Records(table, made, getattr(options, "nan", "drop"))
         self.mechanism = records.mechanism
         kind = table.kinds[1]
-        self.names = None if found is None else grouped_list.names_for(found, kind, options.by)
+        self.names = None if found is None else grouped_kinds.names_for(found, kind, options.by)
         groups: Keys = Found("--by", kind is None) if self.names is None else Listed(self.names)
         self.people = None if options.person is None else Found("--person", kind is None)
         self.rows = Rows(table, records, groups, self.people)

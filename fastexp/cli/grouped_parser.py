@@ -24,7 +24,8 @@ MORE = """
 by group: one answer for each group of a public list, in its order; a group without records is
 answered, too, and what the list does not name is left out. --groups is public: choose it
 without looking at FILE. The keys are integers where the column of FILE is of integers, else
-text; in CSV, where all of the list are integers (007 is text, and so is then the whole list).
+text; in CSV, where all of the list are integers. Codes of one width (01001, 10001) are text; a
+list of integers and other numbers (13, 14.0, 007) is refused.
 Files larger than memory are read more than once; with --person the rows of listed groups must
 fit, and so must each single group with --key or --draws.
 
@@ -82,8 +83,8 @@ def add_options(made: argparse.ArgumentParser) -> None:
         "--groups",
         metavar="LIST",
         help="the public list of groups: a file with one a line, a column of a file "
-        "(cities.csv:city), or A,B,C; from-data takes those that FILE has, which breaks the "
-        "promise of privacy",
+        "(cities.csv:city), or A,B,C (of one name: A,); from-data takes those that FILE "
+        "has, which breaks the promise of privacy",
     )
     add(
         "--person",
@@ -100,7 +101,12 @@ def add_options(made: argparse.ArgumentParser) -> None:
         help="where a person may change (neighbors replace): whether their group may, too "
         "(default: private)",
     )
-    add("--key", metavar="FILE", help="a release key (fastexp key FILE): a retry repeats answers")
+    add(
+        "--key",
+        metavar="FILE",
+        help="a release key (fastexp key FILE): a retry repeats answers. With --budget, a retry is "
+        "charged again: run it without --budget",
+    )
     add("--label", help='with --key: what the question is called (default: "{column} by {by}")')
     add("--output", metavar="OUT", help="write the answers to this .parquet, .csv or .json file")
     add(

@@ -17,6 +17,7 @@ from .grouped_output import Answers
 from .grouped_progress import Progress
 from .grouped_store import Store
 from .info import announce_compiling
+from .select import NOT_PRIVATE
 
 CHARGED = "charged nevertheless, as a failure may tell of the data"
 
@@ -50,7 +51,7 @@ def carry_out(options: Namespace, which: str, call: Call) -> None:
     _show(options, which, call, found)
     if not options.quiet:
         for line in grouped_words.report(options, which, call, len(found.groups)):
-            output.note(line)
+            output.note(grouped_words.wrapped(line))
         if budget is not None:
             output.note(rest(budget, before))
 
@@ -79,6 +80,8 @@ def _answers(options: Namespace, call: Call, batches: Any) -> Answers:
 def _show(options: Namespace, which: str, call: Call, found: Answers) -> None:
     if options.output is not None:
         grouped_output.write(options.output, found)
+        if found.draws:  # also with --quiet: the file itself does not say so
+            output.note(NOT_PRIVATE)
     if options.json:
         facts = grouped_words.facts(options, which, call, len(found.groups))
         names = grouped_words.VALUES[which, found.draws]

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import sys
+import textwrap
 from argparse import Namespace
 from typing import Any
 
@@ -14,6 +18,7 @@ from .select import NOT_PRIVATE
 FROM_DATA = """\
 WARNING: the groups were taken from the file: which groups exist is not protected, so that
 WARNING: the output does not keep the promise of epsilon. Use it for public data only."""
+NARROWEST = 40  # columns
 VALUES = {
     (which, draws): ("observed" if draws else "selected")
     if which == "select"
@@ -45,6 +50,28 @@ def report(options: Namespace, which: str, call: Call, groups: int) -> list[str]
     if call.how.key is not None:
         lines.append(f"repeats with the same key, label {call.how.label!r} and records")
     return lines
+
+
+def wrapped(line: str) -> str:
+    """A line, in as many as the terminal needs; where stderr is none, as it is."""
+    width = _terminal_width()
+    if width is None or len(line) <= width:
+        return line
+    return textwrap.fill(
+        line,
+        max(width, NARROWEST),
+        subsequent_indent="  ",
+        break_long_words=False,  # paths and options are copied
+        break_on_hyphens=False,
+    )
+
+
+def _terminal_width() -> int | None:
+    """Columns of the terminal that stderr is."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        with contextlib.suppress(OSError, ValueError):
+            return os.get_terminal_size(sys.stderr.fileno()).columns or None
+    return None
 
 
 def promised(whole: Guarantee) -> str:

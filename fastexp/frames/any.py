@@ -17,7 +17,7 @@ from .._typing import Membership, RNGLike, SeedLike
 from ..budget import Budget
 from ..errors import ParameterTypeError
 from .call import Call, release_call, sample_call
-from .checks import result_name, wanted
+from .checks import described, result_name, wanted
 
 FRAMES = (
     "frame must be a frame of Polars, pandas or pyarrow, one that narwhals (if installed) knows as "
@@ -59,8 +59,11 @@ def release(
     groups : sequence of int or str
         The public list of groups to answer, without repetition. ``"from-data"`` takes those
         that the data have, which are private: with a `PrivacyWarning`.
-    max_groups, max_rows, membership, key, label, budget, nan, threads
+    max_groups, max_rows, membership, label, budget, nan, threads
         As of `fastexp.Median.release`; label is ``"{column} by {by}"`` by default.
+    key : ReleaseKey, optional
+        Repeats the answers of the same question. Whether `by` and `person` are integers or
+        text is part of the question, and a retry is charged to a budget again.
     name : str, optional
         What the column of answers is called; default: as `column`.
 
@@ -155,7 +158,7 @@ def opened(frame: Any, column: Any, by: Any, person: Any, name: Any) -> Finish:
     if eager is not None:
         wanted(eager.columns, column, by, person)
         return lambda call: _by_narwhals(eager, call, column, by, person, answer)
-    other = ParameterTypeError(FRAMES.format(f"an object of type {type(frame).__name__}"))
+    other = ParameterTypeError(FRAMES.format(described(frame)))
     if not hasattr(type(frame), "__arrow_c_stream__") and not _is_arrow(frame):
         raise other
     if find_spec("pyarrow") is not None:

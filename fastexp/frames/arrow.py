@@ -60,8 +60,11 @@ def release(
     person : str, optional
         Whose each row is. Of each person at most `max_groups` groups, and in each of them at
         most `max_rows` rows count.
-    max_groups, max_rows, membership, key, nan, threads
+    max_groups, max_rows, membership, nan, threads
         As of `Median.release`.
+    key : ReleaseKey, optional
+        Repeats the answers of the same question. Whether `by` and `person` are integers or
+        text is part of the question, and a retry is charged to a budget again.
     label : str, optional
         Names the query; default ``"{column} by {by}"``, as in all engines.
     budget : Budget, optional
@@ -167,8 +170,9 @@ def opened(frame: Any, column: str, by: str, person: str | None) -> Rows:
         frame = pa.Table.from_batches([frame])
     elif not isinstance(frame, (pa.Table, pa.RecordBatchReader)):
         if not hasattr(type(frame), "__arrow_c_stream__"):
-            kind = type(frame).__name__
-            raise ParameterTypeError(f"frame must be an Arrow table or stream, got {kind}")
+            raise ParameterTypeError(
+                f"frame must be an Arrow table or stream, got {checks.described(frame)}"
+            )
         frame = pa.RecordBatchReader.from_stream(frame)
     index = places(frame.schema.names, column, by, person)
     kinds = [frame.schema.field(i).type for i in index]

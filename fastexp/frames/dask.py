@@ -60,7 +60,8 @@ def release(
         As for `fastexp.privacy.total`: what the budget is charged for.
     key : ReleaseKey, optional
         The same key, label, mechanism, group and records give the same answer, in every
-        engine. Default: a fresh one for this call.
+        engine. Default: a fresh one for this call. Whether `by` and `person` are integers or
+        text is part of the question, and a retry is charged to a budget again.
     label : str, optional
         Names the query; default: "{column} by {by}".
     budget : Budget, optional

@@ -20,7 +20,7 @@ from .._typing import IntArray
 from ..errors import ParameterError, ParameterTypeError
 from ..grouped.numbers import FLAT
 from .call import Call, sample_call
-from .checks import wanted
+from .checks import described, wanted
 
 KINDS = {"integers": "int64", "floats": "float64", "text": "str"}
 
@@ -28,7 +28,7 @@ KINDS = {"integers": "int64", "floats": "float64", "text": "str"}
 def check(frame: Any, mechanism: Any, column: Any, by: Any, person: Any, nan: Any) -> None:
     """Refuse a frame whose columns do not fit, before a budget is charged."""
     if not isinstance(frame, dd.DataFrame):
-        raise ParameterTypeError(f"frame must be a Dask DataFrame, got {type(frame).__name__}")
+        raise ParameterTypeError(f"frame must be a Dask DataFrame, got {described(frame)}")
     wanted(frame.columns, column, by, person)
     trial = sample_call(mechanism, column, by, [], rng=0, person=person, nan=nan)
     empty = frame._meta  # no rows, of the types that they have

@@ -57,8 +57,11 @@ def release(
     person : str, optional
         Whose each row is. Of each person at most `max_groups` groups, and in each of them at
         most `max_rows` rows count.
-    max_groups, max_rows, membership, key, nan, threads
+    max_groups, max_rows, membership, nan, threads
         As of `Median.release`.
+    key : ReleaseKey, optional
+        Repeats the answers of the same question. Whether `by` and `person` are integers or
+        text is part of the question, and a retry is charged to a budget again.
     label : str, optional
         Names the query; default ``"{column} by {by}"``, as in all engines.
     budget : Budget, optional
@@ -155,8 +158,9 @@ def sample(
 def read(relation: Any, column: str, by: str, person: str | None) -> arrow.Rows:
     """The columns of a relation as a stream, which is not begun yet."""
     if not isinstance(relation, DuckDBPyRelation):
-        kind = type(relation).__name__
-        raise ParameterTypeError(f"relation must be a DuckDBPyRelation, got {kind}")
+        raise ParameterTypeError(
+            f"relation must be a DuckDBPyRelation, got {checks.described(relation)}"
+        )
     index = arrow.places(relation.columns, column, by, person)
     names = [relation.columns[i] for i in index]
     pairs = zip(names, arrow.NAMES, strict=False)

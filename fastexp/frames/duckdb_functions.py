@@ -21,6 +21,10 @@ from .call import Call, release_call, sample_call
 from .duckdb_lists import Once, answers
 
 TYPES = {"integers": "BIGINT", "floats": "DOUBLE", "text": "VARCHAR"}
+TAKEN = (
+    "function must be a name that the connection has no function of yet, got {!r}: take another "
+    "one, or con.remove_function() a function that was registered before"
+)
 ONLY = "con must be the only argument if there is no function"
 
 
@@ -62,14 +66,16 @@ def register(
         As of `Median.release`.
     key, label
         As of `Median.release`, both or neither. The label ``"{column} by {by}"`` gives the
-        answers of the other engines. Without a key, each registration has a fresh one.
+        answers of the other engines. Without a key, each registration has a fresh one. Whether
+        groups are integers or text is part of the question, and a retry is charged to a budget
+        again.
     budget : Budget, optional
         Is charged here for one release of all groups, and never refunded.
 
     Raises
     ------
     ParameterTypeError, ParameterError
-        If an argument is outside its range or of the wrong type.
+        If an argument is outside its range or of the wrong type, or the name is taken.
     BudgetExceeded
         If the rest of the budget does not cover it: then there is no such function.
 
@@ -181,15 +187,18 @@ def _create(
     con: duckdb.DuckDBPyConnection, name: str, answer: Callable[..., Any], returned: str
 ) -> None:
     """A function of any arguments: groups and records are of several types."""
-    con.create_function(
-        name,
-        answer,
-        None,
-        returned,
-        type=func.PythonUDFType.ARROW,
-        null_handling=func.FunctionNullHandling.SPECIAL,
-        side_effects=True,  # else calls with equal arguments are folded or merged
-    )
+    try:
+        con.create_function(
+            name,
+            answer,
+            None,
+            returned,
+            type=func.PythonUDFType.ARROW,
+            null_handling=func.FunctionNullHandling.SPECIAL,
+            side_effects=True,  # else calls with equal arguments are folded or merged
+        )
+    except (duckdb.NotImplementedException, duckdb.CatalogException):
+        raise ParameterError(TAKEN.format(name)) from None
 
 
 GENERAL = {  # between the lists and the seed

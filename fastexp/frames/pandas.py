@@ -11,7 +11,7 @@ from .._typing import Membership, RNGLike, SeedLike
 from ..budget import Budget
 from ..errors import ParameterError, ParameterTypeError
 from .call import Call, release_call, sample_call
-from .checks import result_name, wanted
+from .checks import described, result_name, wanted
 
 TYPES: dict[str, Any] = {"integers": "int64", "floats": "float64", "text": "str"}
 
@@ -60,6 +60,8 @@ def release(
         Whether it is public who is in which group: what a budget is charged.
     key : ReleaseKey, optional
         The same key, label, mechanism, group and records repeat their answer, in all engines.
+        Whether `by` and `person` are integers or text is part of the question, and a retry is
+        charged to a budget again.
     label : str, optional
         Names the query; default ``"{column} by {by}"``.
     budget : Budget, optional
@@ -176,9 +178,7 @@ class Place(NamedTuple):
 def place_of(frame: Any, column: Any, by: Any, person: Any, name: Any) -> Place:
     """Check the frame and the names of columns."""
     if not isinstance(frame, pd.DataFrame):
-        raise ParameterTypeError(
-            f"frame must be a pandas DataFrame, got an object of type {type(frame).__name__}"
-        )
+        raise ParameterTypeError(f"frame must be a pandas DataFrame, got {described(frame)}")
     answer, present = result_name(column, by, name), list(frame.columns)
     for used in wanted(present, column, by, person):
         if present.count(used) > 1:

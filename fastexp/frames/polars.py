@@ -17,7 +17,7 @@ from .._typing import Membership, RNGLike, SeedLike
 from ..budget import Budget
 from ..errors import ParameterTypeError
 from .call import Call, release_call, sample_call
-from .checks import result_name, wanted
+from .checks import described, result_name, wanted
 
 Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
 TYPES: dict[str, Any] = {"integers": pl.Int64(), "floats": pl.Float64(), "text": pl.String()}
@@ -67,7 +67,8 @@ def release(
     key : ReleaseKey, optional
         The same key, label, mechanism, group and records repeat their answer, in all engines.
         Without one a fresh key is made here and now: a lazy result has the same answers each
-        time it is collected.
+        time it is collected. Whether `by` and `person` are integers or text is part of the
+        question, and a retry is charged to a budget again.
     label : str, optional
         Names the query; default ``"{column} by {by}"``.
     budget : Budget, optional
@@ -188,8 +189,9 @@ class Place(NamedTuple):
 def place_of(frame: Any, column: Any, by: Any, person: Any, name: Any) -> Place:
     """Check the frame and the names of columns."""
     if not isinstance(frame, (pl.DataFrame, pl.LazyFrame)):
-        kind = type(frame).__name__
-        raise ParameterTypeError(f"frame must be a Polars DataFrame or LazyFrame, got {kind}")
+        raise ParameterTypeError(
+            f"frame must be a Polars DataFrame or LazyFrame, got {described(frame)}"
+        )
     answer, schema = result_name(column, by, name), frame.collect_schema()
     used = wanted(schema, column, by, person)
     text = isinstance(by, str) and schema[by] in (pl.String, pl.Categorical, pl.Enum)

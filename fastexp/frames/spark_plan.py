@@ -22,7 +22,7 @@ from .._key_columns import KEYS
 from ..errors import ParameterError, ParameterTypeError
 from ..grouped.numbers import FLAT
 from .call import Call
-from .checks import wanted
+from .checks import described, wanted
 
 WHOLE = (types.ByteType, types.ShortType, types.IntegerType, types.LongType)
 NUMBERS = (*WHOLE, types.FloatType, types.DoubleType)
@@ -40,7 +40,7 @@ Step = Callable[[Batches], Iterator[pa.RecordBatch]]
 def rows_of(frame: Any, mechanism: Any, column: Any, by: Any, person: Any) -> DataFrame:
     """The columns "record", "group" and, if there is one, "person", of types that fit."""
     if not isinstance(frame, DataFrame):
-        raise ParameterTypeError(f"frame must be a Spark DataFrame, got {type(frame).__name__}")
+        raise ParameterTypeError(f"frame must be a Spark DataFrame, got {described(frame)}")
     if frame.isStreaming:
         raise ParameterError("frame must not be a stream: each batch would be a release of its own")
     wanted(frame.columns, column, by, person)
