@@ -46,7 +46,7 @@ def warmup() -> int:
     """Compile every kernel, or load it from the cache, in this process.
 
     Run it when an image is built or before workers are forked: a release then takes
-    microseconds from the first call on. Takes some 10 s where nothing is cached.
+    microseconds from the first call on. Takes a minute or two where nothing is cached.
 
     Returns
     -------
