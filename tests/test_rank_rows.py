@@ -80,15 +80,20 @@ def test_empty_matrices():
     assert np.array_equal(nothing[1], m.sample([], 4, rng=1, streams=[1]))
 
 
+def test_mechanisms_without_a_way_for_rows_have_one_for_groups():
+    mode = fx.Mode(1.0, (0, 9), step=1)
+    found = mode.sample(TIED, 3, rng=1)
+    assert found.shape == (len(TIED), 3)
+    offsets = np.arange(len(TIED) + 1) * TIED.shape[1]
+    assert (found == mode.sample(TIED.reshape(-1), 3, offsets=offsets, rng=1)).all()
+    assert mode.release(TIED).shape == (len(TIED),)
+
+
 def test_what_is_refused():
     m = MECHANISMS["fine"]
     with pytest.raises(ParameterError):
         m.sample(NORMAL, 3, rng=1, streams=[1, 2])
     with pytest.raises(ParameterTypeError):
         m.sample(NORMAL > 0, 3, rng=1)
-    with pytest.raises(ParameterTypeError):
-        m.release(NORMAL)
-    with pytest.raises(ParameterTypeError):
-        fx.Mode(1.0, (0, 9), step=1).sample(TIED, 3)
     with pytest.raises(ParameterTypeError):
         m.sample(NORMAL[None], 3)

@@ -114,7 +114,8 @@ UTILITIES = {
 RECORDS = {
     "text": ("aab", fx.ParameterTypeError, "one-dimensional"),
     "number": (7, fx.ParameterTypeError, "one-dimensional"),
-    "matrix": (np.zeros((2, 2)), fx.ParameterTypeError, "one-dimensional"),
+    "three axes": (np.zeros((2, 2, 2)), fx.ParameterTypeError, "one-dimensional"),
+    "matrix": (np.zeros((2, 2)), fx.ParameterTypeError, "records are numbers but"),
     "masked": (np.ma.array(["a"], mask=[1]), fx.ParameterTypeError, "masked"),
     "unhashable": ([["a"], ["b"]], fx.InvalidRecords, "hashable"),
     "numbers for text": (np.array([1, 2]), fx.ParameterTypeError, "records are numbers but candidates are text"),

@@ -16,7 +16,7 @@ from .._records import Source, intake
 from .._release_key import ReleaseKey
 from .._typing import AnyArray, ArrayLike, Membership, Neighbors, RNGLike, SeedLike
 from ..budget import Budget, spend
-from ..errors import ParameterError, ParameterTypeError
+from ..errors import ParameterError
 from ..grouped import verbs
 from ..grouped.numbers import read_numbers
 from ..grouped.request import Request
@@ -49,9 +49,11 @@ class NumberMechanism(ABC):
     def _shape(self, source: Source) -> Shape:
         """The cells of a data set, for draws."""
 
-    def _simulate_rows(self, records: AnyArray, *how: Any) -> Any:  # noqa: ARG002
-        """Draws from each row of a matrix."""
-        raise ParameterTypeError("records must be one-dimensional: one data set at a time")
+    def _simulate_rows(self, records: AnyArray, *how: Any) -> Any:
+        """Draws from each row of a matrix; subclasses may have a way of their own."""
+        size, rng, streams, threads, method, nan, _ = how
+        verbs.only_enveloped(method, streams)
+        return verbs.sample(self, records, Request(), size, rng, threads, nan)
 
     @abstractmethod
     def _law_of(self, source: Source) -> GridLaw:
