@@ -224,7 +224,7 @@ class TestKeys:
         for how in ({"key": KEY}, {"label": "q"}):
             with pytest.raises(ParameterError, match=r"^key and label go together"):
                 MEDIAN.release(RENT, by=CITY, groups=CITIES, **how)
-        with pytest.raises(ParameterTypeError, match=r"^key must be a ReleaseKey"):
+        with pytest.raises(ParameterTypeError, match=r"^key must come from fastexp.release_key"):
             MEDIAN.release(RENT, by=CITY, groups=CITIES, key="secret", label="q")
         with pytest.raises(ParameterTypeError, match=r"^label must be text"):
             MEDIAN.release(RENT, by=CITY, groups=CITIES, key=KEY, label="")

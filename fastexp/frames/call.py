@@ -8,11 +8,8 @@ an answer. A release without a key gets one here, once, for the same reason.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
-
-import numpy as np
 
 from .. import _validate
 from .._group_keys import names_of
@@ -21,7 +18,7 @@ from .._randomness import SampleKey, make_key
 from .._release_key import ReleaseKey, release_key
 from .._typing import AnyArray, Membership
 from ..budget import Budget, spend
-from ..errors import ParameterError, ParameterTypeError, PrivacyWarning
+from ..errors import ParameterTypeError, PrivacyWarning
 from ..grouped import verbs
 from ..grouped.request import FROM_DATA, Request, check_key, is_from_data
 
@@ -190,11 +187,3 @@ def _policy(mechanism: Any, nan: str) -> str:
         return "drop"  # labels that are no candidate count nowhere
     check(nan)
     return nan
-
-
-def same_kind(names: Names, labels: Sequence[Any]) -> AnyArray:
-    """Labels as an array of the groups' kind: int64, or objects of str."""
-    return np.array(labels, dtype=object if names.text else np.int64)
-
-
-__all__ = ["Call", "ParameterError", "release_call", "same_kind", "sample_call"]

@@ -10,7 +10,7 @@ import numpy as np
 from .. import _arrow, _validate
 from .._group_keys import names_of
 from .._group_names import Names
-from .._release_key import ReleaseKey
+from .._release_key import checked_key
 from .._typing import IntArray, Membership
 from ..errors import ParameterError, ParameterTypeError
 
@@ -117,10 +117,8 @@ def check_key(key: Any, label: Any) -> None:
     """A release key and the query's label: both or neither."""
     if key is None and label is None:
         return
-    if key is not None and not isinstance(key, ReleaseKey):
-        raise ParameterTypeError(
-            f"key must be a ReleaseKey, as fastexp.release_key() makes it, got {type(key).__name__}"
-        )
+    if key is not None:
+        checked_key(key)
     if key is None or label is None:
         raise ParameterError(
             "key and label go together: label names the query, so that one key never serves two"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 from .. import _validate
 from .._group_names import Names
@@ -15,29 +15,13 @@ from ..errors import ParameterError, PrivacyWarning
 from ..privacy import total
 from .intake import counted, ragged, segments_of
 from .request import Request, check_key, is_from_data
-from .segments import Draws, Segments, draw_all
-from .words import FreshWords, KeyedWords, SimulatedWords, Words
+from .segments import draw_all
+from .words import FreshWords, KeyedWords, SimulatedWords
 
 TELLS = (
     'groups="from-data" tells which groups exist, whoever may be the only one in theirs: give the '
     "public list of groups"
 )
-
-
-class Grouping(Protocol):
-    """What a mechanism has for calls by group."""
-
-    def _read(self, records: Any, nan: str) -> tuple[AnyArray, AnyArray | None]:
-        """Records as numbers, and which are missing."""
-
-    def _place(self, values: AnyArray) -> IntArray:
-        """Numbers of grid points or candidates."""
-
-    def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
-        """Draws from segments."""
-
-    def _answer(self, index: Any, released: bool) -> Any:
-        """Such numbers to what is returned."""
 
 
 def release(
@@ -60,14 +44,12 @@ def release(
     """
     workers, asked = _validate.threads(threads), request.checked()
     check_key(key, label)
-    whole = asked.call(1, disjoint, membership)  # refuses what is no flag or no membership
     records, asked = ragged(records, asked)
-    if budget is not None:
-        whole = asked.call(
-            1 if asked.offsets is None else asked.offsets.size - 1, disjoint, membership
-        )
-        spend(budget, mechanism, **whole)
+    rows = 1 if asked.offsets is None else asked.offsets.size - 1
+    whole = asked.call(rows, disjoint, membership)
     total(mechanism.guarantee, **whole)  # refuses limits that mean nothing here
+    if budget is not None:
+        spend(budget, mechanism, **whole)
     if is_from_data(asked.groups) and rule is None:
         warnings.warn(TELLS, PrivacyWarning, stacklevel=3)
     chooser = _chooser(mechanism, key, label, None)
