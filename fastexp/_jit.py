@@ -34,7 +34,7 @@ from llvmlite import ir
 from numba.core import cgutils, compiler, serialize, types
 from numba.core.extending import intrinsic
 
-from . import _kernel_cache
+from . import _kernel_cache, _kernel_sources
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -69,7 +69,8 @@ class Kernel:
     def __init__(self, function: Callable[..., Any], signature: Any) -> None:
         self.function = function
         self.signature = signature
-        self.name = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
+        module = function.__module__.rpartition(".kernels.")[2]  # folders are part of the name
+        self.name = f"{module}.{function.__name__}"
         self._entry: Callable[..., Any] | None = None
 
     def __call__(self, *args: Any) -> Any:
@@ -84,7 +85,7 @@ class Kernel:
             self._entry = _interpreted(self.function)
         else:
             dispatcher = numba.njit(**FLAGS)(self.function)
-            dispatcher._cache = _Cache(self.name)
+            dispatcher._cache = _Cache(self.name, self.function.__module__)
             dispatcher.compile(self.signature)
             dispatcher.disable_compile()
             self._entry = dispatcher
@@ -137,14 +138,16 @@ class _Cache:
 
     Numba's own cache keeps an index of signatures beside the data; two processes that
     fill it at once can pair a signature with another one's machine code (numba#4807).
-    Here a kernel has one signature, so a file needs no index; the folder's name is a hash
-    of everything that the code depends on (`_kernel_cache.folder`).
+    Here a kernel has one signature, so a file needs no index. The folder's name is a hash of
+    the compiler, its flags and the CPU, the file's name holds a hash of the sources that the
+    kernel is compiled from (`_kernel_sources`).
     """
 
-    def __init__(self, name: str) -> None:
-        folder = _kernel_cache.folder(_target())
+    def __init__(self, name: str, module: str) -> None:
+        sources = _kernel_sources.source_hash(module)
+        folder = _kernel_cache.folder(_target()) if sources else None
         self.cache_path = None if folder is None else str(folder)
-        self._file = None if folder is None else folder / name
+        self._file = None if folder is None else folder / f"{name}-{sources}"
 
     def load_overload(self, _signature: Any, target_context: Any) -> Any:
         target_context.refresh()

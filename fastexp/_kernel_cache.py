@@ -1,14 +1,12 @@
 """Where compiled kernels are kept on disk, and when not at all.
 
-The folder's name is a hash of all kernel sources and of everything that the compiler
-reports about itself and the CPU, so an edit of any file, another option or another
-machine finds an empty folder instead of stale code. Cache files are pickles: a folder
-that others can write to is refused, and work goes on without a cache.
+The folder's name is a hash of everything that the compiler reports about itself and the CPU,
+so another option or another machine finds an empty folder instead of stale code. Cache files
+are pickles: a folder that others can write to is refused, and work goes on without a cache.
 """
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import os
 import stat
@@ -32,17 +30,6 @@ def root() -> Path | None:
         return None
 
 
-@functools.cache
-def source_hash() -> str:
-    """A hash of every source that machine code can come from: the kernels and `_jit`."""
-    here = Path(__file__).parent
-    digest = hashlib.blake2b(digest_size=16)
-    for path in [here / "_jit.py", *sorted((here / "kernels").glob("*.py"))]:
-        data = path.read_bytes()
-        digest.update(f"{path.name}:{len(data)}:".encode() + data)
-    return digest.hexdigest()
-
-
 def folder(target: str) -> Path | None:
     """The cache folder for `target` (a text that names compiler, CPU and flags), made 0700.
 
@@ -51,7 +38,7 @@ def folder(target: str) -> Path | None:
     base = root()
     if base is None:
         return None
-    name = hashlib.blake2b((source_hash() + target).encode(), digest_size=16).hexdigest()
+    name = hashlib.blake2b(target.encode(), digest_size=16).hexdigest()
     path = base / f"kernels-{name}"
     try:
         base.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -2,44 +2,8 @@
 
 from __future__ import annotations
 
+import pkgutil
 from importlib import import_module
-
-MODULES = (
-    "words",
-    "logexp",
-    "logspace",
-    "envelope",
-    "alias",
-    "alias_rows",
-    "rows",
-    "gumbel",
-    "permute_flip",
-    "flip_law",
-    "flips",
-    "places",
-    "grid_points",
-    "select_rank",
-    "runs",
-    "rank_rows",
-    "window",
-    "histogram",
-    "density",
-    "ragged",
-    "rank_errors",
-    "rank_figures",
-    "smooth",
-    "noise",
-    "blake2b",
-    "chacha20",
-    "group_codes",
-    "grouping",
-    "group_words",
-    "segment_sort",
-    "segment_ranks",
-    "segment_window",
-    "segment_counts",
-    "segment_prices",
-)
 
 
 def warmup() -> int:
@@ -59,8 +23,15 @@ def warmup() -> int:
     >>> fastexp.warmup() > 0
     True
     """
-    for name in MODULES:
-        import_module(f".kernels.{name}", __package__)
+    import_kernels()
     from . import _jit
 
     return _jit.warmup()
+
+
+def import_kernels() -> None:
+    """Import every module of kernels, which registers them."""
+    from . import kernels
+
+    for module in pkgutil.walk_packages(kernels.__path__, f"{kernels.__name__}."):
+        import_module(module.name)

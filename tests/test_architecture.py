@@ -15,7 +15,7 @@ PACKAGE = Path(fx.__file__).parent
 # A file imports only from rooms above its own.
 ROOMS = [
     ["errors", "_typing"],
-    ["_kernel_cache"],
+    ["_kernel_cache", "_kernel_sources"],
     ["_jit"],
     ["kernels"],
     ["reference"],
@@ -203,3 +203,7 @@ def test_warmup_builds_every_kernel():
 
     assert fx.warmup() == len(_jit.KERNELS) >= 12
     assert all(k._entry is not None for k in _jit.KERNELS.values())
+    folder = PACKAGE / "kernels"
+    files = [p for p in folder.rglob("*.py") if "\n@kernel(" in p.read_text()]
+    modules = {".".join(p.relative_to(folder).with_suffix("").parts) for p in files}
+    assert {name.rpartition(".")[0] for name in _jit.KERNELS} == modules

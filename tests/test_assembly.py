@@ -7,7 +7,6 @@ import math
 import os
 import platform
 import re
-from importlib import import_module
 
 import numba
 import pytest
@@ -39,8 +38,7 @@ def build_in_turns() -> None:
 
     So each kernel is compiled once in a run, and the cache has it when another one asks.
     """
-    for name in _warmup.MODULES:
-        import_module(f"fastexp.kernels.{name}")
+    _warmup.import_kernels()
     names = list(_jit.KERNELS)
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
