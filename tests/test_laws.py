@@ -9,6 +9,7 @@ import pytest
 from scipy.special import logsumexp
 
 import fastexp as fx
+from fastexp.errors import ParameterError, ParameterTypeError
 from tests import checks
 from tests.cases import CASES, IDS, Case
 
@@ -69,6 +70,30 @@ def test_loss_quantiles():
     far = fx.Exponential(1.0, 1.0).law([0.0, -100.0])  # P(loss = 100) is 2e-22
     assert far.loss_quantile(1.0) == 100
     assert far.loss_quantile(1 - 2.0**-53) == 0
+
+
+@pytest.mark.parametrize("make", [fx.Exponential, fx.PermuteAndFlip])
+def test_questions_about_losses_take_numbers_and_arrays(make):
+    law = make(1.0, 1.0).law(SCORES)
+    levels = np.array([[0.0, 0.1, 0.5], [0.5001, 0.99, 1.0]])
+    losses = np.array([[-1.0, 0.0, 1.0], [2.0, 9.0, 10.0]])
+    for question, arguments in (
+        (law.loss_quantile, levels),
+        (law.loss_cdf, losses),
+        (law.loss_tail, losses),
+    ):
+        answers = question(arguments)
+        assert answers.dtype == np.float64
+        assert answers.tolist() == [[question(x) for x in row] for row in arguments.tolist()]
+        assert type(question(np.float32(0.5))) is type(question(np.array(0.5))) is float
+        assert question([]).shape == (0,)
+        assert question(arguments[0].tolist()).tolist() == answers[0].tolist()
+    for wrong in ([0.5, 1.5], -0.1, [[2.0]]):
+        with pytest.raises(ParameterError, match=r"^p must be in \[0, 1\]$"):
+            law.loss_quantile(wrong)
+    for wrong in ("0.5", [True], None):
+        with pytest.raises(ParameterTypeError, match="p must be a number or an array of numbers"):
+            law.loss_quantile(wrong)
 
 
 def test_a_law_keeps_its_data():
@@ -146,7 +171,7 @@ def test_another_epsilon_is_another_law_of_the_same_data():
     assert law.epsilon == 3.0
     assert LAW._groups is law._groups
     assert (law.sample(50, rng=1) == fx.Exponential(3.0, 1.0).sample(SCORES, 50, rng=1)).all()
-    with pytest.raises(fx.ParameterError):
+    with pytest.raises(ParameterError):
         LAW.with_epsilon(1e9)
     assert LAW.with_epsilon(1e9, any_epsilon=True).probabilities[0] == 1
 
@@ -169,7 +194,7 @@ class TestEpsilonFor:
 
     def test_limits_of_the_range(self):
         assert LAW.epsilon_for(expected_loss=100.0) == 1e-9
-        with pytest.raises(fx.ParameterError, match="no epsilon up to 1e\\+06"):
+        with pytest.raises(ParameterError, match="no epsilon up to 1e\\+06"):
             fx.Exponential(1.0, 1.0).law([0.0, 1e-9]).epsilon_for(expected_loss=1e-12)
 
     def test_without_data(self):
@@ -200,7 +225,7 @@ class TestEpsilonFor:
         ],
     )
     def test_bad_requests(self, more):
-        with pytest.raises(fx.ParameterError):
+        with pytest.raises(ParameterError):
             fx.epsilon_for(k=5, sensitivity=1.0, **more)
 
 
@@ -216,9 +241,9 @@ def test_loss_bound_checks_its_parameters():
     assert fx.loss_bound(1.0, **good, monotonic=True) == fx.loss_bound(1.0, **good) / 2
     assert fx.loss_bound(0.0, **good, optimal=5) == 0
     for bad in ({"k": 0}, {"optimal": 6}, {"epsilon": 0.0}, {"sensitivity": math.inf}):
-        with pytest.raises(fx.ParameterError):
+        with pytest.raises(ParameterError):
             fx.loss_bound(1.0, **{**good, **bad})
-    with pytest.raises(fx.ParameterError):
+    with pytest.raises(ParameterError):
         fx.loss_bound(-1.0, **good)
 
 

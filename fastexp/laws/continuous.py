@@ -11,7 +11,8 @@ from .. import _validate
 from .._randomness import row_stream
 from .._typing import AnyArray, ArrayLike, FloatArray, RNGLike, SeedLike
 from ..kernels.words import substream_words
-from .number import NumberLaw, _like
+from .law import shaped_as
+from .number import NumberLaw
 from .pieces import TINY, Fall, Stretch, exp, expm1, log, log1p, quiet
 from .weights import Distances, Pieces, Place
 
@@ -97,6 +98,9 @@ class ContinuousLaw(NumberLaw):
     def __repr__(self) -> str:
         return f"{type(self).__name__}(epsilon={self._epsilon!r})"
 
+    def _identity(self) -> tuple[Any, ...]:
+        return self._left, self._right, *super()._identity()
+
     def pdf(self, x: ArrayLike) -> Any:
         """The density at x, elementwise: 0 outside, at a knot the greater of its two values.
 
@@ -119,7 +123,7 @@ class ContinuousLaw(NumberLaw):
         flat = at.reshape(-1)
         after = np.searchsorted(self._left, flat, "right") - 1
         before = np.searchsorted(self._left, flat, "left") - 1
-        return _like(at, np.maximum(self._density(flat, after), self._density(flat, before)))
+        return shaped_as(at, np.maximum(self._density(flat, after), self._density(flat, before)))
 
     @quiet
     def _density(self, x: FloatArray, piece: AnyArray) -> FloatArray:

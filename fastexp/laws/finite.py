@@ -16,7 +16,8 @@ from ..kernels import logspace
 from ..kernels.heights import BLOCK, FLOAT
 from ..kernels.logexp import log_one_value
 from .bounds import solve_epsilon
-from .groups import LossGroups
+from .groups import LossGroups, exact_values
+from .law import Law, probability_levels, shaped_as
 
 
 class LossTail(NamedTuple):
@@ -32,7 +33,7 @@ class _Sum(NamedTuple):
     best: IntArray
 
 
-class FiniteLaw:
+class FiniteLaw(Law):
     """The exact distribution of a finite mechanism's output on one data set.
 
     Made by ``mechanism.law(data)``. It holds the utilities: **it is private data**, and so
@@ -87,6 +88,11 @@ class FiniteLaw:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(epsilon={self._epsilon!r}, k={self._bits.size})"
+
+    def _identity(self) -> tuple[Any, ...]:
+        w = self._weighting
+        utilities = exact_values(self._bits, self._kind)
+        return self._epsilon, w.rate, w.base, self._candidates, utilities
 
     @property
     def epsilon(self) -> float:
@@ -209,9 +215,9 @@ class FiniteLaw:
         """
         sums = np.concatenate([[0.0], np.cumsum(self._loss_probabilities)])
         at = _validate.reals("t", t)
-        found = np.searchsorted(self._groups.losses, at, "right")
-        found_sums = np.where(found == self._groups.losses.size, 1.0, np.minimum(sums[found], 1.0))
-        return _scalar_or_array(found_sums)
+        losses_up_to = np.searchsorted(self._groups.losses, at.reshape(-1), "right")
+        all_of_them = losses_up_to == self._groups.losses.size
+        return shaped_as(at, np.where(all_of_them, 1.0, np.minimum(sums[losses_up_to], 1.0)))
 
     def loss_tail(self, t: ArrayLike) -> Any:
         """P(loss >= t), elementwise, summed from the far end: small tails keep their digits.
@@ -232,36 +238,38 @@ class FiniteLaw:
             If t is not numbers, or NaN.
         """
         sums = np.concatenate([np.cumsum(self._loss_probabilities[::-1])[::-1], [0.0]])
-        found = np.searchsorted(self._groups.losses, _validate.reals("t", t), "left")
-        return _scalar_or_array(np.where(found == 0, 1.0, np.minimum(sums[found], 1.0)))
+        at = _validate.reals("t", t)
+        losses_below = np.searchsorted(self._groups.losses, at.reshape(-1), "left")
+        tails = np.minimum(sums[losses_below], 1.0)
+        return shaped_as(at, np.where(losses_below == 0, 1.0, tails))
 
-    def loss_quantile(self, p: float) -> float:
-        """The least loss t with P(loss <= t) >= p.
+    def loss_quantile(self, p: ArrayLike) -> Any:
+        """The least loss t with P(loss <= t) >= p, elementwise.
 
         Parameters
         ----------
-        p : float
+        p : array_like
             In [0, 1].
 
         Returns
         -------
-        float
-            In units of the utility.
+        float or ndarray of float64
+            In units of the utility, the shape of `p`.
 
         Raises
         ------
-        ParameterError
-            If p is not in [0, 1].
+        ParameterTypeError, ParameterError
+            If p is not numbers in [0, 1].
         """
-        level = _validate.fraction("p", p)
+        levels = probability_levels(p)
+        flat = levels.reshape(-1)
         possible = self._loss_probabilities > 0
         losses, p_loss = self._groups.losses[possible], self._loss_probabilities[possible]
-        if level <= 0.5:
-            at = int(np.searchsorted(np.cumsum(p_loss), level, "left"))
-        else:  # P(loss > t) <= 1 - p, with tails that keep their digits
-            tails = np.append(np.cumsum(p_loss[::-1])[::-1][1:], 0.0)
-            at = int(np.argmax(tails <= 1.0 - level))
-        return float(losses[at])
+        low = np.searchsorted(np.cumsum(p_loss), np.minimum(flat, 0.5), "left")
+        # Above 1/2: P(loss > t) <= 1 - p, with tails that keep their digits.
+        tails_from_last = np.cumsum(np.append(0.0, p_loss[:0:-1]))
+        high = losses.size - np.searchsorted(tails_from_last, 1.0 - flat, "right")
+        return shaped_as(levels, losses[np.where(flat <= 0.5, low, high)])
 
     def theorem_6(self, t: float) -> LossTail:
         """Theorem 6 of the lecture notes beside the exact tail that it bounds.
@@ -379,7 +387,3 @@ class FiniteLaw:
 
     def _simulate(self, *how: Any) -> int | IntArray:
         return _draw.simulate(self._bits, self._kind, self._weighting, *how)
-
-
-def _scalar_or_array(values: FloatArray) -> Any:
-    return float(values) if values.ndim == 0 else values

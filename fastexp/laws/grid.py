@@ -11,7 +11,8 @@ from .. import _validate
 from .._grid import Grid
 from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, RNGLike, SeedLike
 from ..errors import ParameterError
-from .number import NumberLaw, _like
+from .law import shaped_as
+from .number import NumberLaw
 from .pieces import Points, exp, least, quiet, reached
 from .weights import Distances, Pieces, Place
 
@@ -134,6 +135,9 @@ class GridLaw(NumberLaw):
     def __repr__(self) -> str:
         return f"{type(self).__name__}(epsilon={self._epsilon!r}, G={self._grid.size})"
 
+    def _identity(self) -> tuple[Any, ...]:
+        return self._grid, *super()._identity()
+
     @property
     def grid(self) -> Grid:
         """The public points."""
@@ -198,7 +202,7 @@ class GridLaw(NumberLaw):
         flat = at.reshape(-1)
         points = np.maximum(self._grid.places(flat) - 1, 0)
         p = exp(self._log_pmf(self._cells(points), points))
-        return _like(at, np.where(self._beyond(flat, points) == 0.0, p, 0.0))
+        return shaped_as(at, np.where(self._beyond(flat, points) == 0.0, p, 0.0))
 
     def sample(
         self,

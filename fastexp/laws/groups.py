@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray, WordArray
-from ..kernels.heights import FLOAT, SIGNED
+from ..kernels.heights import FLOAT, SIGNED, UNSIGNED
 from ..kernels.logexp import exp_fill, log_fill
 
 SIGN = np.uint64(1 << 63)
@@ -24,7 +24,7 @@ class LossGroups:
     def __init__(self, bits: WordArray, kind: int, base: FloatArray | None) -> None:
         if base is not None:
             bits, base = bits[base > 0], base[base > 0]
-        distinct, group = np.unique(_values(bits, kind), return_inverse=True)
+        distinct, group = np.unique(_sortable(bits, kind), return_inverse=True)
         with np.errstate(over="ignore"):
             gaps = np.asarray(distinct[-1] - distinct, dtype=np.float64)
         self.losses = np.minimum(gaps[::-1], LARGEST)
@@ -34,7 +34,7 @@ class LossGroups:
 
     def members(self, bits: WordArray, kind: int) -> IntArray:
         """For each candidate the number of its distinct loss; without a base."""
-        values = _values(bits, kind)
+        values = _sortable(bits, kind)
         distinct = np.unique(values)
         return np.asarray(distinct.size - 1 - np.searchsorted(distinct, values), dtype=np.int64)
 
@@ -51,7 +51,25 @@ class LossGroups:
         return float((self.probabilities(rate) * self.losses).sum())
 
 
-def _values(bits: WordArray, kind: int) -> AnyArray:
+def exact_values(bits: WordArray, kind: int) -> AnyArray:
+    """Utilities in the first of int64, uint64 and float64 that holds them all exactly.
+
+    Vectors of equal numbers so are equal arrays.
+    """
+    if kind == SIGNED:
+        return bits.view(np.int64)
+    if kind == UNSIGNED:
+        return bits if bool((bits >= SIGN).any()) else bits.view(np.int64)
+    values = bits.view(np.float64) + 0.0  # -0 becomes 0
+    if bool((values != np.floor(values)).any()):
+        return values
+    if bool((values >= -(2.0**63)).all() and (values < 2.0**63).all()):
+        return values.astype(np.int64)
+    inside = bool((values >= 0.0).all() and (values < 2.0**64).all())
+    return values.astype(np.uint64) if inside else values
+
+
+def _sortable(bits: WordArray, kind: int) -> AnyArray:
     """What sorts as the utilities do, with exact differences of integers."""
     if kind == FLOAT:
         return np.asarray(bits.view(np.float64) + 0.0)  # -0 becomes 0

@@ -10,12 +10,13 @@ from .. import _noise, _validate
 from .._typing import ArrayLike, FloatArray, RNGLike, SeedLike
 from ..errors import ParameterError
 from . import noise_errors as errors
+from .law import Law, probability_levels, shaped_as
 from .noises import Noise
-from .number import _finite, _levels, _like
+from .number import _finite
 from .pieces import cdf_of, least_number, quiet
 
 
-class NoiseLaw:
+class NoiseLaw(Law):
     """The distribution of clamp(T + s*Z) for a statistic T, a scale s and a symmetric noise Z.
 
     Made by ``mechanism.law(data)`` of `LaplaceMedian` and `SmoothSensitivityMedian`. It holds
@@ -73,6 +74,9 @@ class NoiseLaw:
     def __repr__(self) -> str:
         return f"NoiseLaw(epsilon={self._epsilon!r})"
 
+    def _identity(self) -> tuple[Any, ...]:
+        return self._epsilon, self._kind, self._bounds, self._centre, self._scale
+
     @property
     def epsilon(self) -> float:
         """The mechanism's epsilon, in nats."""
@@ -98,7 +102,7 @@ class NoiseLaw:
         """
         at = _validate.reals("x", x)
         whole = self._noise, self._centre, self._scale, self._bounds
-        return _like(at, cdf_of(*errors.tails(*whole, at.reshape(-1))))
+        return shaped_as(at, cdf_of(*errors.tails(*whole, at.reshape(-1))))
 
     @quiet
     def ppf(self, p: ArrayLike) -> Any:
@@ -119,11 +123,11 @@ class NoiseLaw:
         ParameterTypeError, ParameterError
             If p is not numbers in [0, 1].
         """
-        levels = _levels(p)
+        levels = probability_levels(p)
         if self._scale[0] == 0.0:
-            return _like(levels, np.full(levels.size, self._centre[0]))
+            return shaped_as(levels, np.full(levels.size, self._centre[0]))
         found = self._centre + self._scale * self._noise.quantile(levels.reshape(-1))
-        return _like(levels, np.clip(found, *self._bounds))
+        return shaped_as(levels, np.clip(found, *self._bounds))
 
     def quantile(self, p: ArrayLike) -> Any:
         """The same as `ppf`.
@@ -172,7 +176,7 @@ class NoiseLaw:
         """
         at = _finite("truth", truth)
         offsets = at.reshape(-1) - self._centre
-        return _like(at, errors.expected_error(*self._around, offsets))
+        return shaped_as(at, errors.expected_error(*self._around, offsets))
 
     def error_quantile(self, p: ArrayLike, truth: ArrayLike) -> Any:
         """The least r with P(|output - truth| <= r) >= p, elementwise.
@@ -194,7 +198,7 @@ class NoiseLaw:
         ParameterTypeError, ParameterError
             If p is not in [0, 1], truth not finite, or they do not fit together.
         """
-        levels, truths = _levels(p), _finite("truth", truth)
+        levels, truths = probability_levels(p), _finite("truth", truth)
         try:
             levels, truths = np.broadcast_arrays(levels, truths)
         except ValueError:
@@ -202,7 +206,8 @@ class NoiseLaw:
         flat, at = levels.reshape(-1), truths.reshape(-1) - self._centre
         low, high = self._around[3]
         farthest = np.nextafter(np.maximum(np.abs(at - low), np.abs(at - high)), np.inf)
-        return _like(levels, least_number(farthest, lambda r, i: self._within(at[i], r, flat[i])))
+        widths = least_number(farthest, lambda r, i: self._within(at[i], r, flat[i]))
+        return shaped_as(levels, widths)
 
     @quiet
     def _within(self, offset: FloatArray, r: FloatArray, p: FloatArray) -> Any:

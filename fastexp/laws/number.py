@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from fractions import Fraction
 from typing import Any, Self
 
@@ -12,12 +12,13 @@ import numpy as np
 from .. import _validate
 from .._typing import ArrayLike, FloatArray, RNGLike, SeedLike
 from ..errors import ParameterError
+from .law import Law, probability_levels, shaped_as
 from .losses import PAIRS, Losses, LossSums
 from .pieces import cdf_of, least_number, quiet, reached
 from .weights import Distances, Pieces, Place, Weights
 
 
-class NumberLaw(ABC):
+class NumberLaw(Law):
     """The exact distribution of a private number on one data set.
 
     `GridLaw` (what is released) and `ContinuousLaw` (what the papers write down) have this
@@ -36,6 +37,11 @@ class NumberLaw(ABC):
         self._rate, self._epsilon = rate, epsilon
         self._weights = Weights(self._pieces, float(rate))
         self._loss_sums: LossSums | None = None
+
+    def _identity(self) -> tuple[Any, ...]:
+        p = self._pieces
+        public = self._epsilon, self._rate, self._unit, self._best
+        return *public, p.size, p.gap, p.loss, p.steep, p.flip
 
     @property
     def epsilon(self) -> float:
@@ -66,7 +72,7 @@ class NumberLaw(ABC):
             If x is not numbers, or NaN.
         """
         at = _validate.reals("x", x)
-        return _like(at, cdf_of(*self._split(at.reshape(-1))))
+        return shaped_as(at, cdf_of(*self._split(at.reshape(-1))))
 
     def ppf(self, p: ArrayLike) -> Any:
         """The least x with P(output <= x) >= p, elementwise; the lowest possible one at p = 0.
@@ -87,8 +93,8 @@ class NumberLaw(ABC):
         ParameterTypeError, ParameterError
             If p is not numbers in [0, 1].
         """
-        levels = _levels(p)
-        return _like(levels, self._invert(levels.reshape(-1)))
+        levels = probability_levels(p)
+        return shaped_as(levels, self._invert(levels.reshape(-1)))
 
     def mean(self) -> float:
         """The expected output."""
@@ -122,7 +128,7 @@ class NumberLaw(ABC):
         """
         at = _finite("truth", truth)
         place, distances = self._around(at.reshape(-1))
-        return _like(at, self._weights.error(place, distances) * self._scale)
+        return shaped_as(at, self._weights.error(place, distances) * self._scale)
 
     def error_quantile(self, p: ArrayLike, truth: ArrayLike) -> Any:
         """The least r with P(|output - truth| <= r) >= p, elementwise.
@@ -144,7 +150,7 @@ class NumberLaw(ABC):
         ParameterTypeError, ParameterError
             If p is not in [0, 1], truth not finite, or they do not fit together.
         """
-        levels, centre = _levels(p), _finite("truth", truth)
+        levels, centre = probability_levels(p), _finite("truth", truth)
         try:
             levels, centre = np.broadcast_arrays(levels, centre)
         except ValueError:
@@ -153,7 +159,7 @@ class NumberLaw(ABC):
         found = least_number(self._farthest(at), lambda r, i: self._within(at[i], r, flat[i]))
         low, high = self._support()
         endless = np.where((flat == 1.0) & (high - low == np.inf), np.inf, found)
-        return _like(levels, endless)
+        return shaped_as(levels, endless)
 
     @quiet
     def _within(self, truth: FloatArray, r: FloatArray, p: FloatArray) -> Any:
@@ -191,7 +197,7 @@ class NumberLaw(ABC):
             If t is not numbers, or NaN.
         """
         at = _validate.reals("t", t)
-        return _like(at, cdf_of(*self._losses.at(at.reshape(-1))))
+        return shaped_as(at, cdf_of(*self._losses.at(at.reshape(-1))))
 
     def loss_tail(self, t: ArrayLike) -> Any:
         """P(loss >= t), elementwise, summed from the far end: small tails keep their digits.
@@ -213,7 +219,7 @@ class NumberLaw(ABC):
         """
         at = _validate.reals("t", t)
         before = np.nextafter(at.reshape(-1), -np.inf)  # losses are doubles: none is between
-        return _like(at, np.where(before < 0, 1.0, self._losses.at(before)[1]))
+        return shaped_as(at, np.where(before < 0, 1.0, self._losses.at(before)[1]))
 
     def loss_quantile(self, p: ArrayLike) -> Any:
         """The least loss t with P(loss <= t) >= p, elementwise.
@@ -233,13 +239,13 @@ class NumberLaw(ABC):
         ParameterTypeError, ParameterError
             If p is not numbers in [0, 1].
         """
-        levels, losses = _levels(p), self._losses
+        levels, losses = probability_levels(p), self._losses
         flat = levels.reshape(-1)
         most = np.full(flat.shape, self._all_losses.greatest)
         ways = max(2, PAIRS // (4 * self._all_losses.sloped.size + 1))  # each costs a pass there
         found = least_number(most, lambda t, i: reached(*losses.at(t), flat[i]), min(ways, 256))
         endless = (flat == 1.0) & np.isinf(most)
-        return _like(levels, np.where(endless, np.inf, found))
+        return shaped_as(levels, np.where(endless, np.inf, found))
 
     @property
     def _all_losses(self) -> Losses:
@@ -324,20 +330,8 @@ class NumberLaw(ABC):
         return np.asarray(np.nextafter(farthest, np.inf))
 
 
-def _levels(p: ArrayLike) -> FloatArray:
-    levels = _validate.reals("p", p)
-    if not bool(((levels >= 0) & (levels <= 1)).all()):
-        raise ParameterError("p must be in [0, 1]")
-    return levels
-
-
 def _finite(name: str, value: ArrayLike) -> FloatArray:
     numbers = _validate.reals(name, value)
     if not bool(np.isfinite(numbers).all()):
         raise ParameterError(f"{name} must be finite")
     return numbers
-
-
-def _like(given: FloatArray, values: Any) -> Any:
-    """The values in the given shape: a Python number for a number."""
-    return values[0].item() if given.ndim == 0 else values.reshape(given.shape)

@@ -15,9 +15,10 @@ from .._typing import ArrayLike, FloatArray, IntArray, RNGLike, SeedLike, WordAr
 from .._weighting import Weighting
 from ..kernels.logexp import exp_fill, log_one_value
 from .finite import FiniteLaw
+from .law import Law
 
 
-class TopKLaw:
+class TopKLaw(Law):
     """The exact distribution of an ordered selection of k candidates on one data set.
 
     Made by ``TopK(...).law(data)``. It holds the utilities: **it is private data**, and so is
@@ -61,6 +62,9 @@ class TopKLaw:
 
     def __repr__(self) -> str:
         return f"TopKLaw(k={self._rounds}, candidates={self._bits.size})"
+
+    def _identity(self) -> tuple[Any, ...]:
+        return self._rounds, *self._first._identity()
 
     def _law(self, bits: WordArray, candidates: tuple[Any, ...] | None = None) -> FiniteLaw:
         return FiniteLaw(bits, self._kind, self._weighting, self._round_epsilon, candidates)
