@@ -59,7 +59,7 @@ def test_a_budget_is_created_charged_shown_and_kept(run: Run, select, file: Path
         charged = "budget: charged 40.0 for add-remove"
         assert err.endswith(f"\n{charged}; {rest} of 100.0 epsilon remains\n")
     code, out, err = run(*select, "--budget", file)
-    assert (code, out) == (1, "")
+    assert (code, out) == (3, "")
     assert err == (
         "fastexp: error: the release costs 40.0 of epsilon, but of the budget of 100.0 only "
         "20.0 remains; nothing was drawn or charged\n"

@@ -385,7 +385,7 @@ def test_a_budget_is_charged_once_for_the_whole_call(run: Run, files, tmp_path: 
     for mistake in (["--groups", "none.txt"], ["--by", "nowhere"], ["--output", "no/o.csv"]):
         assert run(*how, "--budget", path, *mistake)[0] == 2
     assert found(run, "budget", path)["spent"] == 0.06  # what is public costs nothing
-    assert run(*how, "--max-groups", "3", "--budget", path)[0] == 1
+    assert run(*how, "--max-groups", "3", "--budget", path)[0] == 3
     assert found(run, "budget", path)["charges"] == 2
 
 

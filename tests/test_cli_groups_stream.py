@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -348,21 +349,35 @@ class Terminal(io.StringIO):
 @pytest.mark.parametrize("quiet", [False, True])
 def test_progress_is_shown_on_a_terminal_only(monkeypatch, capsys, quiet: bool) -> None:
     with grouped_progress.Progress(quiet) as progress:
-        progress.begin("reading")
-        progress.read(5)
+        progress.begin()
     assert capsys.readouterr() == ("", "")
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setenv("TERM", "xterm")
     with grouped_progress.Progress(quiet) as progress:
-        progress.begin("reading")
-        progress.read(1234)
-        progress.begin("groups 1 to 5 of 9")
-        progress.read(1234)
+        progress.begin()
+        progress.begin()
     shown = terminal.getvalue()
-    assert ("1,234 rows" in shown and "pass 2: groups 1 to 5 of 9" in shown) is not quiet
+    assert ("reading, pass 2" in shown) is not quiet
     monkeypatch.setitem(sys.modules, "rich.progress", None)
     with grouped_progress.Progress(quiet) as progress:
-        progress.begin("reading")
-        progress.read(5)
+        progress.begin()
     assert terminal.getvalue() == shown
+
+
+@pytest.mark.parametrize("memory", ["1GB", "150KB"])
+def test_a_terminal_is_not_told_how_many_rows_there_are(
+    run: Run, tmp_path: Path, monkeypatch, memory: str
+) -> None:
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    monkeypatch.setattr(arguments, "LEAST_MEMORY", 1)
+    monkeypatch.setenv("TERM", "xterm")
+    path = tmp_path / "a.csv"
+    path.write_text("g,x\n" + "".join(f"{'abc'[i % 3]},{i % 7}\n" for i in range(7351)))
+    how = ["--column", "x", "--epsilon", "1", "--bounds", "0", "9", "--step", "1"]
+    more = ["--by", "g", "--groups", "a,b,c", "--memory", memory]
+    assert run("median", path, *how, *more)[0] == 0
+    shown = terminal.getvalue()
+    assert not re.search(r"\d rows|7,?351|2,?45[01]|\d to \d", shown)
+    assert "reading, pass 1" in shown
+    assert ("reading, pass 2" in shown) is (memory == "150KB")

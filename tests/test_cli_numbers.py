@@ -559,7 +559,7 @@ def test_releases_are_charged(run: Run, ages, bids, tmp_path: Path) -> None:
     code, out, err = run("median", *ages, *CERTAIN, "--budget", file)
     assert (code, out) == (0, "37\n")
     assert err.endswith("budget: charged 50.0 for add-remove; 1.0 of 51.0 epsilon remains\n")
-    assert run("median", *ages, *CERTAIN, "--budget", file)[:2] == (1, "")
+    assert run("median", *ages, *CERTAIN, "--budget", file)[:2] == (3, "")
     assert run(*bids, "--epsilon", "1", "--scaling", "textbook", "--budget", file, "-q")[2] == ""
     assert fx.Budget.file(file).remaining == 0.5
 

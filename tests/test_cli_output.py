@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -16,6 +17,61 @@ def test_labels_in_tables_cannot_move_the_cursor(capsys: pytest.CaptureFixture[s
     output.table(("candidate", "p"), [("a\x1b[31m\nb", "1"), ("日本", "2")])
     lines = capsys.readouterr().out.splitlines()
     assert lines == ["candidate     p", "a\\x1b[31m\\nb  1", "日本          2"]
+
+
+ODD = "\x00\x1b\x7f\x85\x9b\xad\u061c\u200b\u202e\u2028\u2066\ufeff\udc80\U000e0001"
+
+
+@pytest.mark.parametrize("character", ODD)
+def test_nothing_unprintable_is_printed(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, character: str
+) -> None:
+    """Neither of records, columns, candidates and files, nor of what was typed."""
+    odd = f"a{character}b"
+    data, budget = tmp_path / "data.csv", str(tmp_path / f"{odd}.budget".replace("\0", ""))
+    cell = odd.encode(errors="replace").decode()
+    data.write_text(f"c{cell},g\n" + f"{cell},{cell}\n" * 500, encoding="utf-8")
+    ask = ["select", str(data), "--column", f"c{cell}", "--epsilon", "50"]
+    listed = [*ask, "--candidates", f"{odd},b"]
+    by = ["--by", "g", "--groups", f"{cell},z"]
+    calls = [
+        [*ask, "--candidates-from-data"],
+        [*ask, "--candidates-from-data", "--json"],
+        [*ask, "--candidates-from-data", "--law"],
+        listed,
+        [*listed, "--json"],
+        [*listed, "--law", "--json"],
+        [*listed, *by],
+        [*listed, *by, "--json"],
+        [*listed, "--draws", "9", "--plot", f"{odd}/p.png"],
+        [*listed, "--budget", budget],
+        [*ask, "--candidates", f"{odd},b,{odd}"],
+        ["select", odd, "--column", "x", "--candidates", "a,b", "--epsilon", "1"],
+        [*ask[:3], odd, "--candidates", "a,b", "--epsilon", "1"],
+        ["median", str(data), "--column", f"c{cell}", "--epsilon", "1", "--bounds", "0", "9"],
+        [odd],
+        ["info", odd],
+        ["study", "report", odd],
+    ]
+    for arguments in calls:
+        code = main(arguments)
+        out, err = capsys.readouterr()
+        assert out + err
+        for text in (*out.split("\n"), *err.split("\n")):
+            assert text.isprintable(), (arguments, code)
+        if code == 0 and "--json" in arguments:
+            assert json.loads(out)
+
+
+def test_json_says_labels_exactly(capsys: pytest.CaptureFixture[str]) -> None:
+    odd = {"a": ["ä\x7f\x9b\u202e日\U000e0001", 1.5, None], "b": float("inf")}
+    output.as_json(odd)
+    out = capsys.readouterr().out
+    assert out == '{"a": ["ä\\u007f\\u009b\\u202e日\\udb40\\udc01", 1.5, null], "b": null}\n'
+    assert json.loads(out) == {**odd, "b": None}
+    narrow = output.json_text(odd, "ascii")
+    assert narrow.isascii()
+    assert json.loads(narrow) == {**odd, "b": None}
 
 
 def test_tables_of_rich_show_labels_as_they_are(

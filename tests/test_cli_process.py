@@ -75,7 +75,7 @@ def test_version() -> None:
 def test_help_documents_exit_codes_and_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     text = capsys.readouterr().out
-    for code in ("0 ", "1 ", "2 ", "130 "):
+    for code in ("0 ", "1 ", "2 ", "3 ", "130 "):
         assert re.search(rf"^  {code} *\w", text, re.MULTILINE)
     assert main(["select", "--help"]) == 0
     text = capsys.readouterr().out

@@ -22,7 +22,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     -------
     int
         The exit code: 0 done, 1 failure at run time (also: nobody reads the output), 2 the
-        user's mistake, 130 interrupted.
+        user's mistake, 3 a budget without room for it, 130 interrupted.
     """
     if sys.stdout is None:  # a release that nobody sees would cost epsilon all the same
         _end("there is no stdout")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -48,7 +49,7 @@ def opened(file: str) -> Budget:
     if not Path(file).exists():
         raise UserMistake(
             f"there is no budget file {file!r}; create it with: "
-            f"fastexp budget {file} --epsilon E (or --rho R)"
+            f"fastexp budget {output.printable(shlex.quote(file))} --epsilon E (or --rho R)"
         )
     return Budget.file(file)
 

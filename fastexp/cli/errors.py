@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-OK, FAILURE, MISTAKE, INTERRUPTED = 0, 1, 2, 130
+OK, FAILURE, MISTAKE, NO_ROOM, INTERRUPTED = 0, 1, 2, 3, 130
 
 
 class UserMistake(Exception):
@@ -43,6 +43,8 @@ def report(error: Exception) -> tuple[str, int]:
         return f"error: {_as_option(str(error))}", MISTAKE
     if isinstance(error, errors.InvalidRecords):
         return f"error: {_as_option(str(error))}", MISTAKE
+    if isinstance(error, errors.BudgetExceeded):
+        return f"error: {error}", NO_ROOM
     if isinstance(error, (Failure, errors.FastexpError)):
         return f"error: {error}", FAILURE
     if isinstance(error, MemoryError):

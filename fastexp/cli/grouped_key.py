@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import stat
 from argparse import Namespace
 from pathlib import Path
@@ -49,7 +50,7 @@ def key(options: Namespace) -> None:
     if options.json:
         output.as_json({"key": options.file})
     else:
-        print(options.file)
+        output.line(options.file)
     output.note("a secret: whoever reads it can undo the protection; without it nobody can repeat")
 
 
@@ -64,7 +65,8 @@ def read_key(file: str) -> ReleaseKey:
     except (FastexpError, UnicodeDecodeError):
         found = None
     if found is None:
-        raise UserMistake(f"--key {file!r} holds no release key; make one with: fastexp key {file}")
+        raise UserMistake(f"--key {file!r} holds no release key; make one with: fastexp key FILE")
     if os.name == "posix" and Path(file).stat().st_mode & 0o077:
-        output.note(f"WARNING: others can read {file!r}, which is a secret: chmod 600 {file}")
+        quoted = output.printable(shlex.quote(file))
+        output.note(f"WARNING: others can read {file!r}, which is a secret: chmod 600 {quoted}")
     return found

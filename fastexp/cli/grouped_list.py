@@ -32,8 +32,8 @@ else:  for data that is public anyway there is --groups from-data"""
 
 
 OF_DATA = (
-    "--groups {}: the groups of the data are private: use --groups from-data (with its warning) or "
-    "a public list"
+    "--groups {!r}: the groups of the data are private: use --groups from-data (with its "
+    "warning) or a public list"
 )
 
 
@@ -78,7 +78,7 @@ def listed(text: str, delimiter: str, by: str, data: str) -> Labels:
         raise UserMistake(OF_DATA.format(text))
     if Path(text).is_file():
         if text.lower().endswith(TABLES):
-            raise UserMistake(f"--groups {text}: which column? Write it as {text}:COLUMN")
+            raise UserMistake(f"--groups {text!r}: which column? Write it as FILE:COLUMN")
         found = Labels(_lines(text), True, name(text), "line")
         if found.labels[:1] == [by]:
             raise UserMistake(

@@ -1,4 +1,7 @@
-"""How far the reading is: on a terminal with rich, else nothing."""
+"""That FILE is being read, and for how long: on a terminal with rich, else nothing.
+
+How many rows there are is private, and so is how many a group has: neither is shown.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from . import output
 
 
 class Progress:
-    """Rows read and passes over FILE, on stderr, while it is open.
+    """Passes over FILE and the time they take, on stderr, while it is open.
 
     Parameters
     ----------
@@ -32,18 +35,13 @@ class Progress:
         if self._bar is not None:
             self._bar.stop()
 
-    def begin(self, doing: str) -> None:
+    def begin(self) -> None:
         """Another pass begins."""
         self._passes += 1
         if self._bar is not None:
             if self._task is not None:
                 self._bar.remove_task(self._task)
-            self._task = self._bar.add_task(f"pass {self._passes}: {doing}", total=None)
-
-    def read(self, rows: int) -> None:
-        """So many more rows were read."""
-        if self._bar is not None and self._task is not None:
-            self._bar.advance(self._task, rows)
+            self._task = self._bar.add_task(f"reading, pass {self._passes}", total=None)
 
 
 def _bar() -> Any:
@@ -53,7 +51,6 @@ def _bar() -> Any:
     return rich.Progress(
         rich.SpinnerColumn(),
         rich.TextColumn("{task.description}"),
-        rich.TextColumn("{task.completed:,.0f} rows"),
         rich.TimeElapsedColumn(),
         console=console.Console(file=sys.stderr),
         transient=True,

@@ -19,12 +19,11 @@ from .grouped_records import Records, Table
 
 
 class Batch(NamedTuple):
-    """Rows that count: their groups' codes, values, and persons' numbers; how many were read."""
+    """Rows that count: their groups' codes, values, and persons' numbers."""
 
     codes: IntArray
     values: AnyArray
     persons: IntArray | None
-    read: int
 
 
 class Rows:
@@ -89,7 +88,7 @@ class Rows:
         self, values: AnyArray, missing: AnyArray | None, codes: IntArray, people: IntArray | None
     ) -> Batch:
         """Without rows that count nowhere."""
-        rows, nan = codes.size, self._records.nan
+        nan = self._records.nan
         self._look(values)
         if missing is not None and missing.any():
             if nan == "raise" and bool((missing & (codes >= 0)).any()):
@@ -100,9 +99,9 @@ class Rows:
                 values = _intake.filled(values, missing, nan)
         counts = codes >= 0 if people is None else (codes >= 0) & (people >= 0)
         if counts.all():
-            return Batch(codes, values, people, rows)
+            return Batch(codes, values, people)
         some = None if people is None else people[counts]
-        return Batch(codes[counts], values[counts], some, rows)
+        return Batch(codes[counts], values[counts], some)
 
     def _look(self, values: AnyArray) -> None:
         """Whether all batches can be of one type."""

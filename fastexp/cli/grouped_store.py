@@ -56,10 +56,9 @@ class Store:
         """Read all; what was read, or None if it does not fit and was counted only."""
         kept: list[Batch] | None = []
         number = 0
-        self._progress.begin("reading")
+        self._progress.begin()
         for batch in batches:
             self._count(batch.codes)
-            self._progress.read(batch.read)
             number += batch.codes.size
             if self._taken(number) > self._memory:
                 self._refuse_more()
@@ -137,9 +136,9 @@ class Store:
             codes, values, persons = (
                 np.concatenate([np.asarray(batch[i]) for batch in kept]) for i in range(3)
             )
-            kept[:] = [Batch(codes, values, persons, 0)]
+            kept[:] = [Batch(codes, values, persons)]
             some = self._bound(codes, values, persons)
-            kept[:] = [Batch(codes[some], values[some], None, 0)]
+            kept[:] = [Batch(codes[some], values[some], None)]
             del codes, values, persons
             counts = np.bincount(kept[0].codes, minlength=counts.size)
         moved = Places(counts)
@@ -152,9 +151,8 @@ class Store:
     def _some(self, first: int, last: int) -> Segments:
         """The records of groups first..last - 1, in another pass."""
         moved = Places(self._counts[first:last])
-        self._progress.begin(f"groups {first + 1:,} to {last:,} of {self._counts.size:,}")
+        self._progress.begin()
         for batch in self._rows:
-            self._progress.read(batch.read)
             inside = (batch.codes >= first) & (batch.codes < last)
             values = batch.values[inside].astype(self._dtype, copy=False)
             moved.add(batch.codes[inside] - first, values)
@@ -162,9 +160,8 @@ class Store:
 
     def one(self, group: int) -> Iterator[AnyArray]:
         """The records of one group, in another pass."""
-        self._progress.begin(f"group {group + 1:,} of {self._counts.size:,}")
+        self._progress.begin()
         for batch in self._rows:
-            self._progress.read(batch.read)
             found = batch.values[batch.codes == group]
             if found.size:
                 yield found.astype(self._dtype, copy=False)

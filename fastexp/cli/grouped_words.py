@@ -13,6 +13,7 @@ from ..privacy import Guarantee
 from .grouped_call import Call
 from .number_question import Question
 from .number_words import grid_text, parameters, title
+from .output import printable
 from .select import NOT_PRIVATE
 
 FROM_DATA = """\
@@ -36,7 +37,7 @@ MEANINGS = {
 
 def report(options: Namespace, which: str, call: Call, groups: int) -> list[str]:
     """The lines on stderr."""
-    lines = [] if options.output is None else [f"written: {options.output}"]
+    lines = [] if options.output is None else [f"written: {printable(options.output)}"]
     lines.append(f"groups: {_groups(options, call, groups)}")
     if not call.how.is_release:
         return lines

@@ -30,9 +30,9 @@ def info(options: Namespace) -> None:
     versions = facts.pop("packages")
     cache = facts.pop("cache")
     for name, value in facts.items():
-        print(f"{name:<11} {value}")
-    print(f"{'cache':<11} {cache['folder'] or 'off'}", end="")
-    print(f" ({cache['kernels']} kernels)" if cache["folder"] else "")
+        output.line(f"{name:<11} {value}")
+    kernels = f" ({cache['kernels']} kernels)" if cache["folder"] else ""
+    output.line(f"{'cache':<11} {cache['folder'] or 'off'}{kernels}")
     for name, version in versions.items():
         print(f"{name:<11} {version or 'not installed'}")
 
@@ -58,7 +58,7 @@ def warmup(options: Namespace) -> None:
     if folder is None:
         output.note("the cache is off: every process compiles anew")
     else:
-        output.note(f"cached in {folder}")
+        output.note(f"cached in {output.printable(folder)}")
 
 
 def announce_compiling() -> None:

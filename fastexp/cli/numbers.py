@@ -152,4 +152,4 @@ def _print_json(kind: str, question: Question, options: Namespace, facts: dict[s
 
 def _note_plot(options: Namespace) -> None:
     if options.plot is not None:
-        output.note(f"picture: {options.plot}")
+        output.note(f"picture: {output.printable(options.plot)}")

@@ -17,15 +17,43 @@ RICH_ROWS = 500  # longer tables are for pipes and pagers
 
 
 def note(text: str) -> None:
-    """Print a line on stderr; that nobody listens there is no failure."""
+    """Print lines on stderr; that nobody listens there is no failure."""
     if sys.stderr is not None:
         with contextlib.suppress(OSError):
-            print(text, file=sys.stderr, flush=True)
+            print(*map(printable, text.split("\n")), sep="\n", file=sys.stderr, flush=True)
+
+
+def line(text: str) -> None:
+    """Print one line on stdout, of text that may be anybody's: a label, a path."""
+    print(printable(text))
 
 
 def as_json(values: dict[str, Any]) -> None:
-    """Print one JSON object on stdout; numbers that JSON does not know become null."""
-    print(json.dumps(_finite(values), ensure_ascii=False, allow_nan=False))
+    """Print one JSON object on stdout."""
+    print(json_text(values, sys.stdout.encoding or "utf-8"))
+
+
+def json_text(value: Any, encoding: str = "utf-8") -> str:
+    """JSON that every terminal shows as it is; numbers that JSON does not know become null.
+
+    Parameters
+    ----------
+    value : object
+        Of dicts, lists, text, numbers, booleans and None.
+    encoding : str
+        Where it goes: what that cannot say is escaped, as is all that is not printable.
+    """
+    text = json.dumps(_finite(value), ensure_ascii=False, allow_nan=False)
+    return text.translate({ord(c): _escaped(c) for c in set(text) if not _shows(c, encoding)})
+
+
+def _shows(character: str, encoding: str) -> bool:
+    return character.isprintable() and bool(character.encode(encoding, "ignore"))
+
+
+def _escaped(character: str) -> str:
+    """As JSON has it; the module leaves DEL as it is."""
+    return "\\u007f" if character == "\x7f" else json.dumps(character)[1:-1]
 
 
 def _finite(value: Any) -> Any:
@@ -62,11 +90,13 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[str]], words: Sequence
     headers : sequence of str
         One a column.
     rows : sequence of sequence of str
-        Cells; what would move the cursor or change colours is shown escaped.
+        Cells. In these and in headers, what would move the cursor or change colours is shown
+        escaped.
     words : sequence of str
         Headers of further columns that hold words.
     """
     left = [number == 0 or header in words for number, header in enumerate(headers)]
+    headers = [printable(header) for header in headers]
     safe = [[printable(cell) for cell in row] for row in rows]
     rich = optional("rich.table") if _on_terminal() and len(rows) <= RICH_ROWS else None
     if rich is None:

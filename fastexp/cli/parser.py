@@ -17,6 +17,7 @@ exit codes:
   0    done
   1    failure at run time (also: nobody reads the output)
   2    the user's mistake: usage, a parameter, the file
+  3    the rest of the budget does not cover it: nothing was drawn or charged
   130  interrupted
 
 Results go to stdout, everything else to stderr. New here? Start with: fastexp demo
@@ -82,11 +83,11 @@ class _Parser(argparse.ArgumentParser):
         return super().parse_known_args(arguments.guarded(given, self.lists), namespace)
 
     def error(self, message: str) -> NoReturn:
-        from .output import note
+        from .output import note, printable
 
         if "expected one argument" in message:
             message += " (if it begins with -, write it with =, as in --candidates=-1,0,1)"
-        note(f"{self.prog}: error: {message}\nsee: {self.prog} --help")
+        note(f"{self.prog}: error: {printable(message)}\nsee: {self.prog} --help")
         sys.exit(MISTAKE)
 
 

@@ -72,7 +72,8 @@ def _release(question: Question, options: Namespace, budget: Budget | None) -> N
             }
         )
     else:
-        print(*selected, sep="\n")
+        for label in selected:
+            output.line(label)
     if not options.quiet:
         output.note(_promise(question))
         if budget is not None:
@@ -143,7 +144,7 @@ def _draws(question: Question, options: Namespace) -> None:
     cells = [(c, f"{o:,}", f"{f:.6f}", output.probability(p)) for c, o, f, p in rows]
     output.table(("candidate", "observed", "frequency", "probability"), cells)
     if options.plot is not None:
-        output.note(f"picture: {options.plot}")
+        output.note(f"picture: {output.printable(options.plot)}")
 
 
 def _note_misspelt(question: Question, options: Namespace) -> None:

@@ -122,7 +122,8 @@ def study_report(options: Namespace) -> None:
     if options.json:
         output.as_json({"kind": "report", "files": written})
         return
-    print(*written, sep="\n")
+    for path in written:
+        output.line(path)
     if len(written) == 1:
         output.note("without figures: they need matplotlib, pip install 'fastexp[plot]'")
 
