@@ -167,12 +167,13 @@ class Grid:
             t += under
         return t
 
-    def places(self, x: Any) -> IntArray:
-        """How many points are <= x, elementwise, in 0, ..., size; x are float64 without NaN."""
-        at = np.asarray(x, np.float64)
-        flat = at.reshape(-1)
-        low = flat < self.least(0, floats=True)  # NumPy would round an int of 64 bits
-        return np.where(low, 0, self.index(flat) + 1).reshape(at.shape)
+    def places(self, x: AnyArray) -> IntArray:
+        """How many points are <= x, elementwise, in 0, ..., size.
+
+        x are float64, int64 or uint64 without NaN, and compared as they are.
+        """
+        low = x < self.least(0, floats=x.dtype.kind == "f")  # NumPy would round an int for floats
+        return np.where(low, 0, self.index(x) + 1)
 
     def least(self, t: int, floats: bool) -> int | float:
         """The least record, a double or an integer, that is not below point t."""

@@ -147,6 +147,18 @@ def reals(name: str, value: Any) -> FloatArray:
     return array.astype(np.float64)
 
 
+def exact_reals(name: str, value: Any) -> AnyArray:
+    """Numbers of any shape, without NaN and not rounded: float64, int64 or uint64."""
+    array = exact_array(value)
+    if array is None or array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
+        raise ParameterTypeError(
+            f"{name} must be a number or an array of numbers of one type, of at most 64 bits"
+        )
+    if bool(np.isnan(array).any()):
+        raise ParameterError(f"{name} must not be NaN")
+    return array.astype({"f": np.float64, "i": np.int64, "u": np.uint64}[array.dtype.kind])
+
+
 def stream(value: Any) -> int:
     """The name of the one row's stream: `streams=[i]`, or row 0."""
     if value is None:

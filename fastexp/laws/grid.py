@@ -11,13 +11,13 @@ from .. import _validate
 from .._grid import Grid
 from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, RNGLike, SeedLike
 from ..errors import ParameterError
+from .exact import added, differences
 from .law import shaped_as
 from .number import NumberLaw
 from .pieces import Points, exp, least, quiet, reached
 from .weights import Distances, Pieces, Place
 
 LISTED = 1 << 24  # points that `probabilities` lists at most
-EXACT = 1 << 53  # integers up to here are doubles
 
 
 class Sampler(Protocol):
@@ -73,10 +73,11 @@ class GridLaw(NumberLaw):
     losses are not integers), each sum is compensated, tails are summed from their own end and
     keep their digits; probabilities below 1e-307 are given as 0. `cdf`, `pmf` and `ppf`
     compare with the points as they are released; in `mean`, `var` and `expected_error` evenly
-    spaced points are the exact numbers before they are rounded to float64. A truth is read as
-    a float64. Statistics cost O(m) once for each epsilon and then O(log m) for each argument;
-    the losses are sorted once for all epsilon. Loss statistics of a law with slopes take O(m)
-    for each t.
+    spaced points are the exact numbers before they are rounded to float64. Arguments are the
+    exact numbers that they are, integers of 64 bits too, and so are their distances from
+    points, which are then rounded once. Statistics cost O(m) once for each epsilon and then
+    O(log m) for each argument; the losses are sorted once for all epsilon. Loss statistics of
+    a law with slopes take O(m) for each t.
 
     References
     ----------
@@ -198,11 +199,12 @@ class GridLaw(NumberLaw):
         ParameterTypeError, ParameterError
             If x is not numbers, or NaN.
         """
-        at = _validate.reals("x", x)
+        at = self._numbers("x", x)
         flat = at.reshape(-1)
         points = np.maximum(self._grid.places(flat) - 1, 0)
         p = exp(self._log_pmf(self._cells(points), points))
-        return shaped_as(at, np.where(self._beyond(flat, points) == 0.0, p, 0.0))
+        beyond = differences(flat, self._grid.values(points))
+        return shaped_as(at, np.where(beyond == 0.0, p, 0.0))
 
     def sample(
         self,
@@ -239,16 +241,6 @@ class GridLaw(NumberLaw):
     def _cells(self, points: IntArray) -> IntArray:
         return np.searchsorted(self._start, points, "right") - 1
 
-    def _beyond(self, x: FloatArray, points: IntArray) -> FloatArray:
-        """x minus points of the grid, rounded once."""
-        values = self._grid.values(points)
-        if values.dtype.kind != "i":
-            return np.asarray(x - values)
-        whole = np.clip(np.floor(x), -(2.0**63), 2.0**63 - 1024)  # within int64
-        ahead = whole.astype(np.int64) // 2 - values // 2  # halves: no overflow
-        odd = whole.astype(np.int64) % 2 - values % 2
-        return np.asarray((2.0 * ahead + odd) + (x - whole))
-
     @property
     def _scale(self) -> float:
         _, s, d = self._grid.unit
@@ -263,7 +255,7 @@ class GridLaw(NumberLaw):
         points = self._grid.points
         if points is None:
             return (self._start - self._origin) + self._weights.to_left
-        return _differences(points, points[self._origin])
+        return differences(points, points[self._origin])
 
     def _absolute(self, offset: float) -> float:
         exact = self._grid.exact(self._origin)
@@ -275,7 +267,15 @@ class GridLaw(NumberLaw):
     def _support(self) -> tuple[float, float]:
         return float(self._grid.value(0)), float(self._grid.value(self._grid.size - 1))
 
-    def _split(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _numbers(self, name: str, value: ArrayLike) -> AnyArray:
+        return _validate.exact_reals(name, value)
+
+    def _farthest(self, x: AnyArray) -> FloatArray:
+        low, high = self._grid.values(np.array([0, self._grid.size - 1]))
+        farthest = np.maximum(np.abs(differences(x, low)), np.abs(differences(x, high)))
+        return np.asarray(np.nextafter(farthest, np.inf))
+
+    def _split(self, x: AnyArray) -> tuple[FloatArray, FloatArray]:
         return self._split_at(self._grid.places(x))
 
     def _split_at(self, places: IntArray) -> tuple[FloatArray, FloatArray]:
@@ -292,35 +292,42 @@ class GridLaw(NumberLaw):
         return np.asarray(self._grid.values(found - 1))
 
     @quiet
-    def _around(self, x: FloatArray) -> tuple[Place, Distances]:
-        places = self._grid.places(x)
+    def _around(self, x: AnyArray) -> tuple[Place, Distances]:
+        places, given = self._grid.places(x), self._grid.points
         points = np.maximum(places - 1, 0)
         cell = self._cells(points)
         from_first = (points - self._start[cell]).astype(np.float64)
-        before = from_first + self._beyond(x, points) / self._scale
-        low = np.where(places > 0, from_first + 1, 0.0)
+        beyond = differences(x, self._grid.values(points)) / self._scale
+        some = places > 0
+        low = np.where(some, from_first + 1, 0.0)
         at = Place(cell, low, self._pieces.size[cell] - low)
-        after = self._pieces.gap[cell] - before
-        return at, Distances(before, after, before - (low - 1), low - before)
+        if given is None:
+            after = (self._pieces.gap[cell] - from_first) - beyond
+        else:
+            after = differences(given[np.minimum(cell + 1, given.size - 1)], x)
+        over, under = np.where(some, beyond, 0.0), np.where(some, 1.0 - beyond, -beyond)
+        return at, Distances(from_first + beyond, after, over, under)
 
     @quiet
-    def _window(self, x: FloatArray, r: FloatArray) -> tuple[Any, Any]:
+    def _window(self, x: AnyArray, r: FloatArray) -> tuple[Any, Any]:
         """Exact differences are compared, not rounded ones."""
-        high, low = _double_below(x, r), -_double_below(-x, r)
-        return self._split(np.nextafter(low, -np.inf)), self._split(high)
+        below, above = added(x, r, negative=True), added(x, r)
+        if not self._grid.whole:
+            before = np.nextafter(-below.double_below(), -np.inf)
+            return self._split(before), self._split(above.double_below())
+        number, outside = below.integer_below()
+        before = self._places_of(~number, -outside)  # the integer below -number
+        return self._split_at(before), self._split_at(self._places_of(*above.integer_below()))
+
+    def _places_of(self, numbers: IntArray, outside: IntArray) -> IntArray:
+        """How many points are <= each number; `outside`: 1 above all of int64, -1 below."""
+        places = self._grid.places(numbers)
+        return np.where(outside > 0, self._grid.size, np.where(outside < 0, 0, places))
 
 
 def _frozen(values: FloatArray) -> FloatArray:
     values.flags.writeable = False
     return values
-
-
-def _double_below(a: FloatArray, b: FloatArray) -> FloatArray:
-    """The greatest double <= a + b."""
-    total = a + b
-    part = total - a
-    lost = (a - (total - part)) + (b - part)  # a + b = total + lost, exactly (Knuth)
-    return np.where(lost < 0, np.nextafter(total, -np.inf), total)
 
 
 def _singles(
@@ -343,15 +350,6 @@ def _last_losses(loss: AnyArray, slope: FloatArray, count: IntArray) -> FloatArr
         return np.asarray(np.maximum(loss + slope * (count - 1), 0.0), np.float64)
 
 
-def _differences(a: AnyArray, b: Any) -> FloatArray:
-    """a - b as float64: of int64 numbers exact, then rounded once."""
-    if a.dtype.kind != "i":
-        return np.asarray(a - b, dtype=np.float64)
-    halves = (a // 2 - b // 2).astype(np.float64)
-    difference: FloatArray = 2.0 * halves + (a % 2 - b % 2)
-    return difference
-
-
 def _gaps(points: AnyArray) -> FloatArray:
     """From each point of a given grid to the next; the last counts as one."""
-    return np.append(_differences(points[1:], points[:-1]), 1.0)
+    return np.append(differences(points[1:], points[:-1]), 1.0)

@@ -137,10 +137,6 @@ class LaplaceLaw(GridLaw):
     def _support(self) -> tuple[float, float]:
         return -np.inf, np.inf
 
-    def _farthest(self, x: FloatArray) -> FloatArray:
-        low, high = super()._support()
-        return np.asarray(np.nextafter(np.maximum(np.abs(x - low), np.abs(high - x)), np.inf))
-
     def _invert(self, p: FloatArray) -> AnyArray:
         found = super()._invert(p)
         if bool(((p > 0.0) & (p < 1.0)).all()):

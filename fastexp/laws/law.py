@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import _validate
-from .._typing import ArrayLike, FloatArray
+from .._typing import AnyArray, ArrayLike, FloatArray
 from ..errors import ParameterError
 
 
@@ -44,6 +44,13 @@ def probability_levels(p: ArrayLike) -> FloatArray:
     if not bool(((levels >= 0) & (levels <= 1)).all()):
         raise ParameterError("p must be in [0, 1]")
     return levels
+
+
+def finite(name: str, numbers: AnyArray) -> AnyArray:
+    """The same numbers, none of which is infinite."""
+    if not bool(np.isfinite(numbers).all()):
+        raise ParameterError(f"{name} must be finite")
+    return numbers
 
 
 def shaped_as(argument: Any, values: Any) -> Any:

@@ -10,9 +10,8 @@ from .. import _noise, _validate
 from .._typing import ArrayLike, FloatArray, RNGLike, SeedLike
 from ..errors import ParameterError
 from . import noise_errors as errors
-from .law import Law, probability_levels, shaped_as
+from .law import Law, finite, probability_levels, shaped_as
 from .noises import Noise
-from .number import _finite
 from .pieces import cdf_of, least_number, quiet
 
 
@@ -174,7 +173,7 @@ class NoiseLaw(Law):
         ParameterTypeError, ParameterError
             If truth is not finite numbers.
         """
-        at = _finite("truth", truth)
+        at = finite("truth", _validate.reals("truth", truth))
         offsets = at.reshape(-1) - self._centre
         return shaped_as(at, errors.expected_error(*self._around, offsets))
 
@@ -198,7 +197,7 @@ class NoiseLaw(Law):
         ParameterTypeError, ParameterError
             If p is not in [0, 1], truth not finite, or they do not fit together.
         """
-        levels, truths = probability_levels(p), _finite("truth", truth)
+        levels, truths = probability_levels(p), finite("truth", _validate.reals("truth", truth))
         try:
             levels, truths = np.broadcast_arrays(levels, truths)
         except ValueError:

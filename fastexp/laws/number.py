@@ -10,9 +10,9 @@ from typing import Any, Self
 import numpy as np
 
 from .. import _validate
-from .._typing import ArrayLike, FloatArray, RNGLike, SeedLike
+from .._typing import AnyArray, ArrayLike, FloatArray, RNGLike, SeedLike
 from ..errors import ParameterError
-from .law import Law, probability_levels, shaped_as
+from .law import Law, finite, probability_levels, shaped_as
 from .losses import PAIRS, Losses, LossSums
 from .pieces import cdf_of, least_number, quiet, reached
 from .weights import Distances, Pieces, Place, Weights
@@ -71,7 +71,7 @@ class NumberLaw(Law):
         ParameterTypeError, ParameterError
             If x is not numbers, or NaN.
         """
-        at = _validate.reals("x", x)
+        at = self._numbers("x", x)
         return shaped_as(at, cdf_of(*self._split(at.reshape(-1))))
 
     def ppf(self, p: ArrayLike) -> Any:
@@ -126,7 +126,7 @@ class NumberLaw(Law):
         ParameterTypeError, ParameterError
             If truth is not finite numbers.
         """
-        at = _finite("truth", truth)
+        at = finite("truth", self._numbers("truth", truth))
         place, distances = self._around(at.reshape(-1))
         return shaped_as(at, self._weights.error(place, distances) * self._scale)
 
@@ -150,7 +150,7 @@ class NumberLaw(Law):
         ParameterTypeError, ParameterError
             If p is not in [0, 1], truth not finite, or they do not fit together.
         """
-        levels, centre = probability_levels(p), _finite("truth", truth)
+        levels, centre = probability_levels(p), finite("truth", self._numbers("truth", truth))
         try:
             levels, centre = np.broadcast_arrays(levels, centre)
         except ValueError:
@@ -162,7 +162,7 @@ class NumberLaw(Law):
         return shaped_as(levels, endless)
 
     @quiet
-    def _within(self, truth: FloatArray, r: FloatArray, p: FloatArray) -> Any:
+    def _within(self, truth: AnyArray, r: FloatArray, p: FloatArray) -> Any:
         """Whether P(|output - truth| <= r) >= p, from whichever sums keep most digits."""
         (below_a, above_a), (below_b, above_b) = self._window(truth, r)
         outside = below_a + above_b
@@ -308,7 +308,7 @@ class NumberLaw(Law):
         """The lowest and the highest output."""
 
     @abstractmethod
-    def _split(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _split(self, x: AnyArray) -> tuple[FloatArray, FloatArray]:
         """P(output <= x) and P(output > x)."""
 
     @abstractmethod
@@ -316,22 +316,19 @@ class NumberLaw(Law):
         """Quantiles."""
 
     @abstractmethod
-    def _around(self, x: FloatArray) -> tuple[Place, Distances]:
+    def _around(self, x: AnyArray) -> tuple[Place, Distances]:
         """The places of finite numbers, and their distances in sizes."""
 
     @abstractmethod
-    def _window(self, x: FloatArray, r: FloatArray) -> tuple[Any, Any]:
+    def _window(self, x: AnyArray, r: FloatArray) -> tuple[Any, Any]:
         """P(output < x - r) and its complement, P(output <= x + r) and its complement."""
 
-    def _farthest(self, x: FloatArray) -> FloatArray:
+    def _numbers(self, name: str, value: ArrayLike) -> AnyArray:
+        """What is compared with outputs."""
+        return _validate.reals(name, value)
+
+    def _farthest(self, x: AnyArray) -> FloatArray:
         """At least the greatest |output - x|."""
         low, high = self._support()
         farthest = np.maximum(np.abs(x - low), np.abs(high - x))
         return np.asarray(np.nextafter(farthest, np.inf))
-
-
-def _finite(name: str, value: ArrayLike) -> FloatArray:
-    numbers = _validate.reals(name, value)
-    if not bool(np.isfinite(numbers).all()):
-        raise ParameterError(f"{name} must be finite")
-    return numbers
