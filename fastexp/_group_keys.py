@@ -20,7 +20,6 @@ from ._typing import IntArray
 from .errors import ParameterError, ParameterTypeError
 
 LEAST = 1 << 16  # rows of a thread: fewer are not worth one
-LARGE = 1 << 62  # ends of a range whose steps int64 holds
 
 __all__ = ["Names", "codes_of", "distinct", "names_of"]
 
@@ -57,8 +56,6 @@ def names_of(groups: Any, argument: str = "groups") -> Names:
         ...
     fastexp.errors.ParameterError: groups must not name a group twice, got 3 again
     """
-    if isinstance(groups, range) and max(map(abs, _ends(groups))) < LARGE:
-        return Names(np.arange(groups.start, groups.stop, groups.step))
     chunks = read(groups, argument)
     found = [listed(rows, argument) for rows in chunks]
     if _text(chunks, argument):
@@ -158,10 +155,6 @@ def distinct(keys: Any, argument: str) -> tuple[IntArray, Names]:
     else:
         names = Names(np.unique(np.concatenate([np.asarray(part, np.int64) for part in found])))
     return _filled(chunks, names), names
-
-
-def _ends(numbers: range) -> tuple[int, int, int]:
-    return numbers.start, numbers.stop, numbers.step
 
 
 def _text(chunks: list[Rows], argument: str) -> bool | None:

@@ -14,13 +14,15 @@ import numpy as np
 
 from . import _arrow
 from ._typing import AnyArray
-from .errors import ParameterTypeError
+from .errors import ParameterError, ParameterTypeError
 
 KEYS = (
     "{} must be one column of integers or of texts (an array, a list, a series or an Arrow "
     "array); floats (pandas makes them of integers with gaps: use its nullable ones), booleans, "
     "bytes, dates and mixtures are refused"
 )
+LONGEST = 1 << 32  # of a range
+LARGE = 1 << 62  # ends of a range whose steps int64 holds
 WIDER = (0x80, 0x800, 0x10000)  # code points that take a byte more in UTF-8
 LONE = "surrogatepass"  # a lone surrogate becomes bytes that are no UTF-8, and so no name
 FLOATS, INTEGERS = (float, np.floating), (int, np.integer)
@@ -103,7 +105,9 @@ def read(keys: Any, argument: str) -> list[Rows]:
         return [_of_array(keys, argument)]
     if isinstance(keys, Chunks):
         return [_of_column(part, argument) for part in keys.columns]
-    if isinstance(keys, (list, tuple, range)):
+    if isinstance(keys, range):
+        return [_of_range(keys, argument)]
+    if isinstance(keys, (list, tuple)):
         return [_of_objects(list(keys), argument)]
     if hasattr(keys, "isna") and hasattr(keys, "to_numpy"):  # pandas
         return _of_pandas(keys, argument)
@@ -135,6 +139,15 @@ def _of_array(keys: AnyArray, argument: str) -> Rows:
     if kind in "OTU":
         return _of_objects(keys.tolist(), argument)
     raise ParameterTypeError(KEYS.format(argument))
+
+
+def _of_range(keys: range, argument: str) -> Rows:
+    """The integers of a range, which is refused by its length before it is listed."""
+    if keys[:LONGEST] != keys:
+        raise ParameterError(f"{argument} must have at most {LONGEST} entries")
+    if max(map(abs, (keys.start, keys.stop, keys.step))) >= LARGE:
+        return _of_objects(list(keys), argument)
+    return Integers(len(keys), None, np.arange(keys.start, keys.stop, keys.step))
 
 
 def _of_objects(items: list[Any], argument: str) -> Rows:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import reference
+from . import _validate, reference
 from ._typing import WordArray
 from .errors import ParameterTypeError, RandomnessError
 from .kernels.words import derive_streams
@@ -85,16 +86,23 @@ def make_key(rng: Any) -> WordArray:
     if isinstance(rng, np.random.BitGenerator):
         raw = np.asarray(rng.random_raw(4), dtype=np.uint64) & np.uint64(0xFFFFFFFF)
         return np.asarray(raw[0::2] | (raw[1::2] << np.uint64(32)), dtype=np.uint64)
-    try:
-        if isinstance(rng, (bool, float, str)):
-            raise TypeError
-        seeds = rng if isinstance(rng, np.random.SeedSequence) else np.random.SeedSequence(rng)
-        return np.asarray(seeds.generate_state(2, np.uint64), dtype=np.uint64)
-    except (TypeError, ValueError):
+    seeds = rng if isinstance(rng, np.random.SeedSequence) else np.random.SeedSequence(_seed(rng))
+    return np.asarray(seeds.generate_state(2, np.uint64), dtype=np.uint64)
+
+
+def _seed(rng: Any) -> int | list[int]:
+    """A seed, or a sequence of them, as integers of Python."""
+    several = isinstance(rng, Sequence) or (isinstance(rng, np.ndarray) and rng.ndim == 1)
+    seeds = _validate.items("rng", rng, _validate.MOST_SEEDS) if several else (rng,)
+    kinds = int, np.integer
+    if isinstance(rng, (str, bytes)) or not all(
+        isinstance(seed, kinds) and not isinstance(seed, bool) and seed >= 0 for seed in seeds
+    ):
         raise ParameterTypeError(
             "rng must be None, a non-negative integer or a sequence of them, a SeedSequence, "
             "a numpy.random.Generator or a BitGenerator"
-        ) from None
+        )
+    return [int(seed) for seed in seeds] if several else int(rng)
 
 
 @lru_cache(maxsize=256)  # a seed is no data; a SeedSequence takes 10 us

@@ -13,24 +13,35 @@ from typing import Any
 
 import numpy as np
 
-from ._typing import AnyArray, FloatArray, Neighbors, WordArray
+from ._typing import AnyArray, FloatArray, Neighbors, Relation, WordArray
 from .errors import ParameterError, ParameterTypeError
 
+RELATIONS: dict[str, Relation] = {"add-remove": "add-remove", "replace": "replace", "both": "both"}
 EPSILON_RANGE = (1e-9, 1e6)  # what a promise can mean; outside it is nearly always a slip
 # Where no product of the kernels under- or overflows.
 RATE_RANGE = (Fraction(2) ** -900, Fraction(2) ** 900)
 MOST_THREADS = 256  # more are of no use, and could exhaust the system
+MOST_COUNT = (1 << 63) - 1  # of anything: what kernels and NumPy count with
+MOST_DRAWS = 1 << 40  # in one call: no memory holds more
+MOST_LABELS = 1 << 27  # a tuple of them takes some 10 GB
+MOST_SEEDS = 1 << 16  # integers in a seed
 
 
 def real(name: str, value: Any) -> float:
-    """`value` as a float, if it is a real number at all."""
+    """`value` as a float, if it is a real number at all; only 0 is read as 0."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (numbers.Real, Decimal)):
         kind = type(value).__name__
         raise ParameterTypeError(f"{name} must be a real number, got an object of type {kind}")
     try:
-        return float(value)
+        number = float(value)
+        vanished = number == 0.0 and bool(value != 0)
     except OverflowError:
         raise ParameterError(f"{name} must be finite, got a number beyond float64") from None
+    except Exception:  # a signaling NaN, or a foreign number
+        raise ParameterTypeError(f"{name} must be a number that float() reads") from None
+    if vanished:
+        raise ParameterError(f"{name} must be 0 or a number that float64 does not round to 0")
+    return number
 
 
 def positive(name: str, value: Any) -> float:
@@ -39,6 +50,19 @@ def positive(name: str, value: Any) -> float:
     if not 0.0 < number < math.inf:  # written so that NaN fails
         raise ParameterError(f"{name} must be finite and > 0, got {number!r}")
     return number
+
+
+def exact(name: str, value: Any) -> Fraction:
+    """The exact number > 0 that `value` is, not rounded to float64."""
+    positive(name, value)
+    return as_fraction(value)
+
+
+def as_fraction(number: Any) -> Fraction:
+    """A finite real number as a fraction of Python's integers, without a rounding."""
+    if isinstance(number, numbers.Integral):  # NumPy's have no ratio, and would overflow
+        return Fraction(int(number))
+    return Fraction(*number.as_integer_ratio())
 
 
 def at_least(name: str, value: Any, least: float) -> float:
@@ -70,11 +94,11 @@ def epsilon(value: Any, any_epsilon: bool = False) -> float:
 
 
 def sensitivity(value: Any) -> float:
-    """A sensitivity, in units of the utility; an integer is not rounded."""
+    """A sensitivity, in units of the utility: an integer is not rounded, a fraction upwards."""
     number = positive("sensitivity", value)
     if not _is_exact(value):
         raise ParameterError("sensitivity must be a number that float64 holds exactly")
-    return number
+    return number if as_fraction(value) <= Fraction(number) else math.nextafter(number, math.inf)
 
 
 def rate(value: Fraction) -> None:
@@ -96,11 +120,12 @@ def flag(name: str, value: Any) -> bool:
 
 def choice(name: str, value: Any, allowed: tuple[str, ...]) -> str:
     """One of the words in `allowed`."""
-    if not isinstance(value, str) or value not in allowed:
+    word = str.__str__(value) if isinstance(value, str) else None  # a subclass may compare oddly
+    if word is None or word not in allowed:
         listed = ", ".join(map(repr, allowed))
-        got = repr(value) if isinstance(value, str) else type(value).__name__
+        got = type(value).__name__ if word is None else repr(word)
         raise ParameterError(f"{name} must be one of {listed}, got {got}")
-    return value
+    return word
 
 
 def neighbors(value: Any) -> Neighbors:
@@ -109,18 +134,33 @@ def neighbors(value: Any) -> Neighbors:
     return "replace" if word == "replace" else "add-remove"
 
 
-def counting(name: str, value: Any, least: int = 1, most: int | None = None) -> int:
+def relation(value: Any) -> Relation | None:
+    """The relation of a promise; None: the one for which the caller stated the sensitivity."""
+    return None if value is None else RELATIONS[choice("neighbors", value, tuple(RELATIONS))]
+
+
+def text(name: str, value: Any) -> str:
+    """Text, plain."""
+    if not isinstance(value, str):
+        raise ParameterTypeError(f"{name} must be text, got {type(value).__name__}")
+    return str.__str__(value)
+
+
+def counting(name: str, value: Any, least: int = 1, most: int = MOST_COUNT) -> int:
     """An integer in [least, most]."""
     try:
         if isinstance(value, (bool, np.bool_)):
             raise TypeError
         number = operator.index(value)
-    except TypeError:
+    except Exception:  # of a foreign object whatever it raises
         kind = type(value).__name__
         raise ParameterTypeError(f"{name} must be an integer, got {kind}") from None
-    if number < least or (most is not None and number > most):
-        limit = f">= {least}" if most is None else f"between {least} and {most}"
-        raise ParameterError(f"{name} must be {limit}, got {number}")
+    if not least <= number <= most:
+        limit = f"between {least} and {most}"
+        if most == MOST_COUNT:
+            limit = f">= {least}" if number < least else "below 2**63"
+        got = str(number) if abs(number) <= MOST_COUNT else "one beyond 64 bits"
+        raise ParameterError(f"{name} must be {limit}, got {got}")
     return number
 
 
@@ -134,7 +174,10 @@ def threads(value: Any) -> int:
 
 def size(value: Any) -> int | None:
     """A number of draws, or None for one draw as a scalar."""
-    return None if value is None else counting("size", value, least=0)
+    number = None if value is None else counting("size", value, least=0)
+    if number is not None and number > MOST_DRAWS:
+        raise ParameterError("size must be at most 2**40")
+    return number
 
 
 def reals(name: str, value: Any) -> FloatArray:
@@ -208,6 +251,13 @@ def indices(name: str, value: Any, most: int, count: int) -> list[int]:
     return listed
 
 
+def parts(disjoint: Any, membership: Any) -> None:
+    """What a call says of rows and groups, most often nothing."""
+    if disjoint is not False or type(membership) is not str or membership != "private":
+        flag("disjoint", disjoint)
+        choice("membership", membership, ("private", "public"))
+
+
 def method(value: Any, allowed: tuple[str, ...] = ("envelope", "gumbel")) -> str:
     """The kernel that a caller pins; the first of the allowed ones by default."""
     return allowed[0] if value is None else choice("method", value, allowed)
@@ -216,21 +266,43 @@ def method(value: Any, allowed: tuple[str, ...] = ("envelope", "gumbel")) -> str
 def candidates(values: Any) -> tuple[Any, ...]:
     """Public candidates as a tuple: at least one, none twice."""
     unordered = isinstance(values, (set, frozenset))
-    if isinstance(values, (str, bytes)) or unordered or not isinstance(values, Iterable):
+    single = isinstance(values, (str, bytes)) or (
+        isinstance(values, np.ndarray) and not values.ndim
+    )
+    if single or unordered or not isinstance(values, Iterable):
         kind = type(values).__name__
         raise ParameterTypeError(f"candidates must be a sequence of labels, got {kind}")
-    listed = tuple(values.tolist() if isinstance(values, np.ndarray) else values)
+    listed = items("candidates", values, MOST_LABELS)
     if not listed:
         raise ParameterError("candidates must not be empty")
     try:
-        distinct = len(set(listed)) == len(listed) and all(c == c for c in listed)
-    except (TypeError, ValueError):
+        distinct = len(set(listed)) == len(listed) and all(bool(c == c) for c in listed)
+    except Exception:  # whatever a foreign label raises
         raise ParameterTypeError(
             "candidates must be hashable labels (text, numbers, ...)"
         ) from None
     if not distinct:
         raise ParameterError("candidates must be distinct (none twice, none NaN)")
     return listed
+
+
+def items(name: str, values: Any, most: int) -> tuple[Any, ...]:
+    """What can be gone through, as a tuple; refused by its length before that."""
+    try:
+        size = len(values)
+    except OverflowError:  # of a range
+        size = most + 1
+    except Exception:  # it has none
+        size = 0
+    if size > most:
+        raise ParameterError(f"{name} must have at most {most} entries")
+    try:
+        return tuple(values.tolist() if isinstance(values, np.ndarray) else values)
+    except Exception:
+        kind = type(values).__name__
+        raise ParameterTypeError(
+            f"{name} must be a sequence that can be read, got {kind}"
+        ) from None
 
 
 def base(values: Any, k: int | None) -> FloatArray:
@@ -252,24 +324,27 @@ def base(values: Any, k: int | None) -> FloatArray:
 
 
 def exact_array(values: Any) -> AnyArray | None:
-    """`values` as an array; None if there is none, or NumPy would round or unmask some.
+    """`values` as an array; None if NumPy gives none, rounds or unmasks some, or never ends.
 
     NumPy makes float64 of a list that mixes integers and floats, or signs beyond int64. Two
     integers above 2**53 may then fall together or apart: sensitivity 1 becomes 2.
     """
     try:
-        items = values if isinstance(values, (list, tuple)) else ()
-        if any(isinstance(item, np.ma.MaskedArray) for item in items):
+        if isinstance(values, range) and not len(values) < MOST_LABELS:
             return None
-        sorts = {row.dtype.kind for row in items if isinstance(row, np.ndarray)}
+        parts = values if isinstance(values, (list, tuple)) else ()
+        masked = isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values)
+        if masked or any(isinstance(x, np.ma.MaskedArray) for x in parts):
+            return None
+        sorts = {row.dtype.kind for row in parts if isinstance(row, np.ndarray)}
         if len(sorts) > 1 or len({str(t) for t in getattr(values, "dtypes", ())}) > 1:
             return None  # rows or columns of several types: NumPy would round some
-        if items and isinstance(items[0], (list, tuple)):  # rows of numbers
-            items = [item for row in items for item in row]
-        if any(item is np.ma.masked for item in items):
+        if parts and isinstance(parts[0], (list, tuple)):  # rows of numbers
+            parts = [item for row in parts for item in row]
+        if any(item is np.ma.masked for item in parts):
             return None
         array = np.asarray(values)
-        if array.dtype.kind == "f" and any(not _is_exact(item) for item in items):
+        if array.dtype.kind == "f" and any(not _is_exact(item) for item in parts):
             return None
     except Exception:  # ragged nesting, or a foreign object; its message may hold data
         return None

@@ -409,7 +409,7 @@ def test_bad_arguments(call, message):
 
 
 def test_only_guarantees_compose():
-    with pytest.raises(ParameterTypeError, match="expected a Guarantee, got float"):
+    with pytest.raises(ParameterTypeError, match="guarantees must be a Guarantee, got float"):
         privacy.sequential([of(), 0.1])
 
 

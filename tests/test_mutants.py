@@ -164,7 +164,7 @@ NUMBERS = {
     "loose cells at once": ("_cells.py", "if loose is None or not loose[cell] or", "if True or"),
     "ranks without records": ("_rank.py", "min(max(n - -(-other // t), 0), n), min(max(-(-gate // s), 0), n)", "n - -(-other // t), -(-gate // s)"),
     "counts are no base": ("_weighting.py", "made.base, made.log_base, made.log2_base = base, NO_BASE, log2_base", "made.base, made.log_base, made.log2_base = base, NO_BASE, 0 * log2_base"),
-    "factor 2 of ranks": ("privacy/rates.py", "selection_rate(epsilon, float(steps), monotonic=False)", "selection_rate(epsilon, float(steps), monotonic=True)"),
+    "factor 2 of ranks": ("privacy/rates.py", "selection_rate(epsilon, _validate.counting(\"steps\", steps), monotonic=False)", "selection_rate(epsilon, steps, monotonic=True)"),
     "window of exact distances too short": ("_rank.py", "below, above = self.source.below(grid, t), self.source.below(grid, t + 1)", "below, above = self.source.below(grid, t), self.source.below(grid, t)"),
     "nearest record forgotten": ("_rank.py", "nearest |= {self.source.last(grid, last), self.source.first(grid, first)}", "pass"),
     "loose end forgotten": ("_rank.py", "loose[-1] = True", "loose[-1] = False"),

@@ -11,6 +11,7 @@ from .. import _arrow, _intake
 from .._group_keys import codes_of, distinct, names_of
 from .._group_names import NUMBER, WHOLE, Names
 from .._grouping import gather
+from .._key_values import HIGHEST
 from .._typing import AnyArray, IntArray
 from ..errors import InvalidRecords, ParameterError
 from .numbers import of_lists
@@ -141,11 +142,20 @@ def _codes(request: Request, n: int, threads: int) -> tuple[IntArray, Names]:
 
 def _person_keys(person: Any) -> Any:
     """Numbers of persons beyond int64, as hashes are, modulo 2**64: that they differ is all."""
+    if isinstance(person, (list, tuple)) and any(type(x) is int and x > HIGHEST for x in person):
+        numbers = [x for x in person if isinstance(x, (int, np.integer))]
+        within = min(numbers) >= 0 and max(numbers) < 1 << 64
+        return [_signed(x) for x in person] if within else person
     array = person
     if hasattr(person, "to_numpy") and str(getattr(person, "dtype", "")).lower() == "uint64":
         array = person.to_numpy()  # of Polars and pandas; with gaps it is no unsigned array
     unsigned = isinstance(array, np.ndarray) and array.dtype == np.uint64
     return array.view(np.int64) if unsigned else person
+
+
+def _signed(key: Any) -> Any:
+    """An unsigned number as the signed one of the same 64 bits; anything else as it is."""
+    return key - (1 << 64) if isinstance(key, int) and key > HIGHEST else key
 
 
 def _bounded(

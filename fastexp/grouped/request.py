@@ -110,7 +110,7 @@ def many(records: Any) -> bool:
 
 def is_from_data(groups: Any) -> bool:
     """Whether the groups are to be taken from the data."""
-    return isinstance(groups, str) and groups == FROM_DATA
+    return isinstance(groups, str) and str.__str__(groups) == FROM_DATA
 
 
 def check_key(key: Any, label: Any) -> None:

@@ -58,6 +58,7 @@ def loss_bound(
     """
     e, s = _validate.epsilon(epsilon), _validate.sensitivity(sensitivity)
     rate = selection_rate(e, s, _validate.flag("monotonic", monotonic))
+    _validate.rate(rate)
     most = _validate.counting("k", k)
     best = _validate.counting("optimal", optimal, most=most)
     return (math.log(most / best) + _validate.at_least("t", t, 0.0)) / float(rate)
@@ -118,11 +119,19 @@ def epsilon_for(
     )
     choices = math.log(_validate.counting("k", k, least=2))
     if expected_loss is not None:
-        return factor * choices / _validate.positive("expected_loss", expected_loss)
+        return _within_floats(factor * choices / _validate.positive("expected_loss", expected_loss))
     beta = _validate.real("failure", failure)
     if not 0.0 < beta < 1.0:
         raise ParameterError(f"failure must be in (0, 1), got {beta!r}")
-    return factor * (choices - math.log(beta)) / _validate.positive("loss", loss)
+    return _within_floats(factor * (choices - math.log(beta)) / _validate.positive("loss", loss))
+
+
+def _within_floats(epsilon: float) -> float:
+    if not 0.0 < epsilon < math.inf:
+        raise ParameterError(
+            "loss or expected_loss must be in a proportion to sensitivity that float64 holds"
+        )
+    return epsilon
 
 
 def solve_epsilon(loss_at: Callable[[float], float], target: float) -> float:

@@ -12,7 +12,7 @@ from .._grid import plain_bounds
 from .._records import intake
 from .._sources import Sorted
 from .._typing import FloatArray
-from ..errors import ParameterError
+from ..errors import InvalidRecords, ParameterError
 from .lambert import lambert_w
 
 
@@ -90,7 +90,10 @@ def error_bound(
     low, high = (float(limit) for limit in plain_bounds(bounds))
     known = None if slope is None else _validate.positive("slope", slope)
     source = intake(records, nan)
-    values = np.clip(_smooth.ranks(source, 1, source.total()).astype(np.float64), low, high)
+    n = source.total()
+    if n == 0:
+        raise InvalidRecords(_smooth.EMPTY)
+    values = np.clip(_smooth.ranks(source, 1, n).astype(np.float64), low, high)
     if known is None:
         w = _least(values, low, high, e, share)
     else:
@@ -118,13 +121,14 @@ def _least(values: FloatArray, low: float, high: float, epsilon: float, failure:
     `asked` of the distance floor(t). As that falls with the distance, the least distance at
     which W does not go on to the next one is found by bisection.
     """
-    longest, half = math.log(2.0 / failure) + math.log(high - low), epsilon / 2.0
+    certain, half = math.log(2.0) - math.log(failure), epsilon / 2.0
+    longest = certain + math.log(high - low)
 
     def asked(d: int) -> float:
         reached = length(values, low, high, d)
         return longest - math.log(reached) if reached > 0.0 else math.inf
 
-    first, last = 0, max(values.size + 1, math.ceil(math.log(2.0 / failure) / half))
+    first, last = 0, max(values.size + 1, math.ceil(certain / half))
     while first < last:
         d = (first + last) // 2
         if asked(d) < (d + 1) * half:

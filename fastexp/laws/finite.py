@@ -287,7 +287,7 @@ class FiniteLaw(Law):
         LossTail
             (loss, bound, exact).
         """
-        _validate.at_least("t", t, 0.0)
+        t = _validate.at_least("t", t, 0.0)
         masses = self._groups.masses
         ratio = np.array([masses.sum() / masses[0], np.exp(-t)])
         loss = (log_one_value(float(ratio[0])) + t) / self._weighting.rate_nats

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -33,5 +32,7 @@ def reach_of(grid: Grid, widen: Any) -> tuple[int, tuple[IntArray, IntArray] | N
     if grid.points is not None:
         return 0, within(grid.points.astype(np.float64), number)
     _, s, d = grid.unit
-    exact = decimal(number) if isinstance(widen, (float, np.floating)) else Fraction(widen)
+    exact = (
+        decimal(number) if isinstance(widen, (float, np.floating)) else _validate.as_fraction(widen)
+    )
     return min(int(exact * d / s), grid.size - 1), None

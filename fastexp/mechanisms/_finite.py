@@ -156,9 +156,7 @@ class FiniteMechanism(ABC):
         """
         if type(threads) is not int or threads != 1:
             threads = _validate.threads(threads)
-        if disjoint is not False or membership != "private":
-            _validate.flag("disjoint", disjoint)
-            _validate.choice("membership", membership, ("private", "public"))
+        _validate.parts(disjoint, membership)
         if budget is not None and self._over_records:
             spend(budget, self)
         bits, kind = self._utilities(data, nan)
@@ -287,7 +285,7 @@ def check_selection(mechanism: Any) -> None:
     put(mechanism, "any_epsilon", _validate.flag("any_epsilon", mechanism.any_epsilon))
     put(mechanism, "sensitivity", _validate.sensitivity(mechanism.sensitivity))
     put(mechanism, "monotonic", _validate.flag("monotonic", mechanism.monotonic))
-    if mechanism.epsilon is not None:
+    if getattr(mechanism, "rho", None) is None:  # which `TopK` may have instead
         put(mechanism, "epsilon", _validate.epsilon(mechanism.epsilon, mechanism.any_epsilon))
     if getattr(mechanism, "candidates", None) is not None:
         put(mechanism, "candidates", _validate.candidates(mechanism.candidates))

@@ -214,6 +214,7 @@ class NumberMechanism(ABC):
         workers = _validate.threads(threads)
         self._check_policy(nan)
         promised = _validate.flag("assume_sorted", assume_sorted)
+        _validate.parts(disjoint, membership)
         request = Request(by, groups, offsets, person, max_groups, max_rows)
         if request.given(records) or request.claimed() or key is not None or label is not None:
             how = key, label, budget, workers, nan, disjoint, membership

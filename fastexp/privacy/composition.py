@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 from .. import _validate
 from .._typing import Relation
 from ..errors import ParameterError, ParameterTypeError
 from . import amounts
-from .guarantee import Guarantee, _for_groups
+from .guarantee import Guarantee, _for_groups, checked_guarantee
 
 
 def sequential(guarantees: Iterable[Guarantee]) -> Guarantee:
@@ -145,7 +146,7 @@ def group(guarantee: Guarantee, size: int) -> Guarantee:
     >>> of_three.epsilon, of_three.rho
     (0.3, 0.01125)
     """
-    (one,) = _listed([guarantee])
+    one = checked_guarantee(guarantee)
     steps = _validate.counting("size", size)
     text = one.assumes + (f"; for groups of up to {steps} records" if steps > 1 else "")
     return replace(_for_groups(one, steps), assumes=text)
@@ -196,7 +197,7 @@ def advanced(guarantee: Guarantee, rounds: int, *, delta: float) -> Guarantee:
     >>> round(fx.privacy.advanced(promise, 100, delta=1e-6).epsilon, 4)
     5.7561
     """
-    (one,) = _listed([guarantee])
+    one = checked_guarantee(guarantee)
     k, slack = _validate.counting("rounds", rounds), amounts.open_fraction("delta", delta)
     if one.epsilon is None:
         raise ParameterError("guarantee must promise an epsilon, got one that does not")
@@ -216,14 +217,15 @@ def advanced(guarantee: Guarantee, rounds: int, *, delta: float) -> Guarantee:
     )
 
 
-def _listed(guarantees: Iterable[Guarantee]) -> list[Guarantee]:
-    listed = list(guarantees)
+def _listed(guarantees: Any) -> list[Guarantee]:
+    several = isinstance(guarantees, Iterable) and not isinstance(guarantees, (str, bytes))
+    if not several:
+        kind = type(guarantees).__name__
+        raise ParameterTypeError(f"guarantees must be a sequence of Guarantees, got {kind}")
+    listed = _validate.items("guarantees", guarantees, _validate.MOST_LABELS)
     if not listed:
         raise ParameterError("guarantees must not be empty")
-    for one in listed:
-        if not isinstance(one, Guarantee):
-            raise ParameterTypeError(f"expected a Guarantee, got {type(one).__name__}")
-    return listed
+    return [checked_guarantee(one, "each of guarantees") for one in listed]
 
 
 def _common_relation(guarantees: list[Guarantee]) -> Relation | None:

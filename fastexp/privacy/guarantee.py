@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 from .. import _validate
 from .._typing import Neighbors, Relation
-from ..errors import ParameterError
+from ..errors import ParameterError, ParameterTypeError
 from . import amounts
 
 
@@ -96,6 +97,14 @@ class Guarantee:
         return replace(_for_groups(self, steps), neighbors=wanted)
 
 
+def checked_guarantee(guarantee: Any, name: str = "guarantee") -> Guarantee:
+    """A promise, and nothing that merely looks like one."""
+    if not isinstance(guarantee, Guarantee):
+        kind = type(guarantee).__name__
+        raise ParameterTypeError(f"{name} must be a Guarantee, got {kind}")
+    return guarantee
+
+
 def _for_groups(guarantee: Guarantee, size: int) -> Guarantee:
     """The promise for data sets that differ by `size` steps of the relation."""
     if size == 1:
@@ -117,9 +126,35 @@ def selection_guarantee(epsilon: float, neighbors: Relation | None, assumes: str
     """The promise of the exponential mechanism: epsilon-DP and epsilon-bounded-range.
 
     Hence epsilon**2 / 8 of rho (Cesar and Rogers 2021).
+
+    Parameters
+    ----------
+    epsilon : float
+        In nats, > 0.
+    neighbors : {"add-remove", "replace", "both"} or None
+        The relation; None: the one for which the caller stated the sensitivity.
+    assumes : str
+        What the caller must ensure.
+
+    Returns
+    -------
+    Guarantee
+
+    Raises
+    ------
+    ParameterError, ParameterTypeError
+        If an argument is outside its range or of the wrong type.
+
+    Examples
+    --------
+    >>> from fastexp import privacy
+    >>> privacy.selection_guarantee(0.1, "replace", "").rho
+    0.00125
     """
-    rho = amounts.up(amounts.exact(epsilon) ** 2 / 8)
-    return Guarantee(epsilon, neighbors, epsilon, rho, 0.0, assumes)
+    number = _validate.positive("epsilon", epsilon)
+    rho = amounts.up(amounts.exact(number) ** 2 / 8)
+    stated = _validate.relation(neighbors), _validate.text("assumes", assumes)
+    return Guarantee(number, stated[0], number, rho, 0.0, stated[1])
 
 
 def pure_guarantee(epsilon: float, neighbors: Relation | None, assumes: str) -> Guarantee:
@@ -127,8 +162,35 @@ def pure_guarantee(epsilon: float, neighbors: Relation | None, assumes: str) -> 
 
     Permute-and-flip and randomised response: their range is not bounded by epsilon, so that
     epsilon**2 / 8 of rho would be too good to be true.
+
+    Parameters
+    ----------
+    epsilon : float
+        In nats, > 0.
+    neighbors : {"add-remove", "replace", "both"} or None
+        The relation; None: the one for which the caller stated the sensitivity.
+    assumes : str
+        What the caller must ensure.
+
+    Returns
+    -------
+    Guarantee
+        With `pure_rho` of rho.
+
+    Raises
+    ------
+    ParameterError, ParameterTypeError
+        If an argument is outside its range or of the wrong type.
+
+    Examples
+    --------
+    >>> from fastexp import privacy
+    >>> privacy.pure_guarantee(1.0, "replace", "").bounded_range is None
+    True
     """
-    return Guarantee(epsilon, neighbors, None, pure_rho(epsilon), 0.0, assumes)
+    number = _validate.positive("epsilon", epsilon)
+    stated = _validate.relation(neighbors), _validate.text("assumes", assumes)
+    return Guarantee(number, stated[0], None, pure_rho(number), 0.0, stated[1])
 
 
 def pure_rho(epsilon: float) -> float:

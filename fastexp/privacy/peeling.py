@@ -72,7 +72,7 @@ def peeling_round(
     k = _validate.counting("rounds", rounds)
     slack = _validate.fraction("delta", delta)
     if (epsilon is None) == (rho is None) or (rho is not None and slack > 0.0):
-        raise ParameterError("peeling_round takes either epsilon (with or without delta) or rho")
+        raise ParameterError("either epsilon (with or without delta) or rho must be given")
     if slack == 1.0:
         raise ParameterError("delta must be in [0, 1), got 1.0")
     if rho is not None:
@@ -114,23 +114,31 @@ def peeling_guarantee(
         With delta 0, epsilon is pure: the total, or rounds * round_epsilon where rho was
         given. It always states rho. The range of several rounds is not bounded by the sum.
 
+    Raises
+    ------
+    ParameterError, ParameterTypeError
+        If an argument is outside its range or of the wrong type, or `round_epsilon` is more than
+        the total allows.
+
     Examples
     --------
     >>> from fastexp import privacy
     >>> privacy.peeling_guarantee(4, privacy.peeling_round(4, epsilon=1.0), 1.0, 0.0, None, "").rho
     0.03125
     """
-    each = Fraction(round_epsilon)
+    each, k = _validate.exact("round_epsilon", round_epsilon), _validate.counting("rounds", rounds)
+    if each > peeling_round(k, epsilon=epsilon, delta=delta, rho=rho):
+        raise ParameterError("round_epsilon must be at most what peeling_round gives for the total")
+    stated = _validate.relation(neighbors), _validate.text("assumes", assumes)
+    slack = _validate.fraction("delta", delta)
     if rho is not None:
-        pure, spent = amounts.up(each * rounds), rho
-    elif epsilon is None:
-        raise ParameterError("peeling_guarantee takes epsilon or rho")
+        pure, spent = amounts.up(each * k), _validate.positive("rho", rho)
     else:
-        pure = epsilon
-        exact = amounts.exact(epsilon) / rounds if delta == 0.0 else each
-        spent = amounts.up(exact**2 * rounds / 8)
-    span = pure if rounds == 1 and delta == 0.0 else None
-    return Guarantee(pure, neighbors, span, spent, delta, assumes)
+        pure = _validate.positive("epsilon", epsilon)
+        exact = amounts.exact(pure) / k if slack == 0.0 else each
+        spent = amounts.up(exact**2 * k / 8)
+    span = pure if k == 1 and slack == 0.0 else None
+    return Guarantee(pure, stated[0], span, spent, slack, stated[1])
 
 
 def _root(square: Fraction) -> float:

@@ -4,19 +4,49 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from .. import _validate
 from .._typing import Neighbors
 from . import amounts
 from .bounded_laplace import bounded_laplace_rate
 
 
-def selection_rate(epsilon: float | Fraction, sensitivity: float, monotonic: bool) -> Fraction:
+def selection_rate(
+    epsilon: float | Fraction, sensitivity: float | Fraction, monotonic: bool
+) -> Fraction:
     """The exact c of the weight exp(c * utility): epsilon over the range sensitivity.
 
     The range sensitivity of a utility is at most 2 * sensitivity, and sensitivity itself
     where one record moves all utilities in the same direction (`monotonic`). McSherry and
     Talwar 2007; Durfee and Rogers 2019.
+
+    Parameters
+    ----------
+    epsilon : float or Fraction
+        In nats, > 0.
+    sensitivity : float or Fraction
+        > 0, in units of the utility.
+    monotonic : bool
+        One record moves no two utilities in opposite directions.
+
+    Returns
+    -------
+    Fraction
+        One over the unit of the utility; not rounded.
+
+    Raises
+    ------
+    ParameterError, ParameterTypeError
+        If an argument is outside its range or of the wrong type.
+
+    Examples
+    --------
+    >>> from fastexp import privacy
+    >>> privacy.selection_rate(1.0, 2.0, monotonic=False)
+    Fraction(1, 4)
     """
-    return Fraction(epsilon) / (Fraction(sensitivity) * (1 if monotonic else 2))
+    e, delta = _validate.exact("epsilon", epsilon), _validate.exact("sensitivity", sensitivity)
+    _validate.flag("monotonic", monotonic)
+    return e / (delta * (1 if monotonic else 2))
 
 
 def count_rate(epsilon: float, neighbors: Neighbors) -> Fraction:
@@ -24,7 +54,31 @@ def count_rate(epsilon: float, neighbors: Neighbors) -> Fraction:
 
     Adding a record raises one count. Replacing one raises a count and lowers another, so
     the factor 2 stays.
+
+    Parameters
+    ----------
+    epsilon : float
+        In nats, > 0.
+    neighbors : {"add-remove", "replace"}
+        The neighbour relation.
+
+    Returns
+    -------
+    Fraction
+        The exact c of the weight exp(c * count).
+
+    Raises
+    ------
+    ParameterError, ParameterTypeError
+        If an argument is outside its range or of the wrong type.
+
+    Examples
+    --------
+    >>> from fastexp import privacy
+    >>> privacy.count_rate(1.0, "add-remove"), privacy.count_rate(1.0, "replace")
+    (Fraction(1, 1), Fraction(1, 2))
     """
+    neighbors = _validate.neighbors(neighbors)
     return selection_rate(epsilon, 1.0, monotonic=neighbors == "add-remove")
 
 
@@ -46,12 +100,17 @@ def rank_rate(epsilon: float, steps: int) -> Fraction:
     Fraction
         The exact c of the weight exp(-c * distance).
 
+    Raises
+    ------
+    ParameterError, ParameterTypeError
+        If an argument is outside its range or of the wrong type.
+
     Examples
     --------
     >>> rank_rate(1.0, 1)
     Fraction(1, 2)
     """
-    return selection_rate(epsilon, float(steps), monotonic=False)
+    return selection_rate(epsilon, _validate.counting("steps", steps), monotonic=False)
 
 
 def price_rate(epsilon: float, highest: Fraction, scaling: str) -> Fraction:
