@@ -59,6 +59,15 @@ def utilities(values: Any, k: int | None, nan: Any) -> tuple[WordArray, int]:
     return _canonical(values)
 
 
+def rows(values: Any) -> int | None:
+    """How many rows utilities have, told by their form alone; None if they are one row."""
+    shape = getattr(values, "shape", None)
+    if isinstance(shape, tuple):
+        return shape[0] if len(shape) == 2 else None
+    several = isinstance(values, (list, tuple)) and len(values) > 0
+    return len(values) if several and hasattr(values[0], "__len__") else None
+
+
 def _unlabelled(values: Any) -> None:
     """Refuse a Series with labels of its own: they would be ignored, whatever they say."""
     index = getattr(values, "index", None)

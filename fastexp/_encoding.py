@@ -11,6 +11,7 @@ import math
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from fractions import Fraction
+from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ import numpy as np
 from ._grid import Grid
 from .errors import ParameterTypeError
 
+HOME = __name__.partition(".")[0] + "."
 NARROW = ("f2", "f4")  # some mechanisms read their digits, some their value
 
 
@@ -62,9 +64,13 @@ def _parts(name: str, value: Any) -> tuple[bytes, bytes]:
         return b"c", str(value).encode()
     if kind in (int, float, Fraction, Decimal):
         return _number(value)
+    if kind in (FunctionType, BuiltinFunctionType) and "<" not in value.__qualname__:
+        return b"n", f"{value.__module__}:{value.__qualname__}".encode()
+    if is_dataclass(kind) and kind.__module__.startswith(HOME):
+        return b"m", encoded_mechanism(value)
     raise ParameterTypeError(
-        f"{name} must hold text, bytes, numbers or tuples of these where a release has a key, "
-        f"got an object of type {kind.__name__}"
+        f"{name} must hold text, bytes, numbers, tuples of these or functions of a module where a "
+        f"release has a key or a label, got an object of type {kind.__name__}"
     )
 
 

@@ -1,54 +1,39 @@
 """Where a budget keeps what was spent: in memory, or in a file that outlives the process.
 
-A file is JSON lines: a header with the limit, then a line a charge. Nothing is ever rewritten.
-A charge locks the file, reads it again, checks, appends a line and waits until the line is on
-disk; only then may randomness be drawn. A process that is killed leaves at most a last line
-without its end, which nobody has drawn for: the next charge cuts it off. Everything else that
-is not as it must be is refused, never taken for an empty file.
+Nothing in a file is ever rewritten (`_ledger_lines.py` has its lines). A charge locks it, reads
+it again, checks, appends a line and waits until the line is on disk; only then may records be
+read. A process that is killed leaves at most a last line without its end, which nobody has drawn
+for: the next charge cuts it off. Everything else that is not as it must be is refused, never
+taken for an empty file.
+
+A release with a label has two lines. Between them it draws, under a lock of the label's own: the
+file's is free for other releases. Whoever comes second waits for that lock and finds the answers;
+if the first one died there are none, nobody has seen what it drew, and its charge is taken over.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
-import math
 import os
-import stat
-import sys
-import tempfile
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from .errors import BudgetError, BudgetExceeded
-from .privacy import amounts
+import numpy as np
 
-FORMAT, VERSION = "fastexp budget", 1
-UNITS, RELATIONS = ("epsilon", "rho"), ("add-remove", "replace")
-Known = tuple[bytes, Fraction, int]  # complete lines, what they spend, how many charges
+from . import _answers, _files, _ledger_lines
+from ._ledger_lines import ANSWERED, MOMENT, OPEN, USED_UP, Charge, History
+from ._terms import Cost, Spent, Terms
+from .errors import BudgetError
 
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """What a budget is of: fixed when it is made."""
-
-    unit: str
-    limit: float
-    neighbors: str
-
-    def check(self, spent: Fraction, amount: float) -> None:
-        """Refuse a charge that the rest does not cover. Amounts are the decimals that print."""
-        limit = amounts.exact(self.limit)
-        if math.isinf(amount) or spent + amounts.exact(amount) > limit:
-            rest = amounts.down(max(limit - spent, Fraction(0)))
-            raise BudgetExceeded(
-                f"the release costs {amount!r} of {self.unit}, but of the budget of "
-                f"{self.limit!r} only {rest!r} remains; nothing was drawn or charged"
-            )
+INLINE = 4096  # characters of answers in the ledger itself; longer ones have a file
+KEY_BYTES = 32
+ASKED = b"fastexp.label"  # domain of BLAKE2b
+_drawing = threading.local()  # whether this thread is in the draw of a label
 
 
 class Memory:
@@ -57,13 +42,19 @@ class Memory:
     def __init__(self, terms: Terms) -> None:
         self.terms = terms
         self._lock, self._process = threading.Lock(), os.getpid()
-        self._state = (Fraction(0), 0)
+        self._spent = Spent()
+        self._charges: list[tuple[Cost, str | None, str | None, datetime]] = []
 
-    def state(self) -> tuple[Fraction, int]:
-        """What is spent, in how many charges."""
-        return self._state
+    def spent(self) -> Spent:
+        """What is spent."""
+        return self._spent
 
-    def charge(self, amount: float, name: str | None) -> None:  # noqa: ARG002  (files keep it)
+    def charges(self) -> list[Charge]:
+        """All charges."""
+        listed = list(self._charges)
+        return [Charge(cost, name, t.strftime(MOMENT), label) for cost, name, label, t in listed]
+
+    def charge(self, cost: Cost, name: str | None, label: str | None = None) -> None:
         """Add a charge, or raise."""
         if os.getpid() != self._process:  # before the lock: another thread may have held it
             raise BudgetError(
@@ -71,9 +62,8 @@ class Memory:
                 "(each would spend all of it); use Budget.file"
             )
         with self._lock:
-            spent, count = self._state
-            self.terms.check(spent, amount)
-            self._state = (spent + amounts.exact(amount), count + 1)
+            self._spent = self.terms.after(self._spent, cost)
+            self._charges.append((cost, name, label, datetime.now(UTC)))
 
     def __str__(self) -> str:
         return "Budget("
@@ -84,65 +74,198 @@ class File:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self._known: Known = (b"", Fraction(0), 0)
-        self.terms = Terms("", 0.0, "")
-        with _locked(path, write=False) as handle:
-            raw = _contents(handle)
-            self.terms = self._header(raw)
-            self._read(raw)
+        self._known: History | None = None
+        self.terms = self._look().terms
 
-    def state(self) -> tuple[Fraction, int]:
-        """What is spent, in how many charges."""
-        with _locked(self.path, write=False) as handle:
-            _, spent, count = self._read(_contents(handle))
-        return spent, count
+    def spent(self) -> Spent:
+        """What is spent."""
+        return self._look().spent
 
-    def charge(self, amount: float, name: str | None) -> None:
+    def charges(self) -> list[Charge]:
+        """All charges."""
+        return list(self._look().charges)
+
+    def charge(self, cost: Cost, name: str | None) -> None:
         """Add a charge that is on disk when this returns, or raise."""
-        with _locked(self.path, write=True) as handle:
-            raw = _contents(handle)
-            lines, spent, count = self._read(raw)
-            self.terms.check(spent, amount)
-            entry = {"charge": repr(amount), "name": name, "time": _now()}
-            line = _line(entry)
-            try:
-                if len(lines) < len(raw):
-                    os.ftruncate(handle, len(lines))
-                _write(handle, line)
-            except OSError:
-                with suppress(OSError):  # if this fails too, the charge stands: the safe side
-                    os.ftruncate(handle, len(lines))
-                    os.fsync(handle)
-                raise
-            self._known = (lines + line, spent + amounts.exact(amount), count + 1)
+        with _told(self.path), _files.locked(self.path, write=True) as handle:
+            history = self._read(_files.contents(handle))
+            self.terms.after(history.spent, cost)
+            self._append(handle, history, _ledger_lines.charged(cost, name))
 
-    def _read(self, raw: bytes) -> Known:
-        """Complete lines and their sum; those that this object has read before must be there."""
-        lines = raw[: raw.rfind(b"\n") + 1]
-        known, spent, count = self._known
-        if not lines.startswith(known):
-            raise _damaged(self.path, "lines that were there are gone or changed")
-        if not known:
-            self._header(raw)
-            known = lines[: lines.find(b"\n") + 1]
-        for line in lines[len(known) :].splitlines():
-            count += 1
-            spent += amounts.exact(_charge_of(self.path, line, count + 1))
-        self._known = (lines, spent, count)
+    def answers(self, label: str) -> Any:
+        """What is kept under a label."""
+        charge = self._look().of(label)
+        if charge is None or charge.state == OPEN:
+            raise BudgetError(f"{_called(self.path)} has no answers under the label {label!r}")
+        return self._kept(charge)
+
+    def once(
+        self,
+        label: str,
+        question: str,
+        cost: Cost,
+        name: str,
+        width: int,
+        draw: Callable[[], Any],
+    ) -> Any:
+        """The answers under a label: kept ones, or those of a draw that is charged before."""
+        known = self._look().of(label)
+        if known is not None and self._same(known, question).state == ANSWERED:
+            return self._kept(known)
+        with self._alone(label):
+            process, known = os.getpid(), self._open(label, question, cost, name)
+            if known.state == ANSWERED:
+                return self._kept(known)
+            text, failure = _drawn(draw, width)
+            if os.getpid() != process:
+                raise BudgetError(
+                    "the process was forked while it drew: the release belongs to its parent"
+                )
+            try:
+                if failure is None:
+                    return self._settle(label, text)
+                self._settle(label, None)
+                raise failure
+            finally:
+                failure = None  # it holds this frame, and with it the records
+
+    def _open(self, label: str, question: str, cost: Cost, name: str) -> Charge:
+        """The charge under a label, by this call or by one that died."""
+        with _told(self.path), _files.locked(self.path, write=True) as handle:
+            history = self._read(_files.contents(handle))
+            known = history.of(label)
+            if known is None:
+                self.terms.after(history.spent, cost)
+                line = _ledger_lines.charged(cost, name, label, question)
+                known = self._append(handle, history, line).of(label)
+        if known is None:
+            raise BudgetError("the charge is lost: please report this")
+        return self._same(known, question)
+
+    def _settle(self, label: str, text: str | None) -> Any:
+        """Keep answers, or (None) that the release failed, before anybody is told."""
+        try:
+            line = self._line(label, text)
+            with _files.locked(self.path, write=True) as handle:
+                history = self._read(_files.contents(handle))
+                known = history.of(label)
+                if known is None:
+                    raise _damaged(self.path, "a charge is gone")
+                if known.state == OPEN:
+                    known = self._append(handle, history, line).of(label) or known
+        except OSError as error:
+            # Equal words for answers and failures: which of them it was is not charged yet.
+            raise BudgetError(
+                f"{_called(self.path)} cannot be used: {_reason(error)}; the label {label!r} is "
+                "charged, but its answers could not be kept and nobody has seen them: the same "
+                "call with this label gives answers without a further charge"
+            ) from None
+        if known.state == ANSWERED:
+            return self._kept(known)
+        if text is not None:  # another one failed, through another name of the file
+            raise self._used_up(label)
+        return None
+
+    def _line(self, label: str, text: str | None) -> bytes:
+        if text is None:
+            return _ledger_lines.failed(label)
+        if len(text) <= INLINE:
+            return _ledger_lines.answered(label, text)
+        # Sealed by a key that only the ledger's line has: where that is not written, what was
+        # drawn is told by no file, so that it can be drawn again.
+        key = os.urandom(KEY_BYTES)
+        sealed = _sealed(text.encode("ascii"), key)
+        digest = hashlib.blake2b(sealed, digest_size=32).hexdigest()
+        _files.create(self._beside(f"{digest}.answers"), sealed)
+        return _ledger_lines.answered_beside(label, digest, key.hex())
+
+    def _kept(self, charge: Charge) -> Any:
+        """The answers of a charge."""
+        if charge.state == USED_UP:
+            raise self._used_up(charge.label)
+        parsed = charge.answers
+        if charge.beside is not None:
+            digest, key = charge.beside
+            path = self._beside(f"{digest}.answers")
+            with _told(path, "the file of answers {!r}"), open(path, "rb") as file:  # noqa: PTH123
+                sealed = file.read()
+            if hashlib.blake2b(sealed, digest_size=32).hexdigest() != digest:
+                raise BudgetError(f"the file of answers {path!r} was changed: it is not used")
+            parsed = json.loads(_sealed(sealed, bytes.fromhex(key)))
+        try:
+            return _answers.value(parsed)
+        except (ValueError, TypeError, KeyError, ArithmeticError):
+            raise _damaged(self.path, f"the answers under {charge.label!r} are none") from None
+
+    def _same(self, charge: Charge, question: str) -> Charge:
+        """The charge under a label, if that is the question again."""
+        if charge.question != question:
+            raise BudgetError(
+                f"label {charge.label!r} names another question in {_called(self.path)}: another "
+                "mechanism, groups, limits, nan or promise; nothing was read or charged: take "
+                "another label"
+            )
+        if charge.state == USED_UP:
+            raise self._used_up(charge.label)
+        return charge
+
+    def _used_up(self, label: str | None) -> BudgetError:
+        return BudgetError(
+            f"label {label!r} is used up in {_called(self.path)}: its release was charged and "
+            "failed, which was its answer; take another label, which is charged anew"
+        )
+
+    @contextmanager
+    def _alone(self, label: str) -> Iterator[None]:
+        """As the only one who draws for a label."""
+        if getattr(_drawing, "label", None) is not None:
+            raise BudgetError(
+                f"label {label!r}: a release with a label cannot be made while another one draws "
+                "(each could wait for the other)"
+            )
+        file = Path(self.path).name.encode("utf-8", "surrogateescape")
+        asked = hashlib.blake2b(file + b"\0" + label.encode(), digest_size=16, person=ASKED)
+        with _told(self.path):
+            # not ExitStack: an error of the draw must not be taken for one of the system
+            lock = _files.alone(self._beside(f".budget-{asked.hexdigest()}.lock"))
+            lock.__enter__()
+        _drawing.label = label
+        try:
+            yield
+        finally:
+            _drawing.label = None
+            lock.__exit__(None, None, None)
+
+    def _beside(self, name: str) -> str:
+        """A file in the folder of the ledger itself, whatever links lead to it."""
+        return str(Path(os.path.realpath(self.path)).parent / name)
+
+    def _look(self) -> History:
+        with _told(self.path), _files.locked(self.path, write=False) as handle:
+            return self._read(_files.contents(handle))
+
+    def _append(self, handle: int, history: History, line: bytes) -> History:
+        """One line more, which is on disk when this returns."""
+        _files.append(handle, len(history.lines), line)
+        self._known = history.then(line)
         return self._known
 
-    def _header(self, raw: bytes) -> Terms:
-        first, end, _ = raw.partition(b"\n")
-        fields = _fields(first) if end else None
-        if fields is None or fields.get("format") != FORMAT:
-            raise _damaged(self.path, "its first line is not the header of a budget")
-        if fields.get("version") != VERSION:
-            raise BudgetError(f"{_called(self.path)} has a version that this fastexp cannot read")
-        limit = _decimal(fields.get("limit"))
-        unit, neighbors = fields.get("unit"), fields.get("neighbors")
-        if not limit or unit not in UNITS or neighbors not in RELATIONS:
-            raise _damaged(self.path, "its first line is not the header of a budget")
-        return Terms(unit, limit, neighbors)
+    def _read(self, raw: bytes) -> History:
+        """Complete lines; those that this object has read before must be there."""
+        lines, known = raw[: raw.rfind(b"\n") + 1], self._known
+        try:
+            if known is None:
+                known = _ledger_lines.begun(raw[: raw.find(b"\n") + 1])
+            if not lines.startswith(known.lines):
+                raise ValueError("lines that were there are gone or changed")
+            self._known = known = known.then(lines[len(known.lines) :])
+        except _ledger_lines.OtherVersion:
+            raise BudgetError(
+                f"{_called(self.path)} has a version that this fastexp cannot read"
+            ) from None
+        except ValueError as error:
+            raise _damaged(self.path, str(error)) from None
+        return known
 
     def __str__(self) -> str:
         return f"Budget.file({self.path!r}, "
@@ -163,166 +286,51 @@ def create(path: str, terms: Terms) -> bool:
 
     It appears with its header complete or not at all.
     """
-    header = {"format": FORMAT, "version": VERSION, "unit": terms.unit, "limit": repr(terms.limit)}
-    line = _line({**header, "neighbors": terms.neighbors, "time": _now()})
-    folder = str(Path(path).parent)
     with _told(path):
-        handle, draft = tempfile.mkstemp(prefix=".budget-", dir=folder)  # mode 0600
         try:
-            try:
-                _write(handle, line)
-            finally:
-                os.close(handle)
-            return _publish(draft, path, line)
+            _files.create(path, _ledger_lines.header(terms))
         except FileExistsError:
             return False
-        finally:
-            Path(draft).unlink(missing_ok=True)
-            _sync_folder(folder)
-
-
-def _publish(draft: str, path: str, line: bytes) -> bool:
-    try:
-        os.link(draft, path)  # fails where there is a file, as O_EXCL does
-    except FileExistsError:
-        raise
-    except (OSError, NotImplementedError):  # a file system without links
-        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | _BINARY, 0o600)
-        try:
-            _write(handle, line)
-        except OSError:
-            Path(path).unlink()
-            raise
-        finally:
-            os.close(handle)
     return True
 
 
-# ---- lines ----
+INTERRUPTED = (KeyboardInterrupt, SystemExit, GeneratorExit)
 
 
-def _line(fields: dict[str, Any]) -> bytes:
-    return json.dumps(fields).encode("ascii") + b"\n"
+def _drawn(draw: Callable[[], Any], width: int) -> tuple[str, BaseException | None]:
+    """The answers as text, or how drawing them failed.
 
-
-def _now() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def _fields(line: bytes) -> dict[str, Any] | None:
+    What interrupts from outside is no failure: it says nothing of the records, and leaves the
+    charge as a killed process does.
+    """
     try:
-        fields = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return fields if isinstance(fields, dict) else None
+        return _answers.text(draw(), width), None
+    except INTERRUPTED:
+        raise
+    except BaseException as error:
+        return "", error
 
 
-def _charge_of(path: str, line: bytes, number: int) -> float:
-    fields = _fields(line)
-    amount = None if fields is None else _decimal(fields.get("charge"))
-    if amount is None:
-        raise _damaged(path, f"line {number} is not a charge")
-    return amount
-
-
-def _decimal(text: Any) -> float | None:
-    """A number >= 0 as `repr` writes it, else None."""
-    try:
-        number = float(text) if isinstance(text, str) else math.nan
-    except ValueError:
-        return None
-    return number if 0.0 <= number < math.inf and repr(number) == text else None
-
-
-# ---- files ----
-
-_BINARY = getattr(os, "O_BINARY", 0)
-_LOCK_AT = 1 << 40  # Windows locks bytes: one far beyond the end
+def _sealed(data: bytes, key: bytes) -> bytes:
+    """Sealed data opened, or open data sealed: with a stream that one key has."""
+    stream = hashlib.shake_256(key).digest(len(data))
+    pair = (np.frombuffer(part, np.uint8) for part in (data, stream))
+    return np.bitwise_xor(*pair).tobytes()
 
 
 @contextmanager
-def _locked(path: str, *, write: bool) -> Iterator[int]:
-    """The open file, for this caller alone when writing; it is the one at `path` still."""
-    with _told(path):
-        while True:
-            if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116  (beside fstat)
-                raise BudgetError(f"{_called(path)} is not a regular file")
-            handle = os.open(path, (os.O_RDWR | os.O_APPEND if write else os.O_RDONLY) | _BINARY)
-            try:
-                _lock(handle, exclusive=write)
-                try:
-                    if os.path.samestat(os.fstat(handle), os.stat(path)):  # noqa: PTH116
-                        yield handle
-                        return
-                finally:
-                    _unlock(handle)
-            finally:
-                os.close(handle)
-
-
-@contextmanager
-def _told(path: str) -> Iterator[None]:
+def _told(path: str, called: str = "the budget file {!r}") -> Iterator[None]:
     """What the system refuses, as a BudgetError: nothing is released."""
     try:
         yield
+    except _files.NotRegular:
+        raise BudgetError(f"{called.format(path)} is not a regular file") from None
     except OSError as error:
-        reason = error.strerror or "system error"
-        raise BudgetError(f"{_called(path)} cannot be used: {reason}") from None
+        raise BudgetError(f"{called.format(path)} cannot be used: {_reason(error)}") from None
 
 
-if sys.platform == "win32":
-    import msvcrt
-
-    def _lock(handle: int, *, exclusive: bool) -> None:  # noqa: ARG001  (Windows has one kind)
-        os.lseek(handle, _LOCK_AT, os.SEEK_SET)
-        msvcrt.locking(handle, msvcrt.LK_LOCK, 1)  # tries for ten seconds
-
-    def _unlock(handle: int) -> None:
-        os.lseek(handle, _LOCK_AT, os.SEEK_SET)
-        msvcrt.locking(handle, msvcrt.LK_UNLCK, 1)
-
-    def _sync(handle: int) -> None:
-        os.fsync(handle)
-
-    def _sync_folder(folder: str) -> None:
-        """Windows cannot."""
-
-else:
-    import fcntl
-
-    def _lock(handle: int, *, exclusive: bool) -> None:
-        fcntl.flock(handle, fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH)
-
-    def _unlock(handle: int) -> None:
-        fcntl.flock(handle, fcntl.LOCK_UN)  # also where a fork has inherited the handle
-
-    def _sync(handle: int) -> None:
-        if hasattr(fcntl, "F_FULLFSYNC"):  # macOS: through the drive's own cache
-            fcntl.fcntl(handle, fcntl.F_FULLFSYNC)
-        else:
-            os.fsync(handle)
-
-    def _sync_folder(folder: str) -> None:
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
-def _contents(handle: int) -> bytes:
-    os.lseek(handle, 0, os.SEEK_SET)
-    parts = []
-    while part := os.read(handle, 1 << 20):
-        parts.append(part)
-    return b"".join(parts)
-
-
-def _write(handle: int, line: bytes) -> None:
-    """All of it, and on disk."""
-    while line:
-        line = line[os.write(handle, line) :]
-    _sync(handle)
+def _reason(error: OSError) -> str:
+    return error.strerror or "system error"
 
 
 def _called(path: str) -> str:

@@ -20,6 +20,7 @@ RELATIONS: dict[str, Relation] = {"add-remove": "add-remove", "replace": "replac
 EPSILON_RANGE = (1e-9, 1e6)  # what a promise can mean; outside it is nearly always a slip
 # Where no product of the kernels under- or overflows.
 RATE_RANGE = (Fraction(2) ** -900, Fraction(2) ** 900)
+MOST_LABEL = 200  # characters
 MOST_THREADS = 256  # more are of no use, and could exhaust the system
 MOST_COUNT = (1 << 63) - 1  # of anything: what kernels and NumPy count with
 MOST_DRAWS = 1 << 40  # in one call: no memory holds more
@@ -144,6 +145,16 @@ def text(name: str, value: Any) -> str:
     if not isinstance(value, str):
         raise ParameterTypeError(f"{name} must be text, got {type(value).__name__}")
     return str.__str__(value)
+
+
+def label(value: Any) -> str:
+    """What a release is called: a line of text."""
+    if not isinstance(value, str) or not value:
+        kind = type(value).__name__
+        raise ParameterTypeError(f"label must be text that is not empty, got {kind}")
+    if len(value) > MOST_LABEL or not value.isprintable():
+        raise ParameterError(f"label must be a line of at most {MOST_LABEL} printable characters")
+    return str(value)
 
 
 def counting(name: str, value: Any, least: int = 1, most: int = MOST_COUNT) -> int:

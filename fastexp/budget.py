@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
-import math
 import os
-from fractions import Fraction
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
 from . import _ledger, _validate
+from ._question import Question
+from ._terms import rest, terms_of
 from ._typing import Neighbors
-from .errors import BudgetError, BudgetExceeded, ParameterError, ParameterTypeError
+from .errors import BudgetError, ParameterError, ParameterTypeError
 from .privacy import Guarantee, amounts, total
 
 Unit = Literal["epsilon", "rho"]
 
 
 class Budget:
-    """An amount of epsilon, or of rho, that releases of the same data share.
+    """An amount of epsilon (and delta), or of rho, that releases of the same data share.
 
     Give it to every release: ``mechanism.release(data, budget=budget)`` charges
-    ``mechanism.total(...)`` before any randomness is drawn, and raises `BudgetExceeded`
-    without drawing where the rest does not cover it.
+    ``mechanism.total(...)`` before any record is read, and raises `BudgetExceeded`
+    where the rest does not cover it.
 
     Parameters
     ----------
     epsilon : float, optional
-        The limit, > 0, in nats, of pure differential privacy; either this or `rho`.
+        The limit, > 0, in nats; either this or `rho`.
+    delta : float
+        The limit, in [0, 1), of (epsilon, delta); goes with epsilon. 0: pure promises only.
     rho : float, optional
         The limit, > 0, of zero-concentrated differential privacy.
     neighbors : {"add-remove", "replace"}
@@ -38,17 +41,18 @@ class Budget:
     Raises
     ------
     ParameterError, ParameterTypeError
-        If not exactly one amount is given, or a parameter is outside its range.
+        If not exactly one of epsilon and rho is given, or a parameter is outside its range.
 
     Notes
     -----
-    **Privacy**: all releases together keep the limit, also where queries and amounts are
-    chosen by looking at earlier answers (sequential composition of pure epsilon, or of
+    **Privacy**: all releases together keep the limits, also where queries and amounts are
+    chosen by looking at earlier answers (basic composition: sums of epsilon and of delta, or of
     rho). Nothing is ever refunded: a release that fails after its charge (NaN among the
     utilities, a closed output) has cost it all the same, since that it failed may depend on
     the data. **Amounts** add as the decimals that print: three times 0.1 fits into 0.3.
-    **Who shares it**: all threads of the process. It cannot be copied or pickled, and a
-    forked child cannot spend it; processes share a `Budget.file`.
+    **Retries**: a `Budget.file` keeps the answers of a release that has a label, and a retry
+    costs nothing. **Who shares it**: all threads of the process. It cannot be copied or pickled,
+    and a forked child cannot spend it; processes share a `Budget.file`.
 
     References
     ----------
@@ -77,13 +81,14 @@ only 0.2 remains; nothing was drawn or charged
         self,
         epsilon: float | None = None,
         *,
+        delta: float = 0.0,
         rho: float | None = None,
         neighbors: Neighbors = "add-remove",
     ) -> None:
-        limit = _limit(epsilon, rho)
-        if limit is None:
+        terms = terms_of(epsilon, delta, rho, _validate.neighbors(neighbors))
+        if terms is None:
             raise ParameterError("Budget takes either epsilon or rho")
-        self._ledger = _ledger.Memory(_ledger.Terms(*limit, _validate.neighbors(neighbors)))
+        self._ledger = _ledger.Memory(terms)
 
     @classmethod
     def file(
@@ -91,22 +96,35 @@ only 0.2 remains; nothing was drawn or charged
         path: str | os.PathLike[str],
         *,
         epsilon: float | None = None,
+        delta: float = 0.0,
         rho: float | None = None,
         neighbors: Neighbors | None = None,
     ) -> Budget:
         """A budget in a file, which processes share and which outlives them.
 
-        A charge is on disk before anything is drawn, so that killing the process neither
+        A charge is on disk before a record is read, so that killing the process neither
         loses it nor counts it twice. **Whoever can write to the file can spend or forge
         it**; keep it beside the data, and never restore an older copy.
+
+        A release with a label, ``mechanism.release(data, budget=budget, label="rents 2024")``,
+        is kept here. The same call with that label, by whatever process, gives the kept answers:
+        no record is read and nothing is charged, whatever the data are by now. Another question
+        under that label (another mechanism, groups, limits, `nan`, promise) is refused. If the
+        process dies between charge and answers, the next call draws under the same charge,
+        as nobody has seen any answer. If the release fails (a missing record, a wrong type),
+        that was its answer: the label is used up. `KeyboardInterrupt` and `SystemExit` are no
+        failures, but like the death of the process. Calls with one label at the same time wait
+        for the first one.
 
         Parameters
         ----------
         path : str or path-like
             Where it is, or will be: created (for its user alone) if there is none and an
-            amount is given. Its lines are JSON: a header, then one a charge.
-        epsilon, rho : float, optional
-            The limit; of a file that exists it must be the same.
+            amount is given. Its lines are JSON: a header, then one a charge, and one more for
+            the answers under a label. More than some 150 answers have a file of their own in
+            the same folder, which can be read by the ledger's line alone.
+        epsilon, delta, rho : float, optional
+            The limits; of a file that exists they must be the same.
         neighbors : {"add-remove", "replace"}, optional
             The relation; of a file that exists it must be the same. Default: the file's;
             add-remove for a new one.
@@ -129,27 +147,34 @@ only 0.2 remains; nothing was drawn or charged
         >>> path = f"{folder.name}/survey.budget"
         >>> budget = fx.Budget.file(path, epsilon=1.0)
         >>> mechanism = fx.MostCommon(epsilon=0.3, candidates=["red", "blue"])
-        >>> answer = mechanism.release(["red"] * 99, budget=budget)
-        >>> fx.Budget.file(path).remaining  # also in another process
-        0.7
+        >>> answer = mechanism.release(["red"] * 99, budget=budget, label="colour")
+        >>> again = fx.Budget.file(path)  # also in another process
+        >>> mechanism.release(["red"] * 99, budget=again, label="colour") == answer
+        True
+        >>> again.remaining, again.answers("colour") == answer
+        (0.7, True)
         >>> folder.cleanup()
         """
         where = _path(path)
-        limit = _limit(epsilon, rho)
         relation = None if neighbors is None else _validate.neighbors(neighbors)
+        wanted = terms_of(epsilon, delta, rho, relation or "add-remove")
         if not _ledger.exists(where):
-            if limit is None:
+            if wanted is None:
                 raise ParameterError(
                     f"there is no budget file {where!r}; give epsilon or rho to create it"
                 )
-            _ledger.create(where, _ledger.Terms(*limit, relation or "add-remove"))
+            _ledger.create(where, wanted)
         made = cls.__new__(cls)
         made._ledger = _ledger.File(where)
         terms = made._ledger.terms
-        if limit is not None and limit != (terms.unit, terms.limit):
+        if wanted is not None and (wanted.unit, wanted.limit) != (terms.unit, terms.limit):
             raise ParameterError(
-                f"{limit[0]} must be that of the budget file ({terms.unit} {terms.limit!r}), "
-                f"got {limit[1]!r}"
+                f"{wanted.unit} must be that of the budget file ({terms.unit} {terms.limit!r}), "
+                f"got {wanted.limit!r}"
+            )
+        if wanted is not None and wanted.delta != terms.delta:
+            raise ParameterError(
+                f"delta must be that of the budget file ({terms.delta!r}), got {wanted.delta!r}"
             )
         if relation not in (None, terms.neighbors):
             raise ParameterError(
@@ -173,7 +198,7 @@ only 0.2 remains; nothing was drawn or charged
             If the rest does not cover it; nothing is charged.
         ParameterError, ParameterTypeError
             If the promise does not hold under the budget's relation, or is not of its unit
-            (delta > 0 for epsilon; no rho).
+            (delta > 0 for epsilon alone; no rho).
         BudgetError
             If the process was forked from the budget's, or the file cannot be written.
 
@@ -186,40 +211,93 @@ only 0.2 remains; nothing was drawn or charged
         >>> budget.spent
         0.00125
         """
-        if not isinstance(guarantee, Guarantee):
+        if type(guarantee) is not Guarantee:
             raise ParameterTypeError(
                 "guarantee must be a Guarantee, as of mechanism.total(), "
                 f"got {type(guarantee).__name__}"
             )
         if name is not None and not isinstance(name, str):
             raise ParameterTypeError(f"name must be text, got {type(name).__name__}")
-        self._ledger.charge(self._amount(guarantee), name)
+        self._ledger.charge(self._ledger.terms.cost(guarantee), name)
 
-    def _amount(self, guarantee: Guarantee) -> float:
-        """What the promise costs, in this budget's unit and relation."""
-        promise = guarantee.under(self.neighbors)
-        amount = promise.epsilon if self.unit == "epsilon" else promise.rho
-        if self.unit == "epsilon" and promise.delta > 0.0:
-            raise ParameterError(
-                "a budget of epsilon takes pure promises, got one with delta > 0; "
-                "use Budget(rho=...)"
-            )
-        if amount is None:
-            raise ParameterError(f"a budget of {self.unit} takes promises of it, got one without")
-        _validate.at_least("delta of the promise", promise.delta, 0.0)
-        if amount == math.inf:
-            raise BudgetExceeded(f"the release costs all of {self.unit} that there is, and more")
-        return _validate.at_least(f"{self.unit} of the promise", amount, 0.0)
+    def _once(self, label: str | None, question: Question, draw: Callable[[], Any]) -> Any:
+        """Charge, then draw; or what is kept under the label. Releases call it by `once`."""
+        promise, ledger = question.promise(self.neighbors), self._ledger
+        cost, name = ledger.terms.cost(promise), question.name
+        if isinstance(ledger, _ledger.Memory):
+            ledger.charge(cost, name, label)
+            return draw()
+        if label is None:
+            ledger.charge(cost, name)
+            return draw()
+        return ledger.once(label, question.digest(promise), cost, name, question.width, draw)
+
+    def answers(self, label: str) -> Any:
+        """What a `Budget.file` keeps under a label.
+
+        Parameters
+        ----------
+        label : str
+            Of a release.
+
+        Returns
+        -------
+        object
+            What that release returned. (A tuple that it returned, as for
+            ``groups="from-data"``, is a list here.)
+
+        Raises
+        ------
+        BudgetError
+            If there are none: no release had this label, its process died, or it failed; the
+            budget is in memory, where nothing is kept; or their file is missing or changed.
+        """
+        name = _validate.label(label)
+        if isinstance(self._ledger, _ledger.Memory):
+            raise BudgetError("a budget in memory keeps no answers: use Budget.file")
+        return self._ledger.answers(name)
+
+    def log(self) -> list[dict[str, Any]]:
+        """All charges, in their order; public.
+
+        Returns
+        -------
+        list of dict
+            Of each charge: ``time`` (UTC, as text), ``name`` (of the mechanism), ``label`` or
+            None, the amounts, ``epsilon`` and ``delta`` or ``rho``, and its ``state``: "charged"
+            (without a label: nothing is kept), "answered", "open" (its process is drawing, or
+            died) or "failed". In memory all are "charged".
+
+        Examples
+        --------
+        >>> import fastexp as fx
+        >>> budget = fx.Budget(epsilon=1.0)
+        >>> budget.charge(fx.Exponential(0.1, 1.0).guarantee, name="elsewhere")
+        >>> [(entry["name"], entry["epsilon"], entry["state"]) for entry in budget.log()]
+        [('elsewhere', 0.1, 'charged')]
+        """
+        listed = []
+        for charge in self._ledger.charges():
+            entry: dict[str, Any] = {
+                "time": charge.time,
+                "name": charge.name,
+                "label": charge.label,
+            }
+            entry[self.unit] = charge.cost.amount
+            if self.unit == "epsilon":
+                entry["delta"] = charge.cost.delta
+            listed.append(entry | {"state": charge.state})
+        return listed
 
     @property
     def unit(self) -> Unit:
-        """What is counted: "epsilon" or "rho"."""
+        """What is counted: "epsilon" (and delta) or "rho"."""
         return "rho" if self._ledger.terms.unit == "rho" else "epsilon"
 
     @property
     def neighbors(self) -> Neighbors:
         """The relation that is counted."""
-        return _validate.neighbors(self._ledger.terms.neighbors)
+        return "replace" if self._ledger.terms.neighbors == "replace" else "add-remove"
 
     @property
     def total(self) -> float:
@@ -229,29 +307,42 @@ only 0.2 remains; nothing was drawn or charged
     @property
     def spent(self) -> float:
         """The sum of all charges, rounded up."""
-        return amounts.up(self._ledger.state()[0])
+        return amounts.up(self._ledger.spent().amount)
 
     @property
     def remaining(self) -> float:
         """What is left, rounded down; of a file, at this moment."""
-        return self._rest(self._ledger.state()[0])
+        return rest(self.total, self._ledger.spent().amount)
+
+    @property
+    def total_delta(self) -> float:
+        """The limit of delta; 0 for pure promises only."""
+        return self._ledger.terms.delta
+
+    @property
+    def spent_delta(self) -> float:
+        """The sum of all charges of delta, rounded up."""
+        return amounts.up(self._ledger.spent().delta)
+
+    @property
+    def remaining_delta(self) -> float:
+        """What is left of delta, rounded down."""
+        return rest(self.total_delta, self._ledger.spent().delta)
 
     @property
     def charges(self) -> int:
         """How many charges there were."""
-        return self._ledger.state()[1]
-
-    def _rest(self, spent: Fraction) -> float:
-        return amounts.down(max(amounts.exact(self.total) - spent, Fraction(0)))
+        return self._ledger.spent().charges
 
     def __repr__(self) -> str:
-        head = f"{self._ledger}{self.unit}={self.total!r}, neighbors={self.neighbors!r}"
+        terms = self._ledger.terms
+        limits = f"{terms.unit}={terms.limit!r}" + f", delta={terms.delta!r}" * (terms.delta > 0)
+        head = f"{self._ledger}{limits}, neighbors={terms.neighbors!r}"
         try:
-            spent, count = self._ledger.state()
+            spent = self._ledger.spent()
         except BudgetError:
             return f"{head}, unreadable)"
-        rest = self._rest(spent)
-        return f"{head}, spent={amounts.up(spent)!r}, remaining={rest!r}, charges={count})"
+        return f"{head}, {terms.shown(spent)}, charges={spent.charges})"
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:  # copy, deepcopy and pickle
         raise BudgetError(
@@ -260,20 +351,44 @@ only 0.2 remains; nothing was drawn or charged
         )
 
 
+def once(
+    budget: Budget | None, label: str | None, question: Question, draw: Callable[[], Any]
+) -> Any:
+    """The one way to the answers of a release: charge, draw, keep; or what was kept.
+
+    Parameters
+    ----------
+    budget : Budget or None
+        None: nothing is charged or kept.
+    label : str or None
+        What the release is called, under which a `Budget.file` keeps it; checked before
+        (`grouped.request.check_key`).
+    question : Question
+        What is asked; public. Where there is a label, with its `form`.
+    draw : callable
+        Reads records and draws; is called at most once, after the charge. Returns None, bool,
+        int, float, text, bytes, Fraction, Decimal, tuples and lists of them, and arrays of
+        int64, float64 and bool: kept ones are equal to these. (Scalars of NumPy come back as
+        Python's; what is not kept is returned as it is.)
+
+    Returns
+    -------
+    object
+        What `draw` returned, now or when the label was new.
+    """
+    if budget is None:
+        return draw()
+    if not isinstance(budget, Budget):
+        raise ParameterTypeError(f"budget must be a Budget, got {type(budget).__name__}")
+    return budget._once(label, question, draw)
+
+
 def spend(budget: Any, mechanism: Any, name: str | None = None, **call: Any) -> None:
-    """What `release` does with its argument `budget`: `call` is as in `privacy.total`."""
+    """A charge without a draw; `call` is as in `privacy.total`."""
     if not isinstance(budget, Budget):
         raise ParameterTypeError(f"budget must be a Budget, got {type(budget).__name__}")
     whole = total(mechanism.guarantee, **call, neighbors=budget.neighbors)
     budget.charge(whole, name=name or type(mechanism).__name__)
-
-
-def _limit(epsilon: Any, rho: Any) -> tuple[str, float] | None:
-    if epsilon is not None and rho is not None:
-        raise ParameterError("Budget takes either epsilon or rho")
-    if epsilon is not None:
-        return "epsilon", _validate.positive("epsilon", epsilon)
-    return None if rho is None else ("rho", _validate.positive("rho", rho))
 
 
 def _path(path: Any) -> str:

@@ -24,7 +24,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastexp as fx
-from fastexp import Budget, BudgetError, BudgetExceeded, _draw, _ledger, privacy
+from fastexp import Budget, BudgetError, BudgetExceeded, _draw, _files, _ledger, privacy
 from fastexp.errors import InvalidUtilities, ParameterError, ParameterTypeError
 from fastexp.privacy import Guarantee, amounts
 
@@ -178,6 +178,9 @@ BAD = [
     ({"epsilon": float("nan")}, "epsilon must be finite and > 0"),
     ({"rho": float("inf")}, "rho must be finite and > 0"),
     ({"rho": 1.0, "neighbors": "both"}, "neighbors must be one of"),
+    ({"epsilon": 1.0, "delta": 1.0}, r"delta must be in \[0, 1\), got 1"),
+    ({"epsilon": 1.0, "delta": -0.1}, r"delta must be in \[0, 1\], got -0.1"),
+    ({"rho": 1.0, "delta": 0.1}, "delta must be given with epsilon"),
 ]
 
 
@@ -403,9 +406,10 @@ def test_the_file_says_what_happened(path):
     assert time.strptime(moment, "%Y-%m-%dT%H:%M:%SZ")
     assert header == {
         "format": "fastexp budget",
-        "version": 1,
+        "version": 2,
         "unit": "epsilon",
         "limit": "0.3",
+        "delta": "0.0",
         "neighbors": "replace",
     }
     assert (first["charge"], first["name"]) == ("0.1", "Exponential")
@@ -453,10 +457,16 @@ def test_a_torn_last_line_is_cut_off(path, cut):
     assert (Budget.file(path).spent, Budget.file(path).charges) == (0.4, 2)
 
 
+TIME = '"time": "2026-01-01T00:00:00Z"'
 HEADER = (
-    '{"format": "fastexp budget", "version": 1, "unit": "epsilon", "limit": "1.0", '
-    '"neighbors": "add-remove"}\n'
+    '{"format": "fastexp budget", "version": 2, "unit": "epsilon", "limit": "1.0", '
+    f'"delta": "0.0", "neighbors": "add-remove", {TIME}}}\n'
 )
+CHARGE = f'{{"charge": "0.1", "delta": "0.0", "name": null, {TIME}}}\n'
+ASKED = CHARGE.replace("}", f', "label": "a", "question": "{64 * "0"}"}}')
+ANSWERED = f'{{"answers": 7, "label": "a", {TIME}}}\n'
+BESIDE = ANSWERED.replace('"answers": 7', f'"beside": "{64 * "0"}", "key": "{64 * "0"}"')
+FAILED = f'{{"failed": "a", {TIME}}}\n'
 DAMAGED = [
     "",
     "\n",
@@ -473,15 +483,38 @@ DAMAGED = [
     HEADER.replace('"1.0"', '"0.0"'),
     HEADER.replace('"1.0"', '"nan"'),
     HEADER.replace('"1.0"', '"inf"'),
+    HEADER.replace('"0.0"', '"1.0"'),
+    HEADER.replace('"0.0"', '"-0.0"'),
+    HEADER.replace('"0.0"', "0"),
+    HEADER.replace('"epsilon"', '"rho"').replace('"0.0"', '"0.1"'),
+    HEADER.replace('"delta": "0.0", ', ""),
+    HEADER.replace("{", '{"more": 1, '),
     HEADER + "\n",
     HEADER + "\0\0\0\n",
     HEADER + "{}\n",
-    HEADER + '{"charge": 0.1}\n',
-    HEADER + '{"charge": "-0.1"}\n',
-    HEADER + '{"charge": "1e-1"}\n',
-    HEADER + '{"charge": "inf"}\n',
-    HEADER + '{"charge": "1_0.0"}\n',
-    HEADER + '{"cha{"charge": "0.1"}\n{"charge": "0.1"}\n',
+    HEADER + CHARGE.replace('"0.1"', "0.1"),
+    HEADER + CHARGE.replace("0.1", "-0.1"),
+    HEADER + CHARGE.replace("0.1", "1e-1"),
+    HEADER + CHARGE.replace("0.1", "inf"),
+    HEADER + CHARGE.replace("0.1", "1_0.0"),
+    HEADER + CHARGE.replace("0.0", "-0.0"),
+    HEADER + CHARGE.replace("null", "1"),
+    HEADER + CHARGE.replace("{", '{"more": 1, '),
+    HEADER + '{"cha' + CHARGE + CHARGE,
+    HEADER + CHARGE[:-1] + "\r" + CHARGE,
+    HEADER + ASKED + ASKED,
+    HEADER + ASKED.replace("00", "0"),
+    HEADER + ASKED.replace('"a"', "[]"),
+    HEADER + ANSWERED,
+    HEADER + FAILED,
+    HEADER + ASKED + ANSWERED.replace('"a"', '"b"'),
+    HEADER + ASKED + ANSWERED.replace('"a"', "[]"),
+    HEADER + ASKED + ANSWERED.replace('"answers"', '"answer"'),
+    HEADER + ASKED + ANSWERED + ANSWERED,
+    HEADER + ASKED + ANSWERED + FAILED,
+    HEADER + ASKED + FAILED + ANSWERED,
+    HEADER + ASKED + BESIDE.replace("00", "0"),
+    HEADER + ASKED + BESIDE + ANSWERED,
     HEADER + HEADER,
 ]
 
@@ -496,8 +529,8 @@ def test_a_damaged_file_is_refused_and_left_alone(path, text):
     assert path.read_bytes() == raw
 
 
-def test_a_later_format_is_refused(path):
-    path.write_text(HEADER.replace('"version": 1', '"version": 2'))
+def test_another_format_is_refused(path):
+    path.write_text(HEADER.replace('"version": 2', '"version": 1'))
     with pytest.raises(BudgetError, match="has a version that this fastexp cannot read"):
         Budget.file(path)
 
@@ -523,15 +556,15 @@ def test_a_file_that_is_replaced_while_waiting_is_looked_at_again(path, monkeypa
     """Renaming another file to it between opening and locking must not hide its charges."""
     budget = Budget.file(path, epsilon=1.0)
     other = path.with_name("other")
-    other.write_bytes(path.read_bytes() + b'{"charge": "0.9"}\n')
-    lock, renamed = _ledger._lock, []
+    other.write_text(path.read_text() + CHARGE.replace("0.1", "0.9"))
+    lock, renamed = _files._lock, []
 
     def late(handle, *, exclusive):
         if not renamed:
             renamed.append(other.rename(path))
         lock(handle, exclusive=exclusive)
 
-    monkeypatch.setattr(_ledger, "_lock", late)
+    monkeypatch.setattr(_files, "_lock", late)
     with pytest.raises(BudgetExceeded, match=r"only 0\.1 remains"):
         budget.charge(promise(0.2))
     assert renamed
@@ -559,7 +592,7 @@ def test_a_charge_that_is_not_on_disk_releases_nothing(path, monkeypatch, step, 
             return write(handle, data[:10])
         raise OSError(error, os.strerror(error))
 
-    monkeypatch.setattr(_ledger.os, step, half if step == "write" else failing(os.fsync, error))
+    monkeypatch.setattr(_files.os, step, half if step == "write" else failing(os.fsync, error))
     monkeypatch.setattr(_draw, "release", None)  # is not called
     with pytest.raises(BudgetError, match=os.strerror(error)):
         fx.Exponential(0.1, 1.0).release([1, 2], budget=budget)
@@ -571,8 +604,8 @@ def test_a_charge_that_is_not_on_disk_releases_nothing(path, monkeypatch, step, 
 
 def test_if_the_line_cannot_be_taken_back_it_counts(path, monkeypatch):
     budget = Budget.file(path, epsilon=1.0)
-    monkeypatch.setattr(_ledger.os, "fsync", failing(os.fsync, errno.EIO))
-    monkeypatch.setattr(_ledger.os, "ftruncate", failing(os.ftruncate, errno.EIO))
+    monkeypatch.setattr(_files.os, "fsync", failing(os.fsync, errno.EIO))
+    monkeypatch.setattr(_files.os, "ftruncate", failing(os.ftruncate, errno.EIO))
     with pytest.raises(BudgetError, match="cannot be used"):
         budget.charge(promise(0.1))
     monkeypatch.undo()
@@ -580,7 +613,7 @@ def test_if_the_line_cannot_be_taken_back_it_counts(path, monkeypatch):
 
 
 def test_a_file_is_not_half_made(path, monkeypatch):
-    monkeypatch.setattr(_ledger.os, "fsync", failing(os.fsync, errno.ENOSPC))
+    monkeypatch.setattr(_files.os, "fsync", failing(os.fsync, errno.ENOSPC))
     with pytest.raises(BudgetError, match="No space left"):
         Budget.file(path, epsilon=1.0)
     assert list(path.parent.iterdir()) == []
@@ -588,7 +621,7 @@ def test_a_file_is_not_half_made(path, monkeypatch):
 
 @pytest.mark.parametrize("fails", [False, True])
 def test_file_systems_without_links(path, monkeypatch, fails):
-    monkeypatch.setattr(_ledger.os, "link", failing(os.link, errno.EPERM))
+    monkeypatch.setattr(_files.os, "link", failing(os.link, errno.EPERM))
     if fails:
         seen, sync = [], os.fsync
 
@@ -598,7 +631,7 @@ def test_file_systems_without_links(path, monkeypatch, fails):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             sync(handle)
 
-        monkeypatch.setattr(_ledger.os, "fsync", second)
+        monkeypatch.setattr(_files.os, "fsync", second)
         with pytest.raises(BudgetError, match="No space left"):
             Budget.file(path, epsilon=1.0)
         assert list(path.parent.iterdir()) == []
@@ -642,7 +675,7 @@ def test_read_only_files_can_be_looked_at(path, monkeypatch):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         return real(name, flags, *more)
 
-    monkeypatch.setattr(_ledger.os, "open", read_only)
+    monkeypatch.setattr(_files.os, "open", read_only)
     assert Budget.file(path).remaining == 1.0
     with pytest.raises(BudgetError, match="cannot be used: Permission denied"):
         budget.charge(promise())

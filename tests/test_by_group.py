@@ -221,8 +221,8 @@ class TestKeys:
         assert found == [(2, 3), "x"]
 
     def test_a_label_and_a_key_go_together(self):
-        for how in ({"key": KEY}, {"label": "q"}):
-            with pytest.raises(ParameterError, match=r"^key and label go together"):
+        for how, words in (({"key": KEY}, "key and label go"), ({"label": "q"}, "label goes")):
+            with pytest.raises(ParameterError, match=rf"^{words} together"):
                 MEDIAN.release(RENT, by=CITY, groups=CITIES, **how)
         with pytest.raises(ParameterTypeError, match=r"^key must come from fastexp.release_key"):
             MEDIAN.release(RENT, by=CITY, groups=CITIES, key="secret", label="q")

@@ -245,7 +245,7 @@ class TestFunctionsRefuse:
         [
             ({}, "groups must be given"),
             ({"groups": [1], "key": KEY}, "key and label go together"),
-            ({"groups": [1], "label": "x"}, "key and label go together"),
+            ({"groups": [1], "label": "x"}, "label goes together"),
             ({"groups": [1, 1]}, "groups must not name a group twice"),
             ({"groups": [1], "max_rows": 0}, "max_rows must be"),
             ({"groups": [1], "mechanism": 3}, "mechanism must be"),

@@ -10,6 +10,7 @@ import numpy as np
 from .. import _arrow, _validate
 from .._group_keys import names_of
 from .._group_names import Names
+from .._question import Question
 from .._release_key import checked_key
 from .._typing import IntArray, Membership
 from ..errors import ParameterError, ParameterTypeError
@@ -75,6 +76,33 @@ class Request(NamedTuple):
         rows = _validate.counting("max_rows", self.max_rows)
         return self._replace(groups=groups, offsets=offsets, max_groups=most, max_rows=rows)
 
+    def question(
+        self,
+        mechanism: Any,
+        rows: int,
+        disjoint: Any,
+        membership: Membership,
+        nan: str,
+        label: Any = None,
+        columns: tuple[str, ...] = (),
+    ) -> Question:
+        """What a checked call asks; `columns` are the names of what it reads, in an engine.
+
+        Its form is made only where there is a label, and answers may be kept.
+        """
+        call = self.call(rows, disjoint, membership)
+        form = () if label is None else (self._form(rows), self.person is not None, nan, columns)
+        return Question(mechanism, **call, form=form)
+
+    def _form(self, rows: int) -> tuple[Any, ...]:
+        """How records are grouped, and in which groups: their list in its order."""
+        way = "by" if self.by is not None else "one" if self.offsets is None else "segments"
+        if not isinstance(self.groups, Names):
+            return way, rows, self.groups
+        words = self.groups.name_words().tobytes()
+        listed = hashlib.blake2b(words, digest_size=32, person=LIST).hexdigest()
+        return way, rows, self.groups.text, listed
+
     def call(self, rows: int, disjoint: Any, membership: Membership) -> dict[str, Any]:
         """The arguments of `total` for the whole call; `rows` segments.
 
@@ -113,17 +141,17 @@ def is_from_data(groups: Any) -> bool:
     return isinstance(groups, str) and str.__str__(groups) == FROM_DATA
 
 
-def check_key(key: Any, label: Any) -> None:
-    """A release key and the query's label: both or neither."""
-    if key is None and label is None:
-        return
+def check_key(key: Any, label: Any, budget: Any = None) -> None:
+    """A release key with a label; a label with a key or a budget."""
     if key is not None:
         checked_key(key)
-    if key is None or label is None:
+    if label is not None:
+        _validate.label(label)
+    if key is not None and label is None:
         raise ParameterError(
             "key and label go together: label names the query, so that one key never serves two"
         )
-    if not isinstance(label, str) or not label:
-        raise ParameterTypeError(
-            f"label must be text that is not empty, got {type(label).__name__}"
+    if label is not None and key is None and budget is None:
+        raise ParameterError(
+            "label goes together with budget, which keeps the answers under it, or with key"
         )

@@ -10,9 +10,8 @@ from .. import _validate
 from .._group_names import Names
 from .._randomness import make_key
 from .._typing import AnyArray, IntArray, Membership
-from ..budget import Budget, spend
+from ..budget import Budget, once
 from ..errors import ParameterError, PrivacyWarning
-from ..privacy import total
 from .intake import counted, ragged, segments_of
 from .request import Request, check_key, is_from_data
 from .segments import draw_all
@@ -43,25 +42,28 @@ def release(
     given elsewhere.
     """
     workers, asked = _validate.threads(threads), request.checked()
-    check_key(key, label)
+    check_key(key, label, budget)
     records, asked = ragged(records, asked)
     rows = 1 if asked.offsets is None else asked.offsets.size - 1
-    whole = asked.call(rows, disjoint, membership)
-    total(mechanism.guarantee, **whole)  # refuses limits that mean nothing here
-    if budget is not None:
-        spend(budget, mechanism, **whole)
+    question = asked.question(mechanism, rows, disjoint, membership, nan, label)
+    question.promise()  # refuses limits that mean nothing here
     if is_from_data(asked.groups) and rule is None:
         warnings.warn(TELLS, PrivacyWarning, stacklevel=3)
-    chooser = _chooser(mechanism, key, label, None)
-    how = nan, mechanism._read, mechanism._place, chooser, workers
-    segments, names = segments_of(records, asked, *how)
-    words = (
-        FreshWords()
-        if key is None
-        else KeyedWords(key, mechanism, label, rule or asked.rule(nan), names)
-    )
-    found = draw_all(mechanism._draws(segments, words, 1), 1, workers)
-    return _answers(mechanism, names, found[:, 0], asked, released=True)
+
+    def draw() -> Any:
+        chooser = _chooser(mechanism, key, label, None)
+        how = nan, mechanism._read, mechanism._place, chooser, workers
+        segments, names = segments_of(records, asked, *how)
+        words = (
+            FreshWords()
+            if key is None
+            else KeyedWords(key, mechanism, label, rule or asked.rule(nan), names)
+        )
+        found = draw_all(mechanism._draws(segments, words, 1), 1, workers)
+        return _answers(mechanism, names, found[:, 0], asked, released=True)
+
+    answers = once(budget, label, question, draw)
+    return tuple(answers) if is_from_data(asked.groups) else answers
 
 
 def sample(
@@ -84,7 +86,8 @@ def sample(
     many = 1 if draws is None else draws
     found = draw_all(mechanism._draws(segments, words, many), many, workers)
     chosen = found[:, 0] if draws is None else found
-    return _answers(mechanism, names, chosen, asked, released=False)
+    answers = _answers(mechanism, names, chosen, asked, released=False)
+    return tuple(answers) if is_from_data(asked.groups) else answers
 
 
 def kept_rows(
@@ -113,7 +116,7 @@ def _answers(mechanism: Any, names: Names, found: IntArray, asked: Request, rele
     if asked.by is None and asked.offsets is None and asked.groups is None:
         return mechanism._answer(found[0], released)  # all records are one data set
     listed = mechanism._answer(found, released)
-    return (names.labels(), listed) if is_from_data(asked.groups) else listed
+    return [names.labels(), listed] if is_from_data(asked.groups) else listed
 
 
 def only_enveloped(method: Any, streams: Any) -> None:

@@ -7,6 +7,7 @@ from dataclasses import MISSING, fields
 from typing import Any, ClassVar, overload
 
 from .. import _data, _draw, _validate
+from .._question import Question
 from .._typing import (
     ArrayLike,
     IntArray,
@@ -18,7 +19,9 @@ from .._typing import (
     WordArray,
 )
 from .._weighting import Weighting
-from ..budget import Budget, spend
+from ..budget import Budget, once
+from ..errors import ParameterTypeError
+from ..grouped.request import check_key
 from ..laws.finite import FiniteLaw
 from ..privacy import Guarantee, total
 
@@ -102,6 +105,7 @@ class FiniteMechanism(ABC):
         data: Any,
         *,
         budget: Budget | None = None,
+        label: str | None = None,
         threads: int = 1,
         nan: NaN = "raise",
         disjoint: bool = False,
@@ -120,6 +124,10 @@ class FiniteMechanism(ABC):
         budget : Budget, optional
             Is charged `total` of the whole call before anything is drawn, and never
             refunded: not even if the release then fails.
+        label : str, optional
+            With `budget`: what the release is called. A `Budget.file` keeps its answers under
+            this name, and the same call gives them again, whatever the data are by now,
+            without a charge.
         threads : int
             1; 0 for all that the process may use. Pays from about 1e6 candidates.
         nan : {"raise", "lowest"}
@@ -141,9 +149,12 @@ class FiniteMechanism(ABC):
             If the form of the data is wrong.
         BudgetExceeded
             If the rest of the budget does not cover it: nothing is drawn or charged.
+        BudgetError
+            If the label is another question's or was used up by a failure, or the budget
+            cannot be used.
         InvalidUtilities, InvalidRecords, ScoreError
             If a utility is not finite, records cannot be counted, or the score fails. A
-            budget is charged before this is looked at.
+            budget is charged before this is looked at, and a label used up.
         RandomnessError
             If the operating system gives no randomness.
 
@@ -157,13 +168,34 @@ class FiniteMechanism(ABC):
         if type(threads) is not int or threads != 1:
             threads = _validate.threads(threads)
         _validate.parts(disjoint, membership)
-        if budget is not None and self._over_records:
-            spend(budget, self)
-        bits, kind = self._utilities(data, nan)
-        if budget is not None and not self._over_records:
-            rows = bits.shape[0] if bits.ndim == 2 else 1
-            spend(budget, self, rows=rows, disjoint=disjoint, membership=membership)
-        return self._labelled(self._release(bits, kind, threads))
+        if label is not None:
+            check_key(None, label, budget)
+        elif budget is None or not self._over_records:  # mistakes in the form cost nothing
+            bits, kind = self._utilities(data, nan)
+            if budget is None:
+                return self._labelled(self._release(bits, kind, threads))
+            rows = bits.shape[0] if bits.ndim == 2 else None
+            question = self._question(rows, disjoint, membership, nan)
+            found = once(budget, None, question, lambda: self._release(bits, kind, threads))
+            return self._labelled(found)
+        rows = None if self._over_records else _data.rows(data)
+        question = self._question(rows, disjoint, membership, nan)
+
+        def draw() -> Any:
+            bits, kind = self._utilities(data, nan)
+            if (bits.shape[0] if bits.ndim == 2 else None) != rows:
+                raise ParameterTypeError(_data.NOT_NUMBERS)
+            return self._labelled(self._release(bits, kind, threads))
+
+        return once(budget, label, question, draw)
+
+    def _question(
+        self, rows: int | None, disjoint: bool, membership: Membership, nan: NaN
+    ) -> Question:
+        """What a release asks; of a matrix with so many rows."""
+        form = "utilities", rows is not None, nan
+        count = 1 if rows is None else rows
+        return Question(self, count, disjoint, membership=membership, form=form)
 
     def _release(self, bits: WordArray, kind: int, threads: int) -> int | IntArray:
         if bits.ndim == 2:

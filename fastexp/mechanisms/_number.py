@@ -15,11 +15,11 @@ from .._rank_rows import matrix
 from .._records import Source, intake
 from .._release_key import ReleaseKey
 from .._typing import AnyArray, ArrayLike, Membership, Neighbors, RNGLike, SeedLike
-from ..budget import Budget, spend
+from ..budget import Budget, once
 from ..errors import ParameterError
 from ..grouped import verbs
 from ..grouped.numbers import read_numbers
-from ..grouped.request import Request
+from ..grouped.request import Request, check_key
 from ..grouped.segments import Draws, Segments, placed
 from ..grouped.shapes import ShapeDraws
 from ..grouped.words import Words
@@ -162,7 +162,9 @@ class NumberMechanism(ABC):
             retry is not a second release; see `release_key` for what it is not for. With
             `label`.
         label : str, optional
-            Names the query: one key never serves two.
+            What the release is called; with `budget` or `key`. A `Budget.file` keeps its
+            answers under this name, and the same call gives them again, whatever the data are
+            by now, without a charge. Of a key it names the query: one key never serves two.
         budget : Budget, optional
             Is charged `total` of the call before the records are looked at, and never
             refunded.
@@ -190,8 +192,12 @@ class NumberMechanism(ABC):
             does not fit together.
         BudgetExceeded
             If the rest of the budget does not cover it: nothing is drawn or charged.
+        BudgetError
+            If the label is another question's or was used up by a failure, or the budget
+            cannot be used.
         InvalidRecords
-            If a record is missing and nan="raise". A budget is charged before.
+            If a record is missing and nan="raise". A budget is charged before, and a label
+            used up.
         RandomnessError
             If the operating system gives no randomness.
 
@@ -216,14 +222,17 @@ class NumberMechanism(ABC):
         promised = _validate.flag("assume_sorted", assume_sorted)
         _validate.parts(disjoint, membership)
         request = Request(by, groups, offsets, person, max_groups, max_rows)
-        if request.given(records) or request.claimed() or key is not None or label is not None:
+        if request.given(records) or request.claimed() or key is not None:
             how = key, label, budget, workers, nan, disjoint, membership
             return verbs.release(self, records, request, *how)
-        if budget is not None:
-            spend(budget, self)
-        source = intake(records, nan, promised, workers, check_sorted=True)
-        number: int | float = self.grid.value(_cells.release(self._shape(source)))
-        return number
+        check_key(None, label, budget)
+        question = request.question(self, 1, disjoint, membership, nan, label)
+
+        def draw() -> Any:
+            source = intake(records, nan, promised, workers, check_sorted=True)
+            return self.grid.value(_cells.release(self._shape(source)))
+
+        return once(budget, label, question, draw)
 
     def sample(
         self,

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 from .. import _laplace, _validate
 from .._grid import Grid, _number, decimal, make_grid
 from .._laplace import FINEST, LaplaceSampler, Truth
+from .._question import Question
 from .._typing import ArrayLike, Membership, Neighbors, RNGLike, SeedLike
 from .._weighting import Weighting
-from ..budget import Budget, spend
+from ..budget import Budget, once
 from ..errors import ParameterError
+from ..grouped.request import check_key
 from ..privacy import Guarantee, pure_guarantee, total
 from ..privacy.bounded_laplace import continuous_laplace_rate
 from ..privacy.rates import laplace_rate
@@ -26,6 +28,7 @@ ASSUMES = (
     "sensitivity bounds how much one record changes f, in the numbers as they are represented; "
     "step and bounds were chosen without looking at the data"
 )
+WIDEST = 320  # characters of an answer: of 2**1000 and more
 
 
 @dataclass(frozen=True, repr=False)
@@ -189,7 +192,9 @@ class Laplace:
             neighbors=neighbors,
         )
 
-    def release(self, f: Any, *, budget: Budget | None = None) -> int | float:
+    def release(
+        self, f: Any, *, budget: Budget | None = None, label: str | None = None
+    ) -> int | float:
         """One private number, from the operating system's randomness.
 
         Exact: integers and lazily drawn bits decide. There is no seed and no state.
@@ -200,6 +205,8 @@ class Laplace:
             The statistic, as the exact number it is; at most 2**1000 in magnitude.
         budget : Budget, optional
             Is charged before f is looked at, and never refunded.
+        label : str, optional
+            With `budget`: as of `Exponential.release`.
 
         Returns
         -------
@@ -211,6 +218,8 @@ class Laplace:
         ------
         BudgetExceeded
             If the rest of the budget does not cover it: nothing is drawn or charged.
+        BudgetError
+            As in `Exponential.release`.
         ParameterTypeError, InvalidRecords
             If f is not a number, NaN, infinite or too large; this depends on the data and is
             outside the guarantee. A budget is charged before.
@@ -222,9 +231,10 @@ class Laplace:
         **Privacy**: `guarantee`, for every call anew. **Timing**: no promise; it depends on
         where f lies between two points, and on whether it is near a bound.
         """
-        if budget is not None:
-            spend(budget, self)
-        return self._sampler(f).release()
+        check_key(None, label, budget)
+        question = Question(self, widest=WIDEST)
+        number: int | float = once(budget, label, question, lambda: self._sampler(f).release())
+        return number
 
     def sample(
         self,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from .. import _data, _validate, utilities
+from .._question import Question
 from .._release_key import ReleaseKey
 from .._typing import (
     AnyArray,
@@ -147,7 +148,7 @@ class MostCommon(FiniteMechanism):
         by, groups, offsets, person, max_groups, max_rows, disjoint, membership, key, label
             Answers by group, as of `Median.release`.
         budget : Budget, optional
-            Is charged `total` of the call before anything is drawn, and never refunded.
+            Is charged `total` of the call before the records are looked at, and never refunded.
         threads : int
             1; 0 for all that the process may use.
         nan : {"raise"}
@@ -166,8 +167,11 @@ class MostCommon(FiniteMechanism):
             does not fit together.
         BudgetExceeded
             If the rest of the budget does not cover it: nothing is drawn or charged.
+        BudgetError
+            If the label is another question's or was used up by a failure, or the budget
+            cannot be used.
         InvalidRecords
-            If records cannot be counted. A budget is charged before.
+            If records cannot be counted. A budget is charged before, and a label used up.
         RandomnessError
             If the operating system gives no randomness.
 
@@ -185,10 +189,14 @@ class MostCommon(FiniteMechanism):
         """
         request = Request(by, groups, offsets, person, max_groups, max_rows)
         _validate.choice("nan", nan, ("raise", "lowest"))
-        if request.given(data) or request.claimed() or key is not None or label is not None:
+        if request.given(data) or request.claimed() or key is not None:
             how = key, label, budget, threads, "drop", disjoint, membership
             return verbs.release(self, data, request, *how)
-        return super().release(data, budget=budget, threads=threads, nan=nan)
+        return super().release(data, budget=budget, label=label, threads=threads, nan=nan)
+
+    def _question(self, _rows: Any, disjoint: bool, membership: Membership, _nan: Any) -> Question:
+        """The question that it is with a key, too."""
+        return Request().question(self, 1, disjoint, membership, "drop", "")
 
     def sample(
         self,

@@ -10,11 +10,13 @@ import numpy as np
 
 from .. import _data, _validate
 from .._flips import Flips
+from .._question import Question
 from .._randomness import row_stream
 from .._typing import ArrayLike, Membership, Neighbors, RNGLike, SeedLike
 from .._weighting import Weighting
-from ..budget import Budget, spend
+from ..budget import Budget, once
 from ..errors import ParameterTypeError
+from ..grouped.request import check_key
 from ..kernels.heights import SIGNED
 from ..laws.finite import FiniteLaw
 from ..privacy import Guarantee, pure_guarantee, total
@@ -144,7 +146,14 @@ class RandomizedResponse:
             neighbors=neighbors,
         )
 
-    def release(self, bits: Any, *, budget: Budget | None = None, threads: int = 1) -> Any:
+    def release(
+        self,
+        bits: Any,
+        *,
+        budget: Budget | None = None,
+        label: str | None = None,
+        threads: int = 1,
+    ) -> Any:
         """Noisy bits from the operating system's randomness, each with a coin of its own.
 
         There is no seed and no state: forks, threads, copies and pickles never repeat a coin.
@@ -155,7 +164,9 @@ class RandomizedResponse:
             0 or 1, of any shape.
         budget : Budget, optional
             With ``neighbors="replace"``. Is charged `total()`, epsilon for an array of any
-            size, before anything is drawn, and never refunded.
+            size, before the bits are looked at, and never refunded.
+        label : str, optional
+            With `budget`: as of `Exponential.release`.
         threads : int
             1; 0 for all that the process may use. Pays from about 1e6 bits.
 
@@ -171,6 +182,8 @@ class RandomizedResponse:
         BudgetExceeded, ParameterError
             If the rest of the budget does not cover it, or the budget counts add-remove:
             nothing is drawn or charged.
+        BudgetError
+            As in `Exponential.release`.
         RandomnessError
             If the operating system gives no randomness.
 
@@ -181,11 +194,14 @@ class RandomizedResponse:
         bits, but on the coins alone.
         """
         workers = _validate.threads(threads)
-        if budget is not None:
-            spend(budget, self)
-        data = _data.bits(bits)
-        out = self._flips.release(data.ravel(), workers)
-        return out.reshape(data.shape) if data.ndim else int(out[0])
+        check_key(None, label, budget)
+
+        def draw() -> Any:
+            data = _data.bits(bits)
+            out = self._flips.release(data.ravel(), workers)
+            return out.reshape(data.shape) if data.ndim else int(out[0])
+
+        return once(budget, label, Question(self), draw)
 
     def sample(
         self,

@@ -1,0 +1,197 @@
+"""Files that are whole or not there, and locks that die with their process.
+
+A lock is the operating system's, on an open file: whoever holds it may be killed at any moment.
+Each caller opens the file anew, so that threads exclude each other as processes do. A forked
+child closes what its parent holds: else the lock would live as long as the child.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+BINARY = getattr(os, "O_BINARY", 0)
+LOCK_AT = 1 << 40  # Windows locks bytes: one far beyond the end
+HELD: set[int] = set()  # handles that have a lock, or wait for one
+PAUSE = 0.02  # seconds between attempts where the system cannot wait for a lock
+
+
+class NotRegular(OSError):
+    """There is something else than a regular file."""
+
+
+@contextmanager
+def locked(path: str, *, write: bool) -> Iterator[int]:
+    """The open file, for this caller alone when writing; it is the one at `path` still."""
+    if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116  (beside fstat)
+        raise NotRegular
+    with _holding(path, (os.O_RDWR | os.O_APPEND) if write else os.O_RDONLY, write) as handle:
+        yield handle
+
+
+@contextmanager
+def alone(path: str) -> Iterator[None]:
+    """For this caller alone, by a lock on an empty file of its own, which then goes."""
+    with _holding(path, os.O_RDWR | os.O_CREAT, exclusive=True):
+        process = os.getpid()
+        try:
+            yield
+        finally:
+            if os.getpid() == process:
+                with suppress(OSError):  # Windows: it is open
+                    Path(path).unlink()  # whoever waits for it finds that it is another one
+
+
+@contextmanager
+def _holding(path: str, flags: int, exclusive: bool) -> Iterator[int]:
+    """An open and locked handle of the file that is at `path` once it is locked."""
+    process = os.getpid()
+    while True:
+        handle = os.open(path, flags | BINARY, 0o600)
+        HELD.add(handle)
+        try:
+            _lock(handle, exclusive=exclusive)
+            try:
+                if _is_at(path, handle):
+                    yield handle
+                    return
+            finally:
+                if os.getpid() == process:
+                    _unlock(handle)
+        finally:
+            if os.getpid() == process:  # else it is closed, and may be another file's number
+                HELD.discard(handle)
+                os.close(handle)
+
+
+def _is_at(path: str, handle: int) -> bool:
+    try:
+        return os.path.samestat(os.fstat(handle), os.stat(path))  # noqa: PTH116
+    except FileNotFoundError:
+        return False
+
+
+def _leave_locks() -> None:
+    """What a forked child does first."""
+    for handle in HELD:
+        with suppress(OSError):
+            os.close(handle)
+    HELD.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_locks)
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(handle: int, *, exclusive: bool) -> None:  # noqa: ARG001  (Windows has one kind)
+        os.lseek(handle, LOCK_AT, os.SEEK_SET)
+        while True:
+            try:
+                msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+                return
+            except PermissionError:  # somebody has it; LK_LOCK would give up after a while
+                time.sleep(PAUSE)
+
+    def _unlock(handle: int) -> None:
+        os.lseek(handle, LOCK_AT, os.SEEK_SET)
+        msvcrt.locking(handle, msvcrt.LK_UNLCK, 1)
+
+    def sync(handle: int) -> None:
+        """What was written is on disk."""
+        os.fsync(handle)
+
+    def sync_folder(folder: str) -> None:
+        """Windows cannot."""
+
+else:
+    import fcntl
+
+    def _lock(handle: int, *, exclusive: bool) -> None:
+        fcntl.flock(handle, fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH)
+
+    def _unlock(handle: int) -> None:
+        fcntl.flock(handle, fcntl.LOCK_UN)
+
+    def sync(handle: int) -> None:
+        """What was written is on disk."""
+        if hasattr(fcntl, "F_FULLFSYNC"):  # macOS: through the drive's own cache
+            fcntl.fcntl(handle, fcntl.F_FULLFSYNC)
+        else:
+            os.fsync(handle)
+
+    def sync_folder(folder: str) -> None:
+        """The names in a folder are on disk."""
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def contents(handle: int) -> bytes:
+    """All bytes of an open file."""
+    os.lseek(handle, 0, os.SEEK_SET)
+    parts = []
+    while part := os.read(handle, 1 << 20):
+        parts.append(part)
+    return b"".join(parts)
+
+
+def append(handle: int, length: int, line: bytes) -> None:
+    """A line after the first `length` bytes, on disk; or, where that fails, not there."""
+    try:
+        if os.fstat(handle).st_size > length:
+            os.ftruncate(handle, length)
+        write(handle, line)
+    except OSError:
+        with suppress(OSError):  # if this fails too, the line stands
+            os.ftruncate(handle, length)
+            os.fsync(handle)
+        raise
+
+
+def write(handle: int, data: bytes) -> None:
+    """All of it, and on disk."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(handle, rest) :]
+    sync(handle)
+
+
+def create(path: str, data: bytes) -> None:
+    """A file of the user's own that appears whole and on disk; FileExistsError if there is one."""
+    folder = str(Path(path).parent)
+    handle, draft = tempfile.mkstemp(prefix=".budget-", dir=folder)  # mode 0600
+    try:
+        try:
+            write(handle, data)
+        finally:
+            os.close(handle)
+        _publish(draft, path, data)
+    finally:
+        Path(draft).unlink(missing_ok=True)
+        sync_folder(folder)
+
+
+def _publish(draft: str, path: str, data: bytes) -> None:
+    try:
+        os.link(draft, path)  # fails where there is a file, as O_EXCL does
+    except FileExistsError:
+        raise
+    except (OSError, NotImplementedError):  # a file system without links
+        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | BINARY, 0o600)
+        try:
+            write(handle, data)
+        except OSError:
+            Path(path).unlink()
+            raise
+        finally:
+            os.close(handle)

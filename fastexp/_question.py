@@ -1,0 +1,75 @@
+"""What a release asks: public, and all that its promise and the form of its answers depend on."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+from . import _answers
+from ._encoding import encoded, encoded_mechanism
+from ._typing import Membership, Neighbors
+from .privacy import Guarantee, total
+
+FORMAT = 1  # of the digest: it must change whenever equal questions could have other digests
+DOMAIN = b"fastexp.asked"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A mechanism, what a call makes of its promise, and how records are read.
+
+    Attributes
+    ----------
+    mechanism
+        With `guarantee`.
+    rows, disjoint, groups, membership, max_groups, max_rows
+        As of `privacy.total`.
+    form : tuple
+        What else is asked: text, numbers and tuples of them. Needed where there is a label.
+    widest : int
+        How many characters an answer may have, if not those of a number or a candidate.
+    """
+
+    mechanism: Any
+    rows: int = 1
+    disjoint: bool = False
+    groups: bool = False
+    membership: Membership = "private"
+    max_groups: int = 1
+    max_rows: int = 1
+    form: tuple[Any, ...] = ()
+    widest: int = _answers.NUMBER
+
+    @property
+    def name(self) -> str:
+        """What a budget calls it."""
+        return type(self.mechanism).__name__
+
+    def promise(self, neighbors: Neighbors | None = None) -> Guarantee:
+        """What the whole call promises."""
+        return total(
+            self.mechanism.guarantee,
+            rows=self.rows,
+            disjoint=self.disjoint,
+            groups=self.groups,
+            membership=self.membership,
+            max_groups=self.max_groups,
+            max_rows=self.max_rows,
+            neighbors=neighbors,
+        )
+
+    def digest(self, promise: Guarantee) -> str:
+        """BLAKE2b-256 of all of it, and of the promise that is charged, as hexadecimal digits."""
+        charged = promise.epsilon, promise.rho, promise.delta, promise.neighbors
+        call = self.rows, self.disjoint, self.groups, self.membership
+        limits = self.max_groups, self.max_rows
+        asked = encoded("", (FORMAT, charged, call, limits)) + encoded("form", self.form)
+        asked += encoded_mechanism(self.mechanism)
+        return hashlib.blake2b(asked, digest_size=32, person=DOMAIN).hexdigest()
+
+    @property
+    def width(self) -> int:
+        """How many characters each answer is kept with."""
+        candidates = getattr(self.mechanism, "candidates", None)
+        return self.widest if candidates is None else _answers.widest(candidates)

@@ -1,0 +1,383 @@
+"""Is a release with a label charged once, whatever happens, and are its answers always the same?"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fastexp as fx
+from fastexp import Budget, BudgetError, BudgetExceeded, _draw, release_key
+from fastexp._question import Question
+from fastexp.budget import once
+from fastexp.errors import InvalidRecords, InvalidUtilities, ParameterError, ParameterTypeError
+
+MEDIAN = fx.Median(0.1, bounds=(0, 100), step=1)
+CITIES = ["Oslo", "Rome"]
+AGES, CITY = np.arange(100), np.array(CITIES * 50)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "survey.budget"
+
+
+@pytest.fixture
+def budget(path):
+    return Budget.file(path, epsilon=1.0)
+
+
+def score(data, candidate):
+    return data.count(candidate)
+
+
+LABELS = ["tea", 3, 2.5, None, True, b"x", ("a", 1)]
+GROUPED = {"by": CITY, "groups": CITIES}
+RELEASES = {  # mechanism, data, further arguments
+    "utilities": (fx.Exponential(0.1, 1.0), [1.0, 2.0, 3.0], {}),
+    "candidates": (fx.Exponential(0.1, 1.0, candidates=LABELS), np.arange(7.0), {}),
+    "rows": (fx.Exponential(0.1, 1.0), np.zeros((3, 50)), {}),
+    "rows of candidates": (fx.Exponential(0.1, 1.0, candidates=["a", "bb"]), [[1, 2], [3, 4]], {}),
+    "score": (fx.Exponential.from_score(score, ["a", "b"], epsilon=0.1, sensitivity=1.0), "ab", {}),
+    "flip": (fx.PermuteAndFlip(0.1, 1.0), np.zeros(50), {}),
+    "top": (fx.TopK(3, 0.1, 1.0), np.zeros(50), {}),
+    "top of rows": (fx.TopK(2, 0.1, 1.0, candidates=list("abcd")), np.zeros((2, 4)), {}),
+    "common": (fx.MostCommon(0.1, ["a", "b"]), ["a", "b"], {}),
+    "common by": (fx.MostCommon(0.1, ["a", "b"]), ["a", "b"] * 50, GROUPED),
+    "median": (MEDIAN, AGES, {}),
+    "median of floats": (fx.Median(0.1, bounds=(0, 1)), [0.5], {}),
+    "by": (MEDIAN, AGES, GROUPED),
+    "from data": (MEDIAN, AGES, {"by": CITY, "groups": "from-data"}),
+    "persons": (MEDIAN, AGES, GROUPED | {"person": AGES // 2, "max_rows": 2}),
+    "offsets": (MEDIAN, AGES, {"offsets": [0, 30, 100]}),
+    "segments": (MEDIAN, AGES.reshape(4, 25), {"disjoint": True}),
+    "price": (fx.Price(0.1, bounds=(0, 1), step=0.1), [0.3], {}),
+    "laplace": (fx.Laplace(0.1, 1, step=1), 10**300, {}),
+    "laplace of floats": (fx.Laplace(0.1, 1.0, step=0.5, bounds=(0, 9)), 3.3, {}),
+}
+
+
+def equal(first, second) -> bool:
+    """Also in type, all the way down."""
+    if type(first) is not type(second):
+        return False
+    if isinstance(first, np.ndarray):
+        return first.dtype == second.dtype and np.array_equal(first, second)
+    if isinstance(first, (list, tuple)):
+        return len(first) == len(second) and all(map(equal, first, second))
+    return first == second
+
+
+class Untouchable:
+    """Data whose values must not be looked at."""
+
+    def __array__(self, *_, **__):
+        raise AssertionError("the data were read")
+
+    __len__ = __iter__ = __getitem__ = __call__ = __array__
+
+
+def never(*_):
+    raise AssertionError("drawn again")
+
+
+@pytest.mark.filterwarnings("ignore::fastexp.errors.PrivacyWarning")
+@pytest.mark.parametrize("kind", RELEASES)
+def test_a_retry_gives_the_answers_and_costs_nothing(kind, budget, path):
+    mechanism, data, how = RELEASES[kind]
+    first = mechanism.release(data, budget=budget, label="q", **how)
+    spent, lines = budget.spent, path.read_bytes()
+    for again in (budget, Budget.file(path)):
+        for _ in range(2):
+            assert equal(mechanism.release(data, budget=again, label="q", **how), first)
+    assert (budget.spent, budget.charges, path.read_bytes()) == (spent, 1, lines)
+    kept = budget.answers("q")
+    assert equal(tuple(kept) if kind == "from data" else kept, first)
+    assert [p.name for p in path.parent.iterdir()] == [path.name]  # no locks are left
+
+
+def test_no_budget_in_memory_keeps_anything():
+    budget = Budget(1.0)
+    for _ in range(2):
+        MEDIAN.release(AGES, budget=budget, label="q")
+    assert budget.charges == 2
+    with pytest.raises(BudgetError, match="in memory keeps no answers"):
+        budget.answers("q")
+
+
+def test_without_a_label_every_call_is_charged(budget):
+    for _ in range(2):
+        MEDIAN.release(AGES, budget=budget)
+    assert budget.charges == 2
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "call"),
+    [(MEDIAN, {}), (fx.Laplace(0.1, 1, step=1), {}), (fx.MostCommon(0.1, ["a", "b"]), {})],
+)
+def test_a_retry_looks_at_no_record(mechanism, call, budget):
+    data = 5 if isinstance(mechanism, fx.Laplace) else ["a"] if call else [1, 2]
+    first = mechanism.release(data, budget=budget, label="q")
+    assert mechanism.release(Untouchable(), budget=budget, label="q") == first
+
+
+def test_changed_data_change_nothing(budget):
+    first = MEDIAN.release(AGES, budget=budget, label="q", **GROUPED)
+    other = MEDIAN.release(AGES[:4] * 0, budget=budget, label="q", by=CITY[:4], groups=CITIES)
+    assert equal(first, other)
+    assert budget.charges == 1
+
+
+def test_a_key_is_not_part_of_the_question(budget):
+    first = MEDIAN.release(AGES, budget=budget, label="q", key=release_key(), **GROUPED)
+    assert equal(MEDIAN.release(AGES, budget=budget, label="q", **GROUPED), first)
+    one = MEDIAN.release(AGES, budget=budget, label="all")
+    assert MEDIAN.release(AGES, budget=budget, label="all", key=release_key()) == one
+    drink = fx.MostCommon(0.1, ["a", "b"])
+    cup = drink.release(["a", "b"], budget=budget, label="cup", key=release_key())
+    assert drink.release(["b"], budget=budget, label="cup") == cup
+
+
+def test_a_retry_under_a_key_was_charged_twice(budget):
+    key = release_key()
+    tight = Budget.file(budget._ledger.path + "2", epsilon=0.1)
+    found = [MEDIAN.release(AGES, key=key, label="q", budget=tight) for _ in range(3)]
+    assert len(set(found)) == 1
+    assert tight.remaining == 0.0
+
+
+OTHERS = {
+    "mechanism": (fx.Quantile(0.6, 0.1, bounds=(0, 100), step=1), {}),
+    "epsilon": (fx.Median(0.2, bounds=(0, 100), step=1), {}),
+    "bounds": (fx.Median(0.1, bounds=(0, 101), step=1), {}),
+    "relation": (fx.Median(0.1, bounds=(0, 100), step=1, neighbors="replace"), {}),
+    "nan": (MEDIAN, {"nan": "drop"}),
+    "groups": (MEDIAN, {"groups": ["Rome", "Oslo"]}),
+    "more groups": (MEDIAN, {"groups": [*CITIES, "Bern"]}),
+    "no groups": (MEDIAN, {"by": None, "groups": None}),
+    "limits": (MEDIAN, {"max_rows": 2}),
+    "person": (MEDIAN, {"person": AGES}),
+    "membership": (MEDIAN, {"membership": "public"}),
+    "segments": (MEDIAN, {"by": None, "groups": CITIES, "offsets": [0, 50, 100]}),
+}
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_another_question_is_refused_and_nothing_is_read(kind, path, monkeypatch):
+    relation = "replace" if kind in ("relation", "membership") else "add-remove"
+    budget = Budget.file(path, epsilon=9.0, neighbors=relation)
+    MEDIAN.release(AGES, budget=budget, label="q", **GROUPED)
+    before = path.read_bytes()
+    mechanism, changed = OTHERS[kind]
+    for module in (fx.mechanisms._number, fx.grouped.verbs):
+        monkeypatch.setattr(
+            module, "intake" if "_number" in module.__name__ else "segments_of", never
+        )
+    with pytest.raises(BudgetError, match=r"label 'q' names another question in .* another label"):
+        mechanism.release(AGES, budget=budget, label="q", **GROUPED | changed)
+    assert path.read_bytes() == before
+
+
+def test_a_matrix_and_its_disjointness_are_part_of_the_question(budget):
+    rows = np.zeros((2, 5))
+    fx.Exponential(0.1, 1.0).release(rows, budget=budget, label="q")
+    for data, how in ((rows[:1], {}), (rows[0], {}), (rows, {"disjoint": True})):
+        with pytest.raises(BudgetError, match="another question"):
+            fx.Exponential(0.1, 1.0).release(data, budget=budget, label="q", **how)
+    assert budget.charges == 1
+
+
+def test_a_failure_uses_the_label_up(budget, path):
+    with pytest.raises(InvalidRecords):
+        MEDIAN.release([1.0, np.nan], budget=budget, label="q")
+    with pytest.raises(InvalidUtilities):
+        fx.Exponential(0.1, 1.0).release([1.0, np.nan], budget=budget, label="u")
+    with pytest.raises(InvalidRecords):
+        fx.RandomizedResponse(0.1).release(
+            [2],
+            budget=Budget.file(path.with_name("replace"), epsilon=1.0, neighbors="replace"),
+            label="bits",
+        )
+    for again in (budget, Budget.file(path)):
+        with pytest.raises(BudgetError, match=r"label 'q' is used up .* charged and failed"):
+            MEDIAN.release([1.0], budget=again, label="q")
+        with pytest.raises(BudgetError, match="label 'u' is used up"):
+            fx.Exponential(0.1, 1.0).release([1.0, 2.0], budget=again, label="u")
+        with pytest.raises(BudgetError, match="label 'q' is used up"):
+            again.answers("q")
+    assert [entry["state"] for entry in budget.log()] == ["failed", "failed"]
+    assert budget.spent == 0.2
+
+
+def test_the_form_of_data_is_looked_at_after_the_charge(budget):
+    with pytest.raises(ParameterTypeError):
+        fx.Exponential(0.1, 1.0).release([object(), None], budget=budget, label="q")
+    assert budget.charges == 1
+
+
+@pytest.mark.parametrize("interruption", [KeyboardInterrupt, SystemExit])
+def test_an_interruption_is_no_failure(budget, monkeypatch, interruption):
+    def interrupted(*_):
+        raise interruption
+
+    monkeypatch.setattr(_draw, "release", interrupted)
+    with pytest.raises(interruption):
+        fx.Exponential(0.1, 1.0).release([1.0, 2.0], budget=budget, label="q")
+    monkeypatch.undo()
+    assert [entry["state"] for entry in budget.log()] == ["open"]
+    with pytest.raises(BudgetError, match="has no answers under the label 'q'"):
+        budget.answers("q")
+    assert fx.Exponential(0.1, 1.0).release([1.0, 2.0], budget=budget, label="q") in (0, 1)
+    assert budget.charges == 1
+
+
+def test_what_does_not_fit_is_neither_charged_nor_read(path, monkeypatch):
+    budget = Budget.file(path, epsilon=0.1)
+    MEDIAN.release(AGES, budget=budget, label="q")
+    before = path.read_bytes()
+    with pytest.raises(BudgetExceeded):
+        MEDIAN.release(Untouchable(), budget=budget, label="r")
+    assert path.read_bytes() == before
+    assert MEDIAN.release(AGES, budget=budget, label="q") == budget.answers("q")
+
+
+def test_labels_are_lines_of_text(budget):
+    for bad in ("", 3, b"q"):
+        with pytest.raises(ParameterTypeError, match="label must be text that is not empty"):
+            MEDIAN.release(AGES, budget=budget, label=bad)
+    for bad in ("a\nb", "\x1b[31m", "a\u202eb", "\ud800", "x" * 201):
+        with pytest.raises(ParameterError, match="label must be a line of at most 200 printable"):
+            MEDIAN.release(AGES, budget=budget, label=bad)
+    with pytest.raises(ParameterError, match="label goes together with budget"):
+        fx.Exponential(0.1, 1.0).release([1.0, 2.0], label="q")
+    assert budget.charges == 0
+    for good in ("x" * 200, "Zürich, 東京, 🙂", '"}\\', " "):
+        found = MEDIAN.release(AGES, budget=budget, label=good)
+        assert Budget.file(budget._ledger.path).answers(good) == found
+    assert [entry["label"] for entry in budget.log()][1] == "Zürich, 東京, 🙂"
+
+
+def test_what_cannot_be_named_is_refused_before_the_charge(budget):
+    odd = fx.Exponential(0.1, 1.0, candidates=[frozenset("a"), "b"])
+    with pytest.raises(ParameterTypeError, match="candidates must hold text, bytes, numbers"):
+        odd.release([1.0, 2.0], budget=budget, label="q")
+    scored = fx.Exponential.from_score(lambda d, c: 0, ["a", "b"], epsilon=0.1, sensitivity=1.0)
+    with pytest.raises(ParameterTypeError, match=r"score must hold .* functions of a module"):
+        scored.release(["a"], budget=budget, label="q")
+    assert budget.charges == 0
+    assert odd.release([1.0, 2.0], budget=budget) in odd.candidates
+
+
+# ---- several at once ----
+
+
+def test_threads_wait_and_get_the_same(budget):
+    drawn, start = [], threading.Barrier(8)
+    other = Budget.file(budget._ledger.path)
+
+    def draw():
+        drawn.append(threading.get_ident())
+        threading.Event().wait(0.2)
+        return int.from_bytes(os.urandom(4), "big")
+
+    def ask(i):
+        start.wait(timeout=60)
+        return once(budget if i % 2 else other, "q", Question(MEDIAN), draw)
+
+    with ThreadPoolExecutor(8) as pool:
+        found = set(pool.map(ask, range(8)))
+    assert len(drawn) == len(found) == budget.charges == 1
+
+
+def test_while_one_draws_others_may_charge(budget):
+    def draw():
+        Budget.file(budget._ledger.path).charge(MEDIAN.guarantee)
+        MEDIAN.release(AGES, budget=budget)
+        return 7
+
+    assert once(budget, "q", Question(MEDIAN), draw) == 7
+    assert budget.charges == 3
+
+
+def test_a_label_within_the_draw_of_another_is_refused(budget):
+    question = Question(MEDIAN)
+    for outer, inner in (("q", "q"), ("r", "s")):
+        with pytest.raises(BudgetError, match="cannot be made while another one draws"):
+            once(budget, outer, question, lambda name=inner: once(budget, name, question, never))
+    MEDIAN.release(AGES, budget=budget, label="later")
+
+
+# ---- answers in a file of their own ----
+
+MANY = {"by": AGES, "groups": list(range(1000))}
+
+
+def test_many_answers_lie_beside_the_ledger(budget, path):
+    found = MEDIAN.release(AGES, budget=budget, label="q", **MANY)
+    beside = [p for p in path.parent.iterdir() if p != path]
+    assert len(beside) == 1
+    assert beside[0].suffix == ".answers"
+    assert beside[0].stem == json.loads(path.read_text().splitlines()[-1])["beside"]
+    if os.name == "posix":
+        assert beside[0].stat().st_mode & 0o777 == 0o600
+    again = Budget.file(path)
+    assert equal(MEDIAN.release([], budget=again, label="q", by=[], groups=MANY["groups"]), found)
+    assert equal(again.answers("q"), found)
+
+
+@pytest.mark.parametrize("harm", ["missing", "empty", "altered", "longer"])
+def test_missing_or_altered_answers_are_never_drawn_anew(budget, path, harm, monkeypatch):
+    MEDIAN.release(AGES, budget=budget, label="q", **MANY)
+    (file,) = path.parent.glob("*.answers")
+    raw = file.read_bytes()
+    if harm == "missing":
+        file.unlink()
+    else:
+        altered = raw[:99] + bytes([raw[99] ^ 1]) + raw[100:]
+        file.write_bytes({"empty": b"", "altered": altered, "longer": raw + b" "}[harm])
+    monkeypatch.setattr(fx.grouped.verbs, "segments_of", never)
+    message = "cannot be used: No such file" if harm == "missing" else "was changed: it is not used"
+    for attempt in (
+        lambda: MEDIAN.release(AGES, budget=budget, label="q", **MANY),
+        lambda: Budget.file(path).answers("q"),
+    ):
+        with pytest.raises(BudgetError, match=rf"^the file of answers .* {message}"):
+            attempt()
+    assert budget.charges == 1
+
+
+def test_answers_are_found_by_any_name_of_the_ledger(budget, path, tmp_path):
+    other = tmp_path / "folder"
+    other.mkdir()
+    (other / "link").symlink_to(path)
+    found = MEDIAN.release(AGES, budget=Budget.file(other / "link"), label="q", **MANY)
+    assert equal(budget.answers("q"), found)
+    assert [p.name for p in other.iterdir()] == ["link"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"array": "int64", "shape": [2], "values": [1]}',
+        "{}",
+        '{"array": "int64", "shape": [1], "values": [1.5]}',
+        '{"array": "object", "shape": [], "values": []}',
+        '{"tuple": 3}',
+        '{"Decimal": "x"}',
+        '{"Fraction": "1/0"}',
+        '{"bytes": 3}',
+        '{"other": 1}',
+    ],
+)
+def test_answers_that_are_none_are_damage(budget, path, text):
+    MEDIAN.release(AGES, budget=budget, label="q")
+    lines = path.read_text().splitlines(keepends=True)
+    entry = json.loads(lines[-1]) | {"answers": json.loads(text)}
+    path.write_text("".join(lines[:-1]) + json.dumps(entry) + "\n")
+    with pytest.raises(BudgetError, match="is damaged, or is no budget: the answers under 'q'"):
+        Budget.file(path).answers("q")
