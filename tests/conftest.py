@@ -1,12 +1,19 @@
-"""What a test report says about the machine."""
+"""What a test report says about the machine, and which tests are fast."""
 
 from __future__ import annotations
 
 import platform
+import sys
+from collections.abc import Iterator
+from multiprocessing.process import BaseProcess
 
 import llvmlite
 import numba
 import numpy as np
+import pytest
+
+TIERS = ("slow", "statistical", "engines", "process", "proof")
+started: list[str] = []  # processes of Python, by the test that is running
 
 
 def pytest_report_header() -> str:
@@ -14,3 +21,34 @@ def pytest_report_header() -> str:
         f"numpy {np.__version__}, numba {numba.__version__}, llvmlite {llvmlite.__version__}, "
         f"{platform.machine()}"
     )
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` chooses
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if not any(item.get_closest_marker(tier) for tier in TIERS):
+            item.add_marker("fast")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Fail a test that starts a process without saying so: it would slow the fast ones."""
+    started.clear()
+    yield
+    if started and item.get_closest_marker("process") is None:
+        pytest.fail(f"it starts a process ({started[0]}): mark it `pytest.mark.process`")
+
+
+def _watch(event: str, arguments: tuple[object, ...]) -> None:
+    # Of other programs there are few, and libraries start them for reasons of their own.
+    if event == "os.fork" or (event == "subprocess.Popen" and sys.executable in arguments[1]):
+        started.append(event)
+
+
+def _start(process: BaseProcess, start=BaseProcess.start) -> None:
+    started.append(process.name)  # spawned ones raise no audit event
+    start(process)
+
+
+sys.addaudithook(_watch)
+BaseProcess.start = _start

@@ -161,6 +161,7 @@ def test_only_the_command_line_prints():
     assert printers <= {"cli"}
 
 
+@pytest.mark.process
 def test_importing_compiles_and_imports_nothing():
     code = (
         "import sys, fastexp; assert not {'numba', 'numpy', 'llvmlite'} & set(sys.modules);"

@@ -51,6 +51,7 @@ class TestTexts:
             for part in slices(pa.array(some(WORDS, 60, gaps), kind)):
                 assert read(part) == part.to_pylist()
 
+    @pytest.mark.engines
     def test_views_into_several_buffers_out_of_order(self):
         """Joined strings of Polars: every piece brings buffers, a filter leaves holes in them."""
         pieces = [
@@ -66,11 +67,13 @@ class TestTexts:
         ):
             assert read(series) == series.to_list()
 
+    @pytest.mark.engines
     @pytest.mark.parametrize("order", [[0, 2, 1, 3], [1, 2, 3], [3, 0], [2, 2], [0, 1, 2, 3]])
     def test_views_that_follow_each_other_or_seem_to(self, order):
         texts = [f"thirteen byt{i}" for i in range(4)]
         assert read(pl.Series(texts).gather(order)) == [texts[i] for i in order]
 
+    @pytest.mark.engines
     def test_views_longer_than_a_block(self):
         texts = ["x" * 50_000, "", "short", "y" * 3, "z" * 40_000, "w" * 13] * 3
         assert read(pl.Series(texts)) == texts
@@ -192,6 +195,7 @@ OTHERS = {
 
 
 class TestOtherTypes:
+    @pytest.mark.engines
     @pytest.mark.parametrize("form", OTHERS)
     def test_are_told_and_not_read(self, form):
         data = OTHERS[form]
@@ -209,6 +213,7 @@ class TestOtherTypes:
         assert _arrow.column(pa.nulls(3))[0].valid.tolist() == [False] * 3
         assert _arrow.column(pa.nulls(0))[0].valid is None
 
+    @pytest.mark.engines
     def test_frames_are_no_columns_and_columns_are_no_frames(self):
         for frame in (pl.DataFrame({"a": [1]}), pa.table({"a": [1]}), pa.array([{"a": 1}])):
             with pytest.raises(

@@ -19,6 +19,8 @@ from fastexp import _arrow
 
 from .checks_arrow import RNG, framed, read, rows
 
+pytestmark = pytest.mark.engines
+
 
 class TestProducers:
     VALUES = [3, None, -1, 7] * 5
@@ -142,6 +144,7 @@ def test_values_outlive_the_producer():
     assert len(noise) == 50
 
 
+@pytest.mark.slow
 def test_no_memory_is_kept():
     """Neither objects of Python nor memory of the producer, after 10^4 reads."""
     whole = pa.array([[1.0, None], None, [2.0]] * 100)
@@ -176,6 +179,7 @@ def test_threads_read_the_same_data():
     assert out == [True] * 40
 
 
+@pytest.mark.process
 def test_pyarrow_is_not_needed():
     code = (
         "import sys; sys.modules['pyarrow'] = None\n"

@@ -28,9 +28,12 @@ FUSED = re.compile(r"\bv?fn?m(add|sub)\w*\b")
 CALL = re.compile(r"\bcall\w*\s+\*?\(?%?(\S+)")
 LIBM = re.compile(r"[$\s](exp|log|pow|exp2|log2|floor|fma)f?(@\w+)?\b(?!:)")
 
-pytestmark = pytest.mark.skipif(
-    platform.machine() not in ("x86_64", "AMD64"), reason="reads x86-64 assembly"
-)
+pytestmark = [
+    pytest.mark.proof,
+    pytest.mark.skipif(
+        platform.machine() not in ("x86_64", "AMD64"), reason="reads x86-64 assembly"
+    ),
+]
 
 
 def build_in_turns() -> None:

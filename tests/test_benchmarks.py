@@ -47,6 +47,8 @@ def test_case_ids_are_unique() -> None:
     assert len(BY_ID) == len(CASES)
 
 
+@pytest.mark.process
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_every_case_runs_at_toy_size(case: Case) -> None:
     """Each entry is measured and checked, or declared absent with a reason."""
@@ -129,6 +131,7 @@ WRONG: dict[str, Callable[[Case], Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", dict.fromkeys(case.name for case in CASES))
 def test_every_check_can_fail(name: str) -> None:
     toy = next(case for case in CASES if case.name == name).toy()
@@ -445,6 +448,7 @@ def test_the_checks_of_floors() -> None:
         checks_numbers.highest(work, [work.records.min()])
 
 
+@pytest.mark.process
 def test_calls_without_avx512_code_are_made_elsewhere() -> None:
     """The other process has none, answers, times itself, and hands its errors on."""
     prepare = other_dispatch.without_avx512(floors_numbers.numpy_max)
@@ -482,6 +486,7 @@ def test_the_window_is_the_exponential_mechanism_on_all_gaps() -> None:
         checks_numbers.median(work, [call() for _ in range(3_000)])
 
 
+@pytest.mark.slow
 def test_draws_from_a_sorted_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sizes = ["--records", "20000", "--rounds", "1", "--folder", str(tmp_path)]
     assert sorted_file.main(sizes) == 0

@@ -45,6 +45,7 @@ def answers(name: str, work: GroupWork, count: int) -> list[Any]:
 SIZES = ((40, 30, 1.0), (12, 2_000, 1.0), (60, 3, 0.2), (3, 2, 1.0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rows", "k", "epsilon"), SIZES)
 @pytest.mark.parametrize("name", PEERS)
 def test_peers_draw_from_the_exponential_mechanism(
@@ -85,6 +86,7 @@ def first_gaps(work: GroupWork, draws: Any) -> Any:
     return zip(work.starts.tolist(), (work.starts + work.gaps).tolist(), draws, strict=True)
 
 
+@pytest.mark.engines
 def test_answers_of_engines_are_put_in_order() -> None:
     work = GroupWork(5, rows=4)
     groups, found = np.array([2, 0, 3, 1]), np.array([12.0, 10.0, 13.0, 11.0])
@@ -117,6 +119,7 @@ def test_one_thread_has_the_same_inputs() -> None:
     assert np.array_equal(*same)
 
 
+@pytest.mark.process
 def test_engines_have_as_many_threads_as_the_case() -> None:
     """Polars asks its process's environment."""
     place = Path("/proc")
@@ -129,6 +132,7 @@ def test_engines_have_as_many_threads_as_the_case() -> None:
         assert b"POLARS_MAX_THREADS=%d" % threads in told
 
 
+@pytest.mark.slow
 def test_a_call_that_takes_much_memory_fails() -> None:
     toy = next(case for case in CASES if case.name == "group_memory").toy()
     if not fresh_memory.CLEAR.exists():

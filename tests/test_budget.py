@@ -288,6 +288,7 @@ def in_child(action) -> str:
     return said
 
 
+@pytest.mark.process
 @posix
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_forked_child_cannot_spend_what_is_in_memory():
@@ -302,6 +303,7 @@ def test_a_forked_child_cannot_spend_what_is_in_memory():
     budget.charge(promise(0.75))
 
 
+@pytest.mark.process
 @posix
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_forked_child_spends_from_the_same_file(path):
@@ -360,6 +362,7 @@ def spender(path: Path, limit: float) -> subprocess.Popen[str]:
     )
 
 
+@pytest.mark.process
 def test_processes_cannot_overspend(path):
     """Three at once, which all try to create the file and spend all of it."""
     running = [spender(path, 6.0) for _ in range(3)]
@@ -375,6 +378,7 @@ def test_processes_cannot_overspend(path):
     assert [p.name for p in path.parent.iterdir()] == [path.name]  # no drafts are left
 
 
+@pytest.mark.process
 @posix
 def test_killed_processes_neither_lose_nor_repeat_a_charge(path):
     """Whatever was confirmed is in the file, and at most one charge more for each kill."""

@@ -111,6 +111,7 @@ class TestForms:
         self.check(self.values, offsets=list(self.offsets), groups=np.array(CITIES))
         self.check(np.append(1e9, self.values), offsets=self.offsets + 1, groups=CITIES)
 
+    @pytest.mark.engines
     def test_lists(self):
         lists = [self.values[a:b].tolist() for a, b in zip(self.offsets, self.offsets[1:])]  # noqa: B905
         self.check(pl.Series(lists), groups=CITIES)
@@ -128,6 +129,7 @@ class TestForms:
         with pytest.raises(InvalidRecords, match=r"^records must not be missing"):
             self.check(pa.array(gaps), groups=CITIES)
 
+    @pytest.mark.engines
     def test_columns(self):
         order = np.random.default_rng(2).permutation(N)
         rent, city = RENT[order], CITY[order]
@@ -207,6 +209,7 @@ class TestKeys:
         assert isinstance(found[0], float)
         assert isinstance(MEDIAN.release(RENT, key=KEY, label="all"), int)
 
+    @pytest.mark.engines
     def test_the_most_common(self):
         mechanism = fx.MostCommon(epsilon=0.01, candidates=["a", "b", "c"])
         labels = RNG.choice(["a", "b", "c", "d"], N)
@@ -254,6 +257,7 @@ class TestGroups:
         found = MEDIAN.release(values, by=CITY, groups=CITIES, key=KEY, label="q")
         assert (found == MEDIAN.release(RENT, by=CITY, groups=CITIES, key=KEY, label="q")).all()
 
+    @pytest.mark.engines
     def test_nobodys_rows_do_not_count(self):
         by = pl.Series(CITY).to_frame("c").select(pl.col("c").replace("Private", None))["c"]
         found = MEDIAN.release(RENT, by=by, groups=CITIES, key=KEY, label="q")
@@ -313,12 +317,14 @@ class TestGaps:
         """Samples: of keyed releases the policy is part of the question."""
         return MEDIAN.sample(values, 3, by=CITY, groups=CITIES, rng=7, **how)
 
+    @pytest.mark.engines
     def test_raise(self):
         with pytest.raises(InvalidRecords, match=r"^records must not be missing"):
             self.of(self.GAPS)
         with pytest.raises(InvalidRecords, match=r"^records must not be missing"):
             self.of(pl.Series(RENT).to_frame("x").select(pl.col("x").shift(1))["x"])
 
+    @pytest.mark.engines
     def test_drop(self):
         kept = ~np.isnan(self.GAPS)
         expected = MEDIAN.sample(RENT[kept], 3, by=CITY[kept], groups=CITIES, rng=7)
@@ -326,6 +332,7 @@ class TestGaps:
         nulls = pl.Series(self.GAPS).fill_nan(None)
         assert (self.of(nulls, nan="drop") == expected).all()
 
+    @pytest.mark.engines
     @pytest.mark.parametrize(("nan", "bound"), [("lower", 0), ("upper", 5000)])
     def test_bounds(self, nan, bound):
         filled = np.where(np.isnan(self.GAPS), bound, RENT)
@@ -365,6 +372,7 @@ class TestPersons:
     def test_limits_change_the_records(self):
         assert (self.of() != self.of(max_groups=4, max_rows=6)).any()
 
+    @pytest.mark.engines
     def test_order_and_form_do_not_matter(self):
         order = np.random.default_rng(8).permutation(N)
         found = self.of()
@@ -375,6 +383,7 @@ class TestPersons:
         shuffled = self.of(RENT[order], CITY[order], pl.Series(names[order]))
         assert (shuffled == named).all()
 
+    @pytest.mark.engines
     def test_rows_of_nobody_do_not_count(self):
         person = (
             pl.Series(self.PERSON)
@@ -484,6 +493,7 @@ LABELS = [["a", "b", None, "a"], [], None, ["c", "z", "c", "c"]]
 
 
 class TestListsOfLabels:
+    @pytest.mark.engines
     def test_texts(self):
         mechanism = fx.MostCommon(epsilon=50.0, candidates=["a", "b", "c"])
         for column in (
@@ -602,6 +612,7 @@ class TestWhatMeansNothing:
         assert caught[0].filename == __file__
 
 
+@pytest.mark.engines
 def test_persons_may_be_hashes():
     """Unsigned ones beyond int64."""
     person = (np.arange(N) // 6).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)

@@ -61,6 +61,7 @@ def files(copy: Path) -> list[Path]:
     return sorted(p for p in (copy / "cache").rglob("*") if p.is_file())
 
 
+@pytest.mark.process
 def test_the_second_process_finds_the_first_ones_code(copy):
     first = run(copy)
     (kept,) = files(copy)
@@ -77,6 +78,7 @@ def edit(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new))
 
 
+@pytest.mark.process
 def test_an_edited_kernel_is_compiled_again(copy):
     value, folder = run(copy)
     edit(copy / "fastexp/kernels/logexp.py", "p = 1.0 + (r", "p = 2.0 + (r")
@@ -86,6 +88,7 @@ def test_an_edited_kernel_is_compiled_again(copy):
     assert len(files(copy)) == 2
 
 
+@pytest.mark.process
 def test_an_edited_flag_or_intrinsic_compiles_all_again(copy):
     run(copy)
     edit(copy / "fastexp/_jit.py", "bitcast(args[0], context.get_value_type(target))", "_wrong()")
@@ -120,6 +123,7 @@ print(out[0], None)
 """
 
 
+@pytest.mark.process
 def test_an_edit_two_imports_away_compiles_its_dependents_again_and_no_other_kernel(copy):
     """A kernel in a folder calls a helper in a file, which names a constant in a third one."""
     kernels = copy / "fastexp/kernels"
@@ -154,6 +158,7 @@ path.write_text(path.read_text().replace("p = 1.0 + (r", "p = 2.0 + (r"))
 """
 
 
+@pytest.mark.process
 def test_a_file_that_was_edited_after_its_import_is_not_what_is_cached(copy):
     """The process runs the old text, and the new one's hash would name its code."""
     assert run(copy, EDITED_AFTER_THE_IMPORT + RUN) == (pytest.approx(2.718281828459045), "None")
@@ -244,6 +249,7 @@ class TestSources:
             assert {f.__module__ for f in functions} <= modules.keys(), kernel.name
 
 
+@pytest.mark.process
 def test_processes_that_fill_the_cache_at_once_get_right_code(copy):
     processes = [start(copy) for _ in range(4)]
     results = [p.communicate(timeout=100) for p in processes]
@@ -253,6 +259,7 @@ def test_processes_that_fill_the_cache_at_once_get_right_code(copy):
     assert run(copy)[0] == pytest.approx(2.718281828459045)
 
 
+@pytest.mark.process
 def test_a_changed_option_is_another_folder(copy):
     _, folder = run(copy)
     _, other = run(copy, NUMBA_OPT="1")
@@ -262,6 +269,7 @@ def test_a_changed_option_is_another_folder(copy):
     assert len({folder, other, third, cpu}) == 4
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("place", ["/proc/nowhere", "/dev/null/x", "/sys/x"])
 def test_no_writable_folder_is_no_error(copy, place):
     value, folder = run(copy, FASTEXP_CACHE_DIR=place)
@@ -269,11 +277,13 @@ def test_no_writable_folder_is_no_error(copy, place):
     assert value == pytest.approx(2.718281828459045)
 
 
+@pytest.mark.process
 def test_the_cache_can_be_switched_off(copy):
     assert run(copy, FASTEXP_CACHE="0")[1] == "None"
     assert files(copy) == []
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("damage", [b"", b"torn", b"\x80\x04."])
 def test_a_damaged_file_is_compiled_again(copy, damage):
     value, _ = run(copy)

@@ -64,6 +64,7 @@ NUMBERS = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(st.lists(NUMBERS, max_size=4))
 def test_texts_are_the_numbers_that_python_reads(texts: list[str]) -> None:

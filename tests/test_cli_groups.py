@@ -123,6 +123,7 @@ WHICH = ["median", "quantile", "price", "select"]
 # ---- the answers are the mechanism's ----
 
 
+@pytest.mark.engines
 @pytest.mark.parametrize("by", ["city", "code"])
 @pytest.mark.parametrize("which", WHICH)
 @pytest.mark.parametrize("reader", READERS, indirect=True)
@@ -144,6 +145,7 @@ def test_keyed_answers_are_those_of_python(
     assert (shown["label"], shown["private"]) == (label, True)
 
 
+@pytest.mark.engines
 @pytest.mark.parametrize("which", WHICH)
 @pytest.mark.parametrize("reader", READERS[:2], indirect=True)
 def test_seeded_draws_are_those_of_python(run: Run, files, reader: str, which: str) -> None:
@@ -158,6 +160,7 @@ def test_seeded_draws_are_those_of_python(run: Run, files, reader: str, which: s
     assert values(shown, "observed" if which == "select" else "values") == exact.tolist()
 
 
+@pytest.mark.engines
 @pytest.mark.parametrize("person", ["tenant", "id"])
 @pytest.mark.parametrize("reader", READERS, indirect=True)
 def test_persons_are_bounded_as_in_python(run: Run, files, reader: str, person: str) -> None:
@@ -177,6 +180,7 @@ def test_persons_are_bounded_as_in_python(run: Run, files, reader: str, person: 
     assert (shown["persons"], shown["promised"]["epsilon"]) == ("enforced", 0.04)
 
 
+@pytest.mark.engines
 @pytest.mark.parametrize("nan", ["lower", "upper"])
 @pytest.mark.parametrize("reader", READERS[:2], indirect=True)
 def test_gaps_may_be_bounds(run: Run, files, reader: str, nan: str) -> None:
@@ -198,6 +202,7 @@ def test_a_gap_in_a_group_that_is_not_listed_is_none(run: Run, tmp_path: Path) -
     assert err == "fastexp: error: records must not be missing or NaN (see --nan)\n"
 
 
+@pytest.mark.engines
 def test_groups_from_the_data(run: Run, files) -> None:
     made, column, how = mechanism("median")
     data = frame()
@@ -218,6 +223,7 @@ def test_groups_from_the_data(run: Run, files) -> None:
             assert values(shown) == exact.tolist()
 
 
+@pytest.mark.engines
 def test_columns_of_every_kind_that_parquet_has(run: Run, files, tmp_path: Path) -> None:
     data = frame().with_columns(
         pl.col("city").cast(pl.Categorical),
@@ -306,6 +312,7 @@ def test_the_list_decides_for_csv(run: Run, tmp_path: Path, listed: str, keys: s
     assert all(values(shown)[i] == cells[g] for i, g in enumerate(groups) if g != 0)
 
 
+@pytest.mark.engines
 def test_parquet_decides_for_its_lists(run: Run, files, tmp_path: Path) -> None:
     lists = tmp_path / "lists.parquet"
     pl.DataFrame({"city": CITIES, "code": CODES, "x": [0.5, 1.5, 2.5, 3.5]}).write_parquet(lists)
@@ -336,6 +343,7 @@ LISTS = [
 ]
 
 
+@pytest.mark.engines
 @pytest.mark.parametrize(("content", "text"), LISTS)
 def test_faults_of_a_list_are_named(run: Run, files, tmp_path, content: str, text: str) -> None:
     path = tmp_path / "g.txt"
@@ -348,6 +356,7 @@ def test_faults_of_a_list_are_named(run: Run, files, tmp_path, content: str, tex
 # ---- promises, budgets ----
 
 
+@pytest.mark.engines
 def test_the_report(run: Run, files) -> None:
     how = [*command("median", files["rents.csv"]), "--by", "city", "--groups", files["cities.txt"]]
     code, out, err = run(*how, "--max-groups", "3", "--max-rows", "2")
@@ -363,6 +372,7 @@ def test_the_report(run: Run, files) -> None:
     assert "enforced: of each person (column 'tenant') at most 1 group and in each" in err
 
 
+@pytest.mark.engines
 def test_replacing_costs_twice_unless_groups_are_public(run: Run, files) -> None:
     how = [*command("median", files["rents.csv"])[:-1], "lower", "--by", "city"]
     how += ["--groups", files["cities.txt"], "--neighbors", "replace"]
@@ -370,6 +380,7 @@ def test_replacing_costs_twice_unless_groups_are_public(run: Run, files) -> None
     assert found(run, *how, "--membership", "public")["promised"]["epsilon"] == 0.02
 
 
+@pytest.mark.engines
 def test_a_budget_is_charged_once_for_the_whole_call(run: Run, files, tmp_path: Path) -> None:
     path = tmp_path / "b.budget"
     run("budget", path, "--epsilon", "0.1")
@@ -392,6 +403,7 @@ def test_a_budget_is_charged_once_for_the_whole_call(run: Run, files, tmp_path: 
 # ---- where answers go ----
 
 
+@pytest.mark.engines
 def test_output_files(run: Run, files, tmp_path: Path, monkeypatch) -> None:
     how = [*command("median", files["rents.parquet"]), "--by", "city", "--groups"]
     how += [files["cities.txt"], "--key", files["a.key"]]
@@ -420,6 +432,7 @@ def test_output_files(run: Run, files, tmp_path: Path, monkeypatch) -> None:
     }
 
 
+@pytest.mark.engines
 def test_draws_as_lists_or_rows(run: Run, files, tmp_path: Path) -> None:
     how = [*command("select", files["rents.csv"]), "--by", "code", "--groups", files["codes.txt"]]
     how += ["--draws", "3", "--seed", "1"]
@@ -452,6 +465,7 @@ def test_a_key_is_made_for_its_owner_and_never_overwritten(run: Run, tmp_path: P
     }
 
 
+@pytest.mark.engines
 def test_other_keys_are_refused_without_showing_them(run: Run, files, tmp_path: Path) -> None:
     how = [*command("median", files["rents.csv"]), "--by", "city", "--groups", files["cities.txt"]]
     bad = tmp_path / "bad.key"
@@ -485,6 +499,7 @@ TOGETHER = [
 ]
 
 
+@pytest.mark.engines
 @pytest.mark.parametrize(("options", "text"), TOGETHER)
 def test_options_that_do_not_go_together(run: Run, files, options: list[str], text: str) -> None:
     given = [option.format(file=files["rents.csv"]) for option in options]
@@ -493,11 +508,13 @@ def test_options_that_do_not_go_together(run: Run, files, options: list[str], te
     assert text in err
 
 
+@pytest.mark.engines
 def test_only_the_exponential_mechanism_has_groups(run: Run, files) -> None:
     how = [*command("select", files["rents.csv"]), "--by", "city", "--groups", "Oslo,Rome"]
     assert "exponential only" in run(*how, "--mechanism", "permute-and-flip")[2]
 
 
+@pytest.mark.engines
 def test_messages_hold_no_data(run: Run, files, tmp_path: Path) -> None:
     path = tmp_path / "bad.csv"
     path.write_text(f"city,rent\nOslo,1\n{MARKER},2\nRome,{MARKER}\n")
@@ -512,6 +529,7 @@ def test_messages_hold_no_data(run: Run, files, tmp_path: Path) -> None:
     assert (code, out, MARKER in err) == (2, "", False)
 
 
+@pytest.mark.engines
 def test_what_parquet_must_hold(run: Run, files, monkeypatch) -> None:
     how = command("median", files["rents.parquet"])
     err = run(*how, "--by", "rooms", "--groups", "1,x")[2]

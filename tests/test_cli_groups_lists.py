@@ -61,6 +61,7 @@ def test_draws_in_a_file_are_called_not_private(run: Run, ask, tmp_path, more) -
 # ---- the data is no list ----
 
 
+@pytest.mark.engines
 @pytest.mark.parametrize("form", ["{}", "{}:city", "{}:nowhere"])
 @pytest.mark.parametrize("kind", ["csv", "parquet", "txt"])
 def test_the_data_is_no_public_list(run: Run, ask, tmp_path: Path, kind: str, form: str) -> None:
@@ -76,6 +77,7 @@ def test_the_data_is_no_public_list(run: Run, ask, tmp_path: Path, kind: str, fo
         assert MARKER not in err
 
 
+@pytest.mark.engines
 def test_a_copy_of_the_data_is_not_shown(run: Run, ask, tmp_path: Path) -> None:
     table = tmp_path / "t.csv"
     table.write_text(f"city\nOslo\n{MARKER}\n{MARKER}\n")

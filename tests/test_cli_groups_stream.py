@@ -93,6 +93,7 @@ def answers(run: Run, *arguments: object) -> list[Any]:
     return [row[next(name for name in row if name != "group")] for row in rows]
 
 
+@pytest.mark.engines
 @pytest.mark.parametrize("arrow", [False, True])
 @pytest.mark.parametrize("file", ["a.csv", "a.parquet"])
 def test_answers_do_not_depend_on_memory_or_batches(
@@ -119,6 +120,7 @@ def test_answers_do_not_depend_on_memory_or_batches(
     assert (code, "as they must with --draws" in err) == (2, True)
 
 
+@pytest.mark.engines
 def test_draws_do_not_depend_on_memory(run: Run, files, small) -> None:
     ask = ["select", files["a.csv"], "--by", "city", "--column", "label", "--candidates"]
     ask += ["red,green,blue", "--epsilon", "0.01", "--groups", files["groups.txt"]]
@@ -132,6 +134,7 @@ def test_draws_do_not_depend_on_memory(run: Run, files, small) -> None:
     assert plain == np.array(made.candidates)[drawn].tolist()
 
 
+@pytest.mark.engines
 @pytest.mark.parametrize("file", ["a.csv", "a.parquet"])
 def test_groups_from_the_data_in_several_passes(run: Run, files, small, file: str) -> None:
     ask = ["median", files[file], *COMMAND, *BOUNDS, "--groups", "from-data", "--key"]
@@ -143,6 +146,7 @@ def test_groups_from_the_data_in_several_passes(run: Run, files, small, file: st
     assert [row["group"] for row in plain] == sorted(set(frame()["city"]))
 
 
+@pytest.mark.engines
 @pytest.mark.parametrize("file", ["a.csv", "a.parquet"])
 def test_groups_beyond_memory_are_read_in_passes(run: Run, files, small, file: str) -> None:
     data = frame()
@@ -186,6 +190,7 @@ def test_the_selection_of_a_group_beyond_memory_has_its_law(
     assert set(small) == {0}
 
 
+@pytest.mark.engines
 def test_persons_must_fit(run: Run, files, small) -> None:
     ask = ["median", files["a.csv"], *COMMAND, *BOUNDS, "--groups", files["groups.txt"]]
     assert answers(run, *ask, "--person", "id")
@@ -194,6 +199,7 @@ def test_persons_must_fit(run: Run, files, small) -> None:
     assert "with --person all rows of listed groups must fit into memory" in err
 
 
+@pytest.mark.engines
 def test_stdin_is_read_once(run: Run, files, small, monkeypatch: pytest.MonkeyPatch) -> None:
     ask = ["median", "-", *COMMAND, *BOUNDS, "--groups", files["groups.txt"]]
     ask += ["--key", files["a.key"]]
@@ -211,6 +217,7 @@ def test_stdin_is_read_once(run: Run, files, small, monkeypatch: pytest.MonkeyPa
     assert "stdin can be read only once" in err
 
 
+@pytest.mark.engines
 @pytest.mark.parametrize("change", [-1, 1])
 def test_a_file_that_changes_is_noticed(run: Run, files, small, monkeypatch, change: int) -> None:
     """More records than were counted must not be written beyond their places."""
@@ -292,6 +299,8 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         path.unlink()
 
 
+@pytest.mark.process
+@pytest.mark.engines
 @pytest.mark.skipif(sys.platform != "linux", reason="kilobytes of resident memory")
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_memory_is_bounded(large: Path, kind: str) -> None:

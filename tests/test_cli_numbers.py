@@ -334,6 +334,7 @@ def source(
     return write
 
 
+@pytest.mark.engines
 @pytest.mark.parametrize(
     "values", [[1, 2, 2, 70], [0.5, -1.25, 99.75, 2.5], [-3, None, 2], [None, 0.1], [2**53 + 1, 7]]
 )
@@ -345,6 +346,7 @@ def test_every_form_of_a_file_gives_the_same_law(run: Run, source, values: list[
     assert [row["probability"] for row in shown["rows"]] == law.probabilities.tolist()
 
 
+@pytest.mark.engines
 def test_missing_records_are_refused_by_default(run: Run, source) -> None:
     how = ["--epsilon", "0.5", "--bounds", "-10", "100"]
     code, out, err = run("median", *source([1, None, 2]), *how)
@@ -352,6 +354,7 @@ def test_missing_records_are_refused_by_default(run: Run, source) -> None:
     assert err == "fastexp: error: records must not be missing or NaN (see --nan)\n"
 
 
+@pytest.mark.engines
 def test_what_npy_and_parquet_must_hold(run: Run, tmp_path: Path) -> None:
     import polars as pl
 
@@ -389,6 +392,7 @@ def test_what_npy_and_parquet_must_hold(run: Run, tmp_path: Path) -> None:
         assert run("median", tmp_path / "f.npy", *how, "--step", "1")[1] == "4\n"
 
 
+@pytest.mark.engines
 def test_decimals_of_parquet(run: Run, tmp_path: Path) -> None:
     from decimal import Decimal
 

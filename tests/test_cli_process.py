@@ -48,6 +48,7 @@ HELPS = [
 ]
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("arguments", [*HELPS, ["--version"], ["demo"]])
 def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
     script = (
@@ -67,6 +68,7 @@ def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
         assert done.stdout
 
 
+@pytest.mark.process
 def test_version() -> None:
     done = run("--version")
     assert (done.returncode, done.stdout) == (0, f"fastexp {fastexp.__version__}\n")
@@ -87,6 +89,7 @@ def test_help_documents_exit_codes_and_json(capsys: pytest.CaptureFixture[str]) 
 # ---- ending ----
 
 
+@pytest.mark.process
 def test_streams_and_exit_codes_of_a_process() -> None:
     done = run(*SELECT, stdin="c\n" + "a\n" * 500)
     assert (done.returncode, done.stdout) == (0, "a\n")
@@ -95,6 +98,7 @@ def test_streams_and_exit_codes_of_a_process() -> None:
     assert (done.returncode, done.stdout) == (2, "")
 
 
+@pytest.mark.process
 @posix
 def test_interrupted_process_ends_with_130() -> None:
     script = (  # where tests run in the background, SIGINT is ignored and that is inherited
@@ -114,6 +118,7 @@ def test_interrupted_process_ends_with_130() -> None:
     assert (process.returncode, out, err) == (130, b"", b"fastexp: interrupted\n")
 
 
+@pytest.mark.process
 @posix
 def test_broken_pipe_is_silent() -> None:
     reading, writing = os.pipe()
@@ -131,6 +136,7 @@ def test_broken_pipe_is_silent() -> None:
     assert (done.returncode, done.stderr) == (1, b"")
 
 
+@pytest.mark.process
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux")
 def test_full_disk_is_a_failure() -> None:
     with Path("/dev/full").open("wb") as full:
@@ -149,6 +155,7 @@ def test_without_stdout_nothing_is_released(
     assert capsys.readouterr().err == "fastexp: there is no stdout\n"
 
 
+@pytest.mark.process
 def test_labels_beyond_the_terminals_alphabet_are_escaped() -> None:
     arguments = [*SELECT[:4], "--candidates", "ä,b", "--epsilon", "50"]
     done = run(*arguments, stdin="c\n" + "ä\n" * 500, PYTHONIOENCODING="ascii")
@@ -158,6 +165,7 @@ def test_labels_beyond_the_terminals_alphabet_are_escaped() -> None:
 # ---- demo ----
 
 
+@pytest.mark.process
 def test_demo_tells_its_story_anywhere(tmp_path: Path) -> None:
     done = run("demo", cwd=tmp_path)
     lines = done.stdout.splitlines()
@@ -182,6 +190,7 @@ def test_demo_in_process(capsys: pytest.CaptureFixture[str]) -> None:
     assert sum(line.startswith("  fastexp demo --records | ") for line in out.splitlines()) == 3
 
 
+@pytest.mark.process
 @posix
 def test_commands_that_the_demo_names_work(tmp_path: Path) -> None:
     commands = json.loads(run("demo", "--json").stdout)["next"]
@@ -285,6 +294,7 @@ def on_terminal(*arguments: str, **environment: str) -> str:
     return shown.decode()
 
 
+@pytest.mark.process
 @posix
 def test_demo_on_a_terminal() -> None:
     fancy = on_terminal("demo", NO_COLOR="")
@@ -295,6 +305,7 @@ def test_demo_on_a_terminal() -> None:
     assert len(fancy.splitlines()) <= 64  # and perhaps the note on compiling
 
 
+@pytest.mark.process
 @posix
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
 def test_first_use_on_a_terminal_explains_the_wait(tmp_path: Path) -> None:

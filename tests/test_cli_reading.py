@@ -189,6 +189,7 @@ def parquet(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.engines
 @pytest.mark.parametrize(
     ("column", "candidates"),
     [
@@ -214,6 +215,7 @@ def test_parquet_columns_take_candidates_as_text(
     assert rows[0]["probability"] == pytest.approx(0.7310585786300049)  # counts 2 and 1
 
 
+@pytest.mark.engines
 def test_candidates_from_a_parquet_column(
     parquet: Path, backend: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -223,6 +225,7 @@ def test_candidates_from_a_parquet_column(
     assert [row["candidate"] for row in rows] == ["2.5", "1.0"]
 
 
+@pytest.mark.engines
 @pytest.mark.parametrize(
     ("column", "candidates", "message"),
     [
@@ -254,6 +257,7 @@ def test_what_is_no_parquet(tmp_path: Path, backend: str) -> None:
         reading.pairs(str(path))
 
 
+@pytest.mark.engines
 def test_parquet_needs_a_reader(parquet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "polars", None)
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)

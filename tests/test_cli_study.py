@@ -178,6 +178,7 @@ def test_disagreement_is_a_failure_after_the_tables(
 # ---- folders ----
 
 
+@pytest.mark.slow
 def test_out_resume_and_report(
     capsys: pytest.CaptureFixture[str], file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -226,6 +227,7 @@ def test_a_page_without_matplotlib(
 # ---- help ----
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("command", [[], ["list"], ["run"], ["resume"], ["report"]])
 def test_help_imports_nothing_heavy(command: list[str]) -> None:
     script = (

@@ -49,6 +49,7 @@ def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str,
 # ---- workers ----
 
 
+@pytest.mark.process
 def test_processes_and_threads_give_the_same_output(
     capsys: pytest.CaptureFixture[str], file: str
 ) -> None:
@@ -131,6 +132,7 @@ def test_a_running_scheduler_is_used_and_left_alone(
     assert (code, "no scheduler answers at tcp://nobody:1" in err) == (1, True)
 
 
+@pytest.mark.process
 @pytest.mark.skipif(find_spec("distributed") is None, reason="dask.distributed is not installed")
 def test_workers_of_dask_give_the_same_output(
     capsys: pytest.CaptureFixture[str], file: str
@@ -147,6 +149,7 @@ def test_workers_of_dask_give_the_same_output(
     assert done.stdout == call(capsys, "run", file)[1]
 
 
+@pytest.mark.process
 @posix
 def test_processes_begun_while_interrupts_are_blocked_do_not_take_them() -> None:
     with pools.interrupts_kept():
@@ -233,6 +236,7 @@ def test_ctrl_c_tells_how_to_go_on(
     assert again == call(capsys, "run", file)[1]
 
 
+@pytest.mark.process
 @posix
 def test_ctrl_c_in_a_process_of_its_own(file: str, tmp_path: Path) -> None:
     folder = tmp_path / "out"

@@ -76,6 +76,7 @@ def test_vectors_of_the_optimum_for_fixed_queries(arguments, delta):
         assert delta <= privacy.nonadaptive_delta(*arguments) <= delta * (1 + 1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("eta", [0.05, 0.7, 3.0])
 @pytest.mark.parametrize("rounds", [1, 2, 3])
 def test_no_pairs_fixed_beforehand_beat_the_optimum_and_some_reach_it(rounds, eta):
@@ -234,6 +235,7 @@ def test_the_gaussian_mechanism_is_covered(rho):
         assert exact <= privacy.zcdp_delta(rho, epsilon) <= 40 * exact
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(st.floats(1e-8, 10.0), st.floats(1e-12, 0.5), st.integers(1, 300))
 def test_epsilon_and_delta_are_inverse(amount, delta, rounds):

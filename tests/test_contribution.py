@@ -180,6 +180,7 @@ def test_hardly_any_rows(n):
     assert Rows([-1] * n, [0] * n, [3] * n, [7] * n, []).kept(1, 1).tolist() == [False] * n
 
 
+@pytest.mark.statistical
 class TestTheChoiceIsUniform:
     keys = tuple(hashlib.sha256(bytes([i % 256, i // 256])).digest() for i in range(1500))
 

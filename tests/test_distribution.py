@@ -19,6 +19,8 @@ from tests import checks
 from tests.cases import CASES, IDS, Case
 from tests.goodness import chi_square, fits, two_sample_fits
 
+pytestmark = pytest.mark.statistical
+
 N = 1_000_000  # rejects an epsilon wrong by 2 % (see the power test)
 COARSE = 5_000  # draws at forced coarseness, where each costs an exact test
 
@@ -150,6 +152,7 @@ def canonne_kamath_steinke(case: Case, size: int, rng: np.random.Generator) -> n
     return counts
 
 
+@pytest.mark.slow
 def test_an_independent_exact_sampler_agrees():
     rng = np.random.default_rng(9)
     counts = canonne_kamath_steinke(TEN, 60_000, rng)

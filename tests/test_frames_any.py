@@ -20,6 +20,8 @@ from fastexp.frames import any as home
 from . import frame_cases as cases
 from .frame_cases import DATA, MEDIAN, PERSONS, QUESTIONS, core_release, core_sample
 
+pytestmark = pytest.mark.engines
+
 KEY = fx.release_key()
 every = pytest.mark.parametrize(
     "q", [*QUESTIONS.values(), *PERSONS.values()], ids=[*QUESTIONS, *PERSONS]
@@ -236,6 +238,7 @@ class TestRefused:
                 any_frame.release(data, MEDIAN, "rent", by="town", groups=["Oslo"])
 
 
+@pytest.mark.process
 def test_nothing_is_imported_or_registered():
     code = (
         "import sys; from fastexp import frame;"

@@ -16,6 +16,8 @@ import pytest
 import fastexp as fx
 from tests import frame_cases as cases
 
+pytestmark = pytest.mark.engines
+
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
 pd = pytest.importorskip("pandas")
@@ -275,6 +277,7 @@ def read_fatally(part: Any) -> Any:
     return part
 
 
+@pytest.mark.process
 @pytest.mark.skipif(os.name != "posix", reason="no signals that kill")
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # of dask's own sockets
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")

@@ -13,6 +13,8 @@ from fastexp.duckdb import release, sample
 from . import frame_cases as cases
 from .duckdb_tables import con, load  # noqa: F401  # a fixture
 
+pytestmark = pytest.mark.engines
+
 KEY = fx.release_key()
 MEDIAN = cases.QUESTIONS["median"]
 

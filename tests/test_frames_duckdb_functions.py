@@ -15,6 +15,8 @@ from fastexp.duckdb import register, register_sample
 from . import frame_cases as cases
 from .duckdb_tables import con, load  # noqa: F401  # a fixture
 
+pytestmark = pytest.mark.engines
+
 KEY = fx.release_key()
 MEDIAN = cases.QUESTIONS["median"]
 JOINED = """SELECT grp, f(grp, records) AS answer FROM listed LEFT JOIN

@@ -18,6 +18,8 @@ from fastexp.errors import InvalidRecords, ParameterError, ParameterTypeError, P
 from . import frame_cases as cases
 from .frame_cases import DATA, MEDIAN, PERSONS, QUESTIONS, core_release, core_sample
 
+pytestmark = pytest.mark.engines
+
 KEY = fx.release_key()
 every = pytest.mark.parametrize(
     "q", [*QUESTIONS.values(), *PERSONS.values()], ids=[*QUESTIONS, *PERSONS]
@@ -272,6 +274,7 @@ def test_methods_of_frames_tell_what_they_take(verb):
     assert f"`fastexp.pandas.{verb}`" in method.__doc__
 
 
+@pytest.mark.process
 def test_only_the_module_for_pandas_registers_anything():
     code = (
         "import fastexp, sys; fastexp.Median; assert 'pandas' not in sys.modules;"

@@ -19,6 +19,8 @@ from fastexp.errors import InvalidRecords, ParameterError, ParameterTypeError, P
 from . import frame_cases as cases
 from .frame_cases import DATA, MEDIAN, PERSONS, QUESTIONS, core_release, core_sample
 
+pytestmark = pytest.mark.engines
+
 ALL = {**QUESTIONS, **PERSONS}
 KEY = fx.release_key()
 ENGINES = ["in-memory", "streaming"]
@@ -370,6 +372,7 @@ def test_what_counts_is_part_of_a_keyed_question(nan, how):
         assert found.lazy().collect()[q.column].to_list() == core_release(DATA, q, KEY)
 
 
+@pytest.mark.process
 def test_only_the_module_for_polars_registers_anything():
     code = (
         "import fastexp, sys; fastexp.Median; assert 'polars' not in sys.modules;"

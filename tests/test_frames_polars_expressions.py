@@ -12,6 +12,8 @@ from fastexp.errors import ParameterError, ParameterTypeError, PrivacyWarning
 from . import frame_cases as cases
 from .frame_cases import DATA, MEDIAN, QUESTIONS, core_release, core_sample
 
+pytestmark = pytest.mark.engines
+
 KEY = fx.release_key()
 engines = pytest.mark.parametrize("engine", ["in-memory", "streaming"])
 

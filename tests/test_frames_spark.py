@@ -28,6 +28,8 @@ import fastexp.frames.spark as described
 import fastexp.spark as fxs
 
 pytestmark = [
+    pytest.mark.engines,
+    pytest.mark.process,
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),  # of its sockets
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),

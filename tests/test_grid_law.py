@@ -164,6 +164,7 @@ def test_it_is_the_sum_over_all_points(seed, rate):
     assert close(law.expected_utility(), number(cells.best) - loss, scale=9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", RATES)
 @pytest.mark.parametrize("seed", range(30, 42))
 def test_errors_are_sums_over_all_points(seed, rate):

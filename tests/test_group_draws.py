@@ -47,6 +47,7 @@ class TestWeights:
 
 
 class TestTheTwin:
+    @pytest.mark.slow
     def test_its_law_is_the_mechanisms(self):
         """Three cells, one of them only bounded: true distances 1, 0, 0, 0, 3 and 2."""
         cells = [(0, 1, 1, False), (1, 3, 0, False), (4, 2, 2, True)]

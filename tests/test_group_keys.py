@@ -72,16 +72,19 @@ def check_distinct(keys, rows):
 
 
 class TestTexts:
+    @pytest.mark.engines
     @pytest.mark.parametrize("form", TEXT_FORMS)
     def test_codes_are_those_of_a_dict(self, form):
         found = codes_of(TEXT_FORMS[form](ROWS), names_of(NAMES))
         assert found.dtype == np.int64
         assert found.tolist() == by_hand(ROWS, NAMES)
 
+    @pytest.mark.engines
     @pytest.mark.parametrize("form", TEXT_FORMS)
     def test_distinct_keys_are_those_of_a_set(self, form):
         check_distinct(TEXT_FORMS[form](ROWS), ROWS)
 
+    @pytest.mark.engines
     @pytest.mark.parametrize("form", TEXT_FORMS)
     def test_lists_are_read_in_order(self, form):
         assert names_of(TEXT_FORMS[form](NAMES)).labels() == NAMES
@@ -97,6 +100,7 @@ class TestTexts:
         check_distinct(keys, seen)
         assert names_of(FIXED[form](["b", "", "日本"])).labels() == ["b", "", "日本"]
 
+    @pytest.mark.engines
     @pytest.mark.parametrize("form", ["list", "arrow", "polars", "object", "U"])
     def test_random_texts_of_all_lengths(self, form):
         rng = np.random.default_rng(3)
@@ -106,6 +110,7 @@ class TestTexts:
         assert codes_of(keys, names_of(names)).tolist() == by_hand(rows, names)
         check_distinct(keys, rows)
 
+    @pytest.mark.engines
     def test_zeros_at_the_end_are_part_of_a_text(self):
         names, rows = ["a\0", "a", "a\0\0"], ["a", "a\0", "a\0\0\0", "a\0\0"]
         for form in ("list", "arrow", "polars", "StringDType"):
@@ -150,6 +155,7 @@ class TestTexts:
 
 
 class TestIntegers:
+    @pytest.mark.engines
     @pytest.mark.parametrize("dtype", INTEGERS)
     @pytest.mark.parametrize("factor", [1, 2**40])
     def test_every_dtype(self, dtype, factor):
@@ -168,6 +174,7 @@ class TestIntegers:
         small = [row for row in rows if row < 2**63]
         check_distinct(np.array(small, dtype), small)
 
+    @pytest.mark.engines
     @pytest.mark.parametrize("names", [range(-3, 50), [7, 2**62, -5, 0, 2**40], [3], []])
     def test_forms_with_missing_keys(self, names):
         rows = [0, 7, None, 2**40, -5, -6, None, 3, 2**62, 49]
@@ -189,6 +196,7 @@ class TestIntegers:
             assert codes_of(keys, names_of(names)).tolist() == by_hand(rows, names)
             check_distinct(keys, rows)
 
+    @pytest.mark.engines
     def test_beyond_int64_nothing_is_listed(self):
         names = names_of([-1, 0, -(2**63), 2**63 - 1])
         keys = np.array([2**64 - 1, 2**63, 2**63 - 1, 0], np.uint64)
@@ -198,6 +206,7 @@ class TestIntegers:
                 distinct(form, "person")
         assert codes_of([2**200, -1, None, -(2**63) - 1], names).tolist() == [-1, 0, -1, -1]
 
+    @pytest.mark.engines
     def test_lists_are_read_in_order(self):
         for form in (
             [3, 1, 2], (3, 1, 2), np.array([3, 1, 2], np.int8), np.array([3, 1, 2], np.uint64),
@@ -227,6 +236,7 @@ class TestManyKeys:
         assert (kept.integers[ids] == names[places]).all()
         assert (np.diff(kept.integers) > 0).all()
 
+    @pytest.mark.slow
     def test_a_million_texts(self):
         rng = np.random.default_rng(8)
         texts, places = [f"name {i * i}" for i in range(10**6)], rng.integers(0, 10**6, 10**5)
@@ -324,6 +334,7 @@ REFUSED = {
 
 
 class TestRefusals:
+    @pytest.mark.engines
     @pytest.mark.parametrize("what", REFUSED)
     def test_other_types_are_refused_by_name(self, what):
         for read in (names_of, lambda keys, _: codes_of(keys, names_of([1]), "groups"), distinct):
@@ -331,6 +342,7 @@ class TestRefusals:
                 read(REFUSED[what], "groups")
             assert not any(char.isdigit() for char in str(caught.value))
 
+    @pytest.mark.engines
     def test_texts_in_a_list_of_integers(self):
         for keys in (["1"], np.array(["1"]), pa.array(["1"]), pd.Categorical(["1"])):
             with pytest.raises(ParameterTypeError, match=r"^city must hold integers, as the list"):
@@ -338,6 +350,7 @@ class TestRefusals:
         with pytest.raises(ParameterTypeError, match=r"^by must hold texts"):
             codes_of([1], names_of(["1"]))
 
+    @pytest.mark.engines
     @pytest.mark.parametrize(
         "groups",
         [
@@ -350,6 +363,7 @@ class TestRefusals:
         with pytest.raises(ParameterError, match="cities must not hold missing names"):
             names_of(groups, "cities")
 
+    @pytest.mark.engines
     @pytest.mark.parametrize(
         ("groups", "shown"),
         [
@@ -372,6 +386,7 @@ class TestRefusals:
 
 
 class TestEmpty:
+    @pytest.mark.engines
     @pytest.mark.parametrize(
         "keys",
         [[], np.array([]), np.array([], np.int8), np.array([], "U3"), pa.array([], pa.string()),
@@ -384,6 +399,7 @@ class TestEmpty:
         assert codes_of(keys, names).size == 0
         assert distinct(keys, "by")[0].size == 0
 
+    @pytest.mark.engines
     @pytest.mark.parametrize("keys", [[None, None], pa.nulls(2), pl.Series([None, None])])
     def test_nothing_but_missing_keys(self, keys):
         for names in (["a"], [1]):

@@ -101,6 +101,7 @@ def test_too_coarse_keys_are_left_out():
     assert (out[2] >= 0).all()
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("case", CASES, ids=IDS)
 def test_every_case_follows_the_law(case):
     draws = case.mechanism.sample(case.utilities, 100_000, rng=1, method="gumbel")
@@ -111,12 +112,14 @@ def test_every_case_follows_the_law(case):
         assert fits(draws, probabilities)
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("scale", [1.0, 1.02, 0.98])
 def test_power_two_percent_is_noticed(scale):
     draws = fx.Exponential(scale, 1.0).sample(TEN, N, rng=2, method="gumbel")
     assert fits(draws, LAW) == (scale == 1.0)
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("size", [None, 4])
 def test_rows_follow_the_law(size):
     u = np.tile(TEN, (60_000, 1))
@@ -126,6 +129,7 @@ def test_rows_follow_the_law(size):
     assert not fits(fx.Exponential(1.1, 1.0).sample(u, rng=3, method="gumbel"), LAW)
 
 
+@pytest.mark.statistical
 def test_many_blocks_follow_the_law_and_the_envelope():
     u = np.sort(8 * np.random.default_rng(7).random(3000))
     m = fx.Exponential(1.0, 1.0)
@@ -139,6 +143,7 @@ def test_many_blocks_follow_the_law_and_the_envelope():
     assert not two_sample_fits(np.bincount(wrong, minlength=100), counts[1])
 
 
+@pytest.mark.statistical
 def test_consecutive_draws_and_rows_are_independent():
     m, u = fx.Exponential(2.0, 1.0), np.array([1.0, 0.5, 0.0])
     p = m.law(u).probabilities

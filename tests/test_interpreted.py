@@ -8,7 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests import interpreted
+
+pytestmark = [pytest.mark.process, pytest.mark.proof]
 
 ROOT = Path(__file__).parent.parent
 

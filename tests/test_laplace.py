@@ -543,6 +543,7 @@ class TestRoundings:
                 assert float(gap) == pytest.approx(missing, rel=2**-50, abs=1e-300)
 
 
+@pytest.mark.statistical
 class TestDraws(Forced):
     """What is drawn follows the law, whatever the cells are."""
 
@@ -579,6 +580,7 @@ class TestDraws(Forced):
         m, f = SHAPES[name]
         assert self.fits(m, f, m.sample(f, N // 8, rng=4, method="gumbel"))
 
+    @pytest.mark.statistical
     def test_tails(self):
         """The far side of fresh starts: a distance of 8 e-folds or more."""
         draws = LINE.sample(0.3, 4 * N, rng=5)
@@ -590,6 +592,7 @@ class TestDraws(Forced):
             assert fits(np.minimum(beyond, 9), geometric)
 
 
+@pytest.mark.statistical
 class TestPower:
     """The tests above would notice."""
 

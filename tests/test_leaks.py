@@ -15,6 +15,8 @@ import pytest
 import fastexp as fx
 from fastexp import _kernel_cache
 
+pytestmark = pytest.mark.proof
+
 # Marked values: unlikely digits that must appear nowhere, and counts with their own mark.
 MARKED = 7341.0625
 MARKS = ("7341", "0625", "SECRET", "1237", "57.0")

@@ -157,6 +157,7 @@ TARGETS = {
 }
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("target", TARGETS)
 def test_bits_do_not_depend_on_the_cpu(target, tmp_path):
     """exp, log, laws, and draws by both kernels: one hash, pinned."""

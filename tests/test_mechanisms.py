@@ -23,6 +23,7 @@ ADULT = {
 }
 
 
+@pytest.mark.statistical
 def test_nears_notebook():
     """Scores are counts / 1000, sensitivity 1, epsilon 1: 176, 23 and 1 of 200 draws there."""
     scores = np.array(list(ADULT.values())) / 1000

@@ -12,6 +12,8 @@ import pytest
 
 from tests.mutating import Jury
 
+pytestmark = [pytest.mark.process, pytest.mark.proof]
+
 ROOT = Path(__file__).parent.parent
 
 MUTANTS = {

@@ -57,6 +57,7 @@ class TestLaw:
         sample = draws(kind, 200_000)[0]
         assert kstest(sample, CLOSED[kind].cdf).pvalue > ALPHA
 
+    @pytest.mark.statistical
     @each
     def test_cells_have_their_counts(self, kind):
         ends = np.array([0.05, 0.2, 0.5, 0.9, 1.5, 2.5, 2.99, 3.01, 5.0, 12.0])
@@ -96,6 +97,7 @@ class TestLaw:
         large = np.abs(sample) > np.median(np.abs(sample))
         assert abs(np.corrcoef(sample > 0, large)[0, 1]) < 6 / np.sqrt(sample.size)
 
+    @pytest.mark.slow
     def test_the_checks_find_another_law(self):
         sample = draws("laplace", 200_000)[0]
         assert kstest(1.05 * sample, Laplace().cdf).pvalue < ALPHA

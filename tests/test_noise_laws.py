@@ -132,6 +132,7 @@ CASES = [  # centre, scale, bounds
 ]
 
 
+@pytest.mark.slow
 @each
 @pytest.mark.parametrize(("centre", "scale", "bounds"), CASES)
 def test_clamped_moments_are_integrals(noise, centre, scale, bounds):

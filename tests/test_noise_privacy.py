@@ -16,6 +16,8 @@ from fastexp.privacy import smooth_noise as sn
 from fastexp.privacy import zcdp_epsilon
 from fastexp.privacy.smooth_noise_pairs import cauchy_alpha, laplace_alpha
 
+pytestmark = pytest.mark.proof
+
 PURE_LOG = {
     "cauchy": lambda z: -np.log1p(z * z),
     "student-t": lambda z: -2 * np.log1p(z * z / 3),

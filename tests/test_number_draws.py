@@ -67,11 +67,13 @@ def made(case, epsilon, size=SIZE):
 class TestSamples:
     """On a grid of 40 points, against the twin's law."""
 
+    @pytest.mark.statistical
     @pytest.mark.parametrize(("case", "records"), CASES, ids=name_of)
     def test_they_follow_the_law(self, case, records):
         p = law(case, records, 0.3)
         assert fits(made(case, 0.3).sample(records, N, rng=1), p)
 
+    @pytest.mark.statistical
     @pytest.mark.parametrize(("case", "records"), CASES[:12], ids=name_of)
     def test_power_five_percent_are_noticed(self, case, records):
         """Of epsilon; or twice or half of the sensitivity. The weakest law needs more draws."""
@@ -80,6 +82,7 @@ class TestSamples:
             wrong = made(case, 0.3 * factor).sample(records, 5 * N, rng=2)
             assert not fits(wrong, p), factor
 
+    @pytest.mark.statistical
     def test_power_equality_is_noticed(self):
         """Records that count as in a density, or beside their point, are rejected."""
         case = median_case(AR, "weak")
@@ -88,17 +91,20 @@ class TestSamples:
         assert not fits(draws, law(case, [min(x + 1, 39) for x in TIED], 0.3))
         assert not fits(draws, law(case, TIED[:-1], 0.3))
 
+    @pytest.mark.statistical
     def test_few_draws_at_a_time_follow_it(self):
         case = median_case(AR, "weak", 1)
         m, p = made(case, 0.3), law(case, SPREAD, 0.3)
         assert fits(np.array([m.sample(SPREAD, rng=i) for i in range(8000)]), p)
         assert fits(np.concatenate([m.sample(SPREAD, 4, rng=i) for i in range(8000)]), p)
 
+    @pytest.mark.statistical
     def test_by_gumbels_too(self):
         case = median_case(AR, "weak")
         draws = made(case, 0.3).sample(TIED, 100_000, rng=5, method="gumbel")
         assert fits(draws, law(case, TIED, 0.3))
 
+    @pytest.mark.statistical
     def test_draws_are_independent(self):
         """Of each other, of the next draw, and of other streams."""
         case = median_case(AR, "weak")
@@ -136,6 +142,7 @@ class TestSmallWindows:
 
         monkeypatch.setattr(_rank.RankShape, "distance", distance)
 
+    @pytest.mark.statistical
     @pytest.mark.parametrize(("case", "records"), CASES[:11], ids=name_of)
     @pytest.mark.parametrize("reach", [1, 3])
     def test_samples_follow_the_law(self, case, records, reach):
@@ -144,6 +151,7 @@ class TestSmallWindows:
         assert shape.cells.loose is not None or len(records) < 4 * reach
         assert fits(_cells.simulate(shape, COINS, 1, None, 1, None), p)
 
+    @pytest.mark.statistical
     def test_coins_matter(self):
         """Without them the law is another one."""
         (shape,) = checks.small_windows(made(CASES[0][0], 0.3), TIED, (1,))
@@ -155,6 +163,7 @@ class TestSmallWindows:
         shape.cells = exact
         assert fits(np.array([_cells.release(shape) for _ in range(RELEASES)]), p)
 
+    @pytest.mark.statistical
     @pytest.mark.parametrize("number", [1, 4, 6, 9, 10])
     def test_releases_follow_the_law(self, number):
         case, records = CASES[number]
@@ -163,6 +172,7 @@ class TestSmallWindows:
             np.array([_cells.release(shape) for _ in range(RELEASES)]), law(case, records, 0.3)
         )
 
+    @pytest.mark.statistical
     def test_ties_across_the_edge(self):
         """A record's whole point belongs to the window, or none of it."""
         case, records = median_case(AR, "weak", 1), [*[4] * 30, 5, 6, 7, *[30] * 31]
@@ -171,6 +181,7 @@ class TestSmallWindows:
             (shape,) = checks.small_windows(made(case, 0.05), records, (reach,))
             assert fits(_cells.simulate(shape, COINS, reach, None, 1, None), p)
 
+    @pytest.mark.statistical
     @pytest.mark.parametrize("threads", [1, 2])
     def test_unsorted_records_of_small_windows(self, threads):
         """The source counts the records of a point that a bound left open."""
@@ -198,6 +209,7 @@ class TestSmallWindows:
 class TestReleases:
     """From the operating system's randomness."""
 
+    @pytest.mark.statistical
     @pytest.mark.parametrize("number", [0, 2, 3, 6, 9, 11, 12, 13])
     def test_they_follow_the_law(self, number):
         case, records = CASES[number]
@@ -205,6 +217,7 @@ class TestReleases:
         draws = np.array([m.release(records) for _ in range(RELEASES)])
         assert fits(draws, law(case, records, 0.3))
 
+    @pytest.mark.statistical
     def test_power_a_fifth_of_epsilon_is_noticed(self):
         case = median_case(AR, "weak")
         m = made(case, 0.36)
@@ -276,6 +289,7 @@ class TestFineGrids:
         draws = m.sample(np.sort(self.RECORDS)[:-2], N, rng=1)
         assert distance_from_uniform(integral_transform(m, self.RECORDS, draws)) > limit
 
+    @pytest.mark.statistical
     def test_points_of_a_gap_are_equally_likely(self):
         """Their low bits, and their place in the gap, whatever the gap."""
         m = fx.Median(0.5, (0, 2**40), step=1)
@@ -288,6 +302,7 @@ class TestFineGrids:
         assert fits(place.astype(int), np.full(50, 1 / 50))
         assert not fits((wide // 2 * 2 % 64).astype(int), np.full(64, 1 / 64))
 
+    @pytest.mark.statistical
     def test_a_short_gap(self):
         m = fx.Median(6.0, (0, 2**30), step=1)
         draws = m.sample([100] * 30 + [137] * 30, N, rng=4)
@@ -295,6 +310,7 @@ class TestFineGrids:
         assert inside.size > 0.99 * N
         assert fits(inside, np.full(38, 1 / 38))
 
+    @pytest.mark.statistical
     def test_the_goodness_of_fit_refuses_frequencies(self):
         with pytest.raises(TypeError):
             chi_square(np.array([0.5, 0.5]), np.array([0.5, 0.5]))

@@ -29,6 +29,7 @@ def masses(mechanism, records, q=HALF):
     return [q**d for d in checks.distances(mechanism, records)]
 
 
+@pytest.mark.proof
 class TestPromise:
     """All data sets of up to 4 records on all grids of up to 6 points, and all neighbours."""
 
@@ -85,6 +86,7 @@ class TestLaw:
     def test_quick_cells_are_the_others(self):
         assert checks.quick_cells_are_the_others(40) > 200
 
+    @pytest.mark.slow
     @given(
         case=st.sampled_from(CASES),
         size=st.integers(2, 40),
@@ -95,6 +97,7 @@ class TestLaw:
         indices = sorted(data.draw(st.lists(st.integers(0, size - 1), max_size=25)))
         checks.cells_are_the_twin(case, size, indices)
 
+    @pytest.mark.slow
     @given(
         count=st.lists(st.integers(1, 6), min_size=1, max_size=12),
         width=st.integers(0, 80),
@@ -389,6 +392,7 @@ class TestMechanisms:
             with pytest.raises(TypeError, match=next(iter(more))):
                 self.MAKE[text]().release([1.0], **more)
 
+    @pytest.mark.process
     def test_releases_never_repeat(self):
         """Nor do those of forked children."""
         m = fx.Median(1.0, (0, 1))

@@ -102,6 +102,7 @@ def test_rho_is_spent_to_the_last_float(rounds, rho):
     assert rounds * more**2 / 8 > Fraction(rho)
 
 
+@pytest.mark.proof
 @settings(deadline=None, max_examples=40)
 @given(st.integers(1, 5000), st.floats(1e-6, 50.0), st.floats(1e-12, 0.4))
 def test_a_delta_never_takes_away(rounds, epsilon, delta):

@@ -56,6 +56,7 @@ class TestLaw:
         assert p[1] == pytest.approx(math.exp(-1) / 2, rel=1e-14)
         assert p[1] == pytest.approx(0.18394, abs=1e-5)
 
+    @pytest.mark.statistical
     def test_expected_number_of_flips(self):
         """The sum of the integrals; 37/24 for weights 1, 1/2, 1/4."""
         weights = [Fraction(1), Fraction(1, 2), Fraction(1, 4)]
@@ -105,6 +106,7 @@ class TestLaw:
                 assert law.log_probabilities[r] == pytest.approx(math.log(exact), rel=1e-13)
         assert law.probabilities.sum() == pytest.approx(1, abs=1e-12)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("kind", ["distinct", "grouped", "one leads"])
     def test_a_million_candidates(self, kind):
         """Where alternating sums end at a hundred."""
@@ -216,6 +218,7 @@ class TestDraws:
     def test_coins_are_certified(self):
         checks.coins_are_certified()
 
+    @pytest.mark.statistical
     @pytest.mark.parametrize(
         "u",
         [
@@ -234,12 +237,14 @@ class TestDraws:
         assert fits(ONE.sample(u, 200_000, rng=1), p)
         assert fits(np.array([ONE.release(u) for _ in range(6000)]), p)
 
+    @pytest.mark.statistical
     def test_later_coins_follow_the_law(self):
         law = ONE.law(LATER).probabilities
         p = np.append(law[:400].reshape(4, 100).sum(axis=1), law[400:])
         for draws in (ONE.sample(LATER, 100_000, rng=2), _releases(ONE, LATER, 8000)):
             assert fits(np.where(draws < 400, draws // 100, draws - 396), p)
 
+    @pytest.mark.statistical
     def test_many_blocks_follow_the_law(self):
         u = np.sort(8 * np.random.default_rng(7).random(3000))
         p = ONE.law(u).probabilities.reshape(100, 30).sum(axis=1)
@@ -251,15 +256,18 @@ class TestDraws:
         assert fits(cells[ONE.sample(spiked, 30_000, rng=1)], np.array(merged))
         assert fits(cells[_releases(ONE, spiked, 3000)], np.array(merged))
 
+    @pytest.mark.statistical
     @pytest.mark.parametrize("scale", [1.0, 1.02, 0.98])
     def test_power_two_percent_is_noticed(self, scale):
         draws = fx.PermuteAndFlip(scale, 1.0).sample(TEN, 1_000_000, rng=2)
         assert fits(draws, ONE.law(TEN).probabilities) == (scale == 1.0)
 
+    @pytest.mark.statistical
     def test_it_is_not_the_exponential_mechanism(self):
         draws = ONE.sample(TEN, 20_000, rng=2)
         assert not fits(draws, fx.Exponential(1.0, 1.0).law(TEN).probabilities)
 
+    @pytest.mark.statistical
     def test_rows_and_streams(self):
         u = np.tile(LATER, (5, 1)) + np.arange(5.0)[:, None]
         names = np.array([4, 2**64 - 1, 0, 7, 2], np.uint64)
@@ -322,6 +330,7 @@ def _releases(m: fx.PermuteAndFlip, u: np.ndarray, count: int) -> np.ndarray:
     return np.array([m.release(u) for _ in range(count)])
 
 
+@pytest.mark.proof
 class TestPromises:
     @pytest.mark.parametrize("k", [2, 3])
     def test_epsilon_is_kept_and_spent(self, k):
@@ -345,6 +354,7 @@ class TestPromises:
 class TestReportNoisyMax:
     U = np.array([2.0, 0.5, 1.7, -1.0])
 
+    @pytest.mark.statistical
     def test_exponential_noise_is_permute_and_flip(self):
         """Ding et al. 2021: equal in law."""
         m = fx.ReportNoisyMax(1.0, 1.0)
@@ -357,6 +367,7 @@ class TestReportNoisyMax:
         p = ONE.law(many).probabilities.reshape(100, 30).sum(axis=1)
         assert fits(m.sample(many, 40_000, rng=1) // 30, p)
 
+    @pytest.mark.statistical
     def test_gumbel_noise_is_the_exponential_mechanism(self):
         m = fx.ReportNoisyMax(1.0, 1.0, noise="gumbel", monotonic=True)
         e = fx.Exponential(1.0, 1.0, monotonic=True)
@@ -364,6 +375,7 @@ class TestReportNoisyMax:
         wanted = e.sample(self.U, 200, rng=1, method="gumbel")
         assert (m.sample(self.U, 200, rng=1) == wanted).all()
 
+    @pytest.mark.statistical
     def test_laplace_noise_by_quadrature(self):
         u = 0.75 * np.array([1.0, 0.0, 0.4])  # in units of the scale
 

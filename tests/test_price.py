@@ -338,6 +338,7 @@ class TestLargeGrids:
         assert count.size > 10
 
 
+@pytest.mark.statistical
 class TestDraws:
     """Every route draws from the law of the definition."""
 
@@ -421,6 +422,7 @@ class TestDraws:
         assert not fits(np.minimum((wrong.cdf(values) * 50).astype(int), 49), np.full(50, 0.02))
 
 
+@pytest.mark.proof
 class TestPromise:
     """The worst log-ratio and range over all small data sets, of both relations."""
 

@@ -40,6 +40,7 @@ class TestExactness:
     def test_the_exact_test_of_the_last_coins(self):
         checks.flips_draw_on_exactly()
 
+    @pytest.mark.slow
     def test_coins_equal_their_twin(self):
         checks.flips_are_the_reference(20_000)
 
@@ -66,6 +67,7 @@ class TestExactness:
                 lo, hi = reference.flip_bounds(Fraction(epsilon), precision)
                 assert lo <= exact * 2**precision <= hi <= lo + 3
 
+    @pytest.mark.statistical
     def test_extreme_epsilons_never_lie_or_always_toss(self):
         sure = fx.RandomizedResponse(1e6)
         assert (sure.sample(BITS, 50, rng=1) == BITS[:, None]).all()
@@ -77,6 +79,7 @@ class TestExactness:
 class TestLaw:
     """Draws on every path follow the law that is stated."""
 
+    @pytest.mark.statistical
     @pytest.mark.parametrize("epsilon", EPSILONS)
     @pytest.mark.parametrize("bit", [0, 1])
     def test_samples_follow_it(self, epsilon, bit):
@@ -85,11 +88,13 @@ class TestLaw:
         assert fits(m.sample(bit, N, rng=1), p)
         assert fits(m.sample(np.full(N, bit), rng=2), p)
 
+    @pytest.mark.statistical
     @pytest.mark.parametrize("wrong", [1.0, 1.02, 0.98])
     def test_power_two_percent_is_noticed(self, wrong):
         draws = fx.RandomizedResponse(wrong).sample(1, N, rng=3)
         assert fits(draws, MECHANISM.law(1).probabilities) == (wrong == 1.0)
 
+    @pytest.mark.statistical
     def test_releases_follow_it(self):
         for bit in (0, 1):
             p = MECHANISM.law(bit).probabilities
@@ -99,6 +104,7 @@ class TestLaw:
             MECHANISM.release(np.ones(N, int)), fx.RandomizedResponse(1.03).law(1).probabilities
         )
 
+    @pytest.mark.statistical
     @pytest.mark.parametrize("width", [1, 4, 9])
     def test_it_is_the_same_however_few_bits_a_word_has(self, width):
         coins = Flips(Fraction(1), width).stream_coins(200_000, row_stream(5, width))
@@ -115,6 +121,7 @@ class TestLaw:
         assert law.log_probabilities[1] - law.log_probabilities[0] == pytest.approx(epsilon)
         assert m.law(1).expected_loss() == pytest.approx(lie(epsilon))
 
+    @pytest.mark.statistical
     def test_coins_are_independent(self):
         """Of neighbours, of draws of one bit, and of other streams."""
         p = MECHANISM.law(0).probabilities
@@ -225,6 +232,7 @@ class TestReleases:
             coins[i] = int(word < cut & checks.MASK_64)
         assert out.tolist() == coins[:4001]
 
+    @pytest.mark.statistical
     @pytest.mark.parametrize("threads", [1, 3])
     def test_long_arrays_come_in_chunks(self, threads, monkeypatch):
         monkeypatch.setattr(_flips, "THREADED", 1)
@@ -234,6 +242,7 @@ class TestReleases:
         flipped = MECHANISM.release(bits, threads=threads) ^ bits
         assert fits(flipped, MECHANISM.law(0).probabilities)
 
+    @pytest.mark.statistical
     def test_coins_that_stay_open_are_decided(self, supply):
         m = copy.copy(MECHANISM)
         object.__setattr__(m, "_flips", Flips(Fraction(1), 1))

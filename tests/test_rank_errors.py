@@ -66,6 +66,7 @@ def compare(mechanism, rows, truths, edges=EDGES):
 
 
 class TestAgainstLaws:
+    @pytest.mark.slow
     @pytest.mark.parametrize("convention", CONVENTIONS)
     @pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
     @pytest.mark.parametrize("n", [1, 2, 3, 8, 21, 400])
@@ -86,6 +87,7 @@ class TestAgainstLaws:
             rows = data(name, 4, n)
             compare(fx.Median(epsilon, (0, 10), **grid), rows, truths_of(rows))
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "make",
         [
@@ -158,6 +160,7 @@ def exactly(mechanism, row, truth, edges):
     )
 
 
+@pytest.mark.proof
 class TestByDefinition:
     @pytest.mark.parametrize("convention", CONVENTIONS)
     @pytest.mark.parametrize("neighbors", ["add-remove", "replace"])

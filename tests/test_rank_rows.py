@@ -49,6 +49,7 @@ def test_threads_chunks_and_order_change_nothing(monkeypatch):
     assert not np.array_equal(found, m.sample(NORMAL, 300, rng=2))
 
 
+@pytest.mark.slow
 def test_rows_with_open_draws_are_drawn_alone(monkeypatch):
     m = fx.Median(0.4, (-4, 4))
     m._statistic.reach = 3  # nearly every row then has a loose draw

@@ -19,6 +19,8 @@ import fastexp as fx
 from fastexp._records import intake
 from tests.goodness import fits
 
+pytestmark = pytest.mark.proof
+
 N = 100_000
 ONE, OTHER = [0.2, 0.3, 0.9], [0.2, 0.7, 0.9]
 PAIRS = [  # (bounds, a data set, a neighbour under replace)
@@ -129,6 +131,7 @@ def test_all_points_and_nothing_else_come_from_any_data(mechanism):
         assert set(mechanism.sample(records, N, rng=3).tolist()) == points
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("mechanism", [fx.Median(1.0, (0, 1)), fx.Quantile(0.9, 1.0, (0, 1))])
 def test_low_bits_are_uniform_whatever_the_data(mechanism):
     """Given all but the last 6 bits of the grid index, as far as gaps are wide."""

@@ -143,6 +143,7 @@ class TestSelection:
                 assert loss <= cells[data, n, epsilon, "exponential"] * (1 + 1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", READY)
 def test_each_has_a_question_and_tables(name, tmp_path):
     study = fx.Study.ready(name)

@@ -79,6 +79,8 @@ def columns(values):
 class TestEqualBytes:
     """Of every form of the same records, every order, every way of finding the window."""
 
+    @pytest.mark.engines
+    @pytest.mark.slow
     @pytest.mark.parametrize("mechanism", MECHANISMS, ids=repr)
     @pytest.mark.parametrize("small", [False, True], ids=["as it is", "small buffers"])
     def test_every_form_gives_the_same_draws(self, mechanism, small, tmp_path):
@@ -110,6 +112,7 @@ class TestEqualBytes:
                         assert found.tobytes() == wanted, (name, form, threads)
                     assert release(mechanism, data, **how) == answer, (name, form)
 
+    @pytest.mark.slow
     def test_windows_of_every_form(self):
         checks.sources_agree()
 
@@ -119,6 +122,7 @@ class TestEqualBytes:
     def test_one_pass_is_numpy(self):
         checks.gathers_are_numpy()
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("data", ["uniform", "lognormal", "ties", "gaps", "integers", "steps"])
     def test_many_records(self, data):
         """More than buffers hold, as they are: also threaded, in parts, with bad pivots."""
@@ -180,6 +184,7 @@ class TestEqualBytes:
             assert found.tobytes() == wanted.tobytes()
             assert mechanism.law(values).sample(rng=8) == mechanism.sample(values, rng=8)
 
+    @pytest.mark.engines
     def test_no_record_or_one(self):
         for mechanism in MECHANISMS:
             empty = [
@@ -196,6 +201,7 @@ class TestEqualBytes:
             for data in only_missing:
                 assert mechanism.sample(data, 30, rng=1, nan="drop").tobytes() == wanted
 
+    @pytest.mark.engines
     def test_integers_beyond_doubles(self):
         checks.extreme_integers_are_exact()
         m = fx.Median(30.0, (2**60, 2**60 + 6), step=1)
@@ -515,6 +521,7 @@ class TestMissing:
             with pytest.raises(InvalidRecords, match="must not be missing or NaN"):
                 verb(m, column)
 
+    @pytest.mark.engines
     def test_integers_beside_missing_ones_stay_exact(self):
         pd = pytest.importorskip("pandas")
         m = fx.Median(30.0, (2**60, 2**60 + 6), step=1)
@@ -531,6 +538,7 @@ class TestMissing:
         with pytest.raises(InvalidRecords):
             m.release(values)
 
+    @pytest.mark.engines
     def test_columns_of_bools_and_texts(self):
         for library, make in (
             ("pandas", lambda pd: pd.Series([True, None], dtype="boolean")),

@@ -27,6 +27,7 @@ def all_distinct(results: list[tuple[int, ...]]) -> bool:
     return len(set(results)) == len(results) == CHILDREN
 
 
+@pytest.mark.process
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 def test_forked_children_never_repeat_a_draw():
     MECHANISM.release(FLAT)  # the parent is warm: whatever state there is would be inherited
@@ -44,6 +45,7 @@ def test_forked_children_never_repeat_a_draw():
     assert all_distinct(results)
 
 
+@pytest.mark.process
 def test_spawned_processes_never_repeat_a_draw():
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         results = pool.map(draws, [MECHANISM] * CHILDREN, chunksize=16)

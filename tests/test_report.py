@@ -70,6 +70,7 @@ class Tags(HTMLParser):
         self.texts.append(data)
 
 
+@pytest.mark.slow
 def test_the_page_loads_nothing_and_runs_nothing(written: list[Path]) -> None:
     text = written[0].read_text(encoding="utf-8")
     found = Tags(text)
@@ -143,6 +144,7 @@ def test_captions_tell_of_points_that_no_axis_shows() -> None:
         assert "Lines: exact; points: Monte Carlo" in text
 
 
+@pytest.mark.slow
 def test_same_results_give_the_same_bytes(
     results: Any, written: list[Path], tmp_path: Path
 ) -> None:
@@ -155,6 +157,7 @@ def test_same_results_give_the_same_bytes(
     assert figures.rendered(picture, kinds) == figures.rendered(picture, kinds)
 
 
+@pytest.mark.slow
 def test_a_results_folder_gives_the_same_page_with_its_machine(
     results: Any, written: list[Path], tmp_path: Path
 ) -> None:
@@ -200,6 +203,7 @@ def test_faults_are_told(results: Any, tmp_path: Path) -> None:
         report.Finished(tmp_path)
 
 
+@pytest.mark.process
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
 def test_a_browser_shows_the_page_at_a_phones_width(written: list[Path], tmp_path: Path) -> None:
     """No part of the page but its own scrolling boxes is wider than the window."""
@@ -234,6 +238,7 @@ def test_a_browser_shows_the_page_at_a_phones_width(written: list[Path], tmp_pat
     assert told == {"wide": False, "images": [True, True, True]}
 
 
+@pytest.mark.slow
 def test_files_are_named_by_number_and_figure(written: list[Path], tmp_path: Path) -> None:
     names = [f"figure-{i}-{f}.svg" for i, f in enumerate(("error", "bias", "error_quantile"), 1)]
     assert [p.name for p in written] == ["report.html", *names]

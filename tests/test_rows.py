@@ -18,16 +18,19 @@ M = fx.Exponential(1.0, 1.0)
 SPREAD = 20 * np.random.default_rng(4).random((80, 12))
 
 
+@pytest.mark.slow
 def test_deterministic_checks():
     checks_rows.everything_else()
 
 
+@pytest.mark.slow
 def test_rounds_end_in_the_whole_envelope():
     """A spike in each of 70 blocks: every coarse bound is a thousand times too large."""
     u = np.where(np.arange(70 * BLOCK) % BLOCK == 5, 0.0, -60.0)
     checks_rows.draws_follow_the_twin(M, u, None)
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("case", CASES, ids=IDS)
 @pytest.mark.parametrize("precision", [1, 50])
 def test_one_draw_a_row_has_the_law(case, precision):
@@ -41,12 +44,14 @@ def test_one_draw_a_row_has_the_law(case, precision):
         assert (found == case.probabilities().argmax()).mean() > 0.99
 
 
+@pytest.mark.statistical
 def test_a_wrong_epsilon_is_noticed():
     u = np.tile(CASES[0].utilities, (N // 4, 1))
     found = fx.Exponential(1.1, 1.0).sample(u, rng=1)
     assert not fits(found, CASES[0].probabilities())
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("name", checks_rows.SPIKES)
 def test_two_levels_have_the_law(name):
     """Peaked, flat and spread rows of three blocks, 4,000 draws by their streams' names."""
@@ -81,6 +86,7 @@ class TestRowsAreThemselves:
         other = M.sample(SPREAD[order], size, rng=7, streams=names[order], method=method)
         assert np.array_equal(some[order], other)
 
+    @pytest.mark.slow
     def test_threads(self, size, method, monkeypatch):
         monkeypatch.setattr(_plan, "THREADED_CANDIDATES", 1)
         one = M.sample(SPREAD, size, rng=7, method=method)
@@ -101,6 +107,7 @@ def test_memory_layout_changes_nothing(k):
 
 
 class TestRelease:
+    @pytest.mark.statistical
     def test_each_row_has_its_law(self):
         case = CASES[0]
         found = case.mechanism.release(np.tile(case.utilities, (N // 4, 1)))
@@ -118,6 +125,8 @@ class TestRelease:
         assert m.release(u) == ["a", "c", "b"]
         assert m.release(u[:0]) == []
 
+    @pytest.mark.statistical
+    @pytest.mark.slow
     def test_open_rounds_are_settled_from_their_own_words(self, monkeypatch):
         """With a coarse envelope most rows' rounds are open; the law must still be right."""
         from fastexp import _draw

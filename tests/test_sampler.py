@@ -51,6 +51,7 @@ def test_table_words_are_read_right():
     checks.table_words_are_read_right()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [1025, 2048, 3000, 10_241])
 def test_blocks_are_bounded(k):
     checks.blocks_are_bounded(k)
@@ -63,6 +64,7 @@ def test_exact_values_of_bits_and_keys():
 finite = st.floats(allow_nan=False, allow_infinity=False)
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None)
 @given(
     utilities=st.one_of(
@@ -86,6 +88,7 @@ def test_envelope_contains_generated_weights(utilities, epsilon, sensitivity, da
     checks.table_is_exact(case, 10, 20)
 
 
+@pytest.mark.slow
 def test_fifty_thousand_weights_are_contained():
     """Bulk: scales from 1e-3 to 1e6 nats, and the deepest weights that still count."""
     rng = np.random.default_rng(4)

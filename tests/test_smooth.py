@@ -134,6 +134,7 @@ class TestTheKernels:
             betas = np.exp(RNG.uniform(np.log(1e-4), np.log(50), 8))
             agree(x, betas, limits, int(RNG.integers(1, n + 1)))
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("shape", SHAPES)
     def test_every_window_of_more_data(self, shape):
         limits = (1e9 - 9, 1e9 + 10) if shape == "far" else (-10.0, 10.0)

@@ -203,6 +203,7 @@ class TestPurity:
         assert json.dumps(forward) == json.dumps(backward[::-1])
         assert len({json.dumps(task["cells"]) for task in forward}) == TASKS
 
+    @pytest.mark.process
     def test_tasks_are_the_same_in_another_process(self):
         study, numbers = small(), [0, TASKS - 1]
         text = json.dumps(study.to_dict())

@@ -84,11 +84,13 @@ class Backwards(Inline):
 
 
 class TestExecutors:
+    @pytest.mark.slow
     @pytest.mark.parametrize("workers", [1, 2, 4])
     def test_threads(self, workers, wanted):
         assert small().run(workers=workers).to_csv() == wanted
         assert small().run("threads", workers=workers).to_csv() == wanted
 
+    @pytest.mark.process
     def test_processes(self, wanted):
         assert small().run("processes", workers=2).to_csv() == wanted
         assert not multiprocessing.active_children()
@@ -259,6 +261,7 @@ class TestLosses:
         with pytest.raises(StudyError, match="task 5 was lost with its worker 4 times"):
             small().run(Fatal())
 
+    @pytest.mark.process
     def test_a_task_that_kills_its_process_is_named(self, tmp_path, monkeypatch):
         monkeypatch.setattr(pools, "run_described", dies_of_5)
         with (
@@ -269,6 +272,7 @@ class TestLosses:
         assert (tmp_path / "tasks.jsonl").read_bytes().count(b"\n") >= 3
         assert nobody_is_left()
 
+    @pytest.mark.process
     def test_a_given_pool_that_breaks_is_built_anew(self, tmp_path, monkeypatch, wanted):
         monkeypatch.setattr(pools, "run_described", dies_once)
         monkeypatch.setenv("DIED", str(tmp_path / "died"))

@@ -360,6 +360,7 @@ class TestNoisyMax:
         assert p[1] == pytest.approx(worse, rel=1e-11, abs=1e-19)
         assert p.sum() == pytest.approx(1.0, rel=1e-13)
 
+    @pytest.mark.slow
     def test_more_by_adaptive_quadrature(self):
         losses, rate = np.array([0.0, 0.5, 0.5, 2.0, 3.25, 11.0]), 0.8
 

@@ -209,6 +209,7 @@ class TestOthers:
         assert tables(tmp_path) == tables(whole)
         assert {p.name for p in tmp_path.iterdir()} == FILES
 
+    @pytest.mark.process
     def test_two_runs_at_once(self, broken):
         """Of one process or of two."""
         held = folder.opened(broken, None)
@@ -220,6 +221,7 @@ class TestOthers:
         held.close()
         assert fx.Study.resume(broken).agree
 
+    @pytest.mark.process
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing forks")
     @pytest.mark.filterwarnings("ignore:This process .*is multi-threaded:DeprecationWarning")
     def test_a_fork_does_not_keep_the_lock(self, broken):
@@ -280,6 +282,7 @@ class TestDisk:
         monkeypatch.undo()
         assert run_again(tmp_path / "out", whole) == TASKS - 1
 
+    @pytest.mark.process
     @pytest.mark.skipif(sys.platform == "win32", reason="no limits of files")
     def test_a_real_limit(self, tmp_path, whole):
         limit = len(b"".join(lines_of(whole)[:4])) + 10
@@ -342,5 +345,6 @@ class TestDisk:
         assert lines_of(tmp_path / "out") == []
 
 
+@pytest.mark.process
 def test_nothing_runs_on() -> None:
     assert not multiprocessing.active_children()

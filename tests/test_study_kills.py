@@ -24,7 +24,10 @@ from fastexp.studies import pools, written
 from fastexp.studies.task import run_task
 from tests.small_study import TASKS, small, tables, undisturbed
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="no signals that kill")
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.skipif(os.name != "posix", reason="no signals that kill"),
+]
 ROOT = Path(__file__).parent.parent
 SPAWN = multiprocessing.get_context("spawn") if os.name == "posix" else None
 VICTIM = 7  # the task whose worker is killed
@@ -115,6 +118,7 @@ class TestWorkers:
         assert tables(tmp_path / "out") == wanted
         until(lambda: not multiprocessing.active_children(), "processes are left")
 
+    @pytest.mark.engines
     @pytest.mark.filterwarnings("ignore::ResourceWarning")  # of dask's own sockets
     @pytest.mark.filterwarnings("ignore::DeprecationWarning")
     @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")

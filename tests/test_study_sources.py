@@ -138,6 +138,7 @@ class TestFiles:
             pl.DataFrame({"age": records, "name": list("xxxxx")}).write_parquet(path)
         return str(path)
 
+    @pytest.mark.engines
     def test_kinds_of_files_give_the_same_data_sets(self, tmp_path):
         made = []
         for kind in ("csv", "parquet"):
@@ -155,6 +156,7 @@ class TestFiles:
             shares = [(rows == age).mean() for age in (18, 21, 65, 90)]
             assert shares == pytest.approx([0.2, 0.4, 0.2, 0.2], abs=0.12)
 
+    @pytest.mark.engines
     def test_where_a_file_lies_does_not_count(self, tmp_path):
         (tmp_path / "other").mkdir()
         here = self.study(file=self.write(tmp_path, "csv"), column="age")

@@ -214,6 +214,7 @@ class TestMerging:
         with pytest.raises(fx.errors.StudyError, match="infinite or not a number"):
             totals.add(result, 0)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(("figure", "many"), [("error", 5_000), ("error_quantile", 2000)])
     def test_memory_does_not_grow_with_the_data_sets(self, figure, many):
         def peak(datasets: int) -> int:

@@ -112,6 +112,7 @@ class TestLaw:
 
 
 class TestDraws:
+    @pytest.mark.statistical
     @pytest.mark.parametrize("k", [1, 2, 3, 5])
     def test_release_and_both_methods_follow_the_law(self, k):
         m = fx.TopK(k, 1.5 * k, 1.0)
@@ -129,6 +130,7 @@ class TestDraws:
         for a, b in itertools.combinations(counts, 2):
             assert two_sample_fits(counts[a], counts[b])
 
+    @pytest.mark.statistical
     @pytest.mark.parametrize("scale", [1.0, 1.04, 0.96])
     def test_power_a_few_percent_are_noticed(self, scale):
         m = fx.TopK(3, 6.0, 1.0)
@@ -136,6 +138,7 @@ class TestDraws:
         draws = fx.TopK(3, 6.0 * scale, 1.0).sample(U, 200_000, rng=3)
         assert fits(cells(draws, 5), p / p.sum()) == (scale == 1.0)
 
+    @pytest.mark.statistical
     @pytest.mark.parametrize("kind", ["float", "int", "uint"])
     def test_many_blocks(self, kind):
         """A second place in another block; marginals of each place against the other method."""
@@ -160,6 +163,7 @@ class TestDraws:
         for found in (m.release(u), m.sample(u, rng=1), m.sample(u, rng=1, method="envelope")):
             assert sorted(found.tolist()) == list(range(40))
 
+    @pytest.mark.statistical
     def test_coarse_keys_are_peeled(self):
         """Keys of 1e18 nats would not see a difference of 1: the second place is by the law."""
         m = fx.TopK(2, 2.0, 1.0)

@@ -148,6 +148,7 @@ def test_bad_records(name):
         fx.MostCommon(1.0, ["a", "b"]).release(records)
 
 
+@pytest.mark.engines
 def test_series_of_text_and_of_numbers():
     import polars as pl
 

@@ -1,0 +1,62 @@
+"""What is run while working: `nox -s fast` above all, in a minute or two on two cores.
+
+Every session has an environment of its own that later runs use again. `nox --list` lists them;
+what stands behind `--` goes to pytest: `nox -s fast -- -x tests/test_median.py`.
+"""
+
+from __future__ import annotations
+
+import nox
+
+nox.needs_version = ">=2024.4.15"
+nox.options.default_venv_backend = "uv|virtualenv"
+nox.options.reuse_venv = "yes"
+nox.options.sessions = ["fast"]
+# Bytecode is written: without it, pytest rewrites every assertion anew, 20 s of them.
+BYTECODE = {"PYTHONDONTWRITEBYTECODE": ""}
+
+
+@nox.session
+def fast(session: nox.Session) -> None:
+    """Lint, types, and every test that takes less than about a second and no other library."""
+    session.install("-e", ".[test,lint]")
+    _check(session)
+    _run(session, "fast")
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Lint, format and types alone."""
+    session.install("-e", ".[lint]")
+    _check(session)
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Everything that pytest runs, as the README says."""
+    session.install("-e", ".[test]")
+    _run(session)
+
+
+def _tier(mark: str) -> None:
+    @nox.session(name=mark)
+    def tests_of_mark(session: nox.Session) -> None:
+        """The tests of this mark (`markers` in pyproject.toml)."""
+        session.install("-e", ".[test]")
+        _run(session, mark)
+
+
+for mark in ("slow", "statistical", "engines", "process", "proof"):
+    _tier(mark)
+
+
+def _check(session: nox.Session) -> None:
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+    session.run("mypy")
+
+
+def _run(session: nox.Session, mark: str = "") -> None:
+    chosen = ["-m", mark] if mark else []
+    pytest = ["python", "-m", "pytest", "-n", "auto", "--dist", "worksteal", *chosen]
+    session.run(*pytest, *session.posargs, env=BYTECODE)
