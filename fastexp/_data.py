@@ -59,13 +59,19 @@ def utilities(values: Any, k: int | None, nan: Any) -> tuple[WordArray, int]:
     return _canonical(values)
 
 
-def rows(values: Any) -> int | None:
-    """How many rows utilities have, told by their form alone; None if they are one row."""
+def form(values: Any) -> tuple[int | None, int | None]:
+    """How many rows utilities have (None: they are one row), and how many candidates.
+
+    Told by their form alone; None where that does not tell.
+    """
     shape = getattr(values, "shape", None)
     if isinstance(shape, tuple):
-        return shape[0] if len(shape) == 2 else None
-    several = isinstance(values, (list, tuple)) and len(values) > 0
-    return len(values) if several and hasattr(values[0], "__len__") else None
+        return shape[0] if len(shape) == 2 else None, shape[-1] if shape else None
+    if not isinstance(values, (list, tuple)) or not values:
+        return None, None
+    if hasattr(values[0], "__len__"):
+        return len(values), len(values[0])
+    return None, len(values)
 
 
 def _unlabelled(values: Any) -> None:

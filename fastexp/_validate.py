@@ -21,6 +21,7 @@ EPSILON_RANGE = (1e-9, 1e6)  # what a promise can mean; outside it is nearly alw
 # Where no product of the kernels under- or overflows.
 RATE_RANGE = (Fraction(2) ** -900, Fraction(2) ** 900)
 MOST_LABEL = 200  # characters
+ALONE = "where only one can be the answer, nothing is selected, and epsilon is spent on a constant"
 MOST_THREADS = 256  # more are of no use, and could exhaust the system
 MOST_COUNT = (1 << 63) - 1  # of anything: what kernels and NumPy count with
 MOST_DRAWS = 1 << 40  # in one call: no memory holds more
@@ -274,8 +275,8 @@ def method(value: Any, allowed: tuple[str, ...] = ("envelope", "gumbel")) -> str
     return allowed[0] if value is None else choice("method", value, allowed)
 
 
-def candidates(values: Any) -> tuple[Any, ...]:
-    """Public candidates as a tuple: at least one, none twice."""
+def candidates(values: Any, least: int = 2) -> tuple[Any, ...]:
+    """Public candidates as a tuple: none twice; one alone is a constant, nothing to draw."""
     unordered = isinstance(values, (set, frozenset))
     single = isinstance(values, (str, bytes)) or (
         isinstance(values, np.ndarray) and not values.ndim
@@ -294,6 +295,8 @@ def candidates(values: Any) -> tuple[Any, ...]:
         ) from None
     if not distinct:
         raise ParameterError("candidates must be distinct (none twice, none NaN)")
+    if len(listed) < least:
+        raise ParameterError(f"candidates must be at least two, got 1: {ALONE}")
     return listed
 
 
@@ -317,7 +320,7 @@ def items(name: str, values: Any, most: int) -> tuple[Any, ...]:
 
 
 def base(values: Any, k: int | None) -> FloatArray:
-    """A public base measure: finite, >= 0, not all 0, one number a candidate; read-only."""
+    """A public base measure: finite, >= 0, two of them > 0, one a candidate; read-only."""
     array = exact_array(values)
     if array is None or array.dtype.kind not in "iuf" or array.ndim != 1 or array.size == 0:
         raise ParameterTypeError(
@@ -326,10 +329,12 @@ def base(values: Any, k: int | None) -> FloatArray:
     if array.dtype.kind in "iu" and bool((array.astype(np.float64).astype(object) != array).any()):
         raise ParameterError("base must consist of numbers that float64 holds exactly")
     exact = np.array(array, dtype=np.float64)
-    if not bool(np.isfinite(exact).all() and (exact >= 0).all() and (exact > 0).any()):
-        raise ParameterError("base must be finite and >= 0, and not 0 everywhere")
+    if not bool(np.isfinite(exact).all() and (exact >= 0).all()):
+        raise ParameterError("base must be finite and >= 0")
     if k is not None and exact.size != k:
         raise ParameterError(f"base must have one number a candidate: {k}, got {exact.size}")
+    if np.count_nonzero(exact) < 2:
+        raise ParameterError(f"base must be > 0 for at least two candidates: {ALONE}")
     exact.flags.writeable = False
     return exact
 

@@ -120,7 +120,7 @@ def check_sensitivity(
     """
     if not callable(score):
         raise ParameterTypeError(f"score must be callable, got {type(score).__name__}")
-    labels = None if candidates is None else _validate.candidates(candidates)
+    labels = None if candidates is None else _validate.candidates(candidates, least=1)
     change = spread = Fraction(0)
     monotonic, pairs, k = True, 0, None
     for data, other in _pairs(neighbours):

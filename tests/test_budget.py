@@ -237,7 +237,7 @@ def test_release_is_charged_under_the_budgets_relation():
     fx.Exponential(0.1, 1.0).release([1, 2], budget=budget)
     assert budget.spent == 0.4
     with pytest.raises(ParameterError, match="does not hold for"):
-        fx.MostCommon(0.1, ["a"], neighbors="replace").release([], budget=Budget(1.0))
+        fx.MostCommon(0.1, ["a", "b"], neighbors="replace").release([], budget=Budget(1.0))
 
 
 def test_mistakes_cost_nothing_but_failures_do():

@@ -598,7 +598,7 @@ class TestWhatMeansNothing:
             MEDIAN.release(RENT, max_groups=3)
 
     def test_policies_that_are_none(self):
-        mechanism = fx.MostCommon(epsilon=1.0, candidates=["a"])
+        mechanism = fx.MostCommon(epsilon=1.0, candidates=["a", "b"])
         with pytest.raises(ParameterError, match=r"^nan must be"):
             mechanism.release(["a"], by=[1], groups=[1], nan="junk")
 

@@ -31,24 +31,26 @@ CALLS = {
     "nan": lambda: fx.Exponential(1.0, 1.0).release([MARKED, math.nan]),
     "inf": lambda: fx.Exponential(1.0, 1.0).sample([MARKED, math.inf], 5),
     "law of nan": lambda: fx.Exponential(1.0, 1.0).law([MARKED, math.nan]),
-    "wrong number": lambda: fx.Exponential(1.0, 1.0, candidates=["x"]).release([MARKED] * 1237),
+    "wrong number": lambda: fx.Exponential(1.0, 1.0, candidates=["x", "y"]).release(
+        [MARKED] * 1237
+    ),
     "text": lambda: fx.Exponential(1.0, 1.0).release([f"SECRET {MARKED}"]),
     "object": lambda: fx.Exponential(1.0, 1.0).release([MARKED, None]),
     "ragged": lambda: fx.Exponential(1.0, 1.0).release([[MARKED], [MARKED, 1.0]]),
     "bad array": lambda: fx.Exponential(1.0, 1.0).release(Unhelpful()),
-    "unhashable": lambda: fx.MostCommon(1.0, ["x"]).release([["SECRET"], ["SECRET"]]),
+    "unhashable": lambda: fx.MostCommon(1.0, ["x", "y"]).release([["SECRET"], ["SECRET"]]),
     "three axes": lambda: fx.Exponential(1.0, 1.0).release(np.full((1237, 2, 1), MARKED)),
     "law of a matrix": lambda: fx.Exponential(1.0, 1.0).law(np.full((1237, 2), MARKED)),
     "matrix of NaN": lambda: fx.Exponential(1.0, 1.0).release(np.full((1237, 2), np.nan)),
     "masked": lambda: fx.Exponential(1.0, 1.0).release(np.ma.array([MARKED], mask=[1])),
-    "wrong sort": lambda: fx.MostCommon(1.0, ["x"]).release(np.full(1237, MARKED)),
-    "deque": lambda: fx.MostCommon(1.0, ["x"]).release(deque([["SECRET"], ["SECRET", 1]])),
-    "bad hash": lambda: fx.MostCommon(1.0, ["x"]).release([Unhelpful()]),
-    "bad records": lambda: fx.MostCommon(1.0, ["x"]).release(Iterating()),
-    "bad series": lambda: fx.MostCommon(1.0, ["x"]).release(Series()),
+    "wrong sort": lambda: fx.MostCommon(1.0, ["x", "y"]).release(np.full(1237, MARKED)),
+    "deque": lambda: fx.MostCommon(1.0, ["x", "y"]).release(deque([["SECRET"], ["SECRET", 1]])),
+    "bad hash": lambda: fx.MostCommon(1.0, ["x", "y"]).release([Unhelpful()]),
+    "bad records": lambda: fx.MostCommon(1.0, ["x", "y"]).release(Iterating()),
+    "bad series": lambda: fx.MostCommon(1.0, ["x", "y"]).release(Series()),
     "long text": lambda: fx.Exponential(1.0, 1.0).release(["1", "S" * 1237]),
     "score": lambda: fx.Exponential.from_score(
-        lambda data, r: data[r], ["x"], epsilon=1.0, sensitivity=1.0
+        lambda data, r: data[r], ["x", "y"], epsilon=1.0, sensitivity=1.0
     ).release(RECORDS),
     "bits": lambda: fx.RandomizedResponse(1.0).release([1, 7341]),
     "bits of floats": lambda: fx.RandomizedResponse(1.0).sample([1.0, MARKED]),
@@ -130,7 +132,7 @@ def test_reprs_show_no_data():
     law = m.law([MARKED, 0.0])
     objects = [m, law, law.with_epsilon(2.0), m.guarantee, law._groups, law._weighting]
     assert leaks(" ".join(map(repr, objects))) == []
-    scored = fx.Exponential.from_score(min, ["x"], epsilon=1.0, sensitivity=1.0)
+    scored = fx.Exponential.from_score(min, ["x", "y"], epsilon=1.0, sensitivity=1.0)
     assert leaks(repr(scored) + str(pickle.dumps(m))) == []
 
 

@@ -82,10 +82,47 @@ def test_a_leader_by_a_million_nats_wins(leader):
     assert (m.sample(u, 1000, rng=1) == leader).all()
 
 
-def test_one_candidate():
-    assert fx.Exponential(1.0, 1.0).release([5.0]) == 0
-    assert fx.Exponential(1.0, 1.0).sample([5], 9, rng=1).tolist() == [0] * 9
-    assert fx.MostCommon(1.0, ["x"]).release([]) == "x"
+ALONE = {
+    "Exponential": lambda: fx.Exponential(1.0, 1.0, candidates=["x"]),
+    "from_rate": lambda: fx.Exponential.from_rate(1.0, 1.0, candidates=["x"]),
+    "from_score": lambda: fx.Exponential.from_score(
+        lambda d, c: 1.0, ["x"], epsilon=1.0, sensitivity=1.0
+    ),
+    "MostCommon": lambda: fx.MostCommon(1.0, ["x"]),
+    "PermuteAndFlip": lambda: fx.PermuteAndFlip(1.0, 1.0, candidates=["x"]),
+    "TopK": lambda: fx.TopK(1, 1.0, 1.0, candidates=["x"]),
+    "base of one": lambda: fx.Exponential(1.0, 1.0, base=[2.0]),
+    "base for one": lambda: fx.Exponential(1.0, 1.0, base=[0, 2.0, 0]),
+}
+UNLABELLED = [fx.Exponential(1.0, 1.0), fx.PermuteAndFlip(1.0, 1.0), fx.TopK(1, 1.0, 1.0)]
+
+
+class TestOneCandidateAlone:
+    """A constant: no epsilon is spent on it."""
+
+    @pytest.mark.parametrize("make", ALONE.values(), ids=ALONE)
+    def test_is_refused_when_a_mechanism_is_built(self, make):
+        with pytest.raises(fx.ParameterError, match="at least two"):
+            make()
+
+    @pytest.mark.parametrize("mechanism", UNLABELLED, ids=lambda m: type(m).__name__)
+    @pytest.mark.parametrize("utilities", [[5.0], [5], [[5.0], [1.0]]])
+    def test_is_neither_released_nor_charged(self, mechanism, utilities):
+        budget = fx.Budget(epsilon=9.0)
+        with pytest.raises(fx.ParameterError, match=r"^utilities must be of at least two"):
+            mechanism.release(utilities, budget=budget)
+        with pytest.raises(fx.ParameterError, match=r"^utilities must be of at least two"):
+            mechanism.release(utilities, budget=budget, label="x")
+        assert budget.charges == 0
+
+    def test_can_be_simulated(self):
+        """Studies go through numbers of candidates, from one on; nothing is spent."""
+        assert fx.Exponential(1.0, 1.0).sample([5], 9, rng=1).tolist() == [0] * 9
+        assert fx.Exponential(1.0, 1.0).law([5.0]).probabilities.tolist() == [1.0]
+
+    def test_all_of_two_have_an_order_to_say(self):
+        top = fx.TopK(2, 50.0, 1.0, candidates=["x", "y"])
+        assert top.release([0.0, 90.0]) == ["y", "x"]
 
 
 def test_a_range_that_overflows():
@@ -143,7 +180,7 @@ class TestScores:
             raise KeyError(f"SECRET {data}")
 
         m = fx.Exponential.from_score(
-            score, ["a"], epsilon=1.0, sensitivity=1.0, vectorized=vectorized
+            score, ["a", "b"], epsilon=1.0, sensitivity=1.0, vectorized=vectorized
         )
         with pytest.raises(fx.ScoreError) as caught:
             m.release(["SECRET-4711"])
@@ -154,7 +191,7 @@ class TestScores:
     def test_scores_are_checked_like_utilities(self):
         make = fx.Exponential.from_score
         with pytest.raises(fx.InvalidUtilities):
-            make(lambda d, r: math.nan, ["a"], epsilon=1.0, sensitivity=1.0).release(1)
+            make(lambda d, r: math.nan, ["a", "b"], epsilon=1.0, sensitivity=1.0).release(1)
         with pytest.raises(fx.ParameterError):
             make(
                 lambda d, r: [1.0], ["a", "b"], epsilon=1.0, sensitivity=1.0, vectorized=True
@@ -219,12 +256,12 @@ class TestObjects:
     def test_different_parameters_differ(self):
         assert fx.Exponential(1.0, 2.0) != fx.Exponential(1.0, 3.0)
         assert fx.Exponential(1.0, 2.0) != fx.Exponential(1.0, 2.0, base=[1, 1])
-        assert fx.MostCommon(1.0, ["a"]) != fx.MostCommon(1.0, ["b"])
+        assert fx.MostCommon(1.0, ["a", "c"]) != fx.MostCommon(1.0, ["b", "c"])
 
     def test_reprs_are_short_and_evaluate(self):
         m = fx.Exponential(0.5, 2.0, monotonic=True, candidates=["a", "b"], base=[1, 2])
         assert eval(repr(m), {"Exponential": fx.Exponential}) == m  # noqa: S307
-        m = fx.MostCommon(0.5, ["a"], neighbors="replace")
+        m = fx.MostCommon(0.5, ["a", "b"], neighbors="replace")
         assert eval(repr(m), {"MostCommon": fx.MostCommon}) == m  # noqa: S307
         assert "<1000 values>" in repr(fx.MostCommon(1.0, range(1000)))
 
@@ -240,9 +277,9 @@ class TestGuarantees:
         assert g.rho == pytest.approx(0.08)
         assert "sensitivity" in g.assumes
         assert "monotonic" in fx.Exponential(0.8, 2.0, monotonic=True).guarantee.assumes
-        g = fx.MostCommon(0.8, ["a"], neighbors="replace").guarantee
+        g = fx.MostCommon(0.8, ["a", "b"], neighbors="replace").guarantee
         assert (g.epsilon, g.neighbors, g.bounded_range) == (0.8, "replace", 0.8)
 
     def test_bounded_range_gives_less_rho_than_pure_privacy(self):
-        e = fx.MostCommon(2.0, ["a"]).guarantee
+        e = fx.MostCommon(2.0, ["a", "b"]).guarantee
         assert e.rho == e.epsilon**2 / 8 < e.epsilon * math.tanh(e.epsilon / 2)

@@ -13,6 +13,7 @@ from scipy.integrate import quad
 
 import fastexp as fx
 from fastexp import _permute_flip, _plan, reference
+from fastexp._data import FLOAT
 from fastexp._randomness import row_stream
 from fastexp.laws import flip_integrals
 from fastexp.laws.flip_integrals import flip_law
@@ -315,11 +316,11 @@ class TestDraws:
 
         monkeypatch.setattr(reference, "accept", watched)
         monkeypatch.setattr(_permute_flip, "os_words", lambda count: every[:count])
-        assert ONE.release([3.5]) == 0
+        assert ONE._release(np.array([3.5]).view(np.uint64), FLOAT, 1) == 0
         assert ask == [(Fraction(1, 2), Fraction(0), Fraction(2**40), 2**40 - 1)]
 
     def test_wrong_utilities(self):
-        for bad in ([1.0, math.nan], [math.inf], np.full((2, 3), -math.inf)):
+        for bad in ([1.0, math.nan], [math.inf, 1.0], np.full((2, 3), -math.inf)):
             for verb in (ONE.release, ONE.sample):
                 with pytest.raises(fx.InvalidUtilities, match="must be finite"):
                     verb(bad)

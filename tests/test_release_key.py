@@ -229,12 +229,12 @@ DIFFERENT = [
     (fx.Laplace(1.0, 1, step=1, bounds=(0, 1)), ""),
     (fx.Laplace(1.0, 1, step=1, bounds=(0, 2)), ""),
     (fx.MostCommon(1.0, ["a", "b"]), ""),
-    (fx.MostCommon(1.0, ["ab"]), ""),
+    (fx.MostCommon(1.0, ["ab", ""]), ""),
     (fx.MostCommon(1.0, ["b", "a"]), ""),
     (fx.MostCommon(1.0, ["a", "b", None]), ""),
     (fx.MostCommon(1.0, ["a", "b", "None"]), ""),
     (fx.MostCommon(1.0, ["a", ("b",)]), ""),
-    (fx.MostCommon(1.0, [("a", "b")]), ""),
+    (fx.MostCommon(1.0, [("a", "b"), ""]), ""),
     (fx.MostCommon(1.0, [b"a", "b"]), ""),
     (fx.MostCommon(1.0, [1, 2]), ""),
     (fx.MostCommon(1.0, ["1", "2"]), ""),
@@ -267,7 +267,7 @@ EQUAL = [
     (fx.Exponential(1.0, 2), fx.Exponential(1.0, 2.0)),
     (fx.MostCommon(1.0, ["a", 1]), fx.MostCommon(1.0, (np.str_("a"), np.int8(1)))),
     (fx.MostCommon(1.0, [True, "b"]), fx.MostCommon(1.0, [np.bool_(True), "b"])),
-    (fx.MostCommon(1.0, [float("inf")]), fx.MostCommon(1.0, [Decimal("Infinity")])),
+    (fx.MostCommon(1.0, [float("inf"), 1]), fx.MostCommon(1.0, [Decimal("Infinity"), 1])),
 ]
 
 

@@ -224,7 +224,7 @@ class TestReviewed:
             raise ValueError(data)
 
         failing = fx.Exponential.from_score(score, ["a", "b"], epsilon=0.5, sensitivity=1.0)
-        counting = fx.MostCommon(0.5, ["a"])
+        counting = fx.MostCommon(0.5, ["a", "b"])
         for m, data in ((failing, [1]), (counting, [[]])):
             budget = fx.Budget(epsilon=1.0)
             with pytest.raises((fx.ScoreError, fx.InvalidRecords)):

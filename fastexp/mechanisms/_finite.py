@@ -20,7 +20,7 @@ from .._typing import (
 )
 from .._weighting import Weighting
 from ..budget import Budget, once
-from ..errors import ParameterTypeError
+from ..errors import ParameterError, ParameterTypeError
 from ..grouped.request import check_key
 from ..laws.finite import FiniteLaw
 from ..privacy import Guarantee, total
@@ -120,7 +120,7 @@ class FiniteMechanism(ABC):
         Parameters
         ----------
         data : array_like
-            What the mechanism takes: utilities of shape (k,) or (rows, k), or records.
+            What the mechanism takes: utilities of shape (k,) or (rows, k), k >= 2, or records.
         budget : Budget, optional
             Is charged `total` of the whole call before anything is drawn, and never
             refunded: not even if the release then fails.
@@ -172,13 +172,15 @@ class FiniteMechanism(ABC):
             check_key(None, label, budget)
         elif budget is None or not self._over_records:  # mistakes in the form cost nothing
             bits, kind = self._utilities(data, nan)
+            _refuse_one(bits.shape[-1])
             if budget is None:
                 return self._labelled(self._release(bits, kind, threads))
             rows = bits.shape[0] if bits.ndim == 2 else None
             question = self._question(rows, disjoint, membership, nan)
             found = once(budget, None, question, lambda: self._release(bits, kind, threads))
             return self._labelled(found)
-        rows = None if self._over_records else _data.rows(data)
+        rows, count = (None, None) if self._over_records else _data.form(data)
+        _refuse_one(count)
         question = self._question(rows, disjoint, membership, nan)
 
         def draw() -> Any:
@@ -309,6 +311,12 @@ class FiniteMechanism(ABC):
 
     def _law(self, bits: WordArray, kind: int) -> FiniteLaw:
         return FiniteLaw(bits, kind, self._weighting, self.epsilon, self.candidates)
+
+
+def _refuse_one(candidates: int | None) -> None:
+    """One candidate alone is not released: its answer would be a constant."""
+    if candidates == 1:
+        raise ParameterError(f"utilities must be of at least two candidates: {_validate.ALONE}")
 
 
 def check_selection(mechanism: Any) -> None:

@@ -34,9 +34,9 @@ class Exponential(FiniteMechanism):
         but not when a record is replaced** (one count rises and another falls): under the
         replace relation leave it False, or ε is twice what you say. `MostCommon` knows.
     candidates : sequence of hashable, optional
-        Public labels, distinct; a release returns one of them. Default: indices.
+        Public labels, two or more, distinct; a release returns one of them. Default: indices.
     base : array_like of float, optional
-        Public base measure, one finite number >= 0 a candidate, not all 0. 0 excludes.
+        Public base measure, one finite number >= 0 a candidate, > 0 for two or more. 0 excludes.
     any_epsilon : bool
         Lift the limits on epsilon.
 
@@ -173,7 +173,7 @@ class Exponential(FiniteMechanism):
             ``score(data, candidate)`` -> number; with `vectorized`
             ``score(data, candidates)`` -> array of shape (k,).
         candidates : sequence of hashable
-            Public labels, distinct.
+            Public labels, two or more, distinct.
         epsilon, sensitivity, monotonic, base, any_epsilon
             As for `Exponential`; sensitivity is that of `score`. **Counts are not monotonic
             when a record is replaced.**

@@ -44,8 +44,8 @@ class MostCommon(FiniteMechanism):
     epsilon : float
         Privacy parameter in nats; in [1e-9, 1e6] unless `any_epsilon`.
     candidates : sequence of hashable
-        Public labels, distinct. Records that equal none of them count nowhere. **Do not
-        take them from the data**: that a rare value occurs at all is private.
+        Public labels, two or more, distinct. Records that equal none of them count nowhere.
+        **Do not take them from the data**: that a rare value occurs at all is private.
     neighbors : {"add-remove", "replace"}
         What one person may do: join or leave (weight exp(ε·count): counts are monotonic), or
         change their record (weight exp(ε·count/2), since then they are not).

@@ -33,7 +33,7 @@ class PermuteAndFlip(FiniteMechanism):
         One record moves all utilities in the same direction: candidates are accepted with
         exp(ε(u−best)/Δ). **Not for counts where a record is replaced.**
     candidates : sequence of hashable, optional
-        Public labels, distinct; a release returns one of them. Default: indices.
+        Public labels, two or more, distinct; a release returns one of them. Default: indices.
     any_epsilon : bool
         Lift the limits on epsilon.
 

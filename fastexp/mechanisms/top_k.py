@@ -40,7 +40,7 @@ class TopK(FiniteMechanism):
         One record moves all utilities in the same direction: the factor 2 is not needed.
         **Not for counts where a record is replaced.**
     candidates : sequence of hashable, optional
-        Public labels, distinct. Default: indices.
+        Public labels, two or more, distinct. Default: indices.
     any_epsilon : bool
         Lift the limits on epsilon.
 
