@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from .errors import FAILURE, INTERRUPTED, OK, report
+from .interrupts import remembered
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -28,8 +29,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         _end("there is no stdout")
         return FAILURE
     try:
-        code = _run(argv)
-        sys.stdout.flush()  # a full disk or a closed pipe shows here, not at exit
+        with remembered():
+            code = _run(argv)
+            sys.stdout.flush()  # a full disk or a closed pipe shows here, not at exit
     except KeyboardInterrupt:
         _end("interrupted")
         return INTERRUPTED

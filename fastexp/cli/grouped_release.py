@@ -9,7 +9,7 @@ from typing import Any
 from .. import _validate
 from .._typing import AnyArray, IntArray
 from ..budget import spend
-from . import grouped_draws, grouped_output, grouped_words, output
+from . import grouped_draws, grouped_output, grouped_words, interrupts, output
 from .budget import opened, rest
 from .grouped_call import Call
 from .grouped_keys import Found
@@ -40,6 +40,7 @@ def carry_out(options: Namespace, which: str, call: Call) -> None:
         output.note(grouped_words.FROM_DATA)
     announce_compiling()
     before = None if budget is None else budget.spent
+    interrupts.check()
     if budget is not None:
         spend(budget, call.mechanism, **call.charged)
     try:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..budget import spend
 from ..errors import InvalidRecords
-from . import number_law, number_plot, output, plot
+from . import interrupts, number_law, number_plot, output, plot
 from .budget import opened, rest
 from .errors import UnreadableRows
 from .grouped import answer, by_group
@@ -68,6 +68,7 @@ def _answer(options: Namespace, which: str) -> None:
         question = ask(options, which, made)
     except UnreadableRows:
         if budget is not None:
+            interrupts.check()
             spend(budget, made)
             output.note(f"{CHARGED}; {rest(budget)}")
         raise
@@ -82,6 +83,7 @@ def _answer(options: Namespace, which: str) -> None:
 
 def _release(question: Question, options: Namespace, budget: Budget | None) -> None:
     made, before = question.mechanism, None if budget is None else budget.spent
+    interrupts.check()
     try:
         value = made.release(question.data, nan=question.nan, budget=budget)
     except InvalidRecords:

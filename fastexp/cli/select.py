@@ -6,7 +6,7 @@ from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidRecords, InvalidUtilities
-from . import mechanisms, output, plot
+from . import interrupts, mechanisms, output, plot
 from .budget import opened, rest
 from .grouped import answer, by_group
 from .info import announce_compiling
@@ -53,6 +53,7 @@ def select(options: Namespace) -> None:
 
 def _release(question: Question, options: Namespace, budget: Budget | None) -> None:
     mechanism, before = question.mechanism, None if budget is None else budget.spent
+    interrupts.check()
     try:
         chosen = mechanism.release(question.data, budget=budget)
     except (InvalidUtilities, InvalidRecords):
