@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import errno
 import json
 import math
@@ -117,6 +118,124 @@ def test_tiny_amounts_count():
 def test_infinite_amounts_never_fit():
     with pytest.raises(BudgetExceeded, match="costs all of rho"):
         Budget(rho=1e300).charge(fx.Exponential(1e200, 1.0, any_epsilon=True).guarantee)
+
+
+# ---- epsilon and delta ----
+
+
+def test_basic_composition_of_epsilon_and_delta(make):
+    budget = make(1.0, delta=3e-6)
+    for _ in range(3):
+        budget.charge(promise(0.1, delta=1e-6))
+    budget.charge(promise(0.1))
+    assert (budget.spent, budget.remaining) == (0.4, 0.6)
+    assert (budget.total_delta, budget.spent_delta, budget.remaining_delta) == (3e-6, 3e-6, 0.0)
+    with pytest.raises(
+        BudgetExceeded, match=r"costs 1e-300 of delta, .* of 3e-06 only 0\.0 remains"
+    ):
+        budget.charge(promise(0.1, delta=1e-300))
+    with pytest.raises(BudgetExceeded, match=r"costs 0\.7 of epsilon"):
+        budget.charge(promise(0.7))
+    assert budget.charges == 4
+    text = "spent=0.4, remaining=0.6, spent_delta=3e-06, remaining_delta=0.0, charges=4)"
+    assert repr(budget).endswith(f"epsilon=1.0, delta=3e-06, neighbors='add-remove', {text}")
+
+
+def test_top_k_with_delta_can_be_charged(make):
+    mechanism = fx.TopK(3, 0.5, 1.0, delta=1e-6)
+    budget = make(1.0, delta=2e-6)
+    for _ in range(2):
+        mechanism.release([1.0, 2.0, 3.0, 4.0], budget=budget)
+    assert (budget.remaining, budget.remaining_delta) == (0.0, 0.0)
+    assert [entry["delta"] for entry in budget.log()] == [1e-6, 1e-6]
+
+
+def test_delta_under_replace():
+    budget = Budget(1.0, delta=0.1, neighbors="replace")
+    budget.charge(promise(0.1, delta=1e-6))
+    assert budget.spent == 0.2
+    assert 2e-6 * math.exp(0.1) <= budget.spent_delta <= 2e-6 * math.exp(0.1) * (1 + 1e-9)
+
+
+def test_a_file_keeps_its_delta(path):
+    Budget.file(path, epsilon=1.0, delta=1e-6)
+    assert Budget.file(path).total_delta == 1e-6
+    Budget.file(path, epsilon=1.0, delta=Decimal("1e-6"))
+    with pytest.raises(ParameterError, match=r"delta must be that of the budget file \(1e-06\)"):
+        Budget.file(path, epsilon=1.0)
+
+
+# ---- promises ----
+
+
+@pytest.mark.parametrize("amount", [Fraction(1, 3), Decimal(1) / 3, Fraction(10**30, 3)])
+def test_amounts_of_promises_are_rounded_up(amount):
+    made = Guarantee(amount, "replace", amount, amount, 0.0, "")
+    for found in (made.epsilon, made.bounded_range, made.rho):
+        assert type(found) is float
+        assert Fraction(repr(found)) >= Fraction(amount)
+        assert Fraction(repr(math.nextafter(found, 0.0))) < Fraction(amount)
+    assert Fraction(repr(Guarantee(1.0, None, None, None, Fraction(1, 3), "").delta)) * 3 >= 1
+    budget = Budget(Fraction(10**31), neighbors="replace")
+    for _ in range(3):
+        budget.charge(made)
+    assert Fraction(repr(budget.spent)) >= 3 * Fraction(amount)
+    made = privacy.selection_guarantee(amount, None, "")
+    assert Fraction(repr(made.epsilon)) >= Fraction(amount)
+
+
+def test_promises_cannot_be_subclassed():
+    with pytest.raises(TypeError, match="Guarantee cannot be subclassed"):
+
+        class Free(Guarantee):
+            pass
+
+
+@pytest.mark.parametrize("name", ["epsilon", "bounded_range", "rho", "delta"])
+@pytest.mark.parametrize("amount", [-1, -1e-300, float("nan"), Decimal("nan"), "1", True, [1.0]])
+def test_promises_of_no_amount_are_refused(name, amount):
+    with pytest.raises((ParameterError, ParameterTypeError), match=rf"^{name} must be"):
+        dataclasses.replace(promise(), **{name: amount})
+
+
+def test_promises_hold_what_they_must():
+    bad = {"delta": [1.5, None], "neighbors": ["other", 3], "assumes": [None, b""]}
+    for name, values in bad.items():
+        for value in values:
+            with pytest.raises((ParameterError, ParameterTypeError), match=rf"^{name} must be"):
+                dataclasses.replace(promise(), **{name: value})
+    assert str(dataclasses.replace(promise(), epsilon=-0.0).epsilon) == "0.0"
+    assert dataclasses.replace(promise(), epsilon=None).epsilon is None
+
+
+def test_a_promise_that_was_tampered_with_is_not_charged():
+    free = promise()
+    object.__setattr__(free, "epsilon", -1.0)
+    budget = Budget(1.0)
+    with pytest.raises(ParameterError, match="epsilon must be >= 0"):
+        budget.charge(free)
+    assert budget.charges == 0
+
+
+# ---- what is written down ----
+
+
+def test_the_log(make):
+    budget = make(1.0)
+    fx.Exponential(0.1, 1.0).release([1, 2], budget=budget)
+    fx.Exponential(0.2, 1.0).release([1, 2], budget=budget, label="second")
+    budget.charge(promise(0.3), name="elsewhere")
+    log = budget.log()
+    assert [entry.pop("time")[-1] for entry in log] == ["Z"] * 3
+    state = "charged" if isinstance(budget._ledger, _ledger.Memory) else "answered"
+    assert log == [
+        {"name": "Exponential", "label": None, "epsilon": 0.1, "delta": 0.0, "state": "charged"},
+        {"name": "Exponential", "label": "second", "epsilon": 0.2, "delta": 0.0, "state": state},
+        {"name": "elsewhere", "label": None, "epsilon": 0.3, "delta": 0.0, "state": "charged"},
+    ]
+    other = Budget(rho=1.0)
+    other.charge(promise())
+    assert [{*entry} for entry in other.log()] == [{"time", "name", "label", "rho", "state"}]
 
 
 def test_limits_of_any_number_type():

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from fractions import Fraction
+from typing import Any
 
 from .. import _validate
 from ..errors import ParameterError
@@ -40,6 +41,21 @@ def up(amount: Fraction) -> float:
 def down(amount: Fraction) -> float:
     """The greatest float whose decimal is not above `amount`."""
     return 0.0 - up(-amount)  # never -0.0
+
+
+def upward(name: str, amount: Any) -> float:
+    """An amount >= 0 of any exact number as a float: itself, or the least that is not below it."""
+    if type(amount) is float:
+        number = amount
+    elif isinstance(amount, float):
+        number = float.__pos__(amount)  # of a subclass, NumPy's too: the number that it holds
+    else:
+        number = _validate.real(name, amount)
+        if math.isfinite(number):
+            number = up(_validate.as_fraction(amount))
+    if not number >= 0.0:
+        raise ParameterError(f"{name} must be >= 0, got {number!r}")
+    return abs(number)  # never -0.0
 
 
 def times(number: float | None, factor: int) -> float | None:

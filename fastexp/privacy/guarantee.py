@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, final
 
 from .. import _validate
 from .._typing import Neighbors, Relation
@@ -12,9 +12,12 @@ from ..errors import ParameterError, ParameterTypeError
 from . import amounts
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class Guarantee:
     """What one draw of a mechanism promises, or a whole call, or several.
+
+    It cannot be subclassed: budgets charge what is written here.
 
     Attributes
     ----------
@@ -36,10 +39,18 @@ class Guarantee:
     assumes : str
         What the caller must ensure.
 
+    Raises
+    ------
+    ParameterError, ParameterTypeError
+        If an amount is negative or NaN, `delta` is not in [0, 1], or an attribute has another
+        type.
+
     Notes
     -----
-    Amounts are read as the decimals that print, and products and sums of them are rounded up
-    from those: three draws of epsilon 0.1 are 0.3. Whatever is computed from the output alone
+    Amounts are float64; a Fraction, Decimal or integer becomes the least one whose decimal is
+    not below it. They are read as the decimals that print, and products and sums of them are
+    rounded up from those: three draws of epsilon 0.1 are 0.3. Infinity is an amount that no
+    budget covers. Whatever is computed from the output alone
     (sorting, clipping, a plot) keeps the promise: post-processing is free.
 
     Examples
@@ -56,6 +67,22 @@ class Guarantee:
     rho: float | None
     delta: float
     assumes: str
+
+    def __post_init__(self) -> None:
+        """Amounts as floats, rounded up; relations and text as they must be."""
+        put = object.__setattr__
+        for name in ("epsilon", "bounded_range", "rho"):
+            amount = getattr(self, name)
+            if amount is not None:
+                put(self, name, amounts.upward(name, amount))
+        put(self, "delta", amounts.upward("delta", self.delta))
+        if self.delta > 1.0:
+            raise ParameterError(f"delta must be in [0, 1], got {self.delta!r}")
+        put(self, "neighbors", _validate.relation(self.neighbors))
+        put(self, "assumes", _validate.text("assumes", self.assumes))
+
+    def __init_subclass__(cls, **_named: Any) -> None:
+        raise ParameterTypeError("Guarantee cannot be subclassed")
 
     def under(self, neighbors: Neighbors) -> Guarantee:
         """The same promise, stated for a neighbour relation.
@@ -99,7 +126,7 @@ class Guarantee:
 
 def checked_guarantee(guarantee: Any, name: str = "guarantee") -> Guarantee:
     """A promise, and nothing that merely looks like one."""
-    if not isinstance(guarantee, Guarantee):
+    if type(guarantee) is not Guarantee:
         kind = type(guarantee).__name__
         raise ParameterTypeError(f"{name} must be a Guarantee, got {kind}")
     return guarantee
@@ -151,7 +178,8 @@ def selection_guarantee(epsilon: float, neighbors: Relation | None, assumes: str
     >>> privacy.selection_guarantee(0.1, "replace", "").rho
     0.00125
     """
-    number = _validate.positive("epsilon", epsilon)
+    _validate.positive("epsilon", epsilon)
+    number = amounts.upward("epsilon", epsilon)
     rho = amounts.up(amounts.exact(number) ** 2 / 8)
     stated = _validate.relation(neighbors), _validate.text("assumes", assumes)
     return Guarantee(number, stated[0], number, rho, 0.0, stated[1])
@@ -188,7 +216,8 @@ def pure_guarantee(epsilon: float, neighbors: Relation | None, assumes: str) -> 
     >>> privacy.pure_guarantee(1.0, "replace", "").bounded_range is None
     True
     """
-    number = _validate.positive("epsilon", epsilon)
+    _validate.positive("epsilon", epsilon)
+    number = amounts.upward("epsilon", epsilon)
     stated = _validate.relation(neighbors), _validate.text("assumes", assumes)
     return Guarantee(number, stated[0], None, pure_rho(number), 0.0, stated[1])
 
