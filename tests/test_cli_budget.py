@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -80,10 +81,33 @@ def test_as_json(run: Run, select, file: Path) -> None:
         "spent": 0.0,
         "remaining": 0.5,
         "charges": 0,
+        "log": [],
     }
     small = [*select[:-1], "0.1"]
     assert run(*small, "--budget", file, "--quiet")[0] == 0
     assert fx.Budget.file(file).spent == 0.005
+
+
+def test_delta_and_labels_are_shown(run: Run, file: Path) -> None:
+    assert run("budget", file, "--epsilon", "1", "--delta", "1e-6")[0] == 0
+    budget = fx.Budget.file(file, epsilon=1.0, delta=1e-6)
+    fx.TopK(1, 0.5, 1.0, delta=1e-7).release([1.0, 2.0], budget=budget, label="best")
+    code, out, err = run("budget", file)
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[-4:-1] == [
+        "total_delta 1e-06",
+        "spent_delta 1e-07",
+        "remaining_delta 9e-07",
+    ]
+    assert re.fullmatch(r"label       best  \([^,]*Z, TopK, 0\.5, answered\)", lines[-1])
+    (entry,) = json.loads(run("budget", file, "--json")[1])["log"]
+    assert (entry["label"], entry["delta"], entry["state"]) == ("best", 1e-7, "answered")
+    forged = file.read_bytes().replace(b'"best"', b'"\\u001b[31m"').replace(b'"TopK"', b"null")
+    file.write_bytes(forged)
+    assert "\x1b" not in run("budget", file)[1]
+    code, _, err = run("budget", file, "--delta", "1e-6")
+    assert (code, err) == (2, "fastexp: error: delta must be given with epsilon\n")
 
 
 def test_quiet_says_nothing_about_the_rest(run: Run, select, file: Path) -> None:

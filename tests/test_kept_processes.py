@@ -23,6 +23,7 @@ from fastexp.budget import once
 from fastexp.errors import InvalidRecords
 
 pytestmark = [
+    pytest.mark.process,
     pytest.mark.skipif(os.name != "posix", reason="forks and signals of POSIX"),
     pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning"),
 ]

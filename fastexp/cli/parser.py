@@ -66,10 +66,12 @@ examples:
       --budget survey.budget
   fastexp budget survey.budget
 
-With --epsilon or --rho, FILE is created if there is none; a file that exists must have the
-same. Whoever can write to FILE can spend or forge it. Never restore an older copy of it.
+With --epsilon (and --delta) or --rho, FILE is created if there is none; a file that exists must
+have the same. Whoever can write to FILE can spend or forge it. Never restore an older copy of it.
+Releases with a label keep their answers in FILE, and are listed.
 
-keys of --json: unit, neighbors, total, spent, remaining, charges
+keys of --json: unit, neighbors, total, spent, remaining, charges (with a delta total_delta,
+  spent_delta, remaining_delta), log of {time, name, label, epsilon and delta or rho, state}
 """
 
 
@@ -215,6 +217,13 @@ def _budget_options(budget: argparse.ArgumentParser) -> None:
     add = budget.add_mutually_exclusive_group().add_argument
     add("--epsilon", type=float, metavar="E", help="the limit, in nats of pure privacy")
     add("--rho", type=float, metavar="R", help="the limit, of zero-concentrated privacy")
+    budget.add_argument(
+        "--delta",
+        type=float,
+        default=0.0,
+        metavar="D",
+        help="with --epsilon: the limit of delta (default: 0, pure promises only)",
+    )
     budget.add_argument(
         "--neighbors",
         choices=("add-remove", "replace"),
