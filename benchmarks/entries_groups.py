@@ -66,7 +66,6 @@ POLARS = (
 )
 POLARS_STREAMING = (
     _engine("fastexp", "ours", ours.polars_streaming, "polars"),
-    _engine("fastexp_lists", "variant", ours.polars_lists, "polars"),
     _engine(
         *("polars_median", "limit", frames.polars_streaming_median, "polars"), check=checks.exact
     ),
@@ -74,7 +73,6 @@ POLARS_STREAMING = (
 DUCKDB = (
     Entry("fastexp", "ours", ours.duckdb, "duckdb"),
     _variant("fastexp_release", prepare=ours.duckdb_released, needs="duckdb"),
-    _variant("fastexp_function", prepare=ours.duckdb_function, needs="duckdb"),
     _limit("duckdb_median", prepare=frames.duckdb_median, needs="duckdb"),
 )
 PANDAS = (

@@ -81,28 +81,16 @@ def polars_released(work: GroupWork) -> Call:
 
 
 def polars_streaming(work: GroupWork) -> Call:
-    """Draws through Polars' streaming engine."""
+    """Draws of a lazy frame of Polars."""
     import fastexp.polars as engine
 
     frame, median, where = polars_frame(work).lazy(), _median(work), _where(work)
 
     def call() -> Any:
         answers: Any = engine.sample(frame, median, "x", **where, **_how(work))
-        return answers.collect(engine="streaming")
+        return answers.collect()
 
     return call
-
-
-def polars_lists(work: GroupWork) -> Call:
-    """Lists by Polars' streaming engine, then draws of lists by an expression."""
-    import polars as pl
-
-    import fastexp.polars
-
-    assert fastexp.polars.ExprNamespace
-    drawn: Any = pl.col("x").fx.sample(_median(work), by="k", **_how(work))  # type: ignore[attr-defined]
-    plan = polars_frame(work).lazy().group_by("k").agg("x").with_columns(drawn)
-    return lambda: plan.collect(engine="streaming")
 
 
 def duckdb(work: GroupWork) -> Call:
@@ -121,16 +109,6 @@ def duckdb_released(work: GroupWork) -> Call:
     con, median, where = database(work), _median(work), _where(work)
     table, threads = con.table("t"), work.threads
     return lambda: engine.release(table, median, "x", **where, threads=threads).fetchnumpy()
-
-
-def duckdb_function(work: GroupWork) -> Call:
-    """Draws by a function of SQL over DuckDB's lists."""
-    import fastexp.duckdb as engine
-
-    con = database(work)
-    engine.register_sample(con, "drawn", _median(work), rng=DRAW_SEED)
-    query = "SELECT k, drawn(k, list(x)) AS x FROM t GROUP BY k"
-    return lambda: con.execute(query).fetchnumpy()
 
 
 def pandas(work: GroupWork) -> Call:

@@ -1,4 +1,4 @@
-"""Private answers by group in DuckDB: of relations, and as functions of SQL.
+"""Private answers by group of DuckDB's relations.
 
 >>> import duckdb
 >>> import fastexp as fx
@@ -11,6 +11,5 @@
 """
 
 from .frames.duckdb import release, sample
-from .frames.duckdb_functions import register, register_sample
 
-__all__ = ["register", "register_sample", "release", "sample"]
+__all__ = ["release", "sample"]

@@ -15,6 +15,9 @@ import numpy as np
 
 import fastexp as fx
 from fastexp import reference
+from fastexp._contribution import keep, sample_choice
+from fastexp._group_keys import codes_of, distinct, names_of
+from fastexp._randomness import make_key
 from fastexp._records import intake
 from fastexp._release_key import query_digest
 from fastexp.grouped import ranks, segments
@@ -328,12 +331,10 @@ def persons_are_bounded() -> None:
 
 def kept_rows(values: Any, by: Any, person: Any, how: dict[str, Any]) -> Any:
     """Which rows count in a sample."""
-    from fastexp.frames.call import sample_call
-
-    median = fx.Median(epsilon=0.02, bounds=(0, 100), step=1)
-    limits = {k: how[k] for k in ("max_groups", "max_rows")}
-    made = sample_call(median, "x", "g", how["groups"], rng=how["rng"], person="p", **limits)
-    return made.kept(values, by, person)
+    groups, people = names_of(how["groups"]), distinct(person, "person")
+    words = people[1].name_words(), groups.name_words()
+    limits, key = (how["max_groups"], how["max_rows"]), sample_choice(make_key(how["rng"]))
+    return keep(codes_of(by, groups), people[0], *words, values.astype(np.int64), *limits, key)
 
 
 def groups_are_answered_in_order() -> None:

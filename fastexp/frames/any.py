@@ -16,8 +16,8 @@ from .._release_key import ReleaseKey
 from .._typing import Membership, RNGLike, SeedLike
 from ..budget import Budget
 from ..errors import ParameterTypeError
-from .call import Call, release_call, sample_call
-from .checks import described, result_name, wanted
+from .call import Call, Columns, release_call, sample_call
+from .checks import described, numbers, result_name, wanted
 
 FRAMES = (
     "frame must be a frame of Polars, pandas or pyarrow, one that narwhals (if installed) knows as "
@@ -209,8 +209,13 @@ def _is_arrow(frame: Any) -> bool:
 def _by_narwhals(frame: Any, call: Call, column: str, by: str, person: Any, name: str) -> Any:
     import narwhals.stable.v2 as nw
 
-    persons = None if person is None else frame[person].to_native()
-    labels, found = call.rows(frame[column].to_native(), frame[by].to_native(), persons)
+    def columns(rows: Any) -> Columns:
+        persons = None if person is None else rows[person].to_native()
+        return Columns(rows[column].to_native(), rows[by].to_native(), persons)
+
+    kind = frame.schema[column]
+    numbers(call.mechanism, column, kind.is_numeric() or kind in (nw.Object, nw.Unknown), kind)
+    labels, found = call.answers(columns(frame.head(0)), lambda: columns(frame))
     text = isinstance(labels[0], str) if labels else frame.schema[by] == nw.String
     kinds = {"integers": nw.Int64(), "floats": nw.Float64(), "text": nw.String()}
     schema = {by: kinds["text" if text else "integers"], name: kinds[call.answer_kind]}

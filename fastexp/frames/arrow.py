@@ -14,7 +14,7 @@ from .._typing import AnyArray, Membership
 from ..budget import Budget
 from ..errors import ParameterError, ParameterTypeError
 from . import checks
-from .call import Call, release_call, sample_call
+from .call import Call, Columns, release_call, sample_call
 
 ANSWERS = {"integers": pa.int64(), "floats": pa.float64(), "text": pa.string()}
 NAMES = ["records", "group", "person"]
@@ -159,6 +159,7 @@ def sample(
 class Rows(NamedTuple):
     """Tables of two or three columns: records, groups, persons."""
 
+    column: str  # what that of records is called in the frame
     parts: Iterable[pa.Table]
     schema: pa.Schema
     once: bool  # parts come from a stream: hold of them what is needed
@@ -179,6 +180,7 @@ def opened(frame: Any, column: str, by: str, person: str | None) -> Rows:
     schema = pa.schema(list(zip(NAMES[: len(kinds)], kinds, strict=True)))
     chosen = ([part.column(i) for i in index] for part in parts_of(frame))
     return Rows(
+        column,
         (pa.table(columns, schema=schema) for columns in chosen),
         schema,
         once=not isinstance(frame, pa.Table),
@@ -206,10 +208,18 @@ def places(present: list[str], column: str, by: str, person: str | None) -> list
 
 def answered(call: Call, rows: Rows, by: str, name: str) -> pa.Table:
     """Groups and answers."""
-    found = held(call, rows) if rows.once else next(iter(rows.parts))
-    columns = found.columns
-    labels, answers = call.rows(plain(columns[0]), *columns[1:])
-    kind = rows.schema.field(1).type
+
+    def columns(table: pa.Table) -> Columns:
+        records, *others = table.columns
+        return Columns(plain(records), *others)
+
+    def read() -> Columns:
+        return columns(held(call, rows) if rows.once else next(iter(rows.parts)))
+
+    record, kind = rows.schema.field(0).type, rows.schema.field(1).type
+    tests = pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_null
+    checks.numbers(call.mechanism, rows.column, any(test(record) for test in tests), record)
+    labels, answers = call.answers(columns(rows.schema.empty_table()), read)
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     text = call.names.text if call.names is not None else not pa.types.is_integer(kind)

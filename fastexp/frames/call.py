@@ -1,51 +1,61 @@
-"""One release or sample by group, checked and ready to be shipped to where the data are.
+"""One release or sample by group of a frame: checked, then charged, read and drawn, once.
 
-Everything that may be executed late, twice, in parts or elsewhere holds a `Call`. Its words
-depend on the group alone (and, of a release, on the group's records), so none of that changes
-an answer. A release without a key gets one here, once, for the same reason.
+An engine gives the columns of a frame without rows, whose types are refused before a charge,
+and a function that reads the rows. Rows are brought to this process, which draws: no plan,
+task or worker ever holds what an answer is drawn with.
 """
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from .. import _validate
-from .._group_keys import names_of
+from .._group_keys import codes_of, distinct
 from .._group_names import Names
 from .._randomness import SampleKey, make_key
-from .._release_key import ReleaseKey, release_key
-from .._typing import AnyArray, Membership
-from ..budget import Budget, spend
+from .._release_key import ReleaseKey
+from .._typing import Membership
+from ..budget import Budget, once
 from ..errors import ParameterTypeError, PrivacyWarning
 from ..grouped import verbs
-from ..grouped.request import FROM_DATA, Request, check_key, is_from_data
+from ..grouped.request import Request, check_key, is_from_data
+
+
+class Columns(NamedTuple):
+    """Records, groups and persons (None: no persons), of any kind that a mechanism takes."""
+
+    records: Any
+    groups: Any
+    persons: Any = None
 
 
 @dataclass(frozen=True, eq=False)
 class Call:
-    """A mechanism, the groups, where its words come from, and what bounds a person.
+    """A mechanism, what it is asked, and what a release costs or a sample draws from.
 
-    `names` is None for groups from the data. Of a release `secret` is the key, exported, which
-    pickles hold: whoever can read them can undo the noise.
+    `request` has the names of columns; its groups are `Names`, or "from-data". Of a sample
+    `seed` is not None. `label` is the caller's, under which a budget file keeps the answers.
     """
 
     mechanism: Any
-    names: Names | None
-    limits: tuple[int, int]
+    column: str
+    request: Request
     nan: str
     threads: int
-    secret: str | None = field(repr=False)
     label: str | None = None
-    rule: str = ""  # which records count, of a release
+    key: ReleaseKey | None = field(default=None, repr=False)
+    budget: Budget | None = None
+    membership: Membership = "private"
     seed: SampleKey | None = field(default=None, repr=False)
     size: int | None = None
 
     @property
-    def is_release(self) -> bool:
-        """Whether it is a release, or simulated draws."""
-        return self.secret is not None
+    def names(self) -> Names | None:
+        """The public list of groups; None for groups from the data."""
+        return None if is_from_data(self.request.groups) else self.request.groups
 
     @property
     def answer_kind(self) -> str:
@@ -53,56 +63,53 @@ class Call:
         grid = getattr(self.mechanism, "grid", None)
         if grid is not None:
             return "integers" if grid.whole else "floats"
-        if not self.is_release:
+        if self.seed is not None:
             return "integers"
-        kinds = {type(c) for c in self.mechanism.candidates}
-        found = {frozenset({int}): "integers", frozenset({str}): "text"}.get(frozenset(kinds))
-        if found is None:
+        kinds = frozenset(type(c) for c in self.mechanism.candidates)
+        if kinds not in (frozenset({int}), frozenset({str})):
             raise ParameterTypeError("candidates must all be int or all text, for a column of them")
-        return found
+        return "integers" if kinds == {int} else "text"
 
-    def rows(self, values: Any, keys: Any, persons: Any = None) -> tuple[list[Any], Any]:
-        """The groups and their answers, from all rows at once.
+    def answers(self, empty: Columns | None, read: Callable[[], Columns]) -> tuple[list[Any], Any]:
+        """The groups and their answers: the one place where a frame's answers are drawn.
 
-        values, keys and persons are columns of any kind that the mechanism's verbs take.
+        empty: the columns without rows, if the engine has them before it reads. read: all
+        rows; it is called once, after the charge.
         """
-        groups = FROM_DATA if self.names is None else self.names
-        request = Request(keys, groups, None, persons, *self.limits)
-        found = self._do(values, request)
-        return found if self.names is None else (self.names.labels(), found)
+        if empty is not None:
+            self._fit(empty)
+        found = self._sampled(read()) if self.seed is not None else self._released(read)
+        return tuple(found) if self.names is None else (self.names.labels(), found)
 
-    def lists(self, lists: Any, keys: Any) -> Any:
-        """The answers of some groups: a column of lists of records, and the groups' keys.
+    def _released(self, read: Callable[[], Columns]) -> Any:
+        request, names = self.request, (self.column, self.request.by, self.request.person or "")
 
-        Persons were bounded before (`kept`). A missing list is an empty one.
-        """
-        return self._do(lists, Request(None, names_of(keys, "groups")))
+        def draw() -> Any:
+            columns = read()
+            query = f"{self.column} by {request.by}" if self.label is None else self.label
+            rows = request._replace(by=columns.groups, person=columns.persons)
+            told = self.key, query, self.threads, self.nan
+            return verbs.drawn(self.mechanism, columns.records, rows, *told)
 
-    def segments(self, records: Any, offsets: Any, names: Names) -> Any:
-        """The answers of segments of flat records; a name may come more than once."""
-        return self._do(records, Request(None, names, offsets))
-
-    def kept(self, values: Any, keys: Any, persons: Any) -> AnyArray:
-        """Which rows count, bool of shape (n,), if all rows of each of these persons are here."""
-        groups = FROM_DATA if self.names is None else self.names
-        request = Request(keys, groups, None, persons, *self.limits).checked()
-        return verbs.kept_rows(
-            self.mechanism, values, request, self.nan, self._key(), self.label, self.seed
+        question = request.question(
+            self.mechanism, 1, False, self.membership, self.nan, self.label, names
         )
+        return once(self.budget, self.label, question, draw)
 
-    def _do(self, values: Any, request: Request) -> Any:
-        threads, nan = self.threads, self.nan
-        if self.secret is None:
-            return verbs.sample(self.mechanism, values, request, self.size, self.seed, threads, nan)
-        how = self._key(), self.label, None, threads, nan, False
-        return verbs.release(self.mechanism, values, request, *how, "private", rule=self.rule)
+    def _sampled(self, columns: Columns) -> Any:
+        rows = self.request._replace(by=columns.groups, person=columns.persons)
+        told = self.size, self.seed, self.threads, self.nan
+        return verbs.sample(self.mechanism, columns.records, rows, *told)
 
-    def _key(self) -> ReleaseKey | None:
-        return None if self.secret is None else ReleaseKey.restore(self.secret)
-
-    def with_threads(self, threads: int) -> Call:
-        """The same on another number of threads."""
-        return replace(self, threads=threads)
+    def _fit(self, empty: Columns) -> None:
+        """Refuse columns whose types tell that they cannot be what they are asked to be."""
+        self.mechanism._read(empty.records, self.nan)
+        if self.names is None:
+            distinct(empty.groups, "by")
+        else:
+            codes_of(empty.groups, self.names)
+        if empty.persons is not None:
+            distinct(empty.persons, "person")
 
 
 def release_call(
@@ -121,23 +128,28 @@ def release_call(
     nan: str = "raise",
     threads: int = 1,
 ) -> Call:
-    """A release, whose budget is charged here and now, and whose key is made if there is none.
+    """A release, of which nothing is charged or read yet.
 
-    label: default ``"{column} by {by}"``, the same in all engines.
+    label: the words of a key are named ``"{column} by {by}"`` without one, in all engines.
     """
-    names, limits = _checked(mechanism, column, by, groups, person, max_groups, max_rows)
-    told = f"{column} by {by}" if label is None else label
-    own = release_key() if key is None else key
-    check_key(own, told)
-    nan, workers = _policy(mechanism, nan), _validate.threads(threads)
-    asked = Request(by, FROM_DATA if names is None else names, None, person, *limits)
-    made = Call(mechanism, names, limits, nan, workers, own.export(), told, asked.rule(nan))
-    _ = made.answer_kind  # refused before it is paid for
-    if budget is not None:
-        spend(budget, mechanism, **asked.call(1, False, membership))
-    if names is None:
+    request = _checked(mechanism, column, by, groups, person, max_groups, max_rows)
+    check_key(key, f"{column} by {by}" if label is None and key is not None else label, budget)
+    call = Call(
+        mechanism,
+        column,
+        request,
+        _policy(mechanism, nan),
+        _validate.threads(threads),
+        label,
+        key,
+        budget,
+        membership,
+    )
+    _ = call.answer_kind  # refused before it is paid for
+    request.question(mechanism, 1, False, membership, nan).promise()
+    if call.names is None:
         warnings.warn(verbs.TELLS, PrivacyWarning, stacklevel=3)
-    return made
+    return call
 
 
 def sample_call(
@@ -154,31 +166,34 @@ def sample_call(
     nan: str = "raise",
     threads: int = 1,
 ) -> Call:
-    """Simulated draws; `rng` is read here and now."""
-    names, limits = _checked(mechanism, column, by, groups, person, max_groups, max_rows)
-    nan, draws = _policy(mechanism, nan), _validate.size(size)
-    seed = SampleKey(*make_key(rng).tolist())
-    workers = _validate.threads(threads)
-    return Call(mechanism, names, limits, nan, workers, None, None, "", seed, draws)
+    """Simulated draws; `rng` is read here."""
+    request = _checked(mechanism, column, by, groups, person, max_groups, max_rows)
+    return Call(
+        mechanism,
+        column,
+        request,
+        _policy(mechanism, nan),
+        _validate.threads(threads),
+        seed=SampleKey(*make_key(rng).tolist()),
+        size=_validate.size(size),
+    )
 
 
 def _checked(
     mechanism: Any, column: Any, by: Any, groups: Any, person: Any, max_groups: Any, max_rows: Any
-) -> tuple[Names | None, tuple[int, int]]:
+) -> Request:
     if not hasattr(mechanism, "_draws"):
         kind = type(mechanism).__name__
         raise ParameterTypeError(
             f"mechanism must be Median, Quantile, Price or their like, or MostCommon, got {kind}"
         )
-    named = {"column": column, "by": by} | ({} if person is None else {"person": person})
-    for argument, name in named.items():
+    names = {"column": column, "by": by} | ({} if person is None else {"person": person})
+    for argument, name in names.items():
         if not isinstance(name, str):
             raise ParameterTypeError(
                 f"{argument} must be a column's name, got {type(name).__name__}"
             )
-    request = Request(by, groups, None, person, max_groups, max_rows).checked()
-    names = None if is_from_data(groups) else request.groups
-    return names, (request.max_groups, request.max_rows)
+    return Request(by, groups, None, person, max_groups, max_rows).checked()
 
 
 def _policy(mechanism: Any, nan: str) -> str:

@@ -1,4 +1,4 @@
-"""What frames of all kinds are asked before anything is charged or read: names of columns."""
+"""What frames of all kinds are asked before anything is charged or read: columns and types."""
 
 from __future__ import annotations
 
@@ -49,6 +49,17 @@ def wanted(present: Collection[Any], column: Any, by: Any, person: Any) -> list[
                 f"{argument} must be a column of the frame, {_listed(present)}, got {name!r}"
             )
     return list(dict.fromkeys(named.values()))
+
+
+def numbers(mechanism: Any, column: str, numeric: bool, kind: object) -> None:
+    """Refuse records that are no numbers, by the type of their column, if numbers are wanted.
+
+    numeric: whether the engine's type `kind` is one of integers, floats or decimals.
+    """
+    if hasattr(mechanism, "grid") and not numeric:
+        raise ParameterTypeError(
+            f"column must hold integers, floats or decimals, got {column!r} of type {kind}"
+        )
 
 
 def described(frame: Any) -> str:

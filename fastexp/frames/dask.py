@@ -1,20 +1,27 @@
-"""Private answers by group of Dask frames: a shuffle, then `map_partitions`.
+"""Private answers by group of Dask frames: rows of listed groups are brought here, once.
 
-Workers need fastexp of the same version; those of one machine share its cache of kernels.
+Workers only leave rows out. The draw is made in this process, so that a task that runs twice
+draws nothing, and no graph holds what an answer is drawn with.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import dask
 import dask.dataframe as dd
+import pandas as pd
 
+from .._group_keys import codes_of
+from .._group_names import Names
 from .._release_key import ReleaseKey
 from .._typing import Membership, RNGLike, SeedLike
 from ..budget import Budget
-from .call import release_call, sample_call
-from .checks import result_name
-from .dask_plan import answers, check
+from ..errors import ParameterError, ParameterTypeError
+from . import pandas
+from .call import Call, Columns, release_call, sample_call
+from .checks import described
+from .pandas import Place
 
 
 def release(
@@ -35,12 +42,13 @@ def release(
     threads: int = 1,
     name: str | None = None,
 ) -> dd.DataFrame:
-    """One private answer for each group of a public list, as a lazy Dask frame.
+    """One private answer for each group of a public list, as a small Dask frame.
 
     Parameters
     ----------
     frame : dask.dataframe.DataFrame
-        The rows, of a frame of pandas.
+        The rows, of a frame of pandas. They are computed here, once, by the scheduler in
+        use; those of listed groups, of the columns that are named, come to this process.
     mechanism : Median, Quantile, Price, MostCommon, ...
         What is asked of each group.
     column : str
@@ -60,24 +68,24 @@ def release(
         As for `fastexp.privacy.total`: what the budget is charged for.
     key : ReleaseKey, optional
         The same key, label, mechanism, group and records give the same answer, in every
-        engine. Default: a fresh one for this call. Whether `by` and `person` are integers or
-        text is part of the question, and a retry is charged to a budget again.
+        engine. Whether `by` and `person` are integers or text is part of the question, and a
+        retry is charged to a budget again.
     label : str, optional
         Names the query; default: "{column} by {by}".
     budget : Budget, optional
-        Is charged here, once; not when the plan runs.
+        Is charged ``mechanism.total(groups=True, ...)`` before a row is read.
     nan : {"raise", "drop", "lower", "upper"}
         What to do with records that are null or NaN: as for the mechanism's `release`.
     threads : int
-        Of each task; a worker has as many tasks at a time as threads.
+        1; 0 for all that the process may use. Dask's own are not counted.
     name : str, optional
         Of the column of answers; default: that of the records.
 
     Returns
     -------
     dask.dataframe.DataFrame
-        A row a group, in one partition in the order of `groups`: columns `by` (int64 or str)
-        and `name` (int64, float64 or str).
+        Finished answers, a row a group, in one partition in the order of `groups`: columns
+        `by` (int64 or str) and `name` (int64, float64 or str).
 
     Raises
     ------
@@ -86,17 +94,13 @@ def release(
     BudgetExceeded
         If the rest of the budget does not cover it.
     InvalidRecords
-        When the graph runs, if a record is missing and nan="raise".
+        If a record is missing and nan="raise". A budget is charged before.
 
     Notes
     -----
     **Privacy**: ``mechanism.total(groups=True, max_groups=..., max_rows=...)``. Neither rows,
     nor order, nor types tell which groups exist; what Dask shows and keeps of its partitions
-    does, and is as private as the data. The graph holds the release key: whoever can read it,
-    as the scheduler and all workers do, can undo the noise. **Retries**: tasks that fail, run
-    twice or run again repeat their answers, and so does a graph that runs again on the same
-    records. If the source has changed, the answers are those of a new release, which no
-    budget knows of: write the result once and read that.
+    does, and is as private as the data.
 
     Examples
     --------
@@ -110,13 +114,12 @@ def release(
     >>> found.compute()["city"].tolist()
     ['Oslo', 'Rome', 'Bern']
     """
-    answer = result_name(column, by, name)
-    check(frame, mechanism, column, by, person, nan)
+    place = place_of(frame, column, by, person, name)
     limits: dict[str, Any] = {"person": person, "max_groups": max_groups, "max_rows": max_rows}
     shared: dict[str, Any] = {"membership": membership, "nan": nan, "threads": threads}
     told: dict[str, Any] = {"key": key, "label": label, "budget": budget}
     call = release_call(mechanism, column, by, groups, **limits, **shared, **told)
-    return answers(frame, call, column, by, person, answer)
+    return answered(frame, call, place)
 
 
 def sample(
@@ -135,7 +138,7 @@ def sample(
     threads: int = 1,
     name: str | None = None,
 ) -> dd.DataFrame:
-    """Simulated draws for each group, as a lazy Dask frame: for studies, not for release.
+    """Simulated draws for each group, as a small Dask frame: for studies, not for release.
 
     Parameters
     ----------
@@ -144,8 +147,8 @@ def sample(
     size : int, optional
         How many draws of each group; default: one, which is no list.
     rng : {None, int, array_like[ints], SeedSequence, BitGenerator, Generator}, optional
-        Read here, once; None: fresh from the operating system. A group's draws do not depend
-        on other groups, rows' order, partitions, retries or the engine.
+        None: fresh from the operating system; else as in SPEC 7. A group's draws do not
+        depend on other groups, rows' order, partitions or the engine.
 
     Returns
     -------
@@ -173,9 +176,59 @@ def sample(
     >>> [len(draws) for draws in drawn["rent"]]
     [3, 3]
     """
-    answer = result_name(column, by, name)
-    check(frame, mechanism, column, by, person, nan)
+    place = place_of(frame, column, by, person, name)
     limits: dict[str, Any] = {"person": person, "max_groups": max_groups, "max_rows": max_rows}
     how: dict[str, Any] = {"size": size, "rng": rng, "nan": nan, "threads": threads}
     call = sample_call(mechanism, column, by, groups, **limits, **how)
-    return answers(frame, call, column, by, person, answer)
+    return answered(frame, call, place)
+
+
+def place_of(frame: Any, column: Any, by: Any, person: Any, name: Any) -> Place:
+    """Check the frame and the names of columns."""
+    if not isinstance(frame, dd.DataFrame):
+        raise ParameterTypeError(f"frame must be a Dask DataFrame, got {described(frame)}")
+    place = pandas.place_of(frame._meta, column, by, person, name)
+    for used in place.used:
+        if isinstance(frame[used].dtype, pd.CategoricalDtype) and not frame[used].cat.known:
+            raise ParameterError(f"{used!r} must have known categories: .cat.as_known() finds them")
+    return place
+
+
+def answered(frame: dd.DataFrame, call: Call, place: Place) -> dd.DataFrame:
+    """A row for each group, in one partition."""
+
+    def read() -> Columns:
+        shape = _listed(frame._meta, place, call.names)
+        rows = frame[place.used].map_partitions(_listed, place, call.names, meta=shape).compute()
+        return _columns(rows, call.names)
+
+    empty = _columns(_listed(frame._meta, place, None), None)
+    answers = pandas.drawn(call, empty, read, place)
+    with dask.config.set({"dataframe.convert-string": False}):  # it makes text of lists of draws
+        found: dd.DataFrame = dd.from_pandas(answers, npartitions=1, sort=False)  # type: ignore[no-untyped-call]
+    return found
+
+
+def _listed(part: pd.DataFrame, place: Place, names: Names | None) -> pd.DataFrame:
+    """The columns, of the rows of listed groups; these as places in the list."""
+    groups: Any = _plain(part[place.by]) if names is None else codes_of(part[place.by], names)
+    columns = {"records": _plain(part[place.column]), "groups": groups}
+    if place.person is not None:
+        columns["persons"] = _plain(part[place.person])
+    rows = pd.DataFrame(columns, index=part.index)
+    return rows if names is None else rows[groups >= 0]
+
+
+def _plain(column: pd.Series) -> pd.Series:
+    """Without categories, whose numbers differ between partitions."""
+    if not isinstance(column.dtype, pd.CategoricalDtype):
+        return column
+    kind = column.dtype.categories.dtype
+    return column.astype("Int64" if pd.api.types.is_integer_dtype(kind) else kind)
+
+
+def _columns(rows: pd.DataFrame, names: Names | None) -> Columns:
+    groups: Any = rows["groups"]
+    if names is not None:
+        groups = pd.Categorical.from_codes(groups, names.labels())
+    return Columns(rows["records"], groups, rows.get("persons"))

@@ -171,7 +171,7 @@ def read(relation: Any, column: str, by: str, person: str | None) -> arrow.Rows:
         for batch in chosen.to_arrow_reader():
             yield pa.Table.from_batches([batch])
 
-    return arrow.Rows(parts(), schema, once=True)
+    return arrow.Rows(column, parts(), schema, once=True)
 
 
 def related(relation: DuckDBPyRelation, table: pa.Table) -> DuckDBPyRelation:

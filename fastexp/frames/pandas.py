@@ -1,17 +1,20 @@
-"""Private answers by group of pandas frames and series."""
+"""Private answers by group of pandas frames."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import pandas as pd
+from pandas.api import types
 
+from .._key_columns import KEYS
 from .._release_key import ReleaseKey
 from .._typing import Membership, RNGLike, SeedLike
 from ..budget import Budget
 from ..errors import ParameterError, ParameterTypeError
-from .call import Call, release_call, sample_call
-from .checks import described, result_name, wanted
+from .call import Call, Columns, release_call, sample_call
+from .checks import described, numbers, result_name, wanted
 
 TYPES: dict[str, Any] = {"integers": "int64", "floats": "float64", "text": "str"}
 
@@ -65,7 +68,7 @@ def release(
     label : str, optional
         Names the query; default ``"{column} by {by}"``.
     budget : Budget, optional
-        Is charged ``mechanism.total(groups=True, ...)`` before records are looked at.
+        Is charged ``mechanism.total(groups=True, ...)`` before a row is read.
     nan : {"raise", "drop", "lower", "upper"}
         What to do with records that are missing or NaN.
     threads : int
@@ -83,7 +86,7 @@ def release(
     Raises
     ------
     ParameterTypeError, ParameterError
-        If parameters are wrong. The types of columns are looked at last.
+        If parameters, or the types of columns, are wrong.
     BudgetExceeded
         If the rest of the budget does not cover it.
     InvalidRecords
@@ -173,6 +176,7 @@ class Place(NamedTuple):
     by: str
     person: str | None
     name: str
+    used: list[str]
 
 
 def place_of(frame: Any, column: Any, by: Any, person: Any, name: Any) -> Place:
@@ -180,29 +184,39 @@ def place_of(frame: Any, column: Any, by: Any, person: Any, name: Any) -> Place:
     if not isinstance(frame, pd.DataFrame):
         raise ParameterTypeError(f"frame must be a pandas DataFrame, got {described(frame)}")
     answer, present = result_name(column, by, name), list(frame.columns)
-    for used in wanted(present, column, by, person):
-        if present.count(used) > 1:
-            raise ParameterError(f"frame must have one column of the name {used!r}, got several")
-    return Place(column, by, person, answer)
+    used = wanted(present, column, by, person)
+    for each in used:
+        if present.count(each) > 1:
+            raise ParameterError(f"frame must have one column of the name {each!r}, got several")
+    return Place(column, by, person, answer, used)
 
 
 def answered(frame: pd.DataFrame, call: Call, place: Place) -> pd.DataFrame:
     """A row for each group."""
-    persons = None if place.person is None else frame[place.person]
-    labels, found = answers(call, frame[place.column], frame[place.by], persons)
-    return pd.DataFrame({place.by: labels, place.name: found})
+
+    def columns(rows: pd.DataFrame) -> Columns:
+        persons = None if place.person is None else rows[place.person]
+        return Columns(rows[place.column], rows[place.by], persons)
+
+    return drawn(call, columns(frame.iloc[:0]), lambda: columns(frame), place)
 
 
-def answers(
-    call: Call, values: pd.Series[Any], keys: Any, persons: Any
-) -> tuple[pd.Series[Any], pd.Series[Any]]:
-    """Groups and answers."""
-    listed, found = call.rows(values, keys, persons)
-    text = _is_text(listed, keys) if call.names is None else call.names.text
-    groups = pd.Series(listed, dtype=TYPES["text" if text else "integers"])
+def drawn(call: Call, empty: Columns, read: Callable[[], Columns], place: Place) -> pd.DataFrame:
+    """The answers of columns of pandas, as `Call.answers` takes them."""
+    kind = empty.records.dtype
+    numeric = types.is_numeric_dtype(kind) and not types.is_bool_dtype(kind)
+    numbers(call.mechanism, place.column, numeric or types.is_object_dtype(kind), kind)
+    for argument, keys in (("by", empty.groups), ("person", empty.persons)):
+        if getattr(getattr(keys, "dtype", None), "kind", "O") == "f":
+            raise ParameterTypeError(KEYS.format(argument))  # it would pass without a row
+    labels, found = call.answers(empty, read)
+    text = _is_text(labels, empty.groups) if call.names is None else call.names.text
+    groups = pd.Series(labels, dtype=TYPES["text" if text else "integers"])
     if call.size is None:
-        return groups, pd.Series(found, dtype=TYPES[call.answer_kind])
-    return groups, pd.Series(list(found), dtype=object)
+        answers = pd.Series(found, dtype=TYPES[call.answer_kind])
+    else:
+        answers = pd.Series(list(found), dtype=object)
+    return pd.DataFrame({place.by: groups, place.name: answers})
 
 
 def _is_text(listed: list[Any], keys: Any) -> bool:

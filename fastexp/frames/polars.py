@@ -1,13 +1,11 @@
 """Private answers by group of Polars frames, eager and lazy.
 
-All rows are grouped by the core at once, of a lazy frame in one node of its plan: that takes less
-time than lists made by `group_by`, in either engine. What an engine does to such a node (run it
-late, twice, for two plans at once, or not at all) changes no answer: see `Call`.
+A lazy frame is collected here, once, and only the columns that are needed. Its answers are
+lazy again, but finished: a plan that drew would be a new release each time that it runs.
 """
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 import polars as pl
@@ -16,8 +14,8 @@ from .._release_key import ReleaseKey
 from .._typing import Membership, RNGLike, SeedLike
 from ..budget import Budget
 from ..errors import ParameterTypeError
-from .call import Call, release_call, sample_call
-from .checks import described, result_name, wanted
+from .call import Call, Columns, release_call, sample_call
+from .checks import described, numbers, result_name, wanted
 
 Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
 TYPES: dict[str, Any] = {"integers": pl.Int64(), "floats": pl.Float64(), "text": pl.String()}
@@ -46,7 +44,7 @@ def release(
     Parameters
     ----------
     frame : polars.DataFrame or polars.LazyFrame
-        The rows; the result is of the same kind, and lazy if the frame is.
+        The rows. A lazy frame is collected here, once: the columns that are named.
     mechanism
         A mechanism of numbers (`fastexp.Median`, `Quantile`, `Price`, ...) or `MostCommon`.
     column : str
@@ -66,13 +64,12 @@ def release(
         Whether it is public who is in which group: what a budget is charged.
     key : ReleaseKey, optional
         The same key, label, mechanism, group and records repeat their answer, in all engines.
-        Without one a fresh key is made here and now: a lazy result has the same answers each
-        time it is collected. Whether `by` and `person` are integers or text is part of the
-        question, and a retry is charged to a budget again.
+        Whether `by` and `person` are integers or text is part of the question, and a retry is
+        charged to a budget again.
     label : str, optional
         Names the query; default ``"{column} by {by}"``.
     budget : Budget, optional
-        Is charged ``mechanism.total(groups=True, ...)`` here and now, once.
+        Is charged ``mechanism.total(groups=True, ...)`` before a row is read.
     nan : {"raise", "drop", "lower", "upper"}
         What to do with records that are null or NaN.
     threads : int
@@ -83,23 +80,23 @@ def release(
     Returns
     -------
     polars.DataFrame or polars.LazyFrame
-        A row for each group, in the order of the list, also for groups without records:
-        the columns `by` (Int64 or String) and `name`. Neither rows, nor order, nor types
-        depend on the data, unless groups are from the data (sorted then).
+        As `frame`; a lazy one holds finished answers. A row for each group, in the order of
+        the list, also for groups without records: the columns `by` (Int64 or String) and
+        `name`. Neither rows, nor order, nor types depend on the data, unless groups are from
+        the data (sorted then).
 
     Raises
     ------
     ParameterTypeError, ParameterError
-        If parameters are wrong. The types of columns are looked at last.
+        If parameters, or the types of columns, are wrong.
     BudgetExceeded
         If the rest of the budget does not cover it.
     InvalidRecords
-        If a record is missing and nan="raise": of a lazy frame, when it is collected.
+        If a record is missing and nan="raise". A budget is charged before.
 
     Notes
     -----
     **Privacy**: ``mechanism.total(groups=True, membership=..., max_groups=..., max_rows=...)``.
-    A lazy result holds the release key: who can read a serialized plan can undo the noise.
 
     Examples
     --------
@@ -115,7 +112,8 @@ def release(
     shared: dict[str, Any] = {"membership": membership, "nan": nan, "threads": threads}
     told: dict[str, Any] = {"key": key, "label": label, "budget": budget}
     call = release_call(mechanism, column, by, groups, **limits, **shared, **told)
-    return answered(frame, call, place)
+    answers: Frame = answered(frame, call, place)
+    return answers
 
 
 def sample(
@@ -143,8 +141,7 @@ def sample(
     size : int, optional
         How many draws of each group, as a list; None: one.
     rng : {None, int, array_like[ints], SeedSequence, BitGenerator, Generator}, optional
-        Read here and now: a lazy result has the same draws each time it is collected. None:
-        fresh from the operating system.
+        None: fresh from the operating system; else as in SPEC 7.
 
     Returns
     -------
@@ -172,7 +169,8 @@ def sample(
     limits: dict[str, Any] = {"person": person, "max_groups": max_groups, "max_rows": max_rows}
     how: dict[str, Any] = {"size": size, "rng": rng, "nan": nan, "threads": threads}
     call = sample_call(mechanism, column, by, groups, **limits, **how)
-    return answered(frame, call, place)
+    answers: Frame = answered(frame, call, place)
+    return answers
 
 
 class Place(NamedTuple):
@@ -198,37 +196,32 @@ def place_of(frame: Any, column: Any, by: Any, person: Any, name: Any) -> Place:
     return Place(column, by, person, answer, used, text)
 
 
-def answered(frame: Frame, call: Call, place: Place) -> Frame:
-    """The answers now, or a plan for them."""
-    if isinstance(frame, pl.DataFrame):
-        return answers(frame, call, place)
+def answered(frame: pl.DataFrame | pl.LazyFrame, call: Call, place: Place) -> Any:
+    """A row for each group."""
+
+    def read() -> Columns:
+        rows = frame.select(place.used)
+        return _columns(rows.collect() if isinstance(rows, pl.LazyFrame) else rows, place)
+
+    empty = pl.DataFrame(schema=frame.collect_schema())
+    kind = empty[place.column].dtype
+    numbers(call.mechanism, place.column, kind.is_numeric() or kind == pl.Null, kind)
+    labels, found = call.answers(_columns(empty, place), read)
     text = place.text if call.names is None else call.names.text
-    schema = {place.by: TYPES["text" if text else "integers"], place.name: answer_type(call)}
-    node = partial(answers, call=call, place=place)
-    return frame.select(place.used).map_batches(node, schema=schema)
+    groups = pl.Series(place.by, labels, dtype=TYPES["text" if text else "integers"])
+    answers = pl.DataFrame([groups, _answer_series(place.name, found, call)])
+    return answers.lazy() if isinstance(frame, pl.LazyFrame) else answers
 
 
-def answers(frame: pl.DataFrame, call: Call, place: Place) -> pl.DataFrame:
-    """All rows to a row for each group."""
-    persons = None if place.person is None else frame[place.person]
-    values = frame[place.column]
-    if values.dtype == pl.Null:  # of no type: all are missing
-        values = values.cast(pl.Int64)
-    labels, found = call.rows(values, frame[place.by], persons)
-    text = place.text if call.names is None else call.names.text
-    known: Any = labels if call.names is None or text else call.names.integers
-    groups = pl.Series(place.by, known, dtype=TYPES["text" if text else "integers"])
-    return pl.DataFrame([groups, answer_series(place.name, found, call)])
+def _columns(rows: pl.DataFrame, place: Place) -> Columns:
+    records = rows[place.column]
+    if records.dtype == pl.Null:  # of no type: all are missing
+        records = records.cast(pl.Int64)
+    return Columns(records, rows[place.by], None if place.person is None else rows[place.person])
 
 
-def answer_type(call: Call) -> Any:
-    """The type of the column of answers."""
-    one = TYPES[call.answer_kind]
-    return one if call.size is None else pl.List(one)
-
-
-def answer_series(name: str, found: Any, call: Call) -> pl.Series:
+def _answer_series(name: str, found: Any, call: Call) -> pl.Series:
     """Answers as a column: those of several draws as lists."""
     if call.size is None:
-        return pl.Series(name, found, dtype=answer_type(call))
+        return pl.Series(name, found, dtype=TYPES[call.answer_kind])
     return pl.Series(name, found).arr.to_list()

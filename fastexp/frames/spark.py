@@ -1,20 +1,31 @@
-"""Private answers by group of Spark frames: `collect_list`, then `mapInArrow`.
+"""Private answers by group of Spark frames: rows of listed groups are brought here, once.
 
-Executors need fastexp of the same version; their Python processes share one cache of kernels.
+Executors only leave rows out. The draw is made in this process, so that a task that runs twice
+draws nothing, and no plan holds what an answer is drawn with.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from pyspark.sql import DataFrame
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame, types
+from pyspark.sql import functions as sql
 
+from .._group_names import Names
+from .._key_columns import KEYS
 from .._release_key import ReleaseKey
 from .._typing import Membership, RNGLike, SeedLike
 from ..budget import Budget
-from .call import release_call, sample_call
-from .checks import result_name
-from .spark_plan import answers, rows_of
+from ..errors import ParameterError, ParameterTypeError
+from . import arrow
+from .call import Call, release_call, sample_call
+from .checks import described, numbers, result_name, wanted
+
+WHOLE = (types.ByteType, types.ShortType, types.IntegerType, types.LongType)
+NUMBERS = (*WHOLE, types.FloatType, types.DoubleType, types.DecimalType, types.NullType)
+TEXT = (types.StringType,)
 
 
 def release(
@@ -35,16 +46,17 @@ def release(
     threads: int = 1,
     name: str | None = None,
 ) -> DataFrame:
-    """One private answer for each group of a public list, as a lazy Spark frame.
+    """One private answer for each group of a public list, as a small Spark frame.
 
     Parameters
     ----------
     frame : pyspark.sql.DataFrame
-        The rows; no stream.
+        The rows; no stream. It runs here, as one job: the rows of listed groups, of the
+        columns that are named, come to this process (spark.driver.maxResultSize).
     mechanism : Median, Quantile, Price, MostCommon, ...
         What is asked of each group.
     column : str
-        The records: integers or floats (for `MostCommon` also text).
+        The records: integers, floats or decimals (for `MostCommon` also text).
     by : str
         The group of each record: integers or text. Rows of other groups than those in
         `groups`, and of none (null), are left out.
@@ -60,24 +72,24 @@ def release(
         As for `fastexp.privacy.total`: what the budget is charged for.
     key : ReleaseKey, optional
         The same key, label, mechanism, group and records give the same answer, in every
-        engine. Default: a fresh one for this call. Whether `by` and `person` are integers or
-        text is part of the question, and a retry is charged to a budget again.
+        engine. Whether `by` and `person` are integers or text is part of the question, and a
+        retry is charged to a budget again.
     label : str, optional
         Names the query; default: "{column} by {by}".
     budget : Budget, optional
-        Is charged here, once; not when the plan runs.
+        Is charged ``mechanism.total(groups=True, ...)`` before a row is read.
     nan : {"raise", "drop", "lower", "upper"}
         What to do with records that are null or NaN: as for the mechanism's `release`.
     threads : int
-        Of each task; Spark has as many tasks at a time as cores.
+        1; 0 for all that the process may use. Spark's own are not counted.
     name : str, optional
         Of the column of answers; default: that of the records.
 
     Returns
     -------
     pyspark.sql.DataFrame
-        A row a group, in one partition in the order of `groups`: columns `by` (long or
-        string) and `name` (long, double or string).
+        Finished answers, a row a group, in one partition in the order of `groups`: columns
+        `by` (long or string) and `name` (long, double or string).
 
     Raises
     ------
@@ -85,18 +97,14 @@ def release(
         If an argument, or the type of a column, does not fit.
     BudgetExceeded
         If the rest of the budget does not cover it.
-    pyspark.errors.PythonException
-        When the plan runs, if a record is missing and nan="raise".
+    InvalidRecords
+        If a record is missing and nan="raise". A budget is charged before.
 
     Notes
     -----
     **Privacy**: ``mechanism.total(groups=True, max_groups=..., max_rows=...)``. Neither rows,
     nor order, nor schema tell which groups exist; Spark's own metrics, logs and shuffle files
-    do, and are as private as the data. The plan holds the release key: whoever sees its
-    pickled functions can undo the noise. **Retries**: tasks that fail, run twice or run again
-    repeat their answers, and so does a plan that runs again on the same records. If the
-    source has changed, the answers are those of a new release, which no budget knows of:
-    write the result once and read that.
+    do, and are as private as the data.
 
     Examples
     --------
@@ -111,12 +119,12 @@ def release(
     ['Oslo', 'Rome', 'Bern']
     """
     answer = result_name(column, by, name)
-    rows = rows_of(frame, mechanism, column, by, person)
+    rows = rows_of(frame, column, by, person)
     limits: dict[str, Any] = {"person": person, "max_groups": max_groups, "max_rows": max_rows}
     shared: dict[str, Any] = {"membership": membership, "nan": nan, "threads": threads}
     told: dict[str, Any] = {"key": key, "label": label, "budget": budget}
     call = release_call(mechanism, column, by, groups, **limits, **shared, **told)
-    return answers(rows, call, by, answer)
+    return answered(rows, call, column, by, answer)
 
 
 def sample(
@@ -135,7 +143,7 @@ def sample(
     threads: int = 1,
     name: str | None = None,
 ) -> DataFrame:
-    """Simulated draws for each group, as a lazy Spark frame: for studies, not for release.
+    """Simulated draws for each group, as a small Spark frame: for studies, not for release.
 
     Parameters
     ----------
@@ -144,8 +152,8 @@ def sample(
     size : int, optional
         How many draws of each group; default: one, which is no list.
     rng : {None, int, array_like[ints], SeedSequence, BitGenerator, Generator}, optional
-        Read here, once; None: fresh from the operating system. A group's draws do not depend
-        on other groups, rows' order, partitions, retries or the engine.
+        None: fresh from the operating system; else as in SPEC 7. A group's draws do not
+        depend on other groups, rows' order, partitions or the engine.
 
     Returns
     -------
@@ -174,8 +182,64 @@ def sample(
     [3, 3]
     """
     answer = result_name(column, by, name)
-    rows = rows_of(frame, mechanism, column, by, person)
+    rows = rows_of(frame, column, by, person)
     limits: dict[str, Any] = {"person": person, "max_groups": max_groups, "max_rows": max_rows}
     how: dict[str, Any] = {"size": size, "rng": rng, "nan": nan, "threads": threads}
     call = sample_call(mechanism, column, by, groups, **limits, **how)
-    return answers(rows, call, by, answer)
+    return answered(rows, call, column, by, answer)
+
+
+def rows_of(frame: Any, column: Any, by: Any, person: Any) -> DataFrame:
+    """The columns "records", "group" and, if there is one, "person"; keys as long or string."""
+    if not isinstance(frame, DataFrame):
+        raise ParameterTypeError(f"frame must be a Spark DataFrame, got {described(frame)}")
+    if frame.isStreaming:
+        raise ParameterError("frame must not be a stream: each batch would be a release of its own")
+    wanted(frame.columns, column, by, person)
+    columns = [_column(frame, "column", column).alias("records")]
+    columns.append(_key(frame, "by", by).alias("group"))
+    if person is not None:
+        columns.append(_key(frame, "person", person).alias("person"))
+    return frame.select(*columns)
+
+
+def _column(frame: DataFrame, argument: str, name: Any) -> Column:
+    if not isinstance(name, str):
+        raise ParameterTypeError(f"{argument} must be a column's name, got {type(name).__name__}")
+    if frame.columns.count(name) != 1:
+        raise ParameterError(f"{argument} must be one column of the frame, got several")
+    return sql.col("`" + name.replace("`", "``") + "`")
+
+
+def _key(frame: DataFrame, argument: str, name: Any) -> Column:
+    """Keys as longs, or as strings that are equal if their code points are."""
+    column = _column(frame, argument, name)
+    kind = frame.schema[name].dataType
+    if not isinstance(kind, (*WHOLE, *TEXT)):
+        raise ParameterTypeError(KEYS.format(argument))
+    return column.cast(types.StringType() if isinstance(kind, TEXT) else types.LongType())
+
+
+def answered(rows: DataFrame, call: Call, column: str, by: str, name: str) -> DataFrame:
+    """A row for each group, in one partition."""
+    kind = rows.schema["records"].dataType
+    numbers(call.mechanism, column, isinstance(kind, NUMBERS), kind.simpleString())
+    columns = arrow.Rows(column, _tables(rows, call.names), _schema(rows), once=False)
+    answers = arrow.answered(call, columns, by, name)
+    return rows.sparkSession.createDataFrame(answers).coalesce(1)
+
+
+def _schema(rows: DataFrame) -> pa.Schema:
+    """Arrow's, of a query that Spark optimizes to no rows at all."""
+    schema: pa.Schema = rows.limit(0).toArrow().schema
+    return schema
+
+
+def _tables(rows: DataFrame, names: Names | None) -> Iterator[pa.Table]:
+    """One table: the rows of listed groups. Nothing runs before it is asked for."""
+    if names is not None:
+        text = isinstance(rows.schema["group"].dataType, TEXT)
+        groups = pa.array(names.labels(), pa.string() if text else pa.int64())
+        listed = rows.sparkSession.createDataFrame(pa.table({"group": groups}))
+        rows = rows.join(sql.broadcast(listed), "group", "left_semi").select(*rows.columns)
+    yield rows.toArrow()

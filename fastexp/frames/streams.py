@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -10,26 +11,30 @@ import numpy as np
 from .. import _arrow
 from .._typing import AnyArray
 from ..errors import ParameterTypeError
-from .call import Call
+from .call import Call, Columns
 
 OTHER = "columns of an Arrow stream must be of integers, floats or text, got another type"
 
 
-def opened(frame: Any, column: Any, by: Any, person: Any) -> list[Any]:
-    """The columns of records, groups and persons (None: no persons), all of their batches."""
+def opened(frame: Any, column: Any, by: Any, person: Any) -> Iterator[list[_arrow.Column]]:
+    """Batches of the columns of records, groups and persons, of which none is read yet."""
     names = [column, by] if person is None else [column, by, person]
     for argument, name in zip(("column", "by", "person"), names, strict=False):
         if not isinstance(name, str):
             kind = type(name).__name__
             raise ParameterTypeError(f"{argument} must be a column's name, got {kind}")
-    batches = list(_arrow.table(frame, names, "frame"))
-    found = [_joined([batch[i] for batch in batches]) for i in range(len(names))]
-    return found if person is not None else [*found, None]
+    return _arrow.table(frame, names, "frame")
 
 
-def answered(call: Call, columns: list[Any], by: str, name: str) -> dict[str, AnyArray]:
+def answered(
+    call: Call, batches: Iterator[list[_arrow.Column]], by: str, name: str
+) -> dict[str, AnyArray]:
     """Groups and answers."""
-    labels, found = call.rows(*columns)
+
+    def read() -> Columns:
+        return Columns(*[_joined(list(chunks)) for chunks in zip(*batches, strict=True)])
+
+    labels, found = call.answers(None, read)
     text = call.names.text if call.names is not None else isinstance((labels or [""])[0], str)
     kind = object if call.answer_kind == "text" else None
     groups = np.array(labels, dtype=object if text else np.int64)

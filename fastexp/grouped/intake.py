@@ -44,16 +44,6 @@ def segments_of(
     return Segments(*gather(codes, values, names.size, threads)), names
 
 
-def counted(
-    records: Any, request: Request, nan: str, read: Read, place: Place, person_key: Any
-) -> AnyArray:
-    """Which records are in a group that was asked for, and within a person's limits."""
-    values, missing = read(records, nan)
-    codes, _, _ = _counted(values, missing, request, nan, place, person_key)
-    kept: AnyArray = codes >= 0
-    return kept
-
-
 def _counted(
     values: AnyArray,
     missing: AnyArray | None,

@@ -9,10 +9,10 @@ from typing import Any
 from .. import _validate
 from .._group_names import Names
 from .._randomness import make_key
-from .._typing import AnyArray, IntArray, Membership
+from .._typing import IntArray, Membership
 from ..budget import Budget, once
 from ..errors import ParameterError, PrivacyWarning
-from .intake import counted, ragged, segments_of
+from .intake import ragged, segments_of
 from .request import Request, check_key, is_from_data
 from .segments import draw_all
 from .words import FreshWords, KeyedWords, SimulatedWords
@@ -34,36 +34,36 @@ def release(
     nan: str,
     disjoint: Any,
     membership: Membership,
-    rule: str | None = None,
 ) -> Any:
-    """The answer of each group, in their order.
-
-    `rule`: of a call whose persons were bounded, whose budget was charged and whose warning was
-    given elsewhere.
-    """
+    """The answer of each group, in their order."""
     workers, asked = _validate.threads(threads), request.checked()
     check_key(key, label, budget)
     records, asked = ragged(records, asked)
     rows = 1 if asked.offsets is None else asked.offsets.size - 1
     question = asked.question(mechanism, rows, disjoint, membership, nan, label)
     question.promise()  # refuses limits that mean nothing here
-    if is_from_data(asked.groups) and rule is None:
+    if is_from_data(asked.groups):
         warnings.warn(TELLS, PrivacyWarning, stacklevel=3)
 
     def draw() -> Any:
-        chooser = _chooser(mechanism, key, label, None)
-        how = nan, mechanism._read, mechanism._place, chooser, workers
-        segments, names = segments_of(records, asked, *how)
-        words = (
-            FreshWords()
-            if key is None
-            else KeyedWords(key, mechanism, label, rule or asked.rule(nan), names)
-        )
-        found = draw_all(mechanism._draws(segments, words, 1), 1, workers)
-        return _answers(mechanism, names, found[:, 0], asked, released=True)
+        return drawn(mechanism, records, asked, key, label, workers, nan)
 
     answers = once(budget, label, question, draw)
     return tuple(answers) if is_from_data(asked.groups) else answers
+
+
+def drawn(
+    mechanism: Any, records: Any, request: Request, key: Any, label: Any, threads: int, nan: str
+) -> Any:
+    """Read records and draw, of a checked request: answers, or [groups, answers] of the data's."""
+    chooser = _chooser(mechanism, key, label, None)
+    how = nan, mechanism._read, mechanism._place, chooser, threads
+    segments, names = segments_of(records, request, *how)
+    words = (
+        FreshWords() if key is None else KeyedWords(key, mechanism, label, request.rule(nan), names)
+    )
+    found = draw_all(mechanism._draws(segments, words, 1), 1, threads)
+    return _answers(mechanism, names, found[:, 0], request, released=True)
 
 
 def sample(
@@ -88,14 +88,6 @@ def sample(
     chosen = found[:, 0] if draws is None else found
     answers = _answers(mechanism, names, chosen, asked, released=False)
     return tuple(answers) if is_from_data(asked.groups) else answers
-
-
-def kept_rows(
-    mechanism: Any, records: Any, request: Request, nan: str, key: Any, label: Any, seed: Any
-) -> AnyArray:
-    """Which records count once persons are bounded, if all of each person's are among them."""
-    chooser = _chooser(mechanism, key, label, None if seed is None else make_key(seed))
-    return counted(records, request, nan, mechanism._read, mechanism._place, chooser)
 
 
 def _chooser(mechanism: Any, key: Any, label: Any, seed: Any) -> Callable[[], bytes]:

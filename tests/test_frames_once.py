@@ -1,0 +1,129 @@
+"""Is an answer drawn once, where the release is called, whatever an engine does afterwards?"""
+
+from __future__ import annotations
+
+import io
+import pickle
+
+import dask
+import dask.dataframe as dd
+import duckdb
+import pandas as pd
+import polars as pl
+import pytest
+
+import fastexp as fx
+import fastexp.dask
+import fastexp.duckdb
+import fastexp.pandas
+import fastexp.polars
+
+TOWNS = ["Oslo", "Rome", "Bern"]
+FINE = fx.Median(epsilon=1.0, bounds=(0.0, 100.0))  # two draws are hardly ever equal
+KEY = fx.release_key()
+SECRET = KEY.export().split("-")[3]
+
+
+class Source:
+    """Rows that are others each time that they are read."""
+
+    def __init__(self):
+        self.reads = 0
+
+    def frame(self):
+        self.reads += 1
+        return pd.DataFrame({"town": ["Oslo", "Rome"] * 50, "rent": float(self.reads)})
+
+
+@pytest.fixture
+def budget():
+    return fx.Budget(epsilon=1.0)
+
+
+class TestPolars:
+    def test_a_file_that_changes(self, tmp_path, budget):
+        source, path = Source(), tmp_path / "rents.csv"
+        source.frame().to_csv(path, index=False)
+        plan = pl.scan_csv(path).fx.release(FINE, "rent", by="town", groups=TOWNS, budget=budget)
+        answers = set()
+        for _ in range(20):
+            source.frame().to_csv(path, index=False)
+            answers.add(tuple(plan.collect()["rent"]))
+        assert len(answers) == 1
+        assert (budget.spent, budget.charges) == (1.0, 1)
+
+    def test_rows_are_read_once_and_after_the_charge(self, budget):
+        source, spent = Source(), []
+
+        def read(_):
+            spent.append(budget.spent)
+            return pl.from_pandas(source.frame())
+
+        rows = pl.LazyFrame({"town": ["Oslo"], "rent": [1.0]}).map_batches(read)
+        plan = rows.fx.release(FINE, "rent", by="town", groups=TOWNS, budget=budget)
+        plan.collect()
+        pl.concat([plan, plan]).collect()
+        assert (source.reads, spent) == (1, [1.0])
+
+    def test_no_plan_holds_a_key(self):
+        rows = pl.from_pandas(Source().frame()).lazy()
+        plan = rows.fx.release(FINE, "rent", by="town", groups=TOWNS, key=KEY)
+        for text in (plan.serialize(), pickle.dumps(plan), plan.explain().encode()):
+            assert SECRET.encode() not in text
+        again = pl.LazyFrame.deserialize(io.BytesIO(plan.serialize()))
+        assert again.collect().equals(plan.collect())
+
+
+class TestDask:
+    @pytest.fixture(autouse=True)
+    def one_process(self):
+        with dask.config.set(scheduler="sync"):
+            yield
+
+    def test_rows_that_change(self, budget):
+        source = Source()
+        rows = dd.from_map(lambda _: source.frame(), [0, 1], meta=source.frame().iloc[:0])
+        before = source.reads
+        found = fx.dask.release(rows, FINE, "rent", by="town", groups=TOWNS, budget=budget)
+        assert source.reads == before + 2
+        answers = {tuple(found.compute()["rent"]) for _ in range(20)}
+        answers.add(tuple(found.persist().compute()["rent"]))
+        answers.add(tuple(dd.concat([found, found]).compute()["rent"][:3]))
+        assert len(answers) == 1
+        assert (source.reads, budget.spent, budget.charges) == (before + 2, 1.0, 1)
+
+    def test_no_graph_holds_a_key(self):
+        rows = dd.from_pandas(Source().frame(), npartitions=3)
+        found = fx.dask.release(rows, FINE, "rent", by="town", groups=TOWNS, key=KEY)
+        assert SECRET.encode() not in pickle.dumps(found)
+        assert SECRET.encode() not in pickle.dumps(dict(found.__dask_graph__()))
+
+
+class TestDuckDB:
+    def test_rows_that_change(self, budget):
+        with duckdb.connect() as con:
+            con.execute("CREATE TABLE rents AS SELECT 'Oslo' AS town, 1.0::DOUBLE AS rent")
+            rows = con.table("rents")
+            found = fx.duckdb.release(rows, FINE, "rent", by="town", groups=TOWNS, budget=budget)
+            answers = set()
+            for i in range(20):
+                con.execute("UPDATE rents SET rent = ?", [float(i)])
+                answers.add(tuple(row[1] for row in found.fetchall()))
+            assert len(answers) == 1
+        assert (budget.spent, budget.charges) == (1.0, 1)
+
+
+@pytest.mark.parametrize(
+    ("thing", "name"),
+    [
+        (pl.col("rent"), "fx"),
+        (pl.Series([1.0]), "fx"),
+        (pd.Series([1.0]), "fx"),
+        (fx.duckdb, "register"),
+        (fx.duckdb, "register_sample"),
+    ],
+    ids=["expression", "Polars series", "pandas series", "SQL release", "SQL sample"],
+)
+def test_nothing_that_an_engine_calls_for_groups_of_its_own(thing, name):
+    with pytest.raises(AttributeError):
+        getattr(thing, name)
