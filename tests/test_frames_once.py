@@ -18,6 +18,7 @@ import fastexp.duckdb
 import fastexp.pandas
 import fastexp.polars
 
+pytestmark = pytest.mark.engines
 TOWNS = ["Oslo", "Rome", "Bern"]
 FINE = fx.Median(epsilon=1.0, bounds=(0.0, 100.0))  # two draws are hardly ever equal
 KEY = fx.release_key()
@@ -111,6 +112,77 @@ class TestDuckDB:
                 answers.add(tuple(row[1] for row in found.fetchall()))
             assert len(answers) == 1
         assert (budget.spent, budget.charges) == (1.0, 1)
+
+
+class TestKept:
+    """A label in a budget file: the same question again gives the kept answers, in any engine."""
+
+    HOW = {"by": "town", "groups": TOWNS, "label": "rents"}  # noqa: RUF012
+
+    def test_in_the_engines_own_kind_without_a_look_at_rows(self, tmp_path):
+        rows, path = Source().frame(), tmp_path / "rents.budget"
+        budget = fx.Budget.file(path, epsilon=1.0)
+        first = fx.polars.release(pl.from_pandas(rows), FINE, "rent", budget=budget, **self.HOW)
+        again = fx.Budget.file(path)
+
+        def fail(_):
+            raise AssertionError
+
+        plan = pl.from_pandas(rows).lazy().map_batches(fail)
+        lazy = fx.polars.release(plan, FINE, "rent", budget=again, **self.HOW)
+        assert lazy.collect().equals(first)
+        assert isinstance(lazy, pl.LazyFrame)
+        same = fx.pandas.release(rows[:0], FINE, "rent", budget=again, **self.HOW)
+        assert same.to_dict("list") == first.to_dict(as_series=False)
+        with duckdb.connect() as con:
+            unread = con.sql("SELECT 'Oslo' AS town, error('read')::DOUBLE AS rent")
+            found = fx.duckdb.release(unread, FINE, "rent", budget=again, **self.HOW)
+            assert found.fetchall() == first.rows()
+        unread = dd.from_map(fail, [0], meta=rows.iloc[:0])
+        found = fx.dask.release(unread, FINE, "rent", budget=again, **self.HOW).compute()
+        assert found.to_dict("list") == first.to_dict(as_series=False)
+        assert (again.spent, again.charges) == (1.0, 1)
+
+    @pytest.mark.parametrize("change", [{"groups": TOWNS[:2]}, {"nan": "drop"}, {"max_rows": 2}])
+    def test_another_question_is_refused(self, tmp_path, change):
+        rows = Source().frame()
+        budget = fx.Budget.file(tmp_path / "rents.budget", epsilon=9.0)
+        fx.pandas.release(rows, FINE, "rent", budget=budget, **self.HOW)
+        with pytest.raises(fx.BudgetError):
+            fx.polars.release(
+                pl.from_pandas(rows), FINE, "rent", budget=budget, **{**self.HOW, **change}
+            )
+        assert budget.spent == 1.0
+
+    def test_another_column_is_another_question(self, tmp_path):
+        rows = Source().frame().assign(size=2.0)
+        budget = fx.Budget.file(tmp_path / "rents.budget", epsilon=9.0)
+        fx.pandas.release(rows, FINE, "rent", budget=budget, **self.HOW)
+        with pytest.raises(fx.BudgetError):
+            fx.pandas.release(rows, FINE, "size", budget=budget, **self.HOW)
+
+    def test_without_a_label_every_call_is_charged(self, tmp_path):
+        rows, how = Source().frame(), {"by": "town", "groups": TOWNS}
+        budget = fx.Budget.file(tmp_path / "rents.budget", epsilon=9.0)
+        answers = [
+            fx.pandas.release(rows, FINE, "rent", budget=budget, **how)["rent"].tolist()
+            for _ in range(2)
+        ]
+        assert answers[0] != answers[1]
+        assert budget.spent == 2.0
+
+    @pytest.mark.filterwarnings("ignore::fastexp.PrivacyWarning")
+    def test_groups_from_the_data(self, tmp_path):
+        budget = fx.Budget.file(tmp_path / "rents.budget", epsilon=1.0)
+        how = {"by": "town", "groups": "from-data", "label": "rents", "budget": budget}
+        first = fx.pandas.release(Source().frame(), FINE, "rent", **how)
+        other = pl.DataFrame({"town": [1], "rent": [2.0]})
+        again = fx.polars.release(other, FINE, "rent", **how)
+        assert again.to_dict(as_series=False) == first.to_dict("list")
+
+    def test_a_label_needs_a_budget_or_a_key(self):
+        with pytest.raises(fx.ParameterError, match="label goes together with budget"):
+            fx.pandas.release(Source().frame(), FINE, "rent", **self.HOW)
 
 
 @pytest.mark.parametrize(

@@ -216,7 +216,7 @@ def _by_narwhals(frame: Any, call: Call, column: str, by: str, person: Any, name
     kind = frame.schema[column]
     numbers(call.mechanism, column, kind.is_numeric() or kind in (nw.Object, nw.Unknown), kind)
     labels, found = call.answers(columns(frame.head(0)), lambda: columns(frame))
-    text = isinstance(labels[0], str) if labels else frame.schema[by] == nw.String
+    text = call.of_text(labels, frame.schema[by] == nw.String)
     kinds = {"integers": nw.Int64(), "floats": nw.Float64(), "text": nw.String()}
     schema = {by: kinds["text" if text else "integers"], name: kinds[call.answer_kind]}
     many = call.size is not None

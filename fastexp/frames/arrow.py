@@ -222,7 +222,7 @@ def answered(call: Call, rows: Rows, by: str, name: str) -> pa.Table:
     labels, answers = call.answers(columns(rows.schema.empty_table()), read)
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
-    text = call.names.text if call.names is not None else not pa.types.is_integer(kind)
+    text = call.of_text(labels, not pa.types.is_integer(kind))
     keys = pa.array(labels, pa.string() if text else pa.int64())
     return pa.table([keys, answer_column(call, answers)], names=[by, name])
 

@@ -70,6 +70,12 @@ class Call:
             raise ParameterTypeError("candidates must all be int or all text, for a column of them")
         return "integers" if kinds == {int} else "text"
 
+    def of_text(self, groups: list[Any], column: bool) -> bool:
+        """Whether groups are text; if there are none, whether their column is."""
+        if self.names is not None:
+            return self.names.text
+        return isinstance(groups[0], str) if groups else column
+
     def answers(self, empty: Columns | None, read: Callable[[], Columns]) -> tuple[list[Any], Any]:
         """The groups and their answers: the one place where a frame's answers are drawn.
 

@@ -210,7 +210,7 @@ def drawn(call: Call, empty: Columns, read: Callable[[], Columns], place: Place)
         if getattr(getattr(keys, "dtype", None), "kind", "O") == "f":
             raise ParameterTypeError(KEYS.format(argument))  # it would pass without a row
     labels, found = call.answers(empty, read)
-    text = _is_text(labels, empty.groups) if call.names is None else call.names.text
+    text = call.of_text(labels, _is_text(empty.groups))
     groups = pd.Series(labels, dtype=TYPES["text" if text else "integers"])
     if call.size is None:
         answers = pd.Series(found, dtype=TYPES[call.answer_kind])
@@ -219,11 +219,7 @@ def drawn(call: Call, empty: Columns, read: Callable[[], Columns], place: Place)
     return pd.DataFrame({place.by: groups, place.name: answers})
 
 
-def _is_text(listed: list[Any], keys: Any) -> bool:
-    """Whether groups of the data are text; without any, as far as their column tells."""
-    if listed:
-        return isinstance(listed[0], str)
+def _is_text(keys: Any) -> bool:
+    """Whether a column of groups is of text, as far as its type tells."""
     dtype: Any = getattr(keys, "dtype", object)
-    return not pd.api.types.is_integer_dtype(
-        getattr(getattr(dtype, "categories", None), "dtype", dtype)
-    )
+    return not types.is_integer_dtype(getattr(getattr(dtype, "categories", None), "dtype", dtype))

@@ -207,7 +207,7 @@ def answered(frame: pl.DataFrame | pl.LazyFrame, call: Call, place: Place) -> An
     kind = empty[place.column].dtype
     numbers(call.mechanism, place.column, kind.is_numeric() or kind == pl.Null, kind)
     labels, found = call.answers(_columns(empty, place), read)
-    text = place.text if call.names is None else call.names.text
+    text = call.of_text(labels, place.text)
     groups = pl.Series(place.by, labels, dtype=TYPES["text" if text else "integers"])
     answers = pl.DataFrame([groups, _answer_series(place.name, found, call)])
     return answers.lazy() if isinstance(frame, pl.LazyFrame) else answers

@@ -35,7 +35,7 @@ def answered(
         return Columns(*[_joined(list(chunks)) for chunks in zip(*batches, strict=True)])
 
     labels, found = call.answers(None, read)
-    text = call.names.text if call.names is not None else isinstance((labels or [""])[0], str)
+    text = call.of_text(labels, column=True)
     kind = object if call.answer_kind == "text" else None
     groups = np.array(labels, dtype=object if text else np.int64)
     return {by: groups, name: np.asarray(found, dtype=kind)}
