@@ -12,7 +12,7 @@ import pytest
 from fastexp.cli import main, reading
 from fastexp.cli.errors import Failure, UserMistake
 from fastexp.cli.files import opened
-from fastexp.cli.question import split
+from fastexp.cli.public_list import CANDIDATES, split
 
 MARKER = "SECRET-7341"
 
@@ -96,7 +96,7 @@ PAIRS_BAD: list[tuple[bytes, str]] = [
     (b"c,u\na,7341\nb,inf\n", "the utilities must be finite"),
     (b"c,u\na,1e999\nb,7341\n", "the utilities must be finite"),
     (b"c,u\na,73419223372036854775808\n", "must fit into 64 bits"),
-    (b"c,u\na," + b"7341" * 2000 + b"\n", "the utilities must be finite"),
+    (b"c,u\na," + b"7341" * 2000 + b"\nb,1\n", "the utilities must be finite"),
     (f"c,u\n{MARKER},7341\n{MARKER},2\n".encode(), "candidates must be distinct"),
 ]
 
@@ -128,7 +128,7 @@ def test_utilities_are_integers_only_if_all_are(tmp_path: Path) -> None:
     [("a,b", ("a", "b")), ("a, b", ("a", "b")), ('"a, b",c', ("a, b", "c")), ("0,1", ("0", "1"))],
 )
 def test_candidates_are_a_line_of_csv(text: str, wanted: tuple[str, ...]) -> None:
-    assert split(text) == wanted
+    assert tuple(split(text, CANDIDATES)) == wanted
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def check(options: Namespace) -> None:
     UserMistake
     """
     if options.groups is None:
-        from .grouped_list import WHY_PUBLIC
+        from .public_list import WHY_PUBLIC
 
         raise UserMistake(WHY_PUBLIC)
     for name, given in (("law", options.law), ("plot", options.plot is not None)):
@@ -100,5 +100,5 @@ def _check_apart(options: Namespace) -> None:
 
 def _mechanism(options: Namespace, which: str) -> Any:
     if which == "select":
-        return mechanisms.counting(options, question.split(options.candidates))
+        return mechanisms.counting(options, question.candidates(options))
     return number_question.mechanism(options, which)

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..grouped.request import Request
 from ..privacy import Guarantee
-from . import grouped_draws, grouped_kinds, grouped_list, grouped_memory
+from . import grouped_draws, grouped_kinds, grouped_memory, public_list
 from .errors import UserMistake
 from .grouped_key import read_key
 from .grouped_keys import Found, Keys, Listed
@@ -40,9 +40,10 @@ class Call:
     """
 
     def __init__(self, options: Namespace, made: Any) -> None:
-        self.from_data = options.groups == grouped_list.FROM_DATA
+        self.from_data = options.groups == public_list.FROM_DATA
         where = options.delimiter, options.by, options.file
-        found = None if self.from_data else grouped_list.listed(options.groups, *where)
+        groups_kind = public_list.GROUPS
+        found = None if self.from_data else public_list.listed(groups_kind, options.groups, *where)
         self.source = "" if found is None else found.source
         key = None if options.key is None else read_key(options.key)
         table = Table(options.file, options.delimiter, options.column, options.by, options.person)
@@ -61,7 +62,7 @@ class Call:
         simulated = options.draws is not None
         seed = grouped_draws.simulation(options.seed) if simulated else None
         draws, threads = options.draws or 1, 1 if options.threads is None else options.threads
-        listed = grouped_list.FROM_DATA if self.names is None else self.names
+        listed = public_list.FROM_DATA if self.names is None else self.names
         asked = Request(options.by, listed, None, options.person, *self.limits)
         rule = asked.rule(getattr(options, "nan", "drop"))
         self.how = grouped_draws.How(key, label, seed, draws, threads, self.limits, rule)

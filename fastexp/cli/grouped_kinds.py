@@ -7,8 +7,8 @@ from .._group_names import Names
 from .errors import UserMistake
 from .files import is_number
 from .grouped_keys import is_integer
-from .grouped_list import Labels
 from .grouped_parquet import INTEGERS, TEXTS
+from .public_list import Labels
 from .reading import INT64
 
 

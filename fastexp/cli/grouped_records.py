@@ -83,9 +83,8 @@ class Records:
             kind = {INTEGERS: "numbers", FLOATS: "numbers", BOOLEANS: BOOLEANS}.get(
                 self._kind or ""
             )
-            if kind is not None:
-                made = tuple(as_column(text, kind) for text in mechanism.candidates)
-                mechanism = replace(mechanism, candidates=made)
+            made = tuple(as_column(label, kind or "text") for label in mechanism.candidates)
+            mechanism = replace(mechanism, candidates=made)
             self._names = Names(None, () if kind else mechanism.candidates)
         elif self._kind not in (INTEGERS, FLOATS, DECIMALS, None):
             raise UserMistake(

@@ -159,9 +159,10 @@ def _data_options(select: argparse.ArgumentParser) -> None:
     add("--delimiter", **arguments.DELIMITER)
     add(
         "--candidates",
-        metavar="A,B,C",
-        help="what can be selected: a public list, chosen without looking at FILE; "
-        "quote what contains a comma: '\"a, b\",c'",
+        metavar="LIST",
+        help="what can be selected: a public list, chosen without looking at FILE: A,B,C "
+        "(quote what contains a comma: '\"a, b\",c'), a file with one a line, or a column of a "
+        "file (parties.csv:party)",
     )
     add(
         "--candidates-from-data",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 from argparse import Namespace
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from . import mechanisms, reading
+from . import mechanisms, public_list, reading
 from .errors import UserMistake
 from .output import note
 
@@ -124,37 +124,18 @@ def _counted(options: Any) -> Question:
         note(FROM_DATA)
         typed = _occurring(found.values)
         return Question(mechanism(typed), found.values, tuple(map(str, typed)), from_data=True)
-    texts = split(options.candidates)
-    made = mechanism(texts)  # parameters are refused before the file is looked at
+    listed = candidates(options)
+    made = mechanism(listed)  # parameters are refused before the file is looked at
     found = reading.records(options.file, options.column, options.delimiter)
-    if found.kind != "text":
-        made = mechanism(tuple(as_column(text, found.kind) for text in texts))
-    return Question(made, found.values, texts)
+    typed = tuple(as_column(label, found.kind) for label in listed)
+    made = made if typed == listed else mechanism(typed)
+    return Question(made, found.values, tuple(map(str, listed)))
 
 
-def split(text: str, what: str = "candidate") -> tuple[str, ...]:
-    """Candidates from a line of CSV: ``a, b,"c, d"`` are three.
-
-    Parameters
-    ----------
-    text : str
-        What follows the option.
-    what : str
-        One of them, as the option is called.
-
-    Returns
-    -------
-    tuple of str
-    """
-    try:
-        (listed,) = csv.reader([text], skipinitialspace=True, strict=True)
-    except (csv.Error, ValueError):
-        raise UserMistake(f'--{what}s must be one line of CSV, as in a,b,"c, d"') from None
-    if not all(listed):
-        raise UserMistake(f"--{what}s has an empty entry (a comma too many?)")
-    if len(set(listed)) < len(listed):
-        raise UserMistake(f"--{what}s names a {what} twice")
-    return tuple(listed)
+def candidates(options: Namespace) -> tuple[Any, ...]:
+    """The public list: texts as they are written, or values of Parquet."""
+    text, where = options.candidates, (options.delimiter, options.column, options.file)
+    return tuple(public_list.listed(public_list.CANDIDATES, text, *where).labels)
 
 
 def _occurring(values: list[Any]) -> tuple[Any, ...]:
@@ -165,15 +146,25 @@ def _occurring(values: list[Any]) -> tuple[Any, ...]:
     return tuple(distinct)
 
 
-def as_column(text: str, kind: str) -> Any:
-    """A candidate as the values of a Parquet column of this kind are."""
+def as_column(label: Any, kind: str) -> Any:
+    """A candidate as the values of a column of this kind are.
+
+    Parameters
+    ----------
+    label : object
+        Text as it is written, or a value of a Parquet list.
+    kind : {"text", "numbers", "booleans"}
+    """
     if kind == "booleans":
-        if text.lower() not in WORDS:
+        if str(label).lower() not in WORDS:
             raise UserMistake("the column holds booleans: the candidates are true and false")
-        return WORDS[text.lower()]
-    for number in (int, float):
-        try:
-            return number(text)
-        except ValueError:
-            continue
-    raise UserMistake(f"the column holds numbers, but the candidate {text!r} is none")
+        return WORDS[str(label).lower()]
+    if isinstance(label, str):
+        if kind == "text":
+            return label
+        for number in (int, float):
+            with suppress(ValueError):
+                return number(label)
+    elif isinstance(label, (int, float)) and not isinstance(label, bool):
+        return str(label) if kind == "text" else label
+    raise UserMistake(f"the column holds {kind}, but the candidate {label!r} is none")
