@@ -2,17 +2,22 @@
 
 Both are fixed maps that do not look at other records, so neither can tell of them. A released
 number is computed from its index alone.
+
+A record counts at the *nearest* point: half-way between two of them, at the one of even index.
+Points are the exact numbers of `Grid.exact` there, and records the exact numbers that they
+are. Of prices a record counts at the largest point that is not above it, as points are
+released: that is rule *below*. Both maps increase, so each has a least record for each point.
 """
 
 from __future__ import annotations
 
 import math
 import numbers
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -26,6 +31,8 @@ MOST_STEPS = (1 << 52) - 2  # a count of points is exact in float64, and a bound
 INT64 = range(-(1 << 63), 1 << 63)
 NATIVE = (np.dtype(np.float64), np.dtype(np.int64))
 EXACT = 1 << 53  # integers up to here are doubles
+LARGEST = (1 << 62) - 512  # two such numbers together, as a double, fit into 64 bits
+Rule = Literal["nearest", "below"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,15 +48,23 @@ class Grid:
     unit: tuple[int, int, int]
     points: AnyArray | None = field(default=None, repr=False)
     _identity: tuple[Any, ...] = field(default=(), repr=False)
+    rule: Rule = "nearest"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Grid) and self._identity == other._identity
+        if not isinstance(other, Grid):
+            return False
+        return self._identity == other._identity and self.rule == other.rule
 
     def __hash__(self) -> int:
-        return hash(self._identity)
+        return hash((self._identity, self.rule))
 
     def __reduce__(self) -> tuple[Any, ...]:  # without what was computed meanwhile
-        return Grid, (self.size, self.whole, self.unit, self.points, self._identity)
+        return Grid, (self.size, self.whole, self.unit, self.points, self._identity, self.rule)
+
+    @cached_property
+    def below(self) -> Grid:
+        """The same points, where a record counts at the largest one that is not above it."""
+        return self if self.rule == "below" else replace(self, rule="below")
 
     @cached_property
     def simple(self) -> bool:
@@ -62,7 +77,7 @@ class Grid:
         a, s, d = self.unit
         most = max(abs(a), abs(a + (self.size - 1) * s))
         power = d & (d - 1) == 0 and d.bit_length() < 900 and not self.whole
-        return (most <= EXACT and d <= EXACT) or (power and most < 1 << 62)
+        return (most <= EXACT and d <= EXACT) or (power and most <= LARGEST)
 
     @cached_property
     def wide(self) -> tuple[int, int] | None:
@@ -72,22 +87,25 @@ class Grid:
         a, s, d = self.unit
         k = (d & -d).bit_length() - 1
         most = max(abs(a), abs(a + (self.size - 1) * s))
-        return (d >> k, k) if most < 1 << 62 and d >> k < 1 << 29 and k < 900 else None
+        return (d >> k, k) if most <= LARGEST and d >> k < 1 << 29 and k < 900 else None
 
     @cached_property
     def form(self) -> tuple[IntArray, IntArray, FloatArray] | None:
-        """The grid as kernels take it, for float and for integer records; None: they cannot."""
+        """The grid as kernels take it, for float and for integer records; None: they cannot.
+
+        Layout: `kernels/grid_points.py`.
+        """
         if not (self.simple or self.wide):
             return None
         low, high = float(self.value(0)), float(self.value(self.size - 1))
         a, s, d = self.unit
         odd, power = self.wide or (0, 0)
-        last = self.size - 1
+        last, below = self.size - 1, int(self.rule == "below")
         share = Fraction(last) / Fraction(high - low)  # points a unit
         if not Fraction(1, 1 << 900) < share < 1 << 900:
             return None
-        scale = np.array([2.0**power if odd else float(d), low, high, float(share)])
-        return np.array([a, s, last, 1, odd]), np.array([a, s, last, 0, odd]), scale
+        scale = np.array([2.0**power if odd else float(d), low, high, float(share), 2.0 * d])
+        return np.array([a, s, last, 1, odd, below]), np.array([a, s, last, 0, odd, below]), scale
 
     @cached_property
     def for_kernels(self) -> tuple[IntArray, IntArray, FloatArray] | None:
@@ -127,61 +145,143 @@ class Grid:
         return np.array(found, np.float64).reshape(listed.shape)
 
     def index(self, records: AnyArray) -> IntArray:
-        """The largest point <= each record, clamped to the grid; int64 or float64, no NaN."""
+        """The point that each record counts at; float64 or 64-bit integers, no NaN."""
+        floats = records.dtype.kind == "f"
         if self.points is not None:
-            return np.maximum(self._points_below(records) - 1, 0)
-        if self.for_kernels is not None and records.dtype in NATIVE:
-            floats, integers, scale = self.for_kernels
+            whole = self.signed_edges if records.dtype.kind == "i" else self.unsigned_edges
+            edges = self.float_edges if floats else whole
+            return np.searchsorted(edges, records, "right").astype(np.int64)
+        form = self.form if floats else self.for_kernels
+        if form is not None and records.dtype in NATIVE:
             flat, out = np.ascontiguousarray(records).reshape(-1), np.empty(records.size, np.int64)
-            unit = floats if records.dtype.kind == "f" else integers
-            grid_points.index_fill(flat.view(np.int64), unit, scale, out)
+            unit = form[0] if floats else form[1]
+            grid_points.index_fill(flat.view(np.int64), unit, form[2], out)
             return out.reshape(records.shape)
-        if self.whole:
-            return self._index_of_integers(_floors(records))
-        return self._index_of_floats(_doubles_below(records))
+        flat = records.reshape(-1)
+        out = self._index_of_whole(flat) if self.whole else self._index_by_estimate(flat)
+        return out.reshape(records.shape)
 
-    def _points_below(self, records: AnyArray) -> IntArray:
-        """How many points of a grid of points are <= each record."""
-        if self.points is None:  # for the type checker
-            return np.zeros(0, np.int64)
-        ints = self.points.dtype.kind == "i"
-        own = _floors(records) if ints else _doubles_below(records)
-        return np.searchsorted(self.points, own, "right").astype(np.int64)
-
-    def _index_of_integers(self, records: IntArray) -> IntArray:
+    def _index_of_whole(self, records: AnyArray) -> IntArray:
+        """`index` on evenly spaced integers, by division with a remainder."""
         a, s, _ = self.unit
-        clamped = np.clip(records, a, a + (self.size - 1) * s)
-        wrapped = clamped.view(np.uint64) - np.uint64(a % (1 << 64))
-        return (wrapped // np.uint64(s)).astype(np.int64)
+        floor = _floors(records)
+        clamped = np.clip(floor, a, a + (self.size - 1) * s)
+        offset = clamped.view(np.uint64) - np.uint64(a % (1 << 64))
+        t = offset // np.uint64(s)
+        if self.rule == "below":
+            return t.astype(np.int64)
+        passed = offset - t * np.uint64(s)
+        ahead, odd = np.uint64(s) - passed, (t & np.uint64(1)).astype(bool)
+        up = (passed > ahead) | ((passed == ahead) & odd)
+        if records.dtype.kind == "f":
+            inside, half = floor == clamped, np.floor(records) + 0.5  # exact where it is no integer
+            up |= inside & (passed == ahead) & (records > half - 0.5)
+            close = inside & (ahead > passed) & (ahead - passed == 1)
+            up |= close & ((records > half) | ((records == half) & odd))
+        index: IntArray = np.minimum(t.astype(np.int64) + up, self.size - 1)
+        return index
 
-    def _index_of_floats(self, records: FloatArray) -> IntArray:
+    def _index_by_estimate(self, records: AnyArray) -> IntArray:
+        """`index` on evenly spaced numbers: in float64 where its errors cannot matter.
+
+        The estimate is off by less than `margin` of a step: by 4 roundings of it, and by those
+        of the ends, of their difference and of a record; and, where points are compared as they
+        are released, these are off by half an ulp.
+        """
         last = self.size - 1
         low, high = float(self.value(0)), float(self.value(last))
-        x = np.clip(records, low, high)
-        # The estimate is off by less than 2 (relative error 2**-51); then compare points.
-        share = (x - low) / (high - low)
-        t = np.minimum((share * last).astype(np.int64), last)
-        while bool((over := self.values(t) > x).any()):
-            t -= over
-        while bool((under := (t < last) & (self.values(np.minimum(t + 1, last)) <= x)).any()):
-            t += under
+        width = (self.exact(last) - self.exact(0)) / last
+        ulp = math.ulp(max(abs(low), abs(high)))
+        margin = float(min(Fraction(last, 1 << 50) + 4 * Fraction(ulp) / width, Fraction(1)))
+        shift = 0.0 if self.rule == "below" else 0.5
+        x = np.clip(records.astype(np.float64), low, high)
+        exact = x if records.dtype.kind == "f" else records
+        estimate = (x - low) / (high - low) * last + shift
+        t = np.clip(estimate.astype(np.int64), 0, last)
+        part = estimate - t
+        for i in np.flatnonzero((part <= margin) | (part >= 1.0 - margin)).tolist():
+            t[i] = self._index_of_one(exact[i].item())
         return t
+
+    def _index_of_one(self, record: int | float) -> int:
+        """`index` of a finite record, by exact arithmetic."""
+        a, s, d = self.unit
+        over, under = record.as_integer_ratio()
+        ahead = over * d - a * under  # of the first point, in units of 1 / (d * under)
+        last = self.size - 1
+        if self.rule == "nearest":
+            t, rest = divmod(2 * ahead + s * under, 2 * s * under)
+            return min(max(t - (rest == 0 and t % 2), 0), last)
+        t = min(max(ahead // (s * under), 0), last)
+        if t < last and self.value(t + 1) <= record:  # points are rounded
+            return t + 1
+        return t - 1 if t > 0 and self.value(t) > record else t
+
+    @cached_property
+    def float_edges(self) -> FloatArray:
+        """The least double of each given point but the first."""
+        if self.points is None:  # for the type checker
+            return np.zeros(0)
+        known = self.points.astype(np.float64)
+        left, right = known[:-1], known[1:]
+        if self.rule == "below":
+            edges = right.copy()
+            hard = np.abs(right) >= EXACT if self.whole else np.zeros(right.size, bool)
+        else:
+            with np.errstate(over="ignore", invalid="ignore"):
+                total = left + right
+                back = total - left
+                lost = (left - (total - back)) + (right - back)  # left + right = total + lost
+            odd = (np.arange(left.size) & 1).astype(bool)
+            more = (lost > 0.0) | ((lost == 0.0) & ~odd)
+            edges = np.where(more, np.nextafter(total / 2, np.inf), total / 2)
+            hard = (np.abs(total) < 2.0**-1000) | (np.abs(total) > 2.0**1000)
+            if self.whole:
+                hard |= np.maximum(np.abs(left), np.abs(right)) >= EXACT
+        for i in np.flatnonzero(hard).tolist():
+            edges[i] = self.least(i + 1, floats=True)
+        return edges
+
+    @cached_property
+    def signed_edges(self) -> AnyArray:
+        """The least int64 of each given point but the first, as far as there is one."""
+        return self._integer_edges(np.dtype(np.int64))
+
+    @cached_property
+    def unsigned_edges(self) -> AnyArray:
+        """The least uint64 of each given point but the first, as far as there is one."""
+        return self._integer_edges(np.dtype(np.uint64))
+
+    def _integer_edges(self, dtype: np.dtype[Any]) -> AnyArray:
+        lowest, highest = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+        rounded = np.ceil(self.float_edges)
+        easy = np.abs(rounded) < EXACT
+        edges = np.maximum(np.where(easy, rounded, 0.0), lowest).astype(dtype)
+        for i in np.flatnonzero(~easy).tolist():
+            edge = int(self.least(i + 1, floats=False))
+            if edge > highest:
+                return edges[:i]
+            edges[i] = max(edge, lowest)
+        return edges
 
     def places(self, x: AnyArray) -> IntArray:
         """How many points are <= x, elementwise, in 0, ..., size.
 
         x are float64, int64 or uint64 without NaN, and compared as they are.
         """
-        low = x < self.least(0, floats=x.dtype.kind == "f")  # NumPy would round an int for floats
-        return np.where(low, 0, self.index(x) + 1)
+        floats = x.dtype.kind == "f"
+        low = x < _at_least(self.value(0), floats)  # NumPy would round an int for floats
+        return np.where(low, 0, self.below.index(x) + 1)
 
     def least(self, t: int, floats: bool) -> int | float:
-        """The least record, a double or an integer, that is not below point t."""
-        value = self.value(t)
-        if floats:
-            number = float(value)
-            return math.nextafter(number, math.inf) if number < value else number
-        return math.ceil(value)
+        """The least record, a double or an integer, of index t > 0."""
+        if self.rule == "below":
+            return _at_least(self.value(t), floats)
+        middle = (self.exact(t - 1) + self.exact(t)) / 2
+        edge = _at_least(middle, floats)
+        if t % 2 == 0 or edge != middle:  # half-way counts at the even one
+            return edge
+        return math.nextafter(edge, math.inf) if floats else edge + 1
 
     def under(self, t: int, records: AnyArray) -> AnyArray:
         """Which records have an index < t, for 0 < t < size."""
@@ -192,7 +292,9 @@ class Grid:
         return below
 
 
-def make_grid(bounds: Any, step: Any = None, grid: Any = None, steps: int = STEPS) -> Grid:
+def make_grid(
+    bounds: Any, step: Any = None, grid: Any = None, steps: int = STEPS, rule: Rule = "nearest"
+) -> Grid:
     """A grid from public parameters: a step that divides the bounds, or points, or neither.
 
     Floats are read as the decimals that print, so that 0.1 divides 1.
@@ -208,13 +310,13 @@ def make_grid(bounds: Any, step: Any = None, grid: Any = None, steps: int = STEP
     if step is not None and grid is not None:
         raise ParameterError("give step or grid, not both")
     if grid is not None:
-        return _of_points(low, high, grid)
+        return _of_points(low, high, grid, rule)
     a, b = decimal(low), decimal(high)
     most = math.ulp(max(abs(float(low)), abs(float(high))))
     if step is None:
         while steps > 1 and (b - a) / steps <= Fraction(most):
             steps >>= 1  # closer points would be the same doubles
-        return _even(a, (b - a) / steps, steps, whole=False)
+        return _even(a, (b - a) / steps, steps, whole=False, rule=rule)
     width = decimal(_number("step", step))
     if width <= 0:
         raise ParameterError(f"step must be > 0, got {step!r}")
@@ -227,19 +329,19 @@ def make_grid(bounds: Any, step: Any = None, grid: Any = None, steps: int = STEP
     ulp = Fraction(most)  # points an ulp apart may both round to the one between them
     if not whole and (width < ulp or (width == ulp and a % ulp != 0)):
         raise ParameterError(f"step must be so large that points differ in float64, got {step!r}")
-    return _even(a, width, int(count), whole=whole)
+    return _even(a, width, int(count), whole=whole, rule=rule)
 
 
-def _even(start: Fraction, width: Fraction, steps: int, whole: bool) -> Grid:
+def _even(start: Fraction, width: Fraction, steps: int, whole: bool, rule: Rule) -> Grid:
     common = math.lcm(start.denominator, width.denominator)
     unit = int(start * common), int(width * common), common
-    made = Grid(steps + 1, whole, unit, None, ("even", steps, whole, unit))
-    if not whole and not made.value(0) < made.value(1):
+    even = Grid(steps + 1, whole, unit, None, ("even", steps, whole, unit), rule)
+    if not whole and not even.value(0) < even.value(1):
         raise ParameterError("bounds must be so far apart that their grid's points differ")
-    return made
+    return even
 
 
-def _of_points(low: Any, high: Any, grid: Any) -> Grid:
+def _of_points(low: Any, high: Any, grid: Any, rule: Rule) -> Grid:
     points = _validate.exact_array(grid)
     plain = points is not None and points.dtype.kind in "iuf" and points.itemsize <= 8
     if points is None or not plain or points.ndim != 1:
@@ -253,7 +355,8 @@ def _of_points(low: Any, high: Any, grid: Any) -> Grid:
         raise ParameterError("grid must fit into 64 bits where it holds integers")
     kept = np.array(points, dtype=np.int64 if whole else np.float64)
     kept.flags.writeable = False
-    return Grid(kept.size, whole, (0, 0, 1), kept, ("points", kept.tobytes(), whole))
+    identity = "points", kept.tobytes(), whole
+    return Grid(kept.size, whole, (0, 0, 1), kept, identity, rule)
 
 
 def plain_bounds(bounds: Any) -> tuple[Any, Any]:
@@ -300,12 +403,9 @@ def _floors(records: AnyArray) -> IntArray:
     return records.astype(np.int64, copy=False)
 
 
-def _doubles_below(records: AnyArray) -> FloatArray:
-    """The largest double <= each record."""
-    rounded = records.astype(np.float64, copy=False)
-    if records.dtype.kind == "f":
-        return rounded
-    edge = 2.0**64 if records.dtype.kind == "u" else 2.0**63
-    inside = np.minimum(rounded, np.nextafter(edge, 0)).astype(records.dtype)
-    above = (rounded >= edge) | (inside > records)
-    return np.where(above, np.nextafter(rounded, -np.inf), rounded)
+def _at_least(number: float | Fraction, floats: bool) -> int | float:
+    """The least double or integer that is not below an exact number."""
+    if not floats:
+        return math.ceil(number)
+    rounded = float(number)
+    return math.nextafter(rounded, math.inf) if rounded < number else rounded

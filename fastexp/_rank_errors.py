@@ -90,7 +90,7 @@ def figures(
     expected error. The squares are good to some 1e-9. The bits do not depend on the other rows.
     """
     known, grid = _told(statistic, rows), statistic.grid
-    places = grid.index(truths)
+    places = grid.below.index(truths)
     step = float(Fraction(*grid.unit[1:]))
     shares = (truths - grid.values(places)) / step
     work = np.empty(rank_figures.WORK)
@@ -167,7 +167,7 @@ def _shared(
 ) -> tuple[IntArray, FloatArray, FloatArray]:
     """Numbers, the grid and a table of weights: see `kernels/rank_walk.py`."""
     grid, nats = statistic.grid, statistic.weighting.rate_nats
-    if grid.for_kernels is None:
+    if grid.for_kernels is None or grid.below.form is None:
         raise ParameterTypeError("rows must be of a statistic on a grid that kernels take")
     floats, integers, scale = grid.for_kernels
     rate = statistic.weighting.rate
@@ -185,13 +185,13 @@ def _shared(
     table[::2] = powers.reshape(heights.shape)
     numbers = n, first, last + 1, grid.size, first + int(central[central.size // 2]), least
     told = np.array([*numbers, _sure(scale, grid.size)])
-    told = np.concatenate([told, ranks.form, floats if floating else integers, floats])
+    told = np.concatenate([told, ranks.form, floats if floating else integers, grid.below.form[0]])
     return told, scale, np.concatenate([[nats, 1.0 / nats], table.reshape(-1)])
 
 
 def _sure(scale: FloatArray, size: int) -> int:
     """Whether estimates of grid points, and points, are off by little."""
-    _, low, high, share = scale.tolist()
+    _, low, high, share, _ = scale.tolist()
     rounding = math.ulp(max(abs(low), abs(high))) * share
     return int(rounding < SURE and size < 1 << 43)
 

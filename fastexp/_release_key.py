@@ -24,7 +24,7 @@ EXPORTED = re.compile(r"fastexp-key-1-([0-9a-f]{64})-([0-9a-f]{8})", re.ASCII)
 QUERY, CHECK = b"fastexp.query", b"fastexp.check"  # domains of BLAKE2b
 # Of what a draw does with its words. With another number all answers are drawn afresh: it must
 # change whenever equal words could give another answer to an equal query.
-FORMAT = 1
+FORMAT = 2
 NO_KEY = np.zeros(0, np.uint64)
 
 

@@ -16,6 +16,16 @@ from .reference import probabilities
 Distance = Callable[[int, int, int], int | Fraction]  # of L, E, U
 
 
+def nearest_index(record: int | Fraction, points: Sequence[int | Fraction]) -> int:
+    """The number of the point nearest to a record; of two that are as near, the even one."""
+    return min(range(len(points)), key=lambda t: (abs(record - points[t]), t % 2))
+
+
+def index_below(record: int | Fraction, points: Sequence[int | Fraction]) -> int:
+    """The number of the largest point that is not above a record; 0 below all of them."""
+    return max(sum(point <= record for point in points) - 1, 0)
+
+
 def ranks(records: Sequence[int | Fraction], point: int | Fraction) -> tuple[int, int, int]:
     """How many records are below, at and above a point."""
     below, at = sum(x < point for x in records), sum(x == point for x in records)

@@ -19,7 +19,9 @@ from fastexp import _records, _sources, _unsorted
 from fastexp._grid import Grid, make_grid
 from fastexp._records import intake
 from fastexp._sources import OnGrid, Window
+from fastexp.grouped.segments import placed
 from fastexp.kernels.grid_points import wide_point
+from fastexp.reference_numbers import index_below, nearest_index
 from tests.altered import changed
 
 # Grids.
@@ -43,11 +45,29 @@ GRIDS: list[tuple[Any, dict[str, Any]]] = [
         (-(2**63), 2**63 - 1),
         {"step": 2**62 - 1} if (2**64 - 1) % (2**62 - 1) == 0 else {"step": 2**64 // 5},
     ),
+    ((0, 1), {"step": Fraction(1, 3)}),
+    ((0, 10), {"step": 5}),
+    ((0, 5001), {}),
+    ((-4, 4.123457), {}),
+    ((-1.7, 3.14159265), {}),
+    ((2.0**54, 2.0**54 + 2**20), {"step": 4.0}),
+    ((0, 1), {"step": 1e-13}),
+    ((0, 1e-310), {}),
     ((-100, 1000), {"grid": [-99.5, 0.0, 1e-300, 0.1, 7, 999]}),
+    ((0, 100), {"grid": [0, 25, 50, 75, 100]}),
+    ((-1e308, 1), {"grid": [-1e308, -9e307, -5e-324, 0.0, 5e-324, 1e-323, 2e-323, 1e-310]}),
+    ((0, 2.0**70), {"grid": [0.0, 2.0**53, 2.0**62, 2.0**63 - 1024, 2.0**63, 2.0**69]}),
+    (
+        (-(2**63), 2**63 - 1),
+        {"grid": [-(2**63), -(2**62), 5, 2**53 + 1, 2**53 + 2, 2**62 + 1, 2**63 - 1]},
+    ),
     ((-100, 1000), {"grid": [-100, 0, 3, 1000]}),
     ((0.0, 2.0**64), {"step": 2.0**60}),
     ((-(2.0**64), 2.0**64), {"step": 2.0**62}),
 ]
+
+
+RULES = ("nearest", "below")
 
 
 def point(grid: Grid, t: int) -> Fraction:
@@ -58,23 +78,35 @@ def point(grid: Grid, t: int) -> Fraction:
 
 
 def index_by_search(grid: Grid, record: Fraction | float) -> int:
-    """The largest point <= a record, clamped to the grid, by bisection in fractions."""
+    """The point that a record counts at: the twin, of the few points that bisection leaves."""
     if record in (-math.inf, math.inf):
         return 0 if record < 0 else grid.size - 1
-    exact, low, high = Fraction(record), 0, grid.size - 1
+    nearest, exact = grid.rule == "nearest", Fraction(record)
+    number = grid.exact if nearest else lambda t: point(grid, t)
+    low, high = 0, grid.size - 1
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if point(grid, middle) <= exact else (low, middle - 1)
-    return low
+        low, high = (middle, high) if number(middle) <= exact else (low, middle - 1)
+    first = max(low - 1, 0) // 2 * 2  # even, so that even points stay even
+    some = [number(t) for t in range(first, min(first + 5, grid.size))]
+    return first + (nearest_index if nearest else index_below)(exact, some)
+
+
+def middles(grid: Grid, seed: int) -> list[Fraction]:
+    """Numbers exactly half-way between two points, at even and at odd ones."""
+    rng = np.random.default_rng(seed)
+    wanted = {1, 2, 3, grid.size - 2, grid.size - 1, *rng.integers(1, grid.size, 8).tolist()}
+    some = [t for t in wanted if 0 < t < grid.size]
+    return [(grid.exact(t - 1) + grid.exact(t)) / 2 for t in some]
 
 
 def candidates(grid: Grid, seed: int) -> list[float]:
-    """Records on points, beside them, between them and outside."""
+    """Records on points, half-way, beside these, between them and outside."""
     rng = np.random.default_rng(seed)
     some = {0, 1, grid.size - 2, grid.size - 1, *rng.integers(0, grid.size, 12).tolist()}
-    on = [float(grid.value(t)) for t in some]
+    on = [float(grid.value(t)) for t in some] + [float(x) for x in middles(grid, seed)]
     near = [math.nextafter(x, side) for x in on for side in (-math.inf, math.inf)]
-    low, high = on[0], float(grid.value(grid.size - 1))
+    low, high = float(grid.value(0)), float(grid.value(grid.size - 1))
     outside = [-math.inf, math.inf, -1.7e308, 1.7e308, 0.0, -0.0, 5e-324, -5e-324]
     inside = (low + rng.random(20) * (high - low)).tolist() if math.isfinite(high - low) else []
     return [*on, *near, *outside, *inside]
@@ -84,13 +116,14 @@ def whole_candidates(grid: Grid, seed: int) -> list[int]:
     """The same, as 64-bit integers."""
     rounded = [x for x in candidates(grid, seed) if abs(x) < 2.0**63]
     ints = {int(x) + d for x in rounded for d in (-1, 0, 1)} | {2**63 - 1, -(2**63), 2**53 + 1}
+    ints |= {math.floor(x) + d for x in middles(grid, seed) for d in (-1, 0, 1, 2)}
     return [x for x in ints if -(2**63) <= x < 2**63]
 
 
 def grids_are_fractions() -> None:
     """Values, indices and places of every kind of grid, of floats and of integers."""
-    for number, (bounds, form) in enumerate(GRIDS):
-        grid = make_grid(bounds, **form)
+    for number, ((bounds, form), rule) in enumerate(itertools.product(GRIDS, RULES)):
+        grid = make_grid(bounds, **form, rule=rule)
         some = np.unique(np.array([0, 1, grid.size // 2, grid.size - 1]))
         values = grid.values(some)
         assert values.dtype == (np.int64 if grid.whole else np.float64)
@@ -98,17 +131,20 @@ def grids_are_fractions() -> None:
             assert grid.value(t) == value
             assert type(grid.value(t)) is (int if grid.whole else float)
             assert Fraction(value) == point(grid, t)
+        assert grid.index(values).tolist() == some.tolist()
         for listed, dtype in (
             (candidates(grid, number), np.float64),
             (whole_candidates(grid, number), np.int64),
         ):
             records = np.array(listed, dtype)
             wanted = [index_by_search(grid, x) for x in records.tolist()]
-            assert grid.index(records).tolist() == wanted, (bounds, form)
+            assert grid.index(records).tolist() == wanted, (bounds, form, rule)
+            assert placed(grid, records).tolist() == wanted, (bounds, form, rule)
             kernel_is_the_grid(grid, records)
             least_is_an_edge(grid, records, wanted)
         floats = np.array(candidates(grid, number))
-        below = [0 if x < point(grid, 0) else index_by_search(grid, x) + 1 for x in floats.tolist()]
+        down = grid.below
+        below = [0 if x < point(grid, 0) else index_by_search(down, x) + 1 for x in floats.tolist()]
         assert grid.places(floats).tolist() == below
 
 
@@ -124,8 +160,6 @@ def least_is_an_edge(grid: Grid, records: np.ndarray, wanted: list[int]) -> None
     """Records of index >= t are those >= least(t)."""
     floats = records.dtype.kind == "f"
     for t in {1, grid.size - 1, *wanted} - {0}:
-        if not floats and not -(2**63) <= grid.value(t) < 2**63:
-            continue  # all integers lie on one side
         edge = grid.least(t, floats)
         told = [x >= edge for x in records.tolist()]
         assert told == [i >= t for i in wanted], (grid, t)

@@ -45,7 +45,8 @@ class TestPoints:
         assert grid.index(records).tolist() == wanted
         points = grid.values(np.array([0, *wanted])).tolist()
         assert points == [grid.value(t) for t in (0, *wanted)]
-        assert all(p <= x for p, x in zip(points[1:], records.tolist(), strict=True))
+        down = grid.values(grid.below.index(records)).tolist()
+        assert all(p <= x for p, x in zip(down, records.tolist(), strict=True))
 
     @given(
         ticks=st.integers(1, 10**6),
@@ -65,8 +66,9 @@ class TestPoints:
         exact = [(first + t * width) * unit for t in some.tolist()]
         assert grid.values(some).tolist() == [float(x) for x in exact]
         assert grid.index(grid.values(some)).tolist() == some.tolist()
-        below = np.nextafter(grid.values(some), -np.inf)
-        assert grid.index(below).tolist() == np.maximum(some - 1, 0).tolist()
+        under = np.nextafter(grid.values(some), -np.inf)
+        assert grid.index(under).tolist() == some.tolist()
+        assert grid.below.index(under).tolist() == np.maximum(some - 1, 0).tolist()
 
     def test_points_increase_strictly(self):
         for bounds in ((0, 1), (-1e-300, 1e300), (1.0, 1.0 + 2.0**-45), (2.0**60, 2.0**60 + 4096)):

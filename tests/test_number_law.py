@@ -134,10 +134,10 @@ class TestLaw:
 
     @pytest.mark.parametrize("case", [*MEDIANS[::3], QUANTILES[1], ORDERS[1], MODES[0]], ids=repr)
     def test_records_count_at_their_grid_points(self, case):
-        """Those between points at the lower one, those outside at the ends."""
+        """At the nearest one, half-way at the even one; those outside at the ends."""
         mechanism = case.make(1.0, (0, 9), step=1)
-        records = [-1e9, -0.5, 0.99, 3.0, 3.7, 8.999, 9.0, 9.5, math.inf]
-        mapped = [0, 0, 0, 3, 3, 8, 9, 9, 9]
+        records = [-1e9, -0.5, 0.49, 0.5, 2.5, 3.0, 3.5, 3.7, 8.5, 8.999, 9.5, math.inf]
+        mapped = [0, 0, 0, 0, 2, 3, 4, 4, 8, 9, 9, 9]
         assert checks.distances(mechanism, records) == checks.distances(mechanism, mapped)
         own = [d * case.unit for d in checks.distances(mechanism, records)]
         assert own == case.distances(mapped, 10)

@@ -1,8 +1,13 @@
 """Sorted records to distinct grid points: the map of `_grid.Grid.index`, and run lengths.
 
-Point t is float64(A + t * S) / D, correctly rounded on the grids that come here. A record's
-point is estimated, then compared with the points around it, so that it is the largest point
-that is not above the record, whatever the estimate was.
+Point t is the number (A + t * S) / D, released as float64(A + t * S) / D, correctly rounded on
+the grids that come here. A record's point is estimated; then exact comparisons decide
+(`reaches`), whatever the estimate was:
+
+* nearest: a record is compared with the middle of two points, N / (2 * D) with an integer N,
+  by the sign of record * 2 * D - N. The product is a double and its rounding error, another
+  double (Dekker 1971), so the sign is that of the exact numbers;
+* below: a record is compared with the points as they are released.
 """
 
 from __future__ import annotations
@@ -24,9 +29,13 @@ from .._jit import (
     wide_vectors,
 )
 
-# of `unit`; FLOATS: whether records are doubles; ODD: 0, or D without its factors of 2
-A, S, LAST, FLOATS, ODD = 0, 1, 2, 3, 4
-D, LOW, HIGH, SHARE = 0, 1, 2, 3  # of `scale`; SHARE: points a unit of the records
+# of `unit`; FLOATS: whether records are doubles; ODD: 0, or D without its factors of 2; BELOW:
+# whether a record counts at the largest point that is not above it
+A, S, LAST, FLOATS, ODD, BELOW = 0, 1, 2, 3, 4, 5
+UNITS = 6
+# of `scale`; D: without ODD; SHARE: points a unit of the records; TWICE: 2 * D with ODD
+D, LOW, HIGH, SHARE, TWICE = 0, 1, 2, 3, 4
+SPLIT = np.float64((1 << 27) + 1)  # parts a double in two of 26 bits
 EXACT = np.int64(1 << 53)
 LEAST_QUOTIENT = np.int64(1 << 55)
 
@@ -64,17 +73,51 @@ def point(t: Any, unit: Any, scale: Any) -> Any:
 
 
 @helper
-def index_of(bits: Any, unit: Any, scale: Any) -> Any:
-    """The largest grid point <= a record, clamped to the grid."""
+def product_error(x: Any, y: Any, product: Any) -> Any:
+    """x * y minus its rounding `product`, exactly, for factors far from overflow."""
+    a, b = SPLIT * x, SPLIT * y
+    x1, y1 = a - (a - x), b - (b - y)
+    x0, y0 = x - x1, y - y1
+    return ((x1 * y1 - product) + x1 * y0 + x0 * y1) + x0 * y0
+
+
+@helper
+def number(bits: Any, unit: Any) -> Any:
+    """A record as a double; integers beyond 2**53 stay beyond every point."""
     if unit[FLOATS] != 0:
-        x = bits_float(np.uint64(bits))
-    else:
-        x = np.float64(min(max(bits, -EXACT), EXACT))
-    x = min(max(x, scale[LOW]), scale[HIGH])
-    t = min(max(np.int64((x - scale[LOW]) * scale[SHARE]), 0), unit[LAST])
-    while t < unit[LAST] and point(t + 1, unit, scale) <= x:
+        return bits_float(np.uint64(bits))
+    return np.float64(min(max(bits, -EXACT), EXACT))
+
+
+@helper
+def reaches(x: Any, t: Any, unit: Any, scale: Any) -> Any:
+    """Whether a record counts at point t or beyond, for 0 < t <= LAST."""
+    if unit[BELOW] != 0:
+        return point(t, unit, scale) <= x
+    middle = (unit[A] + (t - 1) * unit[S]) + (unit[A] + t * unit[S])
+    product, rounded = x * scale[TWICE], np.float64(middle)
+    if product != rounded:
+        return product > rounded
+    lost = product_error(x, scale[TWICE], product)
+    excess = np.float64(np.int64(rounded) - middle) + lost
+    return excess > 0.0 or (excess == 0.0 and t & 1 == 0)
+
+
+@helper
+def rounding(unit: Any) -> Any:
+    """What is added to a place on the grid, in steps, before it is rounded down."""
+    return 0.5 if unit[BELOW] == 0 else 0.0
+
+
+@helper
+def index_of(bits: Any, unit: Any, scale: Any) -> Any:
+    """The grid point that a record counts at."""
+    x = min(max(number(bits, unit), scale[LOW]), scale[HIGH])
+    place = (x - scale[LOW]) * scale[SHARE]
+    t = min(max(np.int64(place + rounding(unit)), 0), unit[LAST])
+    while t < unit[LAST] and reaches(x, t + 1, unit, scale):
         t += 1
-    while t > 0 and point(t, unit, scale) > x:
+    while t > 0 and not reaches(x, t, unit, scale):
         t -= 1
     return t
 

@@ -1,10 +1,11 @@
 """How many records lie on each point of an evenly spaced grid, and from each point on.
 
-A record lies on the largest point <= it, clamped to the grid: exactly `_grid.Grid.index`. Its
-place (x - lowest) / step is computed in float64 and errs by less than `MARGIN` of a step; so
-the largest integer <= place + MARGIN is the right index or the next one, and comparing the
-record with that point's own double decides. That takes a division and no branch, loop or
-table, and gives the same index on every CPU.
+A record lies on the point of `_grid.Grid.index`, exactly. Its place (x - lowest) / step is
+computed in float64 and errs by less than `MARGIN` of a step; so the integer nearest to place +
+MARGIN, or the largest one <= it, is the right index or the next one, and one exact comparison
+decides: with the middle of that point and the one before (`grid_points.py: reaches`), or with
+the point's own double. That takes no branch, loop or table, and gives the same index on every
+CPU.
 
 The error, in steps: no point is farther than 2**40 steps from 0, so the roundings of lowest,
 highest, their distance and x - lowest come to less than 2**-10, those of the products to
@@ -31,6 +32,7 @@ from .._jit import (
     kernel,
     wide_vectors,
 )
+from .grid_points import SPLIT
 from .heights import FLOAT, SIGNED
 from .logexp import ROUND, ROUND_BITS
 
@@ -40,6 +42,7 @@ FARTHEST = 1 << 40  # steps from 0 to the farthest point
 LARGEST = 1 << 31  # points
 MARGIN = 2.0**-8
 DOWN = MARGIN - 0.5  # makes rounding to nearest round down
+NEAREST, BELOW = 0.0, 1.0  # rules, as forms have them
 CHUNK = 1 << 16  # records that NumPy looks at together
 DTYPES = (np.float64, np.int64, np.uint64)  # of each kind of records
 
@@ -67,19 +70,57 @@ def fill_floats(bits: Any, kind: Any, out: Any) -> Any:
 
 
 @helper
-def fill_indices(records: Any, form: Any, out: Any) -> None:
-    """out[i] = the index of the largest point <= records[i], clamped; 0 for NaN.
+def fill_nearest(records: Any, form: Any, out: Any) -> None:
+    """out[i] = the index of the point nearest to records[i], of two such the even one."""
+    wide_vectors()
+    low, high, share, last = form[3], form[4], form[5], np.uint64(form[6])
+    start, step, parts = 2.0 * form[0] - form[1], 2.0 * form[1], 2.0 * form[2]
+    parts1 = SPLIT * parts - (SPLIT * parts - parts)
+    parts0 = parts - parts1
+    for i in range(out.size):
+        x = records[i] if records[i] > low else low
+        x = x if x < high else high
+        rounded = ((x - low) * share + MARGIN) + ROUND
+        ahead = (rounded - ROUND) * step
+        middle = start + ahead  # before this point
+        part = middle - start
+        rest = (start - (middle - part)) + (ahead - part)  # start + ahead = middle + rest
+        product = x * parts
+        x1 = SPLIT * x - (SPLIT * x - x)
+        x0 = x - x1
+        lost = ((x1 * parts1 - product) + x1 * parts0 + x0 * parts1) + x0 * parts0
+        t = float_bits(rounded) - ROUND_BITS
+        before = (product < middle) | ((product == middle) & (lost < rest))
+        tie = (product == middle) & (lost == rest)
+        t -= np.uint64(1 if before else 0) + (np.uint64(1 if tie else 0) & t)
+        out[i] = min(t, last)
 
-    `form` is (A, S, D, lowest point, highest point, last index / their distance).
-    """
+
+@helper
+def fill_below(records: Any, form: Any, out: Any) -> None:
+    """out[i] = the index of the largest point <= records[i], clamped."""
     wide_vectors()
     a, s, d, low, high, share = form[0], form[1], form[2], form[3], form[4], form[5]
+    last = np.uint64(form[6])
     for i in range(out.size):
         x = records[i] if records[i] > low else low
         x = x if x < high else high
         rounded = ((x - low) * share + DOWN) + ROUND
         point = (a + (rounded - ROUND) * s) / d  # integers are exact: one rounding
-        out[i] = float_bits(rounded) - ROUND_BITS - np.uint64(1 if point > x else 0)
+        out[i] = min(float_bits(rounded) - ROUND_BITS - np.uint64(1 if point > x else 0), last)
+
+
+@helper
+def fill_indices(records: Any, form: Any, out: Any) -> None:
+    """out[i] = the index of the point that records[i] counts at; 0 for NaN.
+
+    `form` is (A, S, D, lowest point, highest point, last index / their distance, last index,
+    rule). Whatever the rounding mode is, an index is one of the grid.
+    """
+    if form[7] == BELOW:
+        fill_below(records, form, out)
+    else:
+        fill_nearest(records, form, out)
 
 
 @kernel(I64(IN_U64, I64, IN_F64, OUT_I64, OUT_I64))
@@ -170,10 +211,13 @@ def is_near(grid: Any) -> bool:
     a, s, d = grid.unit
     reach = (grid.size - 1) * s
     most = max(abs(a), abs(a + reach))
-    return bool(max(most, reach, d) <= EXACT and most <= FARTHEST * s)
+    start = abs(2 * a - s) if grid.rule == "nearest" else 0
+    return bool(max(most, reach, d, start) <= EXACT and most <= FARTHEST * s)
 
 
 def form_of(grid: Any) -> Any:
     """What `fill_indices` knows of a grid."""
     low, high = float(grid.value(0)), float(grid.value(grid.size - 1))
-    return np.array([*grid.unit, low, high, (grid.size - 1) / (high - low)], np.float64)
+    last = grid.size - 1
+    rule = BELOW if grid.rule == "below" else NEAREST
+    return np.array([*grid.unit, low, high, last / (high - low), last, rule], np.float64)

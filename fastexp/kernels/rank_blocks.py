@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._jit import bits_float, helper, wide_vectors
-from .grid_points import FLOATS, HIGH, LOW, SHARE
+from .grid_points import FLOATS, HIGH, LOW, SHARE, rounding
 from .rank_walk import FIRST, LAST, MARGIN, SURE, TABLE, place, place_at
 
 BLOCK = 16
@@ -20,12 +20,12 @@ LANES = 9 * BLOCK  # of work: points, and then six numbers for each record
 @helper
 def untied(row: Any, first: Any, unit: Any, scale: Any, points: Any) -> Any:
     """points = those of BLOCK records from `first` on; whether no two are the same."""
-    low, high, share = scale[LOW], scale[HIGH], scale[SHARE]
+    low, high, share, shift = scale[LOW], scale[HIGH], scale[SHARE], rounding(unit)
     open_ones, same = 0, 0
     records = row[first : first + BLOCK]
     for k in range(BLOCK):
         x = min(max(bits_float(np.uint64(records[k])), low), high)
-        guess = (x - low) * share
+        guess = (x - low) * share + shift
         t = np.float64(np.int64(guess))
         points[k] = t
         part = guess - t

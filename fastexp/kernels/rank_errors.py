@@ -21,10 +21,10 @@ from .rank_walk import (
     SIZE,
     SURE,
     UNIT,
+    beyond,
     bound,
     middle,
     nearest,
-    number,
     place,
     put,
     stretch,
@@ -154,14 +154,13 @@ def under(row: Any, t: Any, unit: Any, scale: Any, size: Any) -> Any:
     """How many sorted records have a grid index < t."""
     if t <= 0 or t >= size:
         return np.int64(0) if t <= 0 else np.int64(row.size)
-    edge = point(t, unit, scale)
     low, high = np.int64(0), np.int64(row.size)
     while low < high:
         half = (low + high) >> 1
-        if number(row[half], unit) < edge:
-            low = half + 1
-        else:
+        if beyond(row, half, t, unit, scale):
             high = half
+        else:
+            low = half + 1
     return low
 
 

@@ -11,17 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import bits_float, helper
-from .grid_points import EXACT, FLOATS, HIGH, LOW, SHARE, index_of, point
+from .._jit import helper
+from .grid_points import HIGH, LOW, SHARE, UNITS, index_of, number, reaches, rounding
+from .grid_points import LAST as END
 from .logexp import exp_one
 from .runs import LEFT, RIGHT, distance, least
 
 # What kernels are told: records a row; the first and the last number of records below that
 # the table knows; the grid's size; the middle rank; the distance of weight 1; whether an
-# estimated grid point is off by less than MARGIN; then a form, the grid for records, that for
-# floats.
+# estimated grid point is off by less than MARGIN; then a form, the grid for records, and that
+# for floats of which the points below them are wanted.
 LENGTH, FIRST, LAST, SIZE, MIDDLE, ONE, SURE = 0, 1, 2, 3, 4, 5, 6
-FORM, UNIT, FLOAT_UNIT = 7, 23, 28
+FORM, UNIT, FLOAT_UNIT = 7, 23, 23 + UNITS
 MARGIN = 2.0**-7
 # Of `weights`: the rate, 1/rate, then for each number of records below that the table knows
 # the weights of gaps, their distances, and those of one record.
@@ -30,25 +31,17 @@ GROUPS = 8  # distinct records at a time, with the gaps before them
 
 
 @helper
-def number(bits: Any, unit: Any) -> Any:
-    """A record as the double that `index_of` compares with points."""
-    if unit[FLOATS] != 0:
-        return bits_float(np.uint64(bits))
-    return np.float64(min(max(bits, -EXACT), EXACT))
-
-
-@helper
 def place(bits: Any, sure: Any, unit: Any, scale: Any) -> Any:
-    """`index_of`, with a look at no point, or at one, where the estimate is good."""
+    """`index_of`, with no comparison, or with one, where the estimate is good."""
     if sure == 0:
         return index_of(bits, unit, scale)
     x = min(max(number(bits, unit), scale[LOW]), scale[HIGH])
-    guess = (x - scale[LOW]) * scale[SHARE]
+    guess = (x - scale[LOW]) * scale[SHARE] + rounding(unit)
     t = np.int64(guess)
     if MARGIN < guess - np.float64(t) < 1.0 - MARGIN:
         return t
-    t = np.int64(guess + 0.5)
-    return t if point(t, unit, scale) <= x else t - 1
+    t = min(np.int64(guess + 0.5), unit[END])
+    return t if t <= 0 or reaches(x, t, unit, scale) else t - 1
 
 
 @helper
@@ -60,20 +53,26 @@ def place_at(row: Any, i: Any, way: Any, told: Any, unit: Any, scale: Any) -> An
 
 
 @helper
+def beyond(row: Any, i: Any, t: Any, unit: Any, scale: Any) -> Any:
+    """Whether record i counts at grid point t > 0 or beyond."""
+    return reaches(min(max(number(row[i], unit), scale[LOW]), scale[HIGH]), t, unit, scale)
+
+
+@helper
 def tied(row: Any, i: Any, way: Any, t: Any, unit: Any, scale: Any, size: Any) -> Any:
     """How many records from i on, going up (way 1) or down (-1), lie at grid point t."""
     room = row.size - 1 - i if way > 0 else i
     if t == (size - 1 if way > 0 else 0):
         return room + 1
-    edge = point(t + 1 if way > 0 else t, unit, scale)
+    edge = t + 1 if way > 0 else t
     inside, ahead = np.int64(0), np.int64(1)
-    while ahead <= room and (number(row[i + way * ahead], unit) < edge) == (way > 0):
+    while ahead <= room and beyond(row, i + way * ahead, edge, unit, scale) == (way < 0):
         inside = ahead
         ahead += ahead
     outside = min(ahead, room + 1)
     while outside - inside > 1:
         ahead = (inside + outside) >> 1
-        if (number(row[i + way * ahead], unit) < edge) == (way > 0):
+        if beyond(row, i + way * ahead, edge, unit, scale) == (way < 0):
             inside = ahead
         else:
             outside = ahead

@@ -7,17 +7,20 @@ from typing import Any
 import numpy as np
 
 from .. import _validate
-from .._grid import Grid, decimal, make_grid, plain_bounds
+from .._grid import Grid, Rule, decimal, make_grid, plain_bounds
 from .._nearest import within
 from .._typing import IntArray
 
 
-def check_number(mechanism: Any) -> None:
-    """Validate what every mechanism of numbers has, and put in exact values and the grid."""
+def check_number(mechanism: Any, rule: Rule = "nearest") -> None:
+    """Validate what every mechanism of numbers has, and put in exact values and the grid.
+
+    `rule` says at which point of the grid a record counts.
+    """
     put = object.__setattr__
     put(mechanism, "any_epsilon", _validate.flag("any_epsilon", mechanism.any_epsilon))
     put(mechanism, "epsilon", _validate.epsilon(mechanism.epsilon, mechanism.any_epsilon))
-    made = make_grid(mechanism.bounds, mechanism.step, mechanism.grid)
+    made = make_grid(mechanism.bounds, mechanism.step, mechanism.grid, rule=rule)
     put(mechanism, "grid", made)
     put(mechanism, "bounds", plain_bounds(mechanism.bounds))
     if isinstance(mechanism.step, np.generic):

@@ -102,7 +102,7 @@ class Price(NumberMechanism):
     def __post_init__(self) -> None:
         """Validate once; the mechanism is immutable afterwards."""
         given = self.grid
-        check_number(self)
+        check_number(self, "below")
         _validate.choice("scaling", self.scaling, ("tight", "textbook"))
         if self.grid.exact(0) < 0:
             name = "bounds" if given is None else "grid"
