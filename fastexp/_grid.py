@@ -21,7 +21,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from . import _validate
+from . import _edges, _validate
 from ._typing import AnyArray, FloatArray, IntArray
 from .errors import ParameterError, ParameterTypeError
 from .kernels import grid_points
@@ -148,8 +148,10 @@ class Grid:
         """The point that each record counts at; float64 or 64-bit integers, no NaN."""
         floats = records.dtype.kind == "f"
         if self.points is not None:
-            whole = self.signed_edges if records.dtype.kind == "i" else self.unsigned_edges
-            edges = self.float_edges if floats else whole
+            if floats:
+                edges: AnyArray = self.float_edges
+            else:
+                edges = self.signed_edges if records.dtype.kind == "i" else self.unsigned_edges
             return np.searchsorted(edges, records, "right").astype(np.int64)
         form = self.form if floats else self.for_kernels
         if form is not None and records.dtype in NATIVE:
@@ -222,47 +224,17 @@ class Grid:
         """The least double of each given point but the first."""
         if self.points is None:  # for the type checker
             return np.zeros(0)
-        known = self.points.astype(np.float64)
-        left, right = known[:-1], known[1:]
-        if self.rule == "below":
-            edges = right.copy()
-            hard = np.abs(right) >= EXACT if self.whole else np.zeros(right.size, bool)
-        else:
-            with np.errstate(over="ignore", invalid="ignore"):
-                total = left + right
-                back = total - left
-                lost = (left - (total - back)) + (right - back)  # left + right = total + lost
-            odd = (np.arange(left.size) & 1).astype(bool)
-            more = (lost > 0.0) | ((lost == 0.0) & ~odd)
-            edges = np.where(more, np.nextafter(total / 2, np.inf), total / 2)
-            hard = (np.abs(total) < 2.0**-1000) | (np.abs(total) > 2.0**1000)
-            if self.whole:
-                hard |= np.maximum(np.abs(left), np.abs(right)) >= EXACT
-        for i in np.flatnonzero(hard).tolist():
-            edges[i] = self.least(i + 1, floats=True)
-        return edges
+        return _edges.float_edges(self.points, self.rule == "below", self.least)
 
     @cached_property
     def signed_edges(self) -> AnyArray:
         """The least int64 of each given point but the first, as far as there is one."""
-        return self._integer_edges(np.dtype(np.int64))
+        return _edges.integer_edges(self.float_edges, np.dtype(np.int64), self.least)
 
     @cached_property
     def unsigned_edges(self) -> AnyArray:
         """The least uint64 of each given point but the first, as far as there is one."""
-        return self._integer_edges(np.dtype(np.uint64))
-
-    def _integer_edges(self, dtype: np.dtype[Any]) -> AnyArray:
-        lowest, highest = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
-        rounded = np.ceil(self.float_edges)
-        easy = np.abs(rounded) < EXACT
-        edges = np.maximum(np.where(easy, rounded, 0.0), lowest).astype(dtype)
-        for i in np.flatnonzero(~easy).tolist():
-            edge = int(self.least(i + 1, floats=False))
-            if edge > highest:
-                return edges[:i]
-            edges[i] = max(edge, lowest)
-        return edges
+        return _edges.integer_edges(self.float_edges, np.dtype(np.uint64), self.least)
 
     def places(self, x: AnyArray) -> IntArray:
         """How many points are <= x, elementwise, in 0, ..., size.

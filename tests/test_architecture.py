@@ -22,6 +22,7 @@ ROOMS = [
     ["reference_numbers", "reference_groups"],
     ["_validate"],
     ["_randomness"],
+    ["_edges"],
     ["_grid"],
     ["_data"],
     ["privacy"],

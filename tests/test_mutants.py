@@ -175,8 +175,15 @@ NUMBERS = {
 
 # For `tests.checks_records`: grids, windows, passes over unsorted records.
 RECORDS = {
-    "record on the next point": ("kernels/grid_points.py", "point(t + 1, unit, scale) <= x", "point(t + 1, unit, scale) < x"),
-    "estimate taken for the point": ("kernels/grid_points.py", "    while t > 0 and point(t, unit, scale) > x:\n        t -= 1\n", ""),
+    "record below its price": ("kernels/grid_points.py", "return point(t, unit, scale) <= x", "return point(t, unit, scale) < x"),
+    "half-way at the odd point": ("kernels/grid_points.py", "t & 1 == 0", "t & 1 == 1"),
+    "half-way always up": ("kernels/histogram.py", "t -= np.uint64(1 if before else 0) + (np.uint64(1 if tie else 0) & t)", "t -= np.uint64(1 if before else 0)"),
+    "rounded products compared": ("kernels/grid_points.py", "np.float64(np.int64(rounded) - middle) + lost", "np.float64(np.int64(rounded) - middle)"),
+    "rounded middles compared": ("kernels/grid_points.py", "np.float64(np.int64(rounded) - middle) + lost", "lost"),
+    "rounded products in blocks": ("kernels/histogram.py", "(product == middle) & (lost < rest)", "False"),
+    "rounded middles of points": ("_edges.py", "more = (lost > 0.0) | ((lost == 0.0) & ~odd)", "more = ~odd"),
+    "estimate taken for the point": ("kernels/grid_points.py", "    while t > 0 and not reaches(x, t, unit, scale):\n        t -= 1\n", ""),
+    "estimate without a margin": ("_grid.py", "margin = float(min(Fraction(last, 1 << 50) + 4 * Fraction(ulp) / width, Fraction(1)))", "margin = 0.0"),
     "wide points rounded twice": ("kernels/grid_points.py", "            whole |= 1\n", "            whole |= 0\n"),
     "ties outside are overlooked": ("_sources.py", "records[0] += first - below", "records[0] += 0"),
     "ties above are overlooked": ("_sources.py", "records[-1] += stop - last", "records[-1] += 0"),

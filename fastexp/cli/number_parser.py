@@ -50,10 +50,10 @@ examples:
 MORE = """
 --bounds, --step and --grid are public: choose them without looking at FILE. Numbers are read
 exactly as they are written; where bounds and step are integers, so is the answer. A number
-counts at the point of the grid at or below it (49 at 40 on a grid of tens), so the answer is
-low by up to a step where the grid is coarser than the data; and where it is much finer, equal
-numbers are one point among many. So let it be as coarse: ages have --step 1, amounts of money
---step 0.01.
+counts at the nearest point of the grid (49 at 50 on a grid of tens; half-way, at the first,
+third, fifth ... point), a bid at the price at or below it. Where the grid is much finer than
+the data, equal numbers are one point among many: so let it be as coarse as they are, ages have
+--step 1, amounts of money --step 0.01.
 
 The file: CSV with a first row of names, in UTF-8; Parquet (.parquet, .pq), by polars or
 pyarrow; or a one-dimensional array (.npy, without --column). The column must hold numbers, as

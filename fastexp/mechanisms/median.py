@@ -29,10 +29,10 @@ class Median(RankMechanism):
     step : number, optional
         The distance of grid points; it divides the bounds (as decimals: 0.1 divides 1). The
         answer is an int where bounds and step are. Default: 2**40 steps, fewer where doubles
-        are no closer.
+        are no closer. A record counts at the nearest point; half-way between two, at the one
+        of even index, counted from 0.
     grid : array_like, optional
-        Instead of `step`: public points within the bounds, increasing. A record counts at the
-        largest point that is not above it.
+        Instead of `step`: public points within the bounds, increasing.
     neighbors : {"add-remove", "replace"}
         What one person may do: join or leave, or change their record. At equal ε the first is
         about twice as accurate, as one record is two steps of its distance.
@@ -54,14 +54,16 @@ class Median(RankMechanism):
     -----
     The Duff distance of r is the least number of records to add or remove (or to replace)
     until the median is r, so one record changes it by at most 1. **When to match the grid to
-    the data**: a distance is small at the records themselves, and a grid point holds all
-    records from it to the next: on a grid coarser than the data, answers are low by up to a
-    step. Of data that were rounded (ages, prices), equal records
-    are the median's neighbourhood: on a grid of the same step they weigh as they should; on
-    a fine one they are a single point among many, and the answer is nearly uniform unless ε
-    times their number exceeds the logarithm of the grid's size. Then give `step`, or `widen`.
+    the data**: a distance is small at the grid points of the records, which are up to half a
+    step away from them, on either side: a grid coarser than the data costs that much. Of data
+    that were rounded (ages, prices), equal records are the median's neighbourhood: on a grid
+    of the same step they weigh as they should; on a fine one they are a single point among
+    many, and the answer is nearly uniform unless ε times their number exceeds the logarithm of
+    the grid's size. Then give `step`, or `widen`.
     **Privacy**: ε-DP and ε-bounded-range under `neighbors`. **Numerics**: distances and
-    counts of points are exact integers, the draw is exact; the answer is computed from its
+    counts of points are exact integers, the nearest point is found by exact comparisons
+    (records, decimals of the step and points of `grid` as the exact numbers that they are),
+    the draw is exact; the answer is computed from its
     grid index alone, so its low bits tell nothing. Fewer than 2**32 records.
 
     References
