@@ -35,7 +35,10 @@ class RandomnessError(FastexpError, RuntimeError):
 
 
 class RoundingModeError(FastexpError, RuntimeError):
-    """The processor does not round to nearest, as the error bounds assume."""
+    """The processor does not round to nearest, or flushes subnormal numbers to zero.
+
+    Error bounds assume that it does not. Nothing is read, drawn or charged.
+    """
 
 
 class BudgetError(FastexpError, RuntimeError):

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import _data, _validate
+from ._rounding import check_rounding
 from ._typing import AnyArray
 from .errors import InvalidUtilities, ParameterError, ParameterTypeError, ScoreError
 
@@ -118,6 +119,7 @@ def check_sensitivity(
 
     >>> m = Exponential.from_score(count, colours, epsilon=1.0, sensitivity=1.0)
     """
+    check_rounding()
     if not callable(score):
         raise ParameterTypeError(f"score must be callable, got {type(score).__name__}")
     labels = None if candidates is None else _validate.candidates(candidates, least=1)

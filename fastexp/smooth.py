@@ -7,6 +7,7 @@ from typing import Any, Literal
 from . import _smooth, _validate
 from ._grid import plain_bounds
 from ._records import intake
+from ._rounding import check_rounding
 from .errors import ParameterError
 
 
@@ -81,6 +82,7 @@ def smooth_sensitivity(
     >>> fx.smooth_sensitivity([1, 2, 4, 7, 8], 1.0, bounds=(0, 10), neighbors="add-remove")
     2.0
     """
+    check_rounding()
     rate = _validate.positive("beta", beta)
     low, high = plain_bounds(bounds)
     relation, middle = _validate.neighbors(neighbors), _validate.flag("midpoint", midpoint)

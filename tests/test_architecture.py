@@ -15,6 +15,7 @@ PACKAGE = Path(fx.__file__).parent
 # A file imports only from rooms above its own.
 ROOMS = [
     ["errors", "_typing"],
+    ["_rounding"],
     ["_kernel_cache", "_kernel_sources"],
     ["_jit"],
     ["kernels"],

@@ -46,12 +46,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: Sequence[str] | None) -> int:
+    from .._rounding import check_rounding
     from .parser import build
 
     if hasattr(sys.stdout, "reconfigure"):  # a label beyond the terminal's alphabet is escaped
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         options = build().parse_args(argv)
+        check_rounding()
         command = import_module(f".{options.module}", __name__)
         getattr(command, options.function)(options)
     except SystemExit as stop:  # argparse: --help, --version, a usage error

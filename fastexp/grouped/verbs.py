@@ -9,6 +9,7 @@ from typing import Any
 from .. import _validate
 from .._group_names import Names
 from .._randomness import make_key
+from .._rounding import check_rounding
 from .._typing import IntArray, Membership
 from ..budget import Budget, once
 from ..errors import ParameterError, PrivacyWarning
@@ -36,6 +37,7 @@ def release(
     membership: Membership,
 ) -> Any:
     """The answer of each group, in their order."""
+    check_rounding()
     workers, asked = _validate.threads(threads), request.checked()
     check_key(key, label, budget)
     records, asked = ragged(records, asked)
@@ -76,6 +78,7 @@ def sample(
     nan: str,
 ) -> Any:
     """The same of simulated draws: shape (groups,), or (groups, size)."""
+    check_rounding()
     workers, draws, asked = _validate.threads(threads), _validate.size(size), request.checked()
     seed = make_key(rng)
     records, asked = ragged(records, asked)

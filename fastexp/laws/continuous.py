@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import _validate
 from .._randomness import row_stream
+from .._rounding import check_rounding
 from .._typing import AnyArray, ArrayLike, FloatArray, RNGLike, SeedLike
 from ..kernels.words import substream_words
 from .law import shaped_as
@@ -119,6 +120,7 @@ class ContinuousLaw(NumberLaw):
         ParameterTypeError, ParameterError
             If x is not numbers, or NaN.
         """
+        check_rounding()
         at = _validate.reals("x", x)
         flat = at.reshape(-1)
         after = np.searchsorted(self._left, flat, "right") - 1
@@ -174,6 +176,7 @@ class ContinuousLaw(NumberLaw):
         ParameterError, ParameterTypeError
             If an argument is outside its range.
         """
+        check_rounding()
         count, name = _validate.size(size), int(_validate.streams(streams, 1)[0])
         _validate.threads(threads)
         _validate.method(method, ("inverse",))

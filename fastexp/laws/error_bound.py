@@ -10,6 +10,7 @@ import numpy as np
 from .. import _smooth, _validate
 from .._grid import plain_bounds
 from .._records import intake
+from .._rounding import check_rounding
 from .._sources import Sorted
 from .._typing import FloatArray
 from ..errors import InvalidRecords, ParameterError
@@ -84,6 +85,7 @@ def error_bound(
     >>> round(law.error_quantile(0.95, truth=40), 2)
     0.06
     """
+    check_rounding()
     e, share = _validate.epsilon(epsilon), _validate.real("failure", failure)
     if not 0.0 < share < 1.0:
         raise ParameterError(f"failure must be in (0, 1), got {share!r}")

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from .. import _data, _draw, _validate
+from .._rounding import check_rounding
 from .._scan import MASK_64, key_value
 from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, RNGLike, SeedLike, WordArray
 from .._weighting import Weighting
@@ -131,6 +132,7 @@ class FiniteLaw(Law):
     @cached_property
     def log_normalizer(self) -> float:
         """ln of the sum of base * exp(c * utility); infinite only where float64 ends."""
+        check_rounding()
         best, lift = self._best_and_lift()
         return self._weighting.rate_nats * best - lift + log_one_value(self._sum.total)
 
@@ -146,6 +148,7 @@ class FiniteLaw(Law):
     @cached_property
     def log_probabilities(self) -> FloatArray:
         """ln P(candidate), shape (k,), read-only; -inf where the base is 0."""
+        check_rounding()
         log_sum = log_one_value(self._sum.total)
         out = self._filled(logspace.fill_log_probabilities, log_sum)
         if self._kind != FLOAT:
@@ -171,6 +174,7 @@ class FiniteLaw(Law):
     @cached_property
     def probabilities(self) -> FloatArray:
         """P(candidate), shape (k,), read-only."""
+        check_rounding()
         return self._filled(logspace.fill_probabilities, self._sum.total)
 
     def _filled(self, kernel: Any, total: float) -> FloatArray:
@@ -182,18 +186,19 @@ class FiniteLaw(Law):
 
     def expected_utility(self) -> float:
         """The expected utility of the output, in units of the utility."""
-        return self._best_and_lift()[0] - self.expected_loss()
+        return -self.expected_loss() + self._best_and_lift()[0]
 
     def expected_loss(self) -> float:
         """The expected loss, in units of the utility."""
+        check_rounding()
         return float((self._loss_probabilities * self._groups.losses).sum())
 
     def loss_variance(self) -> float:
         """The variance of the loss, in squared units of the utility."""
+        mean = self.expected_loss()
         losses = np.where(self._loss_probabilities > 0, self._groups.losses, 0.0)
         with np.errstate(over="ignore"):  # a warning would depend on the data
-            squares = (losses - self.expected_loss()) ** 2
-            return float((self._loss_probabilities * squares).sum())
+            return float((self._loss_probabilities * (losses - mean) ** 2).sum())
 
     def loss_cdf(self, t: ArrayLike) -> Any:
         """P(loss <= t), elementwise.
@@ -213,6 +218,7 @@ class FiniteLaw(Law):
         ParameterTypeError, ParameterError
             If t is not numbers, or NaN.
         """
+        check_rounding()
         sums = np.concatenate([[0.0], np.cumsum(self._loss_probabilities)])
         at = _validate.reals("t", t)
         losses_up_to = np.searchsorted(self._groups.losses, at.reshape(-1), "right")
@@ -237,6 +243,7 @@ class FiniteLaw(Law):
         ParameterTypeError, ParameterError
             If t is not numbers, or NaN.
         """
+        check_rounding()
         sums = np.concatenate([np.cumsum(self._loss_probabilities[::-1])[::-1], [0.0]])
         at = _validate.reals("t", t)
         losses_below = np.searchsorted(self._groups.losses, at.reshape(-1), "left")
@@ -261,6 +268,7 @@ class FiniteLaw(Law):
         ParameterTypeError, ParameterError
             If p is not numbers in [0, 1].
         """
+        check_rounding()
         levels = probability_levels(p)
         flat = levels.reshape(-1)
         possible = self._loss_probabilities > 0
@@ -287,8 +295,8 @@ class FiniteLaw(Law):
         LossTail
             (loss, bound, exact).
         """
-        t = _validate.at_least("t", t, 0.0)
-        masses = self._groups.masses
+        check_rounding()
+        t, masses = _validate.at_least("t", t, 0.0), self._groups.masses
         ratio = np.array([masses.sum() / masses[0], np.exp(-t)])
         loss = (log_one_value(float(ratio[0])) + t) / self._weighting.rate_nats
         return LossTail(loss, float(ratio[1]), self.loss_tail(loss))
@@ -303,6 +311,7 @@ class FiniteLaw(Law):
         any_epsilon : bool
             Lift the limits of [1e-9, 1e6].
         """
+        check_rounding()
         e = _validate.epsilon(epsilon, _validate.flag("any_epsilon", any_epsilon))
         rate = self._weighting.rate * Fraction(e) / Fraction(self._epsilon)
         weighting = self._weighting.with_rate(rate)
@@ -329,6 +338,7 @@ class FiniteLaw(Law):
         ParameterError
             If no epsilon in that range is enough.
         """
+        check_rounding()
         target = _validate.positive("expected_loss", expected_loss)
         per_epsilon = float(self._weighting.rate / Fraction(self._epsilon))
         return solve_epsilon(lambda e: self._groups.expected(per_epsilon * e), target)
@@ -383,6 +393,7 @@ class FiniteLaw(Law):
         int or ndarray of int64
             Indices of candidates.
         """
+        check_rounding()
         return self._simulate(size, rng, streams, threads, method)
 
     def _simulate(self, *how: Any) -> int | IntArray:

@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import _validate
 from .._grid import Grid
+from .._rounding import check_rounding
 from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, RNGLike, SeedLike
 from ..errors import ParameterError
 from .exact import added, differences
@@ -152,11 +153,13 @@ class GridLaw(NumberLaw):
     @property
     def probabilities(self) -> FloatArray:
         """P(point), shape (G,), read-only; at most 2**24 points."""
+        check_rounding()
         return _frozen(exp(self.log_probabilities))
 
     @property
     def log_probabilities(self) -> FloatArray:
         """ln P(point), shape (G,), read-only; at most 2**24 points."""
+        check_rounding()
         if self._listed is None:
             points = self._all()
             count = self._pieces.size.astype(np.int64)
@@ -199,6 +202,7 @@ class GridLaw(NumberLaw):
         ParameterTypeError, ParameterError
             If x is not numbers, or NaN.
         """
+        check_rounding()
         at = self._numbers("x", x)
         flat = at.reshape(-1)
         points = np.maximum(self._grid.places(flat) - 1, 0)
@@ -236,6 +240,7 @@ class GridLaw(NumberLaw):
         int or float, or ndarray of int64 or float64
             Points of the grid.
         """
+        check_rounding()
         return self._sampler.sample(size, rng, streams, threads, method)
 
     def _cells(self, points: IntArray) -> IntArray:

@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import _validate
 from .._laplace import FINEST, LaplaceSampler, Truth
+from .._rounding import check_rounding
 from .._typing import AnyArray, FloatArray, IntArray
 from ..errors import InvalidRecords, ParameterError
 from .continuous import ContinuousLaw
@@ -128,6 +129,7 @@ class LaplaceLaw(GridLaw):
         any_epsilon : bool
             Lift the limits of [1e-9, 1e6].
         """
+        check_rounding()
         e = _validate.epsilon(epsilon, _validate.flag("any_epsilon", any_epsilon))
         rate = self._rate * Fraction(e) / Fraction(self._epsilon)
         if rate * FINEST < 1:

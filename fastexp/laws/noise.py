@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import _noise, _validate
+from .._rounding import check_rounding
 from .._typing import ArrayLike, FloatArray, RNGLike, SeedLike
 from ..errors import ParameterError
 from . import noise_errors as errors
@@ -99,6 +100,7 @@ class NoiseLaw(Law):
         ParameterTypeError, ParameterError
             If x is not numbers, or NaN.
         """
+        check_rounding()
         at = _validate.reals("x", x)
         whole = self._noise, self._centre, self._scale, self._bounds
         return shaped_as(at, cdf_of(*errors.tails(*whole, at.reshape(-1))))
@@ -122,6 +124,7 @@ class NoiseLaw(Law):
         ParameterTypeError, ParameterError
             If p is not numbers in [0, 1].
         """
+        check_rounding()
         levels = probability_levels(p)
         if self._scale[0] == 0.0:
             return shaped_as(levels, np.full(levels.size, self._centre[0]))
@@ -141,14 +144,17 @@ class NoiseLaw(Law):
         float or ndarray of float64
             The shape of `p`, within the bounds.
         """
+        check_rounding()
         return self.ppf(p)
 
     def mean(self) -> float:
         """The expected output."""
+        check_rounding()
         return float(self._centre[0] + errors.bias(*self._around)[0])
 
     def var(self) -> float:
         """The variance of the output."""
+        check_rounding()
         return float(errors.variance(*self._around)[0])
 
     def sd(self) -> float:
@@ -173,6 +179,7 @@ class NoiseLaw(Law):
         ParameterTypeError, ParameterError
             If truth is not finite numbers.
         """
+        check_rounding()
         at = finite("truth", _validate.reals("truth", truth))
         offsets = at.reshape(-1) - self._centre
         return shaped_as(at, errors.expected_error(*self._around, offsets))
@@ -197,6 +204,7 @@ class NoiseLaw(Law):
         ParameterTypeError, ParameterError
             If p is not in [0, 1], truth not finite, or they do not fit together.
         """
+        check_rounding()
         levels, truths = probability_levels(p), finite("truth", _validate.reals("truth", truth))
         try:
             levels, truths = np.broadcast_arrays(levels, truths)
@@ -249,6 +257,7 @@ class NoiseLaw(Law):
         ParameterError, ParameterTypeError
             If an argument is outside its range.
         """
+        check_rounding()
         draws, workers = _validate.size(size), _validate.threads(threads)
         names = _validate.streams(streams, 1)
         what = self._kind, self._centre, self._scale, self._bounds

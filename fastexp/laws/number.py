@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from .. import _validate
+from .._rounding import check_rounding
 from .._typing import AnyArray, ArrayLike, FloatArray, RNGLike, SeedLike
 from ..errors import ParameterError
 from .law import Law, finite, probability_levels, shaped_as
@@ -51,6 +52,7 @@ class NumberLaw(Law):
     @property
     def log_normalizer(self) -> float:
         """ln of the sum (on a grid) or integral of exp(c * utility), c the mechanism's rate."""
+        check_rounding()
         return float(self._rate / self._unit) * self._best + self._weights.log_total
 
     def cdf(self, x: ArrayLike) -> Any:
@@ -71,6 +73,7 @@ class NumberLaw(Law):
         ParameterTypeError, ParameterError
             If x is not numbers, or NaN.
         """
+        check_rounding()
         at = self._numbers("x", x)
         return shaped_as(at, cdf_of(*self._split(at.reshape(-1))))
 
@@ -93,15 +96,18 @@ class NumberLaw(Law):
         ParameterTypeError, ParameterError
             If p is not numbers in [0, 1].
         """
+        check_rounding()
         levels = probability_levels(p)
         return shaped_as(levels, self._invert(levels.reshape(-1)))
 
     def mean(self) -> float:
         """The expected output."""
+        check_rounding()
         return self._absolute(self._mean_offset())
 
     def var(self) -> float:
         """The variance of the output."""
+        check_rounding()
         spread = self._weights.spread(self._offsets(), self._mean_offset())
         return spread * self._scale * self._scale
 
@@ -126,6 +132,7 @@ class NumberLaw(Law):
         ParameterTypeError, ParameterError
             If truth is not finite numbers.
         """
+        check_rounding()
         at = finite("truth", self._numbers("truth", truth))
         place, distances = self._around(at.reshape(-1))
         return shaped_as(at, self._weights.error(place, distances) * self._scale)
@@ -150,6 +157,7 @@ class NumberLaw(Law):
         ParameterTypeError, ParameterError
             If p is not in [0, 1], truth not finite, or they do not fit together.
         """
+        check_rounding()
         levels, centre = probability_levels(p), finite("truth", self._numbers("truth", truth))
         try:
             levels, centre = np.broadcast_arrays(levels, centre)
@@ -172,10 +180,12 @@ class NumberLaw(Law):
 
     def expected_loss(self) -> float:
         """The expected loss, in units of the utility."""
+        check_rounding()
         return self._losses.mean()
 
     def expected_utility(self) -> float:
         """The expected utility of the output, in units of the utility."""
+        check_rounding()
         return self._best - self.expected_loss()
 
     def loss_cdf(self, t: ArrayLike) -> Any:
@@ -196,6 +206,7 @@ class NumberLaw(Law):
         ParameterTypeError, ParameterError
             If t is not numbers, or NaN.
         """
+        check_rounding()
         at = _validate.reals("t", t)
         return shaped_as(at, cdf_of(*self._losses.at(at.reshape(-1))))
 
@@ -217,6 +228,7 @@ class NumberLaw(Law):
         ParameterTypeError, ParameterError
             If t is not numbers, or NaN.
         """
+        check_rounding()
         at = _validate.reals("t", t)
         before = np.nextafter(at.reshape(-1), -np.inf)  # losses are doubles: none is between
         return shaped_as(at, np.where(before < 0, 1.0, self._losses.at(before)[1]))
@@ -239,6 +251,7 @@ class NumberLaw(Law):
         ParameterTypeError, ParameterError
             If p is not numbers in [0, 1].
         """
+        check_rounding()
         levels, losses = probability_levels(p), self._losses
         flat = levels.reshape(-1)
         most = np.full(flat.shape, self._all_losses.greatest)
@@ -269,6 +282,7 @@ class NumberLaw(Law):
         any_epsilon : bool
             Lift the limits of [1e-9, 1e6].
         """
+        check_rounding()
         e = _validate.epsilon(epsilon, _validate.flag("any_epsilon", any_epsilon))
         made = copy.copy(self)
         made._move(self._rate * Fraction(e) / Fraction(self._epsilon), e)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import _permute_flip, _validate
+from .._rounding import check_rounding
 from .._typing import AnyArray, FloatArray, IntArray
 from ..kernels.logexp import exp_fill, log_fill
 from .bounds import solve_epsilon
@@ -65,11 +66,13 @@ class PermuteAndFlipLaw(FiniteLaw):
     @cached_property
     def probabilities(self) -> FloatArray:
         """P(candidate), shape (k,), read-only."""
+        check_rounding()
         return self._spread(self._distinct[0])
 
     @cached_property
     def log_probabilities(self) -> FloatArray:
         """ln P(candidate), shape (k,), read-only."""
+        check_rounding()
         out = self._spread(self._distinct[1])
         far = self._spread(self._groups.losses) == LARGEST
         return self._with_far_ones(out, far) if far.any() else out
@@ -113,6 +116,7 @@ class PermuteAndFlipLaw(FiniteLaw):
         ParameterError
             If no epsilon in that range is enough.
         """
+        check_rounding()
         target = _validate.positive("expected_loss", expected_loss)
         per_epsilon = self._weighting.rate_nats / self._epsilon
         return solve_epsilon(lambda e: self._expected_at(per_epsilon * e), target)

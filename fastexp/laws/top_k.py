@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import _top_k, _validate
+from .._rounding import check_rounding
 from .._scan import bits_value
 from .._typing import ArrayLike, FloatArray, IntArray, RNGLike, SeedLike, WordArray
 from .._weighting import Weighting
@@ -87,6 +88,7 @@ class TopKLaw(Law):
     @cached_property
     def first_place_probabilities(self) -> FloatArray:
         """P(selected first) of each candidate, read-only."""
+        check_rounding()
         return self._first.probabilities
 
     def log_probability(self, selection: ArrayLike) -> float:
@@ -107,6 +109,7 @@ class TopKLaw(Law):
         ParameterError
             If there are too many indices, one is out of range, or one comes twice.
         """
+        check_rounding()
         chosen = _validate.indices("selection", selection, self._rounds, self._bits.size)
         values = [bits_value(int(self._bits[i]), self._kind) for i in chosen]
         rest = np.delete(self._bits, chosen)
@@ -149,6 +152,7 @@ class TopKLaw(Law):
         -------
         ndarray of int64, shape (k,) or (size, k)
         """
+        check_rounding()
         how = size, rng, streams, threads, method
         return _top_k.simulate(self._bits, self._kind, self._weighting, self._rounds, *how)
 

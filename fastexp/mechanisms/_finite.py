@@ -8,6 +8,7 @@ from typing import Any, ClassVar, overload
 
 from .. import _data, _draw, _validate
 from .._question import Question
+from .._rounding import check_rounding
 from .._typing import (
     ArrayLike,
     IntArray,
@@ -165,6 +166,7 @@ class FiniteMechanism(ABC):
         numbers that they are. **Timing**: see the mechanism, and SECURITY.md: no
         promise of constant time.
         """
+        check_rounding()
         if type(threads) is not int or threads != 1:
             threads = _validate.threads(threads)
         _validate.parts(disjoint, membership)
@@ -284,6 +286,7 @@ class FiniteMechanism(ABC):
         ParameterTypeError, ParameterError, InvalidUtilities
             As in `release`, and for `size`, `rng`, `streams` and `method`.
         """
+        check_rounding()
         bits, kind = self._utilities(data, nan)
         return self._simulate(bits, kind, size, rng, streams, threads, method)
 
@@ -304,6 +307,7 @@ class FiniteMechanism(ABC):
         -------
         FiniteLaw
         """
+        check_rounding()
         bits, kind = self._utilities(data, nan)
         _data.one_row(bits)
         kept = bits.copy()  # a later change of the caller's array must not change the law

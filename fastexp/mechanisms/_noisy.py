@@ -12,6 +12,7 @@ from .. import _noise, _validate
 from .._grid import plain_bounds
 from .._rank_rows import matrix
 from .._records import Source, intake
+from .._rounding import check_rounding
 from .._typing import AnyArray, ArrayLike, FloatArray, RNGLike, SeedLike
 from ..errors import NotReleasable, ParameterError
 from ..laws.noise import NoiseLaw
@@ -114,6 +115,7 @@ class NoisyMedian(ABC):
         ParameterTypeError, ParameterError, InvalidRecords
             If an argument or the form of the records is wrong, or they are empty.
         """
+        check_rounding()
         draws, workers = _validate.size(size), _validate.threads(threads)
         found = self._pairs(records, nan, assume_sorted, workers)
         names = _validate.streams(streams, found[0].size)
@@ -146,6 +148,7 @@ class NoisyMedian(ABC):
         ParameterTypeError, InvalidRecords
             As in `sample`.
         """
+        check_rounding()
         if self._noise is None:
             raise ParameterError(f"noise={self._kind[0]!r} has no law in closed form: use sample")
         rows = matrix(records)

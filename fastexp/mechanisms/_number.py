@@ -14,6 +14,7 @@ from .._rank import valued
 from .._rank_rows import matrix
 from .._records import Source, intake
 from .._release_key import ReleaseKey
+from .._rounding import check_rounding
 from .._typing import AnyArray, ArrayLike, Membership, Neighbors, RNGLike, SeedLike
 from ..budget import Budget, once
 from ..errors import ParameterError
@@ -217,6 +218,7 @@ class NumberMechanism(ABC):
         >>> [int(answer) // 10 for answer in answers[:2]], len(answers)
         ([6, 3], 3)
         """
+        check_rounding()
         workers = _validate.threads(threads)
         self._check_policy(nan)
         promised = _validate.flag("assume_sorted", assume_sorted)
@@ -292,6 +294,7 @@ class NumberMechanism(ABC):
         ParameterTypeError, ParameterError, InvalidRecords
             As in `release`, and for `size`, `rng`, `streams` and `method`.
         """
+        check_rounding()
         self._check_policy(nan)
         promised = _validate.flag("assume_sorted", assume_sorted)
         request = Request(by, groups, offsets, person, max_groups, max_rows)
@@ -322,6 +325,7 @@ class NumberMechanism(ABC):
         -------
         GridLaw
         """
+        check_rounding()
         self._check_policy(nan)
         return self._law_of(intake(records, nan, _validate.flag("assume_sorted", assume_sorted)))
 
@@ -342,6 +346,7 @@ class NumberMechanism(ABC):
         -------
         ContinuousLaw
         """
+        check_rounding()
         self._check_policy(nan)
         return self._continuous_of(intake(records, nan))
 

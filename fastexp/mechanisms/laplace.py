@@ -10,6 +10,7 @@ from .. import _laplace, _validate
 from .._grid import Grid, _number, decimal, make_grid
 from .._laplace import FINEST, LaplaceSampler, Truth
 from .._question import Question
+from .._rounding import check_rounding
 from .._typing import ArrayLike, Membership, Neighbors, RNGLike, SeedLike
 from .._weighting import Weighting
 from ..budget import Budget, once
@@ -231,6 +232,7 @@ class Laplace:
         **Privacy**: `guarantee`, for every call anew. **Timing**: no promise; it depends on
         where f lies between two points, and on whether it is near a bound.
         """
+        check_rounding()
         check_key(None, label, budget)
         question = Question(self, widest=WIDEST)
         number: int | float = once(budget, label, question, lambda: self._sampler(f).release())
@@ -275,6 +277,7 @@ class Laplace:
         ParameterTypeError, ParameterError, InvalidRecords
             As in `release`, for the other arguments, and if integers leave int64.
         """
+        check_rounding()
         return self._sampler(f).sample(size, rng, streams, threads, method)
 
     def law(self, f: Any) -> GridLaw:
@@ -296,6 +299,7 @@ class Laplace:
             As in `release`, and if f is so large that float64 cannot tell points around it
             apart.
         """
+        check_rounding()
         from ..laws import laplace
 
         if self.bounds is None:
@@ -317,6 +321,7 @@ class Laplace:
         -------
         ContinuousLaw
         """
+        check_rounding()
         from ..laws import densities, laplace
 
         at = float(_laplace.statistic(f))

@@ -10,6 +10,7 @@ import numpy as np
 from .. import _data, _validate, utilities
 from .._question import Question
 from .._release_key import ReleaseKey
+from .._rounding import check_rounding
 from .._typing import (
     AnyArray,
     ArrayLike,
@@ -187,6 +188,7 @@ class MostCommon(FiniteMechanism):
         >>> drink.release(cups, by=[1] * 60 + [2] * 60, groups=[2, 1])
         ['coffee', 'tea']
         """
+        check_rounding()
         request = Request(by, groups, offsets, person, max_groups, max_rows)
         _validate.choice("nan", nan, ("raise", "lowest"))
         if request.given(data) or request.claimed() or key is not None:
@@ -240,6 +242,7 @@ class MostCommon(FiniteMechanism):
         ParameterTypeError, ParameterError, InvalidRecords
             As in `release`, and for `size`, `rng`, `streams` and `method`.
         """
+        check_rounding()
         request = Request(by, groups, offsets, person, max_groups, max_rows)
         if request.given(data):
             verbs.only_enveloped(method, streams)

@@ -12,6 +12,7 @@ from .. import _data, _validate
 from .._flips import Flips
 from .._question import Question
 from .._randomness import row_stream
+from .._rounding import check_rounding
 from .._typing import ArrayLike, Membership, Neighbors, RNGLike, SeedLike
 from .._weighting import Weighting
 from ..budget import Budget, once
@@ -193,6 +194,7 @@ class RandomizedResponse:
         twice. **Timing**: which words are drawn, and for how long, does not depend on the
         bits, but on the coins alone.
         """
+        check_rounding()
         workers = _validate.threads(threads)
         check_key(None, label, budget)
 
@@ -244,6 +246,7 @@ class RandomizedResponse:
         ParameterTypeError, InvalidRecords, ParameterError
             As in `release`, and for `size`, `rng`, `streams` and `method`.
         """
+        check_rounding()
         data, draws = _data.bits(bits), _validate.size(size)
         _validate.method(method, ("flips",))
         name, workers = int(_validate.streams(streams, 1)[0]), _validate.threads(threads)
@@ -271,6 +274,7 @@ class RandomizedResponse:
         ParameterTypeError, InvalidRecords
             If it is not a single bit.
         """
+        check_rounding()
         data = _data.bits(bit)
         if data.ndim:
             raise ParameterTypeError("law takes one bit; the law of an array is not offered")
@@ -296,6 +300,7 @@ class ResponseLaw(FiniteLaw):
         any_epsilon : bool
             Lift the limits of [1e-9, 1e6].
         """
+        check_rounding()
         return RandomizedResponse(epsilon, any_epsilon=any_epsilon).law(self._bit)
 
     def sample(
@@ -319,6 +324,7 @@ class ResponseLaw(FiniteLaw):
         int or ndarray of int64
             0 or 1.
         """
+        check_rounding()
         return self._mechanism.sample(
             self._bit, size, rng=rng, streams=streams, threads=threads, method=method
         )

@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 from .. import _data, _gumbel, _validate
 from .._randomness import seeds_of
+from .._rounding import check_rounding
 from .._rows import Rows
 from .._typing import ArrayLike, IntArray, NaN, RNGLike, SeedLike, WordArray
 from .._weighting import Weighting
@@ -152,6 +153,7 @@ class ReportNoisyMax:
         ParameterTypeError, ParameterError, InvalidUtilities
             If an argument or the form of the data is wrong, or a utility is not finite.
         """
+        check_rounding()
         bits, kind = self._utilities(data, nan)
         draws, workers = _validate.size(size), _validate.threads(threads)
         rows = Rows(bits, kind, self._weighting)
@@ -180,6 +182,7 @@ class ReportNoisyMax:
         ParameterError
             With Laplace noise: no closed form is offered.
         """
+        check_rounding()
         if self.noise == "laplace":
             raise ParameterError("noise must be 'exponential' or 'gumbel' for a law, got 'laplace'")
         bits, kind = self._utilities(data, nan)

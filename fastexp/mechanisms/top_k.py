@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from .. import _data, _top_k, _validate
+from .._rounding import check_rounding
 from .._rows import Rows
 from .._typing import ArrayLike, IntArray, NaN, RNGLike, SeedLike, WordArray
 from .._weighting import Weighting
@@ -184,6 +185,7 @@ class TopK(FiniteMechanism):
         ParameterTypeError, ParameterError, InvalidUtilities
             As in `release`, and for `size`, `rng`, `streams` and `method`.
         """
+        check_rounding()
         bits, kind = self._utilities(data, nan)
         how = size, rng, streams, threads, method
         return _top_k.simulate(bits, kind, self._weighting, self.k, *how)
@@ -202,6 +204,7 @@ class TopK(FiniteMechanism):
         -------
         TopKLaw
         """
+        check_rounding()
         bits, kind = self._utilities(data, nan)
         _data.one_row(bits)
         own = self._weighting, self.k, self.round_epsilon, self.candidates

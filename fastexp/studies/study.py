@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
+from .._rounding import check_rounding
 from ..errors import ParameterError
 from . import settings
 from .cells import Cell, cells_of
@@ -229,6 +230,7 @@ class Study:
         StudyError
             If a task fails, or a pool keeps breaking. What is finished is kept in `out`.
         """
+        check_rounding()
         from .engine import run
 
         return run(self, executor, workers=workers, out=out, progress=progress)

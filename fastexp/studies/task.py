@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._rounding import check_rounding
 from .._typing import AnyArray, FloatArray
 from . import population, sketch
 from .cells import Cell, Group, groups_of
@@ -43,6 +44,7 @@ def run_task(study: Any, number: int) -> dict[str, Any]:
     dict
         {"task": number, "rows": data sets, "cells": one entry a cell of the group}.
     """
+    check_rounding()
     blocks = blocks_of(study)
     g, place = divmod(number, blocks)
     first = place * study.block

@@ -1,0 +1,233 @@
+"""Is a processor that does not round to nearest refused before anything is read or written?"""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import platform
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+import fastexp as fx
+from fastexp._rounding import check_rounding
+from fastexp.studies.task import run_task
+
+LIBM = ctypes.util.find_library("m")
+X86 = platform.machine() in ("x86_64", "AMD64") and LIBM is not None
+pytestmark = pytest.mark.skipif(not X86, reason="not x86-64, whose rounding mode it sets")
+NEAREST, DOWN, UP, TO_ZERO = 0, 0x400, 0x800, 0xC00
+WRONG = {"down": DOWN, "up": UP, "to zero": TO_ZERO}
+FLUSH, DENORMALS_ARE_ZERO = 0x8000, 0x40  # of the control word of SSE and AVX
+
+
+@contextmanager
+def rounding(mode):
+    """The calling thread's rounding mode; nothing but the call belongs inside."""
+    libm = ctypes.CDLL(LIBM)
+    libm.fesetround(mode)
+    try:
+        yield
+    finally:
+        libm.fesetround(NEAREST)
+
+
+@contextmanager
+def subnormals(bits):
+    """Further bits of the control word, 28 bytes into the environment of floats."""
+    libm, environment = ctypes.CDLL(LIBM), (ctypes.c_uint32 * 8)()
+    libm.fegetenv(environment)
+    before = environment[7]
+    environment[7] = before | bits
+    libm.fesetenv(environment)
+    try:
+        yield
+    finally:
+        environment[7] = before
+        libm.fesetenv(environment)
+
+
+AGES = np.array([30, 31, 32, 60, 60, 60])
+BY = np.array(["a", "b", "a", "b", "b", "a"])
+U = np.array([1.0, 3.0, 2.0])
+NUMBERS = {
+    "Median": fx.Median(1.0, (0, 100), step=1),
+    "Median, default grid": fx.Median(1.0, (0, 100)),
+    "Median, points": fx.Median(1.0, (0, 100), grid=[0, 25, 50, 100]),
+    "Median, widen": fx.Median(1.0, (0, 100), step=1, widen=2),
+    "Quantile": fx.Quantile(0.9, 1.0, (0, 100), step=1),
+    "OrderStatistic": fx.OrderStatistic(2, 1.0, (0, 100), step=1),
+    "Maximum": fx.Maximum(1.0, (0, 100), step=1),
+    "Mode": fx.Mode(1.0, (0, 100), step=1),
+    "Price": fx.Price(1.0, (0, 100), step=1),
+    "Price, default grid": fx.Price(1.0, (0, 100)),
+}
+SELECTIONS = {
+    "Exponential": fx.Exponential(1.0, 1.0),
+    "PermuteAndFlip": fx.PermuteAndFlip(1.0, 1.0),
+    "TopK": fx.TopK(2, 1.0, 1.0),
+    "ReportNoisyMax": fx.ReportNoisyMax(1.0, 1.0),
+}
+NOISY = {
+    "SmoothSensitivityMedian": fx.SmoothSensitivityMedian(1.0, bounds=(0, 100)),
+    "LaplaceMedian": fx.LaplaceMedian(1.0, bounds=(0, 100)),
+}
+COMMON, LAPLACE = fx.MostCommon(1.0, ["a", "b"]), fx.Laplace(1.0, 1, step=1)
+WITHIN, BITS = fx.Laplace(1.0, 1, step=1, bounds=(0, 9)), fx.RandomizedResponse(1.0)
+SCORED = fx.Exponential.from_score(
+    lambda data, x: x, candidates=[1, 2], epsilon=1.0, sensitivity=1.0
+)
+STUDY = fx.Study.ready("table1", datasets=2, draws=2)
+KEY = {"key": fx.release_key(), "label": "q"}
+
+
+def calls():
+    """The name of each public call, and the call with further arguments."""
+    for name, m in NUMBERS.items():
+        yield f"{name}.release", lambda m=m, **o: m.release(AGES, **o)
+        yield f"{name}.release, list", lambda m=m, **o: m.release(AGES.tolist(), **o)
+        yield f"{name}.release, by", lambda m=m, **o: m.release(AGES, by=BY, groups=["a", "b"], **o)
+        yield f"{name}.release, offsets", lambda m=m, **o: m.release(AGES, offsets=[0, 3, 6], **o)
+        yield f"{name}.release, matrix", lambda m=m, **o: m.release(AGES.reshape(2, 3), **o)
+        yield f"{name}.release, key", lambda m=m, **o: m.release(AGES, **KEY, **o)
+        yield f"{name}.sample", lambda m=m: m.sample(AGES, 3, rng=1)
+        yield f"{name}.sample, by", lambda m=m: m.sample(AGES, 3, by=BY, groups=["a"], rng=1)
+        yield f"{name}.sample, matrix", lambda m=m: m.sample(AGES.reshape(2, 3), 3, rng=1)
+        yield f"{name}.law", lambda m=m: m.law(AGES)
+        if name != "Mode":  # which has no density
+            yield f"{name}.continuous_law", lambda m=m: m.continuous_law(AGES)
+    for name, m in SELECTIONS.items():
+        if name != "ReportNoisyMax":
+            yield f"{name}.release", lambda m=m, **o: m.release(U, **o)
+            yield f"{name}.release, matrix", lambda m=m, **o: m.release(np.array([U, U]), **o)
+        yield f"{name}.sample", lambda m=m: m.sample(U, 3, rng=1)
+        yield f"{name}.sample, matrix", lambda m=m: m.sample(np.array([U, U]), rng=1)
+        yield f"{name}.law", lambda m=m: m.law(U)
+    for name, m in NOISY.items():
+        yield f"{name}.sample", lambda m=m: m.sample(AGES, 3, rng=1)
+        yield f"{name}.sample, matrix", lambda m=m: m.sample(AGES.reshape(2, 3), rng=1)
+        yield f"{name}.law", lambda m=m: m.law(AGES)
+    yield "MostCommon.release", lambda **o: COMMON.release(BY, **o)
+    yield "MostCommon.release, by", lambda **o: COMMON.release(BY, by=BY, groups=["a"], **o)
+    yield "MostCommon.sample", lambda: COMMON.sample(BY, rng=1)
+    yield "MostCommon.sample, by", lambda: COMMON.sample(BY, by=BY, groups=["a"], rng=1)
+    yield "MostCommon.law", lambda: COMMON.law(BY)
+    yield "Scored.release", lambda **o: SCORED.release([1], **o)
+    for name, m in {"Laplace": LAPLACE, "Laplace, bounds": WITHIN}.items():
+        yield f"{name}.release", lambda m=m, **o: m.release(3.5, **o)
+        yield f"{name}.sample", lambda m=m: m.sample(3.5, 4, rng=1)
+        yield f"{name}.law", lambda m=m: m.law(3.5)
+        yield f"{name}.continuous_law", lambda m=m: m.continuous_law(3.5)
+    yield "RandomizedResponse.release", lambda **o: BITS.release([True, False], **o)
+    yield "RandomizedResponse.sample", lambda: BITS.sample([True, False], rng=1)
+    yield "RandomizedResponse.law", lambda: BITS.law(True)
+    yield "smooth_sensitivity", lambda: fx.smooth_sensitivity(AGES, 0.1, bounds=(0, 100))
+    yield "error_bound", lambda: fx.error_bound(AGES, 1.0, bounds=(0, 100))
+    yield "check_sensitivity", lambda: fx.check_sensitivity(lambda d: [d], [(1.0, 2.0)])
+    yield "Study.run", STUDY.run
+    yield "run_task", lambda: run_task(STUDY, 0)
+    yield from law_calls()
+
+
+NONE = {
+    ("PermuteAndFlipLaw", "log_normalizer"),
+    ("LaplaceLaw", "probabilities"),
+    ("LaplaceLaw", "log_probabilities"),
+}
+
+
+def law_calls():
+    """The methods and computed attributes of laws, each of a law that has computed nothing."""
+    makers = {
+        "FiniteLaw": lambda: SELECTIONS["Exponential"].law(U),
+        "PermuteAndFlipLaw": lambda: SELECTIONS["PermuteAndFlip"].law(U),
+        "TopKLaw": lambda: SELECTIONS["TopK"].law(U),
+        "GridLaw": lambda: NUMBERS["Median"].law(AGES),
+        "LaplaceLaw": lambda: LAPLACE.law(3.5),
+        "ContinuousLaw": lambda: NUMBERS["Median"].continuous_law(AGES),
+        "NoiseLaw": lambda: NOISY["LaplaceMedian"].law(AGES),
+    }
+    plain = {"sample": {"rng": 1}, "with_epsilon": {"epsilon": 2.0}, "mean": {}, "var": {}}
+    plain |= {f: {"t": 0.5} for f in ("loss_cdf", "loss_tail", "theorem_6")}
+    plain |= {f: {"p": 0.5} for f in ("ppf", "quantile", "loss_quantile")}
+    plain |= {f: {"x": 0.5} for f in ("cdf", "pmf", "pdf")}
+    plain |= {f: {} for f in ("expected_loss", "expected_utility", "loss_variance")}
+    plain |= {"expected_error": {"truth": 30}, "error_quantile": {"p": 0.5, "truth": 30}}
+    plain |= {"log_probability": {"selection": [0]}, "epsilon_for": {"expected_loss": 0.3}}
+    attributes = ("probabilities", "log_probabilities", "log_normalizer")
+    for name, make in makers.items():
+        for method, arguments in plain.items():
+            law = make()
+            if hasattr(type(law), method):
+                yield (
+                    f"{name}.{method}",
+                    lambda law=law, f=method, a=arguments: getattr(law, f)(**a),
+                )
+        for attribute in (*attributes, "first_place_probabilities"):
+            law = make()
+            if hasattr(type(law), attribute) and (name, attribute) not in NONE:
+                yield f"{name}.{attribute}", lambda law=law, a=attribute: getattr(law, a)
+
+
+CALLS = dict(calls())
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_wrong_mode_is_refused_and_nothing_is_charged(name):
+    releases = ".release" in name
+    for mode in WRONG.values():
+        budget = fx.Budget(1000.0)
+        options = {"budget": budget} if releases else {}
+        with pytest.raises(fx.RoundingModeError, match="to nearest"), rounding(mode):
+            CALLS[name](**options)
+        assert budget.charges == 0
+    for bits in (FLUSH, DENORMALS_ARE_ZERO, FLUSH | DENORMALS_ARE_ZERO):
+        with pytest.raises(fx.RoundingModeError, match="subnormal"), subnormals(bits):
+            CALLS[name]()
+    CALLS[name]()  # and computes with the right one
+
+
+def test_the_right_mode_is_not_refused():
+    check_rounding()
+    with rounding(NEAREST):
+        check_rounding()
+
+
+HEAP = """
+import ctypes
+import numpy as np
+import fastexp as fx
+
+libm = ctypes.CDLL({libm!r})
+bids = np.concatenate([np.zeros(5000), np.random.default_rng(1).uniform(0, 100, 5000)])
+price = fx.Price(1.0, (0, 100), step=1)
+price.release(bids)  # compiled
+for _ in range(5):
+    libm.fesetround({down})
+    try:
+        price.release(bids)
+    except fx.RoundingModeError:
+        refused = True
+    libm.fesetround(0)
+    assert refused
+held = [np.zeros(n, np.int64) for n in range(1, 300)]
+for i in range(200):
+    held[i] = held[i].repeat(2)
+    answer = price.release(bids)
+    assert 0 <= answer <= 100
+del held
+print("whole")
+"""
+
+
+@pytest.mark.process
+def test_the_heap_is_whole_after_a_wrong_mode():
+    """Five refused releases, then much that is allocated and freed."""
+    code = HEAP.format(libm=LIBM, down=DOWN)
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert (run.returncode, run.stdout) == (0, "whole\n"), run.stderr
