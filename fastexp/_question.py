@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import _answers
 from ._encoding import encoded, encoded_mechanism
@@ -15,8 +14,7 @@ FORMAT = 1  # of the digest: it must change whenever equal questions could have 
 DOMAIN = b"fastexp.asked"
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """A mechanism, what a call makes of its promise, and how records are read.
 
     Attributes

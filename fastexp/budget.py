@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
@@ -218,7 +219,8 @@ only 0.2 remains; nothing was drawn or charged
             )
         if name is not None and not isinstance(name, str):
             raise ParameterTypeError(f"name must be text, got {type(name).__name__}")
-        self._ledger.charge(self._ledger.terms.cost(guarantee), name)
+        checked = replace(guarantee)  # as it is by now
+        self._ledger.charge(self._ledger.terms.cost(checked), name)
 
     def _once(self, label: str | None, question: Question, draw: Callable[[], Any]) -> Any:
         """Charge, then draw; or what is kept under the label. Releases call it by `once`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import threading
@@ -234,6 +235,48 @@ def test_an_interruption_is_no_failure(budget, monkeypatch, interruption):
         budget.answers("q")
     assert fx.Exponential(0.1, 1.0).release([1.0, 2.0], budget=budget, label="q") in (0, 1)
     assert budget.charges == 1
+
+
+def test_an_open_label_is_no_other_questions(budget, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        once(budget, "q", Question(MEDIAN), interrupted)
+    with pytest.raises(BudgetError, match="names another question"):
+        once(budget, "q", Question(fx.Median(0.2, bounds=(0, 100), step=1)), never)
+    assert once(budget, "q", Question(MEDIAN), lambda: 3) == 3
+    assert budget.charges == 1
+
+
+def test_kept_answers_need_no_right_to_write(budget, monkeypatch):
+    found, real = MEDIAN.release(AGES, budget=budget, label="q"), os.open
+
+    def read_only(name, flags, *more):
+        if flags & (os.O_RDWR | os.O_CREAT):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return real(name, flags, *more)
+
+    monkeypatch.setattr(os, "open", read_only)
+    assert MEDIAN.release(AGES, budget=budget, label="q") == found
+    with pytest.raises(BudgetError, match="cannot be used: Permission denied"):
+        MEDIAN.release(Untouchable(), budget=budget, label="r")
+    monkeypatch.undo()
+    assert budget.charges == 1
+
+
+def test_the_file_holds_nothing_of_the_records(budget, path):
+    wide = fx.Median(0.1, bounds=(0, 10**9), step=10**6)
+    marks = [123_456_789, 987_654_321]
+    wide.release(marks * 50, budget=budget, label="whole")
+    keys = ["Marked", "Marked too"] * 50
+    wide.release(
+        marks * 50, by=keys, groups=["a", "b"], budget=budget, label="by", person=marks * 50
+    )
+    with pytest.raises(InvalidRecords):
+        wide.release([*marks, np.nan], budget=budget, label="failed")
+    text = "".join(p.read_text("latin-1") for p in path.parent.iterdir())
+    assert not any(word in text for word in ("123456", "987654", "Marked", "nan", "100"))
 
 
 def test_what_does_not_fit_is_neither_charged_nor_read(path, monkeypatch):

@@ -228,12 +228,14 @@ class NumberMechanism(ABC):
             how = key, label, budget, workers, nan, disjoint, membership
             return verbs.release(self, records, request, *how)
         check_key(None, label, budget)
-        question = request.question(self, 1, disjoint, membership, nan, label)
 
         def draw() -> Any:
             source = intake(records, nan, promised, workers, check_sorted=True)
             return self.grid.value(_cells.release(self._shape(source)))
 
+        if budget is None:  # then nobody needs the question
+            return draw()
+        question = request.question(self, 1, disjoint, membership, nan, label)
         return once(budget, label, question, draw)
 
     def sample(

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from .. import _validate
@@ -20,6 +21,7 @@ from ..errors import ParameterError
 MARGIN = 1e-12
 
 
+@lru_cache(maxsize=256)  # few amounts recur: a budget's limit, a mechanism's epsilon
 def exact(number: float) -> Fraction:
     """The decimal that prints, as a fraction; the number must be finite."""
     return Fraction(repr(float(number)))

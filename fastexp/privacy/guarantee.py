@@ -71,11 +71,12 @@ class Guarantee:
     def __post_init__(self) -> None:
         """Amounts as floats, rounded up; relations and text as they must be."""
         put = object.__setattr__
-        for name in ("epsilon", "bounded_range", "rho"):
+        for name in ("epsilon", "bounded_range", "rho", "delta"):
             amount = getattr(self, name)
-            if amount is not None:
+            if type(amount) is float and 0.0 < amount <= 1.0:
+                continue  # the common case: promises are built in every release with a budget
+            if amount is not None or name == "delta":
                 put(self, name, amounts.upward(name, amount))
-        put(self, "delta", amounts.upward("delta", self.delta))
         if self.delta > 1.0:
             raise ParameterError(f"delta must be in [0, 1], got {self.delta!r}")
         put(self, "neighbors", _validate.relation(self.neighbors))
@@ -114,6 +115,8 @@ class Guarantee:
         0.2
         """
         wanted = _validate.neighbors(neighbors)
+        if self.neighbors == wanted:
+            return self
         if self.neighbors == "replace" and wanted == "add-remove":
             raise ParameterError(
                 "neighbors: a promise for 'replace' does not hold for 'add-remove' (records that "

@@ -103,7 +103,10 @@ def total(
     whole = _repeated(_for_groups(base, inside), outside * draws)
     told = moves and guarantee.neighbors in (None, "replace")
     text = _assumes(guarantee.assumes, told, several, each)
-    return replace(whole, neighbors=wanted or base.neighbors, assumes=text)
+    relation = wanted or base.neighbors
+    if (relation, text) == (whole.neighbors, whole.assumes):
+        return whole
+    return replace(whole, neighbors=relation, assumes=text)
 
 
 def _relation(guarantee: Guarantee, wanted: Neighbors | None, matters: bool) -> Guarantee:
@@ -116,6 +119,8 @@ def _relation(guarantee: Guarantee, wanted: Neighbors | None, matters: bool) -> 
 
 def _repeated(guarantee: Guarantee, times: int) -> Guarantee:
     """`times` draws that are chosen beforehand: everything adds up, the range as well."""
+    if times == 1:
+        return guarantee
     return replace(
         guarantee,
         epsilon=amounts.times(guarantee.epsilon, times),
