@@ -1,4 +1,4 @@
-"""What a test report says about the machine, and which tests are fast."""
+"""Which tests are fast, what a report says about the machine, and a fixture for many files."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import numba
 import numpy as np
 import pytest
 
+from tests.command_line import Ended, Run
+
 TIERS = ("slow", "statistical", "engines", "process", "proof")
 started: list[str] = []  # processes of Python, by the test that is running
 
@@ -21,6 +23,19 @@ def pytest_report_header() -> str:
         f"numpy {np.__version__}, numba {numba.__version__}, llvmlite {llvmlite.__version__}, "
         f"{platform.machine()}"
     )
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Call the command line in this process."""
+
+    def call(*arguments: object) -> Ended:
+        from fastexp.cli import main
+
+        code = main([str(argument) for argument in arguments])
+        return Ended(code, *capsys.readouterr())
+
+    return call
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` chooses

@@ -39,14 +39,15 @@ pytestmark = [
 def build_in_turns() -> None:
     """Import and build every kernel; of several processes of tests, each its own share first.
 
-    So each kernel is compiled once in a run, and the cache has it when another one asks.
+    Of the others' it takes the last ones first, so that two processes meet where both have done
+    as much: each kernel is compiled once in a run, and the cache has it when another one asks.
     """
     _warmup.import_kernels()
     names = list(_jit.KERNELS)
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-    start = len(names) * worker // workers
-    for name in names[start:] + names[:start]:
+    start, stop = (len(names) * n // workers for n in (worker, worker + 1))
+    for name in names[start:stop] + (names[stop:] + names[:start])[::-1]:
         _jit.KERNELS[name].build()
 
 

@@ -5,42 +5,21 @@ from __future__ import annotations
 import json
 import struct
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 import fastexp as fx
 from fastexp import errors
-from fastexp.cli import main, plot, reading, select
+from fastexp.cli import plot, reading, select
+from tests.command_line import Run
 
 MARKER = "SECRET-7341"
 CERTAIN = "--epsilon=50"  # 300 records more than any other: wrong with probability < e**-10000
 
 
-class Ended(NamedTuple):
-    """How a call ended."""
-
-    code: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Ended]
-
-
 ABSENT = "no record has: 'green' (spelling?)\n"  # beside laws and draws of the colours
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    def call(*arguments: object) -> Ended:
-        code = main([str(argument) for argument in arguments])
-        return Ended(code, *capsys.readouterr())
-
-    return call
 
 
 @pytest.fixture

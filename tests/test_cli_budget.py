@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,19 +11,9 @@ import pytest
 import fastexp as fx
 from fastexp import errors
 from fastexp.cli import budget as command
-from fastexp.cli import main
+from tests.command_line import Run
 
 MARKER = "SECRET-7341"
-Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    def call(*arguments: object) -> tuple[int, str, str]:
-        code = main([str(argument) for argument in arguments])
-        return (code, *capsys.readouterr())
-
-    return call
 
 
 @pytest.fixture

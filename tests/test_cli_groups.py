@@ -8,7 +8,6 @@ import json
 import os
 import stat
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,23 +17,14 @@ import pyarrow.parquet as pq
 import pytest
 
 import fastexp as fx
-from fastexp.cli import grouped_csv, grouped_parquet, main, output
+from fastexp.cli import grouped_csv, grouped_parquet, output
+from tests.command_line import Run
 
 MARKER = "SECRET-7341"
 CITIES = ["Oslo", "Rome", "Bern, old", "Ur"]  # nobody is in Ur
 CODES = [3, -7, 40, 8]
-Run = Callable[..., tuple[int, str, str]]
 BOUNDS = ["--bounds", "0", "9999", "--step", "0.5"]
 MEDIAN = ["median", "{file}", "--column", "rent", "--epsilon", "0.02", *BOUNDS]
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    def call(*arguments: object) -> tuple[int, str, str]:
-        code = main([str(argument) for argument in arguments])
-        return (code, *capsys.readouterr())
-
-    return call
 
 
 def frame(n: int = 3000) -> pl.DataFrame:

@@ -4,27 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
-from fastexp.cli import grouped_words, main
+from fastexp.cli import grouped_words
 from fastexp.cli.select import NOT_PRIVATE
+from tests.command_line import Run
 
 MARKER = "SECRET-7341"
-Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    def call(*arguments: object) -> tuple[int, str, str]:
-        code = main([str(argument) for argument in arguments])
-        return (code, *capsys.readouterr())
-
-    return call
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,23 +26,13 @@ from fastexp.cli import (
     grouped_places,
     grouped_progress,
     grouped_store,
-    main,
 )
 from fastexp.cli.errors import Failure
+from tests.command_line import Run
 
-Run = Callable[..., tuple[int, str, str]]
 GROUPS = [f"c{i}" for i in range(40)]
 COMMAND = ["--column", "x", "--by", "city", "--epsilon", "0.1"]
 BOUNDS = ["--bounds", "0", "1000", "--step", "0.25"]
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    def call(*arguments: object) -> tuple[int, str, str]:
-        code = main([str(argument) for argument in arguments])
-        return (code, *capsys.readouterr())
-
-    return call
 
 
 def frame(n: int = 20_000) -> pl.DataFrame:

@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp.cli import main
+from tests.command_line import Run
 
-Run = Callable[..., tuple[int, str, str]]
 COUNTS = {"red": 30, "blue": 29, "green": 26}
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    def call(*arguments: object) -> tuple[int, str, str]:
-        code = main([str(argument) for argument in arguments])
-        return (code, *capsys.readouterr())
-
-    return call
 
 
 @pytest.fixture

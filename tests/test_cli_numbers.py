@@ -15,22 +15,13 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp.cli import arguments, columns, main, number_law, number_question, number_view
+from fastexp.cli import arguments, columns, number_law, number_question, number_view
+from tests.command_line import Run
 
 MARKER = "SECRET-7341"
-Run = Callable[..., tuple[int, str, str]]
 AGES = [20] * 300 + [37] * 500 + [90] * 200
 BIDS = [1, 1, 1, 3.01]
 CERTAIN = ["--epsilon", "50"]  # the median is 37 but for one draw of e**5000
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    def call(*arguments: object) -> tuple[int, str, str]:
-        code = main([str(argument) for argument in arguments])
-        return (code, *capsys.readouterr())
-
-    return call
 
 
 @pytest.fixture
