@@ -11,17 +11,67 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ._arrow_columns import Column, checked, empty, nulls, plain, read
+from ._arrow_columns import Column, checked, empty, kind_of, nulls, plain, read
 from ._arrow_tree import Field, Part, tree
 from ._typing import AnyArray
 from .errors import ParameterError, ParameterTypeError
 
-__all__ = ["Column", "column", "is_arrow", "table"]
+__all__ = ["Column", "Opened", "column", "is_arrow", "is_frame", "table"]
+
+METHODS = ("__arrow_c_array__", "__arrow_c_stream__")
+
+
+class Opened:
+    """One column, asked of its producer once: the type first, rows only where they are wanted.
+
+    Parameters
+    ----------
+    data
+        Anything with `__arrow_c_array__` or `__arrow_c_stream__` that is one column.
+    argument
+        What messages call it.
+
+    Raises
+    ------
+    ParameterTypeError
+        If the data are no Arrow data, a frame, or lists of lists.
+    InvalidRecords
+        If the producer fails, or breaks the interface's rules.
+    """
+
+    __slots__ = ("_chunks", "_field", "_parts")
+
+    def __init__(self, data: Any, argument: str) -> None:
+        self._field, self._parts = _opened(data, argument)
+        self._chunks: list[Column] = []
+        if plain(self._field) == "+s":
+            raise ParameterTypeError(
+                f"{argument} must be one Arrow column, got a frame or a struct"
+            )
+        checked(self._field, argument)
+
+    @property
+    def is_list(self) -> bool:
+        """Whether its rows are lists."""
+        return kind_of(self._field) == "list"
+
+    def chunks(self) -> list[Column]:
+        """At least one, so that the type is always known; it is empty if there are no rows."""
+        if not self._chunks:
+            field = self._field
+            self._chunks = [read(field, part, 0, part.length) for part in self._parts]
+            self._chunks = self._chunks or [empty(field)]
+        return self._chunks
 
 
 def is_arrow(data: Any) -> bool:
-    """Whether an object hands out Arrow data."""
-    return any(hasattr(type(data), m) for m in ("__arrow_c_array__", "__arrow_c_stream__"))
+    """Whether an object hands out Arrow data, or is a column of them that was opened."""
+    return isinstance(data, Opened) or any(hasattr(type(data), method) for method in METHODS)
+
+
+def is_frame(data: Any) -> bool:
+    """Whether Arrow data have columns, rather than being one; only their type is looked at."""
+    return not isinstance(data, Opened) and plain(_opened(data, "data")[0]) == "+s"
 
 
 def column(data: Any, argument: str = "data") -> list[Column]:
@@ -30,7 +80,7 @@ def column(data: Any, argument: str = "data") -> list[Column]:
     Parameters
     ----------
     data
-        Anything with `__arrow_c_array__` or `__arrow_c_stream__` that is one column.
+        As of `Opened`, or one of those.
     argument
         What messages call it.
 
@@ -46,11 +96,7 @@ def column(data: Any, argument: str = "data") -> list[Column]:
     InvalidRecords
         If the producer fails, or breaks the interface's rules.
     """
-    field, parts = _opened(data, argument)
-    if plain(field) == "+s":
-        raise ParameterTypeError(f"{argument} must be one Arrow column, got a frame or a struct")
-    checked(field, argument)
-    return [read(field, part, 0, part.length) for part in parts] or [empty(field)]
+    return (data if isinstance(data, Opened) else Opened(data, argument)).chunks()
 
 
 def table(data: Any, names: Sequence[str], argument: str = "data") -> Iterator[list[Column]]:

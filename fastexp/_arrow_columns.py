@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from . import _arrow_views
+from . import _arrow_decimals, _arrow_views
 from ._arrow_c import malformed
 from ._arrow_tree import Field, Part
 from ._typing import AnyArray
@@ -23,7 +23,8 @@ INTEGERS: dict[str, type[np.generic]] = {
     "c": np.int8, "C": np.uint8, "s": np.int16, "S": np.uint16,
     "i": np.int32, "I": np.uint32, "l": np.int64, "L": np.uint64,
 }  # fmt: skip
-NUMBERS: dict[str, type[np.generic]] = {**INTEGERS, "f": np.float32, "g": np.float64}
+FLOATS: dict[str, type[np.generic]] = {"e": np.float16, "f": np.float32, "g": np.float64}
+NUMBERS: dict[str, type[np.generic]] = {**INTEGERS, **FLOATS}
 TEXTS: dict[str, type[np.generic]] = {"u": np.int32, "U": np.int64, "vu": np.int64}
 LISTS: dict[str, type[np.generic]] = {"+l": np.int32, "+L": np.int64}
 VIEWS: dict[str, type[np.generic]] = {"+vl": np.int32, "+vL": np.int64}
@@ -38,7 +39,8 @@ class Column:
     `valid` is None if and only if no row is null. A null row has any value, and a null list may
     have items: look at `valid` first.
 
-    * integers, floats: `values`, native (int8 to uint64, float32, float64).
+    * integers, floats: `values`, native (int8 to uint64, float16 to float64); of decimals the
+      nearest float64.
     * text: row i is the bytes `values[offsets[i] : offsets[i + 1]]`; UTF-8 is not checked.
     * list: row i is the rows `offsets[i]` to `offsets[i + 1]` of `child`; `offsets` begin at 0
       and end at the length of `child`.
@@ -77,7 +79,7 @@ def empty(field: Field) -> Column:
     if kind == "other":
         return _other(field, 0)
     if kind in ("integers", "floats"):
-        return Column(kind, 0, form, np.zeros(0, NUMBERS[form]))
+        return Column(kind, 0, form, np.zeros(0, NUMBERS.get(form, np.float64)))
     if kind == "text":
         return Column(kind, 0, form, np.zeros(0, np.uint8), np.zeros(1, TEXTS[form]))
     if kind == "list":
@@ -103,6 +105,10 @@ def read(field: Field, part: Part, first: int, count: int) -> Column:
     if kind == "list":
         offsets, child = _list(field, part, first, count, valid)
         return Column(kind, count, form, None, offsets, valid, child)
+    if form.startswith(_arrow_decimals.PREFIX):
+        return Column(
+            kind, count, form, _arrow_decimals.doubles(form, part, first, count), None, valid
+        )
     values = part.buffer(1, NUMBERS[form], part.offset + first, count)
     if field.dictionary is None:
         return Column(kind, count, form, values, None, valid)
@@ -132,7 +138,7 @@ def kind_of(field: Field) -> Kind:
         return "other"
     if field.dictionary is not None:
         return "dictionary" if form in INTEGERS and _flat(field.dictionary) else "other"
-    if form in NUMBERS:
+    if form in NUMBERS or _arrow_decimals.known(form):
         return "integers" if form in INTEGERS else "floats"
     if form in VIEWS:  # they are copied, and only numbers are worth it
         return "list" if plain(field.children[0]) in NUMBERS else "other"

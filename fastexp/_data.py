@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from . import _validate
+from . import _arrow, _number_columns, _validate
 from ._typing import AnyArray, WordArray
 from ._validate import exact_array
 from .errors import (
@@ -25,7 +27,10 @@ from .errors import (
 
 FLOAT64, UINT64 = np.dtype(np.float64), np.dtype(np.uint64)
 FLOAT, SIGNED, UNSIGNED = 0, 1, 2  # kinds, as `kernels/heights.py` knows them
-KINDS = {"O": "objects", "U": "text", "S": "bytes", "c": "complex numbers", "f": "other floats"}
+DECIMALS = "d:"  # formats of Arrow begin with it
+ROUNDED = (
+    "decimals or fractions: state the sensitivity of what float64 makes of them, and convert them"
+)
 NOT_FINITE = "utilities must be finite (NaN or infinity found; see the argument nan)"
 NOT_BITS = "bits must be 0 or 1: an integer or bool, or an array of them"
 NOT_NUMBERS = "utilities must be numbers: an array of float64, int64, uint64 or narrower"
@@ -91,12 +96,27 @@ def _rows_of_numbers(values: Any) -> AnyArray:
         raise ParameterTypeError(
             "utilities must not be a masked array: its hidden values would be used; fill it first"
         )
+    if _number_columns.is_column(values) and not _arrow.is_frame(values):
+        return _column(values)
     array = exact_array(values)
     if array is None:
         raise ParameterTypeError(NOT_NUMBERS)
     if array.ndim not in (1, 2):
         raise ParameterTypeError("utilities must have shape (k,), one row, or (rows, k)")
     return array
+
+
+def _column(values: Any) -> AnyArray:
+    """An Arrow column of utilities; a missing one is NaN, and refused where all are integers."""
+    chunks = _arrow.column(values, "utilities")
+    if any(chunk.format.startswith(DECIMALS) for chunk in chunks):
+        raise ParameterTypeError(f"{NOT_NUMBERS}, got {ROUNDED}")
+    column = _number_columns.joined(chunks, "utilities")
+    if column.missing is None or not column.missing.any():
+        return column.values
+    if column.values.dtype.kind != "f":
+        raise InvalidUtilities("utilities must not be missing")
+    return np.where(column.missing, np.nan, column.values).astype(column.values.dtype, copy=False)
 
 
 def one_row(bits: WordArray) -> None:
@@ -132,7 +152,10 @@ def _canonical(values: AnyArray) -> tuple[WordArray, int]:
         return np.ascontiguousarray(values, dtype=np.uint64), UNSIGNED
     if dtype.kind == "b":
         raise ParameterTypeError(f"{NOT_NUMBERS}; for True and False write values.astype(int)")
-    raise ParameterTypeError(f"{NOT_NUMBERS}, got {KINDS.get(dtype.kind, 'another type')}")
+    items = values.reshape(-1).tolist() if dtype.kind == "O" else []
+    if any(isinstance(item, (Decimal, Fraction)) for item in items):
+        raise ParameterTypeError(f"{NOT_NUMBERS}, got {ROUNDED}")
+    raise ParameterTypeError(f"{NOT_NUMBERS}, got {_number_columns.described(dtype)}")
 
 
 def bits(values: Any) -> AnyArray:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _validate
+from . import _number_columns, _validate
 from ._typing import AnyArray
 from .errors import InvalidRecords, ParameterError, ParameterTypeError
 
@@ -55,14 +55,12 @@ def apart(values: Any, nan: str) -> tuple[AnyArray, AnyArray | None]:
             "records must not be an iterator, which can be read only once: pass an array, or a "
             "callable that returns a fresh one"
         )
-    found, missing = _with_gaps(values)
-    if found is None or found.ndim != 1:
+    numbers = _number_columns.read(values, "records")
+    if numbers is None or numbers.values.ndim != 1:
         raise ParameterTypeError(NUMBERS)
-    if found.size == 0 and found.dtype.kind in "iufO":
+    if numbers.values.size == 0:
         return np.zeros(0), None
-    if found.dtype.kind not in "iuf" or found.dtype.itemsize > 8:
-        raise ParameterTypeError(NUMBERS)
-    plain = canonical(found)
+    plain, missing = canonical(numbers.values), numbers.missing
     if nan != "raise" and plain.dtype.kind == "f":
         nans = np.isnan(plain)
         missing = nans if missing is None else missing | nans
@@ -99,60 +97,6 @@ def filled(values: AnyArray, missing: AnyArray, nan: str) -> AnyArray:
     """Records with the missing ones at the lower or upper bound, whatever that is."""
     ends = (-np.inf, np.inf) if values.dtype.kind == "f" else (LOWEST, HIGHEST)
     return np.where(missing, ends[nan == "upper"], values).astype(values.dtype, copy=False)
-
-
-def _with_gaps(values: Any) -> tuple[AnyArray | None, AnyArray | None]:
-    """(array, which are missing); None for no array, or for no known gaps."""
-    if type(values) is np.ndarray:
-        return values, None
-    try:
-        return _opened(values)
-    except (ParameterError, ParameterTypeError, InvalidRecords, OSError):
-        raise
-    except Exception:  # of a foreign object; its message may hold data
-        return None, None
-
-
-def _opened(values: Any) -> tuple[AnyArray | None, AnyArray | None]:
-    if isinstance(values, np.ma.MaskedArray):
-        mask = np.ma.getmaskarray(values)
-        return np.asarray(np.ma.filled(values, 0)), mask
-    if isinstance(values, np.ndarray):
-        return values.view(np.ndarray), None
-    if hasattr(values, "null_count"):  # Polars, Arrow
-        return _of_columns(values)
-    if hasattr(values, "isna") and hasattr(values, "to_numpy"):  # pandas
-        missing = np.asarray(values.isna(), dtype=bool)
-        if missing.any() and getattr(values.dtype, "kind", "O") in "iu":
-            return values.to_numpy(dtype=np.int64, na_value=0), missing
-        if missing.any() and getattr(values.dtype, "kind", "O") == "f":
-            return values.to_numpy(dtype=np.float64, na_value=np.nan), missing
-        return values.to_numpy(), missing if missing.any() else None
-    if isinstance(values, (list, tuple)) and any(item is None for item in values):
-        missing = np.array([item is None for item in values])
-        kept = [item for item in values if item is not None]
-        shown = _validate.exact_array(kept)
-        if shown is None or shown.ndim != 1:
-            return None, None
-        filled = np.zeros(len(values), shown.dtype if kept else np.float64)
-        filled[~missing] = shown
-        return filled, missing
-    return _validate.exact_array(values), None
-
-
-def _of_columns(values: Any) -> tuple[AnyArray | None, AnyArray | None]:
-    if str(getattr(values, "dtype", getattr(values, "type", ""))).lower().startswith("bool"):
-        return None, None
-    nulls = values.null_count
-    if not (nulls() if callable(nulls) else nulls):
-        return np.asarray(values.to_numpy()), None
-    missing = np.asarray(values.is_null().to_numpy(**_copying(values)), dtype=bool)
-    return np.asarray(values.fill_null(0).to_numpy(**_copying(values))), missing
-
-
-def _copying(values: Any) -> dict[str, Any]:
-    """Arrow arrays must be allowed to copy; chunked ones and Polars series always may."""
-    return {"zero_copy_only": False} if type(values).__module__.startswith("pyarrow") else {}
 
 
 def weighted(data: Any) -> bool:

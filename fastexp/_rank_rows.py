@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _cells, _intake, _plan, _validate
+from . import _cells, _intake, _number_columns, _plan, _validate
 from ._randomness import PLACE, seeds_of, some_seeds, tagged
 from ._rank import RankStatistic, RanksThatMatter
 from ._records import intake
@@ -29,9 +29,10 @@ def matrix(records: Any) -> AnyArray | None:
     if isinstance(records, np.ndarray) and not isinstance(records, np.ma.MaskedArray):
         if records.ndim != 2:
             return None
-        if records.dtype.kind not in "iuf" or records.dtype.itemsize > 8:
+        numbers = _number_columns.of_array(records, None, "records")
+        if numbers is None:
             raise ParameterTypeError(_intake.NUMBERS)
-        return _intake.canonical(records)
+        return _intake.canonical(numbers.values)
     return None
 
 

@@ -353,7 +353,9 @@ def exact_array(values: Any) -> AnyArray | None:
         if masked or any(isinstance(x, np.ma.MaskedArray) for x in parts):
             return None
         sorts = {row.dtype.kind for row in parts if isinstance(row, np.ndarray)}
-        if len(sorts) > 1 or len({str(t) for t in getattr(values, "dtypes", ())}) > 1:
+        columns = getattr(values, "dtypes", ())  # of a frame; of a series of pandas its own dtype
+        types = {str(t) for t in columns} if hasattr(columns, "__iter__") else set()
+        if len(sorts) > 1 or len(types) > 1:
             return None  # rows or columns of several types: NumPy would round some
         if parts and isinstance(parts[0], (list, tuple)):  # rows of numbers
             parts = [item for row in parts for item in row]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import traceback
 import tracemalloc
 import warnings
+from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -335,6 +337,12 @@ def broken_parts():
 
 
 FORM = (ParameterTypeError, "records must be a one-dimensional array of integers or floats")
+
+
+def got(kind):
+    return ParameterTypeError, rf"^records must be integers or floats, got {re.escape(kind)}$"
+
+
 COUNTS = (ParameterTypeError, "counts must be integers, one for each of the values")
 BAD = {
     "text": ("SECRET.npy", ParameterError, "cannot be read as a .npy file"),
@@ -342,33 +350,37 @@ BAD = {
     "None": (None, *FORM),
     "a number": (MARKED, *FORM),
     "no axis": (np.array(MARKED), *FORM),
-    "bool": (np.array([True, False]), *FORM),
-    "list of bool": ([True, False, True], *FORM),
-    "texts": (["SECRET", "7341"], *FORM),
-    "numbers in texts": (["7341.0625"], *FORM),
-    "bytes": (np.array([b"7341"]), *FORM),
-    "complex": (np.array([MARKED + 1j]), *FORM),
-    "dates": (np.array(["2024-07-31"], "datetime64[D]"), *FORM),
-    "spans": (np.array([7341], "timedelta64[s]"), *FORM),
-    "objects": (np.array([MARKED, "SECRET"], object), *FORM),
-    "numbers as objects": (np.array([7341, 0], object), *FORM),
-    "long doubles": (np.array([MARKED], np.longdouble), *FORM),
-    "records": (np.array([(7341, 1.0)], "i8,f8"), *FORM),
+    "bool": (np.array([True, False]), *got("booleans (bool)")),
+    "list of bool": ([True, False, True], *got("booleans (bool)")),
+    "texts": (["SECRET", "7341"], *got("text (str)")),
+    "numbers in texts": (["7341.0625"], *got("text (str)")),
+    "bytes": (np.array([b"7341"]), *got("bytes (bytes)")),
+    "complex": (np.array([MARKED + 1j]), *got("complex numbers (complex128)")),
+    "dates": (np.array(["2024-07-31"], "datetime64[D]"), *got("dates (datetime64[D])")),
+    "spans": (np.array([7341], "timedelta64[s]"), *got("durations (timedelta64[s])")),
+    "objects": (np.array([MARKED, "SECRET"], object), *got("text (str)")),
+    "other objects": (np.array([7341, object()], object), *got("objects (object)")),
+    "long doubles": (
+        np.array([MARKED], np.longdouble),
+        *got(f"floats beyond float64 ({np.dtype(np.longdouble).name})"),
+    ),
+    "records": (np.array([(7341, 1.0)], "i8,f8"), *got("structures (void)")),
     "three axes": (np.full((1237, 2, 1), MARKED), *FORM),
     "nested lists": ([[MARKED], [1.0]], *FORM),
     "ragged": ([[MARKED], [MARKED, 1.0]], *FORM),
-    "decimals": ([Decimal("7341.0625")], *FORM),
-    "fractions": ([Fraction(7341, 2)], *FORM),
+    "decimals and text": ([Decimal("7341.0625"), "SECRET"], *got("text (str)")),
+    "fractions and dates": ([Fraction(7341, 2), date(2024, 7, 31)], *got("dates (date)")),
+    "integers that doubles round": ([2**62 + 1, Fraction(1, 2)], *FORM),
     "integers beyond 64 bits": ([7341 * 10**20], *FORM),
     "dictionary": ({"SECRET": MARKED}, *FORM),
     "set": ({MARKED}, *FORM),
     "unhelpful": (Unhelpful(), *FORM),
     "a broken column": (Column(), *FORM),
-    "masked text": (np.ma.array(["SECRET"], mask=[False]), *FORM),
-    "None and text": (["SECRET", None], *FORM),
+    "masked text": (np.ma.array(["SECRET"], mask=[False]), *got("text (str)")),
+    "None and text": (["SECRET", None], *got("text (str)")),
     "iterator": (iter([MARKED] * 1237), ParameterTypeError, "must not be an iterator"),
     "generator": ((x for x in [MARKED]), ParameterTypeError, "must not be an iterator"),
-    "parts of text": (broken_parts, *FORM),
+    "parts of text": (broken_parts, *got("text (str)")),
     "parts of two types": (
         lambda: [np.array([7341]), np.array([MARKED])],
         ParameterTypeError,
@@ -382,7 +394,7 @@ BAD = {
     "weights of two axes": (([MARKED], [[57]]), *COUNTS),
     "negative weights": (([MARKED, 1.0], [1237, -57]), InvalidRecords, "counts must be >= 0"),
     "huge weights": (([MARKED, 1.0], [2**53, 57]), InvalidRecords, "counts must be >= 0"),
-    "text with weights": ((["SECRET"], [57]), *FORM),
+    "text with weights": ((["SECRET"], [57]), *got("text (str)")),
     "NaN": ([MARKED, NAN], InvalidRecords, "must not be missing or NaN"),
     "None in a list": ([MARKED, None], InvalidRecords, "must not be missing or NaN"),
     "masked": (np.ma.array([MARKED], mask=[True]), InvalidRecords, "must not be missing or NaN"),

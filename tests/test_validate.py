@@ -101,7 +101,7 @@ UTILITIES = {
     "complex": (np.array([1j]), fx.ParameterTypeError, "must be numbers"),
     "datetime": (np.array(["2026-01-01"], dtype="M8[D]"), fx.ParameterTypeError, "must be numbers"),
     "timedelta": (np.array([1], dtype="m8[s]"), fx.ParameterTypeError, "must be numbers"),
-    "float16": (np.array([1], dtype=np.float16), fx.ParameterTypeError, "got other floats"),
+    "float16": (np.array([1], dtype=np.float16), fx.ParameterTypeError, "got half floats"),
     "longdouble": (np.array([1], dtype=np.longdouble), fx.ParameterTypeError, "must be numbers"),
     "masked": (np.ma.array([1.0, 2.0], mask=[0, 1]), fx.ParameterTypeError, "masked"),
     "mixed ints": ([2**53 + 1, 2**53, 0.5], fx.ParameterTypeError, "must be numbers"),
@@ -116,7 +116,6 @@ RECORDS = {
     "number": (7, fx.ParameterTypeError, "one-dimensional"),
     "three axes": (np.zeros((2, 2, 2)), fx.ParameterTypeError, "one-dimensional"),
     "matrix": (np.zeros((2, 2)), fx.ParameterTypeError, "records are numbers but"),
-    "masked": (np.ma.array(["a"], mask=[1]), fx.ParameterTypeError, "masked"),
     "unhashable": ([["a"], ["b"]], fx.InvalidRecords, "hashable"),
     "numbers for text": (np.array([1, 2]), fx.ParameterTypeError, "records are numbers but candidates are text"),
 }  # fmt: skip

@@ -12,6 +12,7 @@ from .._group_keys import codes_of, distinct, names_of
 from .._group_names import NUMBER, WHOLE, Names
 from .._grouping import gather
 from .._key_values import HIGHEST
+from .._number_columns import opened
 from .._typing import AnyArray, IntArray
 from ..errors import InvalidRecords, ParameterError
 from .numbers import of_lists
@@ -74,11 +75,10 @@ def ragged(records: Any, request: Request) -> tuple[Any, Request]:
     if isinstance(records, np.ndarray) and records.ndim == 2:
         rows, n = records.shape
         return records.reshape(-1), request._replace(offsets=np.arange(rows + 1) * n)
-    if _arrow.is_arrow(records) and not hasattr(records, "isna"):
-        chunks = _arrow.column(records, "records")
-        if chunks[0].kind == "list":
-            items, offsets = of_lists(chunks)
-            return items, request._replace(offsets=offsets)
+    column = opened(records)
+    if isinstance(column, _arrow.Opened) and column.is_list:
+        items, offsets = of_lists(column.chunks())
+        return items, request._replace(offsets=offsets)
     return records, request
 
 

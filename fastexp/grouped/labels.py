@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from .. import _data
+from .. import _arrow, _data
 from .._group_keys import codes_of, names_of
+from .._number_columns import Numbers, read
 from .._typing import AnyArray, IntArray
 from ..errors import FastexpError
-from .numbers import Items
 
 
-def read_labels(records: Any, candidates: tuple[Any, ...]) -> tuple[AnyArray, AnyArray | None]:
+def read_labels(records: Any, candidates: tuple[Any, ...]) -> tuple[IntArray, AnyArray]:
     """The number of the candidate that each record equals, and which equal none."""
-    if isinstance(records, Items):  # of a column of lists
+    if isinstance(records, Numbers):  # of a column of lists
         codes, _ = read_labels(records.values, candidates)
-        codes = codes if records.missing is None else np.where(records.missing, -1, codes)
+        codes = _without(codes, records.missing)
         return codes, codes < 0
     found = _by_name(records, candidates)
     if found is None:
@@ -41,6 +42,11 @@ def _by_value(records: Any, candidates: tuple[Any, ...]) -> IntArray:
     text = all(isinstance(c, (str, bytes)) for c in candidates)
     numeric = all(isinstance(c, (int, float)) for c in candidates)
     number = {c: i for i, c in enumerate(candidates)}
+    masked = isinstance(records, np.ma.MaskedArray)
+    if numeric and (masked or (_arrow.is_arrow(records) and not isinstance(records, Iterable))):
+        numbers = read(records, "records")
+        if numbers is not None:
+            return _without(_by_value(numbers.values, candidates), numbers.missing)
     if hasattr(records, "isna") and getattr(records.dtype, "kind", "O") == "f":
         records = records.to_numpy(dtype=float, na_value=np.nan)  # of pandas, with its gaps
     labels = _data.records(records, text, numeric)
@@ -54,3 +60,8 @@ def _by_value(records: Any, candidates: tuple[Any, ...]) -> IntArray:
     if listed is None:
         raise _data.uncountable()
     return np.array(listed, np.int64)
+
+
+def _without(codes: IntArray, missing: AnyArray | None) -> IntArray:
+    """The same, of no candidate where the record is missing."""
+    return codes if missing is None else np.where(missing, -1, codes)

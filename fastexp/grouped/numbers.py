@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from .. import _arrow, _intake
 from .._key_columns import Chunks
+from .._number_columns import NULLS, Numbers, joined
 from .._typing import AnyArray, IntArray
 from ..errors import ParameterTypeError
 
@@ -19,17 +20,6 @@ FLAT = (
 )
 
 
-NUMBERS = ("integers", "floats")  # kinds of columns
-NULLS = "n"  # the format of a column without a type
-
-
-class Items(NamedTuple):
-    """What lists hold: numbers, and which of them are missing (None: none)."""
-
-    values: AnyArray
-    missing: AnyArray | None
-
-
 def read_numbers(records: Any, nan: str) -> tuple[AnyArray, AnyArray | None]:
     """Float64 or int64 records, and which are missing, as far as it is known.
 
@@ -37,35 +27,17 @@ def read_numbers(records: Any, nan: str) -> tuple[AnyArray, AnyArray | None]:
     """
     if isinstance(records, (str, Path)):
         records = _intake.from_file(records)
-    if isinstance(records, Chunks):
-        raise ParameterTypeError(FLAT)
+    if isinstance(records, Chunks):  # of lists that hold no numbers
+        records = joined(records.columns, "records")
     if callable(records):
         parts = list(_intake.arrays(records, "raise"))
         records = np.concatenate(parts) if parts else np.zeros(0)
-    found = records if isinstance(records, Items) else _items(records)
-    if found is None:
-        if _intake.weighted(records):
-            raise ParameterTypeError(FLAT)
-        return _intake.apart(records, nan)
-    values, missing = _intake.apart(found.values, nan)
-    if found.missing is not None:
-        missing = found.missing if missing is None else missing | found.missing
-    return values, missing
+    if _intake.weighted(records):
+        raise ParameterTypeError(FLAT)
+    return _intake.apart(records, nan)
 
 
-def _items(records: Any) -> Items | None:
-    """An Arrow column; None for what `_intake.py` knows better."""
-    if hasattr(records, "isna") or not _arrow.is_arrow(records):
-        return None
-    return joined(_arrow.column(records, "records"))
-
-
-def joined(chunks: list[_arrow.Column]) -> Items:
-    """Chunks of numbers, one after the other."""
-    return _all([_items_of(chunk, 0, chunk.length) for chunk in chunks])
-
-
-def of_lists(chunks: list[_arrow.Column]) -> tuple[Items | Chunks, IntArray]:
+def of_lists(chunks: list[_arrow.Column]) -> tuple[Numbers | Chunks, IntArray]:
     """What chunks of lists hold, numbers or labels, and offsets; a missing list is empty."""
     found, lengths = [], [np.zeros(1, np.int64)]
     for chunk in chunks:
@@ -79,8 +51,8 @@ def of_lists(chunks: list[_arrow.Column]) -> tuple[Items | Chunks, IntArray]:
         found.append(child)
         lengths.append(sizes)
     offsets = np.cumsum(np.concatenate(lengths))
-    if all(child.kind in NUMBERS or child.format == NULLS for child in found):
-        return joined(found), offsets
+    if all(child.kind in ("integers", "floats") or child.format == NULLS for child in found):
+        return joined(found, "records"), offsets
     return Chunks(found), offsets
 
 
@@ -95,25 +67,3 @@ def _some(column: _arrow.Column, kept: AnyArray) -> _arrow.Column:
         values = values[kept]
     size, valid = int(kept.sum()), None if valid is None else valid[kept]
     return replace(column, values=values, valid=valid, offsets=offsets, length=size)
-
-
-def _items_of(column: _arrow.Column, first: int, last: int) -> Items:
-    """Some rows of a column of numbers, or of nothing but nulls."""
-    if column.format == NULLS:
-        return Items(np.zeros(last - first), np.ones(last - first, bool))
-    if column.values is None or column.kind not in NUMBERS:
-        raise ParameterTypeError(FLAT)
-    gaps = None if column.valid is None else ~column.valid[first:last]
-    return Items(column.values[first:last], gaps)
-
-
-def _all(items: list[Items]) -> Items:
-    """One after the other; without a copy if there is one."""
-    if len(items) == 1:
-        return items[0]
-    known = any(item.missing is not None for item in items)
-    none = [
-        np.zeros(item.values.size, bool) if item.missing is None else item.missing for item in items
-    ]
-    values = np.concatenate([item.values for item in items])
-    return Items(values, np.concatenate(none) if known else None)

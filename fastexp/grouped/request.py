@@ -10,6 +10,7 @@ import numpy as np
 from .. import _arrow, _validate
 from .._group_keys import names_of
 from .._group_names import Names
+from .._number_columns import opened
 from .._question import Question
 from .._release_key import checked_key
 from .._typing import IntArray, Membership
@@ -131,9 +132,8 @@ def many(records: Any) -> bool:
     """Whether records are a matrix, or an Arrow column of lists."""
     if isinstance(records, np.ndarray):
         return records.ndim == 2
-    if isinstance(records, (list, tuple)) or not _arrow.is_arrow(records):
-        return False
-    return not hasattr(records, "isna") and _arrow.column(records, "records")[0].kind == "list"
+    column = opened(records)
+    return isinstance(column, _arrow.Opened) and column.is_list
 
 
 def is_from_data(groups: Any) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import _cells, _validate
 from .._cells import Shape
+from .._number_columns import opened
 from .._rank import valued
 from .._rank_rows import matrix
 from .._records import Source, intake
@@ -134,10 +135,11 @@ class NumberMechanism(ABC):
         Parameters
         ----------
         records : array_like, str, Path, callable or tuple
-            One number a person: an array of integers or floats, a path to a .npy file, a
-            callable that returns arrays one after the other (anew at each call), or a tuple
-            of two sequences, (values, counts). What lies outside the bounds is clamped.
-            An array of shape (rows, n) or a column of lists (Arrow) has an answer a row.
+            One number a person: an array, list, series or Arrow column of integers or floats,
+            a path to a .npy file, a callable that returns arrays one after the other (anew at
+            each call), or a tuple of two sequences, (values, counts). Decimals and fractions
+            are read as the nearest double. What lies outside the bounds is clamped.
+            An array of shape (rows, n) or an Arrow column of lists has an answer a row.
         by : array_like, shape (n,), optional
             The group of each record: integers or text, of any array or column type. Records
             of groups that are not in `groups`, and of none (null), are left out.
@@ -224,6 +226,7 @@ class NumberMechanism(ABC):
         promised = _validate.flag("assume_sorted", assume_sorted)
         _validate.parts(disjoint, membership)
         request = Request(by, groups, offsets, person, max_groups, max_rows)
+        records = opened(records)
         if request.given(records) or request.claimed() or key is not None:
             how = key, label, budget, workers, nan, disjoint, membership
             return verbs.release(self, records, request, *how)
@@ -300,6 +303,7 @@ class NumberMechanism(ABC):
         self._check_policy(nan)
         promised = _validate.flag("assume_sorted", assume_sorted)
         request = Request(by, groups, offsets, person, max_groups, max_rows)
+        records = opened(records)
         rows = None if request.given(()) else matrix(records)
         if rows is not None:
             how = size, rng, streams, threads, method, nan, promised
