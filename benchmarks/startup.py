@@ -52,7 +52,8 @@ def warm_folder() -> str:
 def environment(cache_folder: str, toy: bool) -> dict[str, str]:
     """The environment of a fresh process; at toy size nothing is compiled."""
     extra = {"NUMBA_DISABLE_JIT": "1"} if toy else {}
-    return {**os.environ, "FASTEXP_CACHE_DIR": cache_folder, **extra}
+    folders = {"FASTEXP_CACHE_DIR": cache_folder, "XDG_CACHE_HOME": cache_folder}
+    return {**os.environ, **folders, **extra}
 
 
 def run(code: str, cache_folder: str, toy: bool) -> str:

@@ -21,9 +21,7 @@ import os
 import pickle
 import struct
 import sys
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar
 
 import llvmlite
@@ -31,10 +29,11 @@ import numba
 import numpy as np
 from llvmlite import binding as llvm
 from llvmlite import ir
-from numba.core import cgutils, compiler, serialize, types
+from numba.core import cgutils, compiler, registry, serialize, types
 from numba.core.extending import intrinsic
 
-from . import _kernel_cache, _kernel_sources
+from . import _kernel_cache, _kernel_sources, _kernel_target
+from ._kernel_target import Target
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -79,13 +78,13 @@ class Kernel:
             entry = self.build()
         return entry(*args)
 
-    def build(self) -> Callable[..., Any]:
-        """Load the kernel from the cache, or compile it."""
+    def build(self, *, image: bool = False) -> Callable[..., Any]:
+        """Load the kernel from the cache, or compile it; from and for an image alone if so."""
         if INTERPRETED:
             self._entry = _interpreted(self.function)
         else:
             dispatcher = numba.njit(**FLAGS)(self.function)
-            dispatcher._cache = _Cache(self.name, self.function.__module__)
+            dispatcher._cache = _Cache(self.name, self.function.__module__, image=image)
             dispatcher.compile(self.signature)
             dispatcher.disable_compile()
             self._entry = dispatcher
@@ -116,10 +115,11 @@ def helper(function: F) -> F:
     return compiled
 
 
-def warmup() -> int:
-    """Compile every registered kernel, or load it from the cache; return how many."""
+def warmup(*, image: bool = False) -> int:
+    """Load or compile every registered kernel; return how many."""
     for built in KERNELS.values():
-        built.dispatcher  # noqa: B018  (the property builds)
+        if image or built._entry is None:
+            built.build(image=image)
     return len(KERNELS)
 
 
@@ -139,52 +139,70 @@ class _Cache:
     Numba's own cache keeps an index of signatures beside the data; two processes that
     fill it at once can pair a signature with another one's machine code (numba#4807).
     Here a kernel has one signature, so a file needs no index. The folder's name is a hash of
-    the compiler, its flags and the CPU, the file's name holds a hash of the sources that the
+    the compiler, its options and the CPU, the file's name holds a hash of the sources that the
     kernel is compiled from (`_kernel_sources`).
     """
 
-    def __init__(self, name: str, module: str) -> None:
+    def __init__(self, name: str, module: str, *, image: bool = False) -> None:
         sources = _kernel_sources.source_hash(module)
-        folder = _kernel_cache.folder(_target()) if sources else None
-        self.cache_path = None if folder is None else str(folder)
-        self._file = None if folder is None else folder / f"{name}-{sources}"
+        self._file = f"{name}-{sources}" if sources else None
+        self._image = image
+        self._places = [_kernel_cache.image()] if image else _kernel_cache.places()
+        self.cache_path: str | None = None  # where it was found or saved
 
     def load_overload(self, _signature: Any, target_context: Any) -> Any:
         target_context.refresh()
         if self._file is None:
             return None
-        try:
-            payload = pickle.loads(self._file.read_bytes())
-            return _REBUILD(target_context, *payload)
-        except Exception:  # a missing, torn or foreign file: compile
-            return None
+        texts = [target.text for target in targets()]
+        texts = texts[:1] if self._image else texts
+        for folder, body in _kernel_cache.load(self._places, texts, self._file, host_features()):
+            with contextlib.suppress(Exception):  # whatever is wrong with it: compile
+                result = _REBUILD(target_context, *pickle.loads(body))
+                self.cache_path = str(folder)
+                return result
+        return None
 
     def save_overload(self, _signature: Any, result: Any) -> None:
-        if self._file is None:
-            return
-        # A full disk or a vanished folder: the kernel works uncached.
-        with contextlib.suppress(OSError):
-            handle, temporary = tempfile.mkstemp(dir=self._file.parent)
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    file.write(_DUMPS(result._reduce()))
-                Path(temporary).replace(self._file)
-            finally:
-                Path(temporary).unlink(missing_ok=True)
+        folder = None
+        if self._file:
+            text, features = targets()[0]
+            body = _DUMPS(result._reduce())
+            folder = _kernel_cache.save(self._places, text, self._file, body, features)
+        self.cache_path = None if folder is None else str(folder)
+        if self._image and folder is None:
+            raise OSError(f"{self._places[0].path} cannot be written to, or others can")
 
 
 _REBUILD: Any = compiler.CompileResult._rebuild
 _DUMPS: Any = serialize.dumps
 
 
-def _target() -> str:
-    """What of Python, compiler, CPU, flags and environment a cache file depends on."""
-    env = sorted((k, v) for k, v in os.environ.items() if k.startswith("NUMBA_"))
-    features = llvm.get_host_cpu_features().flatten()
+def targets() -> list[Target]:
+    """What this process compiles for; then the baseline, if this CPU is more than that."""
+    _, cpu, features = registry.cpu_target.target_context.codegen().magic_tuple()
+    listed = [_target(cpu, features)]
+    baseline = _target(_kernel_target.BASELINE, "")
+    if cpu == llvm.get_host_cpu_name() and listed[0].features >= baseline.features:
+        listed.append(baseline)
+    return listed
+
+
+def host_features() -> frozenset[str]:
+    """What the CPU here has: its features, and its name, which can stand for more."""
+    try:
+        features = llvm.get_host_cpu_features().flatten()
+    except RuntimeError:  # LLVM cannot tell them of some CPUs
+        features = ""
+    return _kernel_target.enabled(features) | {f"cpu={llvm.get_host_cpu_name()}"}
+
+
+def _target(cpu: str, features: str) -> Target:
     python = (sys.implementation.cache_tag, sys.version, getattr(sys, "abiflags", ""))
     versions = (numba.__version__, llvmlite.__version__, llvm.llvm_version_info, np.__version__)
-    parts = (python, versions, FLAGS, env)
-    return repr((*parts, llvm.get_process_triple(), llvm.get_host_cpu_name(), features))
+    options = _kernel_target.code_options(vars(numba.config), os.environ)
+    compiler_and_flags = (python, versions, FLAGS, llvm.get_process_triple())
+    return _kernel_target.target(compiler_and_flags, options, cpu, features)
 
 
 if INTERPRETED:

@@ -1,59 +1,169 @@
-"""Where compiled kernels are kept on disk, and when not at all.
+"""Where compiled kernels are kept on disk, and when they are not.
 
-The folder's name is a hash of everything that the compiler reports about itself and the CPU,
-so another option or another machine finds an empty folder instead of stale code. Cache files
-are pickles: a folder that others can write to is refused, and work goes on without a cache.
+Three folders are looked into, in this order; a kernel that is in none of them is compiled, and
+kept in the first of those marked * that this process may write to:
+
+* the folder that the variable ``FASTEXP_CACHE_DIR`` names; *
+* ``share/fastexp`` below ``sys.prefix``, which an image can carry: filled by ``fastexp warmup
+  --image``, and read by everybody;
+* the user's own: ``fastexp`` below ``XDG_CACHE_HOME`` or ``~/.cache``, on Windows below
+  ``LOCALAPPDATA``. *
+
+``FASTEXP_CACHE=0`` switches all of them off. In each of them a folder is named by a hash of the
+compiler, its options and the CPU that it compiles for (its target); so other options and other
+machines find other folders, not wrong code. Entries are pickles, that is, code: a folder is used
+only where root or this user alone can have written to it (`_trusted_folder`), and otherwise passed
+by without a word; ``fastexp info`` says why. On Windows, where this cannot be told, only the
+user's own folder is used.
+
+An entry begins with a digest of the rest, and with the features of the CPU that its code needs.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
-import stat
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
+
+from . import _trusted_folder
+from ._trusted_folder import POSIX, PRIVATE, PUBLIC
 
 OFF = ("0", "off", "no", "false")
 
 
-def root() -> Path | None:
-    """The cache's root: ``FASTEXP_CACHE_DIR``, else the user's cache folder; None if off."""
-    if os.environ.get("FASTEXP_CACHE", "1").lower() in OFF:
-        return None
-    chosen = os.environ.get("FASTEXP_CACHE_DIR")
-    if chosen:
-        return Path(chosen)
-    base = os.environ.get("LOCALAPPDATA" if sys.platform == "win32" else "XDG_CACHE_HOME")
-    try:
-        return Path(base or Path.home() / ".cache") / "fastexp"
-    except RuntimeError:  # no home directory
-        return None
+class Place(NamedTuple):
+    """A folder of the cache: what it is called, where it is, whether kernels are saved there."""
+
+    name: str
+    path: Path
+    is_saved_to: bool
+    mode: int = PRIVATE  # of folders that are made
 
 
-def folder(target: str) -> Path | None:
-    """The cache folder for `target` (a text that names compiler, CPU and flags), made 0700.
+class State(NamedTuple):
+    """What a place has for one target.
 
-    None where there is no folder that only this user can write to.
+    `refusal` says why the folder is not used, or some of its entries; `kernels` names those that
+    are. `is_writable` says whether further ones can be saved there.
     """
-    base = root()
-    if base is None:
-        return None
-    name = hashlib.blake2b(target.encode(), digest_size=16).hexdigest()
-    path = base / f"kernels-{name}"
+
+    place: Place
+    folder: Path
+    kernels: frozenset[str] = frozenset()
+    refusal: str | None = None
+    is_writable: bool = False
+
+
+def places() -> list[Place]:
+    """The folders of the cache, in the order in which they are looked into; none if it is off."""
+    if os.environ.get("FASTEXP_CACHE", "1").lower() in OFF:
+        return []
+    chosen = os.environ.get("FASTEXP_CACHE_DIR")
+    base = os.environ.get("LOCALAPPDATA" if sys.platform == "win32" else "XDG_CACHE_HOME")
+    shared = [Place("FASTEXP_CACHE_DIR", Path(chosen), is_saved_to=True)] if chosen else []
+    shared.append(image()._replace(is_saved_to=False))
     try:
-        base.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path.mkdir(mode=0o700, exist_ok=True)
-        private = _private(base) and _private(path)
-    except OSError:
-        return None
-    return path if private and os.access(path, os.W_OK) else None
+        own = [Place("own", Path(base or Path.home() / ".cache") / "fastexp", is_saved_to=True)]
+    except RuntimeError:  # no home directory
+        own = []
+    return [*shared, *own] if POSIX else own
 
 
-def _private(path: Path) -> bool:
-    """Whether `path` is a real folder of this user's that nobody else can write to."""
-    info = os.lstat(path)
-    if not stat.S_ISDIR(info.st_mode):
-        return False
-    if not hasattr(os, "getuid"):  # Windows: the profile's permissions are inherited
-        return True
-    return info.st_uid == os.getuid() and not info.st_mode & 0o022
+def image() -> Place:
+    """The folder that an image carries, to be filled: everybody may read what is saved there."""
+    return Place("image", Path(sys.prefix, "share", "fastexp"), is_saved_to=True, mode=PUBLIC)
+
+
+def load(
+    where: Sequence[Place], targets: Sequence[str], name: str, features: frozenset[str]
+) -> Iterator[tuple[Path, bytes]]:
+    """Every entry `name` that a CPU with `features` can run, those of the first target first.
+
+    Yields
+    ------
+    tuple of (Path, bytes)
+        (the folder, what was saved).
+    """
+    for target in targets:
+        for place in where:
+            folder = place.path / _folder_name(target)
+            try:
+                with _trusted_folder.opened(folder) as opened:
+                    body = unpacked(opened.read(name), features)
+            except (OSError, ValueError):  # not there, not ours, not whole or not for this CPU
+                continue
+            yield folder, body
+
+
+def save(
+    where: Sequence[Place], target: str, name: str, body: bytes, features: frozenset[str]
+) -> Path | None:
+    """Keep an entry in the first place that takes it; return the folder, None if none does."""
+    data = packed(body, features)
+    for place in where:
+        folder = place.path / _folder_name(target)
+        try:
+            if place.is_saved_to:
+                with _trusted_folder.opened(folder, create=place.mode) as opened:
+                    opened.write(name, data, place.mode)
+                return folder
+        except OSError:  # refused, read-only, a full disk
+            continue
+    return None
+
+
+def packed(body: bytes, features: frozenset[str]) -> bytes:
+    """An entry: a line of digest and features, then the body."""
+    rest = " ".join(sorted(features)).encode() + b"\n" + body
+    return hashlib.blake2b(rest, digest_size=16).hexdigest().encode() + b" " + rest
+
+
+def unpacked(entry: bytes, features: frozenset[str]) -> bytes:
+    """The body of an entry; ValueError if it is damaged or needs more than these features."""
+    digest, _, rest = entry.partition(b" ")
+    if digest != hashlib.blake2b(rest, digest_size=16).hexdigest().encode():
+        raise ValueError("a damaged entry")
+    head, _, body = rest.partition(b"\n")
+    if not features.issuperset(head.decode().split()):
+        raise ValueError("an entry for another CPU")
+    return body
+
+
+def state(place: Place, target: str, features: frozenset[str]) -> State:
+    """What a place has for a target and a CPU; a folder to save in is made if it is missing."""
+    folder, kernels, refusal = place.path / _folder_name(target), set(), None
+    try:
+        with _trusted_folder.opened(folder, place.mode if place.is_saved_to else None) as opened:
+            for name in opened.names():
+                try:
+                    unpacked(opened.read(name), features)
+                    kernels.add(name)
+                except (OSError, ValueError) as error:
+                    refusal = _reason(error)
+            writable = place.is_saved_to and opened.is_writable()
+            return State(place, folder, frozenset(kernels), refusal, writable)
+    except OSError as error:
+        return State(place, folder, refusal=_reason(error))
+
+
+def is_empty(targets: Sequence[str]) -> bool:
+    """Whether no place has any kernel."""
+    for folder in (place.path / _folder_name(text) for text in targets for place in places()):
+        with contextlib.suppress(OSError), _trusted_folder.opened(folder) as opened:
+            if opened.names():
+                return False
+    return True
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "not there"
+    return str(getattr(error, "strerror", None) or error).lower()
+
+
+def _folder_name(target: str) -> str:
+    return f"kernels-{hashlib.blake2b(target.encode(), digest_size=16).hexdigest()}"

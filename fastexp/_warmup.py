@@ -6,16 +6,30 @@ import pkgutil
 from importlib import import_module
 
 
-def warmup() -> int:
+def warmup(*, image: bool = False) -> int:
     """Compile every kernel, or load it from the cache, in this process.
 
     Run it when an image is built or before workers are forked: a release then takes
     microseconds from the first call on. Takes a minute or two where nothing is cached.
 
+    Parameters
+    ----------
+    image : bool
+        Keep the kernels in ``share/fastexp`` below ``sys.prefix``, for everybody who uses this
+        installation, instead of in the user's own cache. Others use that folder only if root
+        owns it and whatever is above it. They are compiled for the CPU of this machine; with
+        the environment's NUMBA_CPU_NAME=x86-64-v3 and an empty NUMBA_CPU_FEATURES, for every
+        x86-64 CPU with AVX2 (their results are the same to the last bit).
+
     Returns
     -------
     int
         How many kernels are ready.
+
+    Raises
+    ------
+    OSError
+        With `image`: the folder cannot be written to, or others can write to it.
 
     Examples
     --------
@@ -26,7 +40,7 @@ def warmup() -> int:
     import_kernels()
     from . import _jit
 
-    return _jit.warmup()
+    return _jit.warmup(image=image)
 
 
 def import_kernels() -> None:

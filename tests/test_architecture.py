@@ -16,7 +16,8 @@ PACKAGE = Path(fx.__file__).parent
 ROOMS = [
     ["errors", "_typing"],
     ["_rounding"],
-    ["_kernel_cache", "_kernel_sources"],
+    ["_trusted_folder", "_kernel_sources", "_kernel_target"],
+    ["_kernel_cache"],
     ["_jit"],
     ["kernels"],
     ["reference"],

@@ -15,6 +15,7 @@ import pytest
 
 import fastexp
 from fastexp.cli import demo, info, main
+from fastexp.kernels import logexp
 
 SELECT = ["select", "-", "--column", "c", "--candidates", "a,b", "--epsilon", "50"]
 MODULE = [sys.executable, "-m", "fastexp"]
@@ -311,9 +312,9 @@ def test_demo_on_a_terminal() -> None:
 def test_first_use_on_a_terminal_explains_the_wait(tmp_path: Path) -> None:
     (tmp_path / "records.csv").write_text("c\na\na\nb\n")
     question = ("select", str(tmp_path / "records.csv"), *SELECT[2:])  # compiles little
-    fresh = str(tmp_path / "fresh")
-    assert on_terminal(*question, FASTEXP_CACHE_DIR=fresh).startswith("compiling (some seconds")
-    assert "compiling" not in on_terminal(*question, FASTEXP_CACHE_DIR=fresh)
+    fresh = {"FASTEXP_CACHE_DIR": str(tmp_path / "fresh"), "XDG_CACHE_HOME": str(tmp_path)}
+    assert on_terminal(*question, **fresh).startswith("compiling (some seconds")
+    assert "compiling" not in on_terminal(*question, **fresh)
 
 
 def test_the_demo_explains_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -333,11 +334,14 @@ def test_info(capsys: pytest.CaptureFixture[str]) -> None:
     assert set(found) == {"fastexp", "python", "platform", "cpu", "threads", "cache", "packages"}
     assert found["fastexp"] == fastexp.__version__
     assert found["threads"] >= 1
-    assert set(found["cache"]) == {"on", "folder", "kernels"}
+    assert set(found["cache"]) == {"folder", "places"}
+    assert {"name", "folder", "kernels", "refusal"} == set(
+        *map(tuple, found["cache"]["places"][:1])
+    )
     assert found["packages"]["numba"]
     assert main(["info"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    names = [line.split()[0] for line in lines]
+    names = list(dict.fromkeys(line.split()[0] for line in lines))
     assert names == ["fastexp", "python", "platform", "cpu", "threads", "cache", *info.PACKAGES]
 
 
@@ -352,6 +356,64 @@ def test_info_names_what_is_not_there(
     assert re.search(r"^cache +off$", out, re.MULTILINE)
 
 
+@posix
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
+def test_info_says_which_folders_of_the_cache_are_used_and_why_not(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def shown(name: str) -> tuple[str, int, str]:
+        """A place's folder, number of kernels, refusal."""
+        assert main(["info"]) == 0
+        (line,) = [x for x in capsys.readouterr().out.splitlines() if f"cache       {name} " in x]
+        path, kernels, rest = re.fullmatch(r"cache +\S+ (\S+) \((\d+) kernels\)(.*)", line).groups()
+        return str(Path(path).parent), int(kernels), rest
+
+    own = tmp_path / "own" / "fastexp"
+    monkeypatch.delenv("FASTEXP_CACHE", raising=False)
+    monkeypatch.delenv("FASTEXP_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(own.parent))
+    assert shown("own") == (str(own), 0, "")
+    logexp.exp_fill.build()
+    assert shown("own") == (str(own), 1, "")
+    (entry,) = own.rglob("logexp.exp_fill-*")
+    other = entry.with_name("logexp.log_fill-of-other-sources")
+    other.write_bytes(entry.read_bytes())
+    other.chmod(0o600)
+    assert shown("own") == (str(own), 1, "")
+    entry.chmod(0o620)
+    assert shown("own") == (str(own), 0, f": others may write to {entry} (mode 0620)")
+    own.chmod(0o777)
+    assert shown("own") == (str(own), 0, f": others may write to {own} (mode 0777)")
+    assert main(["info", "--json"]) == 0
+    cache = json.loads(capsys.readouterr().out)["cache"]
+    assert cache["folder"] is None
+    assert cache["places"][-1]["refusal"] == f"others may write to {own} (mode 0777)"
+    chosen = tmp_path / "chosen"
+    monkeypatch.setenv("FASTEXP_CACHE_DIR", str(chosen))
+    assert shown("FASTEXP_CACHE_DIR") == (str(chosen), 0, "")
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "nowhere"))
+    assert shown("image") == (str(tmp_path / "nowhere/share/fastexp"), 0, ": not there")
+
+
+@posix
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
+def test_warmup_for_an_image(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fastexp._warmup.import_kernels", lambda: None)  # one is enough
+    monkeypatch.setattr("fastexp._jit.KERNELS", {logexp.exp_fill.name: logexp.exp_fill})
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    assert main(["warmup", "--image", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["kernels"] == 1
+    (entry,) = (tmp_path / "share" / "fastexp").rglob("logexp.*")
+    assert answer["cache"] == str(entry.parent)
+    entry.parent.chmod(0o777)
+    assert main(["warmup", "--image"]) == 1
+    said = f"fastexp: error: {tmp_path}/share/fastexp cannot be written to, or others can\n"
+    assert capsys.readouterr().err == said
+
+
 def test_warmup(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     assert main(["warmup", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -361,7 +423,7 @@ def test_warmup(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPa
     assert main(["warmup"]) == 0
     out, err = capsys.readouterr()
     assert re.fullmatch(r"\d+ kernels ready in \d+\.\d\d s\n", out)
-    assert err == "the cache is off: every process compiles anew\n"
+    assert err == "no cache can be written to (see fastexp info): every process compiles anew\n"
     monkeypatch.setattr(info, "cache_folder", lambda: "/some/folder")
     assert main(["warmup"]) == 0
     assert capsys.readouterr().err == "cached in /some/folder\n"

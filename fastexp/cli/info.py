@@ -8,9 +8,13 @@ import time
 from argparse import Namespace
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import output
+from .errors import Failure
+
+if TYPE_CHECKING:
+    from .._kernel_cache import State
 
 PACKAGES = ("numpy", "numba", "llvmlite", "rich", "matplotlib", "polars", "pyarrow", "distributed")
 
@@ -28,11 +32,11 @@ def info(options: Namespace) -> None:
         output.as_json(facts)
         return
     versions = facts.pop("packages")
-    cache = facts.pop("cache")
+    places = facts.pop("cache")["places"]
     for name, value in facts.items():
         output.line(f"{name:<11} {value}")
-    kernels = f" ({cache['kernels']} kernels)" if cache["folder"] else ""
-    output.line(f"{'cache':<11} {cache['folder'] or 'off'}{kernels}")
+    for line in [_line(place) for place in places] or ["off"]:
+        output.line(f"{'cache':<11} {line}")
     for name, version in versions.items():
         print(f"{name:<11} {version or 'not installed'}")
 
@@ -48,41 +52,89 @@ def warmup(options: Namespace) -> None:
     import fastexp
 
     start = time.perf_counter()
-    number = fastexp.warmup()
+    try:
+        number = fastexp.warmup(image=options.image)
+    except OSError as error:
+        raise Failure(str(error)) from None
     seconds = time.perf_counter() - start
-    folder = cache_folder()
+    folder = _image_folder() if options.image else cache_folder()
     if options.json:
         output.as_json({"kernels": number, "seconds": round(seconds, 3), "cache": folder})
         return
     print(f"{number} kernels ready in {seconds:.2f} s")
     if folder is None:
-        output.note("the cache is off: every process compiles anew")
+        output.note("no cache can be written to (see fastexp info): every process compiles anew")
     else:
         output.note(f"cached in {output.printable(folder)}")
 
 
 def announce_compiling() -> None:
     """On a terminal, say why a first call takes seconds."""
-    if sys.stderr is not None and sys.stderr.isatty() and not _cached_kernels(cache_folder()):
+    if sys.stderr is None or not sys.stderr.isatty():
+        return
+    from .. import _jit, _kernel_cache
+
+    if _kernel_cache.is_empty([target.text for target in _jit.targets()]):
         output.note("compiling (some seconds, only the first time; see fastexp warmup) ...")
 
 
 def cache_folder() -> str | None:
-    """Where compiled kernels are kept; None if nowhere."""
+    """Where kernels are saved that are in no folder of the cache; None if nowhere."""
+    return next((str(state.folder) for state in _states() if state.is_writable), None)
+
+
+def _states() -> list[State]:
+    # Of every place for the CPU here; then what there is for the baseline.
     from .. import _jit, _kernel_cache
 
-    folder = _kernel_cache.folder(_jit._target())
-    return None if folder is None else str(folder)
+    (here, _), *others = _jit.targets()
+    places, features = _kernel_cache.places(), _jit.host_features()
+    states: list[State] = []
+    for place in places:  # a folder is made only where the next kernel will be saved
+        is_next = place.is_saved_to and not any(state.is_writable for state in states)
+        states.append(_kernel_cache.state(place._replace(is_saved_to=is_next), here, features))
+    for text, _ in others:
+        read_only = [place._replace(is_saved_to=False) for place in places]
+        shared = [_kernel_cache.state(place, text, features) for place in read_only]
+        states += [state for state in shared if state.kernels]
+    return states
 
 
-def _cached_kernels(folder: str | None) -> int:
-    return 0 if folder is None else sum("." in path.name for path in Path(folder).iterdir())
+def _image_folder() -> str:
+    from .. import _jit, _kernel_cache
+
+    target = _jit.targets()[0]
+    return str(_kernel_cache.state(_kernel_cache.image(), target.text, target.features).folder)
+
+
+def _current(kernels: frozenset[str]) -> int:
+    """How many of these kernels are compiled from the sources as they are."""
+    from .. import _kernel_sources
+
+    return sum(
+        _kernel_sources.source_hash(f"fastexp.kernels.{kernel.rpartition('.')[0]}") == sources
+        for kernel, _, sources in (name.rpartition("-") for name in kernels)
+    )
+
+
+def _line(place: dict[str, Any]) -> str:
+    line = f"{place['name']} {place['folder']} ({place['kernels']} kernels)"
+    return f"{line}: {place['refusal']}" if place["refusal"] else line
 
 
 def _facts() -> dict[str, Any]:
     from .. import __version__, _validate
 
-    folder = cache_folder()
+    states = _states()
+    places = [
+        {
+            "name": state.place.name,
+            "folder": str(state.folder),
+            "kernels": _current(state.kernels),
+            "refusal": state.refusal,
+        }
+        for state in states
+    ]
     return {
         "fastexp": __version__,
         "python": platform.python_version(),
@@ -90,9 +142,8 @@ def _facts() -> dict[str, Any]:
         "cpu": _cpu(),
         "threads": _validate.threads(0),
         "cache": {
-            "on": folder is not None,
-            "folder": folder,
-            "kernels": _cached_kernels(folder),
+            "folder": next((str(state.folder) for state in states if state.is_writable), None),
+            "places": places,
         },
         "packages": {name: _version(name) for name in PACKAGES},
     }

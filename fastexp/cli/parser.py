@@ -73,6 +73,28 @@ Releases with a label keep their answers in FILE, and are listed.
 keys of --json: unit, neighbors, total, spent, remaining, charges (with a delta total_delta,
   spent_delta, remaining_delta), log of {time, name, label, epsilon and delta or rho, state}
 """
+WARMUP_MORE = """\
+In a Dockerfile, after pip install; the second line is for other x86-64 CPUs than the one that
+the image is built on (those with AVX2; results are the same to the last bit):
+  RUN fastexp warmup --image
+  RUN NUMBA_CPU_NAME=x86-64-v3 NUMBA_CPU_FEATURES= fastexp warmup --image
+
+keys of --json: kernels, seconds, cache (the folder; null if there is none)
+"""
+INFO_MORE = """\
+The cache of compiled kernels: these folders are looked into, in this order, for the CPU here and
+then for x86-64-v3; what is in none of them is compiled, and saved in the first of those marked *
+that can be written to:
+  FASTEXP_CACHE_DIR  the folder that this variable names *
+  image              share/fastexp below Python's prefix; see fastexp warmup --image
+  own                fastexp below XDG_CACHE_HOME or ~/.cache (Windows: LOCALAPPDATA) *
+FASTEXP_CACHE=0 switches it off. A folder holds code, so it is not used where anybody but root or
+you owns it or one above it, or may write there (a sticky folder such as /tmp may be above it).
+On Windows, where this cannot be told, only your own folder is used.
+
+keys of --json: fastexp, python, platform, cpu, threads, packages, cache: folder (where kernels are
+saved; null if nowhere) and places, a list of {name, folder, kernels, refusal}
+"""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -146,8 +168,15 @@ def build() -> argparse.ArgumentParser:
         choices=("marital-status", "age", "bid"),
         help="print its records as CSV instead",
     )
-    command("warmup", "info", "compile all kernels now, so that later calls start at once")
-    command("info", "info", "show versions, CPU, cache and threads")
+    warm = "compile all kernels now, so that later calls start at once"
+    warmup = command("warmup", "info", warm)
+    warmup.epilog = WARMUP_MORE
+    warmup.add_argument(
+        "--image",
+        action="store_true",
+        help="keep them in share/fastexp below Python's prefix, for every user of an image",
+    )
+    command("info", "info", "show versions, CPU, cache and threads").epilog = INFO_MORE
     return top
 
 

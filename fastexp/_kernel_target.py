@@ -1,0 +1,62 @@
+"""What a kernel's machine code depends on beside its sources: the compiler, its options, the CPU.
+
+A name of a CPU stands for features that need not be listed beside it. For the baseline x86-64-v3
+and for "generic" they are known here; another name is itself a feature that the CPU must have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+BASELINE = "x86-64-v3"
+V3 = """
+avx avx2 bmi bmi2 cmov crc32 cx16 cx8 f16c fma fxsr lzcnt mmx movbe popcnt sahf
+sse sse2 sse3 sse4.1 sse4.2 ssse3 xsave
+"""
+IMPLIED = {"generic": frozenset[str](), BASELINE: frozenset(V3.split())}
+
+# Options of numba that leave machine code as it is; and those of the CPU, which a target names in
+# other words. One that is not here, of a later version too, makes another folder.
+HARMLESS_NAMES = """
+CACHE_DIR CACHE_LOCATOR_CLASSES CHROME_TRACE COLOR_SCHEME DEBUG_CACHE DEFAULT_NUM_THREADS
+DEVELOPER_MODE DISABLE_CUDA DISABLE_ERROR_MESSAGE_HIGHLIGHTING DISABLE_PERFORMANCE_WARNINGS
+FORCE_CUDA_CC FULL_TRACEBACKS FUNCTION_CACHE_SIZE GDB_BINARY HIGHLIGHT_DUMPS NUM_THREADS SHOW_HELP
+THREADING_LAYER THREADING_LAYER_PRIORITY WARNINGS
+CPU_FEATURES CPU_NAME ENABLE_AVX
+"""
+HARMLESS = frozenset(HARMLESS_NAMES.split())
+OF_OTHER_MACHINES = ("CUDA_", "_")  # "_HAVE_YAML" is no option
+
+
+class Target(NamedTuple):
+    """A text that says all of it, and the features of the CPU that the code needs."""
+
+    text: str
+    features: frozenset[str]
+
+
+def target(compiler: tuple[Any, ...], options: Mapping[str, str], cpu: str, listed: str) -> Target:
+    """The target for a CPU by its name and LLVM's list of its features ("+avx2,-avx512f")."""
+    text = repr((compiler, sorted(options.items()), cpu, listed))
+    return Target(text, enabled(listed) | IMPLIED.get(cpu, {f"cpu={cpu}"}))
+
+
+def enabled(listed: str) -> frozenset[str]:
+    """The features with a plus in a list of LLVM's."""
+    return frozenset(name[1:] for name in listed.split(",") if name.startswith("+"))
+
+
+def code_options(settings: Mapping[str, Any], environment: Mapping[str, str]) -> dict[str, str]:
+    """The options that may change machine code, of numba's settings and its variables.
+
+    The settings count as they are, wherever they come from (a variable, a file in the working
+    directory, a program); of the variables those that the settings do not know.
+    """
+    known = {name.removeprefix("NUMBA_"): repr(v) for name, v in settings.items() if name.isupper()}
+    variables = {k[6:]: v for k, v in environment.items() if k.startswith("NUMBA_")}
+    return {
+        name: value
+        for name, value in (variables | known).items()
+        if name not in HARMLESS and not name.startswith(OF_OTHER_MACHINES)
+    }

@@ -1,0 +1,214 @@
+"""A folder that nobody but root and this user can have written to, and its files.
+
+A path is walked from the root, each folder opened from the one before it (openat), and what is
+checked is the open folder, never its name: whoever renames or replaces one in between changes
+nothing about what is open. Each must belong to root or to this user, and nobody else may write
+to it; a sticky folder such as /tmp may be on the way, since nobody can rename there what is
+another's. Links on the way are followed if root or this user made them, and what they lead to is
+walked the same way; the folder itself may not be one. Files are opened from the folder, and
+checked open.
+
+An owner that a user namespace (a container) does not map is nobody's that can be trusted.
+POSIX ACLs that let others write show in the mode's bits of the group; those of NFSv4 and macOS do
+not show and are not looked at. Windows has neither owners nor modes of this kind: there only the
+path's own permissions protect it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+POSIX = hasattr(os, "geteuid") and os.open in os.supports_dir_fd
+OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+LINKS = 40  # on one way, as in Linux
+A_LINK = (errno.ELOOP, errno.ENOTDIR, errno.EMLINK)  # how systems call a link that is not followed
+ON_THE_WAY = getattr(os, "O_PATH", os.O_RDONLY)  # a folder may be searched that may not be read
+DIRECTORY = sum(getattr(os, name, 0) for name in ("O_DIRECTORY", "O_NOFOLLOW", "O_CLOEXEC"))
+FILE = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_CLOEXEC", "O_NONBLOCK", "O_BINARY"))
+UID_MAP, OVERFLOW_UID = Path("/proc/self/uid_map"), Path("/proc/sys/kernel/overflowuid")
+PRIVATE, PUBLIC = 0o700, 0o755  # modes of folders; files have the same bits for reading and writing
+
+
+class Untrusted(OSError):
+    """Somebody else may have written here; its text is the reason, in one line."""
+
+
+class Folder:
+    """An open folder. `descriptor` is None where files are opened by their paths."""
+
+    def __init__(self, path: Path, descriptor: int | None) -> None:
+        self.path = path
+        self._descriptor = descriptor
+
+    def read(self, name: str) -> bytes:
+        """The contents of a file; Untrusted if others may have written it."""
+        descriptor = os.open(self._at(name), os.O_RDONLY | FILE, dir_fd=self._descriptor)
+        try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise Untrusted(f"{self.path / name} is not a file")
+            if self._descriptor is not None:
+                _check(descriptor, self.path / name)
+            with os.fdopen(descriptor, "rb", closefd=False) as file:
+                return file.read()
+        finally:
+            os.close(descriptor)
+
+    def write(self, name: str, data: bytes, mode: int) -> None:
+        """Write a file under a name of its own, then rename it: readers see all of it or none."""
+        part, here = self._at(f".{secrets.token_hex(8)}"), self._descriptor
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | FILE
+        descriptor = os.open(part, flags, 0o600, dir_fd=here)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                if here is not None:
+                    os.fchmod(descriptor, mode & 0o666)
+                file.write(data)
+            os.replace(part, self._at(name), src_dir_fd=here, dst_dir_fd=here)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(part, dir_fd=here)
+            raise
+
+    def names(self) -> list[str]:
+        """The names of its files, but for those that are being written."""
+        where = self.path if self._descriptor is None else self._descriptor
+        with os.scandir(where) as entries:
+            return [entry.name for entry in entries if not entry.name.startswith(".")]
+
+    def is_writable(self) -> bool:
+        """Whether this process may make files here."""
+        return os.access(self._at("."), os.W_OK, dir_fd=self._descriptor)
+
+    def _at(self, name: str) -> str:
+        return name if self._descriptor is not None else str(self.path / name)
+
+
+@contextlib.contextmanager
+def opened(path: Path, create: int | None = None) -> Iterator[Folder]:
+    """Open a folder that can be trusted.
+
+    Parameters
+    ----------
+    path : Path
+        The folder. A relative one begins at the working directory.
+    create : int, optional
+        The mode with which missing folders are made, whatever the umask is.
+
+    Yields
+    ------
+    Folder
+        Open until the end of the block.
+
+    Raises
+    ------
+    Untrusted
+        Somebody else may write to it or to a folder above it.
+    OSError
+        It is not there, or may not be made or read.
+    """
+    path = Path.cwd() / path
+    if not POSIX:
+        if create is not None:
+            path.mkdir(mode=create, parents=True, exist_ok=True)
+        yield Folder(path, None)
+        return
+    descriptor = _walk(path, create)
+    try:
+        yield Folder(path, descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _walk(path: Path, create: int | None) -> int:
+    # The descriptor of the folder at the end of a path. `here` is the only one that is open.
+    here, walked, names, links = _root(), Path("/"), list(path.parts[:0:-1]), 0
+    try:
+        while names:
+            name = names.pop()
+            child = _child(here, name, create, last=not names)
+            if child is None:
+                links += 1
+                target = _target(here, name, walked / name)
+                if links > LINKS:
+                    raise Untrusted(f"too many links on the way to {path}")
+                names += [part for part in reversed(target.split("/")) if part not in ("", ".")]
+                if not target.startswith("/"):
+                    continue
+                child, walked, name = _root(), Path("/"), ""
+            os.close(here)
+            here, walked = child, walked / name
+            _check(here, walked, on_the_way=bool(names))
+    except BaseException:
+        os.close(here)
+        raise
+    return here
+
+
+def _root() -> int:
+    descriptor = os.open("/", ON_THE_WAY | DIRECTORY)
+    try:
+        _check(descriptor, Path("/"), on_the_way=True)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _child(parent: int, name: str, create: int | None, *, last: bool) -> int | None:
+    # The descriptor of a folder in `parent`, made if it has to be; None for a link on the way.
+    flags = (os.O_RDONLY if last else ON_THE_WAY) | DIRECTORY
+    try:
+        return os.open(name, flags, dir_fd=parent)
+    except FileNotFoundError:
+        if create is None:
+            raise
+    except OSError as error:
+        if last or error.errno not in A_LINK:
+            raise
+        return None
+    try:
+        os.mkdir(name, create, dir_fd=parent)
+    except FileExistsError:  # another process was faster
+        return os.open(name, flags, dir_fd=parent)
+    child = os.open(name, os.O_RDONLY | DIRECTORY, dir_fd=parent)
+    with contextlib.suppress(OSError):  # the umask may have taken bits away
+        os.fchmod(child, create)
+    return child
+
+
+def _target(parent: int, name: str, shown: Path) -> str:
+    # Where a link in `parent` leads to. What owns it cannot be exchanged by others: `parent` has
+    # been checked, and in a sticky folder nobody renames what is another's.
+    info = os.stat(name, dir_fd=parent, follow_symlinks=False)
+    if not stat.S_ISLNK(info.st_mode):
+        raise NotADirectoryError(errno.ENOTDIR, "not a folder", str(shown))
+    if info.st_uid not in trusted_owners():
+        raise Untrusted(f"{shown} is a link of another user's (uid {info.st_uid})")
+    return os.readlink(name, dir_fd=parent)
+
+
+def _check(descriptor: int, shown: Path, *, on_the_way: bool = False) -> None:
+    info = os.fstat(descriptor)
+    if info.st_uid not in trusted_owners():
+        raise Untrusted(f"{shown} belongs to another user (uid {info.st_uid})")
+    if info.st_mode & OTHERS_WRITE and not (on_the_way and info.st_mode & stat.S_ISVTX):
+        mode = stat.S_IMODE(info.st_mode)
+        raise Untrusted(f"others may write to {shown} (mode {mode:04o})")
+
+
+def trusted_owners() -> set[int]:
+    """Root and the user of this process, but for an owner that stands for many.
+
+    In a user namespace all owners that it does not map look like one, usually 65534.
+    """
+    owners = {0, os.geteuid()}
+    with contextlib.suppress(OSError, ValueError):  # not Linux
+        if UID_MAP.read_text().split() != ["0", "0", "4294967295"]:
+            owners.discard(int(OVERFLOW_UID.read_text()))
+    return owners

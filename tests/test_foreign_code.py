@@ -1,0 +1,165 @@
+"""Is machine code loaded only if root or this user alone can have put it there?"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import shutil
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from fastexp import _jit, _kernel_cache, _trusted_folder
+from fastexp.kernels import logexp
+
+pytestmark = pytest.mark.skipif(not _trusted_folder.POSIX, reason="permissions of another kind")
+as_root = pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away"
+)
+SOMEBODY = 12345
+
+
+class Mark:
+    """Its pickle makes a file when it is loaded."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __reduce__(self):
+        return exec, (f"open({str(self._path)!r}, 'w').close()",)
+
+
+class TestForeignCode:
+    """A pickle that somebody else can have put there is never loaded."""
+
+    @pytest.fixture
+    def planted(self, tmp_path, monkeypatch):
+        """An entry that leaves a mark when it is loaded, two folders below `above`."""
+        monkeypatch.delenv("FASTEXP_CACHE", raising=False)
+        monkeypatch.setenv("FASTEXP_CACHE_DIR", str(tmp_path / "above/between/cache"))
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "own"))
+        body = pickle.dumps(Mark(tmp_path / "mark"))
+        (target, _), *_ = _jit.targets()
+        name = self.cache()._file
+        folder = _kernel_cache.save(_kernel_cache.places(), target, name, body, frozenset())
+        return folder / name
+
+    def cache(self):
+        kernel = logexp.exp_fill
+        return _jit._Cache(kernel.name, kernel.function.__module__)
+
+    def is_loaded(self, tmp_path: Path) -> bool:
+        mark = tmp_path / "mark"
+        mark.unlink(missing_ok=True)
+        context = _jit.registry.cpu_target.target_context
+        assert self.cache().load_overload(None, context) is None  # it is no kernel
+        return mark.exists()
+
+    @pytest.mark.usefixtures("planted")
+    def test_ones_own_is_loaded(self, tmp_path):
+        """So that the tests below can fail."""
+        assert self.is_loaded(tmp_path)
+
+    @as_root
+    @pytest.mark.parametrize("level", range(5))
+    def test_where_any_of_it_is_anothers(self, tmp_path, planted, level):
+        """The file, its folder, the cache, the folder of the cache and the one above."""
+        path = (planted, *planted.parents)[level]
+        os.chown(path, SOMEBODY, SOMEBODY)
+        assert not self.is_loaded(tmp_path)
+
+    @pytest.mark.parametrize("bit", [0o020, 0o002])
+    @pytest.mark.parametrize("level", range(5))
+    def test_where_others_can_write(self, tmp_path, planted, level, bit):
+        path = (planted, *planted.parents)[level]
+        path.chmod(path.stat().st_mode | bit)
+        assert not self.is_loaded(tmp_path)
+
+    def test_below_a_sticky_folder_it_is_ones_own(self, tmp_path, planted):
+        planted.parents[2].chmod(0o1777)
+        assert self.is_loaded(tmp_path)
+
+    def test_a_folder_that_is_a_link(self, tmp_path, planted):
+        elsewhere = planted.parent.rename(tmp_path / "elsewhere")
+        planted.parent.symlink_to(elsewhere)
+        assert not self.is_loaded(tmp_path)
+
+    def test_a_file_that_is_a_link(self, tmp_path, planted):
+        elsewhere = planted.rename(tmp_path / "elsewhere")
+        planted.symlink_to(elsewhere)
+        assert not self.is_loaded(tmp_path)
+
+    @as_root
+    def test_folders_that_change_places_all_the_time(self, tmp_path, planted):
+        """Their parent's owner swaps one of the victim's and one of their own."""
+        theirs = planted.parents[1]
+        ours, third = theirs.with_name("ours"), theirs.with_name("third")
+        shutil.copytree(theirs, ours)
+        (ours / planted.parent.name / planted.name).write_bytes(b"")
+        for path in (theirs, planted.parent, planted, theirs.parent):
+            os.chown(path, SOMEBODY, SOMEBODY)
+        swaps, done = 0, threading.Event()
+
+        def swap():
+            nonlocal swaps
+            while not done.is_set():
+                theirs.rename(third)
+                ours.rename(theirs)
+                third.rename(ours)
+                swaps += 1
+
+        thread = threading.Thread(target=swap)
+        thread.start()
+        end = time.monotonic() + 2
+        try:
+            while time.monotonic() < end:
+                assert not self.is_loaded(tmp_path)
+        finally:
+            done.set()
+            thread.join()
+        assert swaps
+
+
+class TestPlaces:
+    """Which folders are looked into, and where is a new kernel saved?"""
+
+    def places(self, monkeypatch, **env):
+        for name in ("FASTEXP_CACHE", "FASTEXP_CACHE_DIR", "XDG_CACHE_HOME"):
+            monkeypatch.delenv(name, raising=False)
+        for name, value in env.items():
+            monkeypatch.setenv(name, value)
+        return [(p.name, str(p.path), p.is_saved_to) for p in _kernel_cache.places()]
+
+    def test_their_order(self, monkeypatch):
+        monkeypatch.setattr(sys, "prefix", "/p")
+        image = ("image", "/p/share/fastexp", False)
+        chosen = ("FASTEXP_CACHE_DIR", "/c", True)
+        own, other = ("own", "/h/.cache/fastexp", True), ("own", "/x/fastexp", True)
+        assert self.places(monkeypatch, HOME="/h") == [image, own]
+        assert self.places(monkeypatch, HOME="/h", XDG_CACHE_HOME="/x") == [image, other]
+        assert self.places(monkeypatch, HOME="/h", FASTEXP_CACHE_DIR="/c") == [chosen, image, own]
+        assert self.places(monkeypatch, FASTEXP_CACHE="0") == []
+        monkeypatch.setattr(Path, "home", lambda: (_ for _ in ()).throw(RuntimeError))
+        assert self.places(monkeypatch) == [image]
+
+    def test_without_owners_there_is_only_the_users_own(self, monkeypatch):
+        monkeypatch.setattr(_kernel_cache, "POSIX", False)
+        names = [name for name, *_ in self.places(monkeypatch, FASTEXP_CACHE_DIR="/c")]
+        assert names == ["own"]
+
+    def test_the_first_one_that_can_be_written_to_is_taken(self, tmp_path):
+        file = tmp_path / "file"
+        file.touch()
+        first = _kernel_cache.Place("first", file, is_saved_to=True)
+        read_only = _kernel_cache.Place("second", tmp_path / "a", is_saved_to=False)
+        third = _kernel_cache.Place("third", tmp_path / "b", is_saved_to=True)
+        places = [first, read_only, third]
+        folder = _kernel_cache.save(places, "target", "name", b"body", frozenset())
+        assert folder.parent == tmp_path / "b"
+        assert list(_kernel_cache.load(places, ["target"], "name", frozenset())) == [
+            (folder, b"body")
+        ]
+        assert _kernel_cache.save(places[:2], "target", "name", b"body", frozenset()) is None

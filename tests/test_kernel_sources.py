@@ -1,0 +1,92 @@
+"""Which files does a kernel depend on, however its imports are written?"""
+
+from __future__ import annotations
+
+import inspect
+import time
+
+import pytest
+
+from fastexp import _jit, _kernel_sources, _warmup
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """The folder of a package that stands in for this one."""
+    for name in ("__init__", "errors", "kernels/__init__", "kernels/a", "kernels/b"):
+        path = tmp_path / f"{name}.py"
+        path.parent.mkdir(exist_ok=True)
+        path.touch()
+    monkeypatch.setattr(_kernel_sources, "FOLDER", tmp_path)
+    monkeypatch.setattr(_kernel_sources, "STARTED", time.time_ns() + 10**12)
+    _kernel_sources._source.cache_clear()
+    yield tmp_path
+    _kernel_sources._source.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("from .a import f", {"kernels.a"}),
+        ("from .a import *", {"kernels.a"}),
+        ("from . import a", {"kernels.a"}),
+        ("from . import a as c, b", {"kernels.a", "kernels.b"}),
+        ("from . import name_of_the_package", set()),
+        ("from ..errors import E", {"errors"}),
+        ("from .. import errors", {"errors"}),
+        ("from fastexp.kernels.a import f", {"kernels.a"}),
+        ("from fastexp.kernels import a", {"kernels.a"}),
+        ("import fastexp.kernels.a as c", {"kernels.a"}),
+        ("def f():\n    from .a import f", {"kernels.a"}),
+        ("if f():\n    pass\nelse:\n    from .a import f", {"kernels.a"}),
+        ("try:\n    pass\nexcept OSError:\n    from .a import f", {"kernels.a"}),
+        ("match f():\n    case 1:\n        from .a import f", {"kernels.a"}),
+        ("class A:\n    with f(): from .a import g", {"kernels.a"}),
+        ("x = 1; from .a import (\n  f,  # )\n  g,\n)", {"kernels.a"}),
+        ("import numpy.linalg, os.path\nfrom json import loads", set()),
+        ("'from .a import f'", set()),
+    ],
+)
+def test_every_form_of_import(package, statement, expected):
+    (package / "kernels/tried.py").write_text(statement)
+    imported = _kernel_sources.sources("fastexp.kernels.tried").keys()
+    always = {"fastexp.kernels", "fastexp.kernels.tried"}
+    assert imported == always | {f"fastexp.{name}" for name in expected}
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("from .. import kernels", {"kernels.a", "kernels.b"}),
+        ("import fastexp.kernels as k", {"kernels.a", "kernels.b"}),
+        ("import fastexp.kernels.a", {"errors", "kernels.a", "kernels.b"}),
+    ],
+)
+def test_a_package_stands_for_every_module_in_it(package, statement, expected):
+    """`kernels.a.f` reaches a file that no import statement names."""
+    (package / "kernels/tried.py").write_text(statement)
+    imported = _kernel_sources.sources("fastexp.kernels.tried").keys()
+    always = {"fastexp", "fastexp.kernels", "fastexp.kernels.tried"}
+    assert imported | {"fastexp"} == always | {f"fastexp.{name}" for name in expected}
+
+
+@pytest.mark.parametrize("statement", ["from .nowhere import f", "from . import (", "\xff", "\0"])
+def test_what_cannot_be_followed_has_no_hash(package, statement):
+    (package / "kernels/tried.py").write_bytes(statement.encode("latin-1"))
+    assert _kernel_sources.source_hash.__wrapped__("fastexp.kernels.tried") is None
+    assert _kernel_sources.source_hash("numpy.linalg") is None
+
+
+def test_all_that_numba_compiles_into_a_kernel_is_among_them():
+    """Every function that a kernel names, and that these name, at whatever depth."""
+    _warmup.import_kernels()
+    for kernel in _jit.KERNELS.values():
+        modules = _kernel_sources.sources(kernel.function.__module__)
+        waiting, functions = [kernel.function], set()
+        while waiting:
+            function = waiting.pop()
+            functions.add(function)
+            values = inspect.getclosurevars(function).globals.values()
+            called = {getattr(v, "py_func", None) or getattr(v, "_defn", None) for v in values}
+            waiting += called - functions - {None}
+        assert {f.__module__ for f in functions} <= modules.keys(), kernel.name
