@@ -152,7 +152,7 @@ class TestStreams:
     def test_only_listed_rows_are_held(self):
         rows = arrow.opened(Stream(cases.table()), "rent", "town", None)
         call = arrow.release_call(cases.MEDIAN, "rent", "town", ["Oslo", "Rome"])
-        held = arrow.held(call, rows)
+        held = arrow.held(call, rows.parts)
         assert set(held["group"].to_pylist()) == {"Oslo", "Rome"}
         assert held.num_rows == sum(t in ("Oslo", "Rome") for t in cases.DATA["town"])
 

@@ -13,8 +13,10 @@ import polars as pl
 import pytest
 
 import fastexp as fx
+import fastexp.arrow
 import fastexp.dask
 import fastexp.duckdb
+import fastexp.frame
 import fastexp.pandas
 import fastexp.polars
 
@@ -112,6 +114,52 @@ class TestDuckDB:
                 answers.add(tuple(row[1] for row in found.fetchall()))
             assert len(answers) == 1
         assert (budget.spent, budget.charges) == (1.0, 1)
+
+
+class TestReading:
+    """What happens while rows are read depends on them: it is charged, and says nothing else."""
+
+    QUERY = "SELECT 'Oslo' AS town, error('secret')::DOUBLE AS rent"
+    HOW = {"by": "town", "groups": TOWNS}  # noqa: RUF012
+
+    @pytest.fixture
+    def failing(self):
+        def fail(_):
+            raise ValueError("secret")
+
+        rows = Source().frame()
+        mixed = rows.assign(rent=pd.Series([1.0, "secret"] * 50, dtype=object))
+        with duckdb.connect() as con:
+            yield [
+                (fx.duckdb.release, con.sql(self.QUERY)),
+                (fx.arrow.release, con.sql(self.QUERY)),
+                (fx.frame.release, con.sql(self.QUERY)),
+                (fx.arrow.release, mixed),
+                (fx.polars.release, pl.from_pandas(rows).lazy().map_batches(fail)),
+                (fx.dask.release, dd.from_map(fail, [0], meta=rows.iloc[:0])),
+            ]
+
+    def test_nothing_runs_before_the_charge(self, failing):
+        for release, rows in failing:
+            budget = fx.Budget(epsilon=0.5)
+            with pytest.raises(fx.BudgetExceeded):
+                release(rows, FINE, "rent", budget=budget, **self.HOW)
+
+    def test_failures_are_charged_and_their_messages_withheld(self, failing):
+        for release, rows in failing:
+            budget = fx.Budget(epsilon=1.0)
+            with pytest.raises(fx.InvalidRecords, match="engine failed to read") as told:
+                release(rows, FINE, "rent", budget=budget, **self.HOW)
+            assert told.value.__cause__ is told.value.__context__ is None
+            assert budget.remaining == 0.0
+
+    def test_a_connection_that_cannot_hold_answers_is_refused_before(self, budget):
+        with duckdb.connect() as con:
+            con.execute("SET python_enable_replacements=false")
+            rows = con.sql("SELECT 'Oslo' AS town, 1.0 AS rent")
+            with pytest.raises(fx.ParameterError, match="python_enable_replacements"):
+                fx.duckdb.release(rows, FINE, "rent", budget=budget, **self.HOW)
+        assert budget.spent == 0.0
 
 
 class TestKept:

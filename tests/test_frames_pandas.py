@@ -170,6 +170,28 @@ class TestGroupsOfTheData:
         assert found[by].dtype == pd.Series([], dtype=dtype).dtype
 
 
+class TestSeries:
+    """Of the core's verbs, which take columns of pandas as they are."""
+
+    def test_another_index_is_refused(self):
+        data, budget = nullable(), fx.Budget(epsilon=1.0)
+        for argument in ("by", "person"):
+            how = {"by": data["zip"], "groups": [30], "person": data["person"]}
+            how[argument] = how[argument][::-1]
+            with pytest.raises(ParameterError, match=f"^{argument} must have the same index"):
+                MEDIAN.release(data["rent"], budget=budget, **how)
+            with pytest.raises(ParameterError, match=f"^{argument} must have the same index"):
+                MEDIAN.sample(data["rent"], **how)
+        assert budget.spent == 0.0
+
+    def test_the_same_index_and_none_are_taken(self):
+        data = nullable()
+        how = {"groups": cases.ZIPS, "rng": 2}
+        want = core_sample(DATA, QUESTIONS["median-zip"], 2)
+        for by in (data["zip"], data["zip"].copy(), data["zip"].array, DATA["zip"]):
+            assert MEDIAN.sample(data["rent"], by=by, **how).tolist() == want
+
+
 class TestBudget:
     def test_it_is_charged_once(self):
         budget, data = fx.Budget(epsilon=2.5), nullable()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any
 
@@ -50,8 +49,9 @@ def release(
     ----------
     frame
         A frame of Polars (also lazy), pandas or pyarrow; an eager frame of another kind that
-        narwhals knows, as of Modin, if narwhals is installed; or whatever has
-        ``__arrow_c_stream__``, as relations of DuckDB.
+        narwhals knows, as of Modin, if narwhals is installed; a
+        relation of DuckDB; or whatever has ``__arrow_c_stream__``, whose columns are known, and
+        refused, only when it is read, after the charge.
     mechanism
         A mechanism of numbers (`fastexp.Median`, `Quantile`, `Price`, ...) or `MostCommon`.
     column, by, person : str
@@ -59,11 +59,17 @@ def release(
     groups : sequence of int or str
         The public list of groups to answer, without repetition. ``"from-data"`` takes those
         that the data have, which are private: with a `PrivacyWarning`.
-    max_groups, max_rows, membership, label, budget, nan, threads
-        As of `fastexp.Median.release`; label is ``"{column} by {by}"`` by default.
+    max_groups, max_rows, membership, nan, threads
+        As of `fastexp.Median.release`.
     key : ReleaseKey, optional
-        Repeats the answers of the same question. Whether `by` and `person` are integers or
-        text is part of the question, and a retry is charged to a budget again.
+        The same key, label, mechanism, group and records repeat their answer, in all engines.
+        Whether `by` and `person` are integers or text is part of the question.
+    label : str, optional
+        What the release is called; with `budget` or `key`. A `Budget.file` keeps its answers
+        under this name, and the same question in any engine gives them again, without a charge
+        or a look at the rows. With a key the default is ``"{column} by {by}"``.
+    budget : Budget, optional
+        Is charged ``mechanism.total(groups=True, ...)`` before a row is read; never refunded.
     name : str, optional
         What the column of answers is called; default: as `column`.
 
@@ -159,28 +165,23 @@ def opened(frame: Any, column: Any, by: Any, person: Any, name: Any) -> Finish:
         wanted(eager.columns, column, by, person)
         return lambda call: _by_narwhals(eager, call, column, by, person, answer)
     other = ParameterTypeError(FRAMES.format(described(frame)))
-    if not hasattr(type(frame), "__arrow_c_stream__") and not _is_arrow(frame):
+    streams_data = hasattr(type(frame), "__arrow_c_stream__") or _is_arrow(frame)
+    if not streams_data or hasattr(frame, "dtype"):  # of one column: a series
         raise other
     if find_spec("pyarrow") is not None:
-        import pyarrow as pa
-
         from . import arrow
 
-        rows = None
-        with suppress(pa.ArrowInvalid, pa.ArrowTypeError):  # a stream of one column
-            rows = arrow.opened(frame, column, by, person)
-        if rows is None:
-            raise other
+        rows = arrow.opened(frame, column, by, person)
         return lambda call: arrow.answered(call, rows, by, answer)
     from . import streams
 
-    columns = streams.opened(frame, column, by, person)
-    return lambda call: streams.answered(call, columns, by, answer)
+    return lambda call: streams.answered(call, frame, column, by, person, answer)
 
 
 def own_module(frame: Any) -> Any:
-    """The module for frames of Polars or pandas; neither is imported for it."""
+    """The module for frames of Polars, pandas or DuckDB, none of which is imported for it."""
     polars, pandas = sys.modules.get("polars"), sys.modules.get("pandas")
+    duckdb = sys.modules.get("duckdb")
     if polars is not None and isinstance(frame, (polars.DataFrame, polars.LazyFrame)):
         from . import polars as own
 
@@ -189,6 +190,12 @@ def own_module(frame: Any) -> Any:
         from . import pandas as other
 
         return other
+    if duckdb is None or find_spec("pyarrow") is None:
+        return None
+    if isinstance(frame, duckdb.DuckDBPyRelation):
+        from . import duckdb as third
+
+        return third
     return None
 
 

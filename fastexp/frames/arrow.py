@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,8 +44,9 @@ def release(
     Parameters
     ----------
     frame : pyarrow.Table, RecordBatch or RecordBatchReader, or any Arrow stream
-        Anything with `__arrow_c_stream__` (Polars, pandas and DuckDB have it). Of a reader or
-        stream, which is read once, only the rows of listed groups are held.
+        Anything with `__arrow_c_stream__`. Of a reader or stream, which is read once, only the
+        rows of listed groups are held. The columns of a stream are known, and refused, only
+        when it is read, after the charge.
     mechanism
         A mechanism of numbers (`Median`, `Quantile`, `Price`, ...) or `MostCommon`.
     column : str
@@ -63,12 +64,14 @@ def release(
     max_groups, max_rows, membership, nan, threads
         As of `Median.release`.
     key : ReleaseKey, optional
-        Repeats the answers of the same question. Whether `by` and `person` are integers or
-        text is part of the question, and a retry is charged to a budget again.
+        The same key, label, mechanism, group and records repeat their answer, in all engines.
+        Whether `by` and `person` are integers or text is part of the question.
     label : str, optional
-        Names the query; default ``"{column} by {by}"``, as in all engines.
+        What the release is called; with `budget` or `key`. A `Budget.file` keeps its answers
+        under this name, and the same question in any engine gives them again, without a charge
+        or a look at the rows. With a key the default is ``"{column} by {by}"``.
     budget : Budget, optional
-        Is charged before the rows are looked at, and never refunded.
+        Is charged ``mechanism.total(groups=True, ...)`` before a row is read; never refunded.
     name : str, optional
         What the column of answers is called; default: `column`.
 
@@ -83,7 +86,9 @@ def release(
     ParameterTypeError, ParameterError
         If an argument is outside its range or of the wrong type, or a column is not there.
     BudgetExceeded
-        If the rest of the budget does not cover it: nothing is drawn or charged.
+        If the rest of the budget does not cover it: nothing is read or charged.
+    BudgetError
+        If the label was given to another question, or the file cannot be used.
     InvalidRecords
         If a record is missing and nan="raise". A budget is charged before.
 
@@ -157,39 +162,51 @@ def sample(
 
 
 class Rows(NamedTuple):
-    """Tables of two or three columns: records, groups, persons."""
+    """Tables of two or three columns: records, groups, persons; at least one table."""
 
     column: str  # what that of records is called in the frame
     parts: Iterable[pa.Table]
-    schema: pa.Schema
+    schema: pa.Schema | None  # None: not known before the parts begin
     once: bool  # parts come from a stream: hold of them what is needed
 
 
 def opened(frame: Any, column: str, by: str, person: str | None) -> Rows:
-    """The columns of a frame, before a row of it is read."""
+    """The columns of a frame, before a row of it is read.
+
+    What is known only as a stream is not asked for it yet: its producer may run a query then.
+    """
     if isinstance(frame, pa.RecordBatch):
         frame = pa.Table.from_batches([frame])
-    elif not isinstance(frame, (pa.Table, pa.RecordBatchReader)):
-        if not hasattr(type(frame), "__arrow_c_stream__"):
-            raise ParameterTypeError(
-                f"frame must be an Arrow table or stream, got {checks.described(frame)}"
-            )
-        frame = pa.RecordBatchReader.from_stream(frame)
-    index = places(frame.schema.names, column, by, person)
-    kinds = [frame.schema.field(i).type for i in index]
-    schema = pa.schema(list(zip(NAMES[: len(kinds)], kinds, strict=True)))
-    chosen = ([part.column(i) for i in index] for part in parts_of(frame))
-    return Rows(
-        column,
-        (pa.table(columns, schema=schema) for columns in chosen),
-        schema,
-        once=not isinstance(frame, pa.Table),
-    )
+    if isinstance(frame, pa.Table):
+        chosen, schema = _chosen(frame.schema, column, by, person)
+        whole = pa.table([frame.column(i) for i in chosen], schema=schema)
+        return Rows(column, iter([whole]), schema, once=False)
+    if isinstance(frame, pa.RecordBatchReader):
+        _, schema = _chosen(frame.schema, column, by, person)
+        return Rows(column, _parts(frame, column, by, person), schema, once=True)
+    if not hasattr(type(frame), "__arrow_c_stream__"):
+        raise ParameterTypeError(
+            f"frame must be an Arrow table or stream, got {checks.described(frame)}"
+        )
+    return Rows(column, _parts(frame, column, by, person), None, once=True)
 
 
-def parts_of(frame: pa.Table | pa.RecordBatchReader) -> Iterable[Any]:
-    """The whole, or batch after batch."""
-    return [frame] if isinstance(frame, pa.Table) else frame
+def _parts(stream: Any, column: str, by: str, person: str | None) -> Iterator[pa.Table]:
+    """A table without rows, then batch after batch."""
+    reader = pa.RecordBatchReader.from_stream(stream)
+    chosen, schema = _chosen(reader.schema, column, by, person)
+    yield schema.empty_table()
+    for batch in reader:
+        yield pa.table([batch.column(i) for i in chosen], schema=schema)
+
+
+def _chosen(
+    whole: pa.Schema, column: str, by: str, person: str | None
+) -> tuple[list[int], pa.Schema]:
+    """Where the columns are, and their types."""
+    index = places(whole.names, column, by, person)
+    kinds = [whole.field(i).type for i in index]
+    return index, pa.schema(list(zip(NAMES[: len(kinds)], kinds, strict=True)))
 
 
 def places(present: list[str], column: str, by: str, person: str | None) -> list[int]:
@@ -208,18 +225,24 @@ def places(present: list[str], column: str, by: str, person: str | None) -> list
 
 def answered(call: Call, rows: Rows, by: str, name: str) -> pa.Table:
     """Groups and answers."""
+    schema = rows.schema
 
     def columns(table: pa.Table) -> Columns:
+        kind = table.schema.field(0).type
+        tests = pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_null
+        checks.numbers(call.mechanism, rows.column, any(test(kind) for test in tests), kind)
         records, *others = table.columns
         return Columns(plain(records), *others)
 
     def read() -> Columns:
-        return columns(held(call, rows) if rows.once else next(iter(rows.parts)))
+        nonlocal schema
+        table = held(call, rows.parts) if rows.once else next(iter(rows.parts))
+        schema = schema or table.schema
+        return columns(table)
 
-    record, kind = rows.schema.field(0).type, rows.schema.field(1).type
-    tests = pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_null
-    checks.numbers(call.mechanism, rows.column, any(test(record) for test in tests), record)
-    labels, answers = call.answers(columns(rows.schema.empty_table()), read)
+    empty = None if schema is None else columns(schema.empty_table())
+    labels, answers = call.answers(empty, read)
+    kind = pa.string() if schema is None else schema.field(1).type
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     text = call.of_text(labels, not pa.types.is_integer(kind))
@@ -227,10 +250,10 @@ def answered(call: Call, rows: Rows, by: str, name: str) -> pa.Table:
     return pa.table([keys, answer_column(call, answers)], names=[by, name])
 
 
-def held(call: Call, rows: Rows) -> pa.Table:
+def held(call: Call, parts: Iterable[pa.Table]) -> pa.Table:
     """The rows of listed groups of a stream; their groups as numbers of the list's."""
-    kept, codes = [rows.schema.empty_table()], [np.zeros(0, np.int32)]
-    for part in rows.parts:
+    kept, codes = [], [np.zeros(0, np.int32)]
+    for part in parts:
         if call.names is not None:
             found = codes_of(part.column(1), call.names)
             known = found >= 0

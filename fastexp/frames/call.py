@@ -19,9 +19,11 @@ from .._randomness import SampleKey, make_key
 from .._release_key import ReleaseKey
 from .._typing import Membership
 from ..budget import Budget, once
-from ..errors import ParameterTypeError, PrivacyWarning
+from ..errors import FastexpError, InvalidRecords, ParameterTypeError, PrivacyWarning
 from ..grouped import verbs
 from ..grouped.request import Request, check_key, is_from_data
+
+UNREAD = "records: the engine failed to read the rows; why is in its error when it reads them alone"
 
 
 class Columns(NamedTuple):
@@ -91,7 +93,7 @@ class Call:
         request, names = self.request, (self.column, self.request.by, self.request.person or "")
 
         def draw() -> Any:
-            columns = read()
+            columns = _read(read)
             query = f"{self.column} by {request.by}" if self.label is None else self.label
             rows = request._replace(by=columns.groups, person=columns.persons)
             told = self.key, query, self.threads, self.nan
@@ -116,6 +118,19 @@ class Call:
             codes_of(empty.groups, self.names)
         if empty.persons is not None:
             distinct(empty.persons, "person")
+
+
+def _read(read: Callable[[], Columns]) -> Columns:
+    """All rows; the engine's own errors may hold data, and are withheld."""
+    try:
+        columns = read()
+    except FastexpError:
+        raise
+    except Exception:
+        columns = None
+    if columns is None:  # outside the handler: the error is no context of ours
+        raise InvalidRecords(UNREAD)
+    return columns
 
 
 def release_call(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 from duckdb import CatalogException, ColumnExpression, DuckDBPyRelation
@@ -13,7 +13,7 @@ from .._typing import Membership
 from ..budget import Budget
 from ..errors import ParameterError, ParameterTypeError
 from . import arrow, checks
-from .call import release_call, sample_call
+from .call import Call, release_call, sample_call
 
 REPLACEMENTS = "python_enable_replacements must be on in DuckDB, as it is by default"
 
@@ -60,12 +60,14 @@ def release(
     max_groups, max_rows, membership, nan, threads
         As of `Median.release`.
     key : ReleaseKey, optional
-        Repeats the answers of the same question. Whether `by` and `person` are integers or
-        text is part of the question, and a retry is charged to a budget again.
+        The same key, label, mechanism, group and records repeat their answer, in all engines.
+        Whether `by` and `person` are integers or text is part of the question.
     label : str, optional
-        Names the query; default ``"{column} by {by}"``, as in all engines.
+        What the release is called; with `budget` or `key`. A `Budget.file` keeps its answers
+        under this name, and the same question in any engine gives them again, without a charge
+        or a look at the rows. With a key the default is ``"{column} by {by}"``.
     budget : Budget, optional
-        Is charged before the rows are looked at, and never refunded.
+        Is charged ``mechanism.total(groups=True, ...)`` before a row is read; never refunded.
     name : str, optional
         What the column of answers is called; default: `column`.
 
@@ -81,7 +83,9 @@ def release(
     ParameterTypeError, ParameterError
         If an argument is outside its range or of the wrong type, or a column is not there.
     BudgetExceeded
-        If the rest of the budget does not cover it: nothing is drawn or charged.
+        If the rest of the budget does not cover it: nothing is read or charged.
+    BudgetError
+        If the label was given to another question, or the file cannot be used.
     InvalidRecords
         If a record is missing and nan="raise". A budget is charged before.
 
@@ -100,13 +104,12 @@ def release(
     >>> found.select("city").fetchall()
     [('Rome',), ('Bern',)]
     """
-    rows = read(relation, column, by, person)
-    shown = checks.result_name(column, by, name)
+    place = place_of(relation, column, by, person, name)
     limits: Any = {"person": person, "max_groups": max_groups, "max_rows": max_rows}
     told: Any = {"membership": membership, "key": key, "label": label, "budget": budget}
     how: Any = {"nan": nan, "threads": threads}
     call = release_call(mechanism, column, by, groups, **limits, **told, **how)
-    return related(relation, arrow.answered(call, rows, by, shown))
+    return answered(relation, call, place)
 
 
 def sample(
@@ -147,34 +150,49 @@ def sample(
     ParameterTypeError, ParameterError, InvalidRecords
         As of `release`, and for `size` and `rng`.
     """
-    rows = read(relation, column, by, person)
-    shown = checks.result_name(column, by, name)
+    place = place_of(relation, column, by, person, name)
     limits: Any = {"person": person, "max_groups": max_groups, "max_rows": max_rows}
     how: Any = {"size": size, "rng": rng, "nan": nan, "threads": threads}
     call = sample_call(mechanism, column, by, groups, **limits, **how)
-    return related(relation, arrow.answered(call, rows, by, shown))
+    return answered(relation, call, place)
 
 
-def read(relation: Any, column: str, by: str, person: str | None) -> arrow.Rows:
-    """The columns of a relation as a stream, which is not begun yet."""
+class Place(NamedTuple):
+    """The columns of a call, not read yet, and those of its result."""
+
+    rows: arrow.Rows
+    by: str
+    name: str
+
+
+def place_of(relation: Any, column: str, by: str, person: str | None, name: Any) -> Place:
+    """Check the relation and the names of columns."""
     if not isinstance(relation, DuckDBPyRelation):
         raise ParameterTypeError(
             f"relation must be a DuckDBPyRelation, got {checks.described(relation)}"
         )
     index = arrow.places(relation.columns, column, by, person)
+    answer = checks.result_name(column, by, name)
     names = [relation.columns[i] for i in index]
     pairs = zip(names, arrow.NAMES, strict=False)
     chosen = relation.select(*[ColumnExpression(a).alias(b) for a, b in pairs])
     schema = chosen.limit(0).to_arrow_table().schema
 
     def parts() -> Iterator[pa.Table]:  # only when the budget is charged does the query run
+        yield schema.empty_table()
         for batch in chosen.to_arrow_reader():
             yield pa.Table.from_batches([batch])
 
-    return arrow.Rows(column, parts(), schema, once=True)
+    return Place(arrow.Rows(column, parts(), schema, once=True), by, answer)
 
 
-def related(relation: DuckDBPyRelation, table: pa.Table) -> DuckDBPyRelation:
+def answered(relation: DuckDBPyRelation, call: Call, place: Place) -> DuckDBPyRelation:
+    """A row for each group."""
+    _related(relation, pa.table({"probe": [0]}))  # that it works must not be found out too late
+    return _related(relation, arrow.answered(call, *place))
+
+
+def _related(relation: DuckDBPyRelation, table: pa.Table) -> DuckDBPyRelation:
     """A table as a relation on another one's connection, which alone knows it."""
     fastexp_private_answers = table  # noqa: F841  # DuckDB finds it by the variable's name
     query = "SELECT * FROM fastexp_private_answers"

@@ -63,12 +63,13 @@ def release(
         Whether it is public who is in which group: what a budget is charged.
     key : ReleaseKey, optional
         The same key, label, mechanism, group and records repeat their answer, in all engines.
-        Whether `by` and `person` are integers or text is part of the question, and a retry is
-        charged to a budget again.
+        Whether `by` and `person` are integers or text is part of the question.
     label : str, optional
-        Names the query; default ``"{column} by {by}"``.
+        What the release is called; with `budget` or `key`. A `Budget.file` keeps its answers
+        under this name, and the same question in any engine gives them again, without a charge
+        or a look at the rows. With a key the default is ``"{column} by {by}"``.
     budget : Budget, optional
-        Is charged ``mechanism.total(groups=True, ...)`` before a row is read.
+        Is charged ``mechanism.total(groups=True, ...)`` before a row is read; never refunded.
     nan : {"raise", "drop", "lower", "upper"}
         What to do with records that are missing or NaN.
     threads : int
@@ -88,7 +89,9 @@ def release(
     ParameterTypeError, ParameterError
         If parameters, or the types of columns, are wrong.
     BudgetExceeded
-        If the rest of the budget does not cover it.
+        If the rest of the budget does not cover it: nothing is read or charged.
+    BudgetError
+        If the label was given to another question, or the file cannot be used.
     InvalidRecords
         If a record is missing and nan="raise". A budget is charged before.
 

@@ -52,10 +52,7 @@ class FrameAccessor:
             The public list of groups to answer, or ``"from-data"``, with a `PrivacyWarning`.
         person : str, optional
             The column that says whose each row is, of whom `max_groups` and `max_rows` count.
-        key : ReleaseKey, optional
-            Repeats the answers of the same question. Whether `by` and `person` are integers or
-            text is part of the question, and a retry is charged to a budget again.
-        max_groups, max_rows, membership, label, budget, nan, threads, name
+        max_groups, max_rows, membership, key, label, budget, nan, threads, name
             As for `fastexp.pandas.release`, which says more of all of them.
 
         Returns

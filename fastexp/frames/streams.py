@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -16,22 +15,14 @@ from .call import Call, Columns
 OTHER = "columns of an Arrow stream must be of integers, floats or text, got another type"
 
 
-def opened(frame: Any, column: Any, by: Any, person: Any) -> Iterator[list[_arrow.Column]]:
-    """Batches of the columns of records, groups and persons, of which none is read yet."""
-    names = [column, by] if person is None else [column, by, person]
-    for argument, name in zip(("column", "by", "person"), names, strict=False):
-        if not isinstance(name, str):
-            kind = type(name).__name__
-            raise ParameterTypeError(f"{argument} must be a column's name, got {kind}")
-    return _arrow.table(frame, names, "frame")
-
-
 def answered(
-    call: Call, batches: Iterator[list[_arrow.Column]], by: str, name: str
+    call: Call, frame: Any, column: str, by: str, person: str | None, name: str
 ) -> dict[str, AnyArray]:
-    """Groups and answers."""
+    """Groups and answers. Only after the charge is the frame asked for its stream."""
+    names = [column, by] if person is None else [column, by, person]
 
     def read() -> Columns:
+        batches = _arrow.table(frame, names, "frame")
         return Columns(*[_joined(list(chunks)) for chunks in zip(*batches, strict=True)])
 
     labels, found = call.answers(None, read)

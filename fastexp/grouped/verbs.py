@@ -40,6 +40,7 @@ def release(
     check_rounding()
     workers, asked = _validate.threads(threads), request.checked()
     check_key(key, label, budget)
+    _aligned(records, asked)
     records, asked = ragged(records, asked)
     rows = 1 if asked.offsets is None else asked.offsets.size - 1
     question = asked.question(mechanism, rows, disjoint, membership, nan, label)
@@ -81,6 +82,7 @@ def sample(
     check_rounding()
     workers, draws, asked = _validate.threads(threads), _validate.size(size), request.checked()
     seed = make_key(rng)
+    _aligned(records, asked)
     records, asked = ragged(records, asked)
     chooser = _chooser(mechanism, None, None, seed)
     how = nan, mechanism._read, mechanism._place, chooser, workers
@@ -91,6 +93,18 @@ def sample(
     chosen = found[:, 0] if draws is None else found
     answers = _answers(mechanism, names, chosen, asked, released=False)
     return tuple(answers) if is_from_data(asked.groups) else answers
+
+
+def _aligned(records: Any, request: Request) -> None:
+    """Refuse series of pandas whose rows are others by their index than by their order."""
+    index: Any = getattr(records, "index", None)
+    for argument, keys in (("by", request.by), ("person", request.person)):
+        other: Any = getattr(keys, "index", None)
+        if hasattr(index, "equals") and hasattr(other, "equals") and not index.equals(other):
+            raise ParameterError(
+                f"{argument} must have the same index as the records: bring them into one order, "
+                "or write .to_numpy()"
+            )
 
 
 def _chooser(mechanism: Any, key: Any, label: Any, seed: Any) -> Callable[[], bytes]:
