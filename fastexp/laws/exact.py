@@ -64,10 +64,11 @@ def _parts(x: AnyArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _two_sum(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """a + b as a double, and what is lost, exactly (Knuth)."""
+    """a + b as a double, and what is lost, exactly (Knuth); nothing of what is infinite."""
     total = a + b
     part = total - a
-    return total, (a - (total - part)) + (b - part)
+    lost = (a - (total - part)) + (b - part)
+    return total, np.where(np.isfinite(total), lost, 0.0)
 
 
 def differences(a: AnyArray, b: AnyArray) -> FloatArray:
