@@ -48,6 +48,20 @@ def found(run: Run, *arguments: object) -> dict[str, Any]:
 # ---- releases ----
 
 
+def test_numbers_count_at_the_nearest_point(run: Run, tmp_path: Path) -> None:
+    """49.5 at 50 on a grid of 25s, of a file and of groups; as a bid, at 25."""
+    path = tmp_path / "numbers.csv"
+    path.write_text("x,g\n" + "49,a\n49.5,a\n50.1,b\n" * 100)
+    grid = [*CERTAIN, "--bounds", 0, 100, "--grid", "0,25,50,75,100"]
+    assert run("median", path, "--column", "x", *grid)[1] == "50\n"
+    groups = run("median", path, "--column", "x", "--by", "g", "--groups", "a,b", *grid)[1]
+    assert groups.split() == ["g", "x", "a", "50", "b", "50"]
+    prices = [*CERTAIN, "--bounds", 0, 50, "--grid", "0,25,50"]
+    low = tmp_path / "bids.csv"
+    low.write_text("x\n" + "49.5\n" * 100)
+    assert run("price", low, "--column", "x", *prices)[1] == "25\n"
+
+
 def test_a_release_is_all_of_stdout(run: Run, ages) -> None:
     code, out, err = run("median", *ages, *CERTAIN)
     assert (code, out) == (0, "37\n")
