@@ -65,17 +65,10 @@ KINDS = [plain, nullable, python_strings, arrow, categories, objects]
 kinds = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 
 
-def readable(kind, q):
-    """Records as objects are refused by mechanisms of numbers, as by the core."""
-    return kind is not objects or q.column in ("rent", "nans", "drink") or "drink" in q.label
-
-
 class TestFrames:
     @kinds
     @every
     def test_a_keyed_release_is_the_cores(self, kind, q):
-        if not readable(kind, q):
-            pytest.skip("records of objects")
         how = {"by": q.by, "groups": q.groups, "key": KEY, **q.how}
         found = kind().fx.release(q.mechanism, q.column, **how)
         assert list(found.columns) == [q.by, q.column]
@@ -85,8 +78,6 @@ class TestFrames:
     @kinds
     @every
     def test_a_seeded_sample_is_the_cores(self, kind, q):
-        if not readable(kind, q):
-            pytest.skip("records of objects")
         for size in (None, 3):
             how = {"by": q.by, "groups": q.groups, "size": size, "rng": 5, **q.how}
             found = fxpd.sample(kind(), q.mechanism, q.column, **how)

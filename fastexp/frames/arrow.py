@@ -50,7 +50,8 @@ def release(
     mechanism
         A mechanism of numbers (`Median`, `Quantile`, `Price`, ...) or `MostCommon`.
     column : str
-        The records: one number (or label) a person. Decimals are read as float64.
+        The records: one number (or label) a person. Decimals are read as the
+        nearest float64.
     by : str
         The group of each record: integers or text, also as a dictionary. Rows of groups that
         are not in `groups`, and of none (null), are left out.
@@ -231,8 +232,7 @@ def answered(call: Call, rows: Rows, by: str, name: str) -> pa.Table:
         kind = table.schema.field(0).type
         tests = pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_null
         checks.numbers(call.mechanism, rows.column, any(test(kind) for test in tests), kind)
-        records, *others = table.columns
-        return Columns(plain(records), *others)
+        return Columns(*table.columns)
 
     def read() -> Columns:
         nonlocal schema
@@ -267,12 +267,6 @@ def held(call: Call, parts: Iterable[pa.Table]) -> pa.Table:
     labels = pa.array(call.names.labels(), pa.string() if call.names.text else pa.int64())
     group = pa.DictionaryArray.from_arrays(np.concatenate(codes), labels)
     return whole.set_column(1, "group", group)
-
-
-def plain(records: Any) -> Any:
-    """Decimals, which kernels do not read, as floats."""
-    kind = records.type
-    return records.cast(pa.float64()) if pa.types.is_decimal(kind) else records
 
 
 def answer_column(call: Call, answers: Any) -> pa.Array:
