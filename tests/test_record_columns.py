@@ -107,6 +107,7 @@ def answers(mechanism, records, nan="raise"):
     return drawn.tolist(), grouped.tolist(), offset.tolist(), released
 
 
+@pytest.mark.engines
 @pytest.mark.parametrize("mechanism", MECHANISMS, ids=lambda m: type(m).__name__)
 def test_floats_of_every_form(mechanism):
     expected, law = answers(mechanism, PLAIN), mechanism.law(PLAIN)
@@ -116,6 +117,7 @@ def test_floats_of_every_form(mechanism):
         mechanism.release(records)
 
 
+@pytest.mark.engines
 @pytest.mark.parametrize("mechanism", MECHANISMS, ids=lambda m: type(m).__name__)
 def test_money(mechanism):
     expected, law = answers(mechanism, PLAIN), mechanism.law(PLAIN)
@@ -124,6 +126,7 @@ def test_money(mechanism):
         assert mechanism.law(records) == law
 
 
+@pytest.mark.engines
 def test_integers_keep_their_digits():
     mechanism = fx.Median(1.0, bounds=(2**62, 2**62 + 40), step=1)
     values = [2**62 + x for x in (3, 38, 12, 7, 20, 39, 12)]
@@ -140,6 +143,7 @@ def test_integers_keep_their_digits():
         assert mechanism.law(records) == law
 
 
+@pytest.mark.engines
 @pytest.mark.parametrize("nan", ["drop", "lower", "upper"])
 def test_missing_records_of_every_form(nan):
     """Whatever is missing, the others keep their digits, and a bound is a bound."""
@@ -265,6 +269,7 @@ WRONG = {
 }
 
 
+@pytest.mark.engines
 @pytest.mark.parametrize("name", WRONG)
 def test_what_is_no_number_is_refused_by_its_type(name):
     records, got = WRONG[name]
@@ -285,6 +290,7 @@ def test_what_is_no_number_is_refused_by_its_type(name):
         assert "7341" not in str(caught.value)
 
 
+@pytest.mark.engines
 def test_a_frame_and_lists_of_text_are_refused_precisely():
     frame = pl.DataFrame({"rent": PLAIN})
     for call in (MEDIAN.release, MEDIAN.sample, MEDIAN.law):
@@ -334,6 +340,7 @@ def test_only_the_type_is_looked_at_before_a_budget_is_charged():
     assert budget.spent == 0
 
 
+@pytest.mark.engines
 class TestLabels:
     """Of the most common value: the same columns without groups as with them."""
 
@@ -382,6 +389,7 @@ class TestLabels:
             assert halves.law(column) == halves.law([0.5, 2.0, 0.5])
 
 
+@pytest.mark.engines
 class TestUtilities:
     MECHANISM = fx.Exponential(1.0, 1.0)
 
@@ -440,6 +448,7 @@ class TestUtilities:
             self.MECHANISM.law(utilities)
 
 
+@pytest.mark.engines
 def test_money_is_the_nearest_double_in_every_engine():
     """0.35 lies half-way, at the point of even index; the next double would not."""
     towns, money = ["Oslo"] * 9, [Decimal("0.35")] * 9
