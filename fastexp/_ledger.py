@@ -122,10 +122,10 @@ class File:
                     "the process was forked while it drew: the release belongs to its parent"
                 )
             try:
-                if failure is None:
-                    return self._settle(label, text)
-                self._settle(label, None)
-                raise failure
+                known = self._settle(label, text)
+                if failure is not None and known.state == USED_UP:
+                    raise failure
+                return self._kept(known)
             finally:
                 failure = None  # it holds this frame, and with it the records
 
@@ -142,8 +142,11 @@ class File:
             raise BudgetError("the charge is lost: please report this")
         return self._same(known, question)
 
-    def _settle(self, label: str, text: str | None) -> Any:
-        """Keep answers, or (None) that the release failed, before anybody is told."""
+    def _settle(self, label: str, text: str | None) -> Charge:
+        """Keep answers, or (None) that the release failed, before anybody is told.
+
+        Unless somebody did so before, who came by another name of the file: then that counts.
+        """
         try:
             line = self._line(label, text)
             with _files.locked(self.path, write=True) as handle:
@@ -160,11 +163,7 @@ class File:
                 "charged, but its answers could not be kept and nobody has seen them: the same "
                 "call with this label gives answers without a further charge"
             ) from None
-        if known.state == ANSWERED:
-            return self._kept(known)
-        if text is not None:  # another one failed, through another name of the file
-            raise self._used_up(label)
-        return None
+        return known
 
     def _line(self, label: str, text: str | None) -> bytes:
         if text is None:
@@ -297,7 +296,7 @@ def create(path: str, terms: Terms) -> bool:
 INTERRUPTED = (KeyboardInterrupt, SystemExit, GeneratorExit)
 
 
-def _drawn(draw: Callable[[], Any], width: int) -> tuple[str, BaseException | None]:
+def _drawn(draw: Callable[[], Any], width: int) -> tuple[str, None] | tuple[None, BaseException]:
     """The answers as text, or how drawing them failed.
 
     What interrupts from outside is no failure: it says nothing of the records, and leaves the
@@ -308,7 +307,7 @@ def _drawn(draw: Callable[[], Any], width: int) -> tuple[str, BaseException | No
     except INTERRUPTED:
         raise
     except BaseException as error:
-        return "", error
+        return None, error
 
 
 def _sealed(data: bytes, key: bytes) -> bytes:

@@ -7,13 +7,14 @@ import json
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp import Budget, BudgetError, BudgetExceeded, _draw, release_key
+from fastexp import Budget, BudgetError, BudgetExceeded, _draw, _files, _ledger, release_key
 from fastexp._question import Question
 from fastexp.budget import once
 from fastexp.errors import InvalidRecords, InvalidUtilities, ParameterError, ParameterTypeError
@@ -353,6 +354,51 @@ def test_a_label_within_the_draw_of_another_is_refused(budget):
         with pytest.raises(BudgetError, match="cannot be made while another one draws"):
             once(budget, outer, question, lambda name=inner: once(budget, name, question, never))
     MEDIAN.release(AGES, budget=budget, label="later")
+
+
+@pytest.mark.parametrize("first", ["answers", "fails"])
+@pytest.mark.parametrize("second", ["answers", "fails"])
+def test_the_first_to_end_counts_also_without_a_common_lock(budget, monkeypatch, first, second):
+    """As where two hosts do not see each other's locks: one charge, one outcome."""
+    monkeypatch.setattr(_ledger.File, "_alone", lambda *_: nullcontext())
+    question = Question(MEDIAN)
+
+    def outcome(way, number):
+        if way == "fails":
+            raise InvalidRecords(f"{number} is missing")
+        return number
+
+    def late():
+        with nullcontext() if first == "answers" else pytest.raises(InvalidRecords, match="1 is"):
+            assert once(budget, "q", question, lambda: outcome(first, 1)) == 1
+        return outcome(second, 2)
+
+    if first == "answers":
+        assert once(budget, "q", question, late) == 1
+    else:
+        missing = "2 is missing" if second == "fails" else "label 'q' is used up"
+        with pytest.raises((InvalidRecords, BudgetError), match=missing):
+            once(budget, "q", question, late)
+    assert budget.charges == 1
+    assert len(budget.log()) == 1
+
+
+def test_locks_exclude_each_other_though_their_files_go(tmp_path):
+    path, inside, most = str(tmp_path / "lock"), [], []
+
+    def hold(_):
+        for _ in range(20):
+            with _files.alone(path):
+                inside.append(1)
+                most.append(len(inside))
+                threading.Event().wait(0.0005)
+                inside.pop()
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(hold, range(6)))
+    assert len(most) == 120
+    assert set(most) == {1}
+    assert list(tmp_path.iterdir()) == []
 
 
 # ---- answers in a file of their own ----

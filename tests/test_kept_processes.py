@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import signal
+import stat
 import subprocess
 import sys
 import threading
@@ -107,6 +108,41 @@ def settled(path: Path, draw: Callable[[], list[int]], told: str) -> None:
     assert Budget.file(path).spent == 0.1
     locks = list(path.parent.glob(".budget-*.lock"))  # of one who died with it; they hold nothing
     assert [lock.stat().st_size for lock in locks] in ([], [0])
+
+
+@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+def test_each_step_is_on_disk_before_the_next(path, monkeypatch, size):
+    """The charge before the draw, the answers before they are returned, a file before its name."""
+    steps = []
+
+    def watched(name):
+        real = getattr(os, name)
+
+        def call(handle, *more):
+            folder = name == "fsync" and stat.S_ISDIR(os.fstat(handle).st_mode)
+            steps.append("folder" if folder else name)
+            return real(handle, *more)
+
+        monkeypatch.setattr(os, name, call)
+
+    for name in WRITING:
+        watched(name)
+    answers = ask(path, lambda: steps.append("draw") or drawing(size)())
+    line, beside = ["write", "fsync"], ["write", "fsync", "link", "folder"]
+    assert steps == line + ["draw"] + (beside if size > 3 else []) + line
+    assert len(answers) == size
+
+
+@pytest.mark.parametrize("step", [1, 2])
+def test_a_line_that_was_cut_off_was_never_there(path, step):
+    """Whatever the disk has of the last line after a power failure."""
+    ask(path, drawing(3))
+    lines = path.read_bytes().splitlines(keepends=True)
+    before, line = b"".join(lines[:step]), lines[step]
+    for kept in range(0, len(line), 7):
+        for torn in (line[:kept], line[:kept] + bytes(len(line) - kept)):
+            path.write_bytes(before + torn)
+            settled(path, drawing(3), "")
 
 
 def test_killed_at_every_step(path, draw, tmp_path):
@@ -270,8 +306,11 @@ def heard(children: list[tuple[int, int]]) -> list[str]:
     return said
 
 
-def slow(size: int) -> Callable[[], list[int]]:
+def slow(size: int, note: Path | None = None) -> Callable[[], list[int]]:
     def draw():
+        if note is not None:
+            with note.open("a") as file:
+                file.write("drawn ")
         time.sleep(0.1)
         return drawing(size)()
 
@@ -279,9 +318,11 @@ def slow(size: int) -> Callable[[], list[int]]:
 
 
 @pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
-def test_twenty_processes_with_one_label(path, size):
-    said = heard(started(lambda: ask(path, slow(size)), 20))
+def test_twenty_processes_with_one_label(path, size, tmp_path_factory):
+    note = tmp_path_factory.mktemp("notes") / "draws"
+    said = heard(started(lambda: ask(path, slow(size, note)), 20))
     assert len(set(said)) == 1
+    assert note.read_text() == "drawn "
     settled(path, never, said[0])
     files = sorted(p.suffix for p in path.parent.iterdir())
     assert files == ([".budget"] if size == 3 else [".answers", ".budget"])
