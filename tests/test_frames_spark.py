@@ -9,6 +9,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -238,6 +239,26 @@ class TestColumns:
         )
         assert columns(found) == [cases.ZIPS[:3], wanted.tolist()]
 
+    def test_decimals_are_the_nearest_doubles(self, spark):
+        money, key = (
+            [Decimal(x) for x in ("0.10", "99.99", "0.35", "12.29", "1e-2")],
+            fx.release_key(),
+        )
+        rows = [("Oslo", x) for x in [*money, None]]
+        found = fxs.release(
+            spark.createDataFrame(rows, "town string, rent decimal(38, 9)"),
+            cases.FINE,
+            "rent",
+            by="town",
+            groups=["Oslo"],
+            key=key,
+            nan="drop",
+        )
+        told = {"groups": ["Oslo"], "key": key, "label": "rent by town", "nan": "drop"}
+        doubles = [*map(float, money), float("nan")]
+        want = cases.FINE.release(doubles, by=["Oslo"] * len(rows), **told)
+        assert columns(found)[1] == want.tolist()
+
     def test_a_collation_makes_no_two_texts_one(self, frame):
         q, key = cases.QUESTIONS["median"], fx.release_key()
         loose = frame.withColumn("town", sql.collate("town", "UTF8_LCASE"))
@@ -282,6 +303,12 @@ class TestRefusals:
         told = r"^column must hold integers, floats or decimals, got 'town' of type string"
         with pytest.raises(fx.ParameterTypeError, match=told):
             release(frame, cases.Question(cases.MEDIAN, "town", "zip"))
+        for kind in ("boolean", "date", "timestamp", "array<double>"):
+            other, budget = frame.withColumn("rent", sql.lit(None).cast(kind)), fx.Budget(1.0)
+            told = rf"^column must hold integers, floats or decimals, got 'rent' of type {kind}"
+            with pytest.raises(fx.ParameterTypeError, match=told):
+                release(other, cases.QUESTIONS["median"], budget=budget)
+            assert budget.spent == 0.0
         with pytest.raises(fx.ParameterTypeError, match="by must hold integers"):
             release(frame, cases.QUESTIONS["median"], groups=[1, 2])
 

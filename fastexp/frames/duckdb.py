@@ -46,7 +46,8 @@ def release(
     mechanism
         A mechanism of numbers (`Median`, `Quantile`, `Price`, ...) or `MostCommon`.
     column : str
-        The records: one number (or label) a person. DECIMAL and HUGEINT are read as DOUBLE.
+        The records: one number (or label) a person. DECIMAL and HUGEINT are read as
+        the nearest DOUBLE.
     by : str
         The group of each record: an integer up to 64 bits, VARCHAR or ENUM. Rows of groups
         that are not in `groups`, and of none (NULL), are left out.

@@ -46,7 +46,8 @@ def release(
     mechanism
         A mechanism of numbers (`fastexp.Median`, `Quantile`, `Price`, ...) or `MostCommon`.
     column : str
-        The column of records: of any numeric type, also nullable and of Arrow.
+        The column of records: of any numeric type, also nullable and of Arrow. Decimals, also
+        as objects, are read as the nearest float64.
     by : str
         The column of groups: integers, texts or categories of them. Rows of groups that are not
         listed, and of none (missing), are left out. Integers that pandas has made floats for

@@ -48,7 +48,7 @@ def release(
     mechanism
         A mechanism of numbers (`fastexp.Median`, `Quantile`, `Price`, ...) or `MostCommon`.
     column : str
-        The column of records.
+        The column of records; decimals are read as the nearest float64.
     by : str
         The column of groups: integers, strings, categoricals or enums. Rows of groups that
         are not listed, and of none (null), are left out.

@@ -56,7 +56,8 @@ def release(
     mechanism : Median, Quantile, Price, MostCommon, ...
         What is asked of each group.
     column : str
-        The records: integers, floats or decimals (for `MostCommon` also text).
+        The records: integers, floats or decimals, which are read as the nearest float64 (for
+        `MostCommon` also text).
     by : str
         The group of each record: integers or text. Rows of other groups than those in
         `groups`, and of none (null), are left out.
