@@ -363,15 +363,13 @@ def once(
     budget : Budget or None
         None: nothing is charged or kept.
     label : str or None
-        What the release is called, under which a `Budget.file` keeps it; checked before
-        (`grouped.request.check_key`).
+        What the release is called; checked before (`grouped.request.check_key`).
     question : Question
-        What is asked; public. Where there is a label, with its `form`.
+        Where there is a label, with its `form`.
     draw : callable
         Reads records and draws; is called at most once, after the charge. Returns None, bool,
         int, float, text, bytes, Fraction, Decimal, tuples and lists of them, and arrays of
-        int64, float64 and bool: kept ones are equal to these. (Scalars of NumPy come back as
-        Python's; what is not kept is returned as it is.)
+        int64, float64 and bool. (Of a file, scalars of NumPy come back as Python's.)
 
     Returns
     -------
