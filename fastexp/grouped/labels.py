@@ -20,7 +20,8 @@ def read_labels(records: Any, candidates: tuple[Any, ...]) -> tuple[IntArray, An
         codes, _ = read_labels(records.values, candidates)
         codes = _without(codes, records.missing)
         return codes, codes < 0
-    found = _by_name(records, candidates)
+    listed = isinstance(records, (list, tuple))  # Python compares its own objects fastest
+    found = None if listed else _by_name(records, candidates)
     if found is None:
         found = _by_value(records, candidates)
     return found, found < 0
