@@ -42,7 +42,7 @@ class Question(NamedTuple):
     @property
     def name(self) -> str:
         """What a budget calls it."""
-        return type(self.mechanism).__name__
+        return getattr(self.mechanism, "name", None) or type(self.mechanism).__name__
 
     def promise(self, neighbors: Neighbors | None = None) -> Guarantee:
         """What the whole call promises."""

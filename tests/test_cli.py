@@ -361,7 +361,7 @@ def test_every_error_has_its_exit_code(
     def fail(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr(reading, "records", fail)
+    monkeypatch.setattr(reading, "steps", fail)
     ended = run(*count(colours, CERTAIN))
     assert (ended.code, ended.out) == (code, "")
     assert message in ended.err

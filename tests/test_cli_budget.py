@@ -184,7 +184,7 @@ def test_a_release_is_printed_even_if_the_rest_cannot_be_read(
     monkeypatch.setattr(fx.Budget, "remaining", property(gone))
     code, out, err = run(*select, "--budget", file)
     assert (code, out) == (0, "red\n")
-    assert err.endswith("budget: charged, but now it is gone\n")
+    assert err.endswith("budget: charged 40.0 for add-remove; but now it is gone\n")
 
 
 def test_help_names_the_keys(run: Run) -> None:

@@ -477,7 +477,7 @@ TOGETHER = [
     (["--output", "o.csv"], "--output belongs to --by"),
     (["--by", "city"], "--groups is needed"),
     (["--by", "city", "--groups", "a,b", "--law"], "--law does not go with --by"),
-    (["--by", "city", "--groups", "a,b", "--label", "x"], "--label belongs to --key"),
+    (["--by", "city", "--groups", "a,b", "--label", "x"], "--label belongs to --budget"),
     (["--by", "rent", "--groups", "a,b"], "must be two columns"),
     (["--by", "city", "--groups", "from-data", "--budget", "b"], "keeps no promise"),
     (["--by", "city", "--groups", "a,b", "--output", "o.xls"], "must end in .parquet"),

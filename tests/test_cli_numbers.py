@@ -384,7 +384,11 @@ def test_what_npy_and_parquet_must_hold(run: Run, tmp_path: Path) -> None:
     assert "No such file" in run("median", tmp_path / "g.npy", *how)[2]
     frame = pl.DataFrame({"flag": [True], "text": [MARKER], "none": [None]})
     frame.write_parquet(tmp_path / "f.parquet")
-    for column, message in (("flag", "booleans"), ("text", "text or"), ("no", "has no column")):
+    for column, message in (
+        ("flag", "booleans"),
+        ("text", "holds text"),
+        ("no", "has no column"),
+    ):
         code, _, err = run("median", tmp_path / "f.parquet", "--column", column, *how)
         assert code == 2
         assert message in err

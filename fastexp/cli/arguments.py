@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -33,6 +34,23 @@ DELIMITER: dict[str, Any] = {  # of every command that reads CSV
     "metavar": "D",
     "help": "of the CSV; tab for a tab",
 }
+
+
+def add_budget(add: Callable[..., Any]) -> None:
+    """The options of every command that releases: to what it is charged."""
+    add(
+        "--budget",
+        metavar="FILE",
+        help="charge the release to this budget file, and refuse to overspend it; made by: "
+        "fastexp budget FILE --epsilon E",
+    )
+    add(
+        "--label",
+        metavar="NAME",
+        help="what the release is called: the budget file keeps its answers, and the same command "
+        "with the same label gives them again, without a look at FILE and at no cost. Without "
+        "a label every run is charged",
+    )
 
 
 def draws(text: str) -> int:

@@ -55,6 +55,32 @@ def budget(options: Namespace) -> None:
             print(output.printable(f"{'label':<11} {entry['label']}  ({', '.join(words)})"))
 
 
+def check_budget(options: Namespace) -> None:
+    """Refuse options that do not go with a budget, or a label.
+
+    Parameters
+    ----------
+    options : Namespace
+        Of a command that releases.
+
+    Raises
+    ------
+    UserMistake
+    """
+    for name in ("budget", "label"):
+        if getattr(options, name) is not None and (options.law or options.draws is not None):
+            raise UserMistake(f"--{name} is for releases: --law and --draws are not private")
+    if options.label is None:
+        return
+    if options.budget is None and options.key is None:
+        raise UserMistake(
+            "--label belongs to --budget, whose file keeps the answers under it, or to --key"
+        )
+    from .._validate import label
+
+    label(options.label)
+
+
 def opened(file: str) -> Budget:
     """The budget of an option ``--budget FILE``, which must exist."""
     from .. import Budget
@@ -65,17 +91,3 @@ def opened(file: str) -> Budget:
             f"fastexp budget {output.printable(shlex.quote(file))} --epsilon E (or --rho R)"
         )
     return Budget.file(file)
-
-
-def rest(budget: Budget, before: float | None = None) -> str:
-    """A line about what is left; that it cannot be read does not undo a release."""
-    from .. import BudgetError
-
-    try:
-        left = f"{budget.remaining!r} of {budget.total!r} {budget.unit} remains"
-        if before is None:
-            return f"budget: {left}"
-        charged = float(f"{budget.spent - before:.12g}")
-        return f"budget: charged {charged!r} for {budget.neighbors}; {left}"
-    except BudgetError as error:
-        return f"budget: charged, but now {error}"

@@ -7,6 +7,8 @@ What is said about a file names the file and the column, never a value, a row or
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -19,11 +21,19 @@ from .reading import PARQUET, parsed
 
 BATCH = 1 << 16  # rows of the csv module at a time
 NPY = ".npy"
+NUMBERS = "neither integers nor floats of 32 or 64 bits"
 WORDS = {"b": "booleans", "U": "text", "S": "text", "O": "text or other objects"}
 WORDS |= {"M": "dates", "m": "durations"}
 
 
 def records(file: str, column: str | None, delimiter: str = ",") -> AnyArray:
+    """The numbers of a column; `steps` at once."""
+    found: AnyArray
+    *_, found = steps(file, column, delimiter)
+    return found
+
+
+def steps(file: str, column: str | None, delimiter: str = ",") -> Iterator[Any]:
     """The numbers of a column of CSV or Parquet, or of a .npy file.
 
     Parameters
@@ -35,10 +45,11 @@ def records(file: str, column: str | None, delimiter: str = ",") -> AnyArray:
     delimiter : str
         Of the CSV.
 
-    Returns
-    -------
-    ndarray
-        Of integers, or of floats with NaN for gaps.
+    Yields
+    ------
+    None, then ndarray
+        None once the file is open and has the column: nothing private was looked at. Then
+        integers, or floats with NaN for gaps.
 
     Raises
     ------
@@ -46,16 +57,25 @@ def records(file: str, column: str | None, delimiter: str = ",") -> AnyArray:
         If the file cannot be read, has no such column, or that holds anything but numbers.
     """
     if is_npy(file):
-        return _checked(_array(file), name(file))
+        array = _checked(_array(file), name(file))
+        yield None
+        yield array
+        return
     if column is None:
         raise UserMistake("--column is needed: the column of FILE that holds the numbers")
+    called = of(file, column)
     if file.lower().endswith(PARQUET):
+        from .grouped_parquet import DECIMALS, FLOATS, INTEGERS, Parquet
         from .parquet import numeric_column
 
-        parts = [_checked(part, of(file, column)) for part in numeric_column(file, column)]
+        (kind,) = Parquet(file, [column]).kinds
+        if kind not in (INTEGERS, FLOATS, DECIMALS):
+            raise UserMistake(f"{called} holds {kind}, {NUMBERS}")
+        for parts in numeric_column(file, column):
+            yield parts and _joined([_checked(part, called) for part in parts], called)
     else:
-        parts = _csv_column(file, column, delimiter)
-    return _joined(parts, of(file, column))
+        for parts in _csv_column(file, column, delimiter):
+            yield parts and _joined(parts, called)
 
 
 def is_npy(file: str) -> bool:
@@ -90,16 +110,19 @@ def are_doubles(part: AnyArray) -> bool:
     return part.size == 0 or (int(part.min()) >= -EXACT and int(part.max()) <= EXACT)
 
 
-def _csv_column(file: str, column: str, delimiter: str) -> list[AnyArray]:
+def _csv_column(file: str, column: str, delimiter: str) -> Iterator[list[AnyArray] | None]:
     found: list[Numbers | None] = []
     with opened(file) as raw:
         blocks = Blocks(raw, delimiter)
         header = blocks.header()
         if header is not None:
             at = place(file, header, column)
+            yield None
             found += (numbers(*parts) for parts in blocks.fields(len(header), at))
         with parsed(file, blocks.rest(), delimiter, header) as (names, rows):
             at = place(file, names, column)
+            if header is None:
+                yield None
             texts = (row[at].encode() for row in rows)
             while batch := list(itertools.islice(texts, BATCH)):
                 found.append(_one_after_the_other(batch))
@@ -107,7 +130,7 @@ def _csv_column(file: str, column: str, delimiter: str) -> list[AnyArray]:
         raise no_numbers(of(file, column))
     integers = np.concatenate([n.integers for n in found if n] or [np.zeros(0, np.int64)])
     decimals = np.concatenate([n.decimals for n in found if n] or [np.zeros(0)])
-    return [part for part in (integers, decimals) if part.size] or [integers]
+    yield [part for part in (integers, decimals) if part.size] or [integers]
 
 
 def no_numbers(called: str) -> UnreadableRows:
@@ -144,4 +167,4 @@ def _checked(part: AnyArray, called: str) -> AnyArray:
     if kind in "iu" or (kind == "f" and width in (4, 8)):
         return part
     what = WORDS.get(kind, "values of another kind")
-    raise UserMistake(f"{called} holds {what}, neither integers nor floats of 32 or 64 bits")
+    raise UserMistake(f"{called} holds {what}, {NUMBERS}")

@@ -55,6 +55,14 @@ def _looks_like_names(header: list[str]) -> bool:
     return distinct and all(name and not is_number(name[:1]) for name in header)
 
 
+def same(file: str, other: str) -> bool:
+    """Whether two paths are one file."""
+    try:
+        return Path(file).samefile(other)
+    except (OSError, ValueError):  # one of them is none
+        return False
+
+
 def name(file: str) -> str:
     """How messages call the file."""
     return "stdin" if file == "-" else repr(file)

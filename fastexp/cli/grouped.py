@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from pathlib import Path
 from typing import Any
 
 from . import grouped_output, mechanisms, number_question, question
 from .errors import UserMistake
+from .files import same
 from .grouped_parser import OWN
 
 FROM_DATA = "from-data"
@@ -68,17 +68,13 @@ def check(options: Namespace) -> None:
         raise UserMistake("--by and --column must be two columns")
     if options.draws is not None and options.key is not None:
         raise UserMistake("--key is for releases: --draws has --seed")
-    if options.label is not None and options.key is None:
-        raise UserMistake("--label belongs to --key: it names the question that is repeated")
-    if options.label == "":
-        raise UserMistake("--label must not be empty")
     if options.groups == FROM_DATA and options.budget is not None:
         raise UserMistake("--budget does not go with --groups from-data, which keeps no promise")
     if hasattr(options, "candidates"):
         _check_selection(options)
     if options.output is not None:
-        grouped_output.check(options.output)
         _check_apart(options)
+        grouped_output.check(options.output, options.force)
 
 
 def _check_selection(options: Namespace) -> None:
@@ -91,10 +87,9 @@ def _check_selection(options: Namespace) -> None:
 
 def _check_apart(options: Namespace) -> None:
     """The answers must not be written over what is read."""
-    out = Path(options.output)
     read = [options.file, options.groups, options.groups.rpartition(":")[0], options.key]
     for file in [*read, options.budget]:
-        if file and out.exists() and Path(file).exists() and out.samefile(file):
+        if file and same(options.output, file):
             raise UserMistake(f"--output {options.output!r} would overwrite what is read")
 
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import os
+import io
 import statistics
-import tempfile
-from pathlib import Path
+from argparse import Namespace
 from typing import Any, NamedTuple
 
-from . import output
-from .errors import Failure, UserMistake
+from . import output, output_file
 
-SUFFIXES = (".parquet", ".csv", ".json")
+OVERHEAD, NUMBER = 1 << 16, 32  # bytes of a file's frame, and of a number
 
 
 class Answers(NamedTuple):
@@ -25,22 +22,23 @@ class Answers(NamedTuple):
     draws: bool
 
 
-def check(file: str) -> None:
+def check(file: str, force: bool) -> None:
     """Refuse what cannot be written, before anything is drawn."""
-    suffix = Path(file).suffix.lower()
-    if suffix not in SUFFIXES:
-        raise UserMistake(f"--output must end in {', '.join(SUFFIXES[:2])} or {SUFFIXES[2]}")
-    folder = Path(file).absolute().parent
-    if not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise UserMistake(f"cannot write --output {file!r}: no folder {str(folder)!r} to write to")
-    if Path(file).is_dir():
-        raise UserMistake(f"cannot write --output {file!r}: it is a folder")
-    if suffix == ".parquet" and output.optional("polars") is None:
+    output_file.check(file, force)
+    if output_file.suffix(file) == ".parquet" and output.optional("polars") is None:
         output.needed("pyarrow.parquet", "writing Parquet", "polars (or pyarrow)")
 
 
-def write(file: str, found: Answers) -> None:
-    """Write one row a group; the file is complete or not there.
+def room(options: Namespace, call: Any) -> int:
+    """Bytes that the answers of a release take at most, or nearly so."""
+    labels = call.labels or []
+    widest = max(NUMBER, *(6 * len(str(c)) for c in getattr(call.mechanism, "candidates", ())), 0)
+    names = 6 * (len(options.by) + len(options.column)) + 16
+    return OVERHEAD + sum(6 * len(str(label)) for label in labels) + len(labels) * (widest + names)
+
+
+def content(file: str, found: Answers) -> bytes:
+    """One row a group, in the format that a name tells.
 
     Parameters
     ----------
@@ -48,49 +46,36 @@ def write(file: str, found: Answers) -> None:
         A name that `check` took.
     found : Answers
     """
-    kind = Path(file).suffix.lower()
-    writer = {".parquet": _parquet, ".csv": _csv, ".json": _json}[kind]
-    folder, reason = Path(file).absolute().parent, None
-    number, part = tempfile.mkstemp(suffix=kind, prefix=".fastexp-", dir=folder)
-    os.close(number)
-    try:
-        writer(part, found)
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(part).chmod(0o666 & ~mask)  # as any file that is made
-        Path(part).replace(file)
-    except OSError as error:
-        reason = error.strerror or "system error"
-    finally:
-        Path(part).unlink(missing_ok=True)
-    if reason is not None:
-        raise Failure(f"cannot write {file!r}: {reason}")
+    write = {".parquet": _parquet, ".csv": _csv, ".json": _json}[output_file.suffix(file)]
+    return write(found)
 
 
-def _parquet(file: str, found: Answers) -> None:
-    columns = {found.by: found.groups, found.column: found.values}
+def _parquet(found: Answers) -> bytes:
+    columns, made = {found.by: found.groups, found.column: found.values}, io.BytesIO()
     polars = output.optional("polars")
     if polars is not None:
-        polars.DataFrame(columns, strict=False).write_parquet(file)
-        return
+        polars.DataFrame(columns, strict=False).write_parquet(made)
+        return made.getvalue()
     arrow, parquet = output.optional("pyarrow"), output.optional("pyarrow.parquet")
-    parquet.write_table(arrow.table(columns), file)
+    parquet.write_table(arrow.table(columns), made)
+    return made.getvalue()
 
 
-def _csv(file: str, found: Answers) -> None:
+def _csv(found: Answers) -> bytes:
     import csv
 
-    with Path(file).open("w", newline="", encoding="utf-8") as stream:
-        rows = csv.writer(stream, lineterminator="\n")
-        rows.writerow((found.by, found.column))
-        for group, value in zip(found.groups, found.values, strict=True):
-            rows.writerows((group, x) for x in (value if found.draws else [value]))
+    made = io.StringIO(newline="")
+    rows = csv.writer(made, lineterminator="\n")
+    rows.writerow((found.by, found.column))
+    for group, value in zip(found.groups, found.values, strict=True):
+        rows.writerows((group, x) for x in (value if found.draws else [value]))
+    return made.getvalue().encode()
 
 
-def _json(file: str, found: Answers) -> None:
+def _json(found: Answers) -> bytes:
     pairs = zip(found.groups, found.values, strict=True)
     rows = [{found.by: group, found.column: value} for group, value in pairs]
-    Path(file).write_text(json.dumps(rows, ensure_ascii=False) + "\n", encoding="utf-8")
+    return f"{output.json_text(rows)}\n".encode()
 
 
 def table(found: Answers) -> None:

@@ -16,6 +16,7 @@ ROWS = 1 << 17  # of a batch
 SLICE = 1 << 18  # rows that polars reads at once: few, as it holds them all
 INTEGERS, FLOATS, DECIMALS, TEXTS, BOOLEANS = "integers", "floats", "decimals", "text", "booleans"
 OTHER = "values of another kind"
+LABELS = {INTEGERS: "numbers", FLOATS: "numbers", BOOLEANS: BOOLEANS}  # as candidates; else text
 
 
 class Parquet:

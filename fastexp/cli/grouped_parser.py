@@ -15,10 +15,9 @@ OWN: tuple[str, ...] = (
     "max_rows",
     "membership",
     "key",
-    "label",
     "memory",
 )
-OWN += ("output", "threads")  # what belongs to --by, but for the column
+OWN += ("output", "force", "threads")  # what belongs to --by, but for the column
 ABOUT = "answers by group (all of these belong to --by)"
 MORE = """
 by group: one answer for each group of a public list, in its order; a group without records is
@@ -104,11 +103,16 @@ def add_options(made: argparse.ArgumentParser) -> None:
     add(
         "--key",
         metavar="FILE",
-        help="a release key (fastexp key FILE): a retry repeats answers. With --budget, a retry is "
-        "charged again: run it without --budget",
+        help="a release key (fastexp key FILE): a retry repeats answers, under --label (default: "
+        '"{column} by {by}"), if the records are what they were',
     )
-    add("--label", help='with --key: what the question is called (default: "{column} by {by}")')
-    add("--output", metavar="OUT", help="write the answers to this .parquet, .csv or .json file")
+    add(
+        "--output",
+        metavar="OUT",
+        help="write the answers to this .parquet, .csv or .json file, whose place is made before "
+        "anything is charged",
+    )
+    add("--force", action="store_true", default=None, help="replace OUT if it exists")
     add(
         "--memory",
         type=arguments.memory,

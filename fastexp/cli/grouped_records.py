@@ -17,6 +17,7 @@ from .grouped_parquet import (
     DECIMALS,
     FLOATS,
     INTEGERS,
+    LABELS,
     TEXTS,
     Parquet,
     as_list,
@@ -80,9 +81,7 @@ class Records:
         self._called = of(table.file, table.names[0])
         self.nan = "drop" if self._labels else nan  # other values count nowhere
         if self._labels:
-            kind = {INTEGERS: "numbers", FLOATS: "numbers", BOOLEANS: BOOLEANS}.get(
-                self._kind or ""
-            )
+            kind = LABELS.get(self._kind or "")
             made = tuple(as_column(label, kind or "text") for label in mechanism.candidates)
             mechanism = replace(mechanism, candidates=made)
             self._names = Names(None, () if kind else mechanism.candidates)

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 from .. import _validate
 from .._typing import AnyArray, IntArray
-from ..budget import spend
-from . import grouped_draws, grouped_output, grouped_words, interrupts, output
-from .budget import opened, rest
+from . import grouped_draws, grouped_output, grouped_words, output
 from .grouped_call import Call
 from .grouped_keys import Found
 from .grouped_output import Answers
 from .grouped_progress import Progress
+from .grouped_rows import Batch
 from .grouped_store import Store
 from .info import announce_compiling
+from .output_file import OutputFile, reserved
+from .payment import Payment
 from .select import NOT_PRIVATE
-
-CHARGED = "charged nevertheless, as a failure may tell of the data"
 
 
 def carry_out(options: Namespace, which: str, call: Call) -> None:
@@ -33,32 +33,31 @@ def carry_out(options: Namespace, which: str, call: Call) -> None:
         The command.
     call : Call
     """
-    budget = None if options.budget is None else opened(options.budget)
-    batches = iter(call.rows)
-    next(batches)  # the header row: no record yet
+    payment = Payment(options, call.question)
+    batches = None if payment.settled else call.open()
     if call.from_data:
         output.note(grouped_words.FROM_DATA)
-    announce_compiling()
-    before = None if budget is None else budget.spent
-    interrupts.check()
-    if budget is not None:
-        spend(budget, call.mechanism, **call.charged)
-    try:
-        found = _answers(options, call, batches)
-    except BaseException:
-        if budget is not None:
-            output.note(f"{CHARGED}; {rest(budget)}")
-        raise
-    _show(options, which, call, found)
+    room = 0 if options.budget is None else grouped_output.room(options, call)
+    with reserved(options.output, options.force, room) as place:
+        if batches is not None:
+            announce_compiling()
+
+        def draw() -> list[list[Any]]:
+            return _answers(options, call, batches or call.open())
+
+        groups, values = payment.answers(draw)
+        found = Answers(options.by, options.column, groups, values, not call.how.is_release)
+        facts = _facts(options, which, call, found)
+        with payment.shown(facts, *([] if place is None else [place.folder])):
+            _show(options, which, call, found, facts, place)
     if not options.quiet:
-        for line in grouped_words.report(options, which, call, len(found.groups)):
+        for line in grouped_words.report(options, which, call, groups):
             output.note(grouped_words.wrapped(line))
-        if budget is not None:
-            output.note(rest(budget, before))
+        payment.tell()
 
 
-def _answers(options: Namespace, call: Call, batches: Any) -> Answers:
-    """Read the rows and draw."""
+def _answers(options: Namespace, call: Call, batches: Iterator[Batch]) -> list[list[Any]]:
+    """Read the rows and draw: groups, and what each is answered."""
     how = call.how._replace(threads=_validate.threads(call.how.threads))
     found = call.people
 
@@ -74,22 +73,32 @@ def _answers(options: Namespace, call: Call, batches: Any) -> Answers:
         names = call.rows.names
         call.check_draws(names.size)
         values = grouped_draws.answers(call.mechanism, store, store.ranges(kept), names, how)
-    simulated = not how.is_release
-    return Answers(options.by, options.column, names.labels(), values, simulated)
+    return [names.labels(), values]
 
 
-def _show(options: Namespace, which: str, call: Call, found: Answers) -> None:
-    if options.output is not None:
-        grouped_output.write(options.output, found)
+def _facts(options: Namespace, which: str, call: Call, found: Answers) -> dict[str, Any]:
+    """All of it, as for ``--json``."""
+    name = grouped_words.VALUES[which, found.draws]
+    pairs = zip(found.groups, found.values, strict=True)
+    rows = [{"group": group, name: value} for group, value in pairs]
+    return {**grouped_words.facts(options, which, call, found.groups), "rows": rows}
+
+
+def _show(
+    options: Namespace,
+    which: str,
+    call: Call,
+    found: Answers,
+    facts: dict[str, Any],
+    place: OutputFile | None,
+) -> None:
+    if place is not None:
+        place.write(grouped_output.content(options.output, found))
         if found.draws:  # also with --quiet: the file itself does not say so
             output.note(NOT_PRIVATE)
     if options.json:
-        facts = grouped_words.facts(options, which, call, len(found.groups))
-        names = grouped_words.VALUES[which, found.draws]
-        pairs = zip(found.groups, found.values, strict=True)
-        rows = [{"group": group, names: value} for group, value in pairs]
-        output.as_json({**facts, "rows": rows})
-    elif options.output is None:
+        output.as_json(facts)
+    elif place is None:
         if found.draws:
             print(grouped_words.head(options, which, call, len(found.groups)))
         grouped_output.table(found)

@@ -35,7 +35,7 @@ MEANINGS = {
 }
 
 
-def report(options: Namespace, which: str, call: Call, groups: int) -> list[str]:
+def report(options: Namespace, which: str, call: Call, groups: list[Any]) -> list[str]:
     """The lines on stderr."""
     lines = [] if options.output is None else [f"written: {printable(options.output)}"]
     lines.append(f"groups: {_groups(options, call, groups)}")
@@ -100,13 +100,13 @@ def _persons(options: Namespace, call: Call) -> str:
     )
 
 
-def _groups(options: Namespace, call: Call, groups: int) -> str:
+def _groups(options: Namespace, call: Call, groups: list[Any]) -> str:
     source = "the data" if call.from_data else call.source
-    return f"{groups:,} of {source}; column {options.by!r} was read as {_kind(call)}"
+    return f"{len(groups):,} of {source}; column {options.by!r} was read as {_kind(groups)}"
 
 
-def _kind(call: Call) -> str:
-    return "text" if call.rows.names.text else "integers"
+def _kind(groups: list[Any]) -> str:
+    return "text" if any(isinstance(group, str) for group in groups) else "integers"
 
 
 def _number(count: int, unit: str) -> str:
@@ -131,7 +131,7 @@ def _question(which: str, call: Call) -> Question:
     return Question(which, call.mechanism, None, call.how.label, "")
 
 
-def facts(options: Namespace, which: str, call: Call, groups: int) -> dict[str, Any]:
+def facts(options: Namespace, which: str, call: Call, groups: list[Any]) -> dict[str, Any]:
     """The public parameters, for ``--json``."""
     made, release = call.mechanism, call.how.is_release
     found: dict[str, Any] = {"kind": "release" if release else "draws"}
@@ -141,11 +141,11 @@ def facts(options: Namespace, which: str, call: Call, groups: int) -> dict[str, 
         found["candidates"] = list(made.candidates)
     else:
         found |= parameters(Question(which, made, None, options.nan, ""))
-    found |= {"by": options.by, "groups": groups, "keys": _kind(call)}
+    found |= {"by": options.by, "groups": len(groups), "keys": _kind(groups)}
     if release:
         found |= {"max_groups": call.limits[0], "max_rows": call.limits[1]}
         found |= {"membership": call.membership, "persons": _enforced(options)}
-        found |= {"label": None if call.how.key is None else call.how.label}
+        found |= {"label": options.label if call.how.key is None else call.how.label}
         whole = call.promise
         amounts = {"epsilon": whole.epsilon, "rho": whole.rho, "neighbors": whole.neighbors}
         found["promised"] = None if call.from_data else amounts

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from .errors import UserMistake
 
 if TYPE_CHECKING:
-    from ..budget import Budget
     from ..laws.finite import FiniteLaw
     from ..privacy import Guarantee
 
@@ -72,6 +71,11 @@ class Counted:
     neighbors: Any
 
     @property
+    def name(self) -> str:
+        """What a budget calls it."""
+        return type(self.inner).__name__
+
+    @property
     def candidates(self) -> tuple[Any, ...]:
         """The labels that are counted."""
         labels: tuple[Any, ...] = self.inner.candidates
@@ -88,12 +92,8 @@ class Counted:
 
         return counts(records, self.candidates)
 
-    def release(self, records: Any, budget: Budget | None = None) -> Any:
-        """A release of the counts, charged under the relation of the counts."""
-        from ..budget import spend
-
-        if budget is not None:
-            spend(budget, self, name=type(self.inner).__name__)
+    def release(self, records: Any) -> Any:
+        """A release of the counts."""
         return self.inner.release(self._counts(records))
 
     def sample(self, records: Any, **how: Any) -> Any:

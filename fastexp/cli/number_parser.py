@@ -178,12 +178,7 @@ def _privacy_options(made: argparse.ArgumentParser, name: str) -> None:
             "finer than the data",
         )
     add("--any-epsilon", action="store_true", help="lift the limits on epsilon, [1e-9, 1e6]")
-    add(
-        "--budget",
-        metavar="FILE",
-        help="charge the release to this budget file, and refuse to overspend it; made by: "
-        "fastexp budget FILE --epsilon E",
-    )
+    arguments.add_budget(add)
 
 
 def _output_options(made: argparse.ArgumentParser) -> None:

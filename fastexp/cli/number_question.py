@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .arguments import written
+from .budget import check_budget
 from .columns import is_npy, records
 from .errors import UserMistake
 from .files import name, opened
@@ -54,8 +55,7 @@ def check(options: Namespace) -> None:
     shown = options.law or options.draws is not None
     if options.plot is not None and not shown:
         raise UserMistake("--plot belongs to --law or --draws: a release is one number")
-    if options.budget is not None and shown:
-        raise UserMistake("--budget is for releases: --law and --draws are not private")
+    check_budget(options)
     if options.nan == "drop" and getattr(options, "neighbors", None) == "replace":
         raise UserMistake(
             "--nan drop does not go with --neighbors replace, under which nobody can leave: take "

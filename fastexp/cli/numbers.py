@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ..budget import spend
-from ..errors import InvalidRecords
-from . import interrupts, number_law, number_plot, output, plot
-from .budget import opened, rest
-from .errors import UnreadableRows
+from .._question import Question as Asked
+from . import number_law, number_plot, output, plot
+from .columns import steps
 from .grouped import answer, by_group
 from .info import announce_compiling
 from .number_question import Question, ask, check, mechanism
 from .number_words import LISTED, grid_text, parameters, title
+from .payment import Payment
 from .select import NOT_PRIVATE, promise
-
-if TYPE_CHECKING:
-    from ..budget import Budget
-
-CHARGED = "charged nevertheless, as a failure may tell of the data"
 
 
 def median(options: Namespace) -> None:
@@ -63,45 +57,40 @@ def _answer(options: Namespace, which: str) -> None:
     made = mechanism(options, which)  # parameters are refused before the file is looked at
     if options.plot is not None:
         plot.check(options.plot)
-    budget = None if options.budget is None else opened(options.budget)
-    try:
-        question = ask(options, which, made)
-    except UnreadableRows:
-        if budget is not None:
-            interrupts.check()
-            spend(budget, made)
-            output.note(f"{CHARGED}; {rest(budget)}")
-        raise
+    if not options.law and options.draws is None:
+        _release(made, options, which)
+        return
+    question = ask(options, which, made)
     announce_compiling()
-    if options.law:
-        _law(question, options)
-    elif options.draws is not None:
-        _draws(question, options)
-    else:
-        _release(question, options, budget)
+    (_law if options.law else _draws)(question, options)
 
 
-def _release(question: Question, options: Namespace, budget: Budget | None) -> None:
-    made, before = question.mechanism, None if budget is None else budget.spent
-    interrupts.check()
-    try:
-        value = made.release(question.data, nan=question.nan, budget=budget)
-    except InvalidRecords:
-        if budget is not None:
-            output.note(f"{CHARGED}; {rest(budget)}")
-        raise
-    if options.json:
-        facts = {"kind": "release", "private": True, "value": value}
-        output.as_json({**facts, **parameters(question)})
-    else:
-        print(value)
-    if not options.quiet:
-        output.note(promise(made.guarantee))
-        output.note(f"drawn from the public grid {grid_text(made)}")
-        if made.step is None and made.grid.points is None:
-            output.note("no --step: if the numbers are rounded (ages, prices), give theirs")
-        if budget is not None:
-            output.note(rest(budget, before))
+def _release(made: Any, options: Namespace, which: str) -> None:
+    payment = Payment(options, Asked(made, form=("column", options.column, options.nan)))
+    reading = steps(options.file, options.column, options.delimiter)
+    if not payment.settled:
+        next(reading)  # no record yet
+        announce_compiling()
+
+    def draw() -> Any:
+        *_, records = reading
+        return made.release(records, nan=options.nan)
+
+    value = payment.answers(draw)
+    question = Question(which, made, None, options.nan, options.column or "value")
+    facts = {"kind": "release", "private": True, "value": value, **parameters(question)}
+    with payment.shown(facts):
+        if options.json:
+            output.as_json(facts)
+        else:
+            print(value)
+    if options.quiet:
+        return
+    output.note(promise(made.guarantee))
+    output.note(f"drawn from the public grid {grid_text(made)}")
+    if made.step is None and made.grid.points is None:
+        output.note("no --step: if the numbers are rounded (ages, prices), give theirs")
+    payment.tell()
 
 
 def _law(question: Question, options: Namespace) -> None:

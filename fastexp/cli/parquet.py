@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .._typing import AnyArray
@@ -11,7 +11,7 @@ from .files import opened, place
 from .output import needed, optional
 
 
-def column_values(file: str, column: str) -> tuple[list[Any], str]:
+def column_values(file: str, column: str) -> Iterator[tuple[list[Any], str] | None]:
     """The values of one column, and their kind as `reading.Records` names it.
 
     Parameters
@@ -21,10 +21,11 @@ def column_values(file: str, column: str) -> tuple[list[Any], str]:
     column : str
         A name in the file's schema.
 
-    Returns
-    -------
-    tuple of (list, str)
-        Text, numbers and booleans as they are; dates and the like as text; None for null.
+    Yields
+    ------
+    None, then tuple of (list, str)
+        None once the schema is read. Text, numbers and booleans as they are; dates and the like
+        as text; None for null.
 
     Raises
     ------
@@ -33,7 +34,11 @@ def column_values(file: str, column: str) -> tuple[list[Any], str]:
     Failure
         If neither polars nor pyarrow is installed.
     """
-    values = _read(file, column, _as_list)
+    for values in _read(file, column, _as_list):
+        yield values if values is None else _of_a_kind(values)
+
+
+def _of_a_kind(values: list[Any]) -> tuple[list[Any], str]:
     kinds = {type(value) for value in values if value is not None}
     if kinds <= {str}:
         return (values, "text")
@@ -44,7 +49,7 @@ def column_values(file: str, column: str) -> tuple[list[Any], str]:
     return ([None if value is None else str(value) for value in values], "text")
 
 
-def numeric_column(file: str, column: str) -> list[AnyArray]:
+def numeric_column(file: str, column: str) -> Iterator[list[AnyArray] | None]:
     """The values of one column of numbers as arrays: integers as they are, NaN for null.
 
     Parameters
@@ -54,19 +59,24 @@ def numeric_column(file: str, column: str) -> list[AnyArray]:
     column : str
         A name in the file's schema.
 
-    Returns
-    -------
-    list of ndarray
-        The values that are there, then the gaps, if any. Decimals are the nearest doubles.
+    Yields
+    ------
+    None, then list of ndarray
+        None once the schema is read. The values that are there, then the gaps, if any. Decimals
+        are the nearest doubles.
 
     Raises
     ------
     UserMistake, Failure
         As for `column_values`.
     """
+    for found in _read(file, column, _as_array):
+        yield found if found is None else _with_gaps(*found)
+
+
+def _with_gaps(values: AnyArray, gaps: int) -> list[AnyArray]:
     import numpy as np
 
-    values, gaps = _read(file, column, _as_array)
     if values.dtype.kind == "O":  # decimals, or text; where all are null there are none
         from decimal import Decimal
 
@@ -86,8 +96,8 @@ def _as_array(found: Any) -> Any:
     return found.drop_null().to_numpy(), found.null_count
 
 
-def _read(file: str, column: str, take: Callable[[Any], Any]) -> Any:
-    """What `take` makes of the column of polars or of pyarrow."""
+def _read(file: str, column: str, take: Callable[[Any], Any]) -> Iterator[Any]:
+    """None once the schema is read, then what `take` makes of the column of either reader."""
     backend = optional("polars")
     if backend is None:
         install = "polars (or pyarrow); or convert the file to CSV"
@@ -102,6 +112,7 @@ def _read(file: str, column: str, take: Callable[[Any], Any]) -> Any:
                 header = list(backend.read_schema(raw).names)
             raw.seek(0)
             at = place(file, header, column)
+            yield None
             read = backend.read_parquet if polars else backend.read_table
             found = take(read(raw, columns=[header[at]])[column])
             done = True
@@ -111,4 +122,4 @@ def _read(file: str, column: str, take: Callable[[Any], Any]) -> Any:
             found = None
     if not done:
         raise UserMistake(f"{file!r} cannot be read as Parquet")
-    return found
+    yield found

@@ -235,11 +235,7 @@ def _privacy_options(select: argparse.ArgumentParser) -> None:
     )
     add("--k", type=arguments.draws, metavar="K", help="with top-k: how many are selected")
     add("--delta", type=float, metavar="D", help="with top-k: (epsilon, delta) instead of epsilon")
-    add(
-        "--budget",
-        metavar="FILE",
-        help="charge the release to this budget file, and refuse to overspend it",
-    )
+    arguments.add_budget(add)
 
 
 def _budget_options(budget: argparse.ArgumentParser) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .errors import UserMistake
-from .files import name, opened
+from .files import name, opened, same
 from .reading import PARQUET, records
 
 FROM_DATA = "from-data"
@@ -83,7 +83,7 @@ def listed(kind: Kind, text: str, delimiter: str, column: str, data: str) -> Lab
     """
     file, colon, named = text.rpartition(":")
     is_column = bool(colon) and file.lower().endswith(TABLES)
-    if _same(text, data) or (is_column and _same(file, data)):
+    if same(text, data) or (is_column and same(file, data)):
         raise kind.mistake(
             f"{text!r} is FILE, and the {kind.one}s of the data are private: use "
             f"{kind.from_data} (with its warning) or a public list"
@@ -114,14 +114,6 @@ def _is_file(text: str) -> bool:
     try:
         return Path(text).is_file()
     except (OSError, ValueError):  # a list that is too long for a path, or cannot be one
-        return False
-
-
-def _same(file: str, data: str) -> bool:
-    """Whether two paths are one file."""
-    try:
-        return Path(file).samefile(data)
-    except (OSError, ValueError):  # one of them is none
         return False
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from . import mechanisms, public_list, reading
+from .budget import check_budget
 from .errors import UserMistake
 from .output import note
 
@@ -37,6 +39,13 @@ class Question:
 
 
 def ask(options: Namespace) -> Question:
+    """The question with its data; `asked` at once."""
+    question: Question
+    *_, question = asked(options)[1]
+    return question
+
+
+def asked(options: Namespace) -> tuple[Question, Iterator[Any]]:
     """Check the options against each other, then read the file.
 
     Parameters
@@ -46,7 +55,10 @@ def ask(options: Namespace) -> Question:
 
     Returns
     -------
-    Question
+    tuple of (Question, iterator)
+        The question without data, for those who may not see them; None once the file is open
+        and has the column, then the question with its data. (Of utilities, and where the
+        candidates are taken from the data, all is read for the former.)
 
     Raises
     ------
@@ -54,8 +66,17 @@ def ask(options: Namespace) -> Question:
         If options do not go together or the file is not as it must be.
     """
     check(options)
-    asked = _scored(options) if options.utilities else _counted(options)
-    return replace(asked, several=options.k, name=options.mechanism)
+    if not options.utilities and not options.candidates_from_data:
+        made = mechanisms.counting(options, candidates(options))
+        public = _named(options, made, None)
+        return public, _counted(options, public)
+    whole = _scored(options) if options.utilities else _from_data(options)
+    return replace(whole, data=None), iter([None, whole])
+
+
+def _named(options: Namespace, made: Any, data: Any) -> Question:
+    labels, unsafe = tuple(map(str, made.candidates)), options.candidates_from_data
+    return Question(made, data, labels, unsafe, options.k, options.mechanism)
 
 
 def check(options: Namespace) -> None:
@@ -75,13 +96,11 @@ def check(options: Namespace) -> None:
             if getattr(options, name) is not None:
                 raise UserMistake(f"--{name} belongs to --draws")
     mechanisms.check(options)
-    if options.budget is not None:
-        if options.law or options.draws is not None:
-            raise UserMistake("--budget is for releases: --law and --draws are not private")
-        if options.candidates_from_data:
-            raise UserMistake(
-                "--budget does not go with --candidates-from-data, which keeps no promise"
-            )
+    check_budget(options)
+    if options.budget is not None and options.candidates_from_data:
+        raise UserMistake(
+            "--budget does not go with --candidates-from-data, which keeps no promise"
+        )
     if options.utilities:
         _refuse(options, "does not go with --utilities", "column", "candidates", "neighbors")
         _refuse(options, "does not go with --utilities", "candidates_from_data")
@@ -112,24 +131,31 @@ def _scored(options: Namespace) -> Question:
     pairs = reading.pairs(options.file, options.delimiter)
     how = {"sensitivity": options.sensitivity, "monotonic": options.monotonic}
     mechanism = mechanisms.scoring(options, pairs.candidates, **how)
-    return Question(mechanism, np.array(pairs.utilities), pairs.candidates)
+    return _named(options, mechanism, np.array(pairs.utilities))
 
 
-def _counted(options: Any) -> Question:
-    def mechanism(candidates: tuple[Any, ...]) -> Any:
-        return mechanisms.counting(options, candidates)
-
-    if options.candidates_from_data:
-        found = reading.records(options.file, options.column, options.delimiter)
-        note(FROM_DATA)
-        typed = _occurring(found.values)
-        return Question(mechanism(typed), found.values, tuple(map(str, typed)), from_data=True)
-    listed = candidates(options)
-    made = mechanism(listed)  # parameters are refused before the file is looked at
+def _from_data(options: Namespace) -> Question:
     found = reading.records(options.file, options.column, options.delimiter)
-    typed = tuple(as_column(label, found.kind) for label in listed)
-    made = made if typed == listed else mechanism(typed)
-    return Question(made, found.values, tuple(map(str, listed)))
+    note(FROM_DATA)
+    return _named(options, mechanisms.counting(options, _occurring(found.values)), found.values)
+
+
+def _counted(options: Namespace, public: Question) -> Iterator[Any]:
+    """None once the file is open, then the question with its data."""
+    listed = public.mechanism.candidates
+    if options.file.lower().endswith(reading.PARQUET):
+        from .grouped_parquet import LABELS, Parquet
+
+        (kind,) = Parquet(options.file, [options.column]).kinds
+        for label in listed:
+            as_column(label, LABELS.get(kind, "text"))  # refused before a record is read
+    for found in reading.steps(options.file, options.column, options.delimiter):
+        if found is None:
+            yield None
+            continue
+        typed = tuple(as_column(label, found.kind) for label in listed)
+        made = public.mechanism if typed == listed else mechanisms.counting(options, typed)
+        yield replace(public, mechanism=made, data=found.values)
 
 
 def candidates(options: Namespace) -> tuple[Any, ...]:

@@ -34,6 +34,13 @@ class Pairs(NamedTuple):
 
 
 def records(file: str, column: str, delimiter: str = ",") -> Records:
+    """The values of one column; `steps` at once."""
+    found: Records
+    *_, found = steps(file, column, delimiter)
+    return found
+
+
+def steps(file: str, column: str, delimiter: str = ",") -> Iterator[Any]:
     """The values of one column of a CSV or Parquet file.
 
     Parameters
@@ -45,10 +52,11 @@ def records(file: str, column: str, delimiter: str = ",") -> Records:
     delimiter : str
         Of the CSV.
 
-    Returns
-    -------
-    Records
-        Text from CSV; what it is from Parquet.
+    Yields
+    ------
+    None, then Records
+        None once the file is open and has the column: nothing private was looked at. Then text
+        from CSV; what it is from Parquet.
 
     Raises
     ------
@@ -58,10 +66,13 @@ def records(file: str, column: str, delimiter: str = ",") -> Records:
     if file.lower().endswith(PARQUET):
         from .parquet import column_values
 
-        return Records(*column_values(file, column))
+        for found in column_values(file, column):
+            yield found and Records(*found)
+        return
     with _csv(file, delimiter) as (header, rows):
         at = place(file, header, column)
-        return Records([row[at] for row in rows], "text")
+        yield None
+        yield Records([row[at] for row in rows], "text")
 
 
 def pairs(file: str, delimiter: str = ",") -> Pairs:

@@ -5,16 +5,15 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InvalidRecords, InvalidUtilities
-from . import interrupts, mechanisms, output, plot
-from .budget import opened, rest
+from .._question import Question as Asked
+from . import mechanisms, output, plot
 from .grouped import answer, by_group
 from .info import announce_compiling
-from .question import Question, ask
+from .payment import Payment
+from .question import Question, ask, asked
 
 if TYPE_CHECKING:
     from .._typing import FloatArray
-    from ..budget import Budget
     from ..privacy import Guarantee
 
 NOT_PRIVATE = "NOT PRIVATE: computed from the data without noise. For analysis, never to publish."
@@ -40,45 +39,41 @@ def select(options: Namespace) -> None:
     if by_group(options):
         answer(options, "select")
         return
+    if not options.law and options.draws is None:
+        _release(options)
+        return
     question = ask(options)
-    budget = None if options.budget is None else opened(options.budget)
     announce_compiling()
-    if options.law:
-        _law(question, options)
-    elif options.draws is not None:
-        _draws(question, options)
-    else:
-        _release(question, options, budget)
+    (_law if options.law else _draws)(question, options)
 
 
-def _release(question: Question, options: Namespace, budget: Budget | None) -> None:
-    mechanism, before = question.mechanism, None if budget is None else budget.spent
-    interrupts.check()
-    try:
-        chosen = mechanism.release(question.data, budget=budget)
-    except (InvalidUtilities, InvalidRecords):
-        if budget is not None:
-            output.note(f"charged nevertheless, as a failure may tell of the data; {rest(budget)}")
-        raise
+def _release(options: Namespace) -> None:
+    public, reading = asked(options)
+    payment = Payment(options, Asked(public.mechanism, form=("column", options.column)))
+    if not payment.settled:
+        next(reading)  # no record yet
+        announce_compiling()
     several = options.mechanism == mechanisms.TOP_K
-    names = dict(zip(mechanism.candidates or (), question.candidates, strict=True))
-    selected = [names[c] for c in (chosen if several else [chosen])]
-    if options.json:
-        output.as_json(
-            {
-                "kind": "release",
-                "private": not question.from_data,
-                "selected": selected if several else selected[0],
-                **_parameters(question),
-            }
-        )
-    else:
-        for label in selected:
-            output.line(label)
+
+    def draw() -> Any:
+        *_, question = reading
+        mechanism = question.mechanism
+        chosen = mechanism.release(question.data)
+        names = dict(zip(mechanism.candidates or (), question.candidates, strict=True))
+        return [names[c] for c in chosen] if several else names[chosen]
+
+    selected = payment.answers(draw)
+    facts = {"kind": "release", "private": not public.from_data, "selected": selected}
+    facts |= _parameters(public)
+    with payment.shown(facts):
+        if options.json:
+            output.as_json(facts)
+        else:
+            for label in selected if several else [selected]:
+                output.line(label)
     if not options.quiet:
-        output.note(_promise(question))
-        if budget is not None:
-            output.note(rest(budget, before))
+        output.note(_promise(public))
+        payment.tell()
 
 
 def _promise(question: Question) -> str:
