@@ -335,7 +335,7 @@ def plain_bounds(bounds: Any) -> tuple[Any, Any]:
     """Two finite public numbers, the lower first."""
     try:
         low, high = bounds
-    except (TypeError, ValueError):
+    except Exception:  # not two, or a foreign object's own
         raise ParameterTypeError(
             "bounds must be two public numbers (lower, upper), chosen without the data"
         ) from None

@@ -94,7 +94,7 @@ ODD = [
     "\ud800", b"x", memoryview(b"abc"), [], [1], [1.0, 2.0, None], [[1], [1, 2]], ITSELF, (), (1, 2),
     ("a", "b"), (None, None), (math.nan, 1.0), (0, 10**400), [2**70], [2**63, 1], [Fraction(1, 3)],
     {}, {"a": 1}, {1}, object(), int, OddEquality(), ArrayEquality(), OddTruth(), OddFloat(1.0),
-    OddIndex(), OddText("replace"), OddArray(),
+    OddIndex(), OddText("replace"), OddIterator(), OddItems(), OddArray(),
     fx.Exponential(1.0, 1.0),
 ]  # fmt: skip
 

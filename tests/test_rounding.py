@@ -14,6 +14,7 @@ import pytest
 
 import fastexp as fx
 from fastexp._rounding import check_rounding
+from fastexp.cli import main
 from fastexp.studies.task import run_task
 
 LIBM = ctypes.util.find_library("m")
@@ -194,6 +195,48 @@ def test_the_right_mode_is_not_refused():
     check_rounding()
     with rounding(NEAREST):
         check_rounding()
+
+
+@pytest.mark.engines
+@pytest.mark.parametrize("engine", ["pandas", "polars", "pyarrow", "duckdb"])
+def test_frames_are_refused_and_nothing_is_charged(engine):
+    columns = {"age": AGES, "city": BY}
+    module = pytest.importorskip(engine)
+    if engine == "duckdb":
+        import pandas as pd
+
+        frame = module.from_df(pd.DataFrame(columns))
+        from fastexp import duckdb as door
+    elif engine == "pyarrow":
+        frame = module.table(columns)
+        from fastexp import arrow as door
+    else:
+        frame = module.DataFrame(columns)
+        from fastexp import frame as door
+    budget = fx.Budget(1.0)
+
+    def answers():
+        return door.release(
+            frame, NUMBERS["Median"], "age", by="city", groups=["a", "b"], budget=budget
+        )
+
+    for mode in WRONG.values():
+        with pytest.raises(fx.RoundingModeError), rounding(mode):
+            answers()
+        assert budget.charges == 0
+    assert answers() is not None
+
+
+def test_the_command_line_refuses_and_charges_nothing(tmp_path, capsys):
+    ledger, ages = str(tmp_path / "b.budget"), tmp_path / "ages.csv"
+    ages.write_text("age\n30\n31\n32\n")
+    call = ["median", str(ages), "--column", "age", "--bounds", "0", "100"]
+    call += ["--step", "1", "--epsilon", "1", "--budget", ledger]
+    budget = fx.Budget.file(ledger, epsilon=2.0)
+    with rounding(UP):
+        code = main(call)
+    assert (code, budget.charges) == (1, 0)
+    assert "rounding mode must be to nearest" in capsys.readouterr().err
 
 
 HEAP = """

@@ -17,6 +17,7 @@ from .._group_keys import codes_of, distinct
 from .._group_names import Names
 from .._randomness import SampleKey, make_key
 from .._release_key import ReleaseKey
+from .._rounding import check_rounding
 from .._typing import Membership
 from ..budget import Budget, once
 from ..errors import FastexpError, InvalidRecords, ParameterTypeError, PrivacyWarning
@@ -84,6 +85,7 @@ class Call:
         empty: the columns without rows, if the engine has them before it reads. read: all
         rows; it is called once, after the charge.
         """
+        check_rounding()
         if empty is not None:
             self._fit(empty)
         found = self._sampled(read()) if self.seed is not None else self._released(read)
