@@ -36,7 +36,7 @@ def ranked() -> list[Any]:
     listed = fx.Median(1.0, (-4, 4), grid=[-3.5, -1, 0, 0.25, 2])
     integers = (100 * NUMBERS).astype(np.int64)
     late = np.minimum(np.arange(60), 31) / 3.5  # equal records go on above the window only
-    hundredths = np.arange(101) / 100
+    hundredths, middles = np.arange(101) / 100, np.arange(-199, 200, 2) / 200
     rows, ties = NUMBERS.reshape(7, 100), np.zeros((3, 40))
     return [
         fine.sample(NUMBERS, rng=1),
@@ -56,7 +56,8 @@ def ranked() -> list[Any]:
         fx.Median(9.0, (0, 9), step=0.25).sample(late, 3, assume_sorted=True, rng=6),
         fx.Median(9.0, (0, 9)).sample(np.sqrt(np.arange(60)), 3, rng=6),
         fx.Median(0.1, (0, 1), step=0.01).sample(hundredths, 3, rng=6),
-        fx.Median(0.1, (0, 1), step=0.01).sample(np.nextafter(hundredths, 0), 3, rng=6),
+        fx.Median(0.1, (-1, 1), step=0.01).sample(middles, 3, rng=6),
+        fx.Median(0.1, (-1, 1), step=0.01).sample(np.nextafter(middles, 2), 3, rng=6),
         fx.Median(9.0, (-4, 4), step=4).sample(rows, 50, rng=6),
         whole.sample(integers.reshape(7, 100), 5000, rng=6),
         tied.sample(ties, 50, rng=7),

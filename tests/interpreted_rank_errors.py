@@ -26,6 +26,7 @@ def rank_errors(digest: Any) -> None:
         (fx.Median(0.05, (-4, 4)), SMOOTH),
         (fx.Median(1.0, (-4, 4)), pairs),
         (fx.Median(0.5, (-4, 4), step=0.01), hundredths),
+        (fx.Median(0.5, (-4, 4), step=0.01), hundredths + 0.005),
         (fx.Median(0.5, (-4, 4.123457)), SMOOTH),
         (fx.Median(9.0, (-4, 4), step=0.25), tied),
         (fx.Median(1.0, (-4, 4), step=1), (2 * SMOOTH).astype(np.int64)),
