@@ -13,7 +13,7 @@ from ._question import Question
 from ._terms import rest, terms_of
 from ._typing import Neighbors
 from .errors import BudgetError, ParameterError, ParameterTypeError
-from .privacy import Guarantee, amounts, total
+from .privacy import Guarantee, amounts
 
 Unit = Literal["epsilon", "rho"]
 
@@ -381,14 +381,6 @@ def once(
     if not isinstance(budget, Budget):
         raise ParameterTypeError(f"budget must be a Budget, got {type(budget).__name__}")
     return budget._once(label, question, draw)
-
-
-def spend(budget: Any, mechanism: Any, name: str | None = None, **call: Any) -> None:
-    """A charge without a draw; `call` is as in `privacy.total`."""
-    if not isinstance(budget, Budget):
-        raise ParameterTypeError(f"budget must be a Budget, got {type(budget).__name__}")
-    whole = total(mechanism.guarantee, **call, neighbors=budget.neighbors)
-    budget.charge(whole, name=name or type(mechanism).__name__)
 
 
 def _path(path: Any) -> str:
