@@ -449,6 +449,7 @@ class TestUtilities:
 
 
 @pytest.mark.engines
+@pytest.mark.engines
 def test_money_is_the_nearest_double_in_every_engine():
     """0.35 lies half-way, at the point of even index; the next double would not."""
     towns, money = ["Oslo"] * 9, [Decimal("0.35")] * 9
