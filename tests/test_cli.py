@@ -275,7 +275,7 @@ def test_picture_needs_matplotlib(
 MISTAKES: list[tuple[list[str], str]] = [
     ([], "required: COMMAND"),
     (["guess"], "invalid choice: 'guess'"),
-    (["select", "FILE", "--column", "colour"], "required: --epsilon"),
+    (["select", "FILE", "--column", "colour"], "--epsilon --total-epsilon is required"),
     (["select", "FILE", "--column", "colour", "--epsilon", "1"], "--candidates is needed"),
     (["select", "FILE", "--candidates", "a,b", "--epsilon", "1"], "--column is needed"),
     (["select", "FILE", "--column", "c", "--candidates", "-1,2"], "as in --candidates=-1,0,1"),

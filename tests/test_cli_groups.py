@@ -353,6 +353,8 @@ def test_the_report(run: Run, files) -> None:
     lines = err.splitlines()
     assert (code, len(out.splitlines())) == (0, 5)
     assert out.split()[:2] == ["city", "rent"]
+    assert lines[0].startswith("all answers together: epsilon 0.12 = 0.02 x 3 groups x 2 rows; ")
+    lines = lines[1:]
     assert lines[0].startswith("groups: 4 of ")
     assert lines[1].startswith("promised: 0.12-differential privacy of all answers together, ")
     assert "(one person joins or leaves, with all of their records)" in lines[1]

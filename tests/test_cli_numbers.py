@@ -606,7 +606,7 @@ def test_which_failures_are_charged(run: Run, ages, tmp_path: Path) -> None:
 
 GIVEN = ["FILE", "--column", "age", "--epsilon", "1", "--bounds", "0", "120"]
 MISTAKES: list[tuple[list[str], str]] = [
-    (["median", "FILE", "--column", "age", "--bounds", "0", "9"], "required: --epsilon"),
+    (["median", "FILE", "--column", "age", "--bounds", "0", "9"], "--total-epsilon is required"),
     (["median", "FILE", "--column", "age", "--epsilon", "1"], "--bounds is needed"),
     (["median", "FILE", "--epsilon", "1", "--bounds", "0", "9"], "--column is needed"),
     (["median", *GIVEN[:-1]], "expected 2 arguments"),

@@ -36,6 +36,24 @@ DELIMITER: dict[str, Any] = {  # of every command that reads CSV
 }
 
 
+def add_epsilon(group: Any) -> None:
+    """The options of every command that answers: how private an answer is."""
+    add = group.add_mutually_exclusive_group(required=True).add_argument
+    add(
+        "--epsilon",
+        type=float,
+        metavar="E",
+        help="of each answer, in nats; smaller: more private. Where a person can be in several "
+        "groups or rows, all answers together cost as many times as much, as is said",
+    )
+    add(
+        "--total-epsilon",
+        type=float,
+        metavar="E",
+        help="of all answers together, instead: each gets its share",
+    )
+
+
 def add_budget(add: Callable[..., Any]) -> None:
     """The options of every command that releases: to what it is charged."""
     add(

@@ -9,6 +9,7 @@ from . import grouped_output, mechanisms, number_question, question
 from .errors import UserMistake
 from .files import same
 from .grouped_parser import OWN
+from .share import mechanism_of
 
 FROM_DATA = "from-data"
 
@@ -94,6 +95,13 @@ def _check_apart(options: Namespace) -> None:
 
 
 def _mechanism(options: Namespace, which: str) -> Any:
+    call = {
+        "groups": True,
+        "max_groups": options.max_groups or 1,
+        "max_rows": options.max_rows or 1,
+        "membership": options.membership or "private",
+    }
     if which == "select":
-        return mechanisms.counting(options, question.candidates(options))
-    return number_question.mechanism(options, which)
+        listed = question.candidates(options)
+        return mechanism_of(options, lambda: mechanisms.counting(options, listed), **call)
+    return mechanism_of(options, lambda: number_question.mechanism(options, which), **call)

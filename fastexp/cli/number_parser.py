@@ -141,7 +141,9 @@ def _grid_options(made: argparse.ArgumentParser) -> None:
 
 
 def _privacy_options(made: argparse.ArgumentParser, name: str) -> None:
-    add = made.add_argument_group("privacy").add_argument
+    group = made.add_argument_group("privacy")
+    arguments.add_epsilon(group)
+    add = group.add_argument
     if name == "quantile":
         add(
             "--q",
@@ -150,7 +152,6 @@ def _privacy_options(made: argparse.ArgumentParser, name: str) -> None:
             metavar="Q",
             help="which quantile, between 0 and 1: a decimal or a fraction, as 0.9 or 1/3",
         )
-    add("--epsilon", type=float, required=True, metavar="E", help="in nats; smaller: more private")
     if name == "price":
         add(
             "--scaling",

@@ -14,6 +14,7 @@ from .number_question import Question, ask, check, mechanism
 from .number_words import LISTED, grid_text, parameters, title
 from .payment import Payment
 from .select import NOT_PRIVATE, promise
+from .share import mechanism_of
 
 
 def median(options: Namespace) -> None:
@@ -54,7 +55,8 @@ def _answer(options: Namespace, which: str) -> None:
     if by_group(options):
         answer(options, which)
         return
-    made = mechanism(options, which)  # parameters are refused before the file is looked at
+    # Parameters are refused before the file is looked at.
+    made = mechanism_of(options, lambda: mechanism(options, which))
     if options.plot is not None:
         plot.check(options.plot)
     if not options.law and options.draws is None:

@@ -207,8 +207,9 @@ def _data_options(select: argparse.ArgumentParser) -> None:
 
 
 def _privacy_options(select: argparse.ArgumentParser) -> None:
-    add = select.add_argument_group("privacy").add_argument
-    add("--epsilon", type=float, required=True, metavar="E", help="in nats; smaller: more private")
+    group = select.add_argument_group("privacy")
+    arguments.add_epsilon(group)
+    add = group.add_argument
     add(
         "--neighbors",
         choices=("add-remove", "replace"),

@@ -12,6 +12,7 @@ from . import mechanisms, public_list, reading
 from .budget import check_budget
 from .errors import UserMistake
 from .output import note
+from .share import mechanism_of
 
 WHY_PUBLIC = """\
 --candidates is needed: the list to select from, chosen without looking at FILE
@@ -67,7 +68,8 @@ def asked(options: Namespace) -> tuple[Question, Iterator[Any]]:
     """
     check(options)
     if not options.utilities and not options.candidates_from_data:
-        made = mechanisms.counting(options, candidates(options))
+        listed = candidates(options)
+        made = mechanism_of(options, lambda: mechanisms.counting(options, listed))
         public = _named(options, made, None)
         return public, _counted(options, public)
     whole = _scored(options) if options.utilities else _from_data(options)
@@ -130,14 +132,16 @@ def _scored(options: Namespace) -> Question:
 
     pairs = reading.pairs(options.file, options.delimiter)
     how = {"sensitivity": options.sensitivity, "monotonic": options.monotonic}
-    mechanism = mechanisms.scoring(options, pairs.candidates, **how)
-    return _named(options, mechanism, np.array(pairs.utilities))
+    made = mechanism_of(options, lambda: mechanisms.scoring(options, pairs.candidates, **how))
+    return _named(options, made, np.array(pairs.utilities))
 
 
 def _from_data(options: Namespace) -> Question:
     found = reading.records(options.file, options.column, options.delimiter)
     note(FROM_DATA)
-    return _named(options, mechanisms.counting(options, _occurring(found.values)), found.values)
+    listed = _occurring(found.values)
+    made = mechanism_of(options, lambda: mechanisms.counting(options, listed))
+    return _named(options, made, found.values)
 
 
 def _counted(options: Namespace, public: Question) -> Iterator[Any]:

@@ -23,8 +23,8 @@ class Exponential(FiniteMechanism):
     Parameters
     ----------
     epsilon : float
-        Privacy parameter in nats; in [1e-9, 1e6] unless `any_epsilon`. Like all parameters
-        it is converted to float64 here, and exact from then on.
+        Privacy parameter of each answer, in nats; in [1e-9, 1e6] unless `any_epsilon`.
+        Like all parameters it is converted to float64 here, and exact from then on.
     sensitivity : float
         Δ > 0: the most that one record can change the utility of any one candidate, for the
         neighbours that you have in mind, in units of the utility.

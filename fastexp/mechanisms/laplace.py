@@ -39,7 +39,7 @@ class Laplace:
     Parameters
     ----------
     epsilon : float
-        Privacy parameter in nats; in [1e-9, 1e6] unless `any_epsilon`.
+        Privacy parameter of each answer, in nats; in [1e-9, 1e6] unless `any_epsilon`.
     sensitivity : number
         > 0: by how much one record changes f at most.
     step : number

@@ -27,7 +27,7 @@ class LaplaceMedian(NoisyMedian):
     Parameters
     ----------
     epsilon : float
-        Privacy parameter in nats; in [1e-9, 1e6].
+        Privacy parameter of each answer, in nats; in [1e-9, 1e6].
     bounds : (number, number)
         Public limits, lower < upper; records and outputs are clamped to them.
 

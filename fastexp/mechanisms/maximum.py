@@ -19,7 +19,7 @@ class Maximum(RankMechanism):
     Parameters
     ----------
     epsilon : float
-        Privacy parameter in nats; in [1e-9, 1e6] unless `any_epsilon`.
+        Privacy parameter of each answer, in nats; in [1e-9, 1e6] unless `any_epsilon`.
     bounds : (number, number)
         Public limits; records outside are clamped to them.
     step : number, optional

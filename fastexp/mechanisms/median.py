@@ -22,7 +22,7 @@ class Median(RankMechanism):
     Parameters
     ----------
     epsilon : float
-        Privacy parameter in nats; in [1e-9, 1e6] unless `any_epsilon`.
+        Privacy parameter of each answer, in nats; in [1e-9, 1e6] unless `any_epsilon`.
     bounds : (number, number)
         Public limits, lower < upper, chosen without looking at the data; records outside are
         clamped to them.

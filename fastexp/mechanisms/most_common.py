@@ -43,7 +43,7 @@ class MostCommon(FiniteMechanism):
     Parameters
     ----------
     epsilon : float
-        Privacy parameter in nats; in [1e-9, 1e6] unless `any_epsilon`.
+        Privacy parameter of each answer, in nats; in [1e-9, 1e6] unless `any_epsilon`.
     candidates : sequence of hashable
         Public labels, two or more, distinct. Records that equal none of them count nowhere.
         **Do not take them from the data**: that a rare value occurs at all is private.

@@ -23,7 +23,7 @@ class OrderStatistic(RankMechanism):
     r : int
         1 for the largest; below 2**31.
     epsilon : float
-        Privacy parameter in nats; in [1e-9, 1e6] unless `any_epsilon`.
+        Privacy parameter of each answer, in nats; in [1e-9, 1e6] unless `any_epsilon`.
     bounds : (number, number)
         Public limits; records outside are clamped to them.
     step : number, optional

@@ -25,7 +25,7 @@ class PermuteAndFlip(FiniteMechanism):
     Parameters
     ----------
     epsilon : float
-        Privacy parameter in nats; in [1e-9, 1e6] unless `any_epsilon`.
+        Privacy parameter of each answer, in nats; in [1e-9, 1e6] unless `any_epsilon`.
     sensitivity : float
         Δ > 0: the most that one record can change the utility of any one candidate, for the
         neighbours that you have in mind, in units of the utility.

@@ -35,7 +35,7 @@ class Price(NumberMechanism):
     Parameters
     ----------
     epsilon : float
-        Privacy parameter in nats; in [1e-9, 1e6] unless `any_epsilon`.
+        Privacy parameter of each answer, in nats; in [1e-9, 1e6] unless `any_epsilon`.
     bounds : (number, number)
         The lowest and the highest price, 0 <= lowest < highest, chosen without looking at the
         data. Bids above count as the highest price, bids below as the lowest.

@@ -24,7 +24,7 @@ class Quantile(RankMechanism):
     q : float, Decimal or Fraction
         In (0, 1): the decimal that prints, or an exact fraction as Fraction(1, 3).
     epsilon : float
-        Privacy parameter in nats; in [1e-9, 1e6] unless `any_epsilon`.
+        Privacy parameter of each answer, in nats; in [1e-9, 1e6] unless `any_epsilon`.
     bounds : (number, number)
         Public limits; records outside are clamped to them.
     step : number, optional

@@ -35,7 +35,7 @@ class RandomizedResponse:
     Parameters
     ----------
     epsilon : float
-        Privacy parameter in nats; in [1e-9, 1e6] unless `any_epsilon`.
+        Privacy parameter of each answer, in nats; in [1e-9, 1e6] unless `any_epsilon`.
     any_epsilon : bool
         Lift the limits on epsilon.
 

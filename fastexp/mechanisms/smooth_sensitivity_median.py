@@ -43,8 +43,8 @@ class SmoothSensitivityMedian(NoisyMedian):
     Parameters
     ----------
     epsilon : float
-        Privacy parameter in nats; in [1e-9, 1e6]. Of the last three noises: the promise is
-        ε²/2 of zero-concentrated differential privacy.
+        Privacy parameter of each answer, in nats; in [1e-9, 1e6]. Of the last three noises: the
+        promise is ε²/2 of zero-concentrated differential privacy.
     delta : float
         In (0, 1) with noise "laplace"; with the last three noises 0, or the δ at which
         `guarantee` states an ε too; 0 with the others, which are pure.
