@@ -1,22 +1,38 @@
-# ruff: noqa: S608, F811
+# ruff: noqa: S608
 """Do DuckDB's relations get the core's answers, on the same connection, and tell nothing else?"""
 
 from __future__ import annotations
 
 import gc
 
+import duckdb
 import pytest
 
 import fastexp as fx
 from fastexp.duckdb import release, sample
 
 from . import frame_cases as cases
-from .duckdb_tables import con, load  # noqa: F401  # a fixture
 
 pytestmark = pytest.mark.engines
 
 KEY = fx.release_key()
 MEDIAN = cases.QUESTIONS["median"]
+
+
+@pytest.fixture
+def con():
+    with duckdb.connect() as connection:
+        connection.execute("SET threads=2")
+        yield connection
+
+
+def load(con, data=cases.DATA):
+    """The table `data`, as a relation."""
+    rows = cases.table(data, 5 if data["town"] else 1)
+    con.register("arriving", rows)
+    con.execute("CREATE OR REPLACE TABLE data AS FROM arriving")
+    con.unregister("arriving")
+    return con.table("data")
 
 
 def released(relation, q, **more):

@@ -176,7 +176,7 @@ def test_marks_fit_what_tests_use(path):
         ("def test():\n    import polars as pl\n    pl.DataFrame()", "engines"),
         ("pl = pytest.importorskip('polars')\nCASES = [pl.Series()]\ndef test(): CASES", "engines"),
         ("a, pl = 1, 2\ndef test():\n    pytest.importorskip('polars')", "engines"),
-        ("import fastexp as fx\ndef test(): fx.duckdb.register()", "engines"),
+        ("import fastexp as fx\ndef test(): fx.duckdb.release()", "engines"),
         ("from tests.goodness import fits\ndef test(): assert fits([], [])", "statistical"),
         ("from tests.killed_run import main\ndef test(): main()", "process"),
     ],
