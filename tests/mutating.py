@@ -64,7 +64,7 @@ class Jury:
 
     def _end(self) -> None:
         if self._process:
-            self._process.communicate()  # the end of its questions
+            self._process.communicate(timeout=SECONDS)  # the end of its questions
             self._process = None
 
 

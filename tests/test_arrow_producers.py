@@ -194,6 +194,8 @@ def test_pyarrow_is_not_needed():
         "except TypeError as error:\n"
         "    print(error, error.__context__)\n"
     )  # columns are still held when the interpreter ends
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=600
+    )
     told = "values can be read as Arrow only with another package: pandas needs pyarrow None\n"
     assert (done.stdout, done.stderr) == (told, "")

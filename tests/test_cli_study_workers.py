@@ -154,7 +154,9 @@ def test_workers_of_dask_give_the_same_output(
 def test_processes_begun_while_interrupts_are_blocked_do_not_take_them() -> None:
     with pools.interrupts_kept():
         script = "import signal; print(signal.SIGINT in signal.pthread_sigmask(0, []))"
-        inside = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+        inside = subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, check=True, timeout=600
+        )
     assert inside.stdout == b"True\n"
 
 

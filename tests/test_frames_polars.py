@@ -307,4 +307,4 @@ def test_only_the_module_for_polars_registers_anything():
         "import polars as pl; assert not hasattr(pl.DataFrame, 'fx');"
         "import fastexp.polars; pl.DataFrame().fx.release; pl.LazyFrame().fx.sample"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=600)

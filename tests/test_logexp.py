@@ -163,7 +163,12 @@ def test_bits_do_not_depend_on_the_cpu(target, tmp_path):
     """exp, log, laws, and draws by both kernels: one hash, pinned."""
     env = {**os.environ, **TARGETS[target]}
     run = subprocess.run(
-        [sys.executable, "-c", HASH], env=env, capture_output=True, text=True, check=True
+        [sys.executable, "-c", HASH],
+        env=env,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=600,
     )
     assert run.stdout.strip() == PINNED
 

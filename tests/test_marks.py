@@ -1,7 +1,8 @@
 """Does every test carry the marks of what it uses, so that `-m fast` is what it says?
 
 A test uses what is named in it, and in the helpers, fixtures and values that it names, in its own
-file or another one of the tests. Processes are also watched while tests run (`conftest.py`).
+file or another one of the tests. Processes are also watched while tests run (`conftest.py`), and
+nobody waits for one for ever.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ MARKS = {
     },
     "statistical": {"tests.goodness.chi_square", "tests.goodness.fits"},
 }
+
+WAITING = ("subprocess.run", "subprocess.check_output", ".communicate")
 
 
 class Source:
@@ -83,6 +86,13 @@ def missing(source: Source) -> list[str]:
         for mark, libraries in MARKS.items()
         if mark not in marks and not libraries.isdisjoint(_prefixes(source.uses(*nodes)))
     ]
+
+
+def endless(tree: ast.AST) -> list[str]:
+    """Calls that wait for a process without a limit."""
+    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call)]
+    waiting = [c for c in calls if ast.unparse(c.func).endswith(WAITING)]
+    return [ast.unparse(c) for c in waiting if "timeout" not in {k.arg for k in c.keywords}]
 
 
 @functools.cache
@@ -194,3 +204,13 @@ def test_classes_are_looked_into():
         assert missing(Source(text)) == ["TestAll::test: process"]
         marked = text.replace("class", "@pytest.mark.process\nclass")
         assert missing(Source(marked)) == []
+
+
+@pytest.mark.parametrize("path", sorted(TESTS.glob("*.py")), ids=lambda p: p.stem)
+def test_nobody_waits_for_ever(path):
+    assert endless(ast.parse(path.read_text())) == []
+
+
+def test_waiting_for_ever_is_noticed():
+    text = "subprocess.run([])\nprocess.communicate()\nsubprocess.run([], timeout=9)"
+    assert endless(ast.parse(text)) == ["subprocess.run([])", "process.communicate()"]

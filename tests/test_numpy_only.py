@@ -48,7 +48,9 @@ print("done")
 
 
 def alone(script):
-    return subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
+    return subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=600
+    )
 
 
 def test_groups_need_no_other_library():

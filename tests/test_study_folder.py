@@ -216,7 +216,9 @@ class TestOthers:
         with pytest.raises(StudyError, match="in use: another run writes to it"):
             fx.Study.resume(broken)
         script = f"import fastexp as fx; fx.Study.resume({str(broken)!r})"
-        ran = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
+        ran = subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, check=False, timeout=600
+        )
         assert b"in use: another run writes to it" in ran.stderr
         held.close()
         assert fx.Study.resume(broken).agree
@@ -296,8 +298,8 @@ class TestDisk:
             f"small().run(workers=1, out=Path({str(tmp_path / 'out')!r}))\n"
         )
         root = Path(__file__).parent.parent
-        how: dict[str, Any] = {"cwd": root, "capture_output": True, "check": False}
-        ran = subprocess.run([sys.executable, "-c", script], **how)
+        command = [sys.executable, "-c", script]
+        ran = subprocess.run(command, cwd=root, capture_output=True, check=False, timeout=600)
         assert b"StudyError" in ran.stderr
         assert b"File too large; finished tasks are kept" in ran.stderr
         assert run_again(tmp_path / "out", whole) == TASKS - 4
