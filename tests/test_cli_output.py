@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from fastexp import _kernel_cache
 from fastexp.cli import info, main, output
 
 
@@ -157,7 +158,7 @@ def test_every_ending_has_its_exit_code(
 def test_compiling_is_announced_on_a_terminal_only(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(info, "cache_folder", lambda: None)
+    monkeypatch.setattr(_kernel_cache, "is_empty", lambda _: True)
     info.announce_compiling()
     assert capsys.readouterr().err == ""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)

@@ -556,7 +556,7 @@ class TestQuantiles:
     BAD: ClassVar = [
         (0, ParameterError, r"q must be in \(0, 1\), got 0 \(Maximum"), (1.0, ParameterError, "got 1.0"), (-0.1, ParameterError, "got -0.1"),
         (math.nan, ParameterError, "got nan"), (math.inf, ParameterError, "got inf"), (Decimal("NaN"), ParameterError, "got NaN"),
-        (Fraction(3, 2), ParameterError, "got 3/2"), (Fraction(-1, 10**400), ParameterError, "must be in"),
+        (Fraction(3, 2), ParameterError, "got 3/2"), (Fraction(-1, 10**400), ParameterError, "does not round to 0"),
         (1 / 3, ParameterError, r"at most 10\*\*9, got 0.3333333333333333; .* is Fraction\(1, 3\)"),
         (2 / 3, ParameterError, r"Fraction\(2, 3\)"), (Fraction(1, 10**9 + 1), ParameterError, "got 1/1000000001; .* is Fraction"),
         (1e-300, ParameterError, r"Fraction\(1, 1000000000\)"), (math.nextafter(1, 0), ParameterError, r"Fraction\(999999999, 1000000000\)"),
