@@ -1,7 +1,8 @@
 """Records as they come: every form of them, and of missing ones, to plain arrays.
 
-A record is a number. What is returned is one-dimensional, contiguous, native float64 or int64;
-uint64 beyond int64 count as its largest. Messages say what form is required, nothing else.
+A record is a number. What is returned is one-dimensional, contiguous, native float64 or int64.
+uint64 beyond int64 count as its largest; where a grid reaches beyond that, uint64 are replaced by
+the point that each counts at. Messages say what form is required, nothing else.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import _number_columns, _validate
+from ._grid import Grid
 from ._typing import AnyArray
 from .errors import InvalidRecords, ParameterError, ParameterTypeError
 
@@ -42,13 +44,13 @@ def from_file(path: Any) -> AnyArray:
     return found.view(np.ndarray)
 
 
-def numbers(values: Any, nan: str) -> AnyArray:
+def numbers(values: Any, nan: str, grid: Grid | None = None) -> AnyArray:
     """One array of records; NaN of floats is left to the caller where nan is "raise"."""
-    plain, missing = apart(values, nan)
+    plain, missing = apart(values, nan, grid)
     return plain if missing is None or not missing.any() else _without_gaps(plain, missing, nan)
 
 
-def apart(values: Any, nan: str) -> tuple[AnyArray, AnyArray | None]:
+def apart(values: Any, nan: str, grid: Grid | None = None) -> tuple[AnyArray, AnyArray | None]:
     """One array of records, and which of them are missing, as far as it is known."""
     if hasattr(values, "__next__"):
         raise ParameterTypeError(
@@ -60,16 +62,18 @@ def apart(values: Any, nan: str) -> tuple[AnyArray, AnyArray | None]:
         raise ParameterTypeError(NUMBERS)
     if numbers.values.size == 0:
         return np.zeros(0), None
-    plain, missing = canonical(numbers.values), numbers.missing
+    plain, missing = canonical(numbers.values, grid), numbers.missing
     if nan != "raise" and plain.dtype.kind == "f":
         nans = np.isnan(plain)
         missing = nans if missing is None else missing | nans
     return plain, missing
 
 
-def weighted_numbers(data: tuple[Any, Any], nan: str) -> tuple[AnyArray, AnyArray]:
+def weighted_numbers(
+    data: tuple[Any, Any], nan: str, grid: Grid | None = None
+) -> tuple[AnyArray, AnyArray]:
     """(values, counts) without missing ones."""
-    plain, missing = apart(data[0], nan)
+    plain, missing = apart(data[0], nan, grid)
     number = counts(data[1], plain.size)
     if missing is None or not missing.any():
         return plain, number
@@ -78,10 +82,13 @@ def weighted_numbers(data: tuple[Any, Any], nan: str) -> tuple[AnyArray, AnyArra
     return _without_gaps(plain, missing, nan), number
 
 
-def canonical(found: AnyArray) -> AnyArray:
-    """The same numbers as contiguous float64 or int64."""
+def canonical(found: AnyArray, grid: Grid | None = None) -> AnyArray:
+    """The same numbers as contiguous float64 or int64, or their points of the grid."""
     if found.dtype.kind == "f":
         return np.ascontiguousarray(found, dtype=np.float64)
+    if found.dtype == np.uint64 and grid is not None and grid.value(grid.size - 1) > HIGHEST:
+        points: AnyArray = grid.values(grid.index(found))
+        return points
     if found.dtype == np.uint64:
         return np.minimum(found, np.uint64(HIGHEST)).astype(np.int64)
     return np.ascontiguousarray(found, dtype=np.int64)
@@ -119,11 +126,11 @@ def counts(values: Any, length: int) -> AnyArray:
     return found.astype(np.int64)
 
 
-def arrays(parts: Any, nan: str) -> Iterator[AnyArray]:
+def arrays(parts: Any, nan: str, grid: Grid | None = None) -> Iterator[AnyArray]:
     """The arrays that a callable yields, each as `numbers` has it, all of one type."""
     kind = None
     for part in _produced(parts):
-        found = numbers(part, nan)
+        found = numbers(part, nan, grid)
         if found.size == 0:
             continue
         if kind not in (None, found.dtype.kind):

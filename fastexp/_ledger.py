@@ -28,7 +28,7 @@ import numpy as np
 from . import _answers, _files, _ledger_lines
 from ._ledger_lines import ANSWERED, MOMENT, OPEN, USED_UP, Charge, History
 from ._terms import Cost, Spent, Terms
-from .errors import BudgetError
+from .errors import BudgetError, LabelError
 
 INLINE = 4096  # characters of answers in the ledger itself; longer ones have a file
 KEY_BYTES = 32
@@ -96,7 +96,7 @@ class File:
         """What is kept under a label."""
         charge = self._look().of(label)
         if charge is None or charge.state == OPEN:
-            raise BudgetError(f"{_called(self.path)} has no answers under the label {label!r}")
+            raise LabelError(f"{_called(self.path)} has no answers under the label {label!r}")
         return self._kept(charge)
 
     def once(
@@ -199,7 +199,7 @@ class File:
     def _same(self, charge: Charge, question: str) -> Charge:
         """The charge under a label, if that is the question again."""
         if charge.question != question:
-            raise BudgetError(
+            raise LabelError(
                 f"label {charge.label!r} names another question in {_called(self.path)}: another "
                 "mechanism, groups, limits, nan or promise; nothing was read or charged: take "
                 "another label"
@@ -208,8 +208,8 @@ class File:
             raise self._used_up(charge.label)
         return charge
 
-    def _used_up(self, label: str | None) -> BudgetError:
-        return BudgetError(
+    def _used_up(self, label: str | None) -> LabelError:
+        return LabelError(
             f"label {label!r} is used up in {_called(self.path)}: its release was charged and "
             "failed, which was its answer; take another label, which is charged anew"
         )

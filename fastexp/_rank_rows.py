@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import _cells, _intake, _number_columns, _plan, _validate
+from ._grid import Grid
 from ._randomness import PLACE, seeds_of, some_seeds, tagged
 from ._rank import RankStatistic, RanksThatMatter
 from ._records import intake
@@ -24,15 +25,15 @@ from .kernels.logexp import LOG2E, log_fill
 ROWS = 32  # at a time: their cells and draws stay in the L2 cache
 
 
-def matrix(records: Any) -> AnyArray | None:
-    """Records of shape (rows, n) as an array; None if they are one data set."""
+def matrix(records: Any, grid: Grid | None = None) -> AnyArray | None:
+    """Records of shape (rows, n), for a grid, as an array; None if they are one data set."""
     if isinstance(records, np.ndarray) and not isinstance(records, np.ma.MaskedArray):
         if records.ndim != 2:
             return None
         numbers = _number_columns.of_array(records, None, "records")
         if numbers is None:
             raise ParameterTypeError(_intake.NUMBERS)
-        return _intake.canonical(numbers.values)
+        return _intake.canonical(numbers.values, grid)
     return None
 
 

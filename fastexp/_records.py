@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _intake
+from ._grid import Grid
 from ._intake import CHUNK
 from ._sources import FLOAT64, SMALL, Counted, Sorted, Source
 from ._typing import AnyArray
@@ -22,8 +23,9 @@ def intake(
     assume_sorted: bool = False,
     threads: int = 1,
     check_sorted: bool = False,
+    grid: Grid | None = None,
 ) -> Source:
-    """Records of any form, see `_intake.NUMBERS`.
+    """Records of any form, see `_intake.NUMBERS`; of the grid that they will be mapped to.
 
     `assume_sorted` is taken at its word, unless `check_sorted`: then only if it is true.
     """
@@ -33,10 +35,10 @@ def intake(
     if isinstance(data, (str, Path)):
         data = _intake.from_file(data)
     if callable(data):
-        return Unsorted(lambda: _intake.arrays(data, how), threads)
+        return Unsorted(lambda: _intake.arrays(data, how, grid), threads)
     if _intake.weighted(data):
-        return Counted(*_intake.weighted_numbers(data, how))
-    values = _intake.numbers(data, how)
+        return Counted(*_intake.weighted_numbers(data, how, grid))
+    values = _intake.numbers(data, how, grid)
     if values.size <= SMALL and not assume_sorted:
         return Sorted(np.sort(values))
     if assume_sorted and not (check_sorted and _unordered(values)):

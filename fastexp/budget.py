@@ -250,9 +250,11 @@ only 0.2 remains; nothing was drawn or charged
 
         Raises
         ------
+        LabelError
+            If there are none: no release had this label, its process died, or it failed.
         BudgetError
-            If there are none: no release had this label, its process died, or it failed; the
-            budget is in memory, where nothing is kept; or their file is missing or changed.
+            If the budget is in memory, where nothing is kept, or their file is missing or
+            changed.
         """
         name = _validate.label(label)
         if isinstance(self._ledger, _ledger.Memory):

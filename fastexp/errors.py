@@ -49,6 +49,10 @@ class BudgetExceeded(BudgetError):
     """The rest of a budget does not cover a release: nothing was drawn, nothing charged."""
 
 
+class LabelError(BudgetError):
+    """A label that names another question, was used up by a failure, or has no answers yet."""
+
+
 class NotReleasable(FastexpError, TypeError):
     """A comparator: its noise is a float, so it is for simulations only."""
 

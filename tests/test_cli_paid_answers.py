@@ -299,7 +299,7 @@ def test_the_label_of_another_question_is_refused(run: Run, data, which: str) ->
         if other == ["--neighbors", "replace"]:  # that is no promise of this budget at all
             continue
         code, out, err = run(*ask(which), "--label", "q", *other)
-        assert (code, out) == (1, ""), other
+        assert (code, out) == (2, ""), other
         assert "label 'q' names another question" in err
     assert charges() == 1
 
@@ -313,7 +313,7 @@ def test_a_label_is_used_up_by_a_row_that_cannot_be_read(run: Run, data) -> None
         assert f"charged nevertheless, as a failure may tell of the data: label '{which}'" in err
         data.write_text("g,x,t\na,1,z\n")
         code, out, err = run(*arguments)
-        assert (code, out) == (1, "")
+        assert (code, out) == (2, "")
         assert "is used up" in err
     assert charges() == 3
 

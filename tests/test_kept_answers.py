@@ -14,7 +14,16 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp import Budget, BudgetError, BudgetExceeded, _draw, _files, _ledger, release_key
+from fastexp import (
+    Budget,
+    BudgetError,
+    BudgetExceeded,
+    LabelError,
+    _draw,
+    _files,
+    _ledger,
+    release_key,
+)
 from fastexp._question import Question
 from fastexp.budget import once
 from fastexp.errors import InvalidRecords, InvalidUtilities, ParameterError, ParameterTypeError
@@ -180,7 +189,7 @@ def test_another_question_is_refused_and_nothing_is_read(kind, path, monkeypatch
         monkeypatch.setattr(
             module, "intake" if "_number" in module.__name__ else "segments_of", never
         )
-    with pytest.raises(BudgetError, match=r"label 'q' names another question in .* another label"):
+    with pytest.raises(LabelError, match=r"label 'q' names another question in .* another label"):
         mechanism.release(AGES, budget=budget, label="q", **GROUPED | changed)
     assert path.read_bytes() == before
 
@@ -189,7 +198,7 @@ def test_a_matrix_and_its_disjointness_are_part_of_the_question(budget):
     rows = np.zeros((2, 5))
     fx.Exponential(0.1, 1.0).release(rows, budget=budget, label="q")
     for data, how in ((rows[:1], {}), (rows[0], {}), (rows, {"disjoint": True})):
-        with pytest.raises(BudgetError, match="another question"):
+        with pytest.raises(LabelError, match="another question"):
             fx.Exponential(0.1, 1.0).release(data, budget=budget, label="q", **how)
     assert budget.charges == 1
 
@@ -206,11 +215,11 @@ def test_a_failure_uses_the_label_up(budget, path):
             label="bits",
         )
     for again in (budget, Budget.file(path)):
-        with pytest.raises(BudgetError, match=r"label 'q' is used up .* charged and failed"):
+        with pytest.raises(LabelError, match=r"label 'q' is used up .* charged and failed"):
             MEDIAN.release([1.0], budget=again, label="q")
-        with pytest.raises(BudgetError, match="label 'u' is used up"):
+        with pytest.raises(LabelError, match="label 'u' is used up"):
             fx.Exponential(0.1, 1.0).release([1.0, 2.0], budget=again, label="u")
-        with pytest.raises(BudgetError, match="label 'q' is used up"):
+        with pytest.raises(LabelError, match="label 'q' is used up"):
             again.answers("q")
     assert [entry["state"] for entry in budget.log()] == ["failed", "failed"]
     assert budget.spent == 0.2
@@ -232,7 +241,7 @@ def test_an_interruption_is_no_failure(budget, monkeypatch, interruption):
         fx.Exponential(0.1, 1.0).release([1.0, 2.0], budget=budget, label="q")
     monkeypatch.undo()
     assert [entry["state"] for entry in budget.log()] == ["open"]
-    with pytest.raises(BudgetError, match="has no answers under the label 'q'"):
+    with pytest.raises(LabelError, match="has no answers under the label 'q'"):
         budget.answers("q")
     assert fx.Exponential(0.1, 1.0).release([1.0, 2.0], budget=budget, label="q") in (0, 1)
     assert budget.charges == 1
@@ -244,7 +253,7 @@ def test_an_open_label_is_no_other_questions(budget, monkeypatch):
 
     with pytest.raises(KeyboardInterrupt):
         once(budget, "q", Question(MEDIAN), interrupted)
-    with pytest.raises(BudgetError, match="names another question"):
+    with pytest.raises(LabelError, match="names another question"):
         once(budget, "q", Question(fx.Median(0.2, bounds=(0, 100), step=1)), never)
     assert once(budget, "q", Question(MEDIAN), lambda: 3) == 3
     assert budget.charges == 1

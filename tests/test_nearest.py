@@ -181,6 +181,49 @@ class TestWays:
                 assert rows[0] == rows[1]
 
 
+FAR = {  # float grids beyond int64, whose middles are doubles, or half-way between two
+    "steps": ((0.0, 2.0**64), {"step": 2.0**60}),
+    "uneven": ((2.0**62, 2.0**64), {"grid": [2.0**62, 2.0**63, 2.0**63 + 2048, 1.8e19, 2.0**64]}),
+    "no step": ((2.0**63 - 2.0**52, 2.0**63 + 2.0**52), {}),
+}
+
+
+class TestUnsignedIntegers:
+    """uint64 beyond int64 count to the last bit, where a grid reaches there."""
+
+    @pytest.mark.parametrize("name", FAR)
+    @pytest.mark.parametrize("which", MECHANISMS)
+    def test_of_all_data_sets_rows_and_groups(self, which, name, tmp_path):
+        bounds, form = FAR[name]
+        mechanism = MECHANISMS[which](bounds, **form)
+        grid = mechanism.grid
+        some = range(grid.size - 1) if grid.size < 99 else (0, 1, 2**12, 2**13 - 2)
+        middles = [(grid.exact(t) + grid.exact(t + 1)) / 2 for t in some if t + 1 < grid.size]
+        near = {math.floor(x) + d for x in middles for d in (-1, 0, 1, 2)}
+        records = np.array([*near, 0, 2**63 - 1, 2**63, 2**64 - 1] * 3, np.uint64)
+        moved = grid.values(grid.index(records))  # as `test_indices` has it
+        draws = mechanism.sample(moved, 30, rng=1).tolist()
+        for way, (data, more) in ways(records, tmp_path).items():
+            if way == "list":  # NumPy makes no uint64 of it
+                continue
+            assert mechanism.sample(data, 30, rng=1, **more).tolist() == draws, way
+            assert mechanism.law(data, **more) == mechanism.law(moved), way
+        known = {"by": np.arange(records.size) % 3, "groups": [2, 0, 1]}
+        by = [mechanism.sample(x, 9, rng=1, **known).tolist() for x in (records, moved)]
+        assert by[0] == by[1]
+        sets = [mechanism.sample(x.reshape(3, -1), 9, rng=1).tolist() for x in (records, moved)]
+        assert sets[0] == sets[1]
+
+    @pytest.mark.parametrize("name", ["steps", "uneven"])
+    def test_indices(self, name):
+        bounds, form = FAR[name]
+        grid = make_grid(bounds, **form)
+        middles = [math.floor((a + b) / 2) for a, b in itertools.pairwise(numbers_of(grid))]
+        near = [x + d for x in middles for d in (-1, 0, 1, 2)]
+        records = np.array([*near, 0, 2**64 - 1], np.uint64)
+        assert grid.index(records).tolist() == twins(grid, records)
+
+
 class TestAccuracy:
     """Answers are not low: what rounding down cost."""
 

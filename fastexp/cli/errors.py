@@ -41,6 +41,8 @@ def report(error: Exception) -> tuple[str, int]:
         return "error: the utilities must be finite: NaN or infinity found", MISTAKE
     if isinstance(error, (errors.ParameterError, errors.ParameterTypeError)):
         return f"error: {_as_option(str(error))}", MISTAKE
+    if isinstance(error, errors.LabelError):
+        return f"error: {error}", MISTAKE
     if isinstance(error, errors.InvalidRecords):
         return f"error: {_as_option(str(error))}", MISTAKE
     if isinstance(error, errors.BudgetExceeded):

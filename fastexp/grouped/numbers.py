@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import _arrow, _intake
+from .._grid import Grid
 from .._key_columns import Chunks
 from .._number_columns import NULLS, Numbers, joined
 from .._typing import AnyArray, IntArray
@@ -20,7 +21,9 @@ FLAT = (
 )
 
 
-def read_numbers(records: Any, nan: str) -> tuple[AnyArray, AnyArray | None]:
+def read_numbers(
+    records: Any, nan: str, grid: Grid | None = None
+) -> tuple[AnyArray, AnyArray | None]:
     """Float64 or int64 records, and which are missing, as far as it is known.
 
     Where nan is "raise", NaN is left to be found later.
@@ -30,11 +33,11 @@ def read_numbers(records: Any, nan: str) -> tuple[AnyArray, AnyArray | None]:
     if isinstance(records, Chunks):  # of lists that hold no numbers
         records = joined(records.columns, "records")
     if callable(records):
-        parts = list(_intake.arrays(records, "raise"))
+        parts = list(_intake.arrays(records, "raise", grid))
         records = np.concatenate(parts) if parts else np.zeros(0)
     if _intake.weighted(records):
         raise ParameterTypeError(FLAT)
-    return _intake.apart(records, nan)
+    return _intake.apart(records, nan, grid)
 
 
 def of_lists(chunks: list[_arrow.Column]) -> tuple[Numbers | Chunks, IntArray]:

@@ -150,9 +150,10 @@ class FiniteMechanism(ABC):
             If the form of the data is wrong.
         BudgetExceeded
             If the rest of the budget does not cover it: nothing is drawn or charged.
+        LabelError
+            If the label is another question's, or was used up by a failure.
         BudgetError
-            If the label is another question's or was used up by a failure, or the budget
-            cannot be used.
+            If the budget cannot be used.
         InvalidUtilities, InvalidRecords, ScoreError
             If a utility is not finite, records cannot be counted, or the score fails. A
             budget is charged before this is looked at, and a label used up.

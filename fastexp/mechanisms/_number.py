@@ -195,9 +195,10 @@ class NumberMechanism(ABC):
             does not fit together.
         BudgetExceeded
             If the rest of the budget does not cover it: nothing is drawn or charged.
+        LabelError
+            If the label is another question's, or was used up by a failure.
         BudgetError
-            If the label is another question's or was used up by a failure, or the budget
-            cannot be used.
+            If the budget cannot be used.
         InvalidRecords
             If a record is missing and nan="raise". A budget is charged before, and a label
             used up.
@@ -233,7 +234,7 @@ class NumberMechanism(ABC):
         check_key(None, label, budget)
 
         def draw() -> Any:
-            source = intake(records, nan, promised, workers, check_sorted=True)
+            source = intake(records, nan, promised, workers, check_sorted=True, grid=self.grid)
             return self.grid.value(_cells.release(self._shape(source)))
 
         if budget is None:  # then nobody needs the question
@@ -304,14 +305,14 @@ class NumberMechanism(ABC):
         promised = _validate.flag("assume_sorted", assume_sorted)
         request = Request(by, groups, offsets, person, max_groups, max_rows)
         records = opened(records)
-        rows = None if request.given(()) else matrix(records)
+        rows = None if request.given(()) else matrix(records, self.grid)
         if rows is not None:
             how = size, rng, streams, threads, method, nan, promised
             return self._simulate_rows(rows, *how)
         if request.given(records):
             verbs.only_enveloped(method, streams)
             return verbs.sample(self, records, request, size, rng, threads, nan)
-        source = intake(records, nan, promised, _validate.threads(threads))
+        source = intake(records, nan, promised, _validate.threads(threads), grid=self.grid)
         found = _cells.simulate(self._shape(source), size, rng, streams, threads, method)
         return valued(self.grid, found)
 
@@ -333,7 +334,8 @@ class NumberMechanism(ABC):
         """
         check_rounding()
         self._check_policy(nan)
-        return self._law_of(intake(records, nan, _validate.flag("assume_sorted", assume_sorted)))
+        promised = _validate.flag("assume_sorted", assume_sorted)
+        return self._law_of(intake(records, nan, promised, grid=self.grid))
 
     def continuous_law(self, records: Any, *, nan: str = "raise") -> ContinuousLaw:
         """The density that the papers write down, on the clamped records; for analysis.
@@ -358,7 +360,7 @@ class NumberMechanism(ABC):
 
     def _read(self, records: Any, nan: str) -> Any:
         """Records by group as numbers, and which are missing."""
-        return read_numbers(records, nan)
+        return read_numbers(records, nan, self.grid)
 
     def _place(self, values: AnyArray) -> Any:
         """The grid index of each record."""
