@@ -486,6 +486,7 @@ def test_the_window_is_the_exponential_mechanism_on_all_gaps() -> None:
         checks_numbers.median(work, [call() for _ in range(3_000)])
 
 
+@pytest.mark.process
 @pytest.mark.slow
 def test_draws_from_a_sorted_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sizes = ["--records", "20000", "--rounds", "1", "--folder", str(tmp_path)]

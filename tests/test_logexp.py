@@ -149,7 +149,7 @@ for m in (fx.Median(1.0, (-4, 4)), fx.Price(1.0, (0, 4), step=0.5)):
     digest.update(m.sample(x, 40, offsets=ends, rng=1).tobytes())
 print(digest.hexdigest())
 """
-PINNED = "bc0d4a410ff7d08e0961026b8a946a5c"
+PINNED = "05b7ade6554259ea0f34ffac0c32d200"
 TARGETS = {
     "native": {},
     "AVX2": {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx2,+fma,+bmi,+bmi2,+sse4.2"},
@@ -168,7 +168,7 @@ def test_bits_do_not_depend_on_the_cpu(target, tmp_path):
         capture_output=True,
         text=True,
         check=True,
-        timeout=600,
+        timeout=1800,  # where nothing is cached
     )
     assert run.stdout.strip() == PINNED
 
