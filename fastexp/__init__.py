@@ -176,6 +176,10 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 
+    if _HOME.get(name) != "errors":
+        from ._rounding import check_rounding
+
+        check_rounding()  # modules compute constants when they are imported, and keep them
     if name == "privacy":  # a module of public functions
         return import_module(".privacy", __name__)
     if name not in _HOME:

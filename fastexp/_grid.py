@@ -22,6 +22,7 @@ from typing import Any, Literal
 import numpy as np
 
 from . import _edges, _validate
+from ._rounding import check_rounding
 from ._typing import AnyArray, FloatArray, IntArray
 from .errors import ParameterError, ParameterTypeError
 from .kernels import grid_points
@@ -122,6 +123,7 @@ class Grid:
 
     def value(self, t: int) -> int | float:
         """Point t, as it is released."""
+        check_rounding()
         if self.points is not None:
             number: int | float = self.points[t].item()
             return number
@@ -130,6 +132,7 @@ class Grid:
 
     def values(self, t: IntArray) -> Any:
         """Points t, an int64 or float64 array of the same shape."""
+        check_rounding()
         if self.points is not None:
             return self.points[t]
         a, s, _ = self.unit
@@ -146,6 +149,7 @@ class Grid:
 
     def index(self, records: AnyArray) -> IntArray:
         """The point that each record counts at; float64 or 64-bit integers, no NaN."""
+        check_rounding()
         floats = records.dtype.kind == "f"
         if self.points is not None:
             if floats:
@@ -222,6 +226,7 @@ class Grid:
     @cached_property
     def float_edges(self) -> FloatArray:
         """The least double of each given point but the first."""
+        check_rounding()
         if self.points is None:  # for the type checker
             return np.zeros(0)
         return _edges.float_edges(self.points, self.rule == "below", self.least)
@@ -247,6 +252,7 @@ class Grid:
 
     def least(self, t: int, floats: bool) -> int | float:
         """The least record, a double or an integer, of index t > 0."""
+        check_rounding()
         if self.rule == "below":
             return _at_least(self.value(t), floats)
         middle = (self.exact(t - 1) + self.exact(t)) / 2

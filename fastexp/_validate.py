@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ._rounding import check_rounding
 from ._typing import AnyArray, FloatArray, Neighbors, Relation, WordArray
 from .errors import ParameterError, ParameterTypeError
 
@@ -30,7 +31,11 @@ MOST_SEEDS = 1 << 16  # integers in a seed
 
 
 def real(name: str, value: Any) -> float:
-    """`value` as a float, if it is a real number at all; only 0 is read as 0."""
+    """`value` as a float, if it is a real number at all; only 0 is read as 0.
+
+    Every public number comes by here, before anything is computed from it and perhaps kept.
+    """
+    check_rounding()
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (numbers.Real, Decimal)):
         kind = type(value).__name__
         raise ParameterTypeError(f"{name} must be a real number, got an object of type {kind}")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pkgutil
 from importlib import import_module
 
+from ._rounding import check_rounding
+
 
 def warmup(*, image: bool = False) -> int:
     """Compile every kernel, or load it from the cache, in this process.
@@ -37,6 +39,7 @@ def warmup(*, image: bool = False) -> int:
     >>> fastexp.warmup() > 0
     True
     """
+    check_rounding()
     import_kernels()
     from . import _jit
 

@@ -10,6 +10,7 @@ from typing import Any, Literal, NoReturn
 
 from . import _ledger, _validate
 from ._question import Question
+from ._rounding import check_rounding
 from ._terms import rest, terms_of
 from ._typing import Neighbors
 from .errors import BudgetError, ParameterError, ParameterTypeError
@@ -156,6 +157,7 @@ only 0.2 remains; nothing was drawn or charged
         (0.7, True)
         >>> folder.cleanup()
         """
+        check_rounding()
         where = _path(path)
         relation = None if neighbors is None else _validate.neighbors(neighbors)
         wanted = terms_of(epsilon, delta, rho, relation or "add-remove")
@@ -212,6 +214,7 @@ only 0.2 remains; nothing was drawn or charged
         >>> budget.spent
         0.00125
         """
+        check_rounding()
         if type(guarantee) is not Guarantee:
             raise ParameterTypeError(
                 "guarantee must be a Guarantee, as of mechanism.total(), "
@@ -256,6 +259,7 @@ only 0.2 remains; nothing was drawn or charged
             If the budget is in memory, where nothing is kept, or their file is missing or
             changed.
         """
+        check_rounding()
         name = _validate.label(label)
         if isinstance(self._ledger, _ledger.Memory):
             raise BudgetError("a budget in memory keeps no answers: use Budget.file")
@@ -280,6 +284,7 @@ only 0.2 remains; nothing was drawn or charged
         >>> [(entry["name"], entry["epsilon"], entry["state"]) for entry in budget.log()]
         [('elsewhere', 0.1, 'charged')]
         """
+        check_rounding()
         listed = []
         for charge in self._ledger.charges():
             entry: dict[str, Any] = {

@@ -148,6 +148,7 @@ class GridLaw(NumberLaw):
     @property
     def points(self) -> AnyArray:
         """All points in increasing order, shape (G,); at most 2**24."""
+        check_rounding()
         return np.asarray(self._grid.values(self._all()))
 
     @property

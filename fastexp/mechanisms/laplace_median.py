@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import _noise
 from .._records import Source
+from .._rounding import check_rounding
 from .._typing import FloatArray
 from ..errors import ParameterError
 from ..laws.noises import Laplace
@@ -73,6 +74,7 @@ class LaplaceMedian(NoisyMedian):
     @property
     def scale(self) -> float:
         """The noise's scale, (upper - lower)/ε."""
+        check_rounding()
         low, high = self._limits
         return (high - low) / self.epsilon
 

@@ -135,6 +135,7 @@ class TopK(FiniteMechanism):
     @property
     def round_epsilon(self) -> float:
         """The epsilon of each round, in nats; rounded to float64."""
+        check_rounding()
         return float(self._round)
 
     @property

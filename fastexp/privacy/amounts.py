@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import Any
 
 from .. import _validate
+from .._rounding import check_rounding
 from ..errors import ParameterError
 
 MARGIN = 1e-12
@@ -24,11 +25,13 @@ MARGIN = 1e-12
 @lru_cache(maxsize=256)  # few amounts recur: a budget's limit, a mechanism's epsilon
 def exact(number: float) -> Fraction:
     """The decimal that prints, as a fraction; the number must be finite."""
+    check_rounding()  # what is kept must be right for the calls that follow
     return Fraction(repr(float(number)))
 
 
 def up(amount: Fraction) -> float:
     """The least float whose decimal is not below `amount`; infinity if there is none."""
+    check_rounding()
     try:
         number = float(amount)
     except OverflowError:

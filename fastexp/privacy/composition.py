@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from .. import _validate
+from .._rounding import check_rounding
 from .._typing import Relation
 from ..errors import ParameterError, ParameterTypeError
 from . import amounts
@@ -53,6 +54,7 @@ def sequential(guarantees: Iterable[Guarantee]) -> Guarantee:
     >>> fx.privacy.sequential([promise] * 3).epsilon
     0.3
     """
+    check_rounding()
     listed = _listed(guarantees)
     return Guarantee(
         amounts.added(g.epsilon for g in listed),
@@ -100,6 +102,7 @@ def parallel(guarantees: Iterable[Guarantee]) -> Guarantee:
     >>> fx.privacy.parallel([north, south]).epsilon
     0.5
     """
+    check_rounding()
     listed = [g.under("add-remove") for g in _listed(guarantees)]
     return Guarantee(
         amounts.greatest(g.epsilon for g in listed),
@@ -146,6 +149,7 @@ def group(guarantee: Guarantee, size: int) -> Guarantee:
     >>> of_three.epsilon, of_three.rho
     (0.3, 0.01125)
     """
+    check_rounding()
     one = checked_guarantee(guarantee)
     steps = _validate.counting("size", size)
     text = one.assumes + (f"; for groups of up to {steps} records" if steps > 1 else "")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, final
 
 from .. import _validate
+from .._rounding import check_rounding
 from .._typing import Neighbors, Relation
 from ..errors import ParameterError, ParameterTypeError
 from . import amounts
@@ -70,6 +71,7 @@ class Guarantee:
 
     def __post_init__(self) -> None:
         """Amounts as floats, rounded up; relations and text as they must be."""
+        check_rounding()
         put = object.__setattr__
         for name in ("epsilon", "bounded_range", "rho", "delta"):
             amount = getattr(self, name)
@@ -114,6 +116,7 @@ class Guarantee:
         >>> promise.under("replace").epsilon
         0.2
         """
+        check_rounding()
         wanted = _validate.neighbors(neighbors)
         if self.neighbors == wanted:
             return self

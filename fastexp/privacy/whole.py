@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from .. import _validate
+from .._rounding import check_rounding
 from .._typing import Membership, Neighbors
 from ..errors import ParameterError
 from . import amounts
@@ -84,6 +85,7 @@ def total(
     >>> fx.privacy.total(promise, groups=True, max_groups=2, max_rows=5).epsilon
     1.0
     """
+    check_rounding()
     count = _validate.counting("rows", rows, least=0)
     parted = _validate.flag("disjoint", disjoint) | _validate.flag("groups", groups)
     public = _validate.choice("membership", membership, ("private", "public")) == "public"

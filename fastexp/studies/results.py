@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from .._rounding import check_rounding
 from ..errors import ParameterError
 from . import folder, machine
 from .columns import COLUMNS, rows_of
@@ -47,6 +48,7 @@ class StudyResults:
     """
 
     def __init__(self, study: Any, totals: Any) -> None:
+        check_rounding()
         self.study = study
         self.rows: list[dict[str, Any]] = rows_of(study, totals)
         self.columns = COLUMNS
@@ -72,6 +74,7 @@ class StudyResults:
         StudyError
             If it is no results folder, or of another version.
         """
+        check_rounding()
         from .study import Study
 
         study = Study(**folder.described(Path(path)))
@@ -93,6 +96,7 @@ class StudyResults:
         list of Path
             What was written.
         """
+        check_rounding()
         from .report import write_report
 
         return list(write_report(self, Path(path), formats))
@@ -114,6 +118,7 @@ class StudyResults:
         -------
         str
         """
+        check_rounding()
         text = io.StringIO(newline="")
         writer = csv.DictWriter(text, list(COLUMNS), lineterminator="\n")
         writer.writeheader()
@@ -132,6 +137,7 @@ class StudyResults:
         -------
         str
         """
+        check_rounding()
         return _written(json.dumps(self.to_dict(), indent=1) + "\n", path)
 
     def to_dict(self) -> dict[str, Any]:

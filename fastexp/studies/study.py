@@ -114,6 +114,7 @@ class Study:
 
     def __post_init__(self) -> None:
         """Validate everything and list all faults; the study is immutable afterwards."""
+        check_rounding()
         faults = settings.Faults()
         clean = settings.normalise(self, faults)
         faults.raise_any(self.name)
@@ -191,6 +192,7 @@ class Study:
 
         Files of data count by what they hold, not by where they are. 1 and 1.0 are two keys.
         """
+        check_rounding()
         text = json.dumps([__version__, settings.placeless(self.to_dict())], sort_keys=True)
         return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
