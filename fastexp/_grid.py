@@ -168,7 +168,14 @@ class Grid:
         return out.reshape(records.shape)
 
     def _index_of_whole(self, records: AnyArray) -> IntArray:
-        """`index` on evenly spaced integers, by division with a remainder."""
+        """`index` on evenly spaced integers, exactly.
+
+        A record x = floor + fraction lies `passed` + fraction beyond point t and `ahead` -
+        fraction before the next one, which is nearer if 2 * fraction > ahead - passed. The
+        right side is an integer, so what matters of the left one is its floor, 0 or 1 (`half`),
+        and whether anything is left (`more`). Both are exact: doubles are doubled without a
+        rounding, and those beyond 2**52 are integers, without a fraction.
+        """
         a, s, _ = self.unit
         floor = _floors(records)
         clamped = np.clip(floor, a, a + (self.size - 1) * s)
@@ -177,13 +184,16 @@ class Grid:
         if self.rule == "below":
             return t.astype(np.int64)
         passed = offset - t * np.uint64(s)
-        ahead, odd = np.uint64(s) - passed, (t & np.uint64(1)).astype(bool)
-        up = (passed > ahead) | ((passed == ahead) & odd)
+        lack = (np.uint64(s) - passed).astype(np.int64) - passed.astype(np.int64)
+        odd = (t & np.uint64(1)).astype(bool)
         if records.dtype.kind == "f":
-            inside, half = floor == clamped, np.floor(records) + 0.5  # exact where it is no integer
-            up |= inside & (passed == ahead) & (records > half - 0.5)
-            close = inside & (ahead > passed) & (ahead - passed == 1)
-            up |= close & ((records > half) | ((records == half) & odd))
+            fractional = (floor == clamped) & (np.abs(records) < 2.0**52)
+            x = np.where(fractional, records, 0.0)
+            twice = np.floor(2.0 * x)
+            half, more = twice - 2.0 * np.floor(x), 2.0 * x > twice
+            lack -= half.astype(np.int64)
+            odd |= more  # beyond half-way is as good as half-way and odd
+        up = (lack < 0) | ((lack == 0) & odd)
         index: IntArray = np.minimum(t.astype(np.int64) + up, self.size - 1)
         return index
 

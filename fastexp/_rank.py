@@ -22,12 +22,13 @@ from ._nearest import range_least
 from ._sources import OnGrid, Sorted, Source, Window
 from ._typing import AnyArray, FloatArray, IntArray, WordArray
 from ._weighting import Weighting
-from .errors import InvalidRecords
+from .errors import FastexpError, InvalidRecords
 from .kernels import runs
 from .kernels.heights import SIGNED
 from .kernels.window import TIED, finish_fill, window_cells
 
 MOST_RECORDS = 1 << 32  # the range of forms
+INCOMPLETE = "the window lacks ranks that matter: please report this"
 INT64, UINT64, BOOL = np.dtype(np.int64), np.dtype(np.uint64), np.dtype(np.bool_)
 Forms = Callable[[int], IntArray]  # of n records
 
@@ -74,6 +75,8 @@ class RankStatistic:
                 return quick
         window = source.window(self.grid, ranks)
         form = self.form(0) if window.total == 0 else ranks.form
+        if window.total and not holds(window, ranks.low, ranks.high):
+            raise FastexpError(INCOMPLETE)
         start, count, key = cells_of(window, form, self.grid.size, self.width)
         if self.width:
             loose = (key & 1).astype(bool) if (key[0] | key[-1]) & 1 else None
@@ -130,13 +133,15 @@ class RankStatistic:
 
 
 class RanksThatMatter:
-    """Of n >= 1 records: the first and the last one, from 0. Keeps the form."""
+    """Of n >= 1 records: the first and the last one, from 0. Keeps both, and the form."""
 
-    __slots__ = ("_statistic", "form")
+    __slots__ = ("_statistic", "form", "high", "low")
 
     def __init__(self, statistic: RankStatistic) -> None:
         self._statistic = statistic
         self.form: IntArray
+        self.low: int
+        self.high: int
 
     def __call__(self, n: int) -> tuple[int, int]:
         self.form = self._statistic.form_of(n)
@@ -144,8 +149,19 @@ class RanksThatMatter:
         # The gaps where a side's distance begins: the least one is there, or next to them.
         left, right = min(max(n - -(-other // t), 0), n), min(max(-(-gate // s), 0), n)
         reach = self._statistic.reach
-        low = min(max(min(left, right - 1) - reach, 0), n - 1)
-        return low, max(min(max(left + 1, right) + reach, n) - 1, low)
+        self.low = min(max(min(left, right - 1) - reach, 0), n - 1)
+        self.high = max(min(max(left + 1, right) + reach, n) - 1, self.low)
+        return self.low, self.high
+
+
+def holds(window: Window, low: int, high: int) -> bool:
+    """Whether the ranks from low to high lie in a window.
+
+    The best points are then in exact cells, as nearly all draws are: a release ends.
+    """
+    inside = int(window.records.sum())
+    positive = bool((window.records > 0).all())
+    return positive and window.below <= low and high < window.below + inside
 
 
 class RankShape:

@@ -30,6 +30,10 @@ GRIDS: dict[str, tuple[Any, dict[str, Any]]] = {
     "quarters": ((-2, 2), {"step": 0.25}),
     "uneven": ((-10, 40), {"grid": [-7.5, -1.0, 0.0, 0.1, 0.3, 4.0, 5.0, 33.3]}),
     "large integers": ((2**60, 2**60 + 60), {"step": 5}),
+    "odd lower bound": ((2**53 - 1, 2**53 + 20), {"step": 1}),
+    "odd step": ((2**54 + 2, 2**54 + 62), {"step": 3}),
+    "far below 0": ((-(2**60) - 1025, -(2**60) + 2559), {"step": 256}),
+    "end of int64": ((2**63 - 1 - 20 * 513, 2**63 - 1), {"step": 513}),
     "large uneven integers": ((0, 2**62), {"grid": [3, 2**53 + 1, 2**53 + 4, 2**61 + 1, 2**62]}),
 }
 MECHANISMS: dict[str, Callable[..., Any]] = {
@@ -72,6 +76,25 @@ def both_kinds(grid: Grid) -> list[np.ndarray]:
     return [awkward(grid), awkward_integers(grid)]
 
 
+def index_and_least_are_the_twins(grid: Grid, low: int, step: int) -> None:
+    """Of an evenly spaced grid of integers, at and beside its points and half-way points."""
+    points = [low + t * step for t in range(grid.size)]
+    middles = [Fraction(a + b, 2) for a, b in itertools.pairwise(points)]
+    floats = [float(x) for x in (*points, *middles)]
+    beside = [math.nextafter(x, side) for x in floats for side in (-math.inf, math.inf)]
+    near = {math.floor(x) + d for x in (*points, *middles) for d in (-1, 0, 1)}
+    inside = [x for x in near if -(2**63) <= x < 2**63]
+    twin = nearest_index if grid.rule == "nearest" else index_below
+    for records in (np.array([*floats, *beside]), np.array(inside)):
+        wanted = [twin(Fraction(x), points) for x in records.tolist()]
+        assert grid.index(records).tolist() == wanted
+        assert placed(grid, records).tolist() == wanted
+        for t in range(1, grid.size):
+            least = grid.least(t, floats=records.dtype.kind == "f")
+            assert [x >= least for x in records.tolist()] == [i >= t for i in wanted]
+            assert grid.under(t, records).tolist() == [i < t for i in wanted]
+
+
 class TestIndices:
     """`Grid.index`, blocks of records by group, and thresholds against the twin."""
 
@@ -86,6 +109,34 @@ class TestIndices:
             for t in range(1, grid.size):
                 least = grid.least(t, floats=records.dtype.kind == "f")
                 assert [x >= least for x in records.tolist()] == [i >= t for i in wanted]
+
+    @given(
+        st.sampled_from([0, 2**52, 2**53, 2**60, 2**62, 2**63 - 1]),
+        st.sampled_from([1, -1]),
+        st.integers(-3000, 3000),
+        st.integers(1, 12) | st.integers(1, 3000),
+        st.integers(1, 20),
+        st.sampled_from(["nearest", "below"]),
+    )
+    @settings(max_examples=300, deadline=None)
+    def test_any_integers(self, about, sign, ahead, step, steps, rule):
+        """Evenly spaced, of any size: doubles on, beside and between points, and integers."""
+        low = min(max(sign * about + ahead, -(2**63)), 2**63 - 1 - step * steps)
+        grid = make_grid((low, low + step * steps), step, rule=rule)
+        index_and_least_are_the_twins(grid, low, step)
+
+    @given(
+        st.integers(-3, 3),
+        st.integers(2**49, 2**58),
+        st.integers(0, 5),
+        st.sampled_from(["nearest", "below"]),
+    )
+    @settings(max_examples=100, deadline=None)
+    def test_fractions_between_points_far_apart(self, ahead, step, t, rule):
+        """Half-way is within 3 of 0: records with digits behind the point decide."""
+        low = ahead - (2 * t + 1) * step // 2
+        grid = make_grid((low, low + step * 16), step, rule=rule)
+        index_and_least_are_the_twins(grid, low, step)
 
     @given(
         step=st.fractions(Fraction(1, 1000), 50, max_denominator=1000),
@@ -160,6 +211,18 @@ class TestWays:
             law = mechanism.law(data, **more)
             assert law == mechanism.law(moved)
             assert law.sample(30, rng=1).tolist() == wanted
+
+    @pytest.mark.parametrize("which", MECHANISMS)
+    def test_many_doubles_beyond_2_to_the_53(self, which):
+        """So many that they are not sorted; each is a point of odd index."""
+        bounds = 2**60 - 1, 2**60 + 10**6
+        mechanism = MECHANISMS[which](bounds, step=1)
+        exact = 2**60 + 256 * (np.arange(6000) % 19)
+        records = exact.astype(np.float64)
+        assert mechanism.law(records) == mechanism.law(exact)
+        wanted = mechanism.sample(exact, 9, rng=1).tolist()
+        assert mechanism.sample(records, 9, rng=1).tolist() == wanted
+        assert bounds[0] <= mechanism.release(records) <= bounds[1]
 
     @pytest.mark.parametrize("name", GRIDS)
     @pytest.mark.parametrize("which", MECHANISMS)

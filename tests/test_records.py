@@ -19,9 +19,16 @@ import pytest
 
 import fastexp as fx
 from fastexp import _unsorted, reference
+from fastexp._grid import Grid
 from fastexp._records import intake
 from fastexp._sources import Sorted
-from fastexp.errors import BudgetExceeded, InvalidRecords, ParameterError, ParameterTypeError
+from fastexp.errors import (
+    BudgetExceeded,
+    FastexpError,
+    InvalidRecords,
+    ParameterError,
+    ParameterTypeError,
+)
 from tests import checks_records as checks
 from tests.checks_numbers import told_of
 from tests.checks_records import PIVOTS, SMALL_BUFFERS, changed, same, window_by_sorting
@@ -286,6 +293,16 @@ class TestPasses:
 
             fx.Median(epsilon, (0, 1)).sample(parts, 10, rng=1)
             assert len(passes) <= 3
+
+    def test_a_window_that_lacks_ranks_is_refused(self, monkeypatch):
+        """If two maps of a record ever differed; without exact cells a release would not end."""
+        median = fx.Median(1.0, (2**60 - 1, 2**60 + 10**6), step=1)
+        index = Grid.index
+        records = 2**60 + 256 * (np.arange(6000) % 19)
+        assert median._statistic.shape(intake(records)).total == 6000
+        monkeypatch.setattr(Grid, "index", lambda grid, x: index(grid, x) + 1)
+        with pytest.raises(FastexpError, match="please report"):
+            median._statistic.shape(intake(records))
 
     def test_hostile_records_are_read_a_few_times(self):
         for _, values in checks.record_sets((200_000,)):
