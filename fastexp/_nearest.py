@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
 import numpy as np
 
 from ._typing import FloatArray, IntArray
@@ -27,12 +31,20 @@ def range_least(values: IntArray, first: IntArray, last: IntArray) -> IntArray:
         length *= 2
 
 
-def within(points: FloatArray, width: float) -> tuple[IntArray, IntArray]:
+def within(points: Sequence[Fraction], width: Fraction) -> tuple[IntArray, IntArray]:
     """The first and the last of increasing points that lie within `width` of each point."""
-    slack = 4 * np.spacing(np.abs(points).max())  # 0.8 - 0.7 is more than 0.1 in floats
-    first = np.searchsorted(points, points - width - slack, "left")
-    last = np.searchsorted(points, points + width + slack, "right") - 1
-    return first.astype(np.int64), last.astype(np.int64)
+    common = math.lcm(*{point.denominator for point in points})
+    units = [point.numerator * (common // point.denominator) for point in points]
+    reach = math.floor(width * common)
+    first, last = np.zeros(len(units), np.int64), np.zeros(len(units), np.int64)
+    left = right = 0
+    for i, unit in enumerate(units):
+        while units[left] < unit - reach:
+            left += 1
+        while right + 1 < len(units) and units[right + 1] <= unit + reach:
+            right += 1
+        first[i], last[i] = left, right
+    return first, last
 
 
 def widened_pieces(

@@ -7,6 +7,7 @@ import math
 import pickle
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 import fastexp as fx
 from fastexp._grid import STEPS, make_grid
 from fastexp.errors import ParameterError, ParameterTypeError
+from fastexp.mechanisms._checks import reach_of
 from tests import checks_records as checks
 
 FINITE = st.floats(-1e300, 1e300)
@@ -272,8 +274,65 @@ class TestWhatIsRefused:
         with pytest.raises(ParameterError, match="convention"):
             fx.Quantile(0.25, 1.0, (0, 1), convention="strict")
 
-    def test_widths_are_whole_steps(self):
+
+WIDENED = {
+    "median": partial(fx.Median, 1.0),
+    "median, replace": partial(fx.Median, 1.0, neighbors="replace"),
+    "quantile": partial(fx.Quantile, 0.3, 1.0),
+    "second largest": partial(fx.OrderStatistic, 2, 1.0),
+    "maximum": partial(fx.Maximum, 1.0),
+    "mode": partial(fx.Mode, 1.0),
+}
+
+
+class TestWidths:
+    """`widen` is what it says, in steps or between points."""
+
+    def test_they_are_whole_steps(self):
         """A width of 0.3 in steps of 0.1 is three of them, though no double is 0.3."""
         for widen, steps in ((0.3, 3), (0.29, 2), (0, 0), (Fraction(3, 10), 3), (5, 10), (0.05, 0)):
             m = fx.Median(1.0, (0, 1), step=0.1, widen=widen)
             assert m._statistic.width == steps
+
+    @pytest.mark.parametrize("which", WIDENED)
+    @pytest.mark.parametrize("widen", [1, 1.5, Fraction(5, 2), Decimal(3)], ids=str)
+    def test_integers_of_any_size(self, which, widen):
+        """A grid far from 0 has the law of the same one at 0."""
+        points, records = np.array([0, 1, 2, 5, 6, 9]), np.array([0, 0, 0, 5, 9, 9, 9, 6, 2])
+        laws = [
+            WIDENED[which]((a, a + 9), grid=points + a, widen=widen).law(records + a)
+            for a in (0, 2**53 + 3, 2**60 + 3, 2**63 - 10, -(2**63))
+        ]
+        own = [abs(x - y) <= widen for x in points.tolist() for y in points.tolist()]
+        logs = WIDENED[which]((0, 9), grid=points).law(records).log_probabilities
+        best = np.where(np.reshape(own, (6, 6)), logs, -np.inf).max(axis=1)
+        wanted = np.exp(best) / np.exp(best).sum()
+        for law in laws:
+            np.testing.assert_allclose(law.probabilities, wanted, rtol=1e-12)
+
+    @given(
+        st.lists(
+            st.integers(-(2**63), 2**63 - 1) | st.integers(-9, 9),
+            min_size=2,
+            max_size=9,
+            unique=True,
+        )
+        | st.lists(
+            st.decimals(-9, 9, places=1).map(float) | st.floats(-1e300, 1e300),
+            min_size=2,
+            max_size=9,
+            unique=True,
+        ),
+        st.integers(0, 2**64 - 1) | st.decimals(0, 9, places=1).map(float) | st.fractions(0, 9),
+    )
+    @settings(max_examples=200, deadline=None)
+    def test_any_points(self, points, widen):
+        """The first and the last point that is as near, as the decimals that they print."""
+        points.sort()
+        exact = [Fraction(str(x)) for x in points]
+        width = Fraction(str(widen))
+        near = [[t for t, y in enumerate(exact) if abs(x - y) <= width] for x in exact]
+        steps, found = reach_of(make_grid((points[0], points[-1]), grid=points), widen)
+        assert steps == 0
+        wanted = [x[0] for x in near], [x[-1] for x in near]
+        assert width == 0 or tuple(ends.tolist() for ends in found) == wanted

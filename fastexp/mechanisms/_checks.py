@@ -28,14 +28,17 @@ def check_number(mechanism: Any, rule: Rule = "nearest") -> None:
 
 
 def reach_of(grid: Grid, widen: Any) -> tuple[int, tuple[IntArray, IntArray] | None]:
-    """`widen` in steps of an evenly spaced grid, or as ranges of a grid of points."""
+    """`widen` in steps of an evenly spaced grid, or as ranges of a grid of points.
+
+    Floats are read as the decimals that print: 0.8 is within 0.1 of 0.7.
+    """
     number = _validate.at_least("widen", widen, 0.0)
     if number == 0.0:
         return 0, None
-    if grid.points is not None:
-        return 0, within(grid.points.astype(np.float64), number)
-    _, s, d = grid.unit
     exact = (
         decimal(number) if isinstance(widen, (float, np.floating)) else _validate.as_fraction(widen)
     )
+    if grid.points is not None:
+        return 0, within([decimal(point) for point in grid.points.tolist()], exact)
+    _, s, d = grid.unit
     return min(int(exact * d / s), grid.size - 1), None

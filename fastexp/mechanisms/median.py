@@ -41,7 +41,8 @@ class Median(RankMechanism):
         (weak), the lower or the upper middle record, or the one that is both (strict).
     widen : number
         For equal records on a fine grid: a point's distance is the least one within `widen`
-        of it; in units of the records, public.
+        of it; in units of the records, public. Floats are read as the decimals that print:
+        0.8 is within 0.1 of 0.7.
     any_epsilon : bool
         Lift the limits on epsilon.
 
