@@ -23,11 +23,11 @@ def split(number: Fraction) -> tuple[float, float]:
 
 
 def twofold(numbers: AnyArray) -> Twofold:
-    """The two doubles of float64, or of int64 below 2**62."""
-    high = numbers.astype(np.float64)
+    """The two doubles of float64 or int64, exactly."""
     if numbers.dtype.kind == "f":
-        return high, np.zeros_like(high)
-    return high, (numbers - high.astype(np.int64)).astype(np.float64)
+        return numbers, np.zeros_like(numbers)
+    rest = numbers & 2047  # int64 without its last 11 bits is a double
+    return _normal((numbers - rest).astype(np.float64), rest.astype(np.float64))
 
 
 def times(x: Any, high: Any, low: Any) -> Twofold:

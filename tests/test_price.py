@@ -19,6 +19,7 @@ from fastexp._grid import make_grid
 from fastexp._records import intake
 from fastexp._revenue import Demand, Prices, demand, losses
 from fastexp._revenue_cells import Points, Runs, Ticks, shape_of
+from fastexp._twofold import twofold
 from fastexp.errors import ParameterError
 from fastexp.kernels import histogram as kernels
 from fastexp.kernels.heights import FLOAT, SIGNED, UNSIGNED
@@ -616,6 +617,25 @@ class TestReproducibility:
             assert found.dtype == np.int64
             assert (found % given.get("step", 1) == 0).all()
             assert set(found.tolist()) <= set(given.get("grid", found.tolist()))
+
+    @pytest.mark.parametrize("last", [2**62, 2**63 - 513, 2**63 - 1])
+    def test_integers_up_to_the_end_of_int64(self, last):
+        points = [last - 3000, last - 2000, last - 512, last]
+        mechanism = Price(9.0, (0, last), grid=points)
+        bids = [points[1], points[3], points[2], 2**63 - 1]
+        found = mechanism.law(bids).probabilities
+        np.testing.assert_allclose(found, exact_law(mechanism, bids), rtol=1e-12)
+        assert set(mechanism.sample(bids, 50, rng=1).tolist()) <= set(points)
+
+    def test_integers_are_two_doubles_exactly(self):
+        near = [
+            sign * 2**k + d for k in (0, 11, 53, 62, 63) for sign in (-1, 1) for d in (-1, 0, 1)
+        ]
+        numbers = [x for x in (*near, 2**63 - 512, 2**63 - 513) if -(2**63) <= x < 2**63]
+        high, low = twofold(np.array(numbers))
+        assert high.tolist() == [float(x) for x in numbers]
+        pairs = zip(high.tolist(), low.tolist(), strict=True)
+        assert [Fraction(a) + Fraction(b) for a, b in pairs] == numbers
 
     @pytest.mark.parametrize("epsilon", [0.5, 3.0])
     @pytest.mark.parametrize("given", BOTH, ids=str)
