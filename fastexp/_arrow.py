@@ -13,6 +13,7 @@ from typing import Any
 
 from ._arrow_columns import Column, checked, empty, kind_of, nulls, plain, read
 from ._arrow_tree import Field, Part, tree
+from ._foreign import has
 from ._typing import AnyArray
 from .errors import ParameterError, ParameterTypeError
 
@@ -66,12 +67,12 @@ class Opened:
 
 def is_arrow(data: Any) -> bool:
     """Whether an object hands out Arrow data, or is a column of them that was opened."""
-    return isinstance(data, Opened) or any(hasattr(type(data), method) for method in METHODS)
+    return type(data) is Opened or any(has(type(data), method) for method in METHODS)
 
 
-def is_frame(data: Any) -> bool:
+def is_frame(data: Any, argument: str = "data") -> bool:
     """Whether Arrow data have columns, rather than being one; only their type is looked at."""
-    return not isinstance(data, Opened) and plain(_opened(data, "data")[0]) == "+s"
+    return not isinstance(data, Opened) and plain(_opened(data, argument)[0]) == "+s"
 
 
 def column(data: Any, argument: str = "data") -> list[Column]:

@@ -8,9 +8,10 @@ the last of them is gone. Callbacks run without the interpreter's lock: engines 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
+from ._foreign import has
 from .errors import InvalidRecords, ParameterTypeError
 
 _LONG, _ADDRESS = ctypes.c_int64, ctypes.c_void_p
@@ -105,13 +106,13 @@ def pointer(address: int, i: int) -> int | None:
 
 def opened(data: Any, argument: str) -> tuple[Owner, Iterator[Owner]]:
     """The schema of an object with one of the two methods, and its arrays."""
-    if hasattr(type(data), "__arrow_c_array__"):
-        capsules = _asked(data.__arrow_c_array__, argument)
+    if has(type(data), "__arrow_c_array__"):
+        capsules = _asked(data, "__arrow_c_array__", argument)
         if type(capsules) is not tuple or len(capsules) != 2:
             malformed(argument, "__arrow_c_array__ returned no pair of capsules")
         schema = _moved(Schema, b"arrow_schema", capsules[0], argument)
         return schema, iter([_moved(Array, b"arrow_array", capsules[1], argument)])
-    capsule = _asked(data.__arrow_c_stream__, argument)
+    capsule = _asked(data, "__arrow_c_stream__", argument)
     stream = _moved(Stream, b"arrow_array_stream", capsule, argument)
     return _filled(Schema, stream, stream.struct.get_schema), _arrays(stream)
 
@@ -128,11 +129,11 @@ def _failed(argument: str) -> NoReturn:
     raise InvalidRecords(f"{argument}: the Arrow producer failed; its message is withheld")
 
 
-def _asked(method: Callable[[], Any], argument: str) -> Any:
+def _asked(data: Any, method: str, argument: str) -> Any:
     """What a producer returns; the text of its own errors may hold data, and is withheld."""
     missing = False
     try:
-        return method()
+        return getattr(data, method)()
     except ImportError:
         missing = True
     except Exception:  # noqa: S110 - raised below, where that error is no context of ours

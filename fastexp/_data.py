@@ -6,6 +6,7 @@ length.
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from collections.abc import Iterable
 from decimal import Decimal
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from . import _arrow, _number_columns, _validate
+from ._foreign import attribute, has, length, readable
 from ._typing import AnyArray, WordArray
 from ._validate import exact_array
 from .errors import (
@@ -53,6 +55,7 @@ def utilities(values: Any, k: int | None, nan: Any) -> tuple[WordArray, int]:
     ):
         return values.view(UINT64), FLOAT
     if type(values) is not np.ndarray or values.ndim not in (1, 2):
+        readable(values, "utilities")
         _unlabelled(values)
         values = _rows_of_numbers(values)
     if values.shape[-1] == 0:
@@ -69,22 +72,19 @@ def form(values: Any) -> tuple[int | None, int | None]:
 
     Told by their form alone; None where that does not tell.
     """
-    shape = getattr(values, "shape", None)
+    shape = attribute(values, "shape")
     if isinstance(shape, tuple):
         return shape[0] if len(shape) == 2 else None, shape[-1] if shape else None
     if not isinstance(values, (list, tuple)) or not values:
         return None, None
-    if hasattr(values[0], "__len__"):
-        return len(values), len(values[0])
-    return None, len(values)
+    first = length(values[0])
+    return (None, len(values)) if first is None else (len(values), first)
 
 
 def _unlabelled(values: Any) -> None:
     """Refuse a Series with labels of its own: they would be ignored, whatever they say."""
-    index = getattr(values, "index", None)
-    if index is None or callable(index) or not hasattr(index, "dtype"):
-        return
-    if index.dtype.kind not in "iu":
+    dtype = attribute(attribute(values, "index"), "dtype")
+    if dtype is not None and attribute(dtype, "kind") not in ("i", "u"):
         raise ParameterTypeError(
             "utilities are read by position, but have labels: bring them into the candidates' "
             "order and write .to_numpy()"
@@ -96,7 +96,7 @@ def _rows_of_numbers(values: Any) -> AnyArray:
         raise ParameterTypeError(
             "utilities must not be a masked array: its hidden values would be used; fill it first"
         )
-    if _number_columns.is_column(values) and not _arrow.is_frame(values):
+    if _number_columns.is_column(values) and not _arrow.is_frame(values, "utilities"):
         return _column(values)
     array = exact_array(values)
     if array is None:
@@ -160,6 +160,7 @@ def _canonical(values: AnyArray) -> tuple[WordArray, int]:
 
 def bits(values: Any) -> AnyArray:
     """0s and 1s of any shape, as bytes: integers or booleans, one (shape ()) or an array."""
+    readable(values, "bits")
     array = None if isinstance(values, np.ma.MaskedArray) else exact_array(values)
     if array is None or (array.dtype.kind not in "iub" and array.size > 0):
         raise ParameterTypeError(NOT_BITS)
@@ -187,12 +188,14 @@ def records(values: Any, text: bool, numeric: bool) -> Any:
         raise ParameterTypeError("records must not be a masked array: fill or drop its gaps first")
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise ParameterTypeError("records must be a one-dimensional sequence, one label a record")
-    if text and hasattr(values, "to_list") and not _numeric_series(values):
+    if text and has(values, "to_list") and not _numeric_series(values):
         # A Series of text: faster than by way of an array.
-        try:
-            return values.to_list()
-        except Exception:
-            raise uncountable() from None
+        labels = None
+        with contextlib.suppress(Exception):
+            labels = attribute(values, "to_list")()
+        if not isinstance(labels, list):  # outside the block: that error is no context of ours
+            raise uncountable()
+        return labels
     if not isinstance(values, (list, tuple)):
         array = exact_array(values)
         if array is None:
@@ -213,9 +216,12 @@ def records(values: Any, text: bool, numeric: bool) -> Any:
 
 def _numeric_series(values: Any) -> bool:
     """Whether a pandas or Polars Series holds numbers, by its type alone."""
-    dtype = getattr(values, "dtype", None)
-    is_numeric = getattr(dtype, "is_numeric", bool)  # Polars has the method, pandas a kind
-    return getattr(dtype, "kind", "O") in "iufb" or bool(is_numeric())
+    dtype = attribute(values, "dtype")
+    is_numeric = attribute(dtype, "is_numeric", bool)  # Polars has the method, pandas a kind
+    try:
+        return getattr(dtype, "kind", "O") in "iufb" or bool(is_numeric())
+    except Exception:  # its message may hold data
+        return False
 
 
 def uncountable() -> InvalidRecords:

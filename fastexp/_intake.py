@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import _number_columns, _validate
+from ._foreign import has, length
 from ._grid import Grid
 from ._typing import AnyArray
 from .errors import InvalidRecords, ParameterError, ParameterTypeError
@@ -52,7 +53,7 @@ def numbers(values: Any, nan: str, grid: Grid | None = None) -> AnyArray:
 
 def apart(values: Any, nan: str, grid: Grid | None = None) -> tuple[AnyArray, AnyArray | None]:
     """One array of records, and which of them are missing, as far as it is known."""
-    if hasattr(values, "__next__"):
+    if has(values, "__next__"):
         raise ParameterTypeError(
             "records must not be an iterator, which can be read only once: pass an array, or a "
             "callable that returns a fresh one"
@@ -107,19 +108,27 @@ def filled(values: AnyArray, missing: AnyArray, nan: str) -> AnyArray:
 
 
 def weighted(data: Any) -> bool:
-    """Whether the data is a tuple (values, counts) of two sequences."""
+    """Whether the data is a tuple (values, counts) of two sequences or Arrow columns."""
     if type(data) is not tuple or len(data) != 2:
         return False
-    return all(hasattr(part, "__len__") and not isinstance(part, (str, bytes)) for part in data)
+    return all(
+        (length(part) is not None or _number_columns.is_column(part))
+        and not issubclass(type(part), (str, bytes))
+        for part in data
+    )
 
 
-def counts(values: Any, length: int) -> AnyArray:
+def counts(values: Any, size: int) -> AnyArray:
     """How often each value occurs: integers >= 0, as many as values."""
-    found = _validate.exact_array(values)
-    if found is not None and found.shape == (0,) and length == 0:
+    column = _number_columns.is_column(values)
+    numbers = _number_columns.read(values, "counts") if column else None
+    found = _validate.exact_array(values) if numbers is None else numbers.values
+    if found is not None and found.shape == (0,) and size == 0:
         return np.zeros(0, np.int64)
-    if found is None or found.ndim != 1 or found.dtype.kind not in "iu" or found.size != length:
+    if found is None or found.ndim != 1 or found.dtype.kind not in "iu" or found.size != size:
         raise ParameterTypeError("counts must be integers, one for each of the values")
+    if numbers is not None and numbers.missing is not None and bool(numbers.missing.any()):
+        raise InvalidRecords("counts must not be missing")
     wide = found.astype(np.float64)
     if bool((wide < 0).any() or wide.sum() >= 2.0**53):
         raise InvalidRecords("counts must be >= 0 with a sum that 53 bits hold")

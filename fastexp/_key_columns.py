@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from . import _arrow
+from ._foreign import attribute, has, readable
 from ._typing import AnyArray
-from .errors import ParameterError, ParameterTypeError
+from .errors import FastexpError, ParameterError, ParameterTypeError
 
 KEYS = (
     "{} must be one column of integers or of texts (an array, a list, a series or an Arrow "
@@ -99,6 +100,7 @@ def is_text(rows: Rows) -> bool | None:
 
 def read(keys: Any, argument: str) -> list[Rows]:
     """The chunks of a column of keys."""
+    readable(keys, argument)
     if isinstance(keys, (str, bytes)):
         raise ParameterTypeError(KEYS.format(argument))
     if isinstance(keys, np.ndarray):
@@ -109,7 +111,7 @@ def read(keys: Any, argument: str) -> list[Rows]:
         return [_of_range(keys, argument)]
     if isinstance(keys, (list, tuple)):
         return [_of_objects(list(keys), argument)]
-    if hasattr(keys, "isna") and hasattr(keys, "to_numpy"):  # pandas
+    if has(keys, "isna", "to_numpy"):
         return _of_pandas(keys, argument)
     if _arrow.is_arrow(keys):
         return [_of_column(part, argument) for part in _arrow.column(keys, argument)]
@@ -203,9 +205,22 @@ def _kind(kind: type) -> str:
 
 
 def _of_pandas(keys: Any, argument: str) -> list[Rows]:
-    """A series, an index or an array of pandas, which is not imported here."""
-    dtype: Any = getattr(keys, "dtype", None)
-    if hasattr(dtype, "categories"):
+    """A series, an index or an array of pandas; what its methods raise may hold keys."""
+    try:
+        rows = _of_series(keys, argument)
+    except (FastexpError, OSError):
+        raise
+    except Exception:
+        rows = None
+    if rows is None:  # outside the handler: that error is no context of ours
+        raise ParameterTypeError(KEYS.format(argument))
+    return rows
+
+
+def _of_series(keys: Any, argument: str) -> list[Rows] | None:
+    """The same, by its type, of pandas, which is not imported here; None of other types."""
+    dtype = attribute(keys, "dtype")
+    if has(dtype, "categories"):
         codes = np.asarray(getattr(keys, "cat", keys).codes)
         return [Coded(codes.size, None, codes, tuple(read(dtype.categories, argument)))]
     if isinstance(dtype, np.dtype):
@@ -219,7 +234,7 @@ def _of_pandas(keys: Any, argument: str) -> list[Rows]:
         return [_of_column(part, argument) for part in _arrow.column(keys, argument)]
     if getattr(dtype, "kind", "O") in "OU" and getattr(dtype, "type", None) is str:
         return [_of_array(keys.to_numpy(dtype=object), argument)]
-    raise ParameterTypeError(KEYS.format(argument))
+    return None
 
 
 def _of_column(part: _arrow.Column, argument: str) -> Rows:

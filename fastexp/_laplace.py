@@ -12,6 +12,7 @@ import numpy as np
 
 from . import _cells, _validate
 from ._cells import Simulation
+from ._foreign import readable
 from ._grid import INT64, Grid
 from ._laplace_cells import FAR, ZERO, LaplaceShape
 from ._randomness import AGAIN, ROUND, ROW, seeds_of, stream_of, tagged
@@ -28,6 +29,7 @@ NOT_FINITE = "f must be finite, of a magnitude of at most 2**1000"
 
 def statistic(f: Any) -> Fraction:
     """The exact number that a statistic is; messages say nothing of it."""
+    readable(f, "f")
     scalar = isinstance(f, np.generic) or (isinstance(f, np.ndarray) and f.ndim == 0)
     value = f.item() if scalar and not isinstance(f, np.ma.MaskedArray) else f
     if isinstance(value, bool) or (scalar and f.dtype.kind not in "iufO"):  # a duration is an int

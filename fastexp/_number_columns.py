@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _arrow
+from ._foreign import has, readable
 from ._typing import AnyArray
 from ._validate import exact_array
 from .errors import InvalidRecords, ParameterError, ParameterTypeError
@@ -80,10 +81,11 @@ def read(numbers: Any, argument: str) -> Numbers | None:
     InvalidRecords
         If the producer of a column fails.
     """
-    if isinstance(numbers, Numbers):
-        return numbers
     if type(numbers) is np.ndarray:
         return of_array(numbers, None, argument)
+    readable(numbers, argument)
+    if isinstance(numbers, Numbers):
+        return numbers
     try:
         return _read(numbers, argument)
     except (ParameterError, ParameterTypeError, InvalidRecords, OSError):
@@ -98,7 +100,7 @@ def _read(numbers: Any, argument: str) -> Numbers | None:
         return of_array(filled, np.ma.getmaskarray(numbers), argument)
     if isinstance(numbers, np.ndarray):
         return of_array(numbers.view(np.ndarray), None, argument)
-    if hasattr(numbers, "isna") and hasattr(numbers, "to_numpy"):
+    if has(numbers, "isna", "to_numpy"):
         return _of_pandas(numbers, argument)
     if is_column(numbers):
         return joined(_arrow.column(numbers, argument), argument)
@@ -108,13 +110,14 @@ def _read(numbers: Any, argument: str) -> Numbers | None:
 
 def opened(numbers: Any, argument: str = "records") -> Any:
     """A column of Arrow data, whose producer is asked once for it; anything else as it is."""
+    readable(numbers, argument)
     foreign = not isinstance(numbers, (np.ndarray, list, tuple, _arrow.Opened))
     return _arrow.Opened(numbers, argument) if foreign and is_column(numbers) else numbers
 
 
 def is_column(data: Any) -> bool:
     """Whether to read data as Arrow: not those of pandas, which may need pyarrow for it."""
-    return _arrow.is_arrow(data) and not hasattr(data, "isna")
+    return _arrow.is_arrow(data) and not has(data, "isna")
 
 
 def of_array(array: AnyArray, missing: AnyArray | None, argument: str) -> Numbers | None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import _cells, _intake, _number_columns, _plan, _validate
+from ._foreign import readable
 from ._grid import Grid
 from ._randomness import PLACE, seeds_of, some_seeds, tagged
 from ._rank import RankStatistic, RanksThatMatter
@@ -27,6 +28,7 @@ ROWS = 32  # at a time: their cells and draws stay in the L2 cache
 
 def matrix(records: Any, grid: Grid | None = None) -> AnyArray | None:
     """Records of shape (rows, n), for a grid, as an array; None if they are one data set."""
+    readable(records, "records")
     if isinstance(records, np.ndarray) and not isinstance(records, np.ma.MaskedArray):
         if records.ndim != 2:
             return None

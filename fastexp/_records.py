@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _intake
+from ._foreign import readable
 from ._grid import Grid
 from ._intake import CHUNK
 from ._sources import FLOAT64, SMALL, Counted, Sorted, Source
@@ -31,6 +32,7 @@ def intake(
     """
     if _plain(data) and nan == "raise":  # the common case first: the rest takes some 5 us
         return Sorted(data if assume_sorted and not check_sorted else np.sort(data))
+    readable(data, "records")
     how = _intake.policy(nan)
     if isinstance(data, (str, Path)):
         data = _intake.from_file(data)

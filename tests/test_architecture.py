@@ -15,7 +15,7 @@ PACKAGE = Path(fx.__file__).parent
 # A file imports only from rooms above its own.
 ROOMS = [
     ["errors", "_typing"],
-    ["_rounding"],
+    ["_rounding", "_foreign"],
     ["_trusted_folder", "_kernel_sources", "_kernel_target"],
     ["_kernel_cache"],
     ["_jit"],

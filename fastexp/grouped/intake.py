@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import _arrow, _intake
+from .._foreign import has, readable
 from .._group_keys import codes_of, distinct, names_of
 from .._group_names import NUMBER, WHOLE, Names
 from .._grouping import gather
@@ -132,13 +133,17 @@ def _codes(request: Request, n: int, threads: int) -> tuple[IntArray, Names]:
 
 def _person_keys(person: Any) -> Any:
     """Numbers of persons beyond int64, as hashes are, modulo 2**64: that they differ is all."""
+    readable(person, "person")
     if isinstance(person, (list, tuple)) and any(type(x) is int and x > HIGHEST for x in person):
         numbers = [x for x in person if isinstance(x, (int, np.integer))]
         within = min(numbers) >= 0 and max(numbers) < 1 << 64
         return [_signed(x) for x in person] if within else person
     array = person
-    if hasattr(person, "to_numpy") and str(getattr(person, "dtype", "")).lower() == "uint64":
-        array = person.to_numpy()  # of Polars and pandas; with gaps it is no unsigned array
+    try:
+        if has(person, "to_numpy") and str(getattr(person, "dtype", "")).lower() == "uint64":
+            array = person.to_numpy()  # of Polars and pandas; with gaps it is no unsigned array
+    except Exception:  # it is none of these; its message may hold data
+        return person
     unsigned = isinstance(array, np.ndarray) and array.dtype == np.uint64
     return array.view(np.int64) if unsigned else person
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import _arrow, _data
+from .._foreign import attribute, has, readable
 from .._group_keys import codes_of, names_of
 from .._number_columns import Numbers, read
 from .._typing import AnyArray, IntArray
@@ -16,6 +17,7 @@ from ..errors import FastexpError
 
 def read_labels(records: Any, candidates: tuple[Any, ...]) -> tuple[IntArray, AnyArray]:
     """The number of the candidate that each record equals, and which equal none."""
+    readable(records, "records")
     if isinstance(records, Numbers):  # of a column of lists
         codes, _ = read_labels(records.values, candidates)
         codes = _without(codes, records.missing)
@@ -48,8 +50,10 @@ def _by_value(records: Any, candidates: tuple[Any, ...]) -> IntArray:
         numbers = read(records, "records")
         if numbers is not None:
             return _without(_by_value(numbers.values, candidates), numbers.missing)
-    if hasattr(records, "isna") and getattr(records.dtype, "kind", "O") == "f":
-        records = records.to_numpy(dtype=float, na_value=np.nan)  # of pandas, with its gaps
+    if has(records, "isna") and attribute(attribute(records, "dtype"), "kind") == "f":
+        numbers = read(records, "records")  # of pandas, with its gaps
+        if numbers is not None:
+            return _without(_by_value(numbers.values, candidates), numbers.missing)
     labels = _data.records(records, text, numeric)
     if isinstance(labels, np.ndarray):
         values, place = np.unique(labels, return_inverse=True)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _arrow, _validate
+from .._foreign import readable
 from .._group_keys import names_of
 from .._group_names import Names
 from .._number_columns import opened
@@ -59,6 +60,7 @@ class Request(NamedTuple):
 
     def checked(self) -> Request:
         """Refuse what does not fit together."""
+        readable(self.groups, "groups")
         if self.by is not None and self.offsets is not None:
             raise ParameterError("give by or offsets, not both")
         if self.by is not None and self.groups is None:
@@ -130,6 +132,7 @@ def whole_offsets(offsets: Any) -> IntArray:
 
 def many(records: Any) -> bool:
     """Whether records are a matrix, or an Arrow column of lists."""
+    readable(records, "records")
     if isinstance(records, np.ndarray):
         return records.ndim == 2
     column = opened(records)
