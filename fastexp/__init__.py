@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from . import _source_stamps as _source_stamps  # first: they are of before all other imports
+
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:

@@ -30,6 +30,7 @@ import numpy as np
 from llvmlite import binding as llvm
 from llvmlite import ir
 from numba.core import cgutils, compiler, registry, serialize, types
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.extending import intrinsic
 
 from . import _kernel_cache, _kernel_sources, _kernel_target
@@ -58,6 +59,13 @@ IN_F64 = types.Array(F64, 1, "C", readonly=True)
 OUT_U64, OUT_I64, OUT_F64 = U64[::1], I64[::1], F64[::1]
 
 KERNELS: dict[str, Kernel] = {}
+
+if hasattr(os, "register_at_fork"):  # a child would wait for ever for a thread that compiles
+    os.register_at_fork(
+        before=global_compiler_lock.acquire,
+        after_in_parent=global_compiler_lock.release,
+        after_in_child=global_compiler_lock.release,
+    )
 
 
 class Kernel:
@@ -91,18 +99,32 @@ class Kernel:
         return self._entry
 
     @property
+    def folder(self) -> str | None:
+        """The folder of the cache that it was loaded from or saved in; None if there is none."""
+        cache = getattr(self._entry, "_cache", None)
+        return None if cache is None else cache.cache_path
+
+    @property
     def dispatcher(self) -> Any:
         """The compiled dispatcher, for tests that read signatures and assembly."""
         return self._entry or self.build()
 
 
 def kernel(signature: Any) -> Callable[[Callable[..., Any]], Kernel]:
-    """Register a kernel under its one explicit signature; nothing is compiled yet."""
+    """Register a kernel under its one explicit signature; nothing is compiled yet.
+
+    Its code may depend on its module and what that imports alone, since these name it in the
+    cache: a function that closes over values or has defaults, which may be of other modules, is
+    refused.
+    """
 
     def register(function: Callable[..., Any]) -> Kernel:
         built = Kernel(function, signature)
         if built.name in KERNELS:
             raise RuntimeError(f"two kernels are called {built.name}")
+        values = function.__closure__, function.__defaults__, function.__kwdefaults__
+        if any(values) or function.__globals__["__name__"] != function.__module__:
+            raise RuntimeError(f"{built.name} depends on values that its module does not name")
         KERNELS[built.name] = built
         return built
 

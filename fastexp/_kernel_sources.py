@@ -4,7 +4,12 @@ Numba compiles the helpers that a kernel calls, and the constants that it names,
 So its sources are its own file and every file of this package that this one imports, at whatever
 depth and wherever in the file (`_jit` with its flags and intrinsics is always among them). The
 imports are read from the text: nothing is run, and a file that is imported nowhere below a kernel
-does not matter to it.
+does not matter to it. The cache's own files are among those of `_jit`: entries that were saved
+under a rule that is mended since are not found again.
+
+A text is hashed only if it is the one that this process imported (`_source_stamps`). What an
+import statement does not show is not followed: `importlib`, `sys.modules`, a global variable that
+another module changes.
 """
 
 from __future__ import annotations
@@ -13,13 +18,13 @@ import ast
 import functools
 import hashlib
 import os
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from ._source_stamps import STAMPS, stamp
+
 PACKAGE = __name__.partition(".")[0]
 FOLDER = Path(__file__).parents[__name__.count(".") - 1]
-STARTED = time.time_ns()
 
 
 @functools.cache
@@ -27,7 +32,7 @@ def source_hash(module: str) -> str | None:
     """The hash of everything that the kernels of `module` (a dotted name) are compiled from.
 
     None where that is not known: a module of another package, a file that cannot be read, or
-    one that was changed after this process imported it.
+    one that is not what it was when this process began.
     """
     digest = hashlib.blake2b(digest_size=16)
     try:
@@ -55,13 +60,11 @@ def _source(module: str) -> tuple[bytes, frozenset[str]]:
     path = _file(module)
     if path is None:
         raise FileNotFoundError(module)
-    # An editor may have been here since the import: then the text is not what this process
-    # runs, and its hash would name other code. (Windows has no time of a file's last change
-    # but that of its text.)
-    info = path.stat()
-    if (info.st_mtime_ns if os.name == "nt" else info.st_ctime_ns) > STARTED:
-        raise FileNotFoundError(module)
-    text = path.read_bytes()
+    with path.open("rb") as file:
+        text = file.read()
+        # After reading: this process may run another text, and this one's hash would name it.
+        if stamp(os.fstat(file.fileno())) != STAMPS.get(path.relative_to(FOLDER).as_posix()):
+            raise FileNotFoundError(module)
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
     names = {name for node in _statements(ast.parse(text)) for name in _imports(node, package)}
     names |= {parent for name in names | {module} for parent in _parents(name)}
@@ -87,7 +90,7 @@ def _imports(node: ast.AST, package: str) -> Iterator[str]:
         start = parts[: len(parts) - node.level + 1] if node.level else []
         base = ".".join([*start, *(node.module.split(".") if node.module else [])])
         for alias in node.names:
-            name = f"{base}.{alias.name}"
+            name = f"{base}.{alias.name}" if alias.name != "*" else base  # `__all__` names modules
             yield from _below(name) if _file(name) else [base] if _is_inside(base) else []
 
 

@@ -16,6 +16,7 @@ PACKAGE = Path(fx.__file__).parent
 ROOMS = [
     ["errors", "_typing"],
     ["_rounding", "_foreign"],
+    ["_source_stamps"],
     ["_trusted_folder", "_kernel_sources", "_kernel_target"],
     ["_kernel_cache"],
     ["_jit"],

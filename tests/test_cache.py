@@ -7,12 +7,14 @@ where no folder is writable. Each test copies the package and works on the copy.
 
 from __future__ import annotations
 
+import compileall
 import os
 import shutil
 import stat
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
@@ -173,6 +175,98 @@ def test_a_file_that_was_edited_after_its_import_is_not_what_is_cached(copy):
     assert run(copy, EDITED_AFTER_THE_IMPORT + RUN) == (pytest.approx(2.718281828459045), "None")
     assert files(copy) == []
     assert run(copy)[0] > 3
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("deployed", ["link", "folder"])
+def test_a_release_that_takes_anothers_place_is_not_what_is_cached(copy, deployed):
+    """No file's time of change shows it: the old process would save under the new text's hash."""
+    for version in ("old", "new"):
+        shutil.copytree(copy / "fastexp", copy / version / "fastexp")
+    shutil.rmtree(copy / "fastexp")
+    edit(copy / "new/fastexp/kernels/logexp.py", "p = 1.0 + (r", "p = 2.0 + (r")
+    if deployed == "link":
+        (copy / "current").symlink_to("old")
+        (copy / "next").symlink_to("new")
+        switch = "os.replace('next', 'current')"
+    else:
+        (copy / "old").rename(copy / "current")
+        switch = "os.rename('current', 'old'); os.rename('new', 'current')"
+    time.sleep(0.1)  # more than the clock of a file system is late
+    path = {"PYTHONPATH": str(copy / "current")}
+    imported = "import os; from fastexp.kernels import logexp"
+    value, folder = run(copy, f"{imported}; {switch}\n{RUN}", **path)
+    assert (value, folder) == (pytest.approx(2.718281828459045), "None")
+    assert run(copy, **path)[0] > 3
+
+
+EDITED_DURING_THE_IMPORT = """
+import pathlib, sys
+import fastexp
+
+class Editor:
+    def find_spec(self, name, path, target=None):
+        if name == "numba":
+            sys.meta_path.remove(self)
+            file = pathlib.Path(fastexp.__file__).parent / "_jit.py"
+            file.write_text(file.read_text().replace("FACTOR = 2.0", "FACTOR = 7.0"))
+
+import numpy  # takes a while too
+sys.meta_path.insert(0, Editor())
+"""
+
+
+@pytest.mark.process
+def test_a_file_that_is_edited_while_numba_is_imported_is_not_what_is_cached(copy):
+    with (copy / "fastexp/_jit.py").open("a") as file:
+        file.write("\nFACTOR = 2.0\n")
+    scaled = KERNEL.format(imports="from fastexp._jit import FACTOR", value="FACTOR * x[i]")
+    (copy / "fastexp/kernels/scaled.py").write_text(scaled)
+    time.sleep(0.1)
+    scaled = RUN_SCALED.format(module="scaled")
+    assert run(copy, EDITED_DURING_THE_IMPORT + scaled)[0] == 6  # it was read before
+    assert files(copy) == []
+    assert run(copy, scaled)[0] == 21
+
+
+@pytest.mark.process
+def test_a_package_without_sources_is_compiled_and_not_cached(copy):
+    compileall.compile_dir(copy / "fastexp", quiet=2, legacy=True, force=True)
+    for source in (copy / "fastexp").rglob("*.py"):
+        source.unlink()
+    assert run(copy) == (pytest.approx(2.718281828459045), "None")
+    assert files(copy) == []
+
+
+FORK = """
+import os, signal, threading, time
+from numba.core.compiler_lock import global_compiler_lock
+from fastexp.kernels import logexp
+import numpy as np
+x, out = np.array([1.0]), np.empty(1)
+compiling = threading.Event()
+
+def compile():
+    with global_compiler_lock:
+        compiling.set()
+        time.sleep(1)
+
+thread = threading.Thread(target=compile)
+thread.start()
+compiling.wait()
+child = os.fork()
+if child == 0:
+    signal.alarm(60)
+    logexp.exp_fill(x, out)
+    os._exit(0)
+logexp.log_fill(x, out)  # the lock is let go of here, too
+print(os.waitpid(child, 0)[1], None)
+"""
+
+
+@pytest.mark.process
+def test_a_child_does_not_wait_for_a_thread_that_compiles_in_its_parent(copy):
+    assert run(copy, FORK)[0] == 0
 
 
 @pytest.mark.process

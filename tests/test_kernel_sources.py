@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import inspect
-import time
 
 import pytest
 
-from fastexp import _jit, _kernel_sources, _warmup
+from fastexp import _jit, _kernel_sources, _source_stamps, _warmup
+
+
+class Unchanged:
+    """Stamps of a folder's files as they are, whenever they are asked for."""
+
+    def __init__(self, folder):
+        self._folder = folder
+
+    def get(self, path):
+        return _source_stamps.stamp((self._folder / path).stat())
 
 
 @pytest.fixture
@@ -18,7 +27,7 @@ def package(tmp_path, monkeypatch):
         path.parent.mkdir(exist_ok=True)
         path.touch()
     monkeypatch.setattr(_kernel_sources, "FOLDER", tmp_path)
-    monkeypatch.setattr(_kernel_sources, "STARTED", time.time_ns() + 10**12)
+    monkeypatch.setattr(_kernel_sources, "STAMPS", Unchanged(tmp_path))
     _kernel_sources._source.cache_clear()
     yield tmp_path
     _kernel_sources._source.cache_clear()
@@ -59,11 +68,13 @@ def test_every_form_of_import(package, statement, expected):
     [
         ("from .. import kernels", {"kernels.a", "kernels.b"}),
         ("import fastexp.kernels as k", {"kernels.a", "kernels.b"}),
+        ("from . import *", {"kernels.a", "kernels.b"}),
+        ("from fastexp.kernels import *", {"kernels.a", "kernels.b"}),
         ("import fastexp.kernels.a", {"errors", "kernels.a", "kernels.b"}),
     ],
 )
 def test_a_package_stands_for_every_module_in_it(package, statement, expected):
-    """`kernels.a.f` reaches a file that no import statement names."""
+    """`kernels.a.f` reaches a file that no import statement names; so does `__all__`."""
     (package / "kernels/tried.py").write_text(statement)
     imported = _kernel_sources.sources("fastexp.kernels.tried").keys()
     always = {"fastexp", "fastexp.kernels", "fastexp.kernels.tried"}
@@ -90,3 +101,63 @@ def test_all_that_numba_compiles_into_a_kernel_is_among_them():
             called = {getattr(v, "py_func", None) or getattr(v, "_defn", None) for v in values}
             waiting += called - functions - {None}
         assert {f.__module__ for f in functions} <= modules.keys(), kernel.name
+
+
+def test_stamps_are_of_every_source(tmp_path):
+    """A link to nowhere, which editors leave beside a file that is open, hides no other one."""
+    (tmp_path / "room").mkdir()
+    (tmp_path / ".#a.py").symlink_to("nowhere")
+    for name in ("a.py", "z.py", "room/b.py", "data.csv"):
+        (tmp_path / name).touch()
+    before = _source_stamps.stamps(str(tmp_path))
+    assert before.keys() == {"a.py", "z.py", "room/b.py"}
+    (tmp_path / "room/b.py").rename(tmp_path / "a.py")  # no text has changed
+    after = _source_stamps.stamps(str(tmp_path))
+    assert (after["z.py"], after["a.py"] != before["a.py"]) == (before["z.py"], True)
+    assert _source_stamps.stamps(str(tmp_path / "z.py")) == {}
+
+
+class TestRegistration:
+    """A kernel's values come from its module and what that imports, or it is no kernel."""
+
+    @pytest.fixture(autouse=True)
+    def no_kernel_is_added(self, monkeypatch):
+        monkeypatch.setattr(_jit, "KERNELS", {})
+
+    def test_a_function_of_its_module_is_registered(self):
+        def put(_out):
+            pass
+
+        assert _jit.kernel(None)(put) in _jit.KERNELS.values()
+
+    def test_values_that_another_module_may_have_handed_over_are_refused(self):
+        def closure(value):
+            def put(out):
+                out[0] = value
+
+            return put
+
+        def default(value):
+            def put(out, more=value):
+                out[0] = more
+
+            return put
+
+        def keyword(value):
+            def put(out, *, more=value):
+                out[0] = more
+
+            return put
+
+        for factory in (closure, default, keyword):
+            with pytest.raises(RuntimeError, match=r"put depends on values .* does not name"):
+                _jit.kernel(None)(factory(1))
+        assert _jit.KERNELS == {}
+
+    def test_a_function_under_another_modules_name_is_refused(self):
+        def put(_out):
+            pass
+
+        put.__module__ = "fastexp.kernels.words"
+        with pytest.raises(RuntimeError, match=r"words\.put depends on values"):
+            _jit.kernel(None)(put)
