@@ -186,14 +186,24 @@ class _Cache:
         return None
 
     def save_overload(self, _signature: Any, result: Any) -> None:
-        folder = None
-        if self._file:
-            text, features = targets()[0]
+        text, features = targets()[0]
+        if self._image:
+            self.cache_path = self._save_in_image(text, features, result)
+        elif self._file and features <= host_features():  # another CPU's would not be loaded
             body = _DUMPS(result._reduce())
             folder = _kernel_cache.save(self._places, text, self._file, body, features)
-        self.cache_path = None if folder is None else str(folder)
-        if self._image and folder is None:
-            raise OSError(f"{self._places[0].path} cannot be written to, or others can")
+            self.cache_path = None if folder is None else str(folder)
+
+    def _save_in_image(self, target: str, features: frozenset[str], result: Any) -> str:
+        place = self._places[0]
+        try:
+            if self._file is None:
+                raise OSError("the sources are not there, or not those that run here")
+            body = _DUMPS(result._reduce())
+            return str(_kernel_cache.save_in(place, target, self._file, body, features))
+        except OSError as error:
+            reason = _kernel_cache.reason(error)
+            raise OSError(f"kernels cannot be kept in {place.path}: {reason}") from None
 
 
 _REBUILD: Any = compiler.CompileResult._rebuild

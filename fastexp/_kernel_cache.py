@@ -14,7 +14,8 @@ compiler, its options and the CPU that it compiles for (its target); so other op
 machines find other folders, not wrong code. Entries are pickles, that is, code: a folder is used
 only where root or this user alone can have written to it (`_trusted_folder`), and otherwise passed
 by without a word; ``fastexp info`` says why. On Windows, where this cannot be told, only the
-user's own folder is used.
+user's own folder is used. A path that depends on the working directory is no folder of the cache
+either; nobody expands a ``~`` in a variable.
 
 An entry begins with a digest of the rest, and with the features of the CPU that its code needs.
 """
@@ -26,13 +27,15 @@ import hashlib
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple
 
 from . import _trusted_folder
-from ._trusted_folder import POSIX, PRIVATE, PUBLIC
+from ._trusted_folder import POSIX, PRIVATE, PUBLIC, Folder, Missing, Untrusted
 
 OFF = ("0", "off", "no", "false")
+LARGEST = 1 << 26  # bytes of an entry that is read; kernels have less than 1 MB
 
 
 class Place(NamedTuple):
@@ -48,7 +51,7 @@ class State(NamedTuple):
     """What a place has for one target.
 
     `refusal` says why the folder is not used, or some of its entries; `kernels` names those that
-    are. `is_writable` says whether further ones can be saved there.
+    are. `is_writable` says whether further ones may be saved there.
     """
 
     place: Place
@@ -67,8 +70,11 @@ def places() -> list[Place]:
     shared = [Place("FASTEXP_CACHE_DIR", Path(chosen), is_saved_to=True)] if chosen else []
     shared.append(image()._replace(is_saved_to=False))
     try:
-        own = [Place("own", Path(base or Path.home() / ".cache") / "fastexp", is_saved_to=True)]
+        cache = Path(base) if base else Path.home() / ".cache"
+        own = [Place("own", cache / "fastexp", is_saved_to=True)]
     except RuntimeError:  # no home directory
+        own = []
+    if POSIX and not base and os.environ.get("HOME") == "":  # it would be "/"
         own = []
     return [*shared, *own] if POSIX else own
 
@@ -92,8 +98,8 @@ def load(
         for place in where:
             folder = place.path / _folder_name(target)
             try:
-                with _trusted_folder.opened(folder) as opened:
-                    body = unpacked(opened.read(name), features)
+                with _opened(folder) as opened:
+                    body = unpacked(opened.read(name, LARGEST), features)
             except (OSError, ValueError):  # not there, not ours, not whole or not for this CPU
                 continue
             yield folder, body
@@ -103,17 +109,19 @@ def save(
     where: Sequence[Place], target: str, name: str, body: bytes, features: frozenset[str]
 ) -> Path | None:
     """Keep an entry in the first place that takes it; return the folder, None if none does."""
-    data = packed(body, features)
     for place in where:
-        folder = place.path / _folder_name(target)
-        try:
-            if place.is_saved_to:
-                with _trusted_folder.opened(folder, create=place.mode) as opened:
-                    opened.write(name, data, place.mode)
-                return folder
-        except OSError:  # refused, read-only, a full disk
-            continue
+        if place.is_saved_to:
+            with contextlib.suppress(OSError):  # refused, read-only, a full disk
+                return save_in(place, target, name, body, features)
     return None
+
+
+def save_in(place: Place, target: str, name: str, body: bytes, features: frozenset[str]) -> Path:
+    """Keep an entry in this place; return the folder, or raise OSError."""
+    folder = place.path / _folder_name(target)
+    with _opened(folder, create=place.mode) as opened:
+        opened.write(name, packed(body, features), place.mode)
+    return folder
 
 
 def packed(body: bytes, features: frozenset[str]) -> bytes:
@@ -134,35 +142,47 @@ def unpacked(entry: bytes, features: frozenset[str]) -> bytes:
 
 
 def state(place: Place, target: str, features: frozenset[str]) -> State:
-    """What a place has for a target and a CPU; a folder to save in is made if it is missing."""
+    """What a place has for a target and a CPU; nothing is made or changed."""
     folder, kernels, refusal = place.path / _folder_name(target), set(), None
     try:
-        with _trusted_folder.opened(folder, place.mode if place.is_saved_to else None) as opened:
+        with _opened(folder) as opened:
             for name in opened.names():
                 try:
-                    unpacked(opened.read(name), features)
+                    unpacked(opened.read(name, LARGEST), features)
                     kernels.add(name)
                 except (OSError, ValueError) as error:
-                    refusal = _reason(error)
+                    refusal = reason(error)
             writable = place.is_saved_to and opened.is_writable()
             return State(place, folder, frozenset(kernels), refusal, writable)
+    except Missing as error:
+        writable = place.is_saved_to and error.may_be_made
+        refusal = "not there, and may not be made" if place.is_saved_to else "not there"
+        return State(place, folder, refusal=None if writable else refusal, is_writable=writable)
     except OSError as error:
-        return State(place, folder, refusal=_reason(error))
+        return State(place, folder, refusal=reason(error))
 
 
 def is_empty(targets: Sequence[str]) -> bool:
     """Whether no place has any kernel."""
     for folder in (place.path / _folder_name(text) for text in targets for place in places()):
-        with contextlib.suppress(OSError), _trusted_folder.opened(folder) as opened:
+        with contextlib.suppress(OSError), _opened(folder) as opened:
             if opened.names():
                 return False
     return True
 
 
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
+    """Why a folder or an entry is refused, in one line that begins with a small letter."""
     if isinstance(error, FileNotFoundError):
         return "not there"
-    return str(getattr(error, "strerror", None) or error).lower()
+    strerror = getattr(error, "strerror", None)
+    return strerror.lower() if strerror else str(error)  # which may name a path
+
+
+def _opened(folder: Path, create: int | None = None) -> AbstractContextManager[Folder]:
+    if not folder.is_absolute():
+        raise Untrusted("not an absolute path")
+    return _trusted_folder.opened(folder, create)
 
 
 def _folder_name(target: str) -> str:

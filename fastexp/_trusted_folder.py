@@ -8,6 +8,10 @@ another's. Links on the way are followed if root or this user made them, and wha
 walked the same way; the folder itself may not be one. Files are opened from the folder, and
 checked open.
 
+The user is trusted by a process that is this user's alone. One with a second user or group, real,
+effective or saved (a setuid program, a server that has laid down root's rights for a while), has
+or can get back rights that this user lacks, and trusts root alone.
+
 An owner that a user namespace (a container) does not map is nobody's that can be trusted.
 POSIX ACLs that let others write show in the mode's bits of the group; those of NFSv4 and macOS do
 not show and are not looked at. Windows has neither owners nor modes of this kind: there only the
@@ -39,6 +43,14 @@ class Untrusted(OSError):
     """Somebody else may have written here; its text is the reason, in one line."""
 
 
+class Missing(FileNotFoundError):
+    """A folder that is not there; `may_be_made` says whether this process may make it."""
+
+    def __init__(self, path: Path | str, *, may_be_made: bool) -> None:
+        super().__init__(errno.ENOENT, "not there", str(path))
+        self.may_be_made = may_be_made
+
+
 class Folder:
     """An open folder. `descriptor` is None where files are opened by their paths."""
 
@@ -46,8 +58,11 @@ class Folder:
         self.path = path
         self._descriptor = descriptor
 
-    def read(self, name: str) -> bytes:
-        """The contents of a file; Untrusted if others may have written it."""
+    def read(self, name: str, largest: int) -> bytes:
+        """The contents of a file of at most `largest` bytes.
+
+        Untrusted if others may have written it; OSError if it is larger.
+        """
         descriptor = os.open(self._at(name), os.O_RDONLY | FILE, dir_fd=self._descriptor)
         try:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -55,7 +70,10 @@ class Folder:
             if self._descriptor is not None:
                 _check(descriptor, self.path / name)
             with os.fdopen(descriptor, "rb", closefd=False) as file:
-                return file.read()
+                contents = file.read(largest + 1)
+            if len(contents) > largest:
+                raise OSError(errno.EFBIG, "file too large", str(self.path / name))
+            return contents
         finally:
             os.close(descriptor)
 
@@ -109,13 +127,18 @@ def opened(path: Path, create: int | None = None) -> Iterator[Folder]:
     ------
     Untrusted
         Somebody else may write to it or to a folder above it.
+    Missing
+        It is not there, and was not to be made.
     OSError
-        It is not there, or may not be made or read.
+        It may not be made or read.
     """
     path = Path.cwd() / path
     if not POSIX:
         if create is not None:
             path.mkdir(mode=create, parents=True, exist_ok=True)
+        elif not path.exists():
+            nearest = next((parent for parent in path.parents if parent.exists()), path)
+            raise Missing(path, may_be_made=os.access(nearest, os.W_OK))
         yield Folder(path, None)
         return
     descriptor = _walk(path, create)
@@ -167,7 +190,8 @@ def _child(parent: int, name: str, create: int | None, *, last: bool) -> int | N
         return os.open(name, flags, dir_fd=parent)
     except FileNotFoundError:
         if create is None:
-            raise
+            may_be_made = os.access(".", os.W_OK | os.X_OK, dir_fd=parent)
+            raise Missing(name, may_be_made=may_be_made) from None
     except OSError as error:
         if last or error.errno not in A_LINK:
             raise
@@ -203,11 +227,16 @@ def _check(descriptor: int, shown: Path, *, on_the_way: bool = False) -> None:
 
 
 def trusted_owners() -> set[int]:
-    """Root and the user of this process, but for an owner that stands for many.
+    """Root, and the user of this process if it has but one; no owner that stands for many.
 
     In a user namespace all owners that it does not map look like one, usually 65534.
     """
-    owners = {0, os.geteuid()}
+    owners = {0}
+    users, groups = {os.getuid(), os.geteuid()}, {os.getgid(), os.getegid()}
+    if hasattr(os, "getresuid"):  # macOS does not tell the saved ones
+        users, groups = set(os.getresuid()), set(os.getresgid())
+    if len(users) == len(groups) == 1:
+        owners |= users
     with contextlib.suppress(OSError, ValueError):  # not Linux
         if UID_MAP.read_text().split() != ["0", "0", "4294967295"]:
             owners.discard(int(OVERFLOW_UID.read_text()))

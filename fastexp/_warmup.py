@@ -31,7 +31,7 @@ def warmup(*, image: bool = False) -> int:
     Raises
     ------
     OSError
-        With `image`: the folder cannot be written to, or others can write to it.
+        With `image`: the kernels cannot be kept there; the message says why.
 
     Examples
     --------

@@ -397,8 +397,16 @@ from fastexp import _jit
 features = _jit.host_features()
 _jit.host_features = lambda: frozenset(sorted(features)[1:])
 """
-        assert run(copy, poorer + RUN)[0] == value
-        assert entry.stat().st_mtime_ns > stamp
+        assert run(copy, poorer + RUN) == (value, "None")  # nor saved, as it would not be loaded
+        assert entry.stat().st_mtime_ns == stamp
+
+    @pytest.mark.process
+    def test_code_that_this_cpu_would_not_load_is_not_saved(self, copy):
+        """A name that is neither the CPU's own nor known says nothing of what it needs."""
+        other = "core2" if _jit.llvm.get_host_cpu_name() != "core2" else "nehalem"
+        value, folder = run(copy, NUMBA_CPU_NAME=other, NUMBA_CPU_FEATURES="")
+        assert (value, folder) == (pytest.approx(2.718281828459045), "None")
+        assert files(copy) == []
 
     @pytest.mark.process
     @has_v3
@@ -476,8 +484,21 @@ class TestImage:
         prefix.chmod(0o777)
         process = start(copy, IMAGE.format(prefix=str(prefix)) + FILL)
         _, err = process.communicate(timeout=100)
-        assert "OSError" in err
-        assert str(prefix) in err
+        assert f"OSError: kernels cannot be kept in {prefix}/share/fastexp: others may" in err
+
+    def test_why_it_cannot_be_filled_is_told(self, copy, prefix):
+        """No permission is to blame where a file has changed, or a disk is full."""
+        full = """
+def full(*_, **__):
+    raise OSError(28, "No space left on device")
+os.replace = full
+"""
+        unknown = "_kernel_sources.source_hash = lambda _: None\n"
+        reasons = {full: "no space left on device", unknown: "the sources are not there, or not"}
+        for cause, reason in reasons.items():
+            process = start(copy, IMAGE.format(prefix=str(prefix)) + cause + FILL)
+            _, err = process.communicate(timeout=100)
+            assert f"kernels cannot be kept in {prefix}/share/fastexp: {reason}" in err
 
     @as_root
     def test_by_another_user(self, copy, prefix):

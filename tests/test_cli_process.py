@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import fastexp
+from fastexp import _jit
 from fastexp.cli import demo, info, main
 from fastexp.kernels import logexp
 
@@ -410,20 +411,48 @@ def test_warmup_for_an_image(
     assert answer["cache"] == str(entry.parent)
     entry.parent.chmod(0o777)
     assert main(["warmup", "--image"]) == 1
-    said = f"fastexp: error: {tmp_path}/share/fastexp cannot be written to, or others can\n"
+    where, why = f"{tmp_path}/share/fastexp", f"others may write to {entry.parent} (mode 0777)"
+    said = f"fastexp: error: kernels cannot be kept in {where}: {why}\n"
     assert capsys.readouterr().err == said
 
 
-def test_warmup(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_warmup(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["warmup", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert set(found) == {"kernels", "seconds", "cache"}
+    assert set(found) == {"kernels", "seconds", "cached", "cache"}
     assert found["kernels"] == fastexp.warmup()
-    monkeypatch.setenv("FASTEXP_CACHE", "0")
     assert main(["warmup"]) == 0
-    out, err = capsys.readouterr()
-    assert re.fullmatch(r"\d+ kernels ready in \d+\.\d\d s\n", out)
-    assert err == "no cache can be written to (see fastexp info): every process compiles anew\n"
-    monkeypatch.setattr(info, "cache_folder", lambda: "/some/folder")
-    assert main(["warmup"]) == 0
-    assert capsys.readouterr().err == "cached in /some/folder\n"
+    assert re.match(r"\d+ kernels ready in \d+\.\d\d s\n", capsys.readouterr().out)
+
+
+@posix
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
+def test_warmup_says_what_is_cached(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not where a folder could be written to: a disk may be full, sources may be missing."""
+
+    def warmed_up() -> tuple[object, object, str]:
+        """Of JSON how many are cached, and where; what is said without it."""
+        assert main(["warmup", "--json"]) == 0
+        answer = json.loads(capsys.readouterr().out)
+        assert main(["warmup"]) == 0
+        return answer["cached"], answer["cache"], capsys.readouterr().err
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.delenv("FASTEXP_CACHE", raising=False)
+    monkeypatch.setenv("FASTEXP_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr("fastexp._warmup.import_kernels", lambda: None)
+    kernels = {k.name: _jit.Kernel(k.function, k.signature) for k in (logexp.exp_fill,)}
+    monkeypatch.setattr("fastexp._jit.KERNELS", kernels)
+    with monkeypatch.context() as disk:
+        disk.setattr(os, "replace", full)
+        said = "1 of 1 not cached (see fastexp info): compiled in every process\n"
+        assert warmed_up() == (0, None, said)
+    kernels["again"] = _jit.Kernel(logexp.exp_fill.function, logexp.exp_fill.signature)
+    cached, folder, text = warmed_up()
+    assert (cached, Path(str(folder)).parent) == (1, tmp_path)
+    assert text == f"1 of 2 cached in {folder}\n{said.replace('of 1', 'of 2')}"

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import pickle
 import shutil
+import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -123,6 +125,38 @@ class TestForeignCode:
         assert swaps
 
 
+AS_TWO_USERS = """
+import os, sys
+from pathlib import Path
+from fastexp._trusted_folder import opened
+os.setresuid(*map(int, sys.argv[2:]))
+try:
+    with opened(Path(sys.argv[1])) as folder:
+        print(folder.read("file", 99))
+except OSError as error:
+    print(error)
+"""
+
+
+@as_root
+@pytest.mark.process
+@pytest.mark.parametrize("ids", [(0, 1, 0), (1, 1, 0), (0, 1, 1), (1, 1, 1)])
+def test_rights_that_are_laid_down_for_a_while_trust_nobody_else(ids):
+    """Code of the user's would take them up again."""
+    with tempfile.TemporaryDirectory() as folder:  # pytest's own are closed to others
+        os.chown(folder, SOMEBODY, SOMEBODY)
+        file = Path(folder, "file")
+        file.write_bytes(b"theirs")
+        os.chown(file, SOMEBODY, SOMEBODY)
+        users = [str(SOMEBODY * one) for one in ids]
+        command = [sys.executable, "-c", AS_TWO_USERS, folder, *users]
+        out = subprocess.run(
+            command, capture_output=True, text=True, check=True, timeout=100
+        ).stdout
+    refusal = f"{folder} belongs to another user (uid {SOMEBODY})"
+    assert out.strip() == ("b'theirs'" if all(ids) else refusal)
+
+
 class TestPlaces:
     """Which folders are looked into, and where is a new kernel saved?"""
 
@@ -142,6 +176,8 @@ class TestPlaces:
         assert self.places(monkeypatch, HOME="/h", XDG_CACHE_HOME="/x") == [image, other]
         assert self.places(monkeypatch, HOME="/h", FASTEXP_CACHE_DIR="/c") == [chosen, image, own]
         assert self.places(monkeypatch, FASTEXP_CACHE="0") == []
+        assert self.places(monkeypatch, HOME="") == [image]  # not "/.cache"
+        assert self.places(monkeypatch, HOME="", XDG_CACHE_HOME="/x") == [image, other]
         monkeypatch.setattr(Path, "home", lambda: (_ for _ in ()).throw(RuntimeError))
         assert self.places(monkeypatch) == [image]
 
@@ -149,6 +185,44 @@ class TestPlaces:
         monkeypatch.setattr(_kernel_cache, "POSIX", False)
         names = [name for name, *_ in self.places(monkeypatch, FASTEXP_CACHE_DIR="/c")]
         assert names == ["own"]
+
+    @pytest.mark.parametrize("path", ["~/cache", "cache", "./cache"])
+    def test_a_path_that_depends_on_the_working_directory_is_none(
+        self, tmp_path, monkeypatch, path
+    ):
+        monkeypatch.chdir(tmp_path)
+        self.places(monkeypatch, FASTEXP_CACHE_DIR=path, HOME="")
+        places = _kernel_cache.places()
+        assert _kernel_cache.save(places, "target", "name", b"body", frozenset()) is None
+        state = _kernel_cache.state(places[0], "target", frozenset())
+        assert (state.refusal, state.is_writable) == ("not an absolute path", False)
+        assert list(tmp_path.iterdir()) == []
+
+    def test_nothing_is_made_by_looking(self, tmp_path, monkeypatch):
+        place = _kernel_cache.Place("own", tmp_path / "a" / "b", is_saved_to=True)
+        state = _kernel_cache.state(place, "target", frozenset())
+        assert (state.kernels, state.refusal, state.is_writable) == (frozenset(), None, True)
+        assert list(tmp_path.iterdir()) == []
+        monkeypatch.setattr(os, "access", lambda *_, **__: False)
+        state = _kernel_cache.state(place, "target", frozenset())
+        assert (state.refusal, state.is_writable) == ("not there, and may not be made", False)
+
+    def test_a_reason_names_paths_as_they_are(self, tmp_path):
+        path = tmp_path / "Kernels"
+        path.mkdir()
+        path.chmod(0o777)
+        place = _kernel_cache.Place("own", path, is_saved_to=True)
+        state = _kernel_cache.state(place, "target", frozenset())
+        assert state.refusal == f"others may write to {path} (mode 0777)"
+
+    def test_an_entry_that_is_too_large_is_passed_by(self, tmp_path):
+        """Reading it would take more memory than there is."""
+        place = _kernel_cache.Place("own", tmp_path, is_saved_to=True)
+        folder = _kernel_cache.save([place], "target", "name", b"body", frozenset())
+        os.truncate(folder / "name", 1 << 42)
+        assert list(_kernel_cache.load([place], ["target"], "name", frozenset())) == []
+        state = _kernel_cache.state(place, "target", frozenset())
+        assert (state.kernels, state.refusal) == (frozenset(), "file too large")
 
     def test_the_first_one_that_can_be_written_to_is_taken(self, tmp_path):
         file = tmp_path / "file"

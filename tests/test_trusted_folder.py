@@ -48,7 +48,7 @@ def refusal(path: Path) -> str:
 
 def contents(path: Path) -> bytes:
     with opened(path) as folder:
-        return folder.read("file")
+        return folder.read("file", 99)
 
 
 LEVELS = pytest.mark.parametrize("level", [0, 1, 2])
@@ -105,6 +105,32 @@ class TestFolder:
         mapped.write_text("         0       1000          1\n")
         assert os.geteuid() not in _trusted_folder.trusted_owners()
         assert "belongs to another user" in refusal(folder)
+
+    @pytest.mark.parametrize("other", ["users", "groups"])
+    @pytest.mark.parametrize("ids", [(0, 7, 0), (7, 7, 0), (0, 7, 7), (7, 0, 0), (7, 8, 7)])
+    def test_a_process_of_two_users_trusts_root_alone(self, monkeypatch, ids, other):
+        """It has, or can get back, rights that whoever owns the folder may lack."""
+        one = (7, 7, 7)
+        users, groups = (ids, one) if other == "users" else (one, ids)
+        monkeypatch.setattr(os, "getresuid", lambda: users, raising=False)
+        monkeypatch.setattr(os, "getresgid", lambda: groups, raising=False)
+        monkeypatch.setattr(os, "geteuid", lambda: users[1])
+        assert _trusted_folder.trusted_owners() == {0}
+        monkeypatch.setattr(os, "getresuid", lambda: one)
+        monkeypatch.setattr(os, "getresgid", lambda: one)
+        monkeypatch.setattr(os, "geteuid", lambda: 7)
+        assert _trusted_folder.trusted_owners() == {0, 7}
+
+    def test_where_saved_users_are_not_told_the_others_count(self, monkeypatch):
+        monkeypatch.delattr(os, "getresuid", raising=False)
+        ids = {"getuid": 7, "geteuid": 7, "getgid": 8, "getegid": 8}
+        for name, value in ids.items():
+            monkeypatch.setattr(os, name, lambda value=value: value)
+        assert _trusted_folder.trusted_owners() == {0, 7}
+        for name, value in ids.items():
+            monkeypatch.setattr(os, name, lambda: 0)
+            assert _trusted_folder.trusted_owners() == {0}
+            monkeypatch.setattr(os, name, lambda value=value: value)
 
     def test_what_is_not_there_is_an_error_of_the_system(self, folder):
         with pytest.raises(FileNotFoundError), opened(folder / "nothing" / "nowhere"):
@@ -166,7 +192,7 @@ class TestSwaps:
             folder.rename(folder.with_name("away"))
             folder.mkdir()
             (folder / "file").write_bytes(b"theirs")
-            assert ours.read("file") == b"ours"
+            assert ours.read("file", 99) == b"ours"
             ours.write("new", b"1", PRIVATE)
         assert [path.name for path in folder.iterdir()] == ["file"]
 
@@ -197,7 +223,7 @@ class TestFiles:
             with opened(folder) as open_folder:
                 open_folder.write("file", b"new", PRIVATE)
                 assert open_folder.names() == ["file"]
-                assert open_folder.read("file") == b"new"
+                assert open_folder.read("file", 99) == b"new"
                 assert open_folder.is_writable()
         finally:
             os.umask(old)
@@ -216,13 +242,13 @@ class TestFiles:
     def test_one_that_others_can_write_to_is_refused(self, folder, mode):
         (folder / "file").chmod(mode)
         with opened(folder) as open_folder, pytest.raises(Untrusted, match=f"mode {mode:04o}"):
-            open_folder.read("file")
+            open_folder.read("file", 99)
 
     @as_root
     def test_anothers_is_refused(self, folder):
         os.chown(folder / "file", SOMEBODY, SOMEBODY)
         with opened(folder) as open_folder, pytest.raises(Untrusted, match="another user"):
-            open_folder.read("file")
+            open_folder.read("file", 99)
 
     def test_what_is_no_file_is_refused(self, folder):
         (folder / "link").symlink_to(folder / "file")
@@ -230,11 +256,20 @@ class TestFiles:
         (folder / "folder").mkdir()
         with opened(folder) as open_folder:
             with pytest.raises(OSError, match="symbolic links"):
-                open_folder.read("link")
+                open_folder.read("link", 99)
             with pytest.raises(Untrusted, match="pipe is not a file"):
-                open_folder.read("pipe")
+                open_folder.read("pipe", 99)
             with pytest.raises(OSError, match=r"not a file"):
-                open_folder.read("folder")
+                open_folder.read("folder", 99)
+
+    def test_one_that_is_too_large_is_not_read(self, folder):
+        with opened(folder) as open_folder:
+            assert open_folder.read("file", 4) == b"ours"
+            with pytest.raises(OSError, match="too large"):
+                open_folder.read("file", 3)
+            os.truncate(folder / "file", 1 << 42)  # in no memory
+            with pytest.raises(OSError, match="too large"):
+                open_folder.read("file", 99)
 
 
 class TestCreating:
@@ -251,6 +286,17 @@ class TestCreating:
         modes = [stat.S_IMODE(p.stat().st_mode) for p in (path.parent, path, path / "file")]
         assert modes == [mode, mode, mode & 0o666]
 
+    def test_whether_it_may_be_made_is_told(self, folder, monkeypatch):
+        for missing in (folder / "new", folder / "new" / "below"):
+            with pytest.raises(_trusted_folder.Missing) as caught, opened(missing):
+                pass
+            assert caught.value.may_be_made
+        assert not (folder / "new").exists()
+        monkeypatch.setattr(os, "access", lambda *_, **__: False)  # root may make anything
+        with pytest.raises(_trusted_folder.Missing) as caught, opened(folder / "new"):
+            pass
+        assert not caught.value.may_be_made
+
     def test_nothing_is_made_where_others_can_write(self, folder):
         folder.chmod(0o777)
         with pytest.raises(Untrusted), opened(folder / "new", create=PRIVATE):
@@ -261,11 +307,14 @@ class TestCreating:
 def test_without_owners_paths_are_used(tmp_path, monkeypatch):
     """As on Windows."""
     monkeypatch.setattr(_trusted_folder, "POSIX", False)
+    with pytest.raises(_trusted_folder.Missing) as caught, opened(tmp_path / "a" / "b"):
+        pass
+    assert caught.value.may_be_made
     with opened(tmp_path / "a" / "b", create=PRIVATE) as folder:
         folder.write("file", b"1", PRIVATE)
         folder.write("file", b"2", PRIVATE)
-        assert folder.read("file") == b"2"
+        assert folder.read("file", 99) == b"2"
         assert folder.names() == ["file"]
         assert folder.is_writable()
     with opened(tmp_path / "a" / "b") as folder:
-        assert folder.read("file") == b"2"
+        assert folder.read("file", 99) == b"2"

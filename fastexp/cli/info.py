@@ -6,6 +6,7 @@ import platform
 import sys
 import time
 from argparse import Namespace
+from collections import Counter
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -57,15 +58,17 @@ def warmup(options: Namespace) -> None:
     except OSError as error:
         raise Failure(str(error)) from None
     seconds = time.perf_counter() - start
-    folder = _image_folder() if options.image else cache_folder()
+    folders = cached_kernels()
     if options.json:
-        output.as_json({"kernels": number, "seconds": round(seconds, 3), "cache": folder})
+        timed = {"kernels": number, "seconds": round(seconds, 3)}
+        output.as_json({**timed, "cached": folders.total(), "cache": next(iter(folders), None)})
         return
     print(f"{number} kernels ready in {seconds:.2f} s")
-    if folder is None:
-        output.note("no cache can be written to (see fastexp info): every process compiles anew")
-    else:
-        output.note(f"cached in {output.printable(folder)}")
+    for folder, kernels in folders.items():
+        output.note(f"{kernels} of {number} cached in {output.printable(folder)}")
+    if folders.total() < number:
+        rest = number - folders.total()
+        output.note(f"{rest} of {number} not cached (see fastexp info): compiled in every process")
 
 
 def announce_compiling() -> None:
@@ -78,9 +81,12 @@ def announce_compiling() -> None:
         output.note("compiling (some seconds, only the first time; see fastexp warmup) ...")
 
 
-def cache_folder() -> str | None:
-    """Where kernels are saved that are in no folder of the cache; None if nowhere."""
-    return next((str(state.folder) for state in _states() if state.is_writable), None)
+def cached_kernels() -> Counter[str]:
+    """How many of this process's kernels are in which folder of the cache, most first."""
+    from .. import _jit
+
+    folders = Counter(kernel.folder for kernel in _jit.KERNELS.values())
+    return Counter({folder: n for folder, n in folders.most_common() if folder is not None})
 
 
 def _states() -> list[State]:
@@ -89,22 +95,12 @@ def _states() -> list[State]:
 
     (here, _), *others = _jit.targets()
     places, features = _kernel_cache.places(), _jit.host_features()
-    states: list[State] = []
-    for place in places:  # a folder is made only where the next kernel will be saved
-        is_next = place.is_saved_to and not any(state.is_writable for state in states)
-        states.append(_kernel_cache.state(place._replace(is_saved_to=is_next), here, features))
+    states = [_kernel_cache.state(place, here, features) for place in places]
     for text, _ in others:
         read_only = [place._replace(is_saved_to=False) for place in places]
         shared = [_kernel_cache.state(place, text, features) for place in read_only]
         states += [state for state in shared if state.kernels]
     return states
-
-
-def _image_folder() -> str:
-    from .. import _jit, _kernel_cache
-
-    target = _jit.targets()[0]
-    return str(_kernel_cache.state(_kernel_cache.image(), target.text, target.features).folder)
 
 
 def _current(kernels: frozenset[str]) -> int:
