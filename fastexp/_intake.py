@@ -23,6 +23,10 @@ NUMBERS = (
     "records must be a one-dimensional array of integers or floats (float64 at most), a path to "
     "a .npy file, a callable that yields arrays, or a tuple (values, counts)"
 )
+LISTED = (
+    "numbers in it must be integers that all fit into int64 or all into uint64, or such that "
+    "float64 holds every integer among them"
+)
 MISSING = "records must not be missing or NaN (see the argument nan)"
 POLICIES = ("raise", "drop", "lower", "upper")
 CHUNK = 1 << 16  # records looked at at once: scratch stays in the L2 cache
@@ -60,7 +64,7 @@ def apart(values: Any, nan: str, grid: Grid | None = None) -> tuple[AnyArray, An
         )
     numbers = _number_columns.read(values, "records")
     if numbers is None or numbers.values.ndim != 1:
-        raise ParameterTypeError(NUMBERS)
+        raise ParameterTypeError(f"{NUMBERS}, got {_form_of(values)}")
     if numbers.values.size == 0:
         return np.zeros(0), None
     plain, missing = canonical(numbers.values, grid), numbers.missing
@@ -68,6 +72,16 @@ def apart(values: Any, nan: str, grid: Grid | None = None) -> tuple[AnyArray, An
         nans = np.isnan(plain)
         missing = nans if missing is None else missing | nans
     return plain, missing
+
+
+def _form_of(values: Any) -> str:
+    """What was given instead of records, by its form alone."""
+    if isinstance(values, (list, tuple)):
+        return f"a {type(values).__name__}: {LISTED}"
+    if not isinstance(values, np.ndarray):
+        return f"an object of type {type(values).__name__}"
+    rule = f": {LISTED}" if values.dtype.kind == "O" else ""
+    return f"an array with ndim={values.ndim}{rule}"
 
 
 def weighted_numbers(

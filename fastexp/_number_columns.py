@@ -19,6 +19,7 @@ from ._typing import AnyArray
 from ._validate import exact_array
 from .errors import InvalidRecords, ParameterError, ParameterTypeError
 
+LONGEST = 60  # characters of a type's format in a message
 NULLS = "n"  # the format of an Arrow column without a type
 TYPES = {  # of NumPy's kinds; None: as NumPy calls them
     "O": ("objects", "object"),
@@ -59,6 +60,8 @@ FORMATS = {  # of Arrow; the first that a format begins with
     "w": "bytes (fixed_size_binary)",
     "d": "decimals of more than 76 digits (decimal)",
     "+": "lists or structures",
+    "_pli128": "integers of 128 bits (Int128)",
+    "_plu128": "integers of 128 bits (UInt128)",
 }
 
 
@@ -172,7 +175,7 @@ def _arrow_type(chunk: _arrow.Column) -> str:
     if chunk.kind == "dictionary":
         return "categories (dictionary)"
     known = (name for form, name in FORMATS.items() if chunk.format.startswith(form))
-    return next(known, "another type")
+    return next(known, f"the Arrow type {chunk.format[:LONGEST]!r}")
 
 
 def _of_objects(items: list[Any], missing: AnyArray | None, argument: str) -> Numbers | None:

@@ -347,8 +347,9 @@ def base(values: Any, k: int | None) -> FloatArray:
 def exact_array(values: Any) -> AnyArray | None:
     """`values` as an array; None if NumPy gives none, rounds or unmasks some, or never ends.
 
-    NumPy makes float64 of a list that mixes integers and floats, or signs beyond int64. Two
-    integers above 2**53 may then fall together or apart: sensitivity 1 becomes 2.
+    NumPy makes float64 of a list that mixes integers and floats, or integers within int64 and
+    beyond. Two above 2**53 may then fall together or apart: sensitivity 1 becomes 2. Integers
+    that are all >= 0 and below 2**64 are uint64.
     """
     try:
         if isinstance(values, range) and not len(values) < MOST_LABELS:
@@ -367,11 +368,18 @@ def exact_array(values: Any) -> AnyArray | None:
         if any(item is np.ma.masked for item in parts):
             return None
         array = np.asarray(values)
+        if array.dtype.kind in "fO" and parts and all(map(_is_unsigned, parts)):
+            return np.array(values, dtype=np.uint64)
         if array.dtype.kind == "f" and any(not _is_exact(item) for item in parts):
             return None
     except Exception:  # ragged nesting, or a foreign object; its message may hold data
         return None
     return array
+
+
+def _is_unsigned(item: Any) -> bool:
+    whole = isinstance(item, numbers.Integral) and not isinstance(item, bool)
+    return whole and 0 <= item < 1 << 64
 
 
 def _is_exact(item: Any) -> bool:

@@ -124,12 +124,17 @@ class Laplace:
         else:
             put(self, "_grid", make_grid(self.bounds, self.step))
             put(self, "bounds", tuple(map(_plain, self.bounds)))
-        put(self, "_weighting", Weighting(self._rate(self.epsilon), None))
-        if self.bounds is None and self._weighting.rate * FINEST < 1:
+        rate = self._rate(self.epsilon)
+        if self.bounds is None and rate * FINEST < 1:
             raise ParameterError(
                 "step must be at least sensitivity / epsilon / 2**42 without bounds, got "
                 f"{self.step!r}"
             )
+        if rate > _validate.RATE_RANGE[1]:
+            raise ParameterError(
+                f"step must be at most sensitivity / epsilon * 2**900, got {self.step!r}"
+            )
+        put(self, "_weighting", Weighting(rate, None))
 
     def __repr__(self) -> str:
         return selection_repr(self)
