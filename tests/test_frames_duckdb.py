@@ -138,14 +138,72 @@ class TestTheResult:
         assert con.execute(views).fetchall() == []
         assert con.execute("SHOW TABLES").fetchall() == [("data",)]
 
-    def test_needs_replacement_scans(self, con):
+    @pytest.mark.parametrize(
+        "setting", ["python_enable_replacements", "enable_external_access", "lock_configuration"]
+    )
+    def test_of_a_connection_that_is_locked_down(self, con, setting):
         rows = load(con)
-        con.execute("SET python_enable_replacements=false")
-        with pytest.raises(fx.ParameterError, match="python_enable_replacements must be on"):
-            released(rows, MEDIAN)
+        con.execute(f"SET {setting}={setting == 'lock_configuration'}")
+        expected = cases.core_release(cases.DATA, MEDIAN, KEY)
+        assert answers(released(rows, MEDIAN)) == expected
+
+    @pytest.mark.parametrize("kind", ["TABLE", "VIEW"])
+    def test_is_nothing_that_has_a_name_on_the_connection(self, con, kind):
+        rows = load(con)
+        for name in ("fastexp_private_answers", "fastexp_unread"):
+            con.execute(f"CREATE {kind} {name} AS SELECT 'mine' AS town, 'secret' AS rent")
+        assert answers(released(rows, MEDIAN)) == cases.core_release(cases.DATA, MEDIAN, KEY)
+        assert con.table("fastexp_unread").fetchall() == [("mine", "secret")]
+
+    def test_is_in_the_order_of_the_list(self, con):
+        con.execute("SET preserve_insertion_order=false")
+        groups = list(range(200_000, 0, -1))
+        rows = con.sql("SELECT i AS g, i % 10 AS x FROM range(99) t(i)")
+        found = release(rows, cases.MEDIAN, "x", by="g", groups=groups)
+        assert [row[0] for row in found.fetchall()] == groups
+        assert found.columns == ["g", "x"]
+
+    def test_holds_names_of_any_text(self, con):
+        groups = [
+            "",
+            "NULL",
+            "null",
+            'q"x',
+            "\\n\n",
+            "[1]",
+            "a,b",
+            " s ",
+            "'",
+            "x\0y",
+            "{}",
+            "$1",
+            "日本",
+        ]
+        rows = con.sql("SELECT 'a,b' AS town, 'tea' AS drink")
+        mode = fx.MostCommon(epsilon=1.0, candidates=['"', "\\"])
+        found = release(rows, mode, "drink", by="town", groups=groups).fetchall()
+        assert [row[0] for row in found] == groups
+        assert {row[1] for row in found} <= {'"', "\\"}
+
+    def test_of_no_groups(self, con):
+        found = released(load(con), MEDIAN, groups=[])
+        assert (found.fetchall(), found.types) == ([], ["BIGINT", "BIGINT"])
 
 
 class TestRefusals:
+    def test_types_are_asked_for_without_a_row(self, con):
+        """Even where a query for no rows would be run over all of them."""
+        con.execute("PRAGMA disable_optimizer")
+        fails = con.sql("SELECT 'Oslo' AS town, error('read')::DOUBLE AS rent FROM range(9)")
+        with pytest.raises(fx.BudgetExceeded):
+            released(fails, MEDIAN, budget=fx.Budget(epsilon=0.5))
+
+    def test_names_that_are_one_to_duckdb(self, con):
+        budget = fx.Budget(epsilon=10.0)
+        with pytest.raises(fx.ParameterError, match="name must differ from by"):
+            released(load(con), MEDIAN, name="Town", budget=budget)
+        assert budget.spent == 0
+
     def test_before_anything_is_charged_or_read(self, con):
         budget = fx.Budget(epsilon=10.0)
         rows = load(con)

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import pyarrow as pa
-from duckdb import CatalogException, ColumnExpression, DuckDBPyRelation
+from duckdb import (
+    ColumnExpression,
+    ConstantExpression,
+    DuckDBPyRelation,
+    Expression,
+    FunctionExpression,
+)
 
 from .._release_key import ReleaseKey
 from .._typing import Membership
@@ -15,7 +22,7 @@ from ..errors import ParameterError, ParameterTypeError
 from . import arrow, checks
 from .call import Call, release_call, sample_call
 
-REPLACEMENTS = "python_enable_replacements must be on in DuckDB, as it is by default"
+TYPES = {pa.int64(): "BIGINT", pa.float64(): "DOUBLE", pa.string(): "VARCHAR"}
 
 
 def release(
@@ -174,10 +181,18 @@ def place_of(relation: Any, column: str, by: str, person: str | None, name: Any)
         )
     index = arrow.places(relation.columns, column, by, person)
     answer = checks.result_name(column, by, name)
+    if by.lower() == answer.lower():
+        raise ParameterError(
+            "name must differ from by, for DuckDB also but for upper and lower case"
+        )
     names = [relation.columns[i] for i in index]
     pairs = zip(names, arrow.NAMES, strict=False)
     chosen = relation.select(*[ColumnExpression(a).alias(b) for a, b in pairs])
-    schema = chosen.limit(0).to_arrow_table().schema
+    nulls = [
+        ConstantExpression(None).cast(kind).alias(b)
+        for kind, b in zip(chosen.types, arrow.NAMES, strict=False)
+    ]
+    schema = _row(relation).select(*nulls).to_arrow_table().schema
 
     def parts() -> Iterator[pa.Table]:  # only when the budget is charged does the query run
         yield schema.empty_table()
@@ -189,18 +204,43 @@ def place_of(relation: Any, column: str, by: str, person: str | None, name: Any)
 
 def answered(relation: DuckDBPyRelation, call: Call, place: Place) -> DuckDBPyRelation:
     """A row for each group."""
-    _related(relation, pa.table({"probe": [0]}))  # that it works must not be found out too late
-    return _related(relation, arrow.answered(call, *place))
+    row = _row(relation)  # that it works must not be found out too late
+    table = arrow.answered(call, *place)
+    columns = {
+        "place": pa.array(range(table.num_rows), pa.int64()),
+        "key": table[0],
+        "answer": table[1],
+    }
+    listed = [_unnested(values).alias(name) for name, values in columns.items()]
+    answers = row.select(*listed).materialize()  # their order is no longer that of the lists
+    pairs = zip(("key", "answer"), (place.by, place.name), strict=True)
+    named = [ColumnExpression(a).alias(b) for a, b in pairs]
+    return answers.order("place").select(*named).set_alias("answers")
 
 
-def _related(relation: DuckDBPyRelation, table: pa.Table) -> DuckDBPyRelation:
-    """A table as a relation on another one's connection, which alone knows it."""
-    fastexp_private_answers = table  # noqa: F841  # DuckDB finds it by the variable's name
-    query = "SELECT * FROM fastexp_private_answers"
-    try:
-        found = relation.query("fastexp_unread", query)
-    except CatalogException:
-        found = None
-    if found is None:
-        raise ParameterError(REPLACEMENTS)
-    return found.materialize().set_alias("answers")
+def _row(relation: DuckDBPyRelation) -> DuckDBPyRelation:
+    """One row on a relation's connection, of which nothing is read.
+
+    Nothing on the connection, and no variable, can have the name that it needs.
+    """
+    row: Any = relation.query(f"unread_{secrets.token_hex(16)}", "SELECT 1 AS one")
+    return cast("DuckDBPyRelation", row)
+
+
+def _unnested(values: Any) -> Expression:
+    """A column as a row each, by a list in a text: DuckDB is slow to take many constants."""
+    kind = _type(values.type)
+    items = values.to_pylist()
+    text = "[" + ",".join(map(_quoted, items)) + "]" if kind == "VARCHAR" else str(items)
+    return FunctionExpression("unnest", ConstantExpression(text).cast(f"{kind}[]"))
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _type(kind: pa.DataType) -> str:
+    """What DuckDB calls a type of answers, or of lists of them."""
+    lists = pa.types.is_list(kind) or pa.types.is_large_list(kind)
+    return f"{_type(kind.value_type)}[]" if lists else TYPES[kind]
