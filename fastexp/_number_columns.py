@@ -167,11 +167,12 @@ def _of_chunk(chunk: _arrow.Column, argument: str) -> Numbers:
     if chunk.format == NULLS:
         return Numbers(np.zeros(chunk.length), np.ones(chunk.length, bool))
     if chunk.values is None or chunk.kind not in ("integers", "floats"):
-        raise not_numbers(argument, _arrow_type(chunk))
+        raise not_numbers(argument, arrow_type(chunk))
     return Numbers(chunk.values, None if chunk.valid is None else ~chunk.valid)
 
 
-def _arrow_type(chunk: _arrow.Column) -> str:
+def arrow_type(chunk: _arrow.Column) -> str:
+    """What a column of Arrow data that holds no numbers does hold, and its type."""
     if chunk.kind == "dictionary":
         return "categories (dictionary)"
     known = (name for form, name in FORMATS.items() if chunk.format.startswith(form))

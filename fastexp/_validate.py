@@ -163,6 +163,15 @@ def label(value: Any) -> str:
     return str(value)
 
 
+def is_utf8(text: str) -> bool:
+    """Whether a text has a form in bytes: lone surrogates have none."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def counting(name: str, value: Any, least: int = 1, most: int = MOST_COUNT) -> int:
     """An integer in [least, most]."""
     try:

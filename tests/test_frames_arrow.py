@@ -6,6 +6,7 @@ import warnings
 from decimal import Decimal
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -164,6 +165,21 @@ class TestStreams:
             cases.DATA, MEDIAN, KEY
         )
 
+    @pytest.mark.parametrize("form", [pa.RecordBatch, Stream])
+    def test_views_of_text(self, form):
+        """Of which pyarrow leaves out no rows."""
+        data = {"town": ["Oslo", "Bergen", None] * 9, "drink": ["tea", "cola", "milk"] * 9}
+        whole = pa.table(data, pa.schema({name: pa.string_view() for name in data}))
+        frame = Stream(whole, 4) if form is Stream else whole.to_reader(4)
+        q = cases.Question(cases.DRINK, "drink", "town", {"person": "drink"})
+        budget = fx.Budget(epsilon=1.0)
+        assert released(frame, q, budget=budget) == released(pa.table(data), q)
+
+    def test_a_mistake_of_ours_is_not_the_engines(self, monkeypatch):
+        monkeypatch.setattr(arrow, "codes_of", lambda *_: 1 // 0)
+        with pytest.raises(ZeroDivisionError):
+            released(Stream(cases.table()), MEDIAN)
+
 
 class TestCharges:
     def test_once_for_a_call(self):
@@ -183,6 +199,8 @@ class TestRefusals:
         ("frame", "how", "error", "text"),
         [
             ([1, 2], {}, fx.ParameterTypeError, "frame must be an Arrow table or stream, got list"),
+            (pa.chunked_array([[1]]), {}, fx.ParameterTypeError, r"got pyarrow\.\S*ChunkedArray"),
+            (pl.Series([1]), {}, fx.ParameterTypeError, r"got polars\.\S*Series"),
             (None, {"name": "town"}, fx.ParameterError, "name must differ from by"),
             (None, {"name": 3}, fx.ParameterTypeError, "name must be a column's name"),
             (None, {"by": 3}, fx.ParameterTypeError, "by must be a column's name"),
@@ -194,8 +212,10 @@ class TestRefusals:
     )
     def test_of_arguments(self, frame, how, error, text):
         frame = cases.table() if frame is None else frame
+        how, budget = {"by": "town", "groups": ["Oslo"], **how}, fx.Budget(epsilon=1.0)
         with pytest.raises(error, match=text):
-            release(frame, cases.MEDIAN, "rent", **{"by": "town", "groups": ["Oslo"], **how})
+            release(frame, cases.MEDIAN, "rent", budget=budget, **how)
+        assert budget.spent == 0
 
     def test_of_columns_of_one_name(self):
         twice = pa.table([[1.0], [2.0], ["Oslo"]], names=["rent", "rent", "town"])

@@ -157,6 +157,7 @@ class TestTheResult:
 
     def test_is_in_the_order_of_the_list(self, con):
         con.execute("SET preserve_insertion_order=false")
+        con.execute("SET threads=4")
         groups = list(range(200_000, 0, -1))
         rows = con.sql("SELECT i AS g, i % 10 AS x FROM range(99) t(i)")
         found = release(rows, cases.MEDIAN, "x", by="g", groups=groups)

@@ -309,6 +309,11 @@ class TestRefusals:
             with pytest.raises(fx.ParameterTypeError, match=told):
                 release(other, cases.QUESTIONS["median"], budget=budget)
             assert budget.spent == 0.0
+        for column, told in (("zip", "text, as"), ("town", "integers, floats")):
+            budget, mechanism = fx.Budget(1.0), cases.DRINK if column == "zip" else cases.ROOMS
+            with pytest.raises(fx.ParameterTypeError, match=f"^column must hold {told}"):
+                fxs.release(frame, mechanism, column, by="town", groups=[], name="n", budget=budget)
+            assert budget.spent == 0.0
         with pytest.raises(fx.ParameterTypeError, match="by must hold integers"):
             release(frame, cases.QUESTIONS["median"], groups=[1, 2])
 

@@ -151,6 +151,66 @@ def test_what_is_no_number_is_refused_by_column_and_type(engine, kind):
     assert budget.spent == (0.0 if engine not in (stream, any_stream) else 1.0)
 
 
+DRINK = fx.MostCommon(epsilon=1.0, candidates=["7", "8"])
+ROOMS = fx.MostCommon(epsilon=1.0, candidates=[7, 8])
+
+
+def answers_of(mechanism, engine, table, budget, **how):
+    module, frame = engine(table)
+    with dask.config.set(scheduler="sync"):
+        how = {"by": "town", "groups": TOWNS, **how}
+        return module.release(frame, mechanism, "rent", budget=budget, **how)
+
+
+@engines
+@pytest.mark.parametrize("kind", ["integers", "floats", *NO_NUMBERS])
+@pytest.mark.parametrize("mechanism", [DRINK, ROOMS], ids=["text", "integers"])
+def test_candidates_must_be_of_the_columns_kind(engine, mechanism, kind):
+    if engine in (pandas, objects_in_dask) and kind in ("dates", "lists"):
+        pytest.skip("objects, to pandas")
+    columns = {"integers": pa.array([7, 8]), "floats": pa.array([7.0, None]), **NO_NUMBERS}
+    table = pa.table({"town": TOWNS, "rent": columns[kind]})
+    fitting = ("text", "categories") if mechanism is DRINK else ("integers", "floats")
+    budget = fx.Budget(epsilon=1.0)
+    if kind in fitting:
+        answers_of(mechanism, engine, table, budget)
+        return
+    wanted = "text" if mechanism is DRINK else "integers, floats or decimals"
+    told = rf"^column must hold {wanted}, as .* are.*, got 'rent' of type \S+"
+    with pytest.raises(fx.ParameterTypeError, match=told):
+        answers_of(mechanism, engine, table, budget)
+    assert budget.spent == (0.0 if engine not in (stream, any_stream) else 1.0)
+
+
+@engines
+@pytest.mark.parametrize("mechanism", [FINE, DRINK, ROOMS], ids=["numbers", "text", "integers"])
+def test_a_column_of_nothing_is_all_missing(engine, mechanism):
+    table = pa.table({"town": TOWNS, "rent": pa.nulls(2)})
+    how = {"nan": "drop"} if mechanism is FINE else {}
+    answers_of(mechanism, engine, table, None, **how)
+
+
+@engines
+@pytest.mark.parametrize("candidates", [[1, 2**63], [1, -(2**63) - 1], ["a", "\ud800"]])
+def test_candidates_that_no_column_holds(engine, candidates):
+    mechanism = fx.MostCommon(epsilon=1.0, candidates=candidates)
+    records = ["a", "b"] if "a" in candidates else [1, 2]
+    table, budget = pa.table({"town": TOWNS, "rent": records}), fx.Budget(epsilon=1.0)
+    with pytest.raises(fx.ParameterError, match=r"^candidates must be in \[-2\*\*63"):
+        answers_of(mechanism, engine, table, budget)
+    assert budget.spent == 0.0
+
+
+@engines
+@pytest.mark.parametrize("name", ["", "\ud800"])
+def test_names_that_no_column_has(engine, name):
+    table, budget = pa.table({"town": TOWNS, "rent": [1, 2]}), fx.Budget(epsilon=1.0)
+    for argument in ("name", "by"):
+        with pytest.raises(fx.ParameterError, match=rf"^{argument} must be a"):
+            answers_of(FINE, engine, table, budget, **{argument: name})
+    assert budget.spent == 0.0
+
+
 @pytest.mark.parametrize("items", [[True, False], [date(2020, 1, 2)] * 2, [[1.0], [2.0]]])
 def test_objects_are_refused_by_what_they_are(items):
     frame = pd.DataFrame({"town": TOWNS, "rent": pd.Series(items, dtype=object)})

@@ -470,3 +470,65 @@ def test_money_is_the_nearest_double_in_every_engine():
         answers = answers.collect() if isinstance(answers, pl.LazyFrame) else answers
         answers = answers.pl() if engine is fastexp.duckdb else answers
         assert [float(str(x)) for x in answers["rent"]] == [0.0], engine
+
+
+NO_TEXT = {
+    "array": np.array([1, 2]),
+    "booleans": np.array([True, False]),
+    "bytes": np.array([b"a", b"b"]),
+    "dates": np.array(["2020-01-02"], "datetime64[D]"),
+    "series": pd.Series([1, 2]),
+    "series of dates": pd.Series(pd.to_datetime(["2020-01-02"], utc=True)),
+    "categories": pd.Series([1, 2], dtype="category"),
+    "arrow in pandas": pd.Series([1, 2], dtype="int64[pyarrow]"),
+    "dates in pandas": pd.Series([date(2020, 1, 2)], dtype="date32[pyarrow]"),
+    "polars": pl.Series([1, 2]),
+    "polars dates": pl.Series([date(2020, 1, 2)]),
+    "arrow": pa.array([1, 2]),
+    "arrow bytes": pa.array([b"a"]),
+    "chunks": pa.chunked_array([[1.5], [2.5]]),
+    "lists": pa.array([[1], [2]]),
+}
+NO_NUMBERS = {
+    "array": np.array(["1", "2"]),
+    "dates": np.array(["2020-01-02"], "datetime64[D]"),
+    "series": pd.Series(["1", "2"]),
+    "text in pandas": pd.Series(["1", "2"], dtype="string"),
+    "categories": pd.Series(["1", "2"], dtype="category"),
+    "polars": pl.Series(["1", "2"]),
+    "polars categories": pl.Series(["1", "2"], dtype=pl.Categorical),
+    "polars dates": pl.Series([date(2020, 1, 2)]),
+    "arrow": pa.array(["1", "2"]),
+    "codes": pa.array(["1", "2"]).dictionary_encode(),
+    "dates of arrow": pa.array([date(2020, 1, 2)]),
+    "lists": pa.array([["1"], ["2"]]),
+}
+MISFITS = [
+    *[(["a", "b"], "text", records) for records in NO_TEXT.values()],
+    *[([1, 2], "numbers", records) for records in NO_NUMBERS.values()],
+]
+
+
+@pytest.mark.parametrize(
+    ("candidates", "wanted", "records"),
+    MISFITS,
+    ids=[*map("no text: {}".format, NO_TEXT), *NO_NUMBERS],
+)
+def test_labels_of_another_type_cost_nothing(candidates, wanted, records):
+    mechanism, budget = fx.MostCommon(1.0, candidates), fx.Budget(5.0)
+    keys = {} if isinstance(records, pa.ListArray) else {"by": [1] * len(records)}
+    calls = [{"groups": [1, 2], **keys}] + [{}] * bool(keys)
+    for call in calls:
+        with pytest.raises(
+            ParameterTypeError, match=rf"^records are .* but candidates are {wanted}$"
+        ):
+            mechanism.release(records, budget=budget, **call)
+    assert budget.spent == 0.0
+
+
+@pytest.mark.parametrize("wrap", [np.array, pd.Series, pl.Series, pa.array])
+def test_whole_floats_and_decimals_are_integers(wrap):
+    mechanism = fx.MostCommon(1.0, [1, 2])
+    want = mechanism.law([1, 1, 2]).probabilities
+    for items in ([1.0, 1.0, 2.0], [Decimal(1), Decimal("1.00"), Decimal(2)]):
+        assert (mechanism.law(wrap(items)).probabilities == want).all()

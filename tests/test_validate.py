@@ -114,7 +114,7 @@ UTILITIES = {
 RECORDS = {
     "text": ("aab", fx.ParameterTypeError, "one-dimensional"),
     "number": (7, fx.ParameterTypeError, "one-dimensional"),
-    "three axes": (np.zeros((2, 2, 2)), fx.ParameterTypeError, "one-dimensional"),
+    "three axes": (np.full((2, 2, 2), "a"), fx.ParameterTypeError, "one-dimensional"),
     "matrix": (np.zeros((2, 2)), fx.ParameterTypeError, "records are numbers but"),
     "unhashable": ([["a"], ["b"]], fx.InvalidRecords, "hashable"),
     "numbers for text": (np.array([1, 2]), fx.ParameterTypeError, "records are numbers but candidates are text"),

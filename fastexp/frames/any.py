@@ -16,7 +16,7 @@ from .._typing import Membership, RNGLike, SeedLike
 from ..budget import Budget
 from ..errors import ParameterTypeError
 from .call import Call, Columns, release_call, sample_call
-from .checks import described, numbers, result_name, wanted
+from .checks import described, records, result_name, wanted
 
 FRAMES = (
     "frame must be a frame of Polars, pandas or pyarrow, one that narwhals (if installed) knows as "
@@ -221,8 +221,12 @@ def _by_narwhals(frame: Any, call: Call, column: str, by: str, person: Any, name
         return Columns(rows[column].to_native(), rows[by].to_native(), persons)
 
     kind = frame.schema[column]
-    numbers(call.mechanism, column, kind.is_numeric() or kind in (nw.Object, nw.Unknown), kind)
-    labels, found = call.answers(columns(frame.head(0)), lambda: columns(frame))
+    either = kind in (nw.Object, nw.Unknown)
+    text = either or kind in (nw.String, nw.Categorical, nw.Enum)
+    records(call.mechanism, column, kind, numeric=either or kind.is_numeric(), text=text)
+    labels, found = call.answers(
+        columns(frame.head(0)), lambda: call.unraised(lambda: columns(frame))
+    )
     text = call.of_text(labels, frame.schema[by] == nw.String)
     kinds = {"integers": nw.Int64(), "floats": nw.Float64(), "text": nw.String()}
     schema = {by: kinds["text" if text else "integers"], name: kinds[call.answer_kind]}

@@ -17,7 +17,15 @@ from . import checks
 from .call import Call, Columns, release_call, sample_call
 
 ANSWERS = {"integers": pa.int64(), "floats": pa.float64(), "text": pa.string()}
+NUMBERS = pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_null
+TEXTS = (
+    pa.types.is_string,
+    pa.types.is_large_string,
+    pa.types.is_string_view,
+    pa.types.is_null,
+)
 NAMES = ["records", "group", "person"]
+VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
 INT32 = 1 << 31  # items of a list array with short offsets
 
 
@@ -185,7 +193,8 @@ def opened(frame: Any, column: str, by: str, person: str | None) -> Rows:
     if isinstance(frame, pa.RecordBatchReader):
         _, schema = _chosen(frame.schema, column, by, person)
         return Rows(column, _parts(frame, column, by, person), schema, once=True)
-    if not hasattr(type(frame), "__arrow_c_stream__"):
+    one = isinstance(frame, pa.ChunkedArray) or hasattr(frame, "dtype")  # a series
+    if one or not hasattr(type(frame), "__arrow_c_stream__"):
         raise ParameterTypeError(
             f"frame must be an Arrow table or stream, got {checks.described(frame)}"
         )
@@ -230,13 +239,16 @@ def answered(call: Call, rows: Rows, by: str, name: str) -> pa.Table:
 
     def columns(table: pa.Table) -> Columns:
         kind = table.schema.field(0).type
-        tests = pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_null
-        checks.numbers(call.mechanism, rows.column, any(test(kind) for test in tests), kind)
+        coded = pa.types.is_dictionary(kind)
+        held = kind.value_type if coded else kind
+        numeric, text = (any(test(held) for test in tests) for tests in (NUMBERS, TEXTS))
+        checks.records(call.mechanism, rows.column, kind, numeric=numeric, text=text, coded=coded)
         return Columns(*table.columns)
 
     def read() -> Columns:
         nonlocal schema
-        table = held(call, rows.parts) if rows.once else next(iter(rows.parts))
+        parts = call.each(rows.parts)
+        table = held(call, parts) if rows.once else next(parts)
         schema = schema or table.schema
         return columns(table)
 
@@ -253,7 +265,8 @@ def answered(call: Call, rows: Rows, by: str, name: str) -> pa.Table:
 def held(call: Call, parts: Iterable[pa.Table]) -> pa.Table:
     """The rows of listed groups of a stream; their groups as numbers of the list's."""
     kept, codes = [], [np.zeros(0, np.int32)]
-    for part in parts:
+    for whole in parts:
+        part = _filterable(whole)
         if call.names is not None:
             found = codes_of(part.column(1), call.names)
             known = found >= 0
@@ -261,12 +274,18 @@ def held(call: Call, parts: Iterable[pa.Table]) -> pa.Table:
                 part, found = part.filter(pa.array(known)), found[known]
             codes.append(found.astype(np.int32))
         kept.append(part)
-    whole = pa.concat_tables(kept)
+    rows = pa.concat_tables(kept)
     if call.names is None:
-        return whole
+        return rows
     labels = pa.array(call.names.labels(), pa.string() if call.names.text else pa.int64())
     group = pa.DictionaryArray.from_arrays(np.concatenate(codes), labels)
-    return whole.set_column(1, "group", group)
+    return rows.set_column(1, "group", group)
+
+
+def _filterable(table: pa.Table) -> pa.Table:
+    """The same without views, of which pyarrow leaves out no rows."""
+    kinds = [VIEWS.get(kind, kind) for kind in table.schema.types]
+    return table.cast(pa.schema(list(zip(table.column_names, kinds, strict=True))))
 
 
 def answer_column(call: Call, answers: Any) -> pa.Array:

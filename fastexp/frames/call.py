@@ -8,7 +8,7 @@ task or worker ever holds what an answer is drawn with.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -20,10 +20,17 @@ from .._release_key import ReleaseKey
 from .._rounding import check_rounding
 from .._typing import Membership
 from ..budget import Budget, once
-from ..errors import FastexpError, InvalidRecords, ParameterTypeError, PrivacyWarning
+from ..errors import (
+    FastexpError,
+    InvalidRecords,
+    ParameterError,
+    ParameterTypeError,
+    PrivacyWarning,
+)
 from ..grouped import verbs
 from ..grouped.request import Request, check_key, is_from_data
 
+HALF = 1 << 63
 UNREAD = "records: the engine failed to read the rows; why is in its error when it reads them alone"
 
 
@@ -71,6 +78,12 @@ class Call:
         kinds = frozenset(type(c) for c in self.mechanism.candidates)
         if kinds not in (frozenset({int}), frozenset({str})):
             raise ParameterTypeError("candidates must all be int or all text, for a column of them")
+        held = _validate.is_utf8 if kinds == {str} else _is_int64
+        if not all(map(held, self.mechanism.candidates)):
+            raise ParameterError(
+                "candidates must be in [-2**63, 2**63) or text without lone surrogates, for a "
+                "column of them"
+            )
         return "integers" if kinds == {int} else "text"
 
     def of_text(self, groups: list[Any], column: bool) -> bool:
@@ -83,7 +96,7 @@ class Call:
         """The groups and their answers: the one place where a frame's answers are drawn.
 
         empty: the columns without rows, if the engine has them before it reads. read: all
-        rows; it is called once, after the charge.
+        rows; it is called once, after the charge, and asks the engine by `unraised`.
         """
         check_rounding()
         if empty is not None:
@@ -95,7 +108,7 @@ class Call:
         request, names = self.request, (self.column, self.request.by, self.request.person or "")
 
         def draw() -> Any:
-            columns = _read(read)
+            columns = read()
             query = f"{self.column} by {request.by}" if self.label is None else self.label
             rows = request._replace(by=columns.groups, person=columns.persons)
             told = self.key, query, self.threads, self.nan
@@ -105,6 +118,23 @@ class Call:
             self.mechanism, 1, False, self.membership, self.nan, self.label, names
         )
         return once(self.budget, self.label, question, draw)
+
+    def unraised(self, ask: Callable[[], Any]) -> Any:
+        """What the engine gives; in a release its own errors may hold data, and are withheld."""
+        try:
+            return ask()
+        except FastexpError:
+            raise
+        except Exception:
+            if self.seed is not None:
+                raise
+        raise InvalidRecords(UNREAD)  # outside the handler: the error is no context of ours
+
+    def each(self, parts: Iterable[Any]) -> Iterator[Any]:
+        """The parts that the engine gives, one after the other."""
+        stream = iter(parts)
+        while (part := self.unraised(lambda: next(stream, None))) is not None:
+            yield part
 
     def _sampled(self, columns: Columns) -> Any:
         rows = self.request._replace(by=columns.groups, person=columns.persons)
@@ -120,19 +150,6 @@ class Call:
             codes_of(empty.groups, self.names)
         if empty.persons is not None:
             distinct(empty.persons, "person")
-
-
-def _read(read: Callable[[], Columns]) -> Columns:
-    """All rows; the engine's own errors may hold data, and are withheld."""
-    try:
-        columns = read()
-    except FastexpError:
-        raise
-    except Exception:
-        columns = None
-    if columns is None:  # outside the handler: the error is no context of ours
-        raise InvalidRecords(UNREAD)
-    return columns
 
 
 def release_call(
@@ -217,6 +234,10 @@ def _checked(
                 f"{argument} must be a column's name, got {type(name).__name__}"
             )
     return Request(by, groups, None, person, max_groups, max_rows).checked()
+
+
+def _is_int64(number: int) -> bool:
+    return -HALF <= number < HALF
 
 
 def _policy(mechanism: Any, nan: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from .. import _validate
 from ..errors import ParameterError, ParameterTypeError
 
 SHOWN = 20  # names of columns in a message
@@ -26,6 +27,12 @@ def result_name(column: Any, by: Any, name: Any) -> str:
         argument = "column" if name is None else "name"
         kind = type(chosen).__name__
         raise ParameterTypeError(f"{argument} must be a column's name, got {kind}")
+    for argument, text in (("column" if name is None else "name", chosen), ("by", by)):
+        if isinstance(text, str) and not _is_name(text):
+            raise ParameterError(
+                f"{argument} must be a name that every engine can give a column of the answers: "
+                f"not empty, and without lone surrogates, got {text!r}"
+            )
     if isinstance(by, str) and chosen == by:
         if name is None:
             raise ParameterError(
@@ -51,15 +58,25 @@ def wanted(present: Collection[Any], column: Any, by: Any, person: Any) -> list[
     return list(dict.fromkeys(named.values()))
 
 
-def numbers(mechanism: Any, column: str, numeric: bool, kind: object) -> None:
-    """Refuse records that are no numbers, by the type of their column, if numbers are wanted.
+def records(
+    mechanism: Any, column: str, kind: object, *, numeric: bool, text: bool, coded: bool = False
+) -> None:
+    """Refuse records by the type of their column, if it tells that they are not what is wanted.
 
-    numeric: whether the engine's type `kind` is one of integers, floats or decimals.
+    numeric, text: whether the engine's type `kind` can hold integers, floats or decimals, and
+    text; both for objects and for what has no type. coded: whether it is one of categories.
     """
-    if hasattr(mechanism, "grid") and not numeric:
-        raise ParameterTypeError(
-            f"column must hold integers, floats or decimals, got {column!r} of type {kind}"
-        )
+    labels = {type(label) for label in getattr(mechanism, "candidates", ())}
+    if hasattr(mechanism, "grid"):
+        wanted, fits = "integers, floats or decimals", numeric and not coded
+    elif labels == {int}:
+        wanted, fits = "integers, floats or decimals, as candidates are integers", numeric
+    elif labels == {str}:
+        wanted, fits = "text, as the candidates are", text
+    else:  # anything may equal them
+        return
+    if not fits:
+        raise ParameterTypeError(f"column must hold {wanted}, got {column!r} of type {kind}")
 
 
 def described(frame: Any) -> str:
@@ -71,6 +88,11 @@ def described(frame: Any) -> str:
         if kind.__name__ in KINDS and f"{module}.".startswith(f"{library}."):
             return f"{library}.{kind.__name__}: use {home}"
     return kind.__name__ if module == "builtins" else f"{module}.{kind.__name__}"
+
+
+def _is_name(text: str) -> bool:
+    """Whether columns of all engines can be called so."""
+    return text != "" and _validate.is_utf8(text)
 
 
 def _listed(present: Collection[Any]) -> str:

@@ -203,8 +203,8 @@ def answered(frame: dd.DataFrame, call: Call, place: Place) -> dd.DataFrame:
 
     def read() -> Columns:
         shape = _listed(frame._meta, place, call.names)
-        rows = frame[place.used].map_partitions(_listed, place, call.names, meta=shape).compute()
-        return _columns(rows, call.names)
+        rows = frame[place.used].map_partitions(_listed, place, call.names, meta=shape)
+        return _columns(call.unraised(rows.compute), call.names)
 
     empty = _columns(_listed(frame._meta, place, None), None)
     answers = pandas.drawn(call, empty, read, place)

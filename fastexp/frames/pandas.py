@@ -14,8 +14,9 @@ from .._typing import Membership, RNGLike, SeedLike
 from ..budget import Budget
 from ..errors import ParameterError, ParameterTypeError
 from .call import Call, Columns, release_call, sample_call
-from .checks import described, numbers, result_name, wanted
+from .checks import described, records, result_name, wanted
 
+NULLS = "null[pyarrow]"
 TYPES: dict[str, Any] = {"integers": "int64", "floats": "float64", "text": "str"}
 
 
@@ -208,8 +209,12 @@ def answered(frame: pd.DataFrame, call: Call, place: Place) -> pd.DataFrame:
 def drawn(call: Call, empty: Columns, read: Callable[[], Columns], place: Place) -> pd.DataFrame:
     """The answers of columns of pandas, as `Call.answers` takes them."""
     kind = empty.records.dtype
-    numeric = types.is_numeric_dtype(kind) and not types.is_bool_dtype(kind)
-    numbers(call.mechanism, place.column, numeric or types.is_object_dtype(kind), kind)
+    held = _coded(kind)
+    coded = held is not kind
+    either = types.is_object_dtype(held) or str(held) == NULLS
+    numeric = either or (types.is_numeric_dtype(held) and not types.is_bool_dtype(held))
+    text = either or types.is_string_dtype(held)
+    records(call.mechanism, place.column, kind, numeric=numeric, text=text, coded=coded)
     for argument, keys in (("by", empty.groups), ("person", empty.persons)):
         if getattr(getattr(keys, "dtype", None), "kind", "O") == "f":
             raise ParameterTypeError(KEYS.format(argument))  # it would pass without a row
@@ -221,6 +226,15 @@ def drawn(call: Call, empty: Columns, read: Callable[[], Columns], place: Place)
     else:
         answers = pd.Series(list(found), dtype=object)
     return pd.DataFrame({place.by: groups, place.name: answers})
+
+
+def _coded(kind: Any) -> Any:
+    """The type of the entries of categories, pandas' and Arrow's; any other type as it is."""
+    if isinstance(kind, pd.CategoricalDtype):
+        return kind.categories.dtype
+    if str(kind).startswith("dictionary") and isinstance(kind, pd.ArrowDtype):
+        return pd.ArrowDtype(kind.pyarrow_dtype.value_type)
+    return kind
 
 
 def _is_text(keys: Any) -> bool:

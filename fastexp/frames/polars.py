@@ -15,9 +15,10 @@ from .._typing import Membership, RNGLike, SeedLike
 from ..budget import Budget
 from ..errors import ParameterTypeError
 from .call import Call, Columns, release_call, sample_call
-from .checks import described, numbers, result_name, wanted
+from .checks import described, records, result_name, wanted
 
 Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
+TEXTS = pl.String, pl.Categorical, pl.Enum
 TYPES: dict[str, Any] = {"integers": pl.Int64(), "floats": pl.Float64(), "text": pl.String()}
 
 
@@ -195,7 +196,7 @@ def place_of(frame: Any, column: Any, by: Any, person: Any, name: Any) -> Place:
         )
     answer, schema = result_name(column, by, name), frame.collect_schema()
     used = wanted(schema, column, by, person)
-    text = isinstance(by, str) and schema[by] in (pl.String, pl.Categorical, pl.Enum)
+    text = isinstance(by, str) and schema[by] in TEXTS
     return Place(column, by, person, answer, used, text)
 
 
@@ -204,11 +205,13 @@ def answered(frame: pl.DataFrame | pl.LazyFrame, call: Call, place: Place) -> An
 
     def read() -> Columns:
         rows = frame.select(place.used)
-        return _columns(rows.collect() if isinstance(rows, pl.LazyFrame) else rows, place)
+        whole = call.unraised(rows.collect) if isinstance(rows, pl.LazyFrame) else rows
+        return _columns(whole, place)
 
     empty = pl.DataFrame(schema=frame.collect_schema())
     kind = empty[place.column].dtype
-    numbers(call.mechanism, place.column, kind.is_numeric() or kind == pl.Null, kind)
+    numeric, text = kind.is_numeric() or kind == pl.Null, kind in TEXTS or kind == pl.Null
+    records(call.mechanism, place.column, kind, numeric=numeric, text=text)
     labels, found = call.answers(_columns(empty, place), read)
     text = call.of_text(labels, place.text)
     groups = pl.Series(place.by, labels, dtype=TYPES["text" if text else "integers"])
@@ -217,10 +220,8 @@ def answered(frame: pl.DataFrame | pl.LazyFrame, call: Call, place: Place) -> An
 
 
 def _columns(rows: pl.DataFrame, place: Place) -> Columns:
-    records = rows[place.column]
-    if records.dtype == pl.Null:  # of no type: all are missing
-        records = records.cast(pl.Int64)
-    return Columns(records, rows[place.by], None if place.person is None else rows[place.person])
+    persons = None if place.person is None else rows[place.person]
+    return Columns(rows[place.column], rows[place.by], persons)
 
 
 def _answer_series(name: str, found: Any, call: Call) -> pl.Series:

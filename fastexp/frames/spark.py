@@ -21,7 +21,7 @@ from ..budget import Budget
 from ..errors import ParameterError, ParameterTypeError
 from . import arrow
 from .call import Call, release_call, sample_call
-from .checks import described, numbers, result_name, wanted
+from .checks import described, records, result_name, wanted
 
 WHOLE = (types.ByteType, types.ShortType, types.IntegerType, types.LongType)
 NUMBERS = (*WHOLE, types.FloatType, types.DoubleType, types.DecimalType, types.NullType)
@@ -227,15 +227,16 @@ def _key(frame: DataFrame, argument: str, name: Any) -> Column:
 def answered(rows: DataFrame, call: Call, column: str, by: str, name: str) -> DataFrame:
     """A row for each group, in one partition."""
     kind = rows.schema["records"].dataType
-    numbers(call.mechanism, column, isinstance(kind, NUMBERS), kind.simpleString())
+    numeric, text = isinstance(kind, NUMBERS), isinstance(kind, (*TEXT, types.NullType))
+    records(call.mechanism, column, kind.simpleString(), numeric=numeric, text=text)
     columns = arrow.Rows(column, _tables(rows, call.names), _schema(rows), once=False)
     answers = arrow.answered(call, columns, by, name)
     return rows.sparkSession.createDataFrame(answers).coalesce(1)
 
 
 def _schema(rows: DataFrame) -> pa.Schema:
-    """Arrow's, of a query that Spark optimizes to no rows at all."""
-    schema: pa.Schema = rows.limit(0).toArrow().schema
+    """Arrow's, of a frame that has these types and none of the rows."""
+    schema: pa.Schema = rows.sparkSession.createDataFrame([], rows.schema).toArrow().schema
     return schema
 
 

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from .. import _arrow
+from .._number_columns import NULLS
 from .._typing import AnyArray
 from ..errors import ParameterTypeError
+from . import checks
 from .call import Call, Columns
 
 OTHER = "columns of an Arrow stream must be of integers, floats or text, got another type"
@@ -22,8 +24,19 @@ def answered(
     names = [column, by] if person is None else [column, by, person]
 
     def read() -> Columns:
-        batches = _arrow.table(frame, names, "frame")
-        return Columns(*[_joined(list(chunks)) for chunks in zip(*batches, strict=True)])
+        batches = call.each(call.unraised(lambda: _arrow.table(frame, names, "frame")))
+        columns = [list(chunks) for chunks in zip(*batches, strict=True)]
+        coded = columns[0][0].kind == "dictionary"
+        held = (columns[0][0].child if coded else None) or columns[0][0]
+        checks.records(
+            call.mechanism,
+            column,
+            held.kind,
+            numeric=held.kind in ("integers", "floats") or held.format == NULLS,
+            text=held.kind == "text" or held.format == NULLS,
+            coded=coded,
+        )
+        return Columns(*map(_joined, columns))
 
     labels, found = call.answers(None, read)
     text = call.of_text(labels, column=True)
@@ -58,7 +71,7 @@ def _plain(chunk: _arrow.Column) -> AnyArray:
         inside = (values >= 0) & (values < child.size)
         kept = inside if valid is None else inside & valid
         return np.asarray(entries[np.where(kept, values, child.size)])
-    if chunk.kind == "other" and chunk.format == "n":
+    if chunk.kind == "other" and chunk.format == NULLS:
         return np.full(chunk.length, None, dtype=object)
     raise ParameterTypeError(OTHER)
 

@@ -10,14 +10,17 @@ import numpy as np
 from .. import _arrow, _data
 from .._foreign import attribute, has, readable
 from .._group_keys import codes_of, names_of
-from .._number_columns import Numbers, read
+from .._number_columns import NULLS, TYPES, Numbers, arrow_type, is_column, read
 from .._typing import AnyArray, IntArray
-from ..errors import FastexpError
+from ..errors import FastexpError, ParameterTypeError
+
+FITTING = {"numbers": ("numbers", "booleans"), "text": ("text",)}
 
 
 def read_labels(records: Any, candidates: tuple[Any, ...]) -> tuple[IntArray, AnyArray]:
     """The number of the candidate that each record equals, and which equal none."""
     readable(records, "records")
+    check_type(records, candidates)
     if isinstance(records, Numbers):  # of a column of lists
         codes, _ = read_labels(records.values, candidates)
         codes = _without(codes, records.missing)
@@ -27,6 +30,56 @@ def read_labels(records: Any, candidates: tuple[Any, ...]) -> tuple[IntArray, An
     if found is None:
         found = _by_value(records, candidates)
     return found, found < 0
+
+
+def check_type(records: Any, candidates: tuple[Any, ...]) -> None:
+    """Refuse records by the type of their array or column, if no record of it can be a candidate.
+
+    Of integers and of text only. Nothing is said of lists, of objects and of no records.
+    """
+    labels = {type(label) for label in candidates}
+    if labels not in ({int}, {str}):
+        return
+    wanted = "numbers" if labels == {int} else "text"
+    held = _held(records)
+    if held is not None and held.partition(" ")[0] not in FITTING[wanted]:
+        raise ParameterTypeError(f"records are {held} but candidates are {wanted}")
+
+
+def _held(records: Any) -> str | None:
+    """What an array or column holds, by its type alone; None where that does not tell."""
+    try:
+        return None if isinstance(records, (list, tuple, str, bytes)) else _type_of(records)
+    except Exception:  # of a foreign object; its message may hold data
+        return None
+
+
+def _type_of(records: Any) -> str | None:
+    """The same of what has a length and a dtype, or is of Arrow data; it may fail."""
+    dtype = attribute(records, "dtype")
+    dtype = attribute(attribute(dtype, "categories"), "dtype", dtype)  # of pandas
+    if not len(records):
+        return None
+    if has(records, "isna") and attribute(dtype, "type") is str:
+        return "text"
+    of_arrow = is_column(records) or has(dtype, "pyarrow_dtype")
+    if of_arrow and isinstance(records, Iterable):  # others can be read only once, perhaps
+        return _held_by(_arrow.column(records, "records")[0])
+    kind = attribute(dtype, "kind", "O")
+    if kind in "iufO":
+        return None if kind == "O" else "numbers"
+    return "text" if kind in "UT" else f"{TYPES[kind][0]} ({dtype})"
+
+
+def _held_by(chunk: _arrow.Column) -> str | None:
+    """The same of Arrow data."""
+    if chunk.kind in ("dictionary", "list") and chunk.child is not None:
+        return _held_by(chunk.child)
+    if chunk.kind in ("integers", "floats"):
+        return "numbers"
+    if chunk.format == NULLS:
+        return None
+    return "text" if chunk.kind == "text" else arrow_type(chunk)
 
 
 def _by_name(records: Any, candidates: tuple[Any, ...]) -> IntArray | None:

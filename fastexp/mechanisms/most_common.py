@@ -26,7 +26,7 @@ from .._weighting import Weighting
 from ..budget import Budget
 from ..grouped import verbs
 from ..grouped.counts import CountDraws
-from ..grouped.labels import read_labels
+from ..grouped.labels import check_type, read_labels
 from ..grouped.request import Request
 from ..grouped.segments import Draws, Segments
 from ..grouped.words import Words
@@ -61,7 +61,9 @@ class MostCommon(FiniteMechanism):
     Notes
     -----
     Takes records: a list, array or series of labels, compared as Python compares them: 1
-    equals 1.0 but not "1", and a misspelt candidate counts nothing, without a word.
+    equals 1.0 but not "1", and a misspelt candidate counts nothing, without a word. Where all
+    candidates are integers, or all text, an array or column of another type is refused before
+    anything is charged; integers may come as floats or decimals.
     **Privacy**: ε-DP and ε-bounded-range under `neighbors`. **Numerics**: counts are exact
     integers and the draw is exact.
 
@@ -191,6 +193,7 @@ class MostCommon(FiniteMechanism):
         check_rounding()
         request = Request(by, groups, offsets, person, max_groups, max_rows)
         _validate.choice("nan", nan, ("raise", "lowest"))
+        check_type(data, self.candidates)
         if request.given(data) or request.claimed() or key is not None:
             how = key, label, budget, threads, "drop", disjoint, membership
             return verbs.release(self, data, request, *how)
