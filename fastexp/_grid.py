@@ -116,10 +116,15 @@ class Grid:
 
     def exact(self, t: int) -> Fraction:
         """The exact number that point t stands for (rounded once in `value`)."""
+        return Fraction(*self._ratio(t))
+
+    def _ratio(self, t: int) -> tuple[int, int]:
+        """The same as two integers, not in lowest terms perhaps."""
         if self.points is not None:
-            return Fraction(self.points[t].item())
+            over, under = self.points[t].item().as_integer_ratio()
+            return over, under
         a, s, d = self.unit
-        return Fraction(a + t * s, d)
+        return a + t * s, d
 
     def value(self, t: int) -> int | float:
         """Point t, as it is released."""
@@ -257,17 +262,18 @@ class Grid:
         x are float64, int64 or uint64 without NaN, and compared as they are.
         """
         floats = x.dtype.kind == "f"
-        low = x < _at_least(self.value(0), floats)  # NumPy would round an int for floats
+        least, _ = _at_least(*self.value(0).as_integer_ratio(), floats)
+        low = x < least  # NumPy would round an int for floats
         return np.where(low, 0, self.below.index(x) + 1)
 
     def least(self, t: int, floats: bool) -> int | float:
         """The least record, a double or an integer, of index t > 0."""
         check_rounding()
         if self.rule == "below":
-            return _at_least(self.value(t), floats)
-        middle = (self.exact(t - 1) + self.exact(t)) / 2
-        edge = _at_least(middle, floats)
-        if t % 2 == 0 or edge != middle:  # half-way counts at the even one
+            return _at_least(*self.value(t).as_integer_ratio(), floats)[0]
+        (n, d), (m, e) = self._ratio(t - 1), self._ratio(t)  # Fraction takes 20 times as long
+        edge, half_way = _at_least(n * e + m * d, 2 * d * e, floats)
+        if t % 2 == 0 or not half_way:  # half-way counts at the even one
             return edge
         return math.nextafter(edge, math.inf) if floats else edge + 1
 
@@ -391,9 +397,12 @@ def _floors(records: AnyArray) -> IntArray:
     return records.astype(np.int64, copy=False)
 
 
-def _at_least(number: float | Fraction, floats: bool) -> int | float:
-    """The least double or integer that is not below an exact number."""
+def _at_least(over: int, under: int, floats: bool) -> tuple[int | float, bool]:
+    """The least double or integer that is not below over / under, and whether it is equal."""
     if not floats:
-        return math.ceil(number)
-    rounded = float(number)
-    return math.nextafter(rounded, math.inf) if rounded < number else rounded
+        edge = -(-over // under)
+        return edge, edge * under == over
+    rounded = over / under  # of integers: rounded once
+    numerator, denominator = rounded.as_integer_ratio()
+    excess = numerator * under - over * denominator
+    return (rounded if excess >= 0 else math.nextafter(rounded, math.inf)), excess == 0
