@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -54,3 +55,14 @@ def integer_edges(doubles: FloatArray, dtype: np.dtype[Any], least: Least) -> An
             return edges[:i]
         edges[i] = max(edge, lowest)
     return edges
+
+
+def at_least(over: int, under: int, floats: bool) -> tuple[int | float, bool]:
+    """The least double or integer that is not below over / under, and whether it is equal."""
+    if not floats:
+        edge = -(-over // under)
+        return edge, edge * under == over
+    rounded = over / under  # of integers: rounded once
+    numerator, denominator = rounded.as_integer_ratio()
+    excess = numerator * under - over * denominator
+    return (rounded if excess >= 0 else math.nextafter(rounded, math.inf)), excess == 0

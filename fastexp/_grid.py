@@ -262,7 +262,7 @@ class Grid:
         x are float64, int64 or uint64 without NaN, and compared as they are.
         """
         floats = x.dtype.kind == "f"
-        least, _ = _at_least(*self.value(0).as_integer_ratio(), floats)
+        least, _ = _edges.at_least(*self.value(0).as_integer_ratio(), floats)
         low = x < least  # NumPy would round an int for floats
         return np.where(low, 0, self.below.index(x) + 1)
 
@@ -270,9 +270,9 @@ class Grid:
         """The least record, a double or an integer, of index t > 0."""
         check_rounding()
         if self.rule == "below":
-            return _at_least(*self.value(t).as_integer_ratio(), floats)[0]
+            return _edges.at_least(*self.value(t).as_integer_ratio(), floats)[0]
         (n, d), (m, e) = self._ratio(t - 1), self._ratio(t)  # Fraction takes 20 times as long
-        edge, half_way = _at_least(n * e + m * d, 2 * d * e, floats)
+        edge, half_way = _edges.at_least(n * e + m * d, 2 * d * e, floats)
         if t % 2 == 0 or not half_way:  # half-way counts at the even one
             return edge
         return math.nextafter(edge, math.inf) if floats else edge + 1
@@ -395,14 +395,3 @@ def _floors(records: AnyArray) -> IntArray:
     if records.dtype.kind == "u":
         return np.minimum(records, np.uint64(INT64[-1])).astype(np.int64)
     return records.astype(np.int64, copy=False)
-
-
-def _at_least(over: int, under: int, floats: bool) -> tuple[int | float, bool]:
-    """The least double or integer that is not below over / under, and whether it is equal."""
-    if not floats:
-        edge = -(-over // under)
-        return edge, edge * under == over
-    rounded = over / under  # of integers: rounded once
-    numerator, denominator = rounded.as_integer_ratio()
-    excess = numerator * under - over * denominator
-    return (rounded if excess >= 0 else math.nextafter(rounded, math.inf)), excess == 0
