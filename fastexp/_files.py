@@ -7,18 +7,20 @@ child closes what its parent holds: else the lock would live as long as the chil
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 import sys
 import tempfile
 import time
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 BINARY = getattr(os, "O_BINARY", 0)
 LOCK_AT = 1 << 40  # Windows locks bytes: one far beyond the end
-HELD: set[int] = set()  # handles that have a lock, or wait for one
+HELD: weakref.WeakSet[io.FileIO] = weakref.WeakSet()  # files that have a lock, or wait for one
 PAUSE = 0.02  # seconds between attempts where the system cannot wait for a lock
 
 
@@ -50,24 +52,31 @@ def alone(path: str) -> Iterator[None]:
 
 @contextmanager
 def _holding(path: str, flags: int, exclusive: bool) -> Iterator[int]:
-    """An open and locked handle of the file that is at `path` once it is locked."""
+    """An open and locked handle of the file that is at `path` once it is locked.
+
+    The handle belongs to an object that closes it, and with it gives up the lock, when nobody
+    refers to it any more: at whatever moment an interrupt comes.
+    """
     process = os.getpid()
     while True:
-        handle = os.open(path, flags | BINARY, 0o600)
-        HELD.add(handle)
-        try:
-            _lock(handle, exclusive=exclusive)
+        with io.FileIO(os.open(path, flags | BINARY, 0o600)) as file:
+            HELD.add(file)
             try:
-                if _is_at(path, handle):
-                    yield handle
+                _lock(file.fileno(), exclusive=exclusive)
+                if _is_at(path, file.fileno()):
+                    yield file.fileno()
                     return
             finally:
-                if os.getpid() == process:
-                    _unlock(handle)
-        finally:
-            if os.getpid() == process:  # else it is closed, and may be another file's number
-                HELD.discard(handle)
-                os.close(handle)
+                if os.getpid() == process:  # else it is closed, and the lock is the parent's
+                    _let_go(file)
+
+
+def _let_go(file: io.FileIO) -> None:
+    """Unlock and close; where the system refuses, what is on disk is there all the same."""
+    with suppress(OSError):
+        _unlock(file.fileno())
+    with suppress(OSError):
+        file.close()
 
 
 def _is_at(path: str, handle: int) -> bool:
@@ -79,9 +88,9 @@ def _is_at(path: str, handle: int) -> bool:
 
 def _leave_locks() -> None:
     """What a forked child does first."""
-    for handle in HELD:
+    for file in HELD:
         with suppress(OSError):
-            os.close(handle)
+            file.close()
     HELD.clear()
 
 

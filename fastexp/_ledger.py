@@ -14,11 +14,14 @@ if the first one died there are none, nobody has seen what it drew, and its char
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
 import os
+import sys
 import threading
+import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -33,7 +36,6 @@ from .errors import BudgetError, LabelError
 INLINE = 4096  # characters of answers in the ledger itself; longer ones have a file
 KEY_BYTES = 32
 ASKED = b"fastexp.label"  # domain of BLAKE2b
-_drawing = threading.local()  # whether this thread is in the draw of a label
 
 
 class Memory:
@@ -107,27 +109,39 @@ class File:
         name: str,
         width: int,
         draw: Callable[[], Any],
+        check: Callable[[], None],
     ) -> Any:
-        """The answers under a label: kept ones, or those of a draw that is charged before."""
+        """The answers under a label: kept ones, or those of a draw that is charged before.
+
+        check: refuses what is no call at all, before a charge.
+        """
         known = self._look().of(label)
         if known is not None and self._same(known, question).state == ANSWERED:
             return self._kept(known)
-        with self._alone(label):
-            process, known = os.getpid(), self._open(label, question, cost, name)
-            if known.state == ANSWERED:
-                return self._kept(known)
-            text, failure = _drawn(draw, width)
-            if os.getpid() != process:
-                raise BudgetError(
-                    "the process was forked while it drew: the release belongs to its parent"
-                )
-            try:
+        check()
+        process, before = os.getpid(), sys.exc_info()[1]
+        text: str | None = None
+        failure: BaseException | None = None
+        try:
+            with self._alone(label):
+                known = self._open(label, question, cost, name)
+                if known.state == ANSWERED:
+                    return self._kept(known)
+                text, failure = _drawn(draw, width)
+                if os.getpid() != process:
+                    raise BudgetError(
+                        "the process was forked while it drew: the release belongs to its parent"
+                    )
                 known = self._settle(label, text)
                 if failure is not None and known.state == USED_UP:
                     raise failure
                 return self._kept(known)
-            finally:
-                failure = None  # it holds this frame, and with it the records
+        except BaseException as error:
+            if error is not failure:  # what was drawn may be drawn again, and was for nobody
+                _clear_frames(error, before)
+            raise
+        finally:
+            text = failure = None  # a failure holds this frame, and with it the records
 
     def _open(self, label: str, question: str, cost: Cost, name: str) -> Charge:
         """The charge under a label, by this call or by one that died."""
@@ -217,23 +231,18 @@ class File:
     @contextmanager
     def _alone(self, label: str) -> Iterator[None]:
         """As the only one who draws for a label."""
-        if getattr(_drawing, "label", None) is not None:
+        if _is_drawing():
             raise BudgetError(
                 f"label {label!r}: a release with a label cannot be made while another one draws "
                 "(each could wait for the other)"
             )
         file = Path(self.path).name.encode("utf-8", "surrogateescape")
         asked = hashlib.blake2b(file + b"\0" + label.encode(), digest_size=16, person=ASKED)
-        with _told(self.path):
-            # not ExitStack: an error of the draw must not be taken for one of the system
-            lock = _files.alone(self._beside(f".budget-{asked.hexdigest()}.lock"))
-            lock.__enter__()
-        _drawing.label = label
-        try:
+        with ExitStack() as stack:
+            with _told(self.path):  # an error of the draw must not be taken for one of the system
+                lock = _files.alone(self._beside(f".budget-{asked.hexdigest()}.lock"))
+                stack.enter_context(lock)
             yield
-        finally:
-            _drawing.label = None
-            lock.__exit__(None, None, None)
 
     def _beside(self, name: str) -> str:
         """A file in the folder of the ledger itself, whatever links lead to it."""
@@ -244,10 +253,17 @@ class File:
             return self._read(_files.contents(handle))
 
     def _append(self, handle: int, history: History, line: bytes) -> History:
-        """One line more, which is on disk when this returns."""
+        """One line more, which is on disk when this returns; one that can be read again."""
+        try:
+            longer = history.then(line)
+        except ValueError:
+            raise BudgetError(
+                f"{_called(self.path)} was left as it was: a line for it could not be read "
+                "again; please report this"
+            ) from None
         _files.append(handle, len(history.lines), line)
-        self._known = history.then(line)
-        return self._known
+        self._known = longer
+        return longer
 
     def _read(self, raw: bytes) -> History:
         """Complete lines; those that this object has read before must be there."""
@@ -308,6 +324,22 @@ def _drawn(draw: Callable[[], Any], width: int) -> tuple[str, None] | tuple[None
         raise
     except BaseException as error:
         return None, error
+
+
+def _is_drawing() -> bool:
+    """Whether this thread is in the draw of a label: its stack tells, whatever interrupted it."""
+    frame = inspect.currentframe()
+    while frame is not None and frame.f_code is not _drawn.__code__:
+        frame = frame.f_back
+    return frame is not None
+
+
+def _clear_frames(error: BaseException, before: BaseException | None) -> None:
+    """Empty the frames that an error holds, and those of what led to it since `before`."""
+    link: BaseException | None = error
+    while link is not None and link is not before:
+        traceback.clear_frames(link.__traceback__)
+        link = link.__context__
 
 
 def _sealed(data: bytes, key: bytes) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any, NamedTuple
 
-from . import _answers
+from . import _answers, _validate
 from ._encoding import encoded, encoded_mechanism
 from ._typing import Membership, Neighbors
 from .privacy import Guarantee, total
@@ -42,7 +42,7 @@ class Question(NamedTuple):
     @property
     def name(self) -> str:
         """What a budget calls it."""
-        return getattr(self.mechanism, "name", None) or type(self.mechanism).__name__
+        return str(type(self.mechanism).__name__)[: _validate.MOST_LABEL]
 
     def promise(self, neighbors: Neighbors | None = None) -> Guarantee:
         """What the whole call promises."""

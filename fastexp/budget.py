@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
-from pathlib import Path
 from typing import Any, Literal, NoReturn
 
 from . import _ledger, _validate
@@ -15,6 +13,7 @@ from ._terms import rest, terms_of
 from ._typing import Neighbors
 from .errors import BudgetError, ParameterError, ParameterTypeError
 from .privacy import Guarantee, amounts
+from .privacy.guarantee import checked_guarantee
 
 Unit = Literal["epsilon", "rho"]
 
@@ -158,7 +157,7 @@ only 0.2 remains; nothing was drawn or charged
         >>> folder.cleanup()
         """
         check_rounding()
-        where = _path(path)
+        where = _validate.path(path)
         relation = None if neighbors is None else _validate.neighbors(neighbors)
         wanted = terms_of(epsilon, delta, rho, relation or "add-remove")
         if not _ledger.exists(where):
@@ -215,27 +214,29 @@ only 0.2 remains; nothing was drawn or charged
         0.00125
         """
         check_rounding()
-        if type(guarantee) is not Guarantee:
-            raise ParameterTypeError(
-                "guarantee must be a Guarantee, as of mechanism.total(), "
-                f"got {type(guarantee).__name__}"
-            )
-        if name is not None and not isinstance(name, str):
-            raise ParameterTypeError(f"name must be text, got {type(name).__name__}")
-        checked = replace(guarantee)  # as it is by now
-        self._ledger.charge(self._ledger.terms.cost(checked), name)
+        word = None if name is None else _validate.line("name", name)
+        cost = self._ledger.terms.cost(checked_guarantee(guarantee))
+        self._ledger.charge(cost, word)
 
-    def _once(self, label: str | None, question: Question, draw: Callable[[], Any]) -> Any:
+    def _once(
+        self,
+        label: str | None,
+        question: Question,
+        draw: Callable[[], Any],
+        check: Callable[[], None],
+    ) -> Any:
         """Charge, then draw; or what is kept under the label. Releases call it by `once`."""
         promise, ledger = question.promise(self.neighbors), self._ledger
         cost, name = ledger.terms.cost(promise), question.name
-        if isinstance(ledger, _ledger.Memory):
-            ledger.charge(cost, name, label)
-            return draw()
-        if label is None:
+        if label is not None and isinstance(ledger, _ledger.File):
+            digest, width = question.digest(promise), question.width
+            return ledger.once(label, digest, cost, name, width, draw, check)
+        check()
+        if isinstance(ledger, _ledger.File):
             ledger.charge(cost, name)
-            return draw()
-        return ledger.once(label, question.digest(promise), cost, name, question.width, draw)
+        else:
+            ledger.charge(cost, name, label)
+        return draw()
 
     def answers(self, label: str) -> Any:
         """What a `Budget.file` keeps under a label.
@@ -361,7 +362,11 @@ only 0.2 remains; nothing was drawn or charged
 
 
 def once(
-    budget: Budget | None, label: str | None, question: Question, draw: Callable[[], Any]
+    budget: Budget | None,
+    label: str | None,
+    question: Question,
+    draw: Callable[[], Any],
+    check: Callable[[], None] = lambda: None,
 ) -> Any:
     """The one way to the answers of a release: charge, draw, keep; or what was kept.
 
@@ -377,6 +382,9 @@ def once(
         Reads records and draws; is called at most once, after the charge. Returns None, bool,
         int, float, text, bytes, Fraction, Decimal, tuples and lists of them, and arrays of
         int64, float64 and bool. (Of a file, scalars of NumPy come back as Python's.)
+    check : callable
+        Refuses, by what is public of the data's form, a call that is a mistake. It is called
+        before a charge, but not where the answers are kept.
 
     Returns
     -------
@@ -384,16 +392,8 @@ def once(
         What `draw` returned, now or when the label was new.
     """
     if budget is None:
+        check()
         return draw()
     if not isinstance(budget, Budget):
         raise ParameterTypeError(f"budget must be a Budget, got {type(budget).__name__}")
-    return budget._once(label, question, draw)
-
-
-def _path(path: Any) -> str:
-    if not isinstance(path, (str, os.PathLike)):
-        raise ParameterTypeError(f"path must be text or path-like, got {type(path).__name__}")
-    text = os.fspath(path)
-    if not isinstance(text, str) or not text or "\0" in text:
-        raise ParameterError("path must be the name of a file")
-    return str(Path(text).absolute())
+    return budget._once(label, question, draw, check)

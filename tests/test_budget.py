@@ -217,6 +217,93 @@ def test_a_promise_that_was_tampered_with_is_not_charged():
     assert budget.charges == 0
 
 
+class Tampered(fx.Median):
+    """A promise that was written to after it was checked."""
+
+    changed = ("epsilon", 0.5)
+
+    @property
+    def guarantee(self):
+        stated = super().guarantee
+        object.__setattr__(stated, *self.changed)
+        return stated
+
+
+def tampered(name, amount):
+    mechanism = Tampered(epsilon=0.5, bounds=(0, 9), step=1)
+    object.__setattr__(mechanism, "changed", (name, amount))
+    return mechanism
+
+
+@pytest.mark.parametrize("more", [{}, {"label": "q"}, {"by": [1], "groups": [1, 2]}])
+@pytest.mark.parametrize(
+    ("name", "amount"),
+    [
+        *[("epsilon", bad) for bad in (-0.4, math.nan, "0.1", b"", True, 10**400, Decimal("nan"))],
+        *[("epsilon", bad) for bad in ([], -Fraction(1, 3), Fraction(10**400))],
+        ("delta", -0.5),
+        ("delta", None),
+        ("delta", math.nan),
+        ("rho", "x"),
+        ("neighbors", "nobody"),
+        ("assumes", 3),
+    ],
+)
+def test_what_was_tampered_with_releases_nothing(make, path, name, amount, more):
+    budget = make(1.0)
+    before = path.read_bytes() if path.exists() else b""
+    with pytest.raises((ParameterError, ParameterTypeError), match=f"^{name} must be"):
+        tampered(name, amount).release([1], budget=budget, **more)
+    assert budget.charges == 0
+    assert (path.read_bytes() if path.exists() else b"") == before
+
+
+@pytest.mark.parametrize(
+    ("amount", "cost"), [(Fraction(1, 3), 0.33333333333333337), (Decimal("0.4"), 0.4), (1, 1.0)]
+)
+def test_amounts_that_were_written_to_are_charged_as_numbers(make, path, amount, cost):
+    budget = make(1.0)
+    tampered("epsilon", amount).release([1], budget=budget)
+    assert budget.spent == cost
+    assert type(budget.log()[0]["epsilon"]) is float
+    if path.exists():
+        assert Budget.file(path).spent == cost
+
+
+def test_a_guarantee_that_is_none_releases_nothing(make):
+    class Free(fx.Median):
+        @property
+        def guarantee(self):
+            return None
+
+    budget = make(1.0)
+    with pytest.raises(ParameterTypeError, match="guarantee must be a Guarantee, got NoneType"):
+        Free(epsilon=0.5, bounds=(0, 9), step=1).release([1], budget=budget)
+    assert budget.charges == 0
+
+
+@pytest.mark.parametrize("label", [None, "q"])
+def test_a_mechanisms_name_cannot_spoil_the_file(path, label):
+    """What says how a budget calls it is the class alone."""
+    long = type("Survey" * 99, (fx.Median,), {"name": 2024})
+    budget = Budget.file(path, epsilon=5.0)
+    long(epsilon=0.5, bounds=(0, 9), step=1).release([1], budget=budget, label=label)
+    assert Budget.file(path).log()[0]["name"] == ("Survey" * 99)[:200]
+
+
+def test_a_line_that_could_not_be_read_again_is_not_written(path, monkeypatch):
+    budget = Budget.file(path, epsilon=5.0)
+    before = path.read_bytes()
+    monkeypatch.setattr(_ledger._ledger_lines, "charged", lambda *_: b'{"charge": "np.float64"}\n')
+    for label in (None, "q"):
+        with pytest.raises(BudgetError, match="was left as it was"):
+            fx.Exponential(0.1, 1.0).release([1, 2], budget=budget, label=label)
+    monkeypatch.undo()
+    assert path.read_bytes() == before
+    budget.charge(promise())
+    assert Budget.file(path).charges == 1
+
+
 # ---- what is written down ----
 
 
@@ -280,10 +367,14 @@ def test_promises_that_do_not_count_are_refused(make):
         budget.charge(promise(delta=1e-9))
     with pytest.raises(ParameterError, match="got one without"):
         budget.charge(promise(None))
-    with pytest.raises(ParameterTypeError, match=r"must be a Guarantee, as .* got float"):
+    with pytest.raises(ParameterTypeError, match=r"guarantee must be a Guarantee, got float"):
         budget.charge(0.1)
-    with pytest.raises(ParameterTypeError, match="name must be text, got int"):
-        budget.charge(promise(), name=1)
+    for name in (1, "", b"a"):
+        with pytest.raises(ParameterTypeError, match="name must be text that is not empty, got"):
+            budget.charge(promise(), name=name)
+    for name in ("a\nb", "\ud800", "x" * 201):
+        with pytest.raises(ParameterError, match="name must be a line of at most 200 printable"):
+            budget.charge(promise(), name=name)
     assert budget.charges == 0
     with pytest.raises(ParameterError, match="got one without"):
         Budget(rho=1.0).charge(promise(rho=None))

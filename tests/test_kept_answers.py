@@ -11,6 +11,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import fastexp as fx
@@ -201,6 +202,91 @@ def test_a_matrix_and_its_disjointness_are_part_of_the_question(budget):
         with pytest.raises(LabelError, match="another question"):
             fx.Exponential(0.1, 1.0).release(data, budget=budget, label="q", **how)
     assert budget.charges == 1
+
+
+def test_what_is_claimed_of_rows_is_part_of_every_question(path):
+    budget = Budget.file(path, epsilon=9.0, neighbors="replace")
+    drink = fx.MostCommon(0.1, ["a", "b"], neighbors="replace")
+    drink.release(["a"], budget=budget, label="q")
+    for claim in ({"disjoint": True}, {"membership": "public"}):
+        with pytest.raises(LabelError, match="another question"):
+            drink.release(["a"], budget=budget, label="q", **claim)
+    for name in ("disjoint", "membership"):
+        with pytest.raises((ParameterError, ParameterTypeError), match=f"^{name} must be"):
+            drink.release(["a"], budget=budget, label="q", **{name: "junk"})
+    assert budget.charges == 1
+
+
+class Odd:
+    """Data of which nothing can be told."""
+
+    @property
+    def shape(self):
+        raise AssertionError("read")
+
+    @property
+    def index(self):
+        raise AssertionError("read")
+
+
+def test_the_form_of_data_is_not_asked_where_answers_are_kept(budget):
+    pick = fx.Exponential(0.1, 1.0)
+    first = pick.release([1.0, 2.0], budget=budget, label="q")
+    for data in ([1.0], (1,), np.zeros(1), Odd()):
+        assert pick.release(data, budget=budget, label="q") == first
+    ages = pd.Series(AGES)
+    keys = pd.Series(CITY)
+    answers = MEDIAN.release(ages, by=keys, groups=CITIES, budget=budget, label="by")
+    later = MEDIAN.release(ages[::-1], by=keys, groups=CITIES, budget=budget, label="by")
+    assert equal(answers, later)
+    assert budget.charges == 2
+    for mistake, call in (
+        ("at least two candidates", lambda: pick.release((1,), budget=budget, label="r")),
+        (
+            "by must have the same index",
+            lambda: MEDIAN.release(ages[::-1], by=keys, groups=CITIES, budget=budget, label="r"),
+        ),
+    ):
+        with pytest.raises(ParameterError, match=mistake):
+            call()
+    assert budget.charges == 2
+
+
+class Text(str):
+    """Text that is another's: it hashes, compares and prints as it likes."""
+
+    __slots__ = ()
+
+    def __hash__(self):
+        return 5
+
+    def __eq__(self, other):
+        return False
+
+    def __str__(self):
+        return "another"
+
+    def isprintable(self):
+        return True
+
+
+@pytest.mark.parametrize("way", ["median", "by", "utilities", "laplace", "bits"])
+def test_labels_are_plain_text(path, way):
+    budget = Budget.file(path, epsilon=9.0, neighbors="replace")
+    relation = {"neighbors": "replace"}
+    mechanism, data, more = {
+        "median": (fx.Median(0.1, bounds=(0, 9), step=1, **relation), [1], {}),
+        "by": (fx.Median(0.1, bounds=(0, 9), step=1, **relation), [1], {"by": [1], "groups": [1]}),
+        "utilities": (fx.Exponential(0.1, 1.0), [1.0, 2.0], {}),
+        "laplace": (fx.Laplace(0.1, 1, step=1), 3, {}),
+        "bits": (fx.RandomizedResponse(0.1), [1, 0], {}),
+    }[way]
+    first = mechanism.release(data, budget=budget, label=Text("rents"), **more)
+    assert equal(mechanism.release(data, budget=budget, label="rents", **more), first)
+    assert [entry["label"] for entry in budget.log()] == ["rents"]
+    assert equal(budget.answers(Text("rents")), first)
+    with pytest.raises(ParameterError, match="label must be a line"):
+        mechanism.release(data, budget=budget, label=Text("a\nb"), **more)
 
 
 def test_a_failure_uses_the_label_up(budget, path):

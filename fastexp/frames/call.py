@@ -99,12 +99,14 @@ class Call:
         rows; it is called once, after the charge, and asks the engine by `unraised`.
         """
         check_rounding()
-        if empty is not None:
+        if self.seed is not None:
             self._fit(empty)
-        found = self._sampled(read()) if self.seed is not None else self._released(read)
+            found = self._sampled(read())
+        else:
+            found = self._released(read, lambda: self._fit(empty))
         return tuple(found) if self.names is None else (self.names.labels(), found)
 
-    def _released(self, read: Callable[[], Columns]) -> Any:
+    def _released(self, read: Callable[[], Columns], check: Callable[[], None]) -> Any:
         request, names = self.request, (self.column, self.request.by, self.request.person or "")
 
         def draw() -> Any:
@@ -117,7 +119,7 @@ class Call:
         question = request.question(
             self.mechanism, 1, False, self.membership, self.nan, self.label, names
         )
-        return once(self.budget, self.label, question, draw)
+        return once(self.budget, self.label, question, draw, check)
 
     def unraised(self, ask: Callable[[], Any]) -> Any:
         """What the engine gives; in a release its own errors may hold data, and are withheld."""
@@ -141,8 +143,10 @@ class Call:
         told = self.size, self.seed, self.threads, self.nan
         return verbs.sample(self.mechanism, columns.records, rows, *told)
 
-    def _fit(self, empty: Columns) -> None:
+    def _fit(self, empty: Columns | None) -> None:
         """Refuse columns whose types tell that they cannot be what they are asked to be."""
+        if empty is None:
+            return
         self.mechanism._read(empty.records, self.nan)
         if self.names is None:
             distinct(empty.groups, "by")
@@ -173,14 +177,15 @@ def release_call(
     label: the words of a key are named ``"{column} by {by}"`` without one, in all engines.
     """
     request = _checked(mechanism, column, by, groups, person, max_groups, max_rows)
-    check_key(key, f"{column} by {by}" if label is None and key is not None else label, budget)
+    keyed = f"{column} by {by}" if label is None and key is not None else label
+    line = check_key(key, keyed, budget)
     call = Call(
         mechanism,
         column,
         request,
         _policy(mechanism, nan),
         _validate.threads(threads),
-        label,
+        None if label is None else line,
         key,
         budget,
         membership,

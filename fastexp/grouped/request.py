@@ -144,12 +144,11 @@ def is_from_data(groups: Any) -> bool:
     return isinstance(groups, str) and str.__str__(groups) == FROM_DATA
 
 
-def check_key(key: Any, label: Any, budget: Any = None) -> None:
-    """A release key with a label; a label with a key or a budget."""
+def check_key(key: Any, label: Any, budget: Any = None) -> str | None:
+    """The label; a release key goes with one, and a label with a key or a budget."""
     if key is not None:
         checked_key(key)
-    if label is not None:
-        _validate.label(label)
+    line = None if label is None else _validate.label(label)
     if key is not None and label is None:
         raise ParameterError(
             "key and label go together: label names the query, so that one key never serves two"
@@ -158,3 +157,4 @@ def check_key(key: Any, label: Any, budget: Any = None) -> None:
         raise ParameterError(
             "label goes together with budget, which keeps the answers under it, or with key"
         )
+    return line

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from .. import _validate
@@ -40,8 +41,7 @@ def release(
     """The answer of each group, in their order."""
     check_rounding()
     workers, asked = _validate.threads(threads), request.checked()
-    check_key(key, label, budget)
-    _aligned(records, asked)
+    label, check = check_key(key, label, budget), partial(_aligned, records, asked)
     records, asked = ragged(records, asked)
     rows = 1 if asked.offsets is None else asked.offsets.size - 1
     question = asked.question(mechanism, rows, disjoint, membership, nan, label)
@@ -52,7 +52,7 @@ def release(
     def draw() -> Any:
         return drawn(mechanism, records, asked, key, label, workers, nan)
 
-    answers = once(budget, label, question, draw)
+    answers = once(budget, label, question, draw, check)
     return tuple(answers) if is_from_data(asked.groups) else answers
 
 

@@ -172,7 +172,7 @@ class FiniteMechanism(ABC):
             threads = _validate.threads(threads)
         _validate.parts(disjoint, membership)
         if label is not None:
-            check_key(None, label, budget)
+            label = check_key(None, label, budget)
         elif budget is None or not self._over_records:  # mistakes in the form cost nothing
             bits, kind = self._utilities(data, nan)
             _refuse_one(bits.shape[-1])
@@ -183,7 +183,6 @@ class FiniteMechanism(ABC):
             found = once(budget, None, question, lambda: self._release(bits, kind, threads))
             return self._labelled(found)
         rows, count = (None, None) if self._over_records else _data.form(data)
-        _refuse_one(count)
         question = self._question(rows, disjoint, membership, nan)
 
         def draw() -> Any:
@@ -192,7 +191,7 @@ class FiniteMechanism(ABC):
                 raise ParameterTypeError(_data.NOT_NUMBERS)
             return self._labelled(self._release(bits, kind, threads))
 
-        return once(budget, label, question, draw)
+        return once(budget, label, question, draw, lambda: _refuse_one(count))
 
     def _question(
         self, rows: int | None, disjoint: bool, membership: Membership, nan: NaN

@@ -231,7 +231,7 @@ class NumberMechanism(ABC):
         if request.given(records) or request.claimed() or key is not None:
             how = key, label, budget, workers, nan, disjoint, membership
             return verbs.release(self, records, request, *how)
-        check_key(None, label, budget)
+        label = check_key(None, label, budget)
 
         def draw() -> Any:
             source = intake(records, nan, promised, workers, check_sorted=True, grid=self.grid)

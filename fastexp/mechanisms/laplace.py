@@ -238,7 +238,7 @@ class Laplace:
         where f lies between two points, and on whether it is near a bound.
         """
         check_rounding()
-        check_key(None, label, budget)
+        label = check_key(None, label, budget)
         question = Question(self, widest=WIDEST)
         number: int | float = once(budget, label, question, lambda: self._sampler(f).release())
         return number

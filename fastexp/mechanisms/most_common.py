@@ -197,7 +197,15 @@ class MostCommon(FiniteMechanism):
         if request.given(data) or request.claimed() or key is not None:
             how = key, label, budget, threads, "drop", disjoint, membership
             return verbs.release(self, data, request, *how)
-        return super().release(data, budget=budget, label=label, threads=threads, nan=nan)
+        return super().release(
+            data,
+            budget=budget,
+            label=label,
+            threads=threads,
+            nan=nan,
+            disjoint=disjoint,
+            membership=membership,
+        )
 
     def _question(self, _rows: Any, disjoint: bool, membership: Membership, _nan: Any) -> Question:
         """The question that it is with a key, too."""

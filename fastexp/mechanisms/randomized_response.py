@@ -196,7 +196,7 @@ class RandomizedResponse:
         """
         check_rounding()
         workers = _validate.threads(threads)
-        check_key(None, label, budget)
+        label = check_key(None, label, budget)
 
         def draw() -> Any:
             data = _data.bits(bits)

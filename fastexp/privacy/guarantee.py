@@ -131,11 +131,14 @@ class Guarantee:
 
 
 def checked_guarantee(guarantee: Any, name: str = "guarantee") -> Guarantee:
-    """A promise, and nothing that merely looks like one."""
+    """A promise, nothing that merely looks like one, with its amounts as they are by now.
+
+    Python lets anybody write to a frozen object; what is charged is what is checked here.
+    """
     if type(guarantee) is not Guarantee:
         kind = type(guarantee).__name__
         raise ParameterTypeError(f"{name} must be a Guarantee, got {kind}")
-    return guarantee
+    return replace(guarantee)
 
 
 def _for_groups(guarantee: Guarantee, size: int) -> Guarantee:

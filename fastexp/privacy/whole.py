@@ -94,7 +94,8 @@ def total(
     wanted = None if neighbors is None else _validate.neighbors(neighbors)
     if several > 1 and not parted:
         raise ParameterError("max_groups is for groups=True or disjoint=True")
-    base = _relation(checked_guarantee(guarantee), wanted, matters=parted or each > 1)
+    guarantee = checked_guarantee(guarantee)
+    base = _relation(guarantee, wanted, matters=parted or each > 1)
     moves = base.neighbors == "replace" and ((parted and not public) or each > 1)
     if base.neighbors == "replace" and guarantee.neighbors == "add-remove":
         inside, outside = 2 * each, several  # a removal and an addition, wherever they are
