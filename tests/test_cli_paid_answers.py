@@ -18,6 +18,7 @@ import polars as pl
 import pytest
 
 import fastexp as fx
+from fastexp import _files, _ledger
 from fastexp.cli import main, output_file, payment
 
 pytestmark = [
@@ -340,3 +341,58 @@ def test_what_a_label_goes_with(run: Run, data) -> None:
     assert charges() == 0
     assert run(*ask("median"), "--label", "jün", "-q")[0] == 0
     assert "jün" in run("budget", "b")[1]
+
+
+# ---- interrupts ----
+
+NEVERTHELESS = "charged nevertheless, as it was interrupted after the charge; 89.0 of 90.0 epsilon"
+
+
+def interrupted(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_an_interrupt_while_the_charge_is_synced_is_told(run: Run, data, monkeypatch) -> None:
+    for which, label in (("median", None), ("select by", None), ("median", "q")):
+        Path("b").unlink()
+        fx.Budget.file("b", epsilon=90.0)
+        real = os.fsync
+
+        def late(handle: int, sync: Callable[[int], None] = real) -> None:
+            sync(handle)
+            if os.path.samestat(os.fstat(handle), Path("b").stat()):
+                raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", late)
+            code, out, err = run(*ask(which), *([] if label is None else ["--label", label]))
+        assert (code, out, charges()) == (130, "", 1)
+        goes_on = "charged; the same command with label 'q' goes on without a charge\n"
+        assert (NEVERTHELESS if label is None else goes_on) in err
+    assert run(*ask("median"), "--label", "q")[0] == 0
+    assert charges() == 1
+
+
+def test_an_interrupt_is_no_failure_of_the_data(run: Run, data, monkeypatch) -> None:
+    monkeypatch.setattr(fx.Median, "release", interrupted)
+    code, out, err = run(*ask("median"))
+    assert (code, out, charges()) == (130, "", 1)
+    assert err == f"{NEVERTHELESS} remains\nfastexp: interrupted\n"
+
+
+def test_an_interrupt_before_the_charge_tells_of_none(run: Run, data, monkeypatch) -> None:
+    assert run(*ask("median"))[0] == 0  # an equal charge, of before
+    monkeypatch.setattr(_files, "append", interrupted)
+    code, out, err = run(*ask("median"))
+    assert (code, out, charges()) == (130, "", 1)
+    assert err == "fastexp: interrupted\n"
+
+
+def test_an_interrupt_after_answers_are_kept(run: Run, data, monkeypatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(_ledger.File, "_kept", interrupted)
+        code, out, err = run(*ask("median"), "--label", "q")
+    assert (code, out) == (130, "")
+    assert "charged; the answers are kept in the budget file under label 'q'" in err
+    assert run(*ask("median"), "--label", "q")[0] == 0
+    assert charges() == 1

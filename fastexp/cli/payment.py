@@ -25,6 +25,7 @@ from .budget import opened
 from .output import json_text, note, printable
 
 FAILED = "charged nevertheless, as a failure may tell of the data"
+INTERRUPTED = "charged nevertheless, as it was interrupted after the charge"
 
 
 class Payment:
@@ -63,21 +64,40 @@ class Payment:
             return draw()
 
         interrupts.check()
+        before = 0 if self._budget is None else self._budget.charges
         try:
             return once(self._budget, self._label, self._question, after_the_charge)
         except BudgetError:  # says itself what is charged
             raise
         except BaseException as error:
-            if self._budget is not None and self._drawn:
-                note(self._without_answers(error))
+            state = self._state_since(before)
+            if state is not None:
+                note(self._without_answers(state, isinstance(error, Exception)))
             raise
 
-    def _without_answers(self, error: BaseException) -> str:
-        if self._label is None:
-            return f"{FAILED}; {self._left()}"
-        if isinstance(error, Exception):
-            return f"{FAILED}: label {self._label!r} is used up; {self._left()}"
-        return f"charged; the same command with label {self._label!r} goes on without a charge"
+    def _state_since(self, before: int) -> str | None:
+        """What became of this call's charge, by the ledger itself; None: there is none.
+
+        A charge of an equal command that runs at the same time may be taken for this one's.
+        """
+        if self._budget is None:
+            return None
+        try:
+            if self._label is not None:
+                return self._state_of_label()
+            new = [entry["name"] for entry in self._budget.log()[before:]]
+        except BudgetError:  # it cannot be read any more
+            return "charged" if self._drawn else None
+        return "charged" if self._drawn or self._question.name in new else None
+
+    def _without_answers(self, state: str, failed: bool) -> str:
+        if state == "open":
+            return f"charged; the same command with label {self._label!r} goes on without a charge"
+        if state == "answered":
+            return f"charged; {self._kept()}"
+        why = FAILED if failed else INTERRUPTED
+        used_up = f": label {self._label!r} is used up" if state == "failed" else ""
+        return f"{why}{used_up}; {self._left()}"
 
     @contextmanager
     def shown(self, facts: dict[str, Any], *folders: str) -> Iterator[None]:
@@ -100,15 +120,18 @@ class Payment:
 
     def _whereabouts(self, facts: dict[str, Any], folders: tuple[str, ...]) -> str:
         if self._label is not None:
-            return (
-                f"charged; the answers are kept in the budget file under label {self._label!r}: "
-                "the same command gives them again at no cost"
-            )
+            return f"charged; {self._kept()}"
         text = json_text(facts)
         for folder in (*folders, os.curdir, tempfile.gettempdir()):
             with suppress(OSError):
                 return f"charged; the answers are in {printable(_rescued(text, folder))} (JSON)"
         return f"charged; the answers are: {text}"
+
+    def _kept(self) -> str:
+        return (
+            f"the answers are kept in the budget file under label {self._label!r}: "
+            "the same command gives them again at no cost"
+        )
 
     def tell(self) -> None:
         """Say what was charged and what is left."""

@@ -33,7 +33,7 @@ def mechanism_of(options: Namespace, build: Callable[[], Any], **call: Any) -> A
 
     if options.total_epsilon is None:
         made = build()
-        if not (options.quiet or options.law or options.draws is not None):
+        if not options.law and options.draws is None:  # also with --quiet: it is a warning
             _tell(options.epsilon, whole(made), relation or made.guarantee.neighbors, call)
         return made
     limit = _validate.positive("--total-epsilon", options.total_epsilon)
