@@ -31,7 +31,7 @@ import numpy as np
 from . import _answers, _files, _ledger_lines
 from ._ledger_lines import ANSWERED, MOMENT, OPEN, USED_UP, Charge, History
 from ._terms import Cost, Spent, Terms
-from .errors import BudgetError, LabelError
+from .errors import BudgetError, LabelError, ParameterError, ParameterTypeError
 
 INLINE = 4096  # characters of answers in the ledger itself; longer ones have a file
 KEY_BYTES = 32
@@ -284,6 +284,16 @@ class File:
 
     def __str__(self) -> str:
         return f"Budget.file({self.path!r}, "
+
+
+def checked_path(value: Any) -> str:
+    """The name of a file, from the root."""
+    if not isinstance(value, (str, os.PathLike)):
+        raise ParameterTypeError(f"path must be text or path-like, got {type(value).__name__}")
+    plain = os.fspath(value)
+    if not isinstance(plain, str) or not plain or "\0" in plain:
+        raise ParameterError("path must be the name of a file")
+    return str(Path(plain).absolute())
 
 
 def exists(path: str) -> bool:

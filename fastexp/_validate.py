@@ -9,7 +9,6 @@ import os
 from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -154,30 +153,15 @@ def text(name: str, value: Any) -> str:
     return str.__str__(value)
 
 
-def label(value: Any) -> str:
-    """What a release is called: a line of text."""
-    return line("label", value)
-
-
 def line(name: str, value: Any) -> str:
     """A short line of text, plain: not of a subclass, which may compare or print as it likes."""
     plain = str.__str__(value) if isinstance(value, str) else ""
     if not plain:
-        kind = type(value).__name__
-        raise ParameterTypeError(f"{name} must be text that is not empty, got {kind}")
+        got = type(value).__name__
+        raise ParameterTypeError(f"{name} must be text that is not empty, got {got}")
     if len(plain) > MOST_LABEL or not plain.isprintable():
         raise ParameterError(f"{name} must be a line of at most {MOST_LABEL} printable characters")
     return plain
-
-
-def path(value: Any) -> str:
-    """The name of a file, from the root."""
-    if not isinstance(value, (str, os.PathLike)):
-        raise ParameterTypeError(f"path must be text or path-like, got {type(value).__name__}")
-    plain = os.fspath(value)
-    if not isinstance(plain, str) or not plain or "\0" in plain:
-        raise ParameterError("path must be the name of a file")
-    return str(Path(plain).absolute())
 
 
 def is_utf8(text: str) -> bool:

@@ -157,7 +157,7 @@ only 0.2 remains; nothing was drawn or charged
         >>> folder.cleanup()
         """
         check_rounding()
-        where = _validate.path(path)
+        where = _ledger.checked_path(path)
         relation = None if neighbors is None else _validate.neighbors(neighbors)
         wanted = terms_of(epsilon, delta, rho, relation or "add-remove")
         if not _ledger.exists(where):
@@ -261,7 +261,7 @@ only 0.2 remains; nothing was drawn or charged
             changed.
         """
         check_rounding()
-        name = _validate.label(label)
+        name = _validate.line("label", label)
         if isinstance(self._ledger, _ledger.Memory):
             raise BudgetError("a budget in memory keeps no answers: use Budget.file")
         return self._ledger.answers(name)

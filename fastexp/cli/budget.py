@@ -76,9 +76,9 @@ def check_budget(options: Namespace) -> None:
         raise UserMistake(
             "--label belongs to --budget, whose file keeps the answers under it, or to --key"
         )
-    from .._validate import label
+    from .._validate import line
 
-    label(options.label)
+    line("label", options.label)
 
 
 def opened(file: str) -> Budget:

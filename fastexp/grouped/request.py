@@ -148,7 +148,7 @@ def check_key(key: Any, label: Any, budget: Any = None) -> str | None:
     """The label; a release key goes with one, and a label with a key or a budget."""
     if key is not None:
         checked_key(key)
-    line = None if label is None else _validate.label(label)
+    line = None if label is None else _validate.line("label", label)
     if key is not None and label is None:
         raise ParameterError(
             "key and label go together: label names the query, so that one key never serves two"
