@@ -195,6 +195,7 @@ class TestCharges:
 
 
 class TestRefusals:
+    @pytest.mark.engines
     @pytest.mark.parametrize(
         ("frame", "how", "error", "text"),
         [

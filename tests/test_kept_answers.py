@@ -229,6 +229,7 @@ class Odd:
         raise AssertionError("read")
 
 
+@pytest.mark.engines
 def test_the_form_of_data_is_not_asked_where_answers_are_kept(budget):
     pick = fx.Exponential(0.1, 1.0)
     first = pick.release([1.0, 2.0], budget=budget, label="q")

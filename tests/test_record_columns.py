@@ -509,6 +509,7 @@ MISFITS = [
 ]
 
 
+@pytest.mark.engines
 @pytest.mark.parametrize(
     ("candidates", "wanted", "records"),
     MISFITS,
@@ -526,6 +527,7 @@ def test_labels_of_another_type_cost_nothing(candidates, wanted, records):
     assert budget.spent == 0.0
 
 
+@pytest.mark.engines
 @pytest.mark.parametrize("wrap", [np.array, pd.Series, pl.Series, pa.array])
 def test_whole_floats_and_decimals_are_integers(wrap):
     mechanism = fx.MostCommon(1.0, [1, 2])

@@ -15,6 +15,7 @@ MEDIAN = fx.Median(1.0, (0, 100), step=1)
 TOP = 2**64 - 1
 
 
+@pytest.mark.engines
 @pytest.mark.parametrize("verb", ["release", "sample", "law"])
 @pytest.mark.parametrize(
     "records",
@@ -33,6 +34,7 @@ def test_the_dimensions_of_an_array_are_told(ndim):
         MEDIAN.release(np.zeros((2,) * ndim))
 
 
+@pytest.mark.engines
 @pytest.mark.parametrize("kind", ["Int128", "UInt128"])
 def test_integers_of_128_bits_are_named(kind):
     if not hasattr(pl, kind):
@@ -61,6 +63,7 @@ def test_values_and_counts_may_be_arrow_columns_without_a_length(make):
         MEDIAN.law(([10, 20], column([1.0, 2.0], "g")))
 
 
+@pytest.mark.engines
 def test_counts_must_not_be_missing():
     with pytest.raises(fx.InvalidRecords, match="counts must not be missing"):
         MEDIAN.release(([1, 2], pl.Series([3, None])))
