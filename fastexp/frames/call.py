@@ -113,8 +113,9 @@ class Call:
             columns = read()
             query = f"{self.column} by {request.by}" if self.label is None else self.label
             rows = request._replace(by=columns.groups, person=columns.persons)
-            told = self.key, query, self.threads, self.nan
-            return verbs.drawn(self.mechanism, columns.records, rows, *told)
+            return verbs.drawn(
+                self.mechanism, columns.records, rows, self.key, query, self.threads, self.nan
+            )
 
         question = request.question(
             self.mechanism, 1, False, self.membership, self.nan, self.label, names
@@ -140,8 +141,9 @@ class Call:
 
     def _sampled(self, columns: Columns) -> Any:
         rows = self.request._replace(by=columns.groups, person=columns.persons)
-        told = self.size, self.seed, self.threads, self.nan
-        return verbs.sample(self.mechanism, columns.records, rows, *told)
+        return verbs.sample(
+            self.mechanism, columns.records, rows, self.size, self.seed, self.threads, self.nan
+        )
 
     def _fit(self, empty: Columns | None) -> None:
         """Refuse columns whose types tell that they cannot be what they are asked to be."""

@@ -61,8 +61,9 @@ def drawn(
 ) -> Any:
     """Read records and draw, of a checked request: answers, or [groups, answers] of the data's."""
     chooser = _chooser(mechanism, key, label, None)
-    how = nan, mechanism._read, mechanism._place, chooser, threads
-    segments, names = segments_of(records, request, *how)
+    segments, names = segments_of(
+        records, request, nan, mechanism._read, mechanism._place, chooser, threads
+    )
     words = (
         FreshWords() if key is None else KeyedWords(key, mechanism, label, request.rule(nan), names)
     )
@@ -86,8 +87,9 @@ def sample(
     _aligned(records, asked)
     records, asked = ragged(records, asked)
     chooser = _chooser(mechanism, None, None, seed)
-    how = nan, mechanism._read, mechanism._place, chooser, workers
-    segments, names = segments_of(records, asked, *how)
+    segments, names = segments_of(
+        records, asked, nan, mechanism._read, mechanism._place, chooser, workers
+    )
     words = SimulatedWords(seed, names)
     many = 1 if draws is None else draws
     found = draw_all(mechanism._draws(segments, words, many), many, workers)
