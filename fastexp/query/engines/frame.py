@@ -1,0 +1,77 @@
+"""What a query asks of an engine: which columns a frame has, its rows once, a frame of answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+
+from ..._group_names import Names
+from ..._typing import AnyArray
+
+Reading: TypeAlias = Literal[
+    "numbers", "integers", "text", "booleans", "dates", "timestamps", "keys"
+]
+Kind: TypeAlias = Literal["integers", "floats", "text", "booleans", "dates", "timestamps"]
+
+
+class Use(NamedTuple):
+    """A column that a call reads, and as what: files of text hold nothing but text.
+
+    Engines whose columns have types give the column as it is, whatever `reading` says.
+    "numbers" are records of a number mechanism; "keys" are persons and groups without a list,
+    of which only the data know whether they are integers or text.
+    """
+
+    column: str
+    reading: Reading
+
+
+class Column(NamedTuple):
+    """A column of finished answers: public, or what a simulation may show.
+
+    Attributes
+    ----------
+    name : str
+    kind : {"integers", "floats", "text", "booleans", "dates", "timestamps"}
+    values : list of str, or ndarray of int64, float64, bool, datetime64[D] or datetime64[unit]
+        An entry a group; of shape (groups, size) where each group has a list of draws (these
+        are integers or floats).
+    """
+
+    name: str
+    kind: Kind
+    values: AnyArray | list[str]
+
+
+class Frame(Protocol):
+    """A frame of one engine, of which no row has been read.
+
+    Its methods may raise what the engine raises: the call withholds it where it may hold data.
+    """
+
+    spills: bool  # whether rows that do not fit into memory are sorted on disk
+
+    def names(self) -> list[str]:
+        """The names of all columns, in order; one that there is twice, twice.
+
+        Of what tells them only while it is read (a stream): what is known, [] if nothing is.
+        """
+
+    def empty(self, uses: Sequence[Use]) -> Sequence[Any] | None:
+        """The columns without rows, of the types that they will have; None if not known yet.
+
+        They are anything that `_key_columns.read` and `_number_columns.read` take.
+        """
+
+    def parts(
+        self, uses: Sequence[Use], by: Sequence[int], groups: Names | None
+    ) -> Iterator[Sequence[Any]]:
+        """All rows, a part after the other, each the columns of `uses` in their order.
+
+        It is called once, after the charge. `by` are the places in `uses` of the columns of
+        groups. Rows of groups that are not in the list `groups` may be left out where that
+        saves their way here (Spark, Dask); None: there is no list.
+        """
+
+    def finished(self, columns: Sequence[Column]) -> Any:
+        """Answers as a frame of the same kind, a row a group, in order. It must not fail."""
