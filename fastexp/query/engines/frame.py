@@ -63,15 +63,29 @@ class Frame(Protocol):
         They are anything that `_key_columns.read` and `_number_columns.read` take.
         """
 
+    def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
+        """Refuse what `finished` could not hold: called before the charge.
+
+        `names` are those of all columns of the answers; `groups` the public list's columns,
+        none where groups come from the data. Names that differ are already sure, and that
+        they are UTF-8.
+        """
+
     def parts(
         self, uses: Sequence[Use], by: Sequence[int], groups: Names | None
     ) -> Iterator[Sequence[Any]]:
         """All rows, a part after the other, each the columns of `uses` in their order.
 
-        It is called once, after the charge. `by` are the places in `uses` of the columns of
-        groups. Rows of groups that are not in the list `groups` may be left out where that
-        saves their way here (Spark, Dask); None: there is no list.
+        It is called once, after the charge. Who does not go through it to its end closes it
+        (`contextlib.closing`): until then a connection may be busy.
+
+        `by` are the places in `uses` of the columns of groups. Rows of groups that are not in
+        the list `groups` may be left out where that saves their way here (Spark, Dask); None:
+        there is no list.
         """
 
     def finished(self, columns: Sequence[Column]) -> Any:
-        """Answers as a frame of the same kind, a row a group, in order. It must not fail."""
+        """Answers as a frame of the same kind, a row a group, in order.
+
+        What `check_answers` let pass must not fail here: it is paid for.
+        """
