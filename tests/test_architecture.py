@@ -66,7 +66,7 @@ ROOMS = [
     ["utilities"],
     ["laws"],
     ["mechanisms"],
-    ["_warmup", "studies", "frames"],
+    ["_warmup", "studies", "frames", "query"],
     ["polars", "pandas", "duckdb", "arrow", "frame", "spark", "dask"],
     ["cli"],
     ["__main__"],

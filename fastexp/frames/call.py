@@ -248,8 +248,5 @@ def _is_int64(number: int) -> bool:
 
 
 def _policy(mechanism: Any, nan: str) -> str:
-    check = getattr(mechanism, "_check_policy", None)
-    if check is None:
-        return "drop"  # labels that are no candidate count nowhere
-    check(nan)
-    return nan
+    checked: str = mechanism._policy(nan)
+    return checked

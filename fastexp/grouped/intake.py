@@ -7,66 +7,53 @@ from typing import Any
 
 import numpy as np
 
-from .. import _arrow, _intake
-from .._foreign import has, readable
+from .. import _arrow
 from .._group_keys import codes_of, distinct, names_of
 from .._group_names import NUMBER, WHOLE, Names
 from .._grouping import gather
-from .._key_values import HIGHEST
 from .._number_columns import opened
 from .._typing import AnyArray, IntArray
-from ..errors import InvalidRecords, ParameterError
+from ..errors import ParameterError
+from .counted import Limits, Rows, counted, persons_of
+from .mechanism import GroupedMechanism
 from .numbers import of_lists
 from .request import OFFSETS, Request, is_from_data
 from .segments import Segments
 
 LENGTHS = "{} must have one entry for each record"
-Read = Callable[[Any, str], tuple[AnyArray, AnyArray | None]]  # values, which of them are missing
-Place = Callable[[AnyArray], IntArray]  # grid points or numbers of candidates
 
 
 def segments_of(
+    mechanism: GroupedMechanism,
     records: Any,
     request: Request,
     nan: str,
-    read: Read,
-    place: Place,
-    person_key: Any,
+    choice: Callable[[], bytes],
     threads: int = 1,
 ) -> tuple[Segments, Names]:
     """Flat records by group, and the names of the groups in the order of the answers."""
-    values, missing = read(records, nan)
+    values, missing = mechanism._read(records, nan)
     if missing is not None and not missing.any():
         missing = None
     if request.by is None and request.person is None and missing is None:
         offsets = _offsets(request.offsets, values.size)
         names = _named(request, offsets.size - 1)
         return _contiguous(values, offsets), names
-    codes, values, names = _counted(values, missing, request, nan, place, person_key, threads)
-    return Segments(*gather(codes, values, names.size, threads)), names
+    rows = _rows(request, values.size, threads)
+    limits = Limits(request.max_groups, request.max_rows)
+    codes, values = counted(rows, values, missing, nan, limits, mechanism, choice)
+    return Segments(*gather(codes, values, rows.names.size, threads)), rows.names
 
 
-def _counted(
-    values: AnyArray,
-    missing: AnyArray | None,
-    request: Request,
-    nan: str,
-    place: Place,
-    person_key: Any,
-    threads: int = 1,
-) -> tuple[IntArray, AnyArray, Names]:
-    """The group of each record (-1: it does not count), records without gaps, and the groups."""
-    codes, names = _codes(request, values.size, threads)
-    if missing is not None:
-        if nan == "raise" and bool((missing & (codes >= 0)).any()):
-            raise InvalidRecords(_intake.MISSING)
-        if nan in ("raise", "drop"):
-            codes = np.where(missing, -1, codes)
-        else:
-            values = _intake.filled(values, missing, nan)
-    if request.person is not None:
-        codes = _bounded(codes, values, names, request, place, person_key)
-    return codes, values, names
+def _rows(request: Request, n: int, threads: int) -> Rows:
+    """Whose each record is, and of which group."""
+    codes, names = _codes(request, n, threads)
+    if request.person is None:
+        return Rows(codes, names)
+    persons, people = persons_of(request.person)
+    if persons.size != n:
+        raise ParameterError(LENGTHS.format("person"))
+    return Rows(codes, names, persons, people)
 
 
 def ragged(records: Any, request: Request) -> tuple[Any, Request]:
@@ -129,48 +116,3 @@ def _codes(request: Request, n: int, threads: int) -> tuple[IntArray, Names]:
     if codes.size != n:
         raise ParameterError(LENGTHS.format("by"))
     return codes, names
-
-
-def _person_keys(person: Any) -> Any:
-    """Numbers of persons beyond int64, as hashes are, modulo 2**64: that they differ is all."""
-    readable(person, "person")
-    if isinstance(person, (list, tuple)) and any(type(x) is int and x > HIGHEST for x in person):
-        numbers = [x for x in person if isinstance(x, (int, np.integer))]
-        within = min(numbers) >= 0 and max(numbers) < 1 << 64
-        return [_signed(x) for x in person] if within else person
-    array = person
-    try:
-        if has(person, "to_numpy") and str(getattr(person, "dtype", "")).lower() == "uint64":
-            array = person.to_numpy()  # of Polars and pandas; with gaps it is no unsigned array
-    except Exception:  # it is none of these; its message may hold data
-        return person
-    unsigned = isinstance(array, np.ndarray) and array.dtype == np.uint64
-    return array.view(np.int64) if unsigned else person
-
-
-def _signed(key: Any) -> Any:
-    """An unsigned number as the signed one of the same 64 bits; anything else as it is."""
-    return key - (1 << 64) if isinstance(key, int) and key > HIGHEST else key
-
-
-def _bounded(
-    codes: IntArray,
-    values: AnyArray,
-    names: Names,
-    request: Request,
-    place: Place,
-    key: Any,
-) -> IntArray:
-    """The same, without what a person has beyond the limits."""
-    from .. import _contribution
-
-    persons, people = distinct(_person_keys(request.person), "person")
-    if persons.size != codes.size:
-        raise ParameterError(LENGTHS.format("person"))
-    limits = request.max_groups, request.max_rows
-    words = people.name_words(), names.name_words()
-    asked = codes >= 0
-    mapped = np.zeros(codes.size, np.int64)
-    mapped[asked] = place(np.ascontiguousarray(values[asked]))  # a gap may be anywhere else
-    kept = _contribution.keep(codes, persons, *words, mapped, *limits, key())
-    return np.where(kept, codes, -1)

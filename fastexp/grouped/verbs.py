@@ -61,9 +61,7 @@ def drawn(
 ) -> Any:
     """Read records and draw, of a checked request: answers, or [groups, answers] of the data's."""
     chooser = _chooser(mechanism, key, label, None)
-    segments, names = segments_of(
-        records, request, nan, mechanism._read, mechanism._place, chooser, threads
-    )
+    segments, names = segments_of(mechanism, records, request, nan, chooser, threads)
     words = (
         FreshWords() if key is None else KeyedWords(key, mechanism, label, request.rule(nan), names)
     )
@@ -87,9 +85,7 @@ def sample(
     _aligned(records, asked)
     records, asked = ragged(records, asked)
     chooser = _chooser(mechanism, None, None, seed)
-    segments, names = segments_of(
-        records, asked, nan, mechanism._read, mechanism._place, chooser, workers
-    )
+    segments, names = segments_of(mechanism, records, asked, nan, chooser, workers)
     words = SimulatedWords(seed, names)
     many = 1 if draws is None else draws
     found = draw_all(mechanism._draws(segments, words, many), many, workers)

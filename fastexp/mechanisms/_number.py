@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +17,11 @@ from .._rank_rows import matrix
 from .._records import Source, intake
 from .._release_key import ReleaseKey
 from .._rounding import check_rounding
-from .._typing import AnyArray, ArrayLike, Membership, Neighbors, RNGLike, SeedLike
+from .._typing import AnyArray, ArrayLike, IntArray, Membership, Neighbors, RNGLike, SeedLike
 from ..budget import Budget, once
 from ..errors import ParameterError
 from ..grouped import verbs
+from ..grouped.mechanism import GroupedMechanism, Kind, Reading
 from ..grouped.numbers import read_numbers
 from ..grouped.request import Request, check_key
 from ..grouped.segments import Draws, Segments, placed
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 ASSUMES = "one person is one record; bounds and grid were chosen without looking at the data"
 
 
-class NumberMechanism(ABC):
+class NumberMechanism(GroupedMechanism, ABC):
     """Public parameters and the three verbs. Subclasses say how records become cells."""
 
     epsilon: float
@@ -223,7 +225,7 @@ class NumberMechanism(ABC):
         """
         check_rounding()
         workers = _validate.threads(threads)
-        self._check_policy(nan)
+        self._policy(nan)
         promised = _validate.flag("assume_sorted", assume_sorted)
         _validate.parts(disjoint, membership)
         request = Request(by, groups, offsets, person, max_groups, max_rows)
@@ -301,7 +303,7 @@ class NumberMechanism(ABC):
             As in `release`, and for `size`, `rng`, `streams` and `method`.
         """
         check_rounding()
-        self._check_policy(nan)
+        self._policy(nan)
         promised = _validate.flag("assume_sorted", assume_sorted)
         request = Request(by, groups, offsets, person, max_groups, max_rows)
         records = opened(records)
@@ -333,7 +335,7 @@ class NumberMechanism(ABC):
         GridLaw
         """
         check_rounding()
-        self._check_policy(nan)
+        self._policy(nan)
         promised = _validate.flag("assume_sorted", assume_sorted)
         return self._law_of(intake(records, nan, promised, grid=self.grid))
 
@@ -355,14 +357,22 @@ class NumberMechanism(ABC):
         ContinuousLaw
         """
         check_rounding()
-        self._check_policy(nan)
+        self._policy(nan)
         return self._continuous_of(intake(records, nan))
 
-    def _read(self, records: Any, nan: str) -> Any:
+    def _reading(self) -> Reading:
+        """Files without types hold their numbers as text."""
+        return "numbers"
+
+    def _read_as(self, nan: str) -> Hashable:
+        """The grid says what becomes of integers beyond int64."""
+        return "numbers", nan, self.grid
+
+    def _read(self, records: Any, nan: str) -> tuple[AnyArray, AnyArray | None]:
         """Records by group as numbers, and which are missing."""
         return read_numbers(records, nan, self.grid)
 
-    def _place(self, values: AnyArray) -> Any:
+    def _place(self, values: AnyArray) -> IntArray:
         """The grid index of each record."""
         return placed(self.grid, values)
 
@@ -370,19 +380,29 @@ class NumberMechanism(ABC):
         """Draws of each segment; kernels for many of them are in subclasses."""
         return ShapeDraws(self._shape, self.grid, segments, words, size)
 
+    def _streamed(self, records: Callable[[], Iterator[AnyArray]], threads: int) -> int:
+        """One released draw for records that are read anew in each pass."""
+        source = intake(records, "raise", False, threads, grid=self.grid)
+        return _cells.release(self._shape(source))
+
+    def _kind(self, released: bool) -> Kind:  # noqa: ARG002
+        """All points of a grid are of one kind."""
+        return "integers" if self.grid.whole else "floats"
+
     def _answer(self, index: Any, released: bool) -> Any:  # noqa: ARG002
         """Grid indices to what is returned."""
         listed = self.grid.values(index)
         return listed if np.ndim(index) else listed.item()
 
-    def _check_policy(self, nan: Any) -> None:
-        """Refuse a policy for missing records, before any look at them."""
-        how = _validate.choice("nan", nan, ("raise", "drop", "lower", "upper"))
+    def _policy(self, nan: Any) -> str:
+        """A policy for missing records, checked before any look at them."""
+        policy = _validate.choice("nan", nan, ("raise", "drop", "lower", "upper"))
         ends = self.grid.value(0), self.grid.value(self.grid.size - 1)
-        if how in ("lower", "upper") and max(map(abs, ends)) >= 2**63:
+        if policy in ("lower", "upper") and max(map(abs, ends)) >= 2**63:
             raise ParameterError(
                 'nan must be "raise" or "drop" where bounds are beyond 64-bit integers'
             )
+        return policy
 
     def __repr__(self) -> str:
         parts = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -24,9 +25,11 @@ from .._typing import (
 )
 from .._weighting import Weighting
 from ..budget import Budget
+from ..errors import ParameterError, ParameterTypeError
 from ..grouped import verbs
 from ..grouped.counts import CountDraws
 from ..grouped.labels import check_type, read_labels
+from ..grouped.mechanism import GroupedMechanism, Kind, Reading
 from ..grouped.request import Request
 from ..grouped.segments import Draws, Segments
 from ..grouped.words import Words
@@ -37,7 +40,7 @@ ASSUMES = "one person is one record; the candidates were chosen without looking 
 
 
 @dataclass(frozen=True, repr=False)
-class MostCommon(FiniteMechanism):
+class MostCommon(FiniteMechanism, GroupedMechanism):
     """Selects the most common of public candidates: r with probability ∝ exp(ε·count(r)).
 
     Parameters
@@ -260,6 +263,46 @@ class MostCommon(FiniteMechanism):
             return verbs.sample(self, data, request, size, rng, threads, "drop")
         return super().sample(
             data, size, rng=rng, streams=streams, threads=threads, method=method, nan=nan
+        )
+
+    def _policy(self, nan: Any) -> str:
+        """Records that equal no candidate count nowhere, missing or not."""
+        _validate.choice("nan", nan, ("raise", "lowest", "drop", "lower", "upper"))
+        return "drop"
+
+    def _reading(self) -> Reading:
+        """As the candidates are."""
+        kinds = {type(label) for label in self.candidates}
+        return "integers" if kinds == {int} else "booleans" if kinds == {bool} else "text"
+
+    def _read_as(self, nan: str) -> Hashable:  # noqa: ARG002
+        """The numbers of the same candidates."""
+        return "candidates", tuple((type(label), label) for label in self.candidates)
+
+    def _streamed(self, records: Callable[[], Iterator[AnyArray]], threads: int) -> int:
+        """One released draw for records that are read in parts."""
+        counts = np.zeros(len(self.candidates), np.int64)
+        for part in records():
+            counts += np.bincount(part, minlength=counts.size)
+        return int(self._release(*_data.utilities(counts, None, "raise"), threads))
+
+    def _kind(self, released: bool) -> Kind:
+        """Candidates of one kind, or their numbers."""
+        kinds = {type(label) for label in self.candidates}
+        if not released:
+            return "integers"
+        if kinds == {int}:
+            if min(self.candidates) >= -(1 << 63) and max(self.candidates) < 1 << 63:
+                return "integers"
+            raise ParameterError("candidates must be in [-2**63, 2**63), for a column of them")
+        if kinds == {str}:
+            if all(map(_validate.is_utf8, self.candidates)):
+                return "text"
+            raise ParameterError("candidates must have no lone surrogates, for a column of them")
+        if kinds == {bool}:
+            return "booleans"
+        raise ParameterTypeError(
+            "candidates must be all int, all text or all bool, for a column of them"
         )
 
     def _read(self, records: Any, nan: str) -> tuple[AnyArray, AnyArray | None]:  # noqa: ARG002

@@ -1,0 +1,94 @@
+"""Which records count: those of listed groups that are there, within what a person may have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _intake
+from .._foreign import has, readable
+from .._group_keys import distinct
+from .._group_names import Names
+from .._key_values import HIGHEST
+from .._typing import AnyArray, IntArray
+from ..errors import InvalidRecords
+from .mechanism import GroupedMechanism
+
+
+class Limits(NamedTuple):
+    """In how many groups a person counts, and with how many records in each of them."""
+
+    groups: int
+    rows: int
+
+
+class Rows(NamedTuple):
+    """The group and the person of each record, by number: -1 for none."""
+
+    codes: IntArray
+    names: Names
+    persons: IntArray | None = None  # None: each record is a person
+    people: Names | None = None
+
+
+def persons_of(person: Any) -> tuple[IntArray, Names]:
+    """The number of each record's person, and the persons."""
+    return distinct(_person_keys(person), "person")
+
+
+def counted(
+    rows: Rows,
+    values: AnyArray,
+    missing: AnyArray | None,
+    nan: str,
+    limits: Limits,
+    mechanism: GroupedMechanism,
+    choice: Callable[[], bytes],
+) -> tuple[IntArray, AnyArray]:
+    """The group of each record that counts, -1 for others; and records without gaps.
+
+    Records that `nan` leaves out do not compete for what their person may have. `choice` is
+    the key of the choice among too many, and is asked for only where there are persons.
+    """
+    codes = rows.codes
+    if missing is not None and missing.any():
+        if nan == "raise" and bool((missing & (codes >= 0)).any()):
+            raise InvalidRecords(_intake.MISSING)
+        if nan in ("raise", "drop"):
+            codes = np.where(missing, -1, codes)
+        else:
+            values = _intake.filled(values, missing, nan)
+    if rows.persons is None or rows.people is None:
+        return codes, values
+    from .. import _contribution
+
+    words = rows.people.name_words(), rows.names.name_words()
+    listed = codes >= 0
+    mapped = np.zeros(codes.size, np.int64)
+    mapped[listed] = mechanism._place(np.ascontiguousarray(values[listed]))  # gaps are elsewhere
+    kept = _contribution.keep(codes, rows.persons, *words, mapped, *limits, choice())
+    return np.where(kept, codes, -1), values
+
+
+def _person_keys(person: Any) -> Any:
+    """Numbers of persons beyond int64, as hashes are, modulo 2**64: that they differ is all."""
+    readable(person, "person")
+    if isinstance(person, (list, tuple)) and any(type(x) is int and x > HIGHEST for x in person):
+        numbers = [x for x in person if isinstance(x, (int, np.integer))]
+        within = min(numbers) >= 0 and max(numbers) < 1 << 64
+        return [_signed(x) for x in person] if within else person
+    array = person
+    try:
+        if has(person, "to_numpy") and str(getattr(person, "dtype", "")).lower() == "uint64":
+            array = person.to_numpy()  # of Polars and pandas; with gaps it is no unsigned array
+    except Exception:  # it is none of these; its message may hold data
+        return person
+    unsigned = isinstance(array, np.ndarray) and array.dtype == np.uint64
+    return array.view(np.int64) if unsigned else person
+
+
+def _signed(key: Any) -> Any:
+    """An unsigned number as the signed one of the same 64 bits; anything else as it is."""
+    return key - (1 << 64) if isinstance(key, int) and key > HIGHEST else key

@@ -1,0 +1,53 @@
+"""What a mechanism has for calls by group: the contract between mechanisms, queries and draws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
+
+from .._typing import AnyArray, IntArray
+from ..privacy import Guarantee
+from .segments import Draws, Segments
+from .words import Words
+
+Kind: TypeAlias = Literal["integers", "floats", "text", "booleans"]
+Reading: TypeAlias = Literal["numbers", "integers", "booleans", "text"]
+
+
+@runtime_checkable
+class GroupedMechanism(Protocol):
+    """A mechanism that answers for each of many groups of records."""
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What one draw promises."""
+
+    def law(self, records: Any) -> Any:
+        """The exact law of a draw."""
+
+    def _policy(self, nan: Any) -> str:
+        """What is done with missing records, checked."""
+
+    def _reading(self) -> Reading:
+        """What a file without types is read as; "numbers" are integers and floats."""
+
+    def _read_as(self, nan: str) -> Hashable:
+        """Equal for mechanisms to which `_read` gives equal values."""
+
+    def _read(self, records: Any, nan: str) -> tuple[AnyArray, AnyArray | None]:
+        """Records as float64 or int64, and which of them are missing."""
+
+    def _place(self, values: AnyArray) -> IntArray:
+        """The grid point or candidate of each of them."""
+
+    def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
+        """Draws of each segment."""
+
+    def _streamed(self, records: Callable[[], Iterator[AnyArray]], threads: int) -> int:
+        """One released draw for records that `_read` gave, in parts, anew at each call."""
+
+    def _answer(self, index: Any, released: bool) -> Any:
+        """What draws are called: numbers of the grid, candidates; of samples their numbers."""
+
+    def _kind(self, released: bool) -> Kind:
+        """What all answers are."""
