@@ -7,7 +7,7 @@ gone. Messages say what form is required, and nothing about the data.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -40,7 +40,7 @@ class Opened:
         If the producer fails, or breaks the interface's rules.
     """
 
-    __slots__ = ("_chunks", "_field", "_parts")
+    __slots__ = ("_chunks", "_field", "_parts", "is_list")
 
     def __init__(self, data: Any, argument: str) -> None:
         self._field, self._parts = _opened(data, argument)
@@ -50,11 +50,14 @@ class Opened:
                 f"{argument} must be one Arrow column, got a frame or a struct"
             )
         checked(self._field, argument)
+        self.is_list = kind_of(self._field) == "list"  # whether its rows are lists
 
-    @property
-    def is_list(self) -> bool:
-        """Whether its rows are lists."""
-        return kind_of(self._field) == "list"
+    @classmethod
+    def of(cls, chunk: Column) -> Opened:
+        """A column of which everything was read already."""
+        opened = cls.__new__(cls)
+        opened._chunks, opened.is_list = [chunk], chunk.kind == "list"
+        return opened
 
     def chunks(self) -> list[Column]:
         """At least one, so that the type is always known; it is empty if there are no rows."""
@@ -100,7 +103,9 @@ def column(data: Any, argument: str = "data") -> list[Column]:
     return (data if isinstance(data, Opened) else Opened(data, argument)).chunks()
 
 
-def table(data: Any, names: Sequence[str], argument: str = "data") -> Iterator[list[Column]]:
+def table(
+    data: Any, names: Sequence[str], argument: str = "data"
+) -> Generator[list[Column], None, None]:
     """Give the named columns of a frame, in this order, batch after batch.
 
     Parameters
@@ -114,9 +119,9 @@ def table(data: Any, names: Sequence[str], argument: str = "data") -> Iterator[l
 
     Returns
     -------
-    iterator of lists of Column
+    generator of lists of Column
         At least one batch, so that types are always known; it is empty if there are no rows.
-        One thread at a time may ask for the next batch.
+        One thread at a time may ask for the next batch. Closed, it lets go of the producer.
 
     Raises
     ------
@@ -145,7 +150,7 @@ def _opened(data: Any, argument: str) -> tuple[Field, Iterator[Part]]:
 
 def _batches(
     fields: list[Field], where: list[int], parts: Iterator[Part]
-) -> Iterator[list[Column]]:
+) -> Generator[list[Column], None, None]:
     some = False
     for part in parts:
         some, valid = True, nulls(part, 0, part.length)

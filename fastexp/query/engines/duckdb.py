@@ -1,0 +1,188 @@
+"""Relations of DuckDB: streamed in batches; the answers are a relation on the same connection."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from typing import Any, Final, cast
+
+import numpy as np
+from duckdb import (
+    ColumnExpression,
+    ConstantExpression,
+    DuckDBPyRelation,
+    Expression,
+    FunctionExpression,
+    SQLExpression,
+)
+
+from ... import _arrow
+from ..._group_names import Names
+from ..._typing import AnyArray
+from ...errors import ParameterError, ParameterTypeError
+from .frame import Column, Use
+
+MISREAD = {  # as Arrow they look like something else: text; integers of 128 bits with a sign
+    "uuid": "VARCHAR",
+    "uhugeint": "HUGEINT or DOUBLE",
+}
+TYPES = {"integers": "BIGINT", "floats": "DOUBLE", "text": "VARCHAR", "booleans": "BOOLEAN"}
+INSTANTS = {"s": "TIMESTAMP_S", "ms": "TIMESTAMP_MS", "us": "TIMESTAMP", "ns": "TIMESTAMP_NS"}
+MICROSECONDS = {"s": 1_000_000, "ms": 1_000, "us": 1, "ns": 1}  # or nanoseconds, of "ns"
+DAYS = (1 << 31) - 2  # the last ones of 32 bits are infinite
+MOMENTS = 106_751 * 86_400 * 10**9  # whole days within 64 bits: beyond them casts fail badly
+
+
+class DuckDBFrame:
+    """A relation, of any query; it runs where `parts` are asked for, once.
+
+    Parameters
+    ----------
+    relation : duckdb.DuckDBPyRelation
+        Its connection keeps its settings, and must have no open result.
+    """
+
+    spills: Final = True
+
+    def __init__(self, relation: DuckDBPyRelation) -> None:
+        self._relation = relation
+
+    def names(self) -> list[str]:
+        return list(self._relation.columns)
+
+    def empty(self, uses: Sequence[Use]) -> Sequence[Any]:
+        # Nulls of the same types: a query for no rows of the relation may run over all of them.
+        chosen = self._chosen(uses)
+        for use, kind in zip(uses, chosen.types, strict=True):
+            if kind.id in MISREAD:
+                raise ParameterTypeError(
+                    f"{use.column!r} must be of a type that is read as it is, got {kind}: cast it "
+                    f"to {MISREAD[kind.id]}"
+                )
+        nulls = [
+            ConstantExpression(None).cast(kind).alias(name)
+            for kind, name in zip(chosen.types, chosen.columns, strict=True)
+        ]
+        none = one_row(self._relation).select(*nulls).limit(0)
+        return next(_batches(none, chosen.columns))
+
+    def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
+        check_table(names, groups)
+
+    def parts(
+        self, uses: Sequence[Use], by: Sequence[int], groups: Names | None
+    ) -> Iterator[Sequence[Any]]:
+        chosen = self._chosen(uses)
+        return _batches(chosen, chosen.columns)
+
+    def finished(self, columns: Sequence[Column]) -> DuckDBPyRelation:
+        return table_of(one_row(self._relation), columns).set_alias("answers")
+
+    def _chosen(self, uses: Sequence[Use]) -> DuckDBPyRelation:
+        """The columns, called by their places: any text can be a name here."""
+        names = [quoted(use.column) for use in uses]
+        columns = [SQLExpression(name).alias(_at(i)) for i, name in enumerate(names)]
+        return self._relation.select(*columns)
+
+
+def quoted(name: str) -> str:
+    """A name as SQL has it; DuckDB's own expression for a column takes `*` for all of them."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def one_row(source: Any) -> DuckDBPyRelation:
+    """One row on the connection of a relation, or on a connection; nothing else is read.
+
+    Nothing there, and no variable, can have the name that it needs.
+    """
+    if not isinstance(source, DuckDBPyRelation):
+        return cast("DuckDBPyRelation", source.sql("SELECT 1 AS one"))
+    row: Any = source.query(f"unread_{secrets.token_hex(16)}", "SELECT 1 AS one")
+    return cast("DuckDBPyRelation", row)
+
+
+def check_table(names: Sequence[str], groups: Sequence[Column]) -> None:
+    """Refuse names and groups of answers that a table of DuckDB cannot have."""
+    seen: dict[str, str] = {}
+    for name in names:
+        other = seen.setdefault(name.lower(), name)
+        if other != name:
+            raise ParameterError(
+                "columns of the answers must differ by more than upper and lower case for DuckDB, "
+                f"got {other!r} and {name!r}"
+            )
+    for column in groups:
+        if column.kind in ("dates", "timestamps"):
+            _check_moments(np.asarray(column.values))
+
+
+def table_of(row: DuckDBPyRelation, columns: Sequence[Column]) -> DuckDBPyRelation:
+    """Finished answers, from constants only: to read them again runs no query of the user's.
+
+    A connection may be locked, or have a table of any name: nothing is registered or looked up.
+    """
+    place = Column("", "integers", np.arange(len(columns[0].values)))
+    listed = [_unnested(column).alias(_at(i)) for i, column in enumerate([*columns, place])]
+    answers = row.select(*listed).materialize()  # their order is no longer that of the lists
+    named = [_typed(_at(i), column).alias(column.name) for i, column in enumerate(columns)]
+    return answers.order(_at(len(columns))).select(*named)
+
+
+def _at(i: int) -> str:
+    return f"c{i}"
+
+
+def _batches(relation: DuckDBPyRelation, names: Sequence[str]) -> Iterator[Sequence[Any]]:
+    """Closed, the stream lets go of the connection."""
+    with closing(_arrow.table(relation, names, "frame")) as stream:
+        for batch in stream:
+            yield [_arrow.Opened.of(column) for column in batch]
+
+
+def _unnested(column: Column) -> Expression:
+    """A row for each value, from a list in a text: DuckDB is slow to take many constants."""
+    if isinstance(column.values, list):
+        text = "[" + ",".join(map(_item, column.values)) + "]"
+        depth = 1
+    else:
+        values = column.values
+        whole = values.astype(np.int64) if values.dtype.kind == "M" else values
+        text, depth = str(whole.tolist()), values.ndim
+    kind = TYPES.get(column.kind, "BIGINT") + "[]" * depth
+    return FunctionExpression("unnest", ConstantExpression(text).cast(kind))
+
+
+def _typed(name: str, column: Column) -> Expression:
+    """What the numbers of days, or of a unit, since 1970 mean; other values as they are."""
+    value: Expression = ColumnExpression(name)
+    if column.kind == "dates":
+        return ConstantExpression("1970-01-01").cast("DATE") + value.cast("INTEGER")
+    if column.kind == "timestamps":
+        unit = _unit(np.asarray(column.values))
+        since = FunctionExpression(
+            "make_timestamp_ns" if unit == "ns" else "make_timestamp",
+            value * ConstantExpression(MICROSECONDS[unit]),
+        )
+        return since.cast(INSTANTS[unit])
+    return value
+
+
+def _check_moments(values: AnyArray) -> None:
+    unit = _unit(values)
+    most = DAYS if unit == "D" else MOMENTS // MICROSECONDS[unit]
+    whole = values.astype(np.int64)
+    if bool(((whole > most) | (whole < -most)).any()):
+        raise ParameterError(
+            "groups must be dates and timestamps that DuckDB can hold, got one beyond them"
+        )
+
+
+def _unit(values: AnyArray) -> str:
+    return np.datetime_data(values.dtype)[0]
+
+
+def _item(text: str) -> str:
+    """A text as an item of a list that is cast from text."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
