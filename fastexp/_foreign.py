@@ -44,3 +44,13 @@ def length(thing: Any) -> int | None:
         return len(thing)
     except Exception:  # it has none, or fails
         return None
+
+
+def agree(index: Any, other: Any) -> bool:
+    """Whether two indexes of pandas are equal; anything else has none that could differ."""
+    if not (has(index, "equals") and has(other, "equals")):
+        return True
+    try:
+        return bool(index.equals(other))
+    except Exception:  # of a foreign object; its message may hold data
+        return False

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from .. import _validate
-from .._foreign import attribute, has
+from .._foreign import agree, attribute
 from .._group_names import Names
 from .._randomness import make_key
 from .._rounding import check_rounding
@@ -98,21 +98,11 @@ def _aligned(records: Any, request: Request) -> None:
     """Refuse series of pandas whose rows are others by their index than by their order."""
     index = attribute(records, "index")
     for argument, keys in (("by", request.by), ("person", request.person)):
-        if not _agree(index, attribute(keys, "index")):
+        if not agree(index, attribute(keys, "index")):
             raise ParameterError(
                 f"{argument} must have the same index as the records: bring them into one order, "
                 "or write .to_numpy()"
             )
-
-
-def _agree(index: Any, other: Any) -> bool:
-    """Whether two indexes of pandas are equal; anything else has none that could differ."""
-    if not (has(index, "equals") and has(other, "equals")):
-        return True
-    try:
-        return bool(index.equals(other))
-    except Exception:  # of a foreign object; its message may hold data
-        return False
 
 
 def _chooser(mechanism: Any, key: Any, label: Any, seed: Any) -> Callable[[], bytes]:

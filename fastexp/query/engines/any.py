@@ -1,0 +1,103 @@
+"""Frames in the hands of narwhals, and of the kinds that it alone knows, as Modin's and cuDF's."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import narwhals
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from ..._group_names import Names
+from .frame import Column, Frame, Use
+from .limits import DAYS32, PYTHON, check_dates
+
+TYPES: dict[str, Any] = {
+    "integers": nw.Int64(),
+    "floats": nw.Float64(),
+    "text": nw.String(),
+    "booleans": nw.Boolean(),
+    "dates": nw.Date(),
+}
+
+
+def eager(frame: Any) -> nw.DataFrame[Any] | None:
+    """The frame in narwhals' hands; None if it does not know it as eager."""
+    known = nw.from_native(frame, eager_only=True, pass_through=True)
+    return known if isinstance(known, nw.DataFrame) else None
+
+
+class AnyFrame:
+    """A `Frame` of an eager frame of narwhals."""
+
+    spills = False
+
+    def __init__(self, frame: nw.DataFrame[Any]) -> None:
+        self._frame = frame
+
+    def names(self) -> list[str]:
+        """The names of all columns that are named by text."""
+        present: list[Any] = self._frame.columns
+        return [name for name in present if isinstance(name, str)]
+
+    def empty(self, uses: Sequence[Use]) -> list[Any]:
+        """The columns without rows."""
+        return _chosen(self._frame.head(0), uses)
+
+    def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
+        """Dates are objects of Python, or days of 32 bits."""
+        like_pandas = self._frame.implementation.is_pandas_like()
+        check_dates(groups, *(PYTHON if like_pandas else DAYS32))
+
+    def parts(
+        self, uses: Sequence[Use], by: Sequence[int], groups: Names | None
+    ) -> Iterator[list[Any]]:
+        """All rows at once."""
+        yield _chosen(self._frame, uses)
+
+    def finished(self, columns: Sequence[Column]) -> Any:
+        """Answers as a frame of the same library."""
+        like_pandas = self._frame.implementation.is_pandas_like()
+        schema = {column.name: _type(column, like_pandas) for column in columns}
+        data = {column.name: _items(column, like_pandas) for column in columns}
+        return nw.from_dict(data, schema, backend=self._frame.implementation).to_native()
+
+
+class WrappedFrame:
+    """A `Frame` of one that its user has in the hands of narwhals; answers come there, too."""
+
+    def __init__(self, frame: Any, native: Frame) -> None:
+        self._native = native
+        self.spills = native.spills
+        version = sys.modules[type(frame).__module__]  # narwhals.stable.v1, and the like
+        self._wrapped = getattr(version, "from_native", narwhals.from_native)
+        self.names, self.empty, self.parts = native.names, native.empty, native.parts
+        self.check_answers = native.check_answers
+
+    def finished(self, columns: Sequence[Column]) -> Any:
+        """Answers as a frame of the same library, in the hands of narwhals."""
+        return self._wrapped(self._native.finished(columns))
+
+
+def _chosen(frame: nw.DataFrame[Any], uses: Sequence[Use]) -> list[Any]:
+    return [frame[use.column].to_native() for use in uses]
+
+
+def _type(column: Column, like_pandas: bool) -> Any:
+    """The type of a column; frames like pandas' hold dates and arrays as objects."""
+    many = np.ndim(column.values) == 2
+    if like_pandas and (many or column.kind == "dates"):
+        return nw.Object()
+    if column.kind == "timestamps":
+        unit: Any = np.datetime_data(np.asarray(column.values).dtype)[0]
+        return nw.Datetime(unit)
+    return nw.List(TYPES[column.kind]) if many else TYPES[column.kind]
+
+
+def _items(column: Column, like_pandas: bool) -> Any:
+    values = column.values
+    if np.ndim(values) == 2:
+        return list(values)
+    return np.asarray(values).astype(object) if like_pandas and column.kind == "dates" else values

@@ -1,0 +1,71 @@
+"""Dicts of columns: arrays, lists, series."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ..._foreign import agree, attribute, length, readable
+from ..._group_names import Names
+from ...errors import ParameterError, ParameterTypeError
+from .frame import Column, Use
+
+ONE = "frame[{!r}] must be a column: a list, tuple, range, array of one axis or series, got {}"
+LENGTHS = "frame must have columns of one length, got others in {!r} and {!r}"
+INDEX = (
+    "frame must have series of one index, got others in {!r} and {!r}: bring them into one order, "
+    "or write .to_numpy()"
+)
+
+
+class ArraysFrame:
+    """A `Frame` of a dict of columns of one length."""
+
+    spills = False
+
+    def __init__(self, frame: dict[Any, Any]) -> None:
+        self._frame = frame
+
+    def names(self) -> list[str]:
+        """The names of all columns that are named by text."""
+        return [name for name in self._frame if isinstance(name, str)]
+
+    def empty(self, uses: Sequence[Use]) -> list[Any]:
+        """The columns without rows, of which lists and objects have no type."""
+        first, *others = [use.column for use in uses]
+        columns = {name: _checked(name, self._frame[name]) for name in (first, *others)}
+        for name in others:
+            if len(columns[name]) != len(columns[first]):
+                raise ParameterError(LENGTHS.format(first, name))
+            if not agree(attribute(columns[first], "index"), attribute(columns[name], "index")):
+                raise ParameterError(INDEX.format(first, name))
+        return [attribute(columns[use.column], "iloc", columns[use.column])[:0] for use in uses]
+
+    def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
+        """A dict and its arrays hold whatever there is."""
+
+    def parts(
+        self, uses: Sequence[Use], by: Sequence[int], groups: Names | None
+    ) -> Iterator[list[Any]]:
+        """All rows at once."""
+        yield [self._frame[use.column] for use in uses]
+
+    def finished(self, columns: Sequence[Column]) -> dict[str, Any]:
+        """Answers as a dict of arrays, and lists of text."""
+        return columns_by_name(columns)
+
+
+def _checked(name: str, column: Any) -> Any:
+    """What is one column, of a length that is known."""
+    readable(column, f"frame[{name!r}]")
+    one = attribute(column, "ndim", 1) == 1 and not isinstance(column, (str, bytes, dict))
+    ordered = attribute(type(column), "__getitem__") is not None and not isinstance(column, deque)
+    if not one or not ordered or length(column) is None:
+        raise ParameterTypeError(ONE.format(name, type(column).__name__))
+    return column
+
+
+def columns_by_name(columns: Sequence[Column]) -> dict[str, Any]:
+    """Answers as a dict of arrays, and lists of text."""
+    return {column.name: column.values for column in columns}

@@ -1,0 +1,95 @@
+"""Tables, batches, streams and data sets of pyarrow, whose types are known before they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..._group_names import Names
+from .frame import Column, Use
+from .limits import DAYS32, check_dates, within
+
+TYPES = {
+    "integers": pa.int64(),
+    "floats": pa.float64(),
+    "text": pa.string(),
+    "booleans": pa.bool_(),
+    "dates": pa.date32(),
+}
+INT32 = 1 << 31  # items of a list array with short offsets
+
+
+class ArrowFrame:
+    """A `Frame` of a Table, RecordBatch, RecordBatchReader, Dataset or Scanner."""
+
+    spills = False
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+        scanned = hasattr(frame, "projected_schema")  # a scanner, which names it so
+        self._schema: pa.Schema = frame.projected_schema if scanned else frame.schema
+
+    def names(self) -> list[str]:
+        """The names of all columns."""
+        return list(self._schema.names)
+
+    def empty(self, uses: Sequence[Use]) -> list[pa.ChunkedArray]:
+        """The columns without rows."""
+        return _chosen(self._schema.empty_table(), self._places(uses))
+
+    def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
+        """Dates are days of 32 bits."""
+        check_dates(groups, *DAYS32)
+
+    def parts(
+        self, uses: Sequence[Use], by: Sequence[int], groups: Names | None
+    ) -> Iterator[list[Any]]:
+        """The rows of a table at once, others batch by batch."""
+        if isinstance(self._frame, (pa.Table, pa.RecordBatch)):
+            yield _chosen(self._frame, self._places(uses))
+        elif isinstance(self._frame, pa.RecordBatchReader):
+            yield from _batches(self._frame, self._places(uses))
+        elif hasattr(self._frame, "projected_schema"):
+            yield from _batches(self._frame.to_batches(), self._places(uses))
+        else:
+            names = list(dict.fromkeys(use.column for use in uses))
+            places = [names.index(use.column) for use in uses]
+            yield from _batches(self._frame.to_batches(columns=names), places)
+
+    def finished(self, columns: Sequence[Column]) -> pa.Table:
+        """Answers as a table."""
+        return table_of(columns)
+
+    def _places(self, uses: Sequence[Use]) -> list[int]:
+        return [self._schema.get_field_index(use.column) for use in uses]
+
+
+def table_of(columns: Sequence[Column]) -> pa.Table:
+    """Answers as a table; of several draws a group, a column of lists."""
+    return pa.table([_array(column) for column in columns], [column.name for column in columns])
+
+
+def _batches(batches: Iterable[pa.RecordBatch], places: list[int]) -> Iterator[list[pa.Array]]:
+    for batch in batches:
+        yield _chosen(batch, places)
+
+
+def _chosen(rows: Any, places: list[int]) -> list[Any]:
+    return [rows.column(i) for i in places]
+
+
+def _array(column: Column) -> pa.Array:
+    values, kind = column.values, TYPES.get(column.kind)
+    if column.kind == "dates" and not within(column, *DAYS32):  # from the data, in ms
+        kind = pa.date64()
+    if np.ndim(values) < 2:
+        return pa.array(values, kind)
+    many = np.asarray(values)
+    offsets = np.arange(many.shape[0] + 1) * many.shape[1]
+    flat = pa.array(many.reshape(-1), kind)
+    if many.size < INT32:
+        return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), flat)
+    return pa.LargeListArray.from_arrays(pa.array(offsets), flat)

@@ -1,0 +1,129 @@
+"""Which engine a frame is of, by its type alone: no engine is imported to find out."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, NamedTuple
+
+from ..._arrow import is_arrow
+from ..._foreign import attribute, readable
+from ...errors import ParameterTypeError
+from .frame import Frame
+
+FRAMES = (
+    "frame must be a frame of Polars, pandas, PyArrow, DuckDB (a relation), Spark, Dask or of "
+    "another library that narwhals knows, an Arrow stream of columns, a dict of columns or a path, "
+    "got {}"
+)
+CONNECTION = "{}, a connection: give a relation of it, as connection.table(name)"
+SERIES = "{}, which has no columns with names: give the frame, or a dict of columns"
+LAZY = "modin", "cudf"  # their frames are known by narwhals alone, which they need not import
+
+
+class Engine(NamedTuple):
+    """Types of frames, and the adapter that they have."""
+
+    library: str  # the module of the types, once it was imported by whoever made the frame
+    types: tuple[str, ...]
+    module: str
+    adapter: str
+
+
+ENGINES = (
+    Engine("polars", ("DataFrame", "LazyFrame"), "polars", "PolarsFrame"),
+    Engine("pandas", ("DataFrame",), "pandas", "PandasFrame"),
+    Engine("pyarrow", ("Table", "RecordBatch", "RecordBatchReader"), "arrow", "ArrowFrame"),
+    Engine("pyarrow.dataset", ("Dataset", "Scanner"), "arrow", "ArrowFrame"),
+    Engine("duckdb", ("DuckDBPyRelation",), "duckdb", "DuckDBFrame"),
+    Engine("pyspark.sql", ("DataFrame",), "spark", "SparkFrame"),
+    Engine("dask.dataframe", ("DataFrame",), "dask", "DaskFrame"),
+)
+
+
+def frame_of(frame: Any, *, memory: int | None = None, temp: str | None = None) -> Frame:
+    """The adapter of a frame of any kind.
+
+    Parameters
+    ----------
+    frame
+        A frame of Polars (eager or lazy), pandas, PyArrow (also a batch, a stream or a dataset),
+        Spark or Dask; a relation of DuckDB; one of these in the hands of narwhals, or an eager
+        frame of another kind that it knows; whatever else hands out columns as Arrow data; a
+        dict of columns; or a path.
+    memory : int, optional
+        Bytes that reading a path may take.
+    temp : str, optional
+        Where rows of a path that do not fit are sorted.
+
+    Returns
+    -------
+    Frame
+
+    Raises
+    ------
+    ParameterTypeError
+        If it is anything else.
+    """
+    readable(frame, "frame")
+    found: Frame
+    if isinstance(frame, (str, os.PathLike)):
+        found = import_module(".paths", __package__).PathFrame(frame, memory, temp)
+        return found
+    if isinstance(frame, dict):
+        from .arrays import ArraysFrame
+
+        return ArraysFrame(frame)
+    for engine in ENGINES:
+        if _is(frame, engine.library, engine.types):
+            found = getattr(import_module(f".{engine.module}", __package__), engine.adapter)(frame)
+            return found
+    if _is(frame, "narwhals", ("DataFrame", "LazyFrame")):
+        from .any import WrappedFrame
+
+        return WrappedFrame(frame, frame_of(frame.to_native(), memory=memory, temp=temp))
+    if _of_narwhals(frame):
+        from .any import AnyFrame, eager
+
+        known = eager(frame)
+        if known is not None:
+            return AnyFrame(known)
+    if is_arrow(frame) and not _is_series(frame):
+        from .streams import StreamFrame
+
+        return StreamFrame(frame)
+    raise ParameterTypeError(FRAMES.format(_described(frame)))
+
+
+def _is(thing: Any, library: str, types: tuple[str, ...]) -> bool:
+    """Whether it is of one of a library's types, subclasses included."""
+    module = sys.modules.get(library)
+    known = [attribute(module, name) for name in types]
+    return isinstance(thing, tuple(kind for kind in known if isinstance(kind, type)))
+
+
+def _of_narwhals(frame: Any) -> bool:
+    """Whether narwhals, which is imported for nobody else, may know a frame."""
+    library = type(frame).__module__.partition(".")[0]
+    return "narwhals" in sys.modules or (library in LAZY and find_spec("narwhals") is not None)
+
+
+def _is_series(thing: Any) -> bool:
+    """Whether it is one column, or an array."""
+    if isinstance(thing, type):
+        return False
+    arrow = _is(thing, "pyarrow", ("Array", "ChunkedArray"))
+    return arrow or any(attribute(thing, name) is not None for name in ("dtype", "ndim"))
+
+
+def _described(frame: Any) -> str:
+    """The type of what is no frame, and what to give instead."""
+    kind = type(frame)
+    module = "" if kind.__module__ == "builtins" else f"{kind.__module__}."
+    name = f"{module}{kind.__qualname__}"
+    if _is(frame, "duckdb", ("DuckDBPyConnection",)):
+        return CONNECTION.format(name)
+    listed = isinstance(frame, (list, tuple, set, range))
+    return SERIES.format(name) if listed or _is_series(frame) else name

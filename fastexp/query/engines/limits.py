@@ -1,0 +1,36 @@
+"""Dates that an engine can hold: a public list may name any day of 64 bits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...errors import ParameterError
+from .frame import Column
+
+DAYS32 = -(1 << 31), (1 << 31) - 1  # days since 1970-01-01, as Polars and Arrow count them
+PYTHON = -719_162, 2_932_896  # from 0001-01-01 to 9999-12-31
+
+
+def check_dates(groups: Sequence[Column], first: int, last: int) -> None:
+    """Refuse a list with dates outside an engine's range, in days since 1970-01-01.
+
+    Raises
+    ------
+    ParameterError
+        If there is one.
+    """
+    for column in groups:
+        if column.kind == "dates" and not within(column, first, last):
+            ends = np.array([first, last]).astype("datetime64[D]")
+            raise ParameterError(
+                f"groups must be dates that the frame's engine can hold, from {ends[0]} to "
+                f"{ends[1]}, got others in {column.name!r}"
+            )
+
+
+def within(column: Column, first: int, last: int) -> bool:
+    """Whether dates or timestamps lie in a range of their numbers."""
+    numbers = np.asarray(column.values).astype(np.int64)
+    return bool(((numbers >= first) & (numbers <= last)).all())

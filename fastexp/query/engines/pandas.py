@@ -1,0 +1,71 @@
+"""Frames of pandas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..._group_names import Names
+from .frame import Column, Use
+from .limits import PYTHON, check_dates
+
+TYPES: dict[str, Any] = {
+    "integers": "int64",
+    "floats": "float64",
+    "text": "str",
+    "booleans": "bool",
+    "dates": object,  # pandas has no type of dates without a time but Arrow's
+}
+
+
+class PandasFrame:
+    """A `Frame` of a DataFrame; its index does not matter."""
+
+    spills = False
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self._frame = frame
+
+    def names(self) -> list[str]:
+        """The names of all columns that are named by text: 1 is not "1"."""
+        return [name for name in self._frame.columns if isinstance(name, str)]
+
+    def empty(self, uses: Sequence[Use]) -> list[pd.Series]:
+        """The columns without rows."""
+        return columns_of(self._frame.iloc[:0], uses)
+
+    def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
+        """Dates are objects of Python."""
+        check_dates(groups, *PYTHON)
+
+    def parts(
+        self, uses: Sequence[Use], by: Sequence[int], groups: Names | None
+    ) -> Iterator[list[pd.Series]]:
+        """All rows at once."""
+        yield columns_of(self._frame, uses)
+
+    def finished(self, columns: Sequence[Column]) -> pd.DataFrame:
+        """Answers as a frame; of several draws a group, a column of arrays."""
+        return answers_of(columns)
+
+
+def columns_of(frame: pd.DataFrame, uses: Sequence[Use]) -> list[pd.Series]:
+    """The columns that are used."""
+    return [frame[use.column] for use in uses]
+
+
+def answers_of(columns: Sequence[Column]) -> pd.DataFrame:
+    """Answers as a frame."""
+    return pd.DataFrame({column.name: _series(column) for column in columns})
+
+
+def _series(column: Column) -> pd.Series:
+    values = column.values
+    if np.ndim(values) == 2:
+        return pd.Series(list(values), dtype=object)
+    if column.kind == "dates":
+        values = np.asarray(values).astype(object)
+    return pd.Series(values, dtype=TYPES.get(column.kind))

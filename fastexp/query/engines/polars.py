@@ -1,0 +1,89 @@
+"""Frames of Polars, eager and lazy.
+
+A lazy frame is collected once, and only the columns that are used. Its answers are lazy again,
+but finished: a plan that drew would be a new release each time that it runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+import polars.selectors as cs
+
+from ..._group_names import Names
+from ...errors import ParameterError
+from .frame import Column, Use
+from .limits import DAYS32, check_dates, within
+
+TYPES: dict[str, Any] = {
+    "integers": pl.Int64(),
+    "floats": pl.Float64(),
+    "text": pl.String(),
+    "booleans": pl.Boolean(),
+}
+MOST = ((1 << 63) - 1) // 1000  # seconds, as Polars counts none but in milliseconds
+
+
+class PolarsFrame:
+    """A `Frame` of a DataFrame or LazyFrame."""
+
+    spills = False
+
+    def __init__(self, frame: pl.DataFrame | pl.LazyFrame) -> None:
+        self._frame = frame
+        self._schema = frame.collect_schema()
+
+    def names(self) -> list[str]:
+        """The names of all columns."""
+        return self._schema.names()
+
+    def empty(self, uses: Sequence[Use]) -> list[pl.Series]:
+        """The columns without rows."""
+        return [pl.Series(use.column, [], self._schema[use.column]) for use in uses]
+
+    def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
+        """Dates are days of 32 bits, and timestamps of whole seconds milliseconds."""
+        check_dates(groups, *DAYS32)
+        for column in groups:
+            seconds = column.kind == "timestamps" and _unit(column) == "s"
+            if seconds and not within(column, -MOST, MOST):
+                raise ParameterError(
+                    f"groups must be timestamps that Polars can hold in ms, got others in "
+                    f"{column.name!r}"
+                )
+
+    def parts(
+        self, uses: Sequence[Use], by: Sequence[int], groups: Names | None
+    ) -> Iterator[list[pl.Series]]:
+        """All rows at once."""
+        frame, names = self._frame, list(dict.fromkeys(use.column for use in uses))
+        if isinstance(frame, pl.LazyFrame):  # where names alone would be patterns, as "*" is
+            frame = frame.select(cs.by_name(*names)).collect()
+        yield [frame.get_column(use.column) for use in uses]
+
+    def finished(self, columns: Sequence[Column]) -> pl.DataFrame | pl.LazyFrame:
+        """Answers as a frame, lazy if the rows are."""
+        answers = pl.DataFrame([_series(column) for column in columns])
+        return answers.lazy() if isinstance(self._frame, pl.LazyFrame) else answers
+
+
+def _series(column: Column) -> pl.Series:
+    """A column of a frame; of several draws a group, a column of lists."""
+    name, kind, values = column
+    if isinstance(values, list) or kind in TYPES:
+        if np.ndim(values) == 2:
+            return pl.Series(name, values).arr.to_list()
+        return pl.Series(name, values, dtype=TYPES[kind])
+    if kind == "dates":
+        return pl.Series(name, values.astype(np.int64)).cast(pl.Int32).cast(pl.Date)
+    unit: Any = "ms" if _unit(column) == "s" else _unit(column)
+    ticks = values.astype(f"datetime64[{unit}]").astype(np.int64)
+    return pl.Series(name, ticks).cast(pl.Datetime(unit))
+
+
+def _unit(column: Column) -> str:
+    """The unit of timestamps."""
+    return np.datetime_data(np.asarray(column.values).dtype)[0]

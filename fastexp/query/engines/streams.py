@@ -1,0 +1,54 @@
+"""Whatever hands out columns as Arrow data, read without pyarrow.
+
+Nothing is asked of it before the charge: its producer may run a query then. That is also when
+its columns are known, and refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from typing import Any
+
+from ... import _arrow
+from ..._group_names import Names
+from .arrays import columns_by_name
+from .frame import Column, Use
+from .limits import DAYS32, check_dates
+
+
+class StreamFrame:
+    """A `Frame` of anything with `__arrow_c_stream__` or `__arrow_c_array__`."""
+
+    spills = False
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+
+    def names(self) -> list[str]:
+        """None are known yet."""
+        return []
+
+    def empty(self, uses: Sequence[Use]) -> None:
+        """Their types are not known yet."""
+        return
+
+    def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
+        """As of tables of pyarrow."""
+        check_dates(groups, *DAYS32)
+
+    def parts(
+        self, uses: Sequence[Use], by: Sequence[int], groups: Names | None
+    ) -> Iterator[list[_arrow.Opened]]:
+        """Batch after batch, at least one."""
+        names = list(dict.fromkeys(use.column for use in uses))
+        for batch in _arrow.table(self._frame, names, "frame"):
+            yield [_arrow.Opened.of(batch[names.index(use.column)]) for use in uses]
+
+    def finished(self, columns: Sequence[Column]) -> Any:
+        """Answers as a pyarrow table; without pyarrow, as a dict of columns."""
+        if find_spec("pyarrow") is None:
+            return columns_by_name(columns)
+        from .arrow import table_of
+
+        return table_of(columns)

@@ -1,0 +1,120 @@
+"""What a column holds, by its type alone: whatever the engine, and without a look at its rows."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from ... import _arrow
+from ..._foreign import attribute, has
+from ..._number_columns import NULLS, TYPES, arrow_type, described, is_column
+from ...errors import ParameterTypeError
+from .frame import Use
+
+Held = Literal["numbers", "text", "booleans", "nulls", "objects", "other"]
+WANTED = {
+    "numbers": ("integers, floats or decimals", ("numbers",)),
+    "integers": ("integers, floats or decimals, as candidates are integers", ("numbers",)),
+    "text": ("text, as candidates are text", ("text",)),
+    "booleans": ("booleans, as candidates are booleans", ("booleans",)),
+}
+HELD: dict[str, Held] = {"U": "text", "T": "text", "b": "booleans"}  # NumPy's kinds
+UNKNOWN = ("nulls", "objects")  # types that say nothing: columns of them may hold anything
+
+
+class Type(NamedTuple):
+    """What a column holds ("nulls": nothing else; "objects": of what type is not known)."""
+
+    held: Held
+    name: str
+    floats: bool = False  # also of decimals
+    coded: bool = False  # as numbers of categories
+
+
+def check_records(argument: str, use: Use, column: Any) -> None:
+    """Refuse records whose type tells that they are not what is read.
+
+    Parameters
+    ----------
+    argument : str
+        What messages call it.
+    use : Use
+        Its `reading` is "numbers", or what candidates are: "integers", "text" or "booleans".
+    column
+        As of `Frame.empty`, or a part of the rows.
+
+    Raises
+    ------
+    ParameterTypeError
+        If the column is of another type; nothing of what is in it is told.
+    """
+    wanted, fitting = WANTED[use.reading]
+    kind = type_of(column)
+    if kind.held not in (*fitting, *UNKNOWN) or (kind.coded and use.reading == "numbers"):
+        raise ParameterTypeError(
+            f"{argument} must be a column of {wanted}, got {use.column!r}, which holds {kind.name}"
+        )
+
+
+def check_keys(argument: str, use: Use, column: Any) -> None:
+    """Refuse groups and persons that are floats: without a row, they could be anything.
+
+    Other types are refused where keys are read.
+
+    Raises
+    ------
+    ParameterTypeError
+        If the column holds floats or decimals.
+    """
+    kind = type_of(column)
+    if kind.floats:
+        raise ParameterTypeError(
+            f"{argument} must be a column of integers, text, booleans, dates or timestamps, got "
+            f"{use.column!r}, which holds {kind.name} (pandas makes floats of integers with gaps: "
+            'astype("Int64"))'
+        )
+
+
+def type_of(column: Any) -> Type:
+    """What a column of any form holds."""
+    try:
+        return _type_of(column)
+    except Exception:  # of a foreign object; its message may hold data
+        return Type("other", "a type that cannot be read")
+
+
+def _type_of(column: Any) -> Type:
+    if isinstance(column, range):
+        return Type("numbers", "integers")
+    dtype = attribute(column, "dtype")
+    if has(dtype, "categories") and has(column, "isna"):  # of pandas
+        return type_of(dtype.categories)._replace(name=f"categories ({dtype})", coded=True)
+    if is_column(column) or has(dtype, "pyarrow_dtype"):
+        return _of_chunk(_arrow.column(column, "column")[0])
+    if dtype is None:
+        return Type("objects", "objects")
+    if has(column, "isna") and attribute(dtype, "type") is str:
+        return Type("text", f"text ({dtype})")
+    kind = attribute(dtype, "kind", "O")
+    if kind in "iuf":
+        return Type("numbers", f"{'floats' if kind == 'f' else 'integers'} ({dtype})", kind == "f")
+    if kind == "O":
+        objects = isinstance(dtype, np.dtype)  # extension types of pandas are no objects
+        return Type("objects" if objects else "other", f"objects ({dtype})")
+    name = described(dtype) if isinstance(dtype, np.dtype) else f"{TYPES[kind][0]} ({dtype})"
+    return Type(HELD.get(kind, "other"), name)
+
+
+def _of_chunk(chunk: _arrow.Column) -> Type:
+    """The same of Arrow data."""
+    if chunk.kind == "dictionary" and chunk.child is not None:
+        return _of_chunk(chunk.child)._replace(name=arrow_type(chunk), coded=True)
+    if chunk.kind in ("integers", "floats"):
+        name = f"{chunk.kind} (of Arrow, {chunk.format!r})"
+        return Type("numbers", name, chunk.kind == "floats")
+    if chunk.kind == "text":
+        return Type("text", arrow_type(chunk))
+    if chunk.format == NULLS:
+        return Type("nulls", "nulls")
+    return Type("booleans" if chunk.format == "b" else "other", arrow_type(chunk))
