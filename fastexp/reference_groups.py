@@ -10,6 +10,9 @@ probability f * exp(...) / sum: the law is exact whatever the bounds are.
 
 A round takes four words: R's lower and upper half, the place in the cell, one that is not
 used. What bounds leave open takes further words, one after the other.
+
+Permute-and-flip is `flip_draw`: every candidate tosses its coin, and one of the successes is
+drawn uniformly, as in a random order each of them is as likely to be the first.
 """
 
 from __future__ import annotations
@@ -18,9 +21,10 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import chain
 
-from .reference import Words, below, draw_below, exp_bounds
+from .reference import Words, accept, below, draw_below, exp_bounds
 
 PRECISION = 60
+FEW = 12  # candidates whose coins are so short that four words hold them and the choice
 Cell = tuple[int, int, int, bool]  # first point, count, bound of the distance, whether loose
 Distance = Callable[[int], int]  # the true distance of a point of a loose cell
 Philox = Callable[[int, int, int], tuple[int, int]]
@@ -73,6 +77,36 @@ def _passes(exponent: Fraction, count: int, rho: int, more: Words) -> bool:
         if rho << 8 >= count * hi:
             return False
         rho, bits = rho << 64 | more(), bits + 64
+
+
+def coin_bits(k: int) -> int:
+    """How many bits each of k coins has at first."""
+    return 16 if k <= FEW else 32
+
+
+def flip_words(k: int) -> int:
+    """How many words a draw from k candidates takes at first: coins, then the choice.
+
+    A multiple of four: as many as that number of draws of grid points take.
+    """
+    return -(-(k * coin_bits(k) + 64) // 256) * 4
+
+
+def flip_draw(distances: Sequence[int], rate: Fraction, first: Sequence[int], more: Words) -> int:
+    """The number of a candidate by permute-and-flip, from its `flip_words` and further ones.
+
+    The coin of candidate i, with the `bits` digits rho of V, is a success if
+    V < exp(-rate * distance), V uniform in [0, 1).
+    """
+    bits = coin_bits(len(distances))
+    successes = []
+    for i, distance in enumerate(distances):
+        word, place = divmod(i * bits, 64)
+        rho = first[word] >> place & (1 << bits) - 1
+        if distance == 0 or accept(rate, Fraction(distance), Fraction(1 << bits), rho, more):
+            successes.append(i)
+    choice = below(len(successes), first[-1], 64)
+    return successes[draw_below(len(successes), more) if choice is None else choice]
 
 
 def later_words(stream: tuple[int, int], draw: int, philox: Philox) -> Words:

@@ -14,24 +14,34 @@ from typing import Any
 import numpy as np
 
 import fastexp as fx
-from fastexp import reference
+from fastexp import reference, reference_groups
 from fastexp._contribution import keep, sample_choice
 from fastexp._group_keys import codes_of, distinct, names_of
 from fastexp._randomness import make_key
 from fastexp._records import intake
 from fastexp._release_key import query_digest
+from fastexp.grouped import counts as count_draws
 from fastexp.grouped import ranks, segments
+from fastexp.grouped.counts import FlipCountDraws
 from fastexp.grouped.prices import PriceDraws
 from fastexp.grouped.ranks import RankDraws
 from fastexp.grouped.segments import Segments, draw_all
 from fastexp.grouped.weights import table
-from fastexp.kernels import segment_prices, segment_ranks, segment_sort
-from fastexp.reference_groups import first_words, group_draw, later_words, upper
+from fastexp.kernels import segment_counts, segment_prices, segment_ranks, segment_sort
+from fastexp.reference_groups import (
+    first_words,
+    flip_draw,
+    flip_words,
+    group_draw,
+    later_words,
+    upper,
+)
 from tests.altered import changed
 from tests.small_words import GivenWords, SortedWords
 
 KEY = (0x1234567890ABCDEF, 0xFEDCBA0987654321)
 SECRET = bytes(range(32))
+FLIP = "permute-and-flip"
 Offsets = Any
 
 
@@ -261,6 +271,102 @@ def counts_and_prices_are_the_twins() -> None:
     assert abs(seen @ np.arange(10) / 30 - likely @ np.arange(10) / likely.sum()) < 1.5
 
 
+def group_sequence(stream: tuple[int, int], draw: int, count: int) -> tuple[list[int], Any]:
+    """The first words of a draw that takes `count` of them, and those after these."""
+    words = reference.substream(stream, 0, count * draw)
+    more = later_words(stream, count // 4 * draw, reference.philox)
+    return [next(words) for _ in range(count)], more
+
+
+def flips_are_the_twins() -> None:
+    """Permute-and-flip of a few candidates and of many, with and without long coins."""
+    rng = np.random.default_rng(8)
+    key = [int(w) for w in np.random.SeedSequence(3).generate_state(2, np.uint64)]
+    for k in (2, 5, 12, 13, 70):
+        mechanism, words = fx.MostCommon(0.7, range(k), mechanism=FLIP), GivenWords(key, 4)
+        labels, offsets = rng.integers(0, k, 40), np.array([0, 8, 8, 10, 40])
+        with changed((FlipCountDraws, "_exactly", never)):
+            found = mechanism.sample(labels, 5, offsets=offsets, rng=3)
+            check_flips(found, labels, offsets, words, k)
+        with changed(*coins_of(2)):  # these are often left open
+            found = mechanism.sample(labels, 5, offsets=offsets, rng=3)
+            check_flips(found, labels, offsets, words, k)
+
+
+def coins_of(bits: int) -> list[tuple[Any, str, Any]]:
+    """All coins with that many bits at first."""
+    return [(where, "coin_bits", lambda _: bits) for where in (count_draws, reference_groups)]
+
+
+def check_flips(found: Any, labels: Any, offsets: Any, words: GivenWords, k: int) -> None:
+    """Each draw is the twin's."""
+    for g, drawn in enumerate(found.tolist()):
+        number = np.bincount(labels[offsets[g] : offsets[g + 1]], minlength=k)
+        distances, count = (number.max() - number).tolist(), flip_words(k)
+        for j, index in enumerate(drawn):
+            own = group_sequence(words.stream(g), j, count)
+            assert index == flip_draw(distances, Fraction(0.7), *own)
+
+
+def kernel_flip(labels: Any, rate: Fraction, words: list[int]) -> int:
+    """What the kernel makes of these words of two candidates."""
+    out, work = np.empty(1, np.int64), np.empty(4, np.int64)
+    args = labels, np.array([0, labels.size]), 2, table(rate, 9), 16, np.array(words, np.uint64)
+    segment_counts.counts_flip(*args, out, work)
+    return int(out[0])
+
+
+def coins_are_left_open_at_their_bounds() -> None:
+    """A digit below the weight's is a success, one above a failure; between is the exact test."""
+    rate, labels, second = Fraction(1, 3), np.array([0, 0, 0, 1]), (1 << 63) + 1
+    weight = upper(rate, 2)
+    digits = weight >> 44
+    for rho, answer in ((0, 1), (digits - 1, 1), (digits, -1), (digits + 1, 0), (65_535, 0)):
+        assert kernel_flip(labels, rate, [rho << 16 | 0xFFFF, 0, 0, second]) == answer
+    words = [digits << 16, 0, 0, second]
+    assert flip_draw([0, 2], rate, words, lambda: 0) == 1
+    assert flip_draw([0, 2], rate, words, lambda: (1 << 64) - 1) == 0
+    assert kernel_flip(labels, rate, [0, 0, 0, 1]) == 0  # a choice among two successes
+    assert kernel_flip(labels, rate, [0, 0, 0, 0]) == -1  # a word that might favour one
+    assert flip_draw([0, 2, 2], rate, [0, 0, 0, 0], lambda: second) == 1
+
+
+def the_flips_twin_has_the_law() -> None:
+    """Four candidates, by its integral."""
+    rng, seen, draws = np.random.default_rng(3), np.zeros(4), 8_000
+    distances = [1, 0, 3, 0]
+
+    def word() -> int:
+        return int(rng.integers(2**64, dtype=np.uint64))
+
+    for _ in range(draws):
+        seen[flip_draw(distances, Fraction(7, 10), [word() for _ in range(4)], word)] += 1
+    weights = [Fraction(float(w)) for w in np.exp(-0.7 * np.array(distances))]
+    expected = np.array([float(p) for p in reference.permute_and_flip_law(weights)]) * draws
+    assert ((seen - expected) ** 2 / expected).sum() < 45  # chi2.isf(1e-9, 3)
+
+
+def keyed_flips_go_on_in_their_stream() -> None:
+    """A keyed release of many candidates: more words of ChaCha20 than one block has."""
+    k, key = 70, restored_key()
+    mechanism = fx.MostCommon(0.01, range(k), mechanism=FLIP)
+    labels = np.array([3, 3, 69, 0, 12, 12])
+    names = hashlib.blake2b(b"b", digest_size=32, person=b"fastexp.name").digest()
+    question = query_digest(mechanism, "rent", "nan=drop").tobytes()
+    records = hashlib.blake2b(np.sort(labels).astype("<i8").tobytes(), digest_size=32).digest()
+    own = hashlib.blake2b(question + names + records, digest_size=32, key=SECRET).digest()
+    number = np.bincount(labels, minlength=k)
+    for bits in (32, 2):
+        with changed(*coins_of(bits)):
+            count = flip_words(k)
+            how = {"by": ["b"] * 6, "groups": ["a", "b"], "key": key, "label": "rent"}
+            found = mechanism.release(labels, **how)[1]
+            stream = (word for block in range(99) for word in chacha_words(own, block))
+            first = [next(stream) for _ in range(count)]
+            distances = (number.max() - number).tolist()
+            assert found == flip_draw(distances, Fraction(0.01), first, stream.__next__)
+
+
 def quarter_round(x: list[int], a: int, b: int, c: int, d: int) -> None:
     """Of ChaCha20 (RFC 8439, 2.1)."""
     for i, j, k, turn in ((a, b, d, 16), (c, d, b, 12), (a, b, d, 8), (c, d, b, 7)):
@@ -386,6 +492,10 @@ CHECKS: list[Callable[[], None]] = [
     ties_at_the_ends_of_a_window_belong_to_it,
     open_draws_are_exact,
     counts_and_prices_are_the_twins,
+    flips_are_the_twins,
+    coins_are_left_open_at_their_bounds,
+    the_flips_twin_has_the_law,
+    keyed_flips_go_on_in_their_stream,
     chunks_do_not_matter,
     the_twin_has_the_law,
     windows_are_those_of_sorted_records,

@@ -44,6 +44,9 @@ def statuses(digest: Any) -> None:
     segment_counts.counts_draw(*args, out, work)
     digest.update(out.tobytes())
     assert (out == segment_draws.OPEN).all()
+    flips = *args[:4], 16, words
+    segment_counts.counts_flip(*flips, out, work)
+    digest.update(out.tobytes())
     store = np.empty(4 + storage(4).size, np.int64)
     bids = np.zeros(1, np.int64), np.array([0, 1]), np.arange(4), np.nan, np.empty(0)
     status = segment_prices.prices_draw(*bids, words[:4], out[:1], store)

@@ -79,6 +79,8 @@ def groups() -> dict[str, object]:
         ("price", fx.Price(1.0, (0, 500), step=1), x),
         ("fine price", fx.Price(1.0, (0, 500)), x),
         ("most common", fx.MostCommon(0.05, list("abc")), labels),
+        ("flips", fx.MostCommon(0.05, list("abc"), mechanism="permute-and-flip"), labels),
+        ("flips of many", fx.MostCommon(0.05, range(40), mechanism="permute-and-flip"), by),
     ):
         how = {"by": by, "groups": range(42)}
         out[f"groups, {name}"] = digest(m.sample(data, 3, rng=1, **how))

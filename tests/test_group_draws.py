@@ -10,7 +10,7 @@ from scipy.stats import chi2
 
 import fastexp as fx
 from fastexp import reference
-from fastexp.grouped.counts import CountDraws
+from fastexp.grouped.counts import ExponentialCountDraws, FlipCountDraws
 from fastexp.grouped.prices import PriceDraws, regular
 from fastexp.grouped.ranks import RankDraws
 from fastexp.grouped.segments import Segments, chunks, draw_all
@@ -152,6 +152,58 @@ class TestRanks:
         assert (by_kernel(mechanism._statistic, values, offsets, words, 2) == whole).all()
 
 
+class TestFlips:
+    """The most common candidate by permute-and-flip, by the public verbs."""
+
+    RNG = np.random.default_rng(9)
+    BY, LABELS = RNG.integers(0, 50, 3_000), RNG.integers(0, 20, 3_000)
+    FLIPS = fx.MostCommon(0.2, range(20), mechanism="permute-and-flip")
+
+    def test_a_group_is_drawn_for_alone(self):
+        """Whatever other groups, chunks, threads and the order of records are."""
+        found = self.FLIPS.sample(self.LABELS, 3, by=self.BY, groups=range(50), rng=1)
+        for g in (0, 7, 49):
+            mine = g == self.BY
+            how = {"groups": [99, g], "rng": 1}
+            alone = self.FLIPS.sample(self.LABELS[mine][::-1], 3, by=self.BY[mine], **how)
+            assert (alone[1] == found[g]).all()
+
+    def test_chunks_and_threads_do_not_matter(self, monkeypatch):
+        how = {"by": self.BY, "groups": range(50), "rng": 1}
+        whole = self.FLIPS.sample(self.LABELS, 3, **how)
+        monkeypatch.setattr("fastexp.grouped.segments.CHUNK", 100)
+        monkeypatch.setattr("fastexp.grouped.segments.FEWEST", 1)
+        assert (self.FLIPS.sample(self.LABELS, 3, **how, threads=3) == whole).all()
+
+    def test_keyed_releases_repeat_and_fresh_ones_do_not(self):
+        key, how = fx.release_key(), {"by": self.BY, "groups": range(50)}
+        keyed = {**how, "key": key, "label": "q"}
+        first = self.FLIPS.release(self.LABELS, **keyed)
+        order = np.random.default_rng(1).permutation(self.BY.size)
+        mixed = {**keyed, "by": self.BY[order]}
+        assert self.FLIPS.release(self.LABELS[order], **mixed, threads=2) == first
+        assert self.FLIPS.release(self.LABELS, **how) != first
+        exponential = fx.MostCommon(0.2, range(20))
+        assert exponential.release(self.LABELS, **keyed) != first
+
+    def test_one_candidate_wins_for_sure_where_it_is_far_ahead(self):
+        flips = fx.MostCommon(1e6, range(3), mechanism="permute-and-flip")
+        by = [g for g in range(200) for _ in range(3)]
+        assert flips.release([0, 1, 1] * 200, by=by, groups=range(200)) == [1] * 200
+
+    def test_memory_is_that_of_a_chunk(self, monkeypatch):
+        """Words of a draw from many candidates are many: few groups go together."""
+        taken = []
+        original = FlipCountDraws.chunk
+        monkeypatch.setattr(
+            FlipCountDraws, "chunk", lambda d, a, b: taken.append(b - a) or original(d, a, b)
+        )
+        flips = fx.MostCommon(1.0, range(2_000), mechanism="permute-and-flip")
+        flips.release(np.arange(2_000), by=np.arange(2_000), groups=range(2_000))
+        assert sum(taken) == 2_000
+        assert max(taken) <= 70
+
+
 class TestChunks:
     def test_every_group_is_in_one_chunk(self):
         rng = np.random.default_rng(6)
@@ -228,10 +280,25 @@ class TestLaws:
         mechanism = fx.MostCommon(epsilon=0.7, candidates=range(5))
         labels = np.array([0, 1, 1, 2, 2, 2, 4])
         rate = mechanism._weighting.rate
-        found = self.drawn(lambda part, words: CountDraws(5, rate, part, words, 1), labels)
+        found = self.drawn(
+            lambda part, words: ExponentialCountDraws(5, rate, part, words, 1), labels
+        )
         counts = np.bincount(found, minlength=5)
         assert chi_square(counts, mechanism.law(labels).probabilities) < 1
         assert chi_square(counts, mechanism.law(labels[1:]).probabilities) > 1
+
+    @pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
+    @pytest.mark.parametrize("k", [5, 12, 13, 40])
+    def test_of_the_most_common_by_permute_and_flip(self, k, neighbors):
+        how = {"epsilon": 1.2, "candidates": range(k), "neighbors": neighbors}
+        mechanism = fx.MostCommon(**how, mechanism="permute-and-flip")
+        labels = np.array([0, 1, 1, 2, 2, 2, 4, k - 1, k - 1])
+        rate = mechanism._weighting.rate
+        found = self.drawn(lambda part, words: FlipCountDraws(k, rate, part, words, 1), labels)
+        counts = np.bincount(found, minlength=k)
+        assert chi_square(counts, mechanism.law(labels).probabilities) < 1
+        assert chi_square(counts, mechanism.law(labels[:-1]).probabilities) > 1
+        assert chi_square(counts, fx.MostCommon(**how).law(labels).probabilities) > 1
 
     @pytest.mark.parametrize(
         "mechanism",

@@ -240,7 +240,11 @@ def selections(random: np.random.Generator) -> None:
     attempt(lambda: exponential.release(random.normal(size=2_000_000), threads=2))
     common = fx.MostCommon(1.0, ["a", "b", "c"])
     x = random.choice(np.array(["a", "b", "c", "d"]), 500)
-    attempt(lambda: common.release(x, by=x, groups=["a", "e"]))
+    flips = fx.MostCommon(1.0, ["a", "b", "c"], mechanism="permute-and-flip")
+    many = fx.MostCommon(1.0, range(40), mechanism="permute-and-flip")
+    for m in (common, flips):
+        attempt(lambda m=m: m.release(x, by=x, groups=["a", "e"]))
+    attempt(lambda: many.sample(np.arange(500) % 37, 3, by=x, groups=["a", "e"], rng=1))
     bits = random.integers(0, 2, 9000).astype(bool)
     response = fx.RandomizedResponse(1.0)
     attempt(lambda: response.release(bits))

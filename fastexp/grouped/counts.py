@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from fractions import Fraction
 
 import numpy as np
 
-from .._typing import IntArray
+from .._typing import AnyArray, IntArray, WordArray
 from ..kernels import segment_counts
 from ..kernels.segment_draws import OPEN, WORDS
-from ..reference_groups import group_draw
+from ..reference_groups import coin_bits, flip_draw, flip_words, group_draw
 from .segments import Draws, Segments, sort_all
 from .weights import table
-from .words import Round, Words
+from .words import More, Words
 
 
 class CountDraws(Draws):
@@ -25,25 +26,59 @@ class CountDraws(Draws):
 
     def chunk(self, first: int, last: int) -> IntArray:
         """Count and draw; the few that are open once more, exactly."""
-        part = self.segments.some(first, last)
+        part, fours = self.segments.some(first, last), self.words // WORDS
         labels = np.ascontiguousarray(part.values)
         if self._words.keyed:
             labels = labels.copy()
             sort_all(labels, part.offsets)
-        drawn = self._words.round(first, last, self._size, labels, part.offsets)
-        out, work = np.empty((last - first) * self._size, np.int64), np.empty(5 * self._k, np.int64)
-        args = labels, part.offsets, self._k, self._table, drawn.first
-        segment_counts.counts_draw(*args, out, work)
+        drawn = self._words.round(first, last, fours * self._size, labels, part.offsets)
+        out = np.empty((last - first) * self._size, np.int64)
+        self._by_kernel(labels, part.offsets, drawn.first, out)
         for i in np.flatnonzero(out == OPEN):
-            g = int(i) // self._size
+            g, j = divmod(int(i), self._size)
             counts = np.bincount(part.some(g, g + 1).values, minlength=self._k)
-            out[i] = self._exactly(counts, drawn, int(i))
+            own = drawn.first[self.words * i : self.words * (i + 1)].tolist()
+            more = drawn.more(g, fours * j)
+            out[i] = self._exactly((counts.max() - counts).tolist(), own, more)
         return out
 
-    def _exactly(self, counts: IntArray, drawn: Round, i: int) -> int:
-        """Draw i of a chunk, which the kernel left open, from the same words."""
-        bounds = (counts.max() - counts).tolist()
-        cells = [(c, 1, bound, False) for c, bound in enumerate(bounds)]
-        words = drawn.first[WORDS * i : WORDS * (i + 1)].tolist()
-        more = drawn.more(*divmod(i, self._size))
-        return group_draw(cells, self._rate, words, more, bounds.__getitem__)
+    @abstractmethod
+    def _by_kernel(
+        self, labels: AnyArray, offsets: IntArray, words: WordArray, out: IntArray
+    ) -> None:
+        """out = draws of these segments, some of them OPEN."""
+
+    @abstractmethod
+    def _exactly(self, distances: list[int], words: list[int], more: More) -> int:
+        """A draw that the kernel left open, from the same words."""
+
+
+class ExponentialCountDraws(CountDraws):
+    """By the exponential mechanism."""
+
+    def _by_kernel(
+        self, labels: AnyArray, offsets: IntArray, words: WordArray, out: IntArray
+    ) -> None:
+        work = np.empty(5 * self._k, np.int64)
+        segment_counts.counts_draw(labels, offsets, self._k, self._table, words, out, work)
+
+    def _exactly(self, distances: list[int], words: list[int], more: More) -> int:
+        cells = [(c, 1, distance, False) for c, distance in enumerate(distances)]
+        return group_draw(cells, self._rate, words, more, distances.__getitem__)
+
+
+class FlipCountDraws(CountDraws):
+    """By permute-and-flip."""
+
+    def __init__(self, k: int, rate: Fraction, segments: Segments, words: Words, size: int) -> None:
+        super().__init__(k, rate, segments, words, size)
+        self.words = flip_words(k)
+
+    def _by_kernel(
+        self, labels: AnyArray, offsets: IntArray, words: WordArray, out: IntArray
+    ) -> None:
+        work, bits = np.empty(2 * self._k, np.int64), coin_bits(self._k)
+        segment_counts.counts_flip(labels, offsets, self._k, self._table, bits, words, out, work)
+
+    def _exactly(self, distances: list[int], words: list[int], more: More) -> int:
+        return flip_draw(distances, self._rate, words, more)

@@ -18,6 +18,7 @@ from .._typing import AnyArray, IntArray
 from ..errors import InvalidRecords
 from ..kernels import histogram, segment_sort
 from ..kernels.heights import FLOAT, SIGNED
+from ..kernels.segment_draws import WORDS
 
 CHUNK = 1 << 16  # records that go together: 512 KiB
 FEWEST = 1 << 14  # records for which a second thread pays
@@ -39,6 +40,7 @@ class Draws(ABC):
     """Draws of one mechanism from segments, whatever goes on between chunks."""
 
     segments: Segments
+    words: int = WORDS  # of a draw at first: a multiple of WORDS
 
     @abstractmethod
     def chunk(self, first: int, last: int) -> IntArray:
@@ -51,7 +53,7 @@ def draw_all(draws: Draws, size: int, threads: int) -> IntArray:
     out = np.empty((offsets.size - 1, size), np.int64)
     if out.size == 0:
         return out
-    edges = chunks(offsets, size)
+    edges = chunks(offsets, draws.words * size)
 
     def part(begin: int, end: int) -> int:
         for first, last in zip(edges[begin:end], edges[begin + 1 : end + 1], strict=True):
@@ -62,13 +64,13 @@ def draw_all(draws: Draws, size: int, threads: int) -> IntArray:
     return out
 
 
-def chunks(offsets: IntArray, size: int) -> IntArray:
+def chunks(offsets: IntArray, words: int) -> IntArray:
     """The first group of each chunk, and the number of groups: at least one group each.
 
-    A chunk has some CHUNK records, groups and draws.
+    A chunk has some CHUNK records and random words, of which each group takes `words`.
     """
     groups = offsets.size - 1
-    work = offsets[1:] - offsets[0] + np.arange(1, groups + 1) * (4 * size)
+    work = offsets[1:] - offsets[0] + np.arange(1, groups + 1) * words
     marks = np.arange(0, int(work[-1]) if groups else 0, CHUNK)
     starts = np.searchsorted(work, marks, "right")
     return np.unique(np.concatenate([starts, [0, groups]])).astype(np.int64)

@@ -2,6 +2,7 @@
 
 A draw takes four words at first (`Round.first`), and the few that need more take them one
 after the other. Simulated and keyed words are those of the group, whoever its neighbours are.
+A draw that needs more words at once takes those of several draws.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from .._group_names import Names
 from .._randomness import os_word, os_words
 from .._release_key import ReleaseKey, group_keys, query_digest, secret_words, segment_digests
 from .._typing import IntArray, WordArray
-from ..errors import FastexpError
 from ..kernels import chacha20
+from ..kernels.chacha20 import BLOCK_WORDS
 from ..kernels.group_words import group_words
 
 WORDS = 4
@@ -99,27 +100,27 @@ class KeyedWords:
         self._names = names.name_words()
 
     def round(self, first: int, last: int, size: int, mapped: IntArray, offsets: IntArray) -> Round:
-        """Words of these records: a release draws once."""
-        if size != 1:
-            raise FastexpError("a release has one draw: please report this")
+        """Words of these records: a release draws once, whatever number of words it takes."""
         digests = segment_digests(mapped, offsets)
         keys = group_keys(self._secret, self._query, self._names[first:last].reshape(-1), digests)
-        words, work = np.empty(8 * (last - first), np.uint64), np.empty(chacha20.WORK, np.uint64)
-        chacha20.chacha_words(keys, 8, words, work)
-        return _Keyed(words.reshape(-1, 8)[:, :WORDS].reshape(-1), keys)
+        count = WORDS * size
+        per = -(-count // BLOCK_WORDS) * BLOCK_WORDS
+        words, work = np.empty(per * (last - first), np.uint64), np.empty(chacha20.WORK, np.uint64)
+        chacha20.chacha_words(keys, per, words, work)
+        return _Keyed(words.reshape(-1, per)[:, :count].reshape(-1), keys, count)
 
 
 class _Keyed:
-    def __init__(self, first: WordArray, keys: WordArray) -> None:
-        self.first, self._keys = first, keys
+    def __init__(self, first: WordArray, keys: WordArray, count: int) -> None:
+        self.first, self._keys, self._count = first, keys, count
 
     def more(self, group: int, draw: int) -> More:  # noqa: ARG002  # a release has one draw
         own = self._keys[4 * group : 4 * group + 4]
 
         def words() -> Iterator[int]:
-            block, skip = 0, WORDS
+            block, skip = divmod(self._count, BLOCK_WORDS)
             while True:
-                out = np.empty(8, np.uint64)
+                out = np.empty(BLOCK_WORDS, np.uint64)
                 chacha20.chacha_from(own, block, out)
                 yield from out.tolist()[skip:]
                 block, skip = block + 1, 0

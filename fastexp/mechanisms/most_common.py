@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from .. import _data, _validate, utilities
+from .. import _data, _permute_flip, _validate, utilities
 from .._question import Question
 from .._release_key import ReleaseKey
 from .._rounding import check_rounding
+from .._rows import Rows
 from .._typing import (
     AnyArray,
     ArrayLike,
@@ -27,21 +28,29 @@ from .._weighting import Weighting
 from ..budget import Budget
 from ..errors import ParameterError, ParameterTypeError
 from ..grouped import verbs
-from ..grouped.counts import CountDraws
+from ..grouped.counts import ExponentialCountDraws, FlipCountDraws
 from ..grouped.labels import check_type, read_labels
 from ..grouped.mechanism import GroupedMechanism, Kind, Reading
 from ..grouped.request import Request
 from ..grouped.segments import Draws, Segments
 from ..grouped.words import Words
-from ..privacy import Guarantee, count_rate, selection_guarantee
+from ..laws.finite import FiniteLaw
+from ..laws.permute_flip import PermuteAndFlipLaw
+from ..privacy import Guarantee, count_rate, pure_guarantee, selection_guarantee
 from ._finite import FiniteMechanism, shown
 
+Selecting: TypeAlias = Literal["exponential", "permute-and-flip"]
+EXPONENTIAL: Selecting = "exponential"
+PERMUTE_AND_FLIP: Selecting = "permute-and-flip"
 ASSUMES = "one person is one record; the candidates were chosen without looking at the data"
 
 
 @dataclass(frozen=True, repr=False)
 class MostCommon(FiniteMechanism, GroupedMechanism):
     """Selects the most common of public candidates: r with probability ∝ exp(ε·count(r)).
+
+    Or by permute-and-flip: candidates in random order, each accepted with
+    exp(ε·(count(r) − the highest count)).
 
     Parameters
     ----------
@@ -53,6 +62,10 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
     neighbors : {"add-remove", "replace"}
         What one person may do: join or leave (weight exp(ε·count): counts are monotonic), or
         change their record (weight exp(ε·count/2), since then they are not).
+    mechanism : {"exponential", "permute-and-flip"}
+        Permute-and-flip has the same ε and an expected loss that is never greater, but its
+        range is not bounded by ε: where several releases are composed under ρ, the exponential
+        mechanism costs less.
     any_epsilon : bool
         Lift the limits on epsilon.
 
@@ -67,13 +80,15 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
     equals 1.0 but not "1", and a misspelt candidate counts nothing, without a word. Where all
     candidates are integers, or all text, an array or column of another type is refused before
     anything is charged; integers may come as floats or decimals.
-    **Privacy**: ε-DP and ε-bounded-range under `neighbors`. **Numerics**: counts are exact
-    integers and the draw is exact.
+    **Privacy**: ε-DP under `neighbors`; by the exponential mechanism ε-bounded-range, so that
+    ρ = ε²/8, by permute-and-flip ρ = ε·tanh(ε/2). **Numerics**: counts are exact integers and
+    the draw is exact.
 
     References
     ----------
     Near and Abuah, "Programming Differential Privacy" (the exponential mechanism notebook);
-    McSherry and Talwar 2007; Durfee and Rogers 2019 (monotone utilities).
+    McSherry and Talwar 2007; Durfee and Rogers 2019 (monotone utilities). McKenna and Sheldon
+    2020 (permute-and-flip).
 
     Examples
     --------
@@ -83,6 +98,9 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
     'red'
     >>> mechanism.law(["red", "red", "blue"]).probabilities.round(4)
     array([0.5065, 0.1863, 0.3072])
+    >>> flips = fx.MostCommon(0.5, ["red", "green", "blue"], mechanism="permute-and-flip")
+    >>> flips.law(["red", "red", "blue"]).probabilities.round(4)
+    array([0.5872, 0.1468, 0.2661])
     """
 
     _over_records: ClassVar[bool] = True
@@ -90,6 +108,7 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
     epsilon: float
     candidates: tuple[Any, ...]
     neighbors: Neighbors = field(default="add-remove", kw_only=True)
+    mechanism: Selecting = field(default=EXPONENTIAL, kw_only=True)
     any_epsilon: bool = field(default=False, kw_only=True, compare=False)
     _weighting: Weighting = field(init=False, compare=False)
 
@@ -101,6 +120,7 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
             candidates: Any,
             *,
             neighbors: Neighbors = "add-remove",
+            mechanism: Selecting = EXPONENTIAL,
             any_epsilon: bool = False,
         ) -> None: ...
 
@@ -111,21 +131,46 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
         put(self, "epsilon", _validate.epsilon(self.epsilon, self.any_epsilon))
         put(self, "candidates", _validate.candidates(self.candidates))
         put(self, "neighbors", _validate.neighbors(self.neighbors))
+        ways = EXPONENTIAL, PERMUTE_AND_FLIP
+        put(self, "mechanism", _validate.choice("mechanism", self.mechanism, ways))
         put(self, "_weighting", Weighting(count_rate(self.epsilon, self.neighbors), None))
 
     def __repr__(self) -> str:
         labels = shown(self.candidates)
-        relation = f"neighbors={self.neighbors!r}" + ", any_epsilon=True" * self.any_epsilon
-        return f"MostCommon(epsilon={self.epsilon!r}, candidates={labels}, {relation})"
+        others = f"neighbors={self.neighbors!r}"
+        if self._flips:
+            others += f", mechanism={self.mechanism!r}"
+        others += ", any_epsilon=True" * self.any_epsilon
+        return f"MostCommon(epsilon={self.epsilon!r}, candidates={labels}, {others})"
+
+    @property
+    def _flips(self) -> bool:
+        return self.mechanism == PERMUTE_AND_FLIP
 
     @property
     def guarantee(self) -> Guarantee:
-        """ε-DP and ε-bounded-range under `neighbors`."""
+        """ε-DP under `neighbors`; by the exponential mechanism ε-bounded-range, too."""
+        if self._flips:
+            return pure_guarantee(self.epsilon, self.neighbors, ASSUMES)
         return selection_guarantee(self.epsilon, self.neighbors, ASSUMES)
 
     def _utilities(self, data: Any, nan: NaN) -> tuple[WordArray, int]:
         counts = utilities.counts(data, self.candidates)
         return _data.utilities(counts, None, nan)
+
+    def _release(self, bits: WordArray, kind: int, threads: int) -> int | IntArray:
+        if not self._flips:
+            return super()._release(bits, kind, threads)
+        return int(_permute_flip.release(Rows(bits, kind, self._weighting), threads)[0])
+
+    def _simulate(self, bits: WordArray, kind: int, *how: Any) -> int | IntArray:
+        if not self._flips:
+            return super()._simulate(bits, kind, *how)
+        return _permute_flip.simulate(bits, kind, self._weighting, *how)
+
+    def _law(self, bits: WordArray, kind: int) -> FiniteLaw:
+        law = PermuteAndFlipLaw if self._flips else FiniteLaw
+        return law(bits, kind, self._weighting, self.epsilon, self.candidates)
 
     def release(
         self,
@@ -315,7 +360,8 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
 
     def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
         """Draws of each segment."""
-        return CountDraws(len(self.candidates), self._weighting.rate, segments, words, size)
+        draws = FlipCountDraws if self._flips else ExponentialCountDraws
+        return draws(len(self.candidates), self._weighting.rate, segments, words, size)
 
     def _answer(self, index: Any, released: bool) -> Any:
         """Numbers to candidates; of samples they stay numbers."""
