@@ -1,19 +1,59 @@
-"""Records to utilities. So far: how often each candidate occurs."""
+"""Records, or counts with labels, to utilities: how often each candidate occurs."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from ._foreign import attribute, has, readable
 from ._typing import IntArray
+from .errors import InvalidRecords
 from .grouped.labels import read_labels
 
+NOT_COUNTS = "counts by label must be integers >= 0 that add up to less than 2**63"
 
-def counts(records: Any, candidates: tuple[Any, ...]) -> IntArray:
-    """How many records equal each candidate, int64 of shape (k,); others count nowhere.
 
-    One record moves one count by one: sensitivity 1, monotonic under add-remove.
+def counts(data: Any, candidates: tuple[Any, ...]) -> IntArray:
+    """How often each candidate occurs, int64 of shape (k,); what is no candidate counts nowhere.
+
+    One record moves one count by one: sensitivity 1, monotonic under add-remove. `data` are
+    records, or counts by label (`has_labels`).
     """
-    number, other = read_labels(records, candidates)
+    if has_labels(data, candidates):
+        return _aligned(data, candidates)
+    number, other = read_labels(data, candidates)
     return np.bincount(number[~other], minlength=len(candidates)).astype(np.int64)
+
+
+def has_labels(data: Any, candidates: tuple[Any, ...]) -> bool:
+    """Whether these are counts by label, told by type alone; if not, they are records.
+
+    A mapping is never a sequence of records. A series of pandas may be one, whatever its index
+    is; only where all candidates are text, its values integers and its index is not, its
+    values cannot be candidates.
+    """
+    readable(data, "records")
+    if isinstance(data, (Mapping, list, tuple, np.ndarray)):
+        return isinstance(data, Mapping)
+    if not has(data, "isna", "items", "index") or {type(c) for c in candidates} != {str}:
+        return False
+    kinds = [attribute(attribute(x, "dtype"), "kind") for x in (data, attribute(data, "index"))]
+    return kinds[0] in ("i", "u") and kinds[1] not in ("i", "u", None)
+
+
+def _aligned(data: Any, candidates: tuple[Any, ...]) -> IntArray:
+    """Counts in the candidates' order: 0 where a label is missing; of one that is twice, both."""
+    number, out = {c: i for i, c in enumerate(candidates)}, [0] * len(candidates)
+    try:
+        for label, count in data.items():
+            if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
+                out[0] = 1 << 63
+            elif label in number:
+                out[number[label]] += int(count)
+    except Exception:  # of a foreign object; its message may hold data
+        out[0] = 1 << 63
+    if sum(out) >= 1 << 63:
+        raise InvalidRecords(NOT_COUNTS)
+    return np.array(out, np.int64)

@@ -80,6 +80,11 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
     equals 1.0 but not "1", and a misspelt candidate counts nothing, without a word. Where all
     candidates are integers, or all text, an array or column of another type is refused before
     anything is charged; integers may come as floats or decimals.
+    **Counts with labels** instead of records: a mapping {label: count}, or, where all
+    candidates are text, a series of integers with an index of labels, as `value_counts()` of
+    pandas gives it. They are brought into the candidates' order: a label that is missing
+    counts 0, one that is no candidate nothing. A series of integers for candidates that are
+    not text is one of records, whatever its index: write `.to_dict()`.
     **Privacy**: ε-DP under `neighbors`; by the exponential mechanism ε-bounded-range, so that
     ρ = ε²/8, by permute-and-flip ρ = ε·tanh(ε/2). **Numerics**: counts are exact integers and
     the draw is exact.
@@ -195,9 +200,9 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
         Parameters
         ----------
         data : array_like
-            Records: one label a person, a sequence, array or column.
+            Records: one label a person, a sequence, array or column; or counts with labels.
         by, groups, offsets, person, max_groups, max_rows, disjoint, membership, key, label
-            Answers by group, as of `Median.release`.
+            Answers by group, as of `Median.release`; of records only.
         budget : Budget, optional
             Is charged `total` of the call before the records are looked at, and never refunded.
         threads : int
@@ -241,7 +246,8 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
         check_rounding()
         request = Request(by, groups, offsets, person, max_groups, max_rows)
         _validate.choice("nan", nan, ("raise", "lowest"))
-        check_type(data, self.candidates)
+        if not self._has_labels(data, request, key):
+            check_type(data, self.candidates)
         if request.given(data) or request.claimed() or key is not None:
             how = key, label, budget, threads, "drop", disjoint, membership
             return verbs.release(self, data, request, *how)
@@ -254,6 +260,16 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
             disjoint=disjoint,
             membership=membership,
         )
+
+    def _has_labels(self, data: Any, request: Request, key: Any = None) -> bool:
+        """Whether the data are counts with labels, which are of one data set and no person's."""
+        labelled = utilities.has_labels(data, self.candidates)
+        if labelled and (request.given(()) or request.claimed() or key is not None):
+            raise ParameterError(
+                "by, groups, offsets, person, max_groups, max_rows and key go with records, got "
+                "counts with labels"
+            )
+        return labelled
 
     def _question(self, _rows: Any, disjoint: bool, membership: Membership, _nan: Any) -> Question:
         """The question that it is with a key, too."""
@@ -283,7 +299,7 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
         Parameters
         ----------
         data : array_like
-            Records, as in `release`.
+            Records or counts with labels, as in `release`.
         size : int, optional
             How many draws of each group; None: one.
         by, groups, offsets, person, max_groups, max_rows
@@ -303,6 +319,7 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
         """
         check_rounding()
         request = Request(by, groups, offsets, person, max_groups, max_rows)
+        self._has_labels(data, request)
         if request.given(data):
             verbs.only_enveloped(method, streams)
             return verbs.sample(self, data, request, size, rng, threads, "drop")
