@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import duckdb
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import fastexp as fx
 from fastexp import _key_columns, _number_columns
+from fastexp.query.engines import attached
+from fastexp.query.engines.attached import AttachedFrame, source_of
 from fastexp.query.engines.duckdb import DAYS, MOMENTS, DuckDBFrame
 from fastexp.query.engines.frame import Column, Use
 
@@ -120,7 +123,7 @@ class TestAnswers:
     @pytest.mark.parametrize("sign", [-1, 1])
     def test_moments_that_no_table_holds_are_refused(self, con, unit, sign):
         kind = "dates" if unit == "D" else "timestamps"
-        with pytest.raises(fx.ParameterError, match=r"^groups must be dates .* DuckDB can hold"):
+        with pytest.raises(fx.ParameterError, match=r"^groups must be .* can hold"):
             finished(con, Column("x", kind, moments(sign * (2**63 - 1), unit=unit)))
 
     def test_names_that_are_one_to_duckdb_are_refused(self, con):
@@ -144,3 +147,72 @@ class TestAnswers:
     def test_of_no_groups(self, con):
         found = finished(con, Column("g", "text", []), Column("x", "dates", moments(unit="D")))
         assert (found.fetchall(), found.types) == ([], ["VARCHAR", "DATE"])
+
+
+class TestAttached:
+    """The frame of `Query.attach`: rows of any engine, answers as a table of a connection."""
+
+    ROWS = DuckDBFrame(duckdb.sql("SELECT 1 AS x"))
+    COLUMN = Column("x", "integers", np.array([7, 8]))
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_a_table_of_any_name(self, con, name):
+        frame = AttachedFrame(con, name, self.ROWS)
+        found = frame.finished([self.COLUMN, Column(name, "text", ["a", "b"])])
+        assert found.columns == ["x", name]
+        assert found.fetchall() == [(7, "a"), (8, "b")]
+        assert con.execute(f"FROM {quoted(name)}").fetchall() == found.fetchall()
+        assert con.execute("SELECT table_name, temporary FROM duckdb_tables()").fetchall() == [
+            (name, True)
+        ]
+        assert source_of(con, name).names() == ["x", name]
+
+    @pytest.mark.parametrize(
+        "setting", ["python_enable_replacements", "enable_external_access", "lock_configuration"]
+    )
+    def test_of_a_connection_that_is_locked_down(self, con, setting):
+        con.execute(f"SET {setting}={setting == 'lock_configuration'}")
+        AttachedFrame(con, "answers", self.ROWS).finished([self.COLUMN])
+        assert con.execute("FROM answers").fetchall() == [(7,), (8,)]
+
+    def test_of_a_database_that_is_read_only(self, tmp_path):
+        duckdb.connect(tmp_path / "data.db").close()
+        with duckdb.connect(tmp_path / "data.db", read_only=True) as con:
+            AttachedFrame(con, "answers", self.ROWS).finished([self.COLUMN])
+            assert con.execute("FROM answers").fetchall() == [(7,), (8,)]
+
+    @pytest.mark.parametrize(
+        "there", ["CREATE TABLE", "CREATE TEMP TABLE", "CREATE VIEW", "CREATE TABLE other."]
+    )
+    def test_nothing_is_overwritten_or_hidden(self, con, there):
+        con.execute(f"CREATE SCHEMA other; {there} {'' if '.' in there else ' '}mine AS SELECT 1")
+        for name in ("mine", "MINE", "duckdb_tables"):
+            with pytest.raises(fx.ParameterError, match=r"^name must not be that of a table"):
+                AttachedFrame(con, name, self.ROWS)
+
+    @pytest.mark.parametrize("name", ["", "\ud800", 3, None])
+    def test_what_is_no_name(self, con, name):
+        with pytest.raises((fx.ParameterError, fx.ParameterTypeError), match=r"^name must be a"):
+            AttachedFrame(con, name, self.ROWS)
+
+    def test_sources(self, con):
+        mine = pa.table({"x": [6]})
+        con.execute("CREATE TABLE t AS SELECT 1 AS x; CREATE VIEW v AS SELECT 2 AS x")
+        con.execute("CREATE TABLE two AS SELECT 3 AS x; CREATE TEMP TABLE two AS SELECT 4 AS x")
+        con.register("registered", pa.table({"x": [5]}))
+        sources = ["t", "V", "two", "registered", mine, con.table("t")]
+        for source, x in zip(sources, [1, 2, 4, 5, 6, 1], strict=True):
+            (part,) = source_of(con, source).parts(uses("x"), [], None)
+            assert _number_columns.read(part[0], "x").values.tolist() == [x]
+
+    def test_no_source_is_a_variable_or_a_table_of_another_schema(self, con, monkeypatch):
+        mine = pa.table({"x": [6]})  # noqa: F841
+        con.execute("CREATE SCHEMA other; CREATE TABLE other.t AS SELECT 1 AS x")
+        for name in ("mine", "t", "other.t"):
+            monkeypatch.setattr(attached, "frame_of", lambda path, **_: path)
+            assert source_of(con, name) == name
+
+    def test_what_is_no_connection(self):
+        for make in (lambda: AttachedFrame(3, "x", self.ROWS), lambda: source_of(duckdb, "x")):
+            with pytest.raises(fx.ParameterTypeError, match=r"^con must be a connection of DuckDB"):
+                make()

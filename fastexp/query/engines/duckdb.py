@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from typing import Any, Final, cast
+from typing import Any, cast
 
 import numpy as np
 from duckdb import (
@@ -19,9 +19,9 @@ from duckdb import (
 
 from ... import _arrow
 from ..._group_names import Names
-from ..._typing import AnyArray
 from ...errors import ParameterError, ParameterTypeError
 from .frame import Column, Use
+from .limits import check_case, check_dates, within
 
 MISREAD = {  # as Arrow they look like something else: text; integers of 128 bits with a sign
     "uuid": "VARCHAR",
@@ -43,7 +43,7 @@ class DuckDBFrame:
         Its connection keeps its settings, and must have no open result.
     """
 
-    spills: Final = True
+    spills = True
 
     def __init__(self, relation: DuckDBPyRelation) -> None:
         self._relation = relation
@@ -104,17 +104,15 @@ def one_row(source: Any) -> DuckDBPyRelation:
 
 def check_table(names: Sequence[str], groups: Sequence[Column]) -> None:
     """Refuse names and groups of answers that a table of DuckDB cannot have."""
-    seen: dict[str, str] = {}
-    for name in names:
-        other = seen.setdefault(name.lower(), name)
-        if other != name:
-            raise ParameterError(
-                "columns of the answers must differ by more than upper and lower case for DuckDB, "
-                f"got {other!r} and {name!r}"
-            )
+    check_case(names, "DuckDB")
+    check_dates(groups, -DAYS, DAYS)
     for column in groups:
-        if column.kind in ("dates", "timestamps"):
-            _check_moments(np.asarray(column.values))
+        if column.kind == "timestamps":
+            most = MOMENTS // MICROSECONDS[_unit(column)]
+            if not within(column, -most, most):
+                raise ParameterError(
+                    f"groups must be timestamps that DuckDB can hold, got others in {column.name!r}"
+                )
 
 
 def table_of(row: DuckDBPyRelation, columns: Sequence[Column]) -> DuckDBPyRelation:
@@ -159,7 +157,7 @@ def _typed(name: str, column: Column) -> Expression:
     if column.kind == "dates":
         return ConstantExpression("1970-01-01").cast("DATE") + value.cast("INTEGER")
     if column.kind == "timestamps":
-        unit = _unit(np.asarray(column.values))
+        unit = _unit(column)
         since = FunctionExpression(
             "make_timestamp_ns" if unit == "ns" else "make_timestamp",
             value * ConstantExpression(MICROSECONDS[unit]),
@@ -168,18 +166,8 @@ def _typed(name: str, column: Column) -> Expression:
     return value
 
 
-def _check_moments(values: AnyArray) -> None:
-    unit = _unit(values)
-    most = DAYS if unit == "D" else MOMENTS // MICROSECONDS[unit]
-    whole = values.astype(np.int64)
-    if bool(((whole > most) | (whole < -most)).any()):
-        raise ParameterError(
-            "groups must be dates and timestamps that DuckDB can hold, got one beyond them"
-        )
-
-
-def _unit(values: AnyArray) -> str:
-    return np.datetime_data(values.dtype)[0]
+def _unit(column: Column) -> str:
+    return np.datetime_data(np.asarray(column.values).dtype)[0]
 
 
 def _item(text: str) -> str:

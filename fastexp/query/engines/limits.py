@@ -1,4 +1,4 @@
-"""Dates that an engine can hold: a public list may name any day of 64 bits."""
+"""Dates and names that an engine can hold: a public list may have any day of 64 bits."""
 
 from __future__ import annotations
 
@@ -34,3 +34,15 @@ def within(column: Column, first: int, last: int) -> bool:
     """Whether dates or timestamps lie in a range of their numbers."""
     numbers = np.asarray(column.values).astype(np.int64)
     return bool(((numbers >= first) & (numbers <= last)).all())
+
+
+def check_case(names: Sequence[str], engine: str) -> None:
+    """Refuse names of columns that are one name to an engine."""
+    seen: dict[str, str] = {}
+    for name in names:
+        other = seen.setdefault(name.casefold(), name)
+        if other != name:
+            raise ParameterError(
+                "columns of the answers must differ by more than upper and lower case for "
+                f"{engine}, got {other!r} and {name!r}"
+            )

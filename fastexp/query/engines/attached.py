@@ -1,0 +1,97 @@
+"""Answers as a table of a DuckDB connection, of rows in any engine."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from typing import Any
+
+from duckdb import DuckDBPyConnection, DuckDBPyRelation
+
+from ... import _validate
+from ...errors import ParameterError, ParameterTypeError
+from .duckdb import DuckDBFrame, check_table, one_row, quoted, table_of
+from .find import frame_of
+from .frame import Column, Frame
+
+NAMED = """
+SELECT database_name, schema_name, table_name
+FROM (
+    SELECT database_name, schema_name, table_name FROM duckdb_tables()
+    UNION ALL
+    SELECT database_name, schema_name, view_name FROM duckdb_views()
+)
+WHERE lower(table_name) = lower(?)
+"""
+
+
+class AttachedFrame:
+    """A `Frame` of the rows of another; the answers become a temporary table.
+
+    Parameters
+    ----------
+    con : duckdb.DuckDBPyConnection
+    name : str
+        Of the table, whatever is in it. Nothing of the connection may have it, in any schema:
+        a temporary table would hide it.
+    rows : Frame
+
+    Raises
+    ------
+    ParameterError, ParameterTypeError
+        If there is something of that name, or these are no connection and no name.
+    """
+
+    def __init__(self, con: DuckDBPyConnection, name: str, rows: Frame) -> None:
+        _check_connection(con)
+        if not isinstance(name, str):
+            raise ParameterTypeError(f"name must be a table's name, got {type(name).__name__}")
+        if not name or not _validate.is_utf8(name):
+            raise ParameterError(
+                f"name must be a table's name: not empty, and without lone surrogates, got {name!r}"
+            )
+        if _named(con, name):
+            raise ParameterError(
+                f"name must not be that of a table or view of the connection, got {name!r}"
+            )
+        self.spills = rows.spills
+        self.names, self.empty, self.parts = rows.names, rows.empty, rows.parts
+        self._con, self._name = con, name
+
+    def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
+        check_table(names, groups)
+
+    def finished(self, columns: Sequence[Column]) -> DuckDBPyRelation:
+        """The table, which is there until the connection closes or drops it."""
+        table, answers = f"temp.main.{quoted(self._name)}", f"unread_{secrets.token_hex(16)}"
+        finished = table_of(one_row(self._con), columns)
+        finished.query(answers, f"CREATE TEMP TABLE {table} AS FROM {answers}")
+        return self._con.sql(f"FROM {table}")
+
+
+def source_of(con: DuckDBPyConnection, source: Any, memory: Any = None, temp: Any = None) -> Frame:
+    """The rows of a table or view that a connection finds by its name, or of any frame.
+
+    A text that names neither a temporary table or view nor one of the current schema is a path.
+    """
+    _check_connection(con)
+    if isinstance(source, str):
+        current = con.sql("SELECT current_database(), current_schema()").fetchall()[0]
+        places = {place[:2]: place for place in _named(con, source)}
+        for schema in (("temp", "main"), current):
+            if schema in places:
+                return DuckDBFrame(con.sql("FROM " + ".".join(map(quoted, places[schema]))))
+    return frame_of(source, memory=memory, temp=temp)
+
+
+def _named(con: DuckDBPyConnection, name: str) -> list[tuple[str, str, str]]:
+    """(database, schema, name) of all tables and views of a name."""
+    found: list[tuple[str, str, str]] = con.sql(NAMED, params=[name]).fetchall()
+    return found
+
+
+def _check_connection(con: Any) -> None:
+    if not isinstance(con, DuckDBPyConnection):
+        raise ParameterTypeError(
+            f"con must be a connection of DuckDB, got an object of type {type(con).__name__}"
+        )

@@ -1,0 +1,78 @@
+"""Frames of Dask: rows of listed groups are brought here, once.
+
+Workers only leave rows out. Answers are drawn in this process, so that a task that runs twice
+draws nothing, and no graph holds what an answer is drawn with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import dask
+import dask.dataframe as dd
+import pandas as pd
+
+from ..._group_keys import codes_of
+from ..._group_names import Names
+from ...errors import ParameterError
+from .frame import Column, Use
+from .pandas import PandasFrame, answers_of, columns_of
+
+
+class DaskFrame:
+    """A `Frame` of a DataFrame; it is computed where `parts` are asked for, once."""
+
+    spills = False
+
+    def __init__(self, frame: dd.DataFrame) -> None:
+        self._frame, self._types = frame, PandasFrame(frame._meta)
+
+    def names(self) -> list[str]:
+        return self._types.names()
+
+    def empty(self, uses: Sequence[Use]) -> list[pd.Series]:
+        for use in uses:
+            column = self._frame[use.column]
+            if isinstance(column.dtype, pd.CategoricalDtype) and not column.cat.known:
+                raise ParameterError(
+                    f"{use.column!r} must have known categories: .cat.as_known() finds them"
+                )
+        return columns_of(_plain(self._frame._meta), uses)
+
+    def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
+        self._types.check_answers(names, groups)
+
+    def parts(
+        self, uses: Sequence[Use], by: Sequence[int], groups: Names | None
+    ) -> Iterator[list[pd.Series]]:
+        chosen = self._frame[list(dict.fromkeys(use.column for use in uses))]
+        keys = [uses[i].column for i in by]
+        rows = chosen.map_partitions(_listed, keys, groups, meta=_plain(chosen._meta))
+        yield columns_of(rows.compute(), uses)
+
+    def finished(self, columns: Sequence[Column]) -> dd.DataFrame:
+        """Also in one partition, so that they keep their order."""
+        answers = answers_of(columns)
+        with dask.config.set({"dataframe.convert-string": False}):  # it makes text of objects
+            found: dd.DataFrame = dd.from_pandas(answers, npartitions=1, sort=False)  # type: ignore[no-untyped-call]
+        return found
+
+
+def _listed(part: pd.DataFrame, by: list[str], groups: Names | None) -> pd.DataFrame:
+    """The rows of listed groups."""
+    rows = _plain(part)
+    if groups is None:
+        return rows
+    keys: Any = [rows[name] for name in by]
+    return rows[codes_of(keys if len(keys) > 1 else keys[0], groups) >= 0]
+
+
+def _plain(part: pd.DataFrame) -> pd.DataFrame:
+    """Without categories, whose numbers differ between partitions."""
+    kinds = {}
+    for name, kind in part.dtypes.items():
+        if isinstance(kind, pd.CategoricalDtype):
+            held = kind.categories.dtype
+            kinds[name] = "Int64" if pd.api.types.is_integer_dtype(held) else held
+    return part.astype(kinds) if kinds else part
