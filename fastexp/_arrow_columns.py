@@ -18,13 +18,20 @@ from ._arrow_tree import Field, Part
 from ._typing import AnyArray
 from .errors import ParameterTypeError
 
-Kind = Literal["integers", "floats", "text", "list", "dictionary", "other"]
+Kind = Literal[
+    "integers", "floats", "booleans", "dates", "timestamps", "text", "list", "dictionary", "other"
+]
 INTEGERS: dict[str, type[np.generic]] = {
     "c": np.int8, "C": np.uint8, "s": np.int16, "S": np.uint16,
     "i": np.int32, "I": np.uint32, "l": np.int64, "L": np.uint64,
 }  # fmt: skip
 FLOATS: dict[str, type[np.generic]] = {"e": np.float16, "f": np.float32, "g": np.float64}
+DATES: dict[str, type[np.generic]] = {"tdD": np.int32, "tdm": np.int64}
+TIMESTAMPS: dict[str, type[np.generic]] = dict.fromkeys(("tss:", "tsm:", "tsu:", "tsn:"), np.int64)
 NUMBERS: dict[str, type[np.generic]] = {**INTEGERS, **FLOATS}
+BITS = "b"  # the format of booleans
+FIXED_WIDTH: dict[str, type[np.generic]] = {**NUMBERS, **DATES, **TIMESTAMPS, BITS: np.bool_}
+PLAIN = "integers", "floats", "booleans", "dates", "timestamps"
 TEXTS: dict[str, type[np.generic]] = {"u": np.int32, "U": np.int64, "vu": np.int64}
 LISTS: dict[str, type[np.generic]] = {"+l": np.int32, "+L": np.int64}
 VIEWS: dict[str, type[np.generic]] = {"+vl": np.int32, "+vL": np.int64}
@@ -41,6 +48,8 @@ class Column:
 
     * integers, floats: `values`, native (int8 to uint64, float16 to float64); of decimals the
       nearest float64.
+    * booleans: `values` of bool. dates: days or milliseconds, timestamps without a zone: ticks
+      since 1970, `values` of int32 or int64, as `format` tells.
     * text: row i is the bytes `values[offsets[i] : offsets[i + 1]]`; UTF-8 is not checked.
     * list: row i is the rows `offsets[i]` to `offsets[i + 1]` of `child`; `offsets` begin at 0
       and end at the length of `child`.
@@ -78,8 +87,8 @@ def empty(field: Field) -> Column:
     kind, form = kind_of(field), field.format
     if kind == "other":
         return _other(field, 0)
-    if kind in ("integers", "floats"):
-        return Column(kind, 0, form, np.zeros(0, NUMBERS.get(form, np.float64)))
+    if kind in PLAIN:
+        return Column(kind, 0, form, np.zeros(0, FIXED_WIDTH.get(form, np.float64)))
     if kind == "text":
         return Column(kind, 0, form, np.zeros(0, np.uint8), np.zeros(1, TEXTS[form]))
     if kind == "list":
@@ -109,7 +118,9 @@ def read(field: Field, part: Part, first: int, count: int) -> Column:
         return Column(
             kind, count, form, _arrow_decimals.doubles(form, part, first, count), None, valid
         )
-    values = part.buffer(1, NUMBERS[form], part.offset + first, count)
+    if field.dictionary is None and form == BITS:
+        return Column(kind, count, form, _bits(part, 1, first, count), None, valid)
+    values = part.buffer(1, FIXED_WIDTH[form], part.offset + first, count)
     if field.dictionary is None:
         return Column(kind, count, form, values, None, valid)
     words = part.dictionary()
@@ -125,10 +136,15 @@ def nulls(part: Part, first: int, count: int) -> AnyArray | None:
         if part.nulls > 0:
             malformed(part.owner.argument, "nulls without a bitmap")
         return None
-    byte, bit = divmod(part.offset + first, 8)
-    packed = part.buffer(0, np.uint8, byte, (bit + count + 7) // 8)
-    known = np.unpackbits(packed, count=bit + count, bitorder="little")[bit:].view(np.bool_)
+    known = _bits(part, 0, first, count)
     return None if known.all() else known
+
+
+def _bits(part: Part, buffer: int, first: int, count: int) -> AnyArray:
+    """A bit a row of a buffer, as booleans."""
+    byte, bit = divmod(part.offset + first, 8)
+    packed = part.buffer(buffer, np.uint8, byte, (bit + count + 7) // 8)
+    return np.unpackbits(packed, count=bit + count, bitorder="little")[bit:].view(np.bool_)
 
 
 def kind_of(field: Field) -> Kind:
@@ -140,6 +156,10 @@ def kind_of(field: Field) -> Kind:
         return "dictionary" if form in INTEGERS and _flat(field.dictionary) else "other"
     if form in NUMBERS or _arrow_decimals.known(form):
         return "integers" if form in INTEGERS else "floats"
+    if form in DATES or form in TIMESTAMPS:
+        return "dates" if form in DATES else "timestamps"
+    if form == BITS:
+        return "booleans"
     if form in VIEWS:  # they are copied, and only numbers are worth it
         return "list" if plain(field.children[0]) in NUMBERS else "other"
     return "text" if form in TEXTS else "list" if _is_list(field) else "other"
@@ -152,7 +172,7 @@ def _is_list(field: Field) -> bool:
 
 def _flat(field: Field) -> bool:
     form = plain(field)
-    return form in NUMBERS or form in TEXTS
+    return form in FIXED_WIDTH or form in TEXTS
 
 
 def _other(field: Field, length: int) -> Column:

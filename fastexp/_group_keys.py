@@ -1,49 +1,66 @@
 r"""Keys of groups: the public list, which of its names a row has, and the keys that occur.
 
-A key is an integer within int64 or a text. Integers of all dtypes are one kind of keys, and so
-are all texts; 1 and "1" are two keys. Texts are equal if their code points are: different
-normal forms of one word are different keys. The empty text is a key. NumPy's arrays of texts
-of fixed width cannot hold the character 0 at the end of a text: there, "a\0" is "a" already.
+A key is of one of five kinds (see `_key_rows.py`), or a tuple of such keys, of several columns.
+Integers of all dtypes are one kind of keys, so are all texts, and timestamps of all units: these
+are equal if they are the same instant. 1, "1" and True are three keys. Texts are equal if their
+code points are: different normal forms of one word are different keys. The empty text is a key.
+NumPy's arrays of texts of fixed width cannot hold the character 0 at the end of a text: there,
+"a\0" is "a" already.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import numpy as np
 
-from ._group_names import Names
-from ._key_columns import KEYS, Integers, Rows, is_text, read
-from ._key_values import by_sorting, listed, present
+from . import _arrow
+from ._foreign import has, readable
+from ._group_names import Names, TupleNames
+from ._key_columns import read
+from ._key_names import KeyNames
+from ._key_objects import not_keys
+from ._key_rows import Integers, Kind, Rows, Unit, finest, in_unit, kind_of, unit_of
+from ._key_values import BEYOND, by_sorting, listed, present
 from ._scan import in_parts
 from ._typing import IntArray
-from .errors import ParameterError, ParameterTypeError
+from .errors import FastexpError, InvalidRecords, ParameterError, ParameterTypeError
 
 LEAST = 1 << 16  # rows of a thread: fewer are not worth one
 
-__all__ = ["Names", "codes_of", "distinct", "names_of"]
+__all__ = [
+    "Names",
+    "codes_of",
+    "columns_of",
+    "distinct",
+    "names_of",
+    "names_of_columns",
+    "names_of_tuples",
+    "numbered",
+]
 
 
-def names_of(groups: Any, argument: str = "groups") -> Names:
-    """Read a public list of groups.
+def names_of(groups: Any, argument: str = "groups") -> KeyNames:
+    """Read a public list of groups of one column.
 
     Parameters
     ----------
     groups
-        Distinct integers within int64, or distinct texts: a list, tuple, range, array, series,
+        Distinct keys of one kind, integers within int64: a list, tuple, range, array, series,
         index, categorical or Arrow array.
     argument
         What messages call it.
 
     Returns
     -------
-    Names
+    KeyNames
         The groups in the order of the list.
 
     Raises
     ------
     ParameterTypeError
-        If it is no list, or holds anything but integers only or texts only.
+        If it is no list, or holds anything but keys of one kind.
     ParameterError
         If a group is missing, named twice, beyond int64 or no text in UTF-8.
 
@@ -56,19 +73,103 @@ def names_of(groups: Any, argument: str = "groups") -> Names:
         ...
     fastexp.errors.ParameterError: groups must not name a group twice, got 3 again
     """
-    chunks = read(groups, argument)
-    found = [listed(rows, argument) for rows in chunks]
-    if _text(chunks, argument):
-        texts = tuple(text for part in found for text in part)
-        if len(set(texts)) < len(texts):
-            _twice(texts, argument)
-        return Names(None, texts)
-    integers = np.concatenate([np.asarray(part, np.int64) for part in found])
-    rising = bool((integers[1:] > integers[:-1]).all())  # as lists often are
-    ordered = integers if rising else np.sort(integers)
+    names = _listed(groups, argument)
+    if names.kind == "text":
+        if len(set(names.texts)) < names.size:
+            _twice(names.labels(), argument)
+        return names
+    numbers = names.numbers
+    rising = bool((numbers[1:] > numbers[:-1]).all())  # as lists often are
+    ordered = numbers if rising else np.sort(numbers)
     if not rising and bool((ordered[1:] == ordered[:-1]).any()):
-        _twice(tuple(integers.tolist()), argument)
-    return Names(integers)
+        _twice(names.labels(), argument)
+    return names
+
+
+def names_of_columns(columns: Sequence[Any], argument: str = "groups") -> Names:
+    """Read a public list of groups of one column or several: group i is the i-th row.
+
+    Parameters
+    ----------
+    columns
+        At least one column of equal lengths, each as `names_of` takes it; keys of a column
+        need not be distinct where there are several.
+    argument
+        What messages call the list.
+
+    Returns
+    -------
+    Names
+
+    Raises
+    ------
+    ParameterTypeError, ParameterError
+        As of `names_of`, and if columns differ in length.
+
+    Examples
+    --------
+    >>> names_of_columns([["Rome", "Oslo", "Rome"], [2020, 2020, 2021]]).labels()
+    [('Rome', 2020), ('Oslo', 2020), ('Rome', 2021)]
+    """
+    if len(columns) == 1:
+        return names_of(columns[0], argument)
+    lists = [_listed(column, argument) for column in columns]
+    if len({names.size for names in lists}) > 1:
+        raise ParameterError(f"{argument} must have columns of one length")
+    names = TupleNames(*zip(*map(_numbered_names, lists), strict=True))
+    again = names.twice()
+    if again is not None:
+        raise ParameterError(_again(names.labels()[again], argument))
+    return names
+
+
+def names_of_tuples(groups: Any, width: int, argument: str = "groups") -> Names:
+    """Read a public list of groups of several columns.
+
+    Parameters
+    ----------
+    groups
+        A sequence of distinct tuples of `width` keys, each position of one kind.
+    width
+        How many columns there are: two or more.
+    argument
+        What messages call it.
+
+    Returns
+    -------
+    Names
+
+    Raises
+    ------
+    ParameterTypeError, ParameterError
+        As of `names_of`, and if it is no sequence of tuples of this width.
+    """
+    wanted = f"{argument} must be a sequence of tuples of {width} keys, one of each column"
+    if not isinstance(groups, (list, tuple)):
+        raise ParameterTypeError(f"{wanted}, got an object of type {type(groups).__name__}")
+    odd = next((kind for kind in set(map(type, groups)) if not issubclass(kind, tuple)), None)
+    if odd is not None:
+        raise ParameterTypeError(f"{wanted}, got an entry of type {odd.__name__}")
+    lengths = set(map(len, groups)) - {width}
+    if lengths:
+        raise ParameterError(f"{wanted}, got one of {min(lengths)}")
+    columns = [[row[i] for row in groups] for i in range(width)]
+    return names_of_columns(columns, argument)
+
+
+def columns_of(keys: Any, argument: str) -> list[Any]:
+    """The columns of keys that there are: one, or those in a list or tuple of columns.
+
+    Raises
+    ------
+    ParameterTypeError
+        If a list holds columns and something else.
+    """
+    if not (isinstance(keys, (list, tuple)) and len(keys) and _is_column(keys[0])):
+        return [keys]
+    if not all(map(_is_column, keys)):
+        raise ParameterTypeError(f"{argument} must be a column of keys, or a list of columns only")
+    return list(keys)
 
 
 def codes_of(keys: Any, names: Names, argument: str = "by", threads: int = 1) -> IntArray:
@@ -77,7 +178,8 @@ def codes_of(keys: Any, names: Names, argument: str = "by", threads: int = 1) ->
     Parameters
     ----------
     keys
-        One column of n keys, of the kind that the list has, in any form; they are private.
+        One column of n keys, of the kind that the list has, in any form; for a list of several
+        columns a list of so many. They are private.
     names
         The list.
     argument
@@ -88,33 +190,45 @@ def codes_of(keys: Any, names: Names, argument: str = "by", threads: int = 1) ->
     Returns
     -------
     ndarray of int64, shape (n,)
-        Places from 0 on; -1 for a key that is missing, not listed or beyond int64.
+        Places from 0 on; -1 for a key that is missing (in any column), not listed or beyond
+        int64.
 
     Raises
     ------
     ParameterTypeError
         If the keys are of another kind. The message does not depend on their values.
+    ParameterError
+        If there are more or fewer columns, or they differ in length.
 
     Notes
     -----
     Row i's code is a function of its key and the list alone. Lists that fill a fair part of a
     range of integers are looked up in a table of that range, others by a hash with a secret
-    word. A dictionary's entries are looked up once each.
+    word. A dictionary's entries are looked up once each. Of several columns, the places of the
+    keys in each make one number, which is looked up again.
 
     Examples
     --------
     >>> codes_of(["b", "a", None, "c", "b"], names_of(["a", "b"])).tolist()
     [1, 0, -1, -1, 1]
+    >>> codes_of([["b", "a"], [1, 1]], names_of_tuples([("a", 1), ("a", 2)], 2)).tolist()
+    [-1, 0]
     """
-    chunks = read(keys, argument)
-    text = _text(chunks, argument)
-    if names.size and text not in (None, names.text):
-        kind = "texts" if names.text else "integers"
-        raise ParameterTypeError(f"{argument} must hold {kind}, as the list of groups does")
-    return _filled(chunks, names, threads)
+    columns, width = columns_of(keys, argument), len(names.kinds)
+    if len(columns) != width:
+        wanted = "one column" if width == 1 else f"a list of {width} columns"
+        raise ParameterError(f"{argument} must be {wanted}, as groups have so many")
+    chunks = [read(column, argument) for column in columns]
+    if isinstance(names, KeyNames):
+        return _codes(chunks[0], names, argument, threads)
+    _check_lengths(chunks, argument)
+    pairs = zip(chunks, names.keys, strict=True)
+    if names.size == 0:  # then there are no kinds either
+        return np.full(_length(chunks[0]), -1, np.int64)
+    return names.places(_codes(rows, keys, argument, threads) for rows, keys in pairs)
 
 
-def distinct(keys: Any, argument: str) -> tuple[IntArray, Names]:
+def distinct(keys: Any, argument: str) -> tuple[IntArray, KeyNames]:
     """Number the keys that occur, in an order that does not depend on the rows'.
 
     Parameters
@@ -128,7 +242,7 @@ def distinct(keys: Any, argument: str) -> tuple[IntArray, Names]:
     -------
     ids : ndarray of int64, shape (n,)
         Each row's number, -1 for a missing key.
-    names : Names
+    names : KeyNames
         The keys by number, in increasing order (of texts: by code points). They are as private
         as the rows.
 
@@ -145,28 +259,135 @@ def distinct(keys: Any, argument: str) -> tuple[IntArray, Names]:
     >>> ids.tolist(), names.labels()
     ([1, 0, -1, 1], [10, 30])
     """
-    chunks = read(keys, argument)
+    return _numbered(read(keys, argument), argument)
+
+
+def numbered(columns: Sequence[list[Rows]], argument: str) -> tuple[IntArray, Names]:
+    """As `distinct`, of one column or several that were read, in one part or many.
+
+    Parameters
+    ----------
+    columns
+        Of each column the chunks that `_key_columns.read` gave, of all parts of the rows one
+        after the other.
+    argument
+        What messages call them.
+
+    Returns
+    -------
+    ids : ndarray of int64, shape (n,)
+        -1 where a key is missing in any column.
+    names : Names
+        In increasing order, tuples by their first column first.
+
+    Raises
+    ------
+    ParameterTypeError, InvalidRecords
+        As of `distinct`.
+    ParameterError
+        If columns differ in length.
+    """
+    _check_lengths(columns, argument)
+    ids, first = _numbered(columns[0], argument)
+    if len(columns) == 1:
+        return ids, first
+    keys, index = [first], [np.arange(first.size)]
+    for rows in columns[1:]:
+        digits, names = _numbered(rows, argument)
+        there = (ids >= 0) & (digits >= 0)
+        together = ids * names.size + digits  # both are below the number of rows
+        valid = None if there.all() else there
+        ids, pairs = _numbered([Integers(ids.size, valid, together)], argument)
+        prefix, digit = np.divmod(pairs.numbers, max(1, names.size))
+        keys, index = [*keys, names], [*(places[prefix] for places in index), digit]
+    return ids, TupleNames(keys, index)
+
+
+def _listed(groups: Any, argument: str) -> KeyNames:
+    """The keys of a public list in order, some of them twice perhaps."""
+    chunks = read(groups, argument)
+    found = [listed(rows, argument) for rows in chunks]
+    kind, unit = _kind(chunks, argument) or "integers", finest(list(map(unit_of, chunks)))
+    if kind == "text":
+        return KeyNames(kind, [text for part in found for text in part])
+    return KeyNames(kind, _in_one_unit(chunks, found, unit, argument, ParameterError), unit)
+
+
+def _numbered_names(names: KeyNames) -> tuple[KeyNames, IntArray]:
+    """The distinct ones among keys, in increasing order, and the place there of each."""
+    if names.kind == "text":
+        texts = sorted(set(names.texts))
+        places = {text: i for i, text in enumerate(texts)}
+        index = np.fromiter(map(places.__getitem__, names.texts), np.int64, names.size)
+        return KeyNames("text", texts), index
+    numbers, index = np.unique(names.numbers, return_inverse=True)
+    return KeyNames(names.kind, numbers, names.unit), index.astype(np.int64, copy=False)
+
+
+def _numbered(chunks: list[Rows], argument: str) -> tuple[IntArray, KeyNames]:
+    kind, unit = _kind(chunks, argument) or "integers", finest(list(map(unit_of, chunks)))
     apart = by_sorting(chunks)
     if apart is not None:
-        return apart[0], Names(apart[1])
+        return apart[0], KeyNames(kind, apart[1], unit)
     found = [present(rows, argument) for rows in chunks]
-    if _text(chunks, argument):
-        names = Names(None, tuple(sorted({text for part in found for text in part})))
+    if kind == "text":
+        names = KeyNames(kind, sorted({text for part in found for text in part}))
     else:
-        names = Names(np.unique(np.concatenate([np.asarray(part, np.int64) for part in found])))
+        numbers = _in_one_unit(chunks, found, unit, argument, InvalidRecords)
+        names = KeyNames(kind, np.unique(numbers), unit)
     return _filled(chunks, names), names
 
 
-def _text(chunks: list[Rows], argument: str) -> bool | None:
-    """Whether the keys of all chunks are texts; None if there are none."""
-    kinds = {kind for kind in map(is_text, chunks) if kind is not None}
+def _in_one_unit(
+    chunks: list[Rows], found: list[Any], unit: Unit, argument: str, error: type[FastexpError]
+) -> IntArray:
+    """The numbers of all chunks' keys; timestamps in this unit, the finest that there is."""
+    parts = [np.zeros(0, np.int64)]
+    for rows, keys in zip(chunks, found, strict=True):
+        part = np.asarray(keys, np.int64)
+        if unit_of(rows):
+            part, fit = in_unit(part, unit_of(rows), unit)
+            if fit is not None and not fit.all():
+                raise error(BEYOND.format(argument))
+        parts.append(part)
+    return np.concatenate(parts)
+
+
+def _codes(chunks: list[Rows], names: KeyNames, argument: str, threads: int) -> IntArray:
+    kind = _kind(chunks, argument)
+    if names.size and kind not in (None, names.kind):
+        raise ParameterTypeError(
+            f"{argument} must hold {names.kind}, as the list of groups does, got {kind}"
+        )
+    return _filled(chunks, names, threads)
+
+
+def _is_column(keys: Any) -> bool:
+    """Whether this can be a column of keys, and no key."""
+    readable(keys, "by")
+    plain = isinstance(keys, (list, tuple, range, np.ndarray))
+    return plain or has(keys, "isna", "to_numpy") or _arrow.is_arrow(keys)
+
+
+def _kind(chunks: list[Rows], argument: str) -> Kind | None:
+    """The kind of the keys of all chunks; None if there are none."""
+    kinds = {kind for kind in map(kind_of, chunks) if kind is not None}
     if len(kinds) > 1:
-        raise ParameterTypeError(KEYS.format(argument))
+        raise not_keys(argument, "a mixture of types")
     return kinds.pop() if kinds else None
 
 
-def _filled(chunks: list[Rows], names: Names, threads: int = 1) -> IntArray:
-    out, first = np.empty(sum(rows.length for rows in chunks), np.int64), 0
+def _length(chunks: list[Rows]) -> int:
+    return sum(rows.length for rows in chunks)
+
+
+def _check_lengths(columns: Sequence[list[Rows]], argument: str) -> None:
+    if len(set(map(_length, columns))) > 1:
+        raise ParameterError(f"{argument} must have columns of one length")
+
+
+def _filled(chunks: list[Rows], names: KeyNames, threads: int = 1) -> IntArray:
+    out, first = np.empty(_length(chunks), np.int64), 0
     for rows in chunks:
         own = out[first : first + rows.length]
         if threads > 1 and isinstance(rows, Integers) and rows.length >= LEAST * threads:
@@ -177,21 +398,28 @@ def _filled(chunks: list[Rows], names: Names, threads: int = 1) -> IntArray:
     return out
 
 
-def _by_threads(rows: Integers, names: Names, out: IntArray, threads: int) -> None:
-    names.fill(Integers(0, None, rows.values[:0]), out[:0])  # makes the table that all share
+def _by_threads(rows: Integers, names: KeyNames, out: IntArray, threads: int) -> None:
+    def some(first: int, last: int) -> Integers:
+        valid = None if rows.valid is None else rows.valid[first:last]
+        return Integers(last - first, valid, rows.values[first:last], rows.kind, rows.unit)
+
+    names.fill(some(0, 0), out[:0])  # makes the table that all share
 
     def part(first: int, last: int) -> int:
-        valid = None if rows.valid is None else rows.valid[first:last]
-        names.fill(Integers(last - first, valid, rows.values[first:last]), out[first:last])
+        names.fill(some(first, last), out[first:last])
         return 0
 
     in_parts(part, rows.length, threads)
 
 
-def _twice(labels: tuple[Any, ...], argument: str) -> NoReturn:
+def _twice(labels: list[Any], argument: str) -> NoReturn:
     seen: set[Any] = set()
     for label in labels:
         if label in seen:
-            raise ParameterError(f"{argument} must not name a group twice, got {label!r} again")
+            raise ParameterError(_again(label, argument))
         seen.add(label)
     raise AssertionError
+
+
+def _again(label: Any, argument: str) -> str:
+    return f"{argument} must not name a group twice, got {label!r} again"

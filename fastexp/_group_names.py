@@ -1,142 +1,144 @@
-"""Names of groups: distinct integers or texts in an order, and the place of a row's key there."""
+"""Names of groups: keys of one column, or tuples of keys of several columns."""
 
 from __future__ import annotations
 
-import hashlib
+from collections.abc import Iterable, Sequence
 from functools import cached_property
-from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from . import _key_tables
-from ._key_columns import Coded, Integers, Objects, Rows, Text, Wide, bytes_of
-from ._randomness import GROUP, UINT64, text_name
-from ._typing import AnyArray, IntArray, WordArray
+from ._key_names import KeyColumn, KeyNames, joined_words, streams_of
+from ._typing import IntArray, WordArray
 
-PERSON = b"fastexp.name"
-NAME_WORDS = 4
-INTEGER_NAME = 1  # the first word of an integer's name
-NUMBER, WHOLE = 2, 3  # of a row that has only its number; of all records together
-CHARACTER = 4  # bytes of one, in NumPy's arrays of texts
+LARGEST = 1 << 62  # of numbers that several columns' places are put together to
+BLOCK = 1 << 15  # rows that are put together at once: they stay in the cache
 
 
-class Names:
-    """Distinct keys in an order: the public list of groups, or what `distinct` found.
+class TupleNames:
+    """Distinct tuples of keys in an order.
 
     Parameters
     ----------
-    integers : ndarray of int64, shape (size,), optional
-        Distinct integers; None if the keys are texts.
-    texts : tuple of str, optional
-        Distinct texts; None if the keys are integers.
-    kind : int
-        What integers are: names, numbers of rows without a name, or all records together.
+    keys : sequence of KeyNames
+        Distinct keys of each column, in any order; also ones that no tuple has.
+    index : sequence of ndarray of int64, shape (size,)
+        The place there of each tuple's key.
     """
 
-    def __init__(
-        self,
-        integers: IntArray | None,
-        texts: tuple[str, ...] | None = None,
-        kind: int = INTEGER_NAME,
-    ) -> None:
-        self._kind = kind
-        self.integers = integers
-        self.texts = texts
-        self.text = texts is not None
-        self.size: int = len(texts) if texts is not None else self._whole.size
-        self._wide: dict[int, _key_tables.TextTable] = {}
+    def __init__(self, keys: Sequence[KeyNames], index: Sequence[IntArray]) -> None:
+        self.keys, self.index = tuple(keys), tuple(index)
+        self.size: int = self.index[0].size
+
+    def __reduce__(self) -> tuple[Any, ...]:  # without tables and their secrets
+        return TupleNames, (self.keys, self.index)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TupleNames):
+            return NotImplemented
+        return self._chosen == other._chosen
+
+    def __hash__(self) -> int:
+        return hash(self._chosen)
+
+    def __repr__(self) -> str:
+        return f"<names of {', '.join(self.kinds)}>"  # from the data they are private
 
     @property
-    def _whole(self) -> IntArray:
-        return np.zeros(0, np.int64) if self.integers is None else self.integers
+    def kinds(self) -> tuple[str, ...]:
+        """The kind of each column of a name."""
+        return tuple(keys.kind for keys in self.keys)
 
-    def labels(self) -> list[Any]:
-        """The keys as Python integers or strings, in order."""
-        return self._whole.tolist() if self.texts is None else list(self.texts)
+    @property
+    def _chosen(self) -> tuple[KeyNames, ...]:
+        """Each column's keys in the order of the tuples; they are not distinct."""
+        return tuple(taken(*pair) for pair in zip(self.keys, self.index, strict=True))
 
-    @cached_property
-    def utf8(self) -> tuple[AnyArray, IntArray]:
-        """(bytes, offsets) of the texts in UTF-8."""
-        parts = [text.encode() for text in self.texts or ()]
-        offsets = np.zeros(len(parts) + 1, np.int64)
-        np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)), out=offsets[1:])
-        return np.frombuffer(b"".join(parts), np.uint8), offsets
+    def labels(self) -> list[tuple[Any, ...]]:
+        """The tuples, of labels as of `KeyNames`."""
+        columns = []
+        for keys, index in zip(self.keys, self.index, strict=True):
+            labels = keys.labels()
+            columns.append([labels[i] for i in index.tolist()])
+        return list(zip(*columns, strict=True))
+
+    def columns(self) -> list[KeyColumn]:
+        """The tuples as the columns of a frame."""
+        return [keys.columns()[0] for keys in self._chosen]
 
     def name_words(self) -> WordArray:
-        """What keys are called in digests: four words each, different for different keys.
-
-        Returns
-        -------
-        ndarray of uint64, shape (size, 4)
-            Of integers: their kind, the integer modulo 2**64, 0, 0. Of texts: the words, little end
-            first, of their BLAKE2b-256 under the domain `fastexp.name`.
-        """
-        if self.texts is None:
-            words = np.zeros((self.size, NAME_WORDS), np.uint64)
-            words[:, 0], words[:, 1] = self._kind, self._whole.view(np.uint64)
-            return words
-        values, offsets = self.utf8
-        data, ends = values.tobytes(), offsets.tolist()
-        digests = [
-            hashlib.blake2b(data[a:b], digest_size=32, person=PERSON).digest()
-            for a, b in pairwise(ends)
+        """What tuples are called in digests, as of `KeyNames`: a digest of their keys' words."""
+        words = [
+            keys.name_words()[index] for keys, index in zip(self.keys, self.index, strict=True)
         ]
-        return np.frombuffer(b"".join(digests), UINT64).reshape(self.size, NAME_WORDS)
+        return joined_words(words)
 
     def streams(self) -> tuple[WordArray, WordArray]:
-        """(tags, names) of the keys' streams of random words, each of shape (size,)."""
-        if self.texts is None:
-            return np.full(self.size, GROUP, np.uint64), self._whole.view(np.uint64)
-        pairs = [text_name(text, GROUP) for text in self.texts]
-        found = np.array(pairs, np.uint64).reshape(self.size, 2)
-        return found[:, 0].copy(), found[:, 1].copy()
+        """(tags, names) of the tuples' streams of random words, each of shape (size,)."""
+        return streams_of(self.name_words())
 
     @cached_property
-    def _places(self) -> dict[Any, int]:
-        return {label: i for i, label in enumerate(self.labels())}
+    def _together(self) -> tuple[IntArray, list[IntArray | None]]:
+        """(a number for each tuple, distinct numbers of the columns before each but the first).
+
+        The number has the places of a tuple's keys as its digits, -1 being one, too: so rows
+        with a key that is not there have numbers of their own. Where it would pass int64, what
+        there is of it becomes its place among the distinct ones.
+        """
+        number, most = self.index[0], self.keys[0].size + 1
+        steps: list[IntArray | None] = []
+        for keys, index in zip(self.keys[1:], self.index[1:], strict=True):
+            distinct = None
+            if most * (keys.size + 1) > LARGEST:
+                distinct, number = np.unique(number, return_inverse=True)
+                most = distinct.size + 1
+            steps.append(distinct)
+            number = number * (keys.size + 1) + index
+            most *= keys.size + 1
+        return number, steps
 
     @cached_property
-    def _integer_table(self) -> _key_tables.IntegerTable:
-        return _key_tables.table_of(self._whole)
+    def _tables(self) -> tuple[list[_key_tables.IntegerTable | None], _key_tables.IntegerTable]:
+        numbers, steps = self._together
+        tables = [None if step is None else _key_tables.table_of(step) for step in steps]
+        return tables, _key_tables.table_of(numbers)
 
-    @cached_property
-    def _text_table(self) -> _key_tables.TextTable:
-        return _key_tables.TextTable(*self.utf8, np.arange(self.size))
+    def twice(self) -> int | None:
+        """The place of a tuple that is there once more, if any is."""
+        numbers, _ = self._together
+        _, first = np.unique(numbers, return_index=True)
+        if first.size == numbers.size:
+            return None
+        again = np.ones(numbers.size, np.bool_)
+        again[first] = False
+        return int(np.flatnonzero(again)[0])
 
-    def _wide_table(self, width: int) -> _key_tables.TextTable:
-        """The texts as NumPy holds them in arrays of `width` characters, where it can."""
-        if width not in self._wide:
-            texts = self.texts or ()
-            fits = [i for i, t in enumerate(texts) if len(t) <= width and t[-1:] != "\0"]
-            values = bytes_of(np.array([texts[i] for i in fits], f"<U{width}"))
-            offsets = np.arange(len(fits) + 1) * (width * CHARACTER)
-            self._wide[width] = _key_tables.TextTable(values, offsets, np.array(fits, np.int64))
-        return self._wide[width]
+    def places(self, columns: Iterable[IntArray]) -> IntArray:
+        """The place of each row's tuple, -1 if there is none.
 
-    def fill(self, rows: Rows, out: IntArray) -> None:
-        """out[i] = the place of row i's key, -1 if there is none."""
-        if isinstance(rows, Coded):
-            codes = np.concatenate([self.codes(part) for part in rows.child])
-            _key_tables.by_place(codes).fill(rows.values, out)
-        elif isinstance(rows, Objects):
-            places = self._places
-            out[:] = np.fromiter((places.get(x, -1) for x in rows.values), np.int64, rows.length)
-        elif self.text and isinstance(rows, Text):
-            self._text_table.fill(rows.values, rows.offsets, out)
-        elif self.text and isinstance(rows, Wide):
-            width = rows.values.dtype.itemsize
-            offsets = np.arange(rows.length + 1) * width
-            self._wide_table(width // CHARACTER).fill(bytes_of(rows.values), offsets, out)
-        elif isinstance(rows, Integers):
-            self._integer_table.fill(rows.values, out)
-        else:
-            out[:] = -1  # an empty list has no kind
-        if rows.valid is not None:
-            np.copyto(out, -1, where=~rows.valid)
-
-    def codes(self, rows: Rows) -> IntArray:
-        """As `fill`, to a new array."""
-        out = np.empty(rows.length, np.int64)
-        self.fill(rows, out)
+        columns: of each column the places of the rows' keys among `keys`, in a new array.
+        """
+        tables, last = self._tables
+        rest = iter(columns)
+        number = next(rest)
+        for keys, table, digits in zip(self.keys[1:], tables, rest, strict=True):
+            if table is not None:
+                table.fill(number.copy(), number)
+            for start in range(0, number.size, BLOCK):
+                part = number[start : start + BLOCK]
+                part *= keys.size + 1
+                part += digits[start : start + BLOCK]
+        out = np.empty(number.size, np.int64)
+        last.fill(number, out)
         return out
+
+
+Names: TypeAlias = KeyNames | TupleNames
+
+
+def taken(keys: KeyNames, index: IntArray) -> KeyNames:
+    """Some of the keys, in another order."""
+    if keys.kind == "text":
+        return KeyNames(keys.kind, [keys.texts[i] for i in index.tolist()])
+    return KeyNames(keys.kind, keys.numbers[index], keys.unit)

@@ -1,34 +1,31 @@
 """Keys of rows as they come, in whatever form, to a few plain ones.
 
-A key is an integer or a text. Whatever else a column holds is refused by its type, with a
-message that says nothing of the keys: they are private, unless they are the public list.
+Whatever else a column holds is refused by its type, with a message that says nothing of the
+keys: they are private, unless they are the public list.
 """
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from . import _arrow
 from ._foreign import attribute, has, readable
+from ._key_objects import not_keys, of_objects
+from ._key_rows import NAT, TICKS, Coded, Integers, Kind, Objects, Rows, Text, Unit, Wide, instants
+from ._number_columns import NULLS, arrow_type, described
 from ._typing import AnyArray
-from .errors import FastexpError, ParameterError, ParameterTypeError
+from .errors import FastexpError, ParameterError
 
-KEYS = (
-    "{} must be one column of integers or of texts (an array, a list, a series or an Arrow "
-    "array); floats (pandas makes them of integers with gaps: use its nullable ones), booleans, "
-    "bytes, dates and mixtures are refused"
-)
 LONGEST = 1 << 32  # of a range
 LARGE = 1 << 62  # ends of a range whose steps int64 holds
-WIDER = (0x80, 0x800, 0x10000)  # code points that take a byte more in UTF-8
-LONE = "surrogatepass"  # a lone surrogate becomes bytes that are no UTF-8, and so no name
-FLOATS, INTEGERS = (float, np.floating), (int, np.integer)
-MISSING = frozenset({("pandas", "NAType"), ("pandas", "NaTType"), ("numpy.ma", "MaskedConstant")})
-NO_INTEGERS: frozenset[type] = frozenset({bool, np.timedelta64})  # though they inherit
+DECIMALS = "d"
+CODES = frozenset("cCsSiIlL")  # of integers; columns of these that are not read are dictionaries
+ZONED = "ts"  # how formats of Arrow's timestamps begin; those that are read have no zone
+UNITS: dict[str, Unit] = {"tss:": "s", "tsm:": "ms", "tsu:": "us", "tsn:": "ns"}
+MILLISECONDS, DAY = "tdm", 86_400_000  # a format of dates, and how many of them are a day
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -38,71 +35,9 @@ class Chunks:
     columns: list[_arrow.Column]
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Integers:
-    """Integers of any dtype up to 64 bits."""
-
-    length: int
-    valid: AnyArray | None  # None: no row is null
-    values: AnyArray
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Text:
-    """Row i is the UTF-8 bytes `values[offsets[i] : offsets[i + 1]]`."""
-
-    length: int
-    valid: AnyArray | None
-    values: AnyArray
-    offsets: AnyArray
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Wide:
-    """Row i is a text of NumPy's fixed width, contiguous: 32 bits a character, 0 behind."""
-
-    length: int
-    valid: AnyArray | None
-    values: AnyArray
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Objects:
-    """Row i is a Python object: an integer of any size, or null."""
-
-    length: int
-    valid: AnyArray | None
-    values: list[Any]
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Coded:
-    """Row i is entry `values[i]` of a dictionary; beyond its ends, or a null there: null."""
-
-    length: int
-    valid: AnyArray | None
-    values: AnyArray
-    child: tuple[Rows, ...]
-
-
-Rows = Integers | Text | Wide | Objects | Coded
-
-
-def is_text(rows: Rows) -> bool | None:
-    """Whether keys are texts; None where there is no key at all."""
-    if isinstance(rows, Coded):
-        kinds = {is_text(part) for part in rows.child} - {None}
-        return kinds.pop() if kinds else None
-    if isinstance(rows, Objects):
-        return False if any(isinstance(x, INTEGERS) for x in rows.values) else None
-    return not isinstance(rows, Integers)
-
-
 def read(keys: Any, argument: str) -> list[Rows]:
     """The chunks of a column of keys."""
     readable(keys, argument)
-    if isinstance(keys, (str, bytes)):
-        raise ParameterTypeError(KEYS.format(argument))
     if isinstance(keys, np.ndarray):
         return [_of_array(keys, argument)]
     if isinstance(keys, Chunks):
@@ -110,12 +45,12 @@ def read(keys: Any, argument: str) -> list[Rows]:
     if isinstance(keys, range):
         return [_of_range(keys, argument)]
     if isinstance(keys, (list, tuple)):
-        return [_of_objects(list(keys), argument)]
+        return [of_objects(list(keys), argument)]
     if has(keys, "isna", "to_numpy"):
         return _of_pandas(keys, argument)
     if _arrow.is_arrow(keys):
         return [_of_column(part, argument) for part in _arrow.column(keys, argument)]
-    raise ParameterTypeError(KEYS.format(argument))
+    raise not_keys(argument, f"an object of type {type(keys).__name__}")
 
 
 def bytes_of(texts: AnyArray) -> AnyArray:
@@ -130,17 +65,32 @@ def _of_array(keys: AnyArray, argument: str) -> Rows:
         valid = ~mask if mask.any() else None
     plain = np.asarray(keys).view(np.ndarray)
     if plain.ndim != 1:
-        raise ParameterTypeError(KEYS.format(argument))
+        raise not_keys(argument, f"an array of {plain.ndim} dimensions")
     kind, size = plain.dtype.kind, plain.size
     if size == 0 and kind == "f":  # of an empty list
         return Objects(0, None, [])
     if kind in "iu":
         return Integers(size, valid, plain)
+    if kind == "b":
+        return Integers(size, valid, plain, "booleans")
+    if kind == "M":
+        return _of_moments(plain, valid, argument)
     if kind == "U" and plain.dtype.itemsize:
         return Wide(size, valid, np.ascontiguousarray(plain, plain.dtype.newbyteorder("=")))
     if kind in "OTU":
-        return _of_objects(keys.tolist(), argument)
-    raise ParameterTypeError(KEYS.format(argument))
+        return of_objects(keys.tolist(), argument)
+    raise not_keys(argument, f"floats ({plain.dtype})" if kind == "f" else described(plain.dtype))
+
+
+def _of_moments(keys: AnyArray, valid: AnyArray | None, argument: str) -> Integers:
+    """Dates or timestamps of NumPy."""
+    unit, count = np.datetime_data(keys.dtype)
+    if count != 1 or (unit != "D" and unit not in TICKS):
+        raise not_keys(argument, f"an array of {keys.dtype.name}")
+    numbers = np.ascontiguousarray(keys, keys.dtype.newbyteorder("=")).view(np.int64)
+    if unit == "D":
+        return instants(numbers, valid, "dates")
+    return instants(numbers, valid, "timestamps", cast("Unit", unit))
 
 
 def _of_range(keys: range, argument: str) -> Rows:
@@ -148,60 +98,8 @@ def _of_range(keys: range, argument: str) -> Rows:
     if keys[:LONGEST] != keys:
         raise ParameterError(f"{argument} must have at most {LONGEST} entries")
     if max(map(abs, (keys.start, keys.stop, keys.step))) >= LARGE:
-        return _of_objects(list(keys), argument)
+        return of_objects(list(keys), argument)
     return Integers(len(keys), None, np.arange(keys.start, keys.stop, keys.step))
-
-
-def _of_objects(items: list[Any], argument: str) -> Rows:
-    """Python objects, looked at by their types; the only float that can be is NaN."""
-    kinds = {_kind(kind) for kind in set(map(type, items))}
-    if "float" in kinds and any(isinstance(x, FLOATS) and x == x for x in items):
-        kinds.add("other")
-    known = kinds - {"null", "float"}
-    if len(known) > 1 or "other" in known:
-        raise ParameterTypeError(KEYS.format(argument))
-    if known == {"text"}:
-        return _of_texts(items, None if kinds == known else [isinstance(x, str) for x in items])
-    if kinds == {"integer"}:
-        with contextlib.suppress(OverflowError):
-            return Integers(len(items), None, np.fromiter(items, np.int64, len(items)))
-    return Objects(len(items), None, items)
-
-
-def _of_texts(items: list[Any], known: list[bool] | None) -> Text:
-    """Strings, all at once; those that are not `known` are missing."""
-    valid = None if known is None else np.array(known, np.bool_)
-    texts = (
-        items
-        if known is None
-        else [x if there else "" for x, there in zip(items, known, strict=True)]
-    )
-    joined = "".join(texts)
-    ends = np.zeros(len(texts) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=ends[1:])
-    if not joined.isascii():  # then characters are of 1 to 4 bytes
-        points = np.frombuffer(joined.encode("utf-32-le", LONE), np.dtype("<u4"))
-        widths = 1 + sum((points >= least).astype(np.int8) for least in WIDER)
-        begins = np.zeros(points.size + 1, np.int64)
-        np.cumsum(widths, out=begins[1:])
-        ends = begins[ends]
-    values = np.frombuffer(joined.encode("utf-8", LONE), np.uint8)
-    return Text(len(texts), valid, values, ends)
-
-
-def _kind(kind: type) -> str:
-    """What objects of a type are."""
-    if kind in NO_INTEGERS:
-        return "other"
-    if issubclass(kind, str):
-        return "text"
-    if issubclass(kind, (int, np.integer)):
-        return "integer"
-    if issubclass(kind, (float, np.floating)):
-        return "float"
-    module = kind.__module__
-    name = "pandas" if module.startswith("pandas.") else module.replace("numpy.ma.core", "numpy.ma")
-    return "null" if kind is type(None) or (name, kind.__name__) in MISSING else "other"
 
 
 def _of_pandas(keys: Any, argument: str) -> list[Rows]:
@@ -213,7 +111,8 @@ def _of_pandas(keys: Any, argument: str) -> list[Rows]:
     except Exception:
         rows = None
     if rows is None:  # outside the handler: that error is no context of ours
-        raise ParameterTypeError(KEYS.format(argument))
+        name = attribute(attribute(keys, "dtype"), "name")
+        raise not_keys(argument, f"a column of {name}" if isinstance(name, str) else "")
     return rows
 
 
@@ -225,26 +124,49 @@ def _of_series(keys: Any, argument: str) -> list[Rows] | None:
         return [Coded(codes.size, None, codes, tuple(read(dtype.categories, argument)))]
     if isinstance(dtype, np.dtype):
         return [_of_array(keys.to_numpy(), argument)]
-    if getattr(dtype, "kind", "O") in "iu" and hasattr(dtype, "numpy_dtype"):
+    kind = getattr(dtype, "kind", "O")
+    if kind in "iub" and hasattr(dtype, "numpy_dtype"):
         missing = np.asarray(keys.isna(), dtype=bool)
-        values = keys.to_numpy(dtype=dtype.numpy_dtype, na_value=0)
-        return [Integers(missing.size, ~missing if missing.any() else None, values)]
+        gap = False if kind == "b" else 0  # of this very type: Arrow's take no other
+        values = keys.to_numpy(dtype=dtype.numpy_dtype, na_value=gap)
+        valid = ~missing if missing.any() else None
+        return [Integers(missing.size, valid, values, "booleans" if kind == "b" else "integers")]
+    if has(dtype, "tz"):
+        raise not_keys(argument, "timestamps with a zone")
     python = getattr(dtype, "storage", "pyarrow") == "python"
     if not python and _arrow.is_arrow(keys):
         return [_of_column(part, argument) for part in _arrow.column(keys, argument)]
-    if getattr(dtype, "kind", "O") in "OU" and getattr(dtype, "type", None) is str:
+    if kind in "OU" and getattr(dtype, "type", None) is str:
         return [_of_array(keys.to_numpy(dtype=object), argument)]
     return None
 
 
 def _of_column(part: _arrow.Column, argument: str) -> Rows:
-    if part.kind == "integers" and part.values is not None:
-        return Integers(part.length, part.valid, part.values)
-    if part.kind == "text" and part.values is not None and part.offsets is not None:
-        return Text(part.length, part.valid, part.values, part.offsets)
-    if part.kind == "dictionary" and part.values is not None and part.child is not None:
-        child = (_of_column(part.child, argument),)
-        return Coded(part.length, part.valid, part.values, child)
-    if part.kind == "other" and part.format == "n":
+    values, valid = part.values, part.valid
+    if part.kind == "other" and part.format == NULLS:
         return Objects(part.length, None, [None] * part.length)
-    raise ParameterTypeError(KEYS.format(argument))
+    if values is None or part.kind == "floats":
+        raise not_keys(argument, _described(part))
+    if part.kind == "text" and part.offsets is not None:
+        return Text(part.length, valid, values, part.offsets)
+    if part.kind == "dictionary" and part.child is not None:
+        return Coded(part.length, valid, values, (_of_column(part.child, argument),))
+    if part.kind == "timestamps":
+        return instants(values, valid, "timestamps", UNITS[part.format])
+    if part.kind == "dates":
+        if part.format == MILLISECONDS:
+            values = np.where(values == NAT, NAT, values // DAY)
+        return instants(values, valid, "dates")
+    kind: Kind = "booleans" if part.kind == "booleans" else "integers"
+    return Integers(part.length, valid, values, kind)
+
+
+def _described(part: _arrow.Column) -> str:
+    """What a column of Arrow data that holds no keys does hold, by its type."""
+    if part.kind == "floats":
+        return "decimals" if part.format.startswith(DECIMALS) else "floats"
+    if part.format.startswith(ZONED):
+        return "timestamps with a zone"
+    if part.format in CODES:
+        return "categories of another type"
+    return arrow_type(part)

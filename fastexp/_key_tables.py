@@ -47,15 +47,15 @@ class IntegerTable:
             group_codes.find_keys(values.view(np.uint64), *self._arguments, out)
 
 
-def table_of(names: IntArray) -> IntegerTable:
-    """The table of distinct integers: the code of each is its place."""
+def table_of(names: IntArray, codes: IntArray | None = None) -> IntegerTable:
+    """The table of distinct integers and their codes; None: the code of each is its place."""
+    codes = np.arange(names.size) if codes is None else codes
     low = int(names.min()) if names.size else 0
     span = int(names.max()) - low + 1 if names.size else 0
-    if span > SPARSE * names.size + DENSE or names.size >= MOST:
-        codes = np.arange(names.size, dtype=np.uint64)
-        return IntegerTable(False, *filled(names.view(np.uint64), codes))
+    if span > SPARSE * names.size + DENSE or int(codes.max(initial=0)) >= MOST:
+        return IntegerTable(False, *filled(names.view(np.uint64), codes.view(np.uint64)))
     places: IntArray = np.full(span, -1, np.int64)
-    places[names - low] = np.arange(names.size)
+    places[names - low] = codes
     return by_place(places, low)
 
 

@@ -1,6 +1,7 @@
 """The keys of rows themselves: of a public list in order, of other columns each once.
 
-Integers come as an array of int64 or a list, texts as a list of strings; None is a missing key.
+Texts come as a list of strings, the numbers of all other keys as an array of int64 or a list;
+None is a missing key.
 """
 
 from __future__ import annotations
@@ -11,12 +12,16 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from . import _key_tables
-from ._key_columns import INTEGERS, Coded, Integers, Objects, Rows, Text, Wide, bytes_of
+from ._key_columns import bytes_of
+from ._key_objects import INTEGERS
+from ._key_rows import HIGHEST, LOWEST, Coded, Integers, Objects, Rows, Text, Wide
 from ._typing import AnyArray, IntArray
 from .errors import FastexpError, InvalidRecords, ParameterError
 
-HIGHEST, LOWEST = (1 << 63) - 1, -(1 << 63)
-BEYOND = "{} must hold integers within int64, or texts in UTF-8"
+BEYOND = (
+    "{} must hold integers within int64 (timestamps: as ticks of their finest unit), or texts in "
+    "UTF-8"
+)
 RANGE = 4  # integers are marked in a range of at most so many bytes a row, and of DENSE more
 DENSE = 4096
 SAMPLE = 1 << 18  # of rows; where few of them are equal, tables would be too large for caches
@@ -46,9 +51,11 @@ def present(rows: Rows, argument: str) -> Keys:
 
 def by_sorting(chunks: list[Rows]) -> tuple[IntArray, IntArray] | None:
     """(ids, distinct keys) of very many different integers; None if a table is faster."""
-    parts = [rows.values for rows in chunks if isinstance(rows, Integers) and rows.valid is None]
+    plain = [rows for rows in chunks if isinstance(rows, Integers) and rows.valid is None]
+    parts = [rows.values for rows in plain]
     size = sum(part.size for part in parts)
-    if len(parts) < len(chunks) or size < SAMPLE * 4 or any(p.dtype.kind == "u" for p in parts):
+    alike = len(plain) == len(chunks) and len({(rows.kind, rows.unit) for rows in plain}) == 1
+    if not alike or size < SAMPLE * 4 or any(p.dtype.kind == "u" for p in parts):
         return None
     values = _int64(np.concatenate(parts) if len(parts) > 1 else parts[0])
     some = np.sort(values[:: size // SAMPLE])

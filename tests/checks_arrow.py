@@ -9,6 +9,7 @@ import numpy as np
 from fastexp import _arrow
 
 RNG = np.random.default_rng(1)
+NAMED = {"booleans": np.bool_, "dates": np.int64, "timestamps": np.int64}
 
 
 def rows(found):
@@ -22,6 +23,9 @@ def rows(found):
     if found.kind in ("integers", "floats"):
         assert values.dtype.isnative
         assert values.dtype.kind in {"integers": "iu", "floats": "f"}[found.kind]
+        full = values.tolist()
+    elif found.kind in NAMED:
+        assert values.dtype == NAMED[found.kind] or found.format == "tdD"
         full = values.tolist()
     elif found.kind == "dictionary":
         assert values.dtype.kind in "iu"

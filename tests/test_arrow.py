@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import datetime, time
 
 import numpy as np
 import pandas as pd
@@ -166,14 +166,13 @@ class TestDictionaries:
         assert (found.child.kind, found.child.length) == ("text", 0)
 
     def test_of_what_is_not_read(self):
-        days = pa.array([date(2020, 1, 1)]).dictionary_encode()
-        assert _arrow.column(days)[0].kind == "other"
+        zoned = pa.array([datetime(2020, 1, 1)], pa.timestamp("us", "UTC")).dictionary_encode()
+        assert _arrow.column(zoned)[0].kind == "other"
 
 
 OTHERS = {
-    "b": pa.array([True, None, False]),
-    "tdD": pa.array([date(2020, 1, 1)]),
-    "tsu:": pa.array([datetime(2020, 1, 1)]),
+    "tsu:UTC": pa.array([datetime(2020, 1, 1)], pa.timestamp("us", "UTC")),
+    "ttu": pa.array([time(1)]),
     "tDs": pa.array([1], pa.duration("s")),
     "z": pa.array([b"x"]),
     "Z": pa.array([b"x"], pa.large_binary()),
@@ -189,6 +188,33 @@ OTHERS = {
     "c (arrow.bool8)": pa.ExtensionArray.from_storage(pa.bool8(), pa.array([1], pa.int8())),
     "+vl": pa.array([["a"]], pa.list_view(pa.string())),
 }
+
+
+# The types that are read as numbers: what they are stored as, and some of these numbers.
+STORED = {
+    "b": (pa.bool_(), [True, None, False, True] * 5),
+    "tdD": (pa.int32(), [-1, 0, None, 2**31 - 1, -(2**31)]),
+    "tdm": (pa.int64(), [86_400_000, None, -86_400_000]),
+    "tss:": (pa.int64(), [-(2**63), None, 2**63 - 1]),
+    "tsm:": (pa.int64(), [1, None, 0]),
+    "tsu:": (pa.int64(), [1, None, 0]),
+    "tsn:": (pa.int64(), [1, None, 0]),
+}
+KINDS = [pa.bool_(), pa.date32(), pa.date64(), *map(pa.timestamp, ("s", "ms", "us", "ns"))]
+
+
+class TestBooleansDatesAndTimestamps:
+    @pytest.mark.parametrize(("form", "kind"), list(zip(STORED, KINDS, strict=True)))
+    def test_are_read_as_numbers(self, form, kind):
+        storage, numbers = STORED[form]
+        whole = pa.array(numbers, storage).view(kind)
+        for data in (whole, *(whole.slice(i) for i in range(1, len(numbers)))):
+            expected = numbers[len(numbers) - len(data) :]
+            assert read(data) == expected
+            assert _arrow.column(data)[0].format == form
+            if form != "b":  # pyarrow does not encode these
+                assert read(data.dictionary_encode()) == expected
+            assert read(pa.LargeListArray.from_arrays([0, len(data)], data)) == [expected]
 
 
 class TestOtherTypes:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
+import pickle
+import re
 import unicodedata
 from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -14,7 +17,7 @@ import pyarrow as pa
 import pytest
 
 from fastexp import _key_columns, _key_tables, _key_values
-from fastexp._group_keys import codes_of, distinct, names_of
+from fastexp._group_keys import codes_of, distinct, names_of, numbered
 from fastexp._randomness import GROUP, text_name
 from fastexp.errors import InvalidRecords, ParameterError, ParameterTypeError
 from fastexp.kernels import group_codes
@@ -222,6 +225,178 @@ class TestIntegers:
             codes_of(np.array([-0.0]), names_of([0]))
 
 
+BOOLEANS = [True, False, None, True]
+DATES = [
+    dt.date(2020, 2, 29), None, dt.date(1, 1, 1), dt.date(9999, 12, 31), dt.date(1969, 12, 31),
+    dt.date(2020, 2, 29),
+]  # fmt: skip
+TIMES = [  # within the years that nanoseconds reach
+    dt.datetime(2020, 2, 29, 12), None, dt.datetime(1969, 12, 31, 23, 59, 59),
+    dt.datetime(1700, 1, 1), dt.datetime(2261, 12, 31), dt.datetime(2020, 2, 29, 12),
+]  # fmt: skip
+UNITS = ["s", "ms", "us", "ns"]
+
+
+def without_gaps(rows):
+    return [row for row in rows if row is not None]
+
+
+def masked(rows, dtype):
+    full = [without_gaps(rows)[0] if row is None else row for row in rows]
+    return np.ma.array(np.array(full, dtype), mask=[row is None for row in rows])
+
+
+def forms(rows, numpy, arrow, polars, pandas):
+    """A column in every form, of types of NumPy (which may have no gaps), Arrow and so on."""
+    column = pa.array(rows, arrow)
+    found = {
+        "list": rows,
+        "tuple": tuple(rows),
+        "objects": np.array(rows, object),
+        "masked": masked(rows, numpy),
+        "pandas": pd.Series(rows, dtype=pandas),
+        "pandas index": pd.Index(pd.Series(rows, dtype=pandas)),
+        "pandas categories": pd.Series(rows, dtype=pandas).astype("category"),
+        "pandas objects": pd.Series(rows, dtype=object),
+        "pandas ArrowDtype": pd.Series(rows, dtype=pd.ArrowDtype(arrow)),
+        "polars": pl.Series(rows, dtype=polars),
+        "arrow": column,
+        "arrow sliced": pa.concat_arrays([column, column])[len(rows) :],
+        "arrow chunked": pa.chunked_array([column[:2], column[:0], column[2:]]),
+    }
+    if numpy != np.bool_:
+        plain = np.array(rows, numpy)
+        found |= {
+            "NaT": plain,
+            "big-endian": plain.astype(plain.dtype.newbyteorder(">")),
+            "strided": np.repeat(plain, 2)[::2],
+            "NumPy's objects": [*plain],
+            "arrow dictionary": column.dictionary_encode(),
+        }
+    return found
+
+
+def timestamps(unit):
+    pandas, polars = f"M8[{unit}]", pl.Datetime("ms" if unit == "s" else unit)
+    return forms(TIMES, f"M8[{unit}]", pa.timestamp(unit), polars, pandas)
+
+
+OTHER_KINDS = {
+    **{
+        f"booleans: {form}": (keys, BOOLEANS)
+        for form, keys in forms(BOOLEANS, np.bool_, pa.bool_(), pl.Boolean, "boolean").items()
+    },
+    **{
+        f"dates: {form}": (keys, DATES)
+        for form, keys in forms(DATES, "M8[D]", pa.date32(), pl.Date, object).items()
+    },
+    "dates: date64": (pa.array(DATES, pa.date64()), DATES),
+    "dates: date64 in a dictionary": (pa.array(DATES, pa.date64()).dictionary_encode(), DATES),
+    **{
+        f"timestamps[{unit}]: {form}": (keys, TIMES)
+        for unit in UNITS
+        for form, keys in timestamps(unit).items()
+    },
+    "timestamps: pandas' own": ([pd.NaT if t is None else pd.Timestamp(t) for t in TIMES], TIMES),
+    "timestamps: of all units": (
+        [None if t is None else np.datetime64(t, UNITS[i % 4]) for i, t in enumerate(TIMES)],
+        TIMES,
+    ),
+}
+
+
+def plain(label):
+    """A label as Python's."""
+    return label.astype("M8[us]").item() if isinstance(label, np.datetime64) else label
+
+
+class TestOtherKinds:
+    """Booleans, dates and timestamps."""
+
+    @pytest.mark.engines
+    @pytest.mark.parametrize("what", OTHER_KINDS)
+    def test_codes_are_those_of_a_dict(self, what):
+        keys, rows = OTHER_KINDS[what]
+        present = without_gaps(dict.fromkeys(rows))
+        for names in (present, present[:1], present[:0:-1]):
+            found = codes_of(keys, names_of(names))
+            assert found.dtype == np.int64
+            assert found.tolist() == by_hand(rows, names)
+
+    @pytest.mark.engines
+    @pytest.mark.parametrize("what", OTHER_KINDS)
+    def test_distinct_keys_are_those_of_a_set(self, what):
+        keys, rows = OTHER_KINDS[what]
+        ids, names = distinct(keys, "by")
+        labels = sorted(set(rows) - {None})
+        assert list(map(plain, names.labels())) == labels
+        assert ids.tolist() == by_hand(rows, labels)
+
+    @pytest.mark.engines
+    @pytest.mark.parametrize("what", OTHER_KINDS)
+    def test_lists_are_read_in_order(self, what):
+        kind = what.partition(":")[0].partition("[")[0]
+        labels = list(dict.fromkeys(without_gaps(OTHER_KINDS[what][1])))
+        keys = OTHER_KINDS[what][0]
+        if not isinstance(keys, (list, tuple)):
+            assert kind == (distinct(keys, "by")[1].kind)
+        names = names_of(labels)
+        assert names.kind == kind
+        assert list(map(plain, names.labels())) == labels
+
+    @pytest.mark.parametrize("listed", UNITS)
+    @pytest.mark.parametrize("unit", UNITS)
+    def test_instants_of_two_units_are_equal_if_they_are_the_same(self, listed, unit):
+        """Also at the ends of what each can hold, and where one has no such instant."""
+        edge, step = 2**63 - 1, Fraction(1000) ** (UNITS.index(unit) - UNITS.index(listed))
+        rows = [0, 1, -1, 10**3, 10**6, 10**9, -(10**9), 10**9 + 1, edge, -edge, edge // 1000]
+        names = [*rows, edge // 10**9 * 10**9, edge // 10**6, 999, 1001, -edge // 10**6]
+        places = {int(n * step): i for i, n in enumerate(names) if not n * step % 1}
+        keys = np.array(rows, f"M8[{unit}]")
+        expected = [places.get(row, -1) for row in rows]
+        groups = names_of(np.array(names, f"M8[{listed}]"))
+        assert codes_of(keys, groups).tolist() == expected
+        assert codes_of([*keys], groups).tolist() == expected
+        assert 0 in expected
+
+    def test_parts_of_two_units_are_numbered_together(self):
+        parts = [
+            np.array(["2020-01-01T00:00:01"], "M8[s]"),
+            np.array(["2020-01-01T00:00:01.5"], "M8[ms]"),
+        ]
+        chunks = [rows for part in (*parts, *parts) for rows in _key_columns.read(part, "by")]
+        ids, names = numbered([chunks], "by")
+        assert ids.tolist() == [0, 1, 0, 1]
+        assert names.labels() == [parts[0][0], parts[1][0]]
+
+    def test_instants_beyond_the_finest_unit_of_a_column(self):
+        odd = [np.datetime64("0001-01-01", "s"), np.datetime64(1, "ns"), None]
+        assert codes_of(odd, names_of(np.array(["0001-01-01"], "M8[s]"))).tolist() == [-1, -1, -1]
+        assert codes_of(odd, names_of([np.datetime64(1, "ns")])).tolist() == [-1, 0, -1]
+        with pytest.raises(InvalidRecords, match=r"by must hold .* ticks of their finest unit"):
+            distinct(odd, "by")
+        with pytest.raises(ParameterError, match=r"groups must hold .* ticks of their finest unit"):
+            names_of(odd[:2])
+
+    def test_dates_beyond_those_of_python(self):
+        days = np.array(["10000-01-01", "-0044-03-15"], "M8[D]")
+        assert names_of(days).labels() == [*days]
+
+    def test_what_is_equal_in_python_is_of_several_kinds(self):
+        midnight = dt.datetime(2020, 1, 1)
+        kinds = [[1], ["1"], [True], [dt.date(2020, 1, 1)], [midnight]]
+        for i, one in enumerate(kinds):
+            for j, other in enumerate(kinds):
+                if i == j:
+                    assert codes_of(one, names_of(other)).tolist() == [0]
+                else:
+                    with pytest.raises(ParameterTypeError, match=r"^by must hold .*, got "):
+                        codes_of(one, names_of(other))
+        words = {names_of(one).name_words().tobytes() for one in kinds}
+        streams = {tuple(map(bytes, names_of(one).streams())) for one in kinds}
+        assert len(words) == len(streams) == len(kinds)
+
+
 class TestManyKeys:
     @pytest.mark.parametrize("spread", [1, 3, 5, 2**30, 2**43])
     def test_a_million_names(self, spread):
@@ -233,8 +408,8 @@ class TestManyKeys:
         assert (found[: places.size] == places).all()
         assert set(found[places.size :]) == {-1}
         ids, kept = distinct(keys[: places.size], "by")
-        assert (kept.integers[ids] == names[places]).all()
-        assert (np.diff(kept.integers) > 0).all()
+        assert (kept.numbers[ids] == names[places]).all()
+        assert (np.diff(kept.numbers) > 0).all()
 
     @pytest.mark.slow
     def test_a_million_texts(self):
@@ -258,7 +433,7 @@ class TestManyKeys:
         for ids, names in found:
             assert ids.dtype == np.int64
             assert names.labels() == sorted(set(keys.tolist()))
-            assert (names.integers[ids] == keys).all()
+            assert (names.numbers[ids] == keys).all()
 
     @pytest.mark.parametrize("shift", [0, 20, 40, 56])
     def test_keys_that_agree_in_their_low_bits(self, shift):
@@ -318,19 +493,63 @@ class TestTables:
         assert len(seen) == 1
 
 
+NOON, ZONED = dt.datetime(2020, 1, 1, 12), dt.datetime(2020, 1, 1, tzinfo=dt.UTC)
 REFUSED = {
-    "floats": np.array([1.0, 2.0]), "booleans": np.array([True]), "bytes": np.array([b"a"]),
-    "dates": np.array(["2020-01-01"], "M8[D]"), "a matrix": np.zeros((2, 2), np.int64),
-    "a float": [1, 2.5], "a bool": [1, True], "some bytes": ["a", b"b"], "a mixture": [1, "a"],
-    "a date": [dt.date(2020, 1, 1)], "decimals": [Decimal(1)], "a text": "abc", "a set": {1},
-    "an iterator": iter([1]), "a number": 7, "None": None, "durations": [np.timedelta64(1, "s")],
-    "pandas floats": pd.Series([1.0, None]), "pandas booleans": pd.Series([True], dtype="boolean"),
-    "pandas dates": pd.Series(pd.to_datetime(["2020-01-01"])), "polars floats": pl.Series([1.5]),
-    "polars dates": pl.Series([dt.date(2020, 1, 1)]), "polars booleans": pl.Series([True]),
-    "polars lists": pl.Series([[1]]), "arrow decimals": pa.array([Decimal(1)]),
-    "arrow bytes": pa.array([b"a"]), "pandas categories": pd.Series([1.5]).astype("category"),
-    "a frame": pl.DataFrame({"a": [1]}), "pandas frame": pd.DataFrame({"a": [1]}),
-}  # fmt: skip
+    "floats": np.array([1.0, 4711.0]),
+    "bytes": np.array([b"Zoe"]),
+    "a matrix": np.zeros((2, 2), np.int64),
+    "a float": [1, 4711.5],
+    "a bool": [4711, True],
+    "some bytes": ["a", b"Zoe"],
+    "a mixture": [4711, "a"],
+    "a date and a number": [dt.date(2020, 1, 1), 4711],
+    "a date and a text": [dt.date(2020, 1, 1), "Zoe"],
+    "a date and a timestamp": [dt.date(2020, 1, 1), NOON],
+    "a bool and a text": [True, "Zoe"],
+    "zones": [ZONED],
+    "one zone": [NOON, ZONED],
+    "decimals": [Decimal(4711)],
+    "a text": "Zoe",
+    "a set": {4711},
+    "an iterator": iter([4711]),
+    "a number": 4711,
+    "None": None,
+    "durations": [np.timedelta64(4711, "s")],
+    "python durations": [dt.timedelta(4711)],
+    "times": [dt.time(20, 20)],
+    "hours": np.array(["2020-01-01T12"], "M8[h]"),
+    "hours in a list": [np.datetime64("2020-01-01T12", "h")],
+    "ten seconds": np.array(["2020-01-01"], "M8[10s]"),
+    "picoseconds": np.array([4711], "M8[ps]"),
+    "no unit": np.array(["NaT"], "M8"),
+    "numpy durations": np.array([4711], "m8[s]"),
+    "tuples": [("Zoe", 4711)],
+    "complex": np.array([4711j]),
+    "structures": np.zeros(1, "i4, i4"),
+    "pandas floats": pd.Series([4711.0, None]),
+    "pandas nullable": pd.Series([4711.0], dtype="Float64"),
+    "pandas zones": pd.Series([ZONED]),
+    "pandas zone": pd.Series([pd.Timestamp(ZONED)], dtype=object),
+    "pandas zones in categories": pd.Series([ZONED]).astype("category"),
+    "pandas durations": pd.Series([pd.Timedelta(4711)]),
+    "pandas periods": pd.Series([pd.Period("2020")]),
+    "pandas Arrow zones": pd.Series([ZONED], dtype=pd.ArrowDtype(pa.timestamp("us", "UTC"))),
+    "pandas categories": pd.Series([4711.5]).astype("category"),
+    "pandas frame": pd.DataFrame({"a": [4711]}),
+    "polars floats": pl.Series([4711.5]),
+    "polars times": pl.Series([dt.time(20, 20)]),
+    "polars durations": pl.Series([dt.timedelta(4711)]),
+    "polars zones": pl.Series([ZONED]),
+    "polars lists": pl.Series([[4711]]),
+    "polars bytes": pl.Series([b"Zoe"]),
+    "a frame": pl.DataFrame({"a": [4711]}),
+    "arrow decimals": pa.array([Decimal(4711)]),
+    "arrow bytes": pa.array([b"Zoe"]),
+    "arrow zones": pa.array([ZONED]),
+    "arrow times": pa.array([dt.time(20, 20)]),
+    "arrow zones in a dictionary": pa.array([ZONED]).dictionary_encode(),
+    "arrow durations": pa.array([dt.timedelta(4711)]),
+}
 
 
 class TestRefusals:
@@ -338,16 +557,20 @@ class TestRefusals:
     @pytest.mark.parametrize("what", REFUSED)
     def test_other_types_are_refused_by_name(self, what):
         for read in (names_of, lambda keys, _: codes_of(keys, names_of([1]), "groups"), distinct):
-            with pytest.raises(ParameterTypeError, match=r"^groups") as caught:
+            with pytest.raises(
+                ParameterTypeError, match=r"^groups must be one (Arrow )?column"
+            ) as caught:
                 read(REFUSED[what], "groups")
-            assert not any(char.isdigit() for char in str(caught.value))
+            message = str(caught.value)
+            assert not any(secret in message for secret in ("4711", "Zoe", "2020"))
+            assert re.search(r", got [a-z]", message)
 
     @pytest.mark.engines
     def test_texts_in_a_list_of_integers(self):
         for keys in (["1"], np.array(["1"]), pa.array(["1"]), pd.Categorical(["1"])):
             with pytest.raises(ParameterTypeError, match=r"^city must hold integers, as the list"):
                 codes_of(keys, names_of([1]), "city")
-        with pytest.raises(ParameterTypeError, match=r"^by must hold texts"):
+        with pytest.raises(ParameterTypeError, match=r"^by must hold text, "):
             codes_of([1], names_of(["1"]))
 
     @pytest.mark.engines
@@ -428,6 +651,48 @@ class TestNames:
         tags, streams = names.streams()
         pairs = list(zip(tags.tolist(), streams.tolist(), strict=True))
         assert pairs == [text_name(name, GROUP) for name in NAMES]
+
+    @pytest.mark.parametrize(
+        ("keys", "words"),
+        [
+            ([True, False], [[4, 1, 0, 0], [4, 0, 0, 0]]),
+            ([dt.date(1970, 1, 2), dt.date(1969, 12, 31)], [[5, 1, 0, 0], [5, 2**64 - 1, 0, 0]]),
+            (
+                [
+                    dt.datetime(1970, 1, 1, 0, 0, 3, 7),
+                    dt.datetime(1969, 12, 31, 23, 59, 59, 999_999),
+                ],
+                [[6, 3, 7000, 0], [6, 2**64 - 1, 999_999_000, 0]],
+            ),
+        ],
+    )
+    def test_other_kinds(self, keys, words):
+        names = names_of(keys)
+        assert names.name_words().tolist() == words
+        tags, streams = names.streams()
+        for row, tag, stream in zip(words, tags.tolist(), streams.tolist(), strict=True):
+            told = np.array([1, *row], "<u8").tobytes()
+            domain = b"fastexp.names".ljust(32, b"\0")
+            digest = hashlib.blake2b(told, digest_size=32, key=domain).digest()
+            assert stream == int.from_bytes(digest[:8], "little")
+            assert tag == int.from_bytes(digest[8:16], "little") | 2**63
+
+    @pytest.mark.parametrize("unit", UNITS)
+    def test_timestamps_are_called_the_same_in_all_units(self, unit):
+        seconds = np.array([0, 1, -1, 10**9, -(9 * 10**9)], "M8[s]")
+        words = names_of(seconds).name_words().tolist()
+        assert words == [[6, s % 2**64, 0, 0] for s in seconds.astype(int).tolist()]
+        assert names_of(seconds.astype(f"M8[{unit}]")).name_words().tolist() == words
+
+    def test_they_are_values(self):
+        lists = [[1, 2], [2, 1], ["1"], [True], [dt.date(2020, 1, 1)], [dt.datetime(2020, 1, 1)]]
+        names = [names_of(keys) for keys in lists]
+        again = [pickle.loads(pickle.dumps(n)) for n in names]
+        codes_of([1], names[0])  # makes tables, which are not pickled
+        assert len(pickle.dumps(names[0])) == len(pickle.dumps(again[0]))
+        assert again == names
+        assert len({*names, *again}) == len(names)
+        assert "2020" not in repr(names)
 
     def test_a_list_that_changes_later_changes_no_names(self):
         groups = np.array([1, 2])

@@ -269,7 +269,7 @@ GROUPS = {
     "draws share their words": ("grouped/counts.py", "more = drawn.more(g, fours * j)", "more = drawn.more(g, j)"),
     "bids pay below them alone": ("kernels/segment_prices.py", "        paying += out[t]\n        out[t] = paying * ticks[t]", "        out[t], paying = paying * ticks[t], paying + out[t]"),
     "a group's bids stay for the next": ("kernels/segment_prices.py", "    for t in range(out.size):\n        out[t] = 0\n    for", "    for"),
-    "answers in the data's order": ("_group_keys.py", "    chunks = read(keys, argument)\n    text = _text", "    names = Names(names.integers, None if names.texts is None else tuple(sorted(names.texts)))\n    chunks = read(keys, argument)\n    text = _text"),
+    "answers in the data's order": ("_group_keys.py", "    columns, width = columns_of(", "    names = KeyNames(names.kind, sorted(names.texts)) if names.kinds == (\"text\",) else names\n    columns, width = columns_of("),
     "a retry is a second release": ("grouped/words.py", "self._secret, self._query = secret_words(key)", "self._secret, self._query = np.frombuffer(__import__(\"os\").urandom(32), np.uint64)"),
     "words of the raw order": ("grouped/ranks.py", "            sort_all(mapped, part.offsets)\n", "            sort_all(mapped[:0], part.offsets[:1])\n"),
     "the rule is no part of the question": ("grouped/verbs.py", "request.rule(nan)", "\"\""),

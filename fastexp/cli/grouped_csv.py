@@ -8,7 +8,7 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from .._key_columns import Integers, Text
+from .._key_rows import Integers, Text
 from .._typing import AnyArray
 from . import columns
 from .blocks import Blocks, Parts, column_of

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import _contribution
-from .._group_names import Names
+from .._key_names import KeyNames
 from .._randomness import make_key
 from .._release_key import ReleaseKey
 from .._typing import AnyArray, IntArray, WordArray
@@ -45,7 +45,7 @@ def simulation(seed: int | None) -> WordArray:
     return make_key(seed)
 
 
-def words_of(mechanism: Any, names: Names, how: How) -> Words:
+def words_of(mechanism: Any, names: KeyNames, how: How) -> Words:
     """Random words of groups: of their names alone, or of the system."""
     if how.seed is not None:
         return SimulatedWords(how.seed, names)
@@ -57,7 +57,11 @@ def words_of(mechanism: Any, names: Names, how: How) -> Words:
 
 
 def kept(
-    mechanism: Any, names: Names, people: Names, how: How, rows: tuple[IntArray, AnyArray, IntArray]
+    mechanism: Any,
+    names: KeyNames,
+    people: KeyNames,
+    how: How,
+    rows: tuple[IntArray, AnyArray, IntArray],
 ) -> AnyArray:
     """Which rows count, of groups, records and persons by number."""
     codes, values, persons = rows
@@ -72,7 +76,7 @@ def kept(
 
 
 def answers(
-    mechanism: Any, store: Store, ranges: Iterator[Range], names: Names, how: How
+    mechanism: Any, store: Store, ranges: Iterator[Range], names: KeyNames, how: How
 ) -> list[Any]:
     """The answer of each group in order, as Python has them; of draws lists of them."""
     found: list[Any] = []
@@ -85,7 +89,7 @@ def answers(
     return found
 
 
-def _drawn(mechanism: Any, segments: Segments, names: Names, how: How) -> list[Any]:
+def _drawn(mechanism: Any, segments: Segments, names: KeyNames, how: How) -> list[Any]:
     words = words_of(mechanism, names, how)
     drawn = draw_all(mechanism._draws(segments, words, how.draws), how.draws, how.threads)
     if how.is_release:
@@ -99,11 +103,11 @@ def _drawn(mechanism: Any, segments: Segments, names: Names, how: How) -> list[A
     return listed
 
 
-def _some(names: Names, first: int, last: int) -> Names:
+def _some(names: KeyNames, first: int, last: int) -> KeyNames:
     """Groups first..last - 1."""
-    if names.texts is not None:
-        return Names(None, names.texts[first:last])
-    return Names(cast("IntArray", names.integers)[first:last])
+    if names.kind == "text":
+        return KeyNames("text", names.texts[first:last])
+    return KeyNames("integers", names.numbers[first:last])
 
 
 def _streamed(mechanism: Any, store: Store, part: Range, how: How) -> Any:

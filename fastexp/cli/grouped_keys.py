@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from .._group_keys import names_of
-from .._group_names import Names
-from .._key_columns import Rows
+from .._key_names import KeyNames
+from .._key_rows import Rows
 from .._key_values import present
 from .._typing import IntArray
 from .reading import INT64
@@ -20,7 +20,7 @@ INTEGER = re.compile(r"0|-?[1-9][0-9]*", re.ASCII)  # as it is written; 007 is t
 class Listed:
     """Keys of a public list."""
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: KeyNames) -> None:
         self.names, self.size = names, names.size
 
     def codes(self, rows: list[Rows]) -> IntArray:
@@ -55,13 +55,17 @@ class Found:
     def _codes(self, rows: Rows) -> IntArray:
         found = present(rows, self._argument)
         keys = list(dict.fromkeys(found if isinstance(found, list) else found.tolist()))
-        local = Names(None, tuple(keys)) if _are_texts(keys) else Names(np.array(keys, np.int64))
+        local = (
+            KeyNames("text", tuple(keys))
+            if _are_texts(keys)
+            else KeyNames("integers", np.array(keys, np.int64))
+        )
         places = self._places
         numbers = [places.setdefault(key, len(places)) for key in keys]
         codes = local.codes(rows)
         return np.append(np.array(numbers, np.int64), -1)[codes]
 
-    def settled(self) -> tuple[Names, IntArray]:
+    def settled(self) -> tuple[KeyNames, IntArray]:
         """All keys in increasing order, and the place there of the one with each number.
 
         Texts of CSV that are all integers as they are written count as such.

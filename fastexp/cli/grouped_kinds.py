@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .._group_keys import names_of
-from .._group_names import Names
+from .._key_names import KeyNames
 from .errors import UserMistake
 from .files import is_number
 from .grouped_keys import is_integer
@@ -12,7 +12,7 @@ from .public_list import Labels
 from .reading import INT64
 
 
-def names_for(found: Labels, kind: str | None, by: str) -> Names:
+def names_for(found: Labels, kind: str | None, by: str) -> KeyNames:
     """The list as keys of the kind that the column of FILE has.
 
     Parameters
@@ -25,7 +25,7 @@ def names_for(found: Labels, kind: str | None, by: str) -> Names:
 
     Returns
     -------
-    Names
+    KeyNames
 
     Raises
     ------
@@ -34,8 +34,10 @@ def names_for(found: Labels, kind: str | None, by: str) -> Names:
     """
     if not found.written:
         names = names_of(found.labels, "--groups")
-        if kind is not None and names.text != (kind == TEXTS):
-            other = TEXTS if names.text else INTEGERS
+        if names.kind not in ("integers", "text"):
+            raise UserMistake(f"--groups: {found.source} must hold integers or text")
+        if kind is not None and (names.kind == "text") != (kind == TEXTS):
+            other = TEXTS if names.kind == "text" else INTEGERS
             raise UserMistake(f"--groups: {found.source} holds {other}, but column {by!r} {kind}")
         return names
     texts: list[str] = found.labels

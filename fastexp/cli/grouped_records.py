@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._group_names import Names
+from .._key_names import KeyNames
 from .._typing import AnyArray
 from . import grouped_csv
 from .columns import is_npy, of
@@ -84,7 +84,7 @@ class Records:
             kind = LABELS.get(self._kind or "")
             made = tuple(as_column(label, kind or "text") for label in mechanism.candidates)
             mechanism = replace(mechanism, candidates=made)
-            self._names = Names(None, () if kind else mechanism.candidates)
+            self._names = KeyNames("text", () if kind else mechanism.candidates)
         elif self._kind not in (INTEGERS, FLOATS, DECIMALS, None):
             raise UserMistake(
                 f"{self._called} holds {self._kind}, neither integers nor floats of 32 or 64 bits"

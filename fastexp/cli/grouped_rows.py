@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _intake
-from .._group_names import Names
 from .._key_columns import read
+from .._key_names import KeyNames
 from .._typing import AnyArray, IntArray
 from ..errors import InvalidRecords
 from . import grouped_csv
@@ -49,7 +49,7 @@ class Rows:
         return np.dtype(np.float64 if self._floats else np.int64)
 
     @property
-    def names(self) -> Names:
+    def names(self) -> KeyNames:
         """The list of groups, once it is known."""
         if isinstance(self.groups, Listed):
             return self.groups.names
@@ -116,5 +116,7 @@ class Rows:
 def _key_cells(keys: Keys, cells: grouped_csv.Cells) -> Any:
     """Keys of CSV, as the list has them."""
     if isinstance(keys, Listed):
-        return grouped_csv.texts(cells) if keys.names.text else grouped_csv.integers(cells)
+        return (
+            grouped_csv.texts(cells) if keys.names.kind == "text" else grouped_csv.integers(cells)
+        )
     return grouped_csv.texts(cells, gaps=True)

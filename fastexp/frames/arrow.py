@@ -277,7 +277,7 @@ def held(call: Call, parts: Iterable[pa.Table]) -> pa.Table:
     rows = pa.concat_tables(kept)
     if call.names is None:
         return rows
-    labels = pa.array(call.names.labels(), pa.string() if call.names.text else pa.int64())
+    labels = pa.array(call.names.labels(), pa.string() if call.names.kind == "text" else pa.int64())
     group = pa.DictionaryArray.from_arrays(np.concatenate(codes), labels)
     return rows.set_column(1, "group", group)
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from .. import _validate
 from .._group_keys import codes_of, distinct
-from .._group_names import Names
+from .._key_names import KeyNames
 from .._randomness import SampleKey, make_key
 from .._release_key import ReleaseKey
 from .._rounding import check_rounding
@@ -63,7 +63,7 @@ class Call:
     size: int | None = None
 
     @property
-    def names(self) -> Names | None:
+    def names(self) -> KeyNames | None:
         """The public list of groups; None for groups from the data."""
         return None if is_from_data(self.request.groups) else self.request.groups
 
@@ -89,7 +89,7 @@ class Call:
     def of_text(self, groups: list[Any], column: bool) -> bool:
         """Whether groups are text; if there are none, whether their column is."""
         if self.names is not None:
-            return self.names.text
+            return self.names.kind == "text"
         return isinstance(groups[0], str) if groups else column
 
     def answers(self, empty: Columns | None, read: Callable[[], Columns]) -> tuple[list[Any], Any]:
@@ -151,7 +151,7 @@ class Call:
             return
         self.mechanism._read(empty.records, self.nan)
         if self.names is None:
-            distinct(empty.groups, "by")
+            _check_kind(distinct(empty.groups, "by")[1], "by")
         else:
             codes_of(empty.groups, self.names)
         if empty.persons is not None:
@@ -240,7 +240,15 @@ def _checked(
             raise ParameterTypeError(
                 f"{argument} must be a column's name, got {type(name).__name__}"
             )
-    return Request(by, groups, None, person, max_groups, max_rows).checked()
+    request = Request(by, groups, None, person, max_groups, max_rows).checked()
+    if isinstance(request.groups, KeyNames):
+        _check_kind(request.groups, "groups")
+    return request
+
+
+def _check_kind(names: KeyNames, argument: str) -> None:
+    if names.kind not in ("integers", "text"):
+        raise ParameterTypeError(f"{argument} must hold integers or text, got {names.kind}")
 
 
 def _is_int64(number: int) -> bool:

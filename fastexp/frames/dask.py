@@ -13,7 +13,7 @@ import dask.dataframe as dd
 import pandas as pd
 
 from .._group_keys import codes_of
-from .._group_names import Names
+from .._key_names import KeyNames
 from .._release_key import ReleaseKey
 from .._typing import Membership, RNGLike, SeedLike
 from ..budget import Budget
@@ -213,7 +213,7 @@ def answered(frame: dd.DataFrame, call: Call, place: Place) -> dd.DataFrame:
     return found
 
 
-def _listed(part: pd.DataFrame, place: Place, names: Names | None) -> pd.DataFrame:
+def _listed(part: pd.DataFrame, place: Place, names: KeyNames | None) -> pd.DataFrame:
     """The columns, of the rows of listed groups; these as places in the list."""
     groups: Any = _plain(part[place.by]) if names is None else codes_of(part[place.by], names)
     columns = {"records": _plain(part[place.column]), "groups": groups}
@@ -231,7 +231,7 @@ def _plain(column: pd.Series) -> pd.Series:
     return column.astype("Int64" if pd.api.types.is_integer_dtype(kind) else kind)
 
 
-def _columns(rows: pd.DataFrame, names: Names | None) -> Columns:
+def _columns(rows: pd.DataFrame, names: KeyNames | None) -> Columns:
     groups: Any = rows["groups"]
     if names is not None:
         groups = pd.Categorical.from_codes(groups, names.labels())

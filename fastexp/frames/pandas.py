@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 from pandas.api import types
 
-from .._key_columns import KEYS
+from .._key_objects import KEYS
 from .._release_key import ReleaseKey
 from .._typing import Membership, RNGLike, SeedLike
 from ..budget import Budget

@@ -13,8 +13,8 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, types
 from pyspark.sql import functions as sql
 
-from .._group_names import Names
-from .._key_columns import KEYS
+from .._key_names import KeyNames
+from .._key_objects import KEYS
 from .._release_key import ReleaseKey
 from .._typing import Membership, RNGLike, SeedLike
 from ..budget import Budget
@@ -240,7 +240,7 @@ def _schema(rows: DataFrame) -> pa.Schema:
     return schema
 
 
-def _tables(rows: DataFrame, names: Names | None) -> Iterator[pa.Table]:
+def _tables(rows: DataFrame, names: KeyNames | None) -> Iterator[pa.Table]:
     """One table: the rows of listed groups. Nothing runs before it is asked for."""
     if names is not None:
         text = isinstance(rows.schema["group"].dataType, TEXT)

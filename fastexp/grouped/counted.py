@@ -11,7 +11,7 @@ from .. import _intake
 from .._foreign import has, readable
 from .._group_keys import distinct
 from .._group_names import Names
-from .._key_values import HIGHEST
+from .._key_rows import HIGHEST
 from .._typing import AnyArray, IntArray
 from ..errors import InvalidRecords
 from .mechanism import GroupedMechanism

@@ -8,16 +8,18 @@ from typing import Any
 import numpy as np
 
 from .. import _arrow
-from .._group_keys import codes_of, distinct, names_of
-from .._group_names import NUMBER, WHOLE, Names
+from .._group_keys import codes_of, columns_of, numbered
+from .._group_names import Names
 from .._grouping import gather
+from .._key_columns import read as read_keys
+from .._key_names import KeyNames
 from .._number_columns import opened
 from .._typing import AnyArray, IntArray
 from ..errors import ParameterError
 from .counted import Limits, Rows, counted, persons_of
 from .mechanism import GroupedMechanism
 from .numbers import of_lists
-from .request import OFFSETS, Request, is_from_data
+from .request import OFFSETS, Request, is_from_data, listed_groups
 from .segments import Segments
 
 LENGTHS = "{} must have one entry for each record"
@@ -88,16 +90,11 @@ def _named(request: Request, size: int) -> Names:
     """The names of segments: as given, or their numbers; that of all records."""
     groups, alone = request.groups, request.offsets is None
     if groups is None:
-        return Names(np.arange(size), None, WHOLE if alone else NUMBER)
-    names = _listed(groups)
+        return KeyNames("whole" if alone else "rows", np.arange(size))
+    names = listed_groups(groups, 1)
     if names.size != size:
         raise ParameterError("groups must have one name for each of the segments that offsets tell")
     return names
-
-
-def _listed(groups: Any) -> Names:
-    """The public list, unless it is one already."""
-    return groups if isinstance(groups, Names) else names_of(groups)
 
 
 def _codes(request: Request, n: int, threads: int) -> tuple[IntArray, Names]:
@@ -108,11 +105,13 @@ def _codes(request: Request, n: int, threads: int) -> tuple[IntArray, Names]:
         inside = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
         codes[offsets[0] : offsets[-1]] = inside
         return codes, _named(request, offsets.size - 1)
+    columns = columns_of(request.by, "by")
+    names: Names
     if is_from_data(request.groups):
-        codes, names = distinct(request.by, "by")
+        codes, names = numbered([read_keys(column, "by") for column in columns], "by")
     else:
-        names = _listed(request.groups)
-        codes = codes_of(request.by, names, threads=threads)
+        names = listed_groups(request.groups, len(columns))
+        codes = codes_of(columns, names, threads=threads)
     if codes.size != n:
         raise ParameterError(LENGTHS.format("by"))
     return codes, names

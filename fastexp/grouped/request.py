@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import _arrow, _validate
 from .._foreign import readable
-from .._group_keys import names_of
+from .._group_keys import columns_of, names_of, names_of_tuples
 from .._group_names import Names
 from .._number_columns import opened
 from .._question import Question
@@ -72,8 +72,8 @@ class Request(NamedTuple):
         if self.by is None and is_from_data(self.groups):
             raise ParameterError(f'groups="{FROM_DATA}" needs by, the groups of the records')
         groups = self.groups
-        if not (groups is None or is_from_data(groups) or isinstance(groups, Names)):
-            groups = names_of(groups)
+        if groups is not None and not is_from_data(groups):
+            groups = listed_groups(groups, len(columns_of(self.by, "by")))
         offsets = None if self.offsets is None else whole_offsets(self.offsets)
         most = _validate.counting("max_groups", self.max_groups)
         rows = _validate.counting("max_rows", self.max_rows)
@@ -104,7 +104,7 @@ class Request(NamedTuple):
             return way, rows, self.groups
         words = self.groups.name_words().tobytes()
         listed = hashlib.blake2b(words, digest_size=32, person=LIST).hexdigest()
-        return way, rows, self.groups.text, listed
+        return way, rows, self.groups.kinds, listed
 
     def call(self, rows: int, disjoint: Any, membership: Membership) -> dict[str, Any]:
         """The arguments of `total` for the whole call; `rows` segments.
@@ -158,3 +158,10 @@ def check_key(key: Any, label: Any, budget: Any = None) -> str | None:
             "label goes together with budget, which keeps the answers under it, or with key"
         )
     return line
+
+
+def listed_groups(groups: Any, width: int) -> Names:
+    """The public list of groups, of keys or of tuples of `width` of them."""
+    if isinstance(groups, Names):
+        return groups
+    return names_of(groups) if width == 1 else names_of_tuples(groups, width)

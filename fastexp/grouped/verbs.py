@@ -9,6 +9,7 @@ from typing import Any
 
 from .. import _validate
 from .._foreign import agree, attribute
+from .._group_keys import columns_of
 from .._group_names import Names
 from .._randomness import make_key
 from .._rounding import check_rounding
@@ -97,7 +98,8 @@ def sample(
 def _aligned(records: Any, request: Request) -> None:
     """Refuse series of pandas whose rows are others by their index than by their order."""
     index = attribute(records, "index")
-    for argument, keys in (("by", request.by), ("person", request.person)):
+    columns = [("by", keys) for keys in columns_of(request.by, "by")]
+    for argument, keys in (*columns, ("person", request.person)):
         if not agree(index, attribute(keys, "index")):
             raise ParameterError(
                 f"{argument} must have the same index as the records: bring them into one order, "
