@@ -1,4 +1,4 @@
-r"""Keys of groups: the public list, which of its names a row has, and the keys that occur.
+r"""Keys of groups: which name of the public list a row has, and the keys that occur.
 
 A key is of one of five kinds (see `_key_rows.py`), or a tuple of such keys, of several columns.
 Integers of all dtypes are one kind of keys, so are all texts, and timestamps of all units: these
@@ -11,21 +11,21 @@ NumPy's arrays of texts of fixed width cannot hold the character 0 at the end of
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from . import _arrow
 from ._foreign import has, readable
+from ._group_lists import names_of, names_of_columns, names_of_tuples
 from ._group_names import Names, TupleNames
 from ._key_columns import read
 from ._key_names import KeyNames
-from ._key_objects import not_keys
-from ._key_rows import Integers, Kind, Rows, Unit, finest, in_unit, kind_of, unit_of
-from ._key_values import BEYOND, by_sorting, listed, present
+from ._key_rows import Integers, Rows, unit_of
+from ._key_values import by_sorting, in_one_unit, kind_of_all, present
 from ._scan import in_parts
 from ._typing import IntArray
-from .errors import FastexpError, InvalidRecords, ParameterError, ParameterTypeError
+from .errors import InvalidRecords, ParameterError, ParameterTypeError
 
 LEAST = 1 << 16  # rows of a thread: fewer are not worth one
 
@@ -39,122 +39,6 @@ __all__ = [
     "names_of_tuples",
     "numbered",
 ]
-
-
-def names_of(groups: Any, argument: str = "groups") -> KeyNames:
-    """Read a public list of groups of one column.
-
-    Parameters
-    ----------
-    groups
-        Distinct keys of one kind, integers within int64: a list, tuple, range, array, series,
-        index, categorical or Arrow array.
-    argument
-        What messages call it.
-
-    Returns
-    -------
-    KeyNames
-        The groups in the order of the list.
-
-    Raises
-    ------
-    ParameterTypeError
-        If it is no list, or holds anything but keys of one kind.
-    ParameterError
-        If a group is missing, named twice, beyond int64 or no text in UTF-8.
-
-    Examples
-    --------
-    >>> names_of(["north", "south", ""]).labels()
-    ['north', 'south', '']
-    >>> names_of([3, 1, 3])
-    Traceback (most recent call last):
-        ...
-    fastexp.errors.ParameterError: groups must not name a group twice, got 3 again
-    """
-    names = _listed(groups, argument)
-    if names.kind == "text":
-        if len(set(names.texts)) < names.size:
-            _twice(names.labels(), argument)
-        return names
-    numbers = names.numbers
-    rising = bool((numbers[1:] > numbers[:-1]).all())  # as lists often are
-    ordered = numbers if rising else np.sort(numbers)
-    if not rising and bool((ordered[1:] == ordered[:-1]).any()):
-        _twice(names.labels(), argument)
-    return names
-
-
-def names_of_columns(columns: Sequence[Any], argument: str = "groups") -> Names:
-    """Read a public list of groups of one column or several: group i is the i-th row.
-
-    Parameters
-    ----------
-    columns
-        At least one column of equal lengths, each as `names_of` takes it; keys of a column
-        need not be distinct where there are several.
-    argument
-        What messages call the list.
-
-    Returns
-    -------
-    Names
-
-    Raises
-    ------
-    ParameterTypeError, ParameterError
-        As of `names_of`, and if columns differ in length.
-
-    Examples
-    --------
-    >>> names_of_columns([["Rome", "Oslo", "Rome"], [2020, 2020, 2021]]).labels()
-    [('Rome', 2020), ('Oslo', 2020), ('Rome', 2021)]
-    """
-    if len(columns) == 1:
-        return names_of(columns[0], argument)
-    lists = [_listed(column, argument) for column in columns]
-    if len({names.size for names in lists}) > 1:
-        raise ParameterError(f"{argument} must have columns of one length")
-    names = TupleNames(*zip(*map(_numbered_names, lists), strict=True))
-    again = names.twice()
-    if again is not None:
-        raise ParameterError(_again(names.labels()[again], argument))
-    return names
-
-
-def names_of_tuples(groups: Any, width: int, argument: str = "groups") -> Names:
-    """Read a public list of groups of several columns.
-
-    Parameters
-    ----------
-    groups
-        A sequence of distinct tuples of `width` keys, each position of one kind.
-    width
-        How many columns there are: two or more.
-    argument
-        What messages call it.
-
-    Returns
-    -------
-    Names
-
-    Raises
-    ------
-    ParameterTypeError, ParameterError
-        As of `names_of`, and if it is no sequence of tuples of this width.
-    """
-    wanted = f"{argument} must be a sequence of tuples of {width} keys, one of each column"
-    if not isinstance(groups, (list, tuple)):
-        raise ParameterTypeError(f"{wanted}, got an object of type {type(groups).__name__}")
-    odd = next((kind for kind in set(map(type, groups)) if not issubclass(kind, tuple)), None)
-    if odd is not None:
-        raise ParameterTypeError(f"{wanted}, got an entry of type {odd.__name__}")
-    lengths = set(map(len, groups)) - {width}
-    if lengths:
-        raise ParameterError(f"{wanted}, got one of {min(lengths)}")
-    columns = [[row[i] for row in groups] for i in range(width)]
-    return names_of_columns(columns, argument)
 
 
 def columns_of(keys: Any, argument: str) -> list[Any]:
@@ -303,58 +187,22 @@ def numbered(columns: Sequence[list[Rows]], argument: str) -> tuple[IntArray, Na
     return ids, TupleNames(keys, index)
 
 
-def _listed(groups: Any, argument: str) -> KeyNames:
-    """The keys of a public list in order, some of them twice perhaps."""
-    chunks = read(groups, argument)
-    found = [listed(rows, argument) for rows in chunks]
-    kind, unit = _kind(chunks, argument) or "integers", finest(list(map(unit_of, chunks)))
-    if kind == "text":
-        return KeyNames(kind, [text for part in found for text in part])
-    return KeyNames(kind, _in_one_unit(chunks, found, unit, argument, ParameterError), unit)
-
-
-def _numbered_names(names: KeyNames) -> tuple[KeyNames, IntArray]:
-    """The distinct ones among keys, in increasing order, and the place there of each."""
-    if names.kind == "text":
-        texts = sorted(set(names.texts))
-        places = {text: i for i, text in enumerate(texts)}
-        index = np.fromiter(map(places.__getitem__, names.texts), np.int64, names.size)
-        return KeyNames("text", texts), index
-    numbers, index = np.unique(names.numbers, return_inverse=True)
-    return KeyNames(names.kind, numbers, names.unit), index.astype(np.int64, copy=False)
-
-
 def _numbered(chunks: list[Rows], argument: str) -> tuple[IntArray, KeyNames]:
-    kind, unit = _kind(chunks, argument) or "integers", finest(list(map(unit_of, chunks)))
+    kind = kind_of_all(chunks, argument)
     apart = by_sorting(chunks)
     if apart is not None:
-        return apart[0], KeyNames(kind, apart[1], unit)
+        return apart[0], KeyNames(kind or "integers", apart[1], unit_of(chunks[0]))
     found = [present(rows, argument) for rows in chunks]
     if kind == "text":
         names = KeyNames(kind, sorted({text for part in found for text in part}))
     else:
-        numbers = _in_one_unit(chunks, found, unit, argument, InvalidRecords)
-        names = KeyNames(kind, np.unique(numbers), unit)
+        numbers, unit = in_one_unit(chunks, found, argument, InvalidRecords)
+        names = KeyNames(kind or "integers", np.unique(numbers), unit)
     return _filled(chunks, names), names
 
 
-def _in_one_unit(
-    chunks: list[Rows], found: list[Any], unit: Unit, argument: str, error: type[FastexpError]
-) -> IntArray:
-    """The numbers of all chunks' keys; timestamps in this unit, the finest that there is."""
-    parts = [np.zeros(0, np.int64)]
-    for rows, keys in zip(chunks, found, strict=True):
-        part = np.asarray(keys, np.int64)
-        if unit_of(rows):
-            part, fit = in_unit(part, unit_of(rows), unit)
-            if fit is not None and not fit.all():
-                raise error(BEYOND.format(argument))
-        parts.append(part)
-    return np.concatenate(parts)
-
-
 def _codes(chunks: list[Rows], names: KeyNames, argument: str, threads: int) -> IntArray:
-    kind = _kind(chunks, argument)
+    kind = kind_of_all(chunks, argument)
     if names.size and kind not in (None, names.kind):
         raise ParameterTypeError(
             f"{argument} must hold {names.kind}, as the list of groups does, got {kind}"
@@ -367,14 +215,6 @@ def _is_column(keys: Any) -> bool:
     readable(keys, "by")
     plain = isinstance(keys, (list, tuple, range, np.ndarray))
     return plain or has(keys, "isna", "to_numpy") or _arrow.is_arrow(keys)
-
-
-def _kind(chunks: list[Rows], argument: str) -> Kind | None:
-    """The kind of the keys of all chunks; None if there are none."""
-    kinds = {kind for kind in map(kind_of, chunks) if kind is not None}
-    if len(kinds) > 1:
-        raise not_keys(argument, "a mixture of types")
-    return kinds.pop() if kinds else None
 
 
 def _length(chunks: list[Rows]) -> int:
@@ -410,16 +250,3 @@ def _by_threads(rows: Integers, names: KeyNames, out: IntArray, threads: int) ->
         return 0
 
     in_parts(part, rows.length, threads)
-
-
-def _twice(labels: list[Any], argument: str) -> NoReturn:
-    seen: set[Any] = set()
-    for label in labels:
-        if label in seen:
-            raise ParameterError(_again(label, argument))
-        seen.add(label)
-    raise AssertionError
-
-
-def _again(label: Any, argument: str) -> str:
-    return f"{argument} must not name a group twice, got {label!r} again"

@@ -13,8 +13,23 @@ import numpy as np
 
 from . import _key_tables
 from ._key_columns import bytes_of
-from ._key_objects import INTEGERS
-from ._key_rows import HIGHEST, LOWEST, Coded, Integers, Objects, Rows, Text, Wide
+from ._key_objects import INTEGERS, not_keys
+from ._key_rows import (
+    HIGHEST,
+    LOWEST,
+    Coded,
+    Integers,
+    Kind,
+    Objects,
+    Rows,
+    Text,
+    Unit,
+    Wide,
+    finest,
+    in_unit,
+    kind_of,
+    unit_of,
+)
 from ._typing import AnyArray, IntArray
 from .errors import FastexpError, InvalidRecords, ParameterError
 
@@ -47,6 +62,29 @@ def present(rows: Rows, argument: str) -> Keys:
     """The keys that occur, each at least once, in any order, without missing ones."""
     found = _checked(_some, rows, argument, InvalidRecords)
     return [key for key in found if key is not None] if isinstance(found, list) else found
+
+
+def kind_of_all(chunks: list[Rows], argument: str) -> Kind | None:
+    """The kind of the keys of all chunks; None if there are none."""
+    kinds = {kind for kind in map(kind_of, chunks) if kind is not None}
+    if len(kinds) > 1:
+        raise not_keys(argument, "a mixture of types")
+    return kinds.pop() if kinds else None
+
+
+def in_one_unit(
+    chunks: list[Rows], keys: list[Any], argument: str, error: type[FastexpError]
+) -> tuple[IntArray, Unit]:
+    """(numbers, unit) of the keys of all chunks; of timestamps in the finest unit of theirs."""
+    unit, parts = finest(list(map(unit_of, chunks))), [np.zeros(0, np.int64)]
+    for rows, some in zip(chunks, keys, strict=True):
+        numbers = np.asarray(some, np.int64)
+        if unit_of(rows):
+            numbers, fit = in_unit(numbers, unit_of(rows), unit)
+            if fit is not None and not fit.all():
+                raise error(BEYOND.format(argument))
+        parts.append(numbers)
+    return np.concatenate(parts), unit
 
 
 def by_sorting(chunks: list[Rows]) -> tuple[IntArray, IntArray] | None:

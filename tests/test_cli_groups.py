@@ -315,7 +315,7 @@ def test_parquet_decides_for_its_lists(run: Run, files, tmp_path: Path) -> None:
     for by, column, text in (
         ("city", "code", "holds integers, but column 'city' text"),
         ("code", "city", "holds text, but column 'code' integers"),
-        ("city", "x", "must be one column of integers or of texts"),
+        ("city", "x", "must be one column of integers, text"),
     ):
         code, out, err = run(*ask, by, "--groups", f"{lists}:{column}")
         assert (code, out) == (2, "")

@@ -183,8 +183,8 @@ class TestRefusals:
         ("change", "told"),
         [
             ({"by": "nobody"}, "by must be a column"),
-            ({"by": "holes"}, "by must be one column of integers or of texts"),
-            ({"person": "rent"}, "person must be one column of integers or of texts"),
+            ({"by": "holes"}, "by must be one column of integers, text"),
+            ({"person": "rent"}, "person must be one column of integers, text"),
             ({"by": 3}, "by must be a column's name"),
             ({"groups": [1, 1]}, "twice"),
         ],
