@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from .mechanisms.smooth_sensitivity_median import SmoothSensitivityMedian
     from .mechanisms.top_k import TopK
     from .privacy import Guarantee
+    from .query.query import Query
     from .sensitivity import SensitivityLowerBound, check_sensitivity
     from .smooth import smooth_sensitivity
     from .studies.results import StudyResults
@@ -95,6 +96,7 @@ _HOME = {
     "Price": "mechanisms.price",
     "PrivacyWarning": "errors",
     "Quantile": "mechanisms.quantile",
+    "Query": "query.query",
     "RandomizedResponse": "mechanisms.randomized_response",
     "RandomnessError": "errors",
     "ReleaseKey": "_release_key",
@@ -150,6 +152,7 @@ __all__ = [
     "Price",
     "PrivacyWarning",
     "Quantile",
+    "Query",
     "RandomizedResponse",
     "RandomnessError",
     "ReleaseKey",

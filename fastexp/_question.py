@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from . import _answers, _validate
 from ._encoding import encoded, encoded_mechanism
 from ._typing import Membership, Neighbors
-from .privacy import Guarantee, total
+from .privacy import Guarantee, sequential, total
 
 FORMAT = 1  # of the digest: it must change whenever equal questions could have other digests
 DOMAIN = b"fastexp.asked"
@@ -71,3 +71,30 @@ class Question(NamedTuple):
         """How many characters each answer is kept with."""
         candidates = getattr(self.mechanism, "candidates", None)
         return self.widest if candidates is None else _answers.widest(candidates)
+
+
+class Questions(NamedTuple):
+    """Several questions about the same records, which are charged together."""
+
+    each: tuple[Question, ...]
+
+    @property
+    def name(self) -> str:
+        """What a budget calls them."""
+        names = dict.fromkeys(question.name for question in self.each)
+        return ", ".join(names)[: _validate.MOST_LABEL]
+
+    def promise(self, neighbors: Neighbors | None = None) -> Guarantee:
+        """What they promise together."""
+        promises = [question.promise(neighbors) for question in self.each]
+        return promises[0] if len(promises) == 1 else sequential(promises)
+
+    def digest(self, promise: Guarantee) -> str:
+        """Of all of them in their order, and of the promise that is charged."""
+        digests = "".join(question.digest(promise) for question in self.each)
+        return hashlib.blake2b(digests.encode(), digest_size=32, person=DOMAIN).hexdigest()
+
+    @property
+    def width(self) -> int:
+        """How many characters each answer is kept with."""
+        return max(question.width for question in self.each)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Literal, NoReturn
 
 from . import _ledger, _validate
-from ._question import Question
+from ._question import Question, Questions
 from ._rounding import check_rounding
 from ._terms import rest, terms_of
 from ._typing import Neighbors
@@ -221,7 +221,7 @@ only 0.2 remains; nothing was drawn or charged
     def _once(
         self,
         label: str | None,
-        question: Question,
+        question: Question | Questions,
         draw: Callable[[], Any],
         check: Callable[[], None],
     ) -> Any:
@@ -364,7 +364,7 @@ only 0.2 remains; nothing was drawn or charged
 def once(
     budget: Budget | None,
     label: str | None,
-    question: Question,
+    question: Question | Questions,
     draw: Callable[[], Any],
     check: Callable[[], None] = lambda: None,
 ) -> Any:
@@ -376,7 +376,7 @@ def once(
         None: nothing is charged or kept.
     label : str or None
         What the release is called; checked before (`grouped.request.check_key`).
-    question : Question
+    question : Question or Questions
         Where there is a label, with its `form`.
     draw : callable
         Reads records and draws; is called at most once, after the charge. Returns None, bool,

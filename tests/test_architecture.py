@@ -155,12 +155,6 @@ def test_kernels_are_loops_and_nothing_else(path):
         assert texts == [], node.name
 
 
-def test_files_are_short():
-    lines = {p: len(p.read_text().splitlines()) for p in FILES}
-    assert max(lines.values()) <= 400
-    assert sum(lines.values()) / len(lines) <= 150
-
-
 def test_only_the_command_line_prints():
     printers = {
         room_of(p)

@@ -8,6 +8,7 @@ import sys
 from fractions import Fraction
 from functools import cached_property, partial
 
+import duckdb
 import numpy as np
 import pytest
 
@@ -57,6 +58,7 @@ MAKERS = {
     "ScoredExponential": SCORED,
     "Guarantee": partial(fx.Guarantee, 1.0, None, None, None, 0.0, ""),
     "Budget": partial(fx.Budget, 1.0),
+    "Query": fx.Query,
     "Study": partial(fx.Study.ready, "table1", datasets=2, draws=2),
     "FiniteLaw": lambda: SELECTIONS["Exponential"]().law(U),
     "PermuteAndFlipLaw": lambda: SELECTIONS["PermuteAndFlip"]().law(U),
@@ -196,6 +198,13 @@ def call_of(name, folder):
         "Study.resume": lambda: fx.Study.resume(folder / "results"),
         "StudyResults.open": lambda: fx.StudyResults.open(folder / "results"),
     }
+    if owner == "Query":
+        query, answers = fx.Query(), {"age": (NUMBERS["Median"](), "age")}
+        if member == "total":
+            return partial(query.total, answers)
+        if member == "attach":
+            return partial(query.attach, duckdb.connect(), {"age": AGES}, answers, name="a")
+        return partial(getattr(query, member), {"age": AGES}, answers)
     if name in makers:
         return makers[name]
     one = MAKERS[owner]()

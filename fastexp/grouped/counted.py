@@ -12,7 +12,7 @@ from .._foreign import has, readable
 from .._group_keys import distinct
 from .._group_names import Names
 from .._key_rows import HIGHEST
-from .._typing import AnyArray, IntArray
+from .._typing import AnyArray, IntArray, WordArray
 from ..errors import InvalidRecords
 from .mechanism import GroupedMechanism
 
@@ -30,12 +30,13 @@ class Rows(NamedTuple):
     codes: IntArray
     names: Names
     persons: IntArray | None = None  # None: each record is a person
-    people: Names | None = None
+    person_words: WordArray | None = None  # what persons are called in digests
 
 
-def persons_of(person: Any) -> tuple[IntArray, Names]:
-    """The number of each record's person, and the persons."""
-    return distinct(_person_keys(person), "person")
+def persons_of(person: Any) -> tuple[IntArray, WordArray]:
+    """The number of each record's person, and what persons are called in digests."""
+    numbers, people = distinct(person_keys(person), "person")
+    return numbers, people.name_words()
 
 
 def counted(
@@ -52,27 +53,45 @@ def counted(
     Records that `nan` leaves out do not compete for what their person may have. `choice` is
     the key of the choice among too many, and is asked for only where there are persons.
     """
-    codes = rows.codes
-    if missing is not None and missing.any():
-        if nan == "raise" and bool((missing & (codes >= 0)).any()):
-            raise InvalidRecords(_intake.MISSING)
-        if nan in ("raise", "drop"):
-            codes = np.where(missing, -1, codes)
-        else:
-            values = _intake.filled(values, missing, nan)
-    if rows.persons is None or rows.people is None:
+    codes, values = present(rows.codes, values, missing, nan)
+    return bounded(rows, codes, values, limits, mechanism, choice), values
+
+
+def present(
+    codes: IntArray, values: AnyArray, missing: AnyArray | None, nan: str
+) -> tuple[IntArray, AnyArray]:
+    """The groups of the records that are there, -1 for others; and records without gaps."""
+    if missing is None or not missing.any():
         return codes, values
+    if nan == "raise" and bool((missing & (codes >= 0)).any()):
+        raise InvalidRecords(_intake.MISSING)
+    if nan in ("raise", "drop"):
+        return np.where(missing, -1, codes), values
+    return codes, _intake.filled(values, missing, nan)
+
+
+def bounded(
+    rows: Rows,
+    codes: IntArray,
+    values: AnyArray,
+    limits: Limits,
+    mechanism: GroupedMechanism,
+    choice: Callable[[], bytes],
+) -> IntArray:
+    """The groups of `codes`, with -1 for what a person has beyond the limits."""
+    if rows.persons is None or rows.person_words is None:
+        return codes
     from .. import _contribution
 
-    words = rows.people.name_words(), rows.names.name_words()
+    words = rows.person_words, rows.names.name_words()
     listed = codes >= 0
     mapped = np.zeros(codes.size, np.int64)
     mapped[listed] = mechanism._place(np.ascontiguousarray(values[listed]))  # gaps are elsewhere
     kept = _contribution.keep(codes, rows.persons, *words, mapped, *limits, choice())
-    return np.where(kept, codes, -1), values
+    return np.where(kept, codes, -1)
 
 
-def _person_keys(person: Any) -> Any:
+def person_keys(person: Any) -> Any:
     """Numbers of persons beyond int64, as hashes are, modulo 2**64: that they differ is all."""
     readable(person, "person")
     if isinstance(person, (list, tuple)) and any(type(x) is int and x > HIGHEST for x in person):

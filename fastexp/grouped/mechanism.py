@@ -43,8 +43,11 @@ class GroupedMechanism(Protocol):
     def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
         """Draws of each segment."""
 
-    def _streamed(self, records: Callable[[], Iterator[AnyArray]], threads: int) -> int:
-        """One released draw for records that `_read` gave, in parts, anew at each call."""
+    def _streamed(self, records: Callable[[], Iterator[AnyArray]], threads: int) -> int | None:
+        """One released draw for records that `_read` gave, in parts, anew at each call.
+
+        None: there is no way but to hold all of them.
+        """
 
     def _answer(self, index: Any, released: bool) -> Any:
         """What draws are called: numbers of the grid, candidates; of samples their numbers."""

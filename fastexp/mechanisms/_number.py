@@ -380,9 +380,16 @@ class NumberMechanism(GroupedMechanism, ABC):
         """Draws of each segment; kernels for many of them are in subclasses."""
         return ShapeDraws(self._shape, self.grid, segments, words, size)
 
-    def _streamed(self, records: Callable[[], Iterator[AnyArray]], threads: int) -> int:
-        """One released draw for records that are read anew in each pass."""
-        source = intake(records, "raise", False, threads, grid=self.grid)
+    @property
+    def _in_passes(self) -> bool:
+        """Whether a draw can go through the records in parts, holding few of them."""
+        return False
+
+    def _streamed(self, records: Callable[[], Iterator[AnyArray]], threads: int) -> int | None:
+        """One released draw for records that are read anew in each pass, where that can be."""
+        if not self._in_passes:
+            return None
+        source = intake(records, threads=threads, grid=self.grid)
         return _cells.release(self._shape(source))
 
     def _kind(self, released: bool) -> Kind:  # noqa: ARG002

@@ -39,8 +39,12 @@ class RankMechanism(NumberMechanism):
     def _shape(self, source: Source) -> RankShape:
         return self._statistic.shape(source)
 
+    @property
+    def _in_passes(self) -> bool:
+        return not self._statistic.width and self._statistic.near is None
+
     def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
-        if self._statistic.width or self._statistic.near is not None:
+        if not self._in_passes:
             return super()._draws(segments, words, size)
         return RankDraws(self._statistic, segments, words, size)
 

@@ -1,0 +1,92 @@
+"""The answers that a call asks for: their names, mechanisms and columns, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from .. import _validate
+from ..errors import ParameterError, ParameterTypeError
+from ..grouped.mechanism import GroupedMechanism
+
+FORM = (
+    "answers must be a dict from the name of each answer to its mechanism and the column of its "
+    'records, as {"median": (fastexp.Median(...), "rent")}'
+)
+MOST = 1_000  # answers in one call
+
+
+class Answer(NamedTuple):
+    """One answer of a call: a column of the result."""
+
+    name: str
+    mechanism: GroupedMechanism
+    column: str
+    nan: str  # as the mechanism reads it
+
+
+def answers_of(answers: Any, taken: tuple[str, ...], nan: Any) -> tuple[Answer, ...]:
+    """Check answers; `taken` are names that their columns cannot have.
+
+    nan: what to do with missing records, in all answers or by answer.
+    """
+    if not isinstance(answers, Mapping):
+        raise ParameterTypeError(f"{FORM}, got {type(answers).__name__}")
+    if not 0 < len(answers) <= MOST:
+        raise ParameterError(f"answers must be at least one and at most {MOST}")
+    policies = dict(nan) if isinstance(nan, Mapping) else dict.fromkeys(answers, nan)
+    unknown = [name for name in policies if name not in answers]
+    if unknown:
+        raise ParameterError(f"nan must be for names of answers, got {unknown[0]!r}")
+    checked = tuple(
+        _answer(name, answer, policies.get(name, "raise")) for name, answer in answers.items()
+    )
+    for answer in checked:
+        if answer.name in taken:
+            raise ParameterError(
+                f"answers must have other names than the columns of by, got {answer.name!r}"
+            )
+    relations = {answer.mechanism.guarantee.neighbors for answer in checked}
+    if len(relations) > 1:
+        named = " and ".join(sorted(map(repr, relations)))
+        raise ParameterError(
+            f"answers must promise for the same neighbors, got {named}: ask for them in two calls"
+        )
+    return checked
+
+
+def _answer(name: Any, answer: Any, nan: Any) -> Answer:
+    name = column_name("the names of answers", name)
+    if not isinstance(answer, (tuple, list)) or len(answer) != 2:
+        raise ParameterTypeError(f"{FORM}; answer {name!r} is another object")
+    mechanism, column = answer
+    if not isinstance(mechanism, GroupedMechanism):
+        kind = type(mechanism).__name__
+        raise ParameterTypeError(
+            f"answer {name!r} must have a mechanism as Median, Quantile, Price or MostCommon, "
+            f"got {kind}"
+        )
+    return Answer(name, mechanism, column_name("column", column), mechanism._policy(nan))
+
+
+def column_name(argument: str, name: Any) -> str:
+    """A name that a column of every engine can have."""
+    if not isinstance(name, str):
+        raise ParameterTypeError(f"{argument} must be names of columns, got {type(name).__name__}")
+    plain = str.__str__(name)
+    if not plain or not _validate.is_utf8(plain):
+        raise ParameterError(
+            f"{argument} must be names of columns: not empty, and without lone surrogates, got "
+            f"{plain!r}"
+        )
+    return plain
+
+
+def label_of(answer: Answer, answers: tuple[Answer, ...], label: str) -> str:
+    """What the words of an answer are keyed by: the call's label and, of several, its name.
+
+    The name is what is behind the last slash, with ~1 for a slash and ~0 for a tilde.
+    """
+    if len(answers) == 1:
+        return label
+    return f"{label}/{answer.name.replace('~', '~0').replace('/', '~1')}"

@@ -1,0 +1,304 @@
+"""One call: what is asked, charged or seeded; then rows are read, once, and answers drawn."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from .. import _validate
+from .._group_names import Names
+from .._key_names import KeyColumn
+from .._question import Question, Questions
+from .._randomness import make_key
+from .._release_key import ReleaseKey
+from .._typing import WordArray
+from ..budget import Budget, once
+from ..errors import FastexpError, InvalidRecords, ParameterError, PrivacyWarning
+from ..grouped.request import FROM_DATA, Request, check_key
+from ..grouped.verbs import TELLS
+from ..grouped.words import FreshWords, KeyedWords, SimulatedWords, Words
+from .answers import Answer, label_of
+from .draws import drawn
+from .engines.frame import Column, Frame, Use
+from .engines.types import check_keys, check_records
+from .rows import Reader
+
+if TYPE_CHECKING:
+    from .query import Query
+
+UNREAD = "records: the engine failed to read the rows; why is in its error when it reads them alone"
+ANSWER = b"fastexp.answer"  # the domain of the seeds of several answers
+
+
+class Way(Protocol):
+    """What a release and a sample differ in."""
+
+    query: Query
+    answers: tuple[Answer, ...]
+    threads: int
+    size: int | None
+    released: bool
+    fresh: bool  # whether the words of an answer are any that nobody can repeat
+
+    def words(self, answer: Answer, names: Names) -> Words:
+        """The random words of groups, for an answer."""
+
+    def choice(self, answer: Answer) -> bytes:
+        """The key of the choice among too many rows of a person."""
+
+    def obtained(self, draw: Callable[[], list[Any]], check: Callable[[], None]) -> list[Any]:
+        """What `draw` returns, or what is kept of it; `check` refuses mistakes beforehand."""
+
+
+class Released:
+    """Charged, and drawn from the system's randomness or under a key."""
+
+    size: int | None = None
+    released = True
+
+    def __init__(
+        self,
+        query: Query,
+        answers: tuple[Answer, ...],
+        key: ReleaseKey | None,
+        label: str | None,
+        budget: Budget | None,
+        threads: int,
+    ) -> None:
+        self.query, self.answers, self.threads = query, answers, threads
+        default = label is None and key is not None
+        line = check_key(key, _default_label(query, answers) if default else label, budget)
+        self._key, self._budget, self._line = key, budget, line
+        self._label, self.fresh = None if default else line, key is None
+        self._questions = questions_of(query, answers)
+        self._questions.promise()  # refuses limits that mean nothing here
+        if query.by and query.groups is None:
+            warnings.warn(TELLS, PrivacyWarning, stacklevel=5)
+
+    def words(self, answer: Answer, names: Names) -> Words:
+        """Of the system, or of the key, the query, the group and its records."""
+        if self._key is None or self._line is None:
+            return FreshWords()
+        label, rule = label_of(answer, self.answers, self._line), self._rule
+        return KeyedWords(self._key, answer.mechanism, label, rule(answer.nan), names)
+
+    def choice(self, answer: Answer) -> bytes:
+        """Fresh without a key."""
+        from .. import _contribution
+
+        label = "" if self._line is None else label_of(answer, self.answers, self._line)
+        return _contribution.release_choice(self._key, answer.mechanism, label)
+
+    def obtained(self, draw: Callable[[], list[Any]], check: Callable[[], None]) -> list[Any]:
+        """Charged before a row is read."""
+        answers: list[Any] = once(self._budget, self._label, self._questions, draw, check)
+        return answers
+
+    @cached_property
+    def _rule(self) -> Callable[[str], str]:
+        query = self.query
+        groups = None if not query.by else FROM_DATA if query.groups is None else query.groups
+        most = query.max_groups, query.max_rows
+        request = Request(query.by or None, groups, None, query.person, *most)
+        rules = {answer.nan: request.rule(answer.nan) for answer in self.answers}
+        return rules.__getitem__
+
+
+class Sampled:
+    """Drawn from a seed."""
+
+    released = fresh = False
+
+    def __init__(
+        self, query: Query, answers: tuple[Answer, ...], size: Any, rng: Any, threads: int
+    ) -> None:
+        self.query, self.answers, self.threads = query, answers, threads
+        self.size, self._seed = _validate.size(size), make_key(rng)
+
+    def words(self, answer: Answer, names: Names) -> Words:
+        """Of the answer's seed and the group."""
+        return SimulatedWords(self._seed_of(answer), names)
+
+    def choice(self, answer: Answer) -> bytes:
+        """Of the answer's seed."""
+        from .. import _contribution
+
+        return _contribution.sample_choice(self._seed_of(answer))
+
+    def obtained(self, draw: Callable[[], list[Any]], check: Callable[[], None]) -> list[Any]:
+        """Nothing is charged."""
+        check()
+        return draw()
+
+    def _seed_of(self, answer: Answer) -> WordArray:
+        """The call's seed; of several answers one for each, or all would have the same words."""
+        if len(self.answers) == 1:
+            return self._seed
+        seed = hashlib.blake2b(
+            answer.name.encode(), digest_size=16, key=self._seed.tobytes(), person=ANSWER
+        )
+        return np.frombuffer(seed.digest(), np.dtype("<u8")).astype(np.uint64)
+
+
+def questions_of(query: Query, answers: tuple[Answer, ...]) -> Questions:
+    """What a call asks, for budgets."""
+    listed = None if query.groups is None else _digest(query.groups)
+    form = "query", query.by, query.person, listed
+    return Questions(
+        tuple(
+            Question(
+                answer.mechanism,
+                groups=bool(query.by),
+                membership=query.membership,
+                max_groups=query.max_groups,
+                max_rows=query.max_rows,
+                form=(*form, answer.name, answer.column, answer.nan),
+            )
+            for answer in answers
+        )
+    )
+
+
+def carried_out(way: Way, frame: Frame) -> Any:
+    """The answers, as a frame of the same kind."""
+    query, answers = way.query, way.answers
+    uses = uses_of(query, answers)
+    kinds = [answer.mechanism._kind(way.released) for answer in answers]  # or refused
+
+    def draw() -> list[Any]:
+        with closing(_parts(way, frame, uses)) as parts:
+            names, values = drawn(way, uses, parts, frame.written)
+        from_data = query.by and query.groups is None
+        return [_packed(names.columns()) if from_data else [], *values]
+
+    packed, *values = way.obtained(draw, lambda: fit(way, frame, uses))
+    groups = query.groups
+    columns = _unpacked(packed, query.by) if groups is None else group_columns(query)
+    for answer, kind, found in zip(answers, kinds, values, strict=True):
+        columns.append(Column(answer.name, kind, _values(found, kind)))
+    return frame.finished(columns)
+
+
+class Uses(tuple[Use, ...]):
+    """The columns of a call, each once; and where in them groups, persons and records are."""
+
+    by: list[int]
+    person: int | None
+    records: list[int]
+
+
+def uses_of(query: Query, answers: tuple[Answer, ...]) -> Uses:
+    """The columns that a call reads."""
+    kinds: list[Any] = ["keys"] * len(query.by)
+    if query.groups is not None:
+        kinds = list(query.groups.kinds)
+    wanted = [Use(name, kind) for name, kind in zip(query.by, kinds, strict=True)]
+    wanted += [] if query.person is None else [Use(query.person, "keys")]
+    records = [Use(answer.column, answer.mechanism._reading()) for answer in answers]
+    uses = Uses(dict.fromkeys([*wanted, *records]))
+    place = {use: i for i, use in enumerate(uses)}
+    uses.by = [place[use] for use in wanted[: len(query.by)]]
+    uses.person = None if query.person is None else place[wanted[-1]]
+    uses.records = [place[use] for use in records]
+    return uses
+
+
+def fit(way: Way, frame: Frame, uses: Uses) -> None:
+    """Refuse a frame whose columns, by their names or types, are not what they must be."""
+    names, query = frame.names(), way.query
+    for use in uses if names else ():
+        there = names.count(use.column)
+        if there != 1:
+            what = "several" if there else f"{use.column!r}, which it has not"
+            listed = ", ".join(map(repr, names[:20])) + ", ..." * (len(names) > 20)
+            raise ParameterError(f"columns must be one each of the frame's ({listed}), got {what}")
+    groups = [] if query.groups is None else group_columns(query)
+    frame.check_answers([*query.by, *(answer.name for answer in way.answers)], groups)
+    empty = frame.empty(uses)
+    if empty is not None:
+        check_types(way, uses, empty)
+        Reader(way, uses, frame.written).part(empty)
+
+
+def check_types(way: Way, uses: Uses, columns: Sequence[Any]) -> None:
+    """Refuse columns that, by their types, are not what they are to be read as."""
+    for answer, i in zip(way.answers, uses.records, strict=True):
+        check_records(f"answers[{answer.name!r}]", uses[i], columns[i])
+    for i in uses.by:
+        check_keys("by", uses[i], columns[i])
+    if uses.person is not None:
+        check_keys("person", uses[uses.person], columns[uses.person])
+
+
+def _parts(way: Way, frame: Frame, uses: Uses) -> Generator[Sequence[Any]]:
+    """All parts; in a release what the engine raises may hold data, and is withheld."""
+    parts = frame.parts(uses, uses.by, way.query.groups)
+    try:
+        while (part := _next(way, parts)) is not None:
+            check_types(way, uses, part)  # of a stream nothing was known before
+            yield part
+    finally:
+        close = getattr(parts, "close", None)
+        if close is not None:
+            close()
+
+
+def _next(way: Way, parts: Iterator[Sequence[Any]]) -> Sequence[Any] | None:
+    try:
+        return next(parts, None)
+    except (FastexpError, MemoryError):
+        raise
+    except Exception:
+        if not way.released:
+            raise
+    raise InvalidRecords(UNREAD)  # outside the handler: the error is no context of ours
+
+
+def _default_label(query: Query, answers: tuple[Answer, ...]) -> str:
+    """What the words of a key are named by without a label: the columns."""
+    columns = ", ".join(dict.fromkeys(answer.column for answer in answers))
+    label = f"{columns} by {', '.join(query.by)}" if query.by else columns
+    if label.isprintable() and len(label) <= _validate.MOST_LABEL:
+        return label
+    return hashlib.blake2b(label.encode(), digest_size=32).hexdigest()
+
+
+def _digest(names: Names) -> str:
+    """The public list, in its order."""
+    words = names.name_words().tobytes()
+    return hashlib.blake2b(words, digest_size=32, person=b"fastexp.list").hexdigest()
+
+
+def group_columns(query: Query) -> list[Column]:
+    """The public list, as columns."""
+    keys = [] if query.groups is None else query.groups.columns()
+    return [Column(name, *column) for name, column in zip(query.by, keys, strict=True)]
+
+
+def _packed(columns: Sequence[KeyColumn]) -> list[Any]:
+    """Columns of groups as a budget's file can keep them."""
+    return [
+        [column.kind, str(values.dtype), values.view(np.int64)]
+        if isinstance(values := column.values, np.ndarray) and values.dtype.kind == "M"
+        else [column.kind, "", values]
+        for column in columns
+    ]
+
+
+def _unpacked(packed: list[Any], by: tuple[str, ...]) -> list[Column]:
+    return [
+        Column(name, kind, values.view(dtype) if dtype else values)
+        for name, (kind, dtype, values) in zip(by, packed, strict=True)
+    ]
+
+
+def _values(answers: Any, kind: str) -> Any:
+    """Answers as a column has them; what was kept comes as lists."""
+    dtypes = {"integers": np.int64, "floats": np.float64, "booleans": np.bool_}
+    return list(answers) if kind == "text" else np.asarray(answers, dtypes[kind])

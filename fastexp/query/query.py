@@ -1,0 +1,382 @@
+"""`Query`: which groups are answered, whose a row is, and how much of one person counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .. import _validate
+from .._group_names import Names
+from .._release_key import ReleaseKey
+from .._rounding import check_rounding
+from .._typing import Membership, Neighbors, RNGLike, SeedLike
+from ..budget import Budget
+from ..errors import ParameterError
+from ..privacy import Guarantee
+from .answers import answers_of, column_name
+from .groups import groups_of
+
+if TYPE_CHECKING:
+    from .call import Released
+
+
+@dataclass(frozen=True, repr=False)
+class Query:
+    """Answers by group of frames of any kind: finished, in one pass, for one charge.
+
+    A query is public: it holds names of columns, the public list of groups and limits, and
+    nothing of any data. It can be printed, compared, pickled and used again.
+
+    Parameters
+    ----------
+    by : str or sequence of str, optional
+        The columns that say which group a row is of: integers, text, booleans, dates or
+        timestamps without a zone. A row in which one of them is missing is of no group.
+        None: all rows are one group.
+    groups : optional
+        With `by`: the public list of groups, each once: a sequence (of tuples, for several
+        columns), a `fastexp.product`, a frame or a path of a file with the columns `by`.
+        ``"from-data"`` takes the groups that the data have, which are private: with a
+        `PrivacyWarning` at each release.
+    person : str, optional
+        The column that says whose a row is: integers, text, booleans, dates or timestamps.
+        Of each person at most `max_groups` groups (of those listed) and in each of them at
+        most `max_rows` rows count, chosen by a keyed hash for each answer. Rows of nobody
+        (null) count nowhere.
+    max_groups, max_rows : int
+        These limits, >= 1. Without `person` they are your claim, which nobody checks.
+    membership : {"private", "public"}
+        Whether it is private who is in which group; see `fastexp.privacy.total`.
+
+    Raises
+    ------
+    ParameterError, ParameterTypeError
+        If a parameter is outside its range or of the wrong type, a group is listed twice, or
+        groups and columns do not fit together.
+
+    Notes
+    -----
+    **Privacy**: `total` is the promise of a whole call, the sum of those of its answers.
+    **Engines**: frames of Polars (eager, lazy), pandas, PyArrow (table, stream, dataset),
+    DuckDB (relation), Dask, Spark, whatever narwhals wraps or gives Arrow data, a dict of
+    arrays, or a path (CSV, TSV, Parquet, JSON lines; a glob or a folder of them). The same
+    key, label and rows give the same answers in all of them.
+
+    Examples
+    --------
+    >>> import fastexp as fx
+    >>> rents = fx.Query(by=["city", "year"], groups=[("Rome", 2024), ("Oslo", 2024)])
+    >>> answers = {
+    ...     "median": (fx.Median(epsilon=0.5, bounds=(0, 2000), step=100), "rent"),
+    ...     "heating": (fx.MostCommon(epsilon=0.2, candidates=["gas", "oil"]), "heating"),
+    ... }
+    >>> rents.total(answers).epsilon
+    0.7
+    >>> frame = {
+    ...     "city": ["Rome", "Oslo"] * 200,
+    ...     "year": [2024] * 400,
+    ...     "rent": [600, 900] * 200,
+    ...     "heating": ["gas", "oil"] * 200,
+    ... }
+    >>> found = rents.release(frame, answers)
+    >>> found["city"], found["median"].tolist(), found["heating"]
+    (['Rome', 'Oslo'], [600, 900], ['gas', 'oil'])
+    """
+
+    by: tuple[str, ...]
+    groups: Names | None
+    person: str | None
+    max_groups: int
+    max_rows: int
+    membership: Membership
+
+    def __init__(
+        self,
+        by: Any = None,
+        groups: Any = None,
+        person: str | None = None,
+        max_groups: int = 1,
+        max_rows: int = 1,
+        membership: Membership = "private",
+    ) -> None:
+        check_rounding()
+        put = object.__setattr__
+        columns = _columns(by)
+        put(self, "by", columns)
+        whose = None if person is None else column_name("person", person)
+        put(self, "person", whose)
+        put(self, "max_groups", _validate.counting("max_groups", max_groups))
+        put(self, "max_rows", _validate.counting("max_rows", max_rows))
+        put(self, "membership", _validate.choice("membership", membership, ("private", "public")))
+        if columns and groups is None:
+            raise ParameterError(
+                "groups must be given with by: the public list of groups to answer; which groups "
+                'exist in the data is private (groups="from-data" tells them, with a warning)'
+            )
+        if not columns and (groups is not None or self.max_groups > 1):
+            raise ParameterError("groups and max_groups go with by, the columns of groups")
+        put(self, "groups", groups_of(groups, columns) if columns else None)
+
+    def __repr__(self) -> str:
+        parts = []
+        if self.by:
+            listed = "'from-data'" if self.groups is None else f"<{self.groups.size} groups>"
+            parts += [f"by={list(self.by)!r}", f"groups={listed}"]
+        if self.person is not None:
+            parts.append(f"person={self.person!r}")
+        parts += [
+            f"{name}={most}"
+            for name in ("max_groups", "max_rows")
+            if (most := getattr(self, name)) != 1
+        ]
+        if self.membership != "private":
+            parts.append(f"membership={self.membership!r}")
+        return f"Query({', '.join(parts)})"
+
+    def total(self, answers: Any, *, neighbors: Neighbors | None = None) -> Guarantee:
+        """What a whole call promises: the sum of the totals of its answers.
+
+        Parameters
+        ----------
+        answers : dict of str to (mechanism, str)
+            As for `release`.
+        neighbors : {"add-remove", "replace"}, optional
+            The relation wanted; default: that of the answers.
+
+        Returns
+        -------
+        Guarantee
+            What `release` charges to a budget of that relation.
+
+        Raises
+        ------
+        ParameterError, ParameterTypeError
+            If answers are not as `release` takes them, or do not hold under `neighbors`.
+
+        Examples
+        --------
+        >>> import fastexp as fx
+        >>> rents = fx.Query(by="city", groups=["Rome"], person="tenant", max_rows=3)
+        >>> rents.total({"rent": (fx.Median(epsilon=0.5, bounds=(0, 2000)), "rent")}).epsilon
+        1.5
+        """
+        from .call import questions_of
+
+        check_rounding()
+        relation = None if neighbors is None else _validate.neighbors(neighbors)
+        return questions_of(self, answers_of(answers, self.by, "raise")).promise(relation)
+
+    def release(
+        self,
+        frame: Any,
+        answers: Any,
+        *,
+        budget: Budget | None = None,
+        key: ReleaseKey | None = None,
+        label: str | None = None,
+        nan: Any = "raise",
+        threads: int = 1,
+    ) -> Any:
+        """Private answers for each group: charged once, read once, drawn once.
+
+        Parameters
+        ----------
+        frame
+            The rows: a frame of any engine, a dict of arrays, or a path; see `Query`.
+        answers : dict of str to (mechanism, str)
+            From the name of each answer, a column of the result, to its mechanism (of numbers,
+            or `MostCommon`) and the column of its records.
+        budget : Budget, optional
+            Is charged `total` before a row is read; never refunded.
+        key : ReleaseKey, optional
+            The same key, label, mechanism, group and records repeat their answer, in every
+            engine. Of several answers, answer ``a`` has the label ``"{label}/a"`` (with ``~0``
+            and ``~1`` for a tilde and a slash in it), so that one call equals several.
+        label : str, optional
+            What the release is called; with `budget` or `key`. A `Budget.file` keeps its
+            answers under this name: the same question gives them again, without a charge or a
+            look at the rows. With a key alone the default names the columns.
+        nan : {"raise", "drop", "lower", "upper"} or dict
+            What to do with records that are missing or NaN, in all answers or by answer.
+        threads : int
+            1; 0 for all that the process may use. Those of engines are not counted.
+        memory : int or str, optional
+            Of paths and DuckDB relations: what rows may take, in bytes or as "200MB"; beyond
+            it they are sorted on disk. Default: half of what is free.
+        temp : str or Path, optional
+            The folder in which a private folder for such rows is made; default: the system's
+            for temporary files. They are not encrypted.
+        output : str or Path, optional
+            A file that the answers are written to as well: .csv, .tsv, .parquet or .jsonl.
+        force : bool
+            Replace a file `output` that exists.
+
+        Returns
+        -------
+        frame
+            Of the kind of `frame` (of a path an Arrow table): a row a group in the order of the
+            list, also for groups without rows; the columns `by`, then one an answer, of
+            integers or floats (numbers), or of integers, text or booleans (candidates). With
+            ``groups="from-data"`` groups are sorted.
+
+        Raises
+        ------
+        ParameterError, ParameterTypeError
+            If arguments, names or types of columns do not fit: nothing is read or charged.
+        BudgetExceeded
+            If the rest of the budget does not cover it: nothing is read or charged.
+        LabelError
+            If the label is another question's, or was used up by a failure.
+        BudgetError
+            If the budget cannot be used.
+        InvalidRecords
+            If a record is missing and nan="raise", or the engine fails to read the rows. A
+            budget is charged before, and a label used up.
+
+        Notes
+        -----
+        **Privacy**: `total`, for every call anew. What the engine itself shows of its rows
+        (plans, logs, progress) is as private as the rows.
+
+        Examples
+        --------
+        >>> import fastexp as fx
+        >>> ages = {"age": [30, 31, 32] * 100}
+        >>> median = fx.Median(epsilon=1.0, bounds=(0, 120), step=1)
+        >>> fx.Query().release(ages, {"median": (median, "age")})
+        {'median': array([31])}
+        """
+        from .call import carried_out
+        from .engines.find import frame_of
+
+        way = self._released(answers, key, label, budget, nan, threads)
+        rows = frame_of(frame)
+        return carried_out(way, rows)
+
+    def attach(
+        self,
+        con: Any,
+        source: Any,
+        answers: Any,
+        *,
+        name: str,
+        budget: Budget | None = None,
+        key: ReleaseKey | None = None,
+        label: str | None = None,
+        nan: Any = "raise",
+        threads: int = 1,
+    ) -> Any:
+        """`release`, for SQL: the finished answers as a table of a DuckDB connection.
+
+        Parameters
+        ----------
+        con : duckdb.DuckDBPyConnection
+        source : str or frame
+            The name of a table or view of the connection, or whatever `release` takes.
+        answers, budget, key, label, nan, threads, memory, temp
+            As for `release`.
+        name : str
+            Of the temporary table of answers. Nothing of the connection may have it.
+
+        Returns
+        -------
+        duckdb.DuckDBPyRelation
+            The table, which stays until the connection closes or drops it. To read it is no
+            second release.
+
+        Raises
+        ------
+        ParameterError, ParameterTypeError, BudgetError, InvalidRecords
+            As of `release`, and if `name` is taken: nothing is read or charged.
+
+        Examples
+        --------
+        >>> import duckdb, fastexp as fx
+        >>> con = duckdb.connect()
+        >>> rows = "SELECT 'Rome' AS city, 700 AS rent FROM range(99)"
+        >>> _ = con.execute(f"CREATE TABLE rents AS {rows}")
+        >>> query = fx.Query(by="city", groups=["Rome", "Oslo"])
+        >>> median = fx.Median(epsilon=1.0, bounds=(0, 2000), step=100)
+        >>> found = query.attach(con, "rents", {"median": (median, "rent")}, name="medians")
+        >>> con.sql("SELECT median FROM medians WHERE city = 'Rome'").fetchall()
+        [(700,)]
+        """
+        from .call import carried_out
+        from .engines.attached import AttachedFrame, source_of
+
+        way = self._released(answers, key, label, budget, nan, threads)
+        rows = source_of(con, source)
+        return carried_out(way, AttachedFrame(con, name, rows))
+
+    def sample(
+        self,
+        frame: Any,
+        answers: Any,
+        *,
+        size: int | None = None,
+        rng: SeedLike | RNGLike | None = None,
+        nan: Any = "raise",
+        threads: int = 1,
+    ) -> Any:
+        """Simulated answers of the same laws, reproducible from `rng`; not private.
+
+        Parameters
+        ----------
+        frame, answers, nan, threads, memory, temp
+            As for `release`.
+        size : int, optional
+            How many draws of each group and answer, as a list; None: one.
+        rng : {None, int, array_like[ints], SeedSequence, BitGenerator, Generator}, optional
+            None: fresh from the operating system; else as in SPEC 7. Of several answers each
+            has a seed of its own, made of this one and its name.
+
+        Returns
+        -------
+        frame
+            As of `release`; draws of `MostCommon` are numbers of candidates. They do not depend
+            on other groups, on the order of rows, on the engine or on threads.
+
+        Raises
+        ------
+        ParameterError, ParameterTypeError, InvalidRecords
+            As for `release`.
+
+        Examples
+        --------
+        >>> import fastexp as fx
+        >>> median = fx.Median(epsilon=1.0, bounds=(0, 120), step=1)
+        >>> ages = {"age": [30, 31, 32] * 100}
+        >>> draws = fx.Query().sample(ages, {"median": (median, "age")}, size=1000, rng=7)
+        >>> draws["median"].shape
+        (1, 1000)
+        """
+        from .call import Sampled, carried_out
+        from .engines.find import frame_of
+
+        check_rounding()
+        wanted = answers_of(answers, self.by, nan)
+        way = Sampled(self, wanted, size, rng, _validate.threads(threads))
+        return carried_out(way, frame_of(frame))
+
+    def _released(
+        self, answers: Any, key: Any, label: Any, budget: Any, nan: Any, threads: Any
+    ) -> Released:
+        from .call import Released
+
+        check_rounding()
+        wanted = answers_of(answers, self.by, nan)
+        return Released(self, wanted, key, label, budget, _validate.threads(threads))
+
+
+def _columns(by: Any) -> tuple[str, ...]:
+    """The names of the columns of groups; none without groups."""
+    if by is None:
+        return ()
+    names = (by,) if isinstance(by, str) else _validate.items("by", by, 100)
+    columns = tuple(column_name("by", name) for name in names)
+    if not columns:
+        raise ParameterError("by must name a column, or be None: all rows are one group")
+    for i, name in enumerate(columns):
+        if name in columns[:i]:
+            raise ParameterError(f"by must name each column once, got {name!r} twice")
+    return columns
