@@ -19,6 +19,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 BINARY = getattr(os, "O_BINARY", 0)
+NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # nor a wait for a FIFO
 LOCK_AT = 1 << 40  # Windows locks bytes: one far beyond the end
 HELD: weakref.WeakSet[io.FileIO] = weakref.WeakSet()  # files that have a lock, or wait for one
 PAUSE = 0.02  # seconds between attempts where the system cannot wait for a lock
@@ -48,6 +49,21 @@ def alone(path: str) -> Iterator[None]:
             if os.getpid() == process:
                 with suppress(OSError):  # Windows: it is open
                     Path(path).unlink()  # whoever waits for it finds that it is another one
+
+
+def is_held(path: str) -> bool:
+    """Whether somebody has the lock on a file; nobody has where there is none."""
+    try:
+        handle = os.open(path, os.O_RDWR | BINARY | NO_LINK)
+    except OSError:
+        return False
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode) or not _try_lock(handle):
+            return True
+        _unlock(handle)
+    finally:
+        os.close(handle)
+    return False
 
 
 @contextmanager
@@ -101,13 +117,16 @@ if sys.platform == "win32":
     import msvcrt
 
     def _lock(handle: int, *, exclusive: bool) -> None:  # noqa: ARG001  (Windows has one kind)
+        while not _try_lock(handle):  # LK_LOCK would give up after a while
+            time.sleep(PAUSE)
+
+    def _try_lock(handle: int) -> bool:
         os.lseek(handle, LOCK_AT, os.SEEK_SET)
-        while True:
-            try:
-                msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-                return
-            except PermissionError:  # somebody has it; LK_LOCK would give up after a while
-                time.sleep(PAUSE)
+        try:
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        except PermissionError:  # somebody has it
+            return False
+        return True
 
     def _unlock(handle: int) -> None:
         os.lseek(handle, LOCK_AT, os.SEEK_SET)
@@ -125,6 +144,13 @@ else:
 
     def _lock(handle: int, *, exclusive: bool) -> None:
         fcntl.flock(handle, fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH)
+
+    def _try_lock(handle: int) -> bool:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
 
     def _unlock(handle: int) -> None:
         fcntl.flock(handle, fcntl.LOCK_UN)

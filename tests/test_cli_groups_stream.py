@@ -21,7 +21,6 @@ from fastexp.cli import (
     arguments,
     blocks,
     grouped_csv,
-    grouped_memory,
     grouped_parquet,
     grouped_places,
     grouped_progress,
@@ -309,21 +308,6 @@ def test_memory_is_bounded(large: Path, kind: str) -> None:
         grown[memory] = int(done.stdout.split()[-1]) / 1024
     assert grown["8MB"] < 60
     assert grown.get("1GB", 999) > grown["8MB"] + 10  # the check can fail
-
-
-def test_half_of_what_is_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    info, group = tmp_path / "info", tmp_path / "group"
-    monkeypatch.setattr(grouped_memory, "INFO", info)
-    monkeypatch.setattr(grouped_memory, "GROUP", group)
-    assert grouped_memory.free() == grouped_memory.UNKNOWN
-    info.write_text("MemTotal: 9000000 kB\nMemAvailable: 8000000 kB\n")
-    assert grouped_memory.free() == 4000000 << 10
-    group.mkdir()
-    (group / "memory.max").write_text("max\n")
-    (group / "memory.current").write_text("1000\n")
-    assert grouped_memory.free() == 4000000 << 10
-    (group / "memory.max").write_text(f"{1000 + (2 << 30)}\n")
-    assert grouped_memory.free() == 1 << 30
 
 
 SIZES = [("2GB", 2 << 30), ("1.5 GiB", 3 << 29), ("500m", 500 << 20), ("2000KB", 2000 << 10)]

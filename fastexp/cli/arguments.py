@@ -14,8 +14,6 @@ MOST_DRAWS = 10**9  # 8 GB of indices
 LONGEST = 400  # characters of a number; int() has a limit of its own
 INTEGER = re.compile(r"[+-]?[0-9]+")
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-MEMORY = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) ?([kmgt]?)(?:i?b)?")
-UNITS = ("", "k", "m", "g", "t")
 LEAST_MEMORY = 1 << 20
 FRACTION = re.compile(r"[0-9]+/[0-9]+")
 
@@ -93,8 +91,9 @@ def threads(text: str) -> int:
 
 def memory(text: str) -> int:
     """A number of bytes: 500MB, 2 GiB, 1.5g."""
-    found = MEMORY.fullmatch(text.strip().lower())
-    size = int(float(found[1]) * 1024 ** UNITS.index(found[2])) if found else 0
+    from ..query.memory import size_of
+
+    size = size_of(text)
     if not LEAST_MEMORY <= size < 1 << 60:
         raise argparse.ArgumentTypeError("must be a size from 1MB on, as 500MB or 2GB")
     return size

@@ -9,7 +9,8 @@ from typing import Any
 from .._question import Question
 from .._typing import Membership
 from ..grouped.request import Request
-from . import grouped_draws, grouped_kinds, grouped_memory, public_list
+from ..query import memory
+from . import grouped_draws, grouped_kinds, public_list
 from .errors import UserMistake
 from .grouped_key import read_key
 from .grouped_keys import Found, Keys, Listed
@@ -58,7 +59,7 @@ class Call:
         self.limits = options.max_groups or 1, options.max_rows or 1
         self.membership: Membership = options.membership or "private"
         self.nan = getattr(options, "nan", "drop")
-        self.memory = options.memory or grouped_memory.free()
+        self.memory = options.memory or memory.free()
         label = f"{options.column} by {options.by}" if options.label is None else options.label
         simulated = options.draws is not None
         seed = grouped_draws.simulation(options.seed) if simulated else None

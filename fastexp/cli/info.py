@@ -21,7 +21,7 @@ PACKAGES = ("numpy", "numba", "llvmlite", "rich", "matplotlib", "polars", "pyarr
 
 
 def info(options: Namespace) -> None:
-    """Print versions, CPU, cache and threads.
+    """Print versions, CPU, threads, cache, and folders of private rows that were left over.
 
     Parameters
     ----------
@@ -33,11 +33,13 @@ def info(options: Namespace) -> None:
         output.as_json(facts)
         return
     versions = facts.pop("packages")
-    places = facts.pop("cache")["places"]
+    places, folders = facts.pop("cache")["places"], facts.pop("left_over")
     for name, value in facts.items():
         output.line(f"{name:<11} {value}")
     for line in [_line(place) for place in places] or ["off"]:
         output.line(f"{'cache':<11} {line}")
+    for folder in folders:
+        output.line(f"{'left over':<11} {folder['folder']} ({folder['bytes']} bytes): remove it")
     for name, version in versions.items():
         print(f"{name:<11} {version or 'not installed'}")
 
@@ -120,6 +122,7 @@ def _line(place: dict[str, Any]) -> str:
 
 def _facts() -> dict[str, Any]:
     from .. import __version__, _validate
+    from ..query.folders import left_overs
 
     states = _states()
     places = [
@@ -141,6 +144,7 @@ def _facts() -> dict[str, Any]:
             "folder": next((str(state.folder) for state in states if state.is_writable), None),
             "places": places,
         },
+        "left_over": [{"folder": one.folder, "bytes": one.size} for one in left_overs()],
         "packages": {name: _version(name) for name in PACKAGES},
     }
 

@@ -92,8 +92,12 @@ FASTEXP_CACHE=0 switches it off. A folder holds code, so it is not used where an
 you owns it or one above it, or may write there (a sticky folder such as /tmp may be above it).
 On Windows, where this cannot be told, only your own folder is used.
 
+left over: a folder of private rows, in the system's folder for temporary files, whose process was
+killed. Nothing removes it but you.
+
 keys of --json: fastexp, python, platform, cpu, threads, packages, cache: folder (where kernels are
-saved; null if nowhere) and places, a list of {name, folder, kernels, refusal}
+saved; null if nowhere) and places, a list of {name, folder, kernels, refusal}; left_over: a list of
+{folder, bytes}
 """
 
 
@@ -176,7 +180,9 @@ def build() -> argparse.ArgumentParser:
         action="store_true",
         help="keep them in share/fastexp below Python's prefix, for every user of an image",
     )
-    command("info", "info", "show versions, CPU, cache and threads").epilog = INFO_MORE
+    command(
+        "info", "info", "show versions, CPU, cache, threads and what was left over"
+    ).epilog = INFO_MORE
     return top
 
 

@@ -1,0 +1,154 @@
+"""Private folders for rows on disk: gone when they were used, or named when their process died.
+
+A folder holds a file `alive` that is locked for as long as its process uses it: the system
+gives up a lock with its process, so that a folder without one was left behind.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import re
+import secrets
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .. import _files
+from ..errors import ParameterError, ParameterTypeError
+
+PREFIX = "fastexp-"
+NAME = re.compile(PREFIX + r"[0-9]+-[0-9a-f]{16}")
+ALIVE = "alive"
+SYSTEMS = frozenset(map(Path, ("/tmp", "/var/tmp", "/usr/tmp")))  # noqa: S108
+NO_FOLDER = "temp must be a folder that can be written to, got {!r}"
+USED: set[str] = set()  # folders of this process
+
+
+class LeftOver(NamedTuple):
+    """A folder whose process died before it could remove it.
+
+    Attributes
+    ----------
+    folder : str
+    size : int
+        Bytes of the files in it.
+    """
+
+    folder: str
+    size: int
+
+
+@contextmanager
+def private_folder(temp: Any = None) -> Iterator[str]:
+    """A new folder that nobody else can read (mode 0700); it is removed at the end.
+
+    Parameters
+    ----------
+    temp : str or path, optional
+        The folder in which it is made; default: the system's for temporary files.
+
+    Yields
+    ------
+    str
+        Its path. It is removed with all that is in it at the end of the block, at an error or
+        an interrupt, or where the interpreter exits without them; links in it are not followed.
+        Processes that are killed leave it: see `left_overs`.
+
+    Raises
+    ------
+    ParameterTypeError, ParameterError
+        If `temp` is no path, or not that of a folder that can be written to.
+    """
+    folder = str(_parent(temp) / f"{PREFIX}{os.getpid()}-{secrets.token_hex(8)}")
+    process = os.getpid()
+    try:
+        _make(folder, temp)
+        with _files.alone(str(Path(folder, ALIVE))):
+            yield folder
+    finally:
+        if os.getpid() == process:  # else it is the parent's
+            _remove(folder)
+
+
+def left_overs() -> list[LeftOver]:
+    """Folders of this user in the system's folder whose processes are dead, by name."""
+    try:
+        folders = sorted(path for path in _system().iterdir() if NAME.fullmatch(path.name))
+    except (OSError, ParameterError):
+        return []
+    return [LeftOver(str(path), _size(path)) for path in folders if _is_left(path)]
+
+
+def _parent(temp: Any) -> Path:
+    if temp is None:
+        return _system()
+    if not isinstance(temp, (str, os.PathLike)) or isinstance(os.fspath(temp), bytes):
+        raise ParameterTypeError(f"temp must be the path of a folder, got {type(temp).__name__}")
+    return Path(temp).absolute()
+
+
+def _system() -> Path:
+    """The system's folder; the current one, where Python finds no other, is none."""
+    try:
+        place = Path(tempfile.gettempdir())
+    except OSError:
+        place = Path()
+    named = {Path(os.environ.get(name, "")) for name in ("TMPDIR", "TEMP", "TMP")}
+    stated = place in SYSTEMS or (place.is_absolute() and place in named)
+    if not stated and place.resolve() == Path.cwd():
+        raise ParameterError("temp must be given: the system has no folder for temporary files")
+    return place
+
+
+def _make(folder: str, temp: Any) -> None:
+    USED.add(folder)  # first: an interrupt may come at any moment
+    try:
+        Path(folder).mkdir(mode=0o700)
+    except (OSError, ValueError):  # ValueError: a NUL in the path
+        USED.discard(folder)
+        place = str(Path(folder).parent) if temp is None else os.fspath(temp)
+        raise ParameterError(NO_FOLDER.format(place)) from None
+
+
+def _remove(folder: str) -> None:
+    if folder in USED:
+        shutil.rmtree(folder, ignore_errors=True)  # what cannot be removed is named as left over
+        USED.discard(folder)
+
+
+@atexit.register
+def _remove_all() -> None:
+    """Of threads that the interpreter did not wait for."""
+    for folder in tuple(USED):
+        _remove(folder)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=USED.clear)
+
+
+def _is_left(folder: Path) -> bool:
+    """Whether it is a folder of this user that no process uses."""
+    try:
+        about = folder.lstat()
+    except OSError:  # removed meanwhile
+        return False
+    mine = not hasattr(os, "getuid") or about.st_uid == os.getuid()
+    return mine and stat.S_ISDIR(about.st_mode) and not _files.is_held(str(folder / ALIVE))
+
+
+def _size(folder: Path) -> int:
+    """Bytes of the files in it; links are not followed."""
+    size = 0
+    for where, _, names in os.walk(folder):
+        for name in names:
+            try:
+                size += Path(where, name).lstat().st_size
+            except OSError:  # removed meanwhile
+                continue
+    return size

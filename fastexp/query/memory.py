@@ -1,0 +1,56 @@
+"""How much memory rows may take: as it is written, or half of what is free."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from .. import _validate
+from ..errors import ParameterError
+
+UNKNOWN = 2 << 30  # bytes, where the system does not tell
+LEAST, MOST = 1 << 20, (1 << 60) - 1
+INFO, GROUP = Path("/proc/meminfo"), Path("/sys/fs/cgroup")
+SIZE = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) ?([kmgt]?)(?:i?b)?")
+UNITS = ("", "k", "m", "g", "t")
+
+
+def memory_of(memory: Any) -> int:
+    """Bytes of an argument `memory`: a number of them, a text as "200MB", or None."""
+    if memory is None:
+        return free()
+    if not isinstance(memory, str):
+        return _validate.counting("memory", memory, LEAST, MOST)
+    size = size_of(memory)
+    if not LEAST <= size <= MOST:
+        raise ParameterError(f"memory must be a size from 1MB on, as '200MB', got {memory!r}")
+    return size
+
+
+def size_of(text: str) -> int:
+    """The bytes that a text says: 500MB, 2 GiB, 1.5g; 0 if it is no size."""
+    parts = SIZE.fullmatch(text.strip().lower())
+    return int(float(parts[1]) * 1024 ** UNITS.index(parts[2])) if parts else 0
+
+
+def free() -> int:
+    """Half of the bytes that are free, in the system and in its container."""
+    sizes = [size for size in (_of_system(), _of_container()) if size is not None]
+    return max(min(sizes), 2 << 20) // 2 if sizes else UNKNOWN
+
+
+def _of_system() -> int | None:
+    with suppress(OSError, ValueError, IndexError):
+        for line in INFO.read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) << 10
+    return None
+
+
+def _of_container() -> int | None:
+    with suppress(OSError, ValueError):  # "max" is no limit
+        most = int((GROUP / "memory.max").read_text())
+        return most - int((GROUP / "memory.current").read_text())
+    return None

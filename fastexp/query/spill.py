@@ -1,0 +1,195 @@
+"""Rows that memory has no room for: on disk, whole persons together, then whole groups together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import TracebackType
+from typing import NamedTuple
+
+import numpy as np
+
+from .._group_names import NAME_WORDS
+from .._typing import AnyArray, IntArray, WordArray
+from ..errors import ParameterError
+from .runs import CHUNK, Range, Runs
+
+MOST_ANSWERS = 63  # bits of a word, without the sign
+KEY = 1  # of the words of a name, the one that rows are sorted by: an integer, or a text's digest
+TOO_MANY = (
+    "memory must have room for all rows of one person at once, and it has not: raise memory, or "
+    "leave rows of such persons out beforehand"
+)
+
+
+class Persons(NamedTuple):
+    """Whose rows are.
+
+    Attributes
+    ----------
+    ids : ndarray of int64, shape (n,)
+        The number of each row's person; -1: of nobody.
+    words : ndarray of uint64, shape (persons, 4)
+        What persons are called in digests (`Names.name_words`): that alone goes to disk.
+    """
+
+    ids: IntArray
+    words: WordArray
+
+
+class Part(NamedTuple):
+    """Some rows.
+
+    Attributes
+    ----------
+    codes : ndarray of int64, shape (n,)
+        The group of each row; -1: of none.
+    counts : ndarray of int64, shape (n,)
+        Bit a: whether the row counts for answer a.
+    values : list of ndarray of 64 bits, shape (n,)
+        The records of each reading, bit by bit.
+    persons : Persons, optional
+        None where each row is a person.
+    """
+
+    codes: IntArray
+    counts: IntArray
+    values: list[AnyArray]
+    persons: Persons | None = None
+
+
+class LongGroup(NamedTuple):
+    """A group of more rows than were asked for at once."""
+
+    code: int
+    size: int
+
+
+class Spill:
+    """Rows on disk, in a file without a name.
+
+    Rows are added (`add`); where there are persons, gone through person by person (`by_person`),
+    and those that count for some answer added again (`keep`); then gone through group by group.
+    Rows that count for no answer, of no group or of nobody are left out at once.
+
+    Parameters
+    ----------
+    folder : str
+        A private one.
+    memory : int
+        Bytes that rows may take here, besides those of the part that is handed out.
+    readings : int
+        How many values a row has.
+
+    Attributes
+    ----------
+    row_bytes, person_row_bytes : int
+        What a row takes in parts of `by_group` and `by_person`: while one is made, and the one
+        before is still there.
+    """
+
+    def __init__(self, folder: str, memory: int, readings: int) -> None:
+        width = 2 + readings
+        self.row_bytes = 8 * (2 * width + 2)
+        self.person_row_bytes = self.row_bytes + 8 * (2 * NAME_WORDS + 1)
+        self._long: dict[int, Range] = {}
+        # Room that is not written to takes no memory; the first has none left when rows are kept.
+        self._rows = Runs(folder, NAME_WORDS + width, memory)
+        self._kept = Runs(folder, width, memory)
+
+    def __enter__(self) -> Spill:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._rows.close()
+        self._kept.close()
+
+    def add(self, part: Part) -> None:
+        """Some rows, as they were read; those without persons need no `by_person`."""
+        persons = part.persons
+        if persons is None:
+            self.keep(part)
+            return
+        for rows in _pieces(part, persons.ids >= 0):
+            words = persons.words[persons.ids[rows]]
+            names = [words[:, KEY], *(words[:, i] for i in range(NAME_WORDS) if i != KEY)]
+            self._rows.add([*names, *_columns(part, rows)])
+
+    def by_person(self, most_rows: int) -> Iterator[Part]:
+        """All rows, whole persons together, at most so many in a part.
+
+        Raises
+        ------
+        ParameterError
+            If a person has more rows.
+        """
+        self._rows.written()
+        for some in self._rows.ranges(most_rows):
+            if some.size > most_rows:
+                raise ParameterError(TOO_MANY)
+            yield self._of_persons(some)
+        self._rows.close()
+
+    def _of_persons(self, some: Range) -> Part:
+        columns = self._rows.read(some)
+        new = _new(columns[:NAME_WORDS])
+        if not np.array_equal(new, _new(columns[:1])):  # persons of one key, row by row
+            places = np.lexsort(columns[NAME_WORDS - 1 :: -1])
+            columns = [column[places] for column in columns]
+            new = _new(columns[:NAME_WORDS])
+        key, *names = (column[new].view(np.uint64) for column in columns[:NAME_WORDS])
+        names.insert(KEY, key)
+        codes, counts, *values = columns[NAME_WORDS:]
+        persons = Persons(np.cumsum(new) - 1, np.column_stack(names))
+        return Part(codes, counts, values, persons)
+
+    def keep(self, part: Part) -> None:
+        """Some rows, with what they count for once persons are bounded."""
+        for rows in _pieces(part, np.True_):
+            self._kept.add(_columns(part, rows))
+
+    def by_group(self, most_rows: int) -> Iterator[Part | LongGroup]:
+        """All rows that are kept, in the order of groups, whole groups together.
+
+        At most so many in a part; of a group that has more only that it is there, for `group`.
+        """
+        self._kept.written()
+        for some in self._kept.ranges(most_rows):
+            if some.size > most_rows:
+                self._long[some.key] = some
+                yield LongGroup(some.key, some.size)
+            else:
+                yield self._of_groups(some)
+
+    def _of_groups(self, some: Range) -> Part:
+        codes, counts, *values = self._kept.read(some)
+        return Part(codes, counts, values)
+
+    def group(self, code: int, reading: int, answer: int) -> Iterator[IntArray]:
+        """The values of a long group's rows that count for an answer; as often as it takes."""
+        for counts, values in self._kept.chunks(self._long[code], [1, 2 + reading]):
+            yield values[counts >> answer & 1 == 1]
+
+
+def _pieces(part: Part, known: AnyArray | np.bool_) -> Iterator[IntArray]:
+    """The rows that count for something, some at a time."""
+    counting = known & (part.counts != 0) & (part.codes >= 0)
+    for first in range(0, counting.size, CHUNK):
+        yield first + np.flatnonzero(counting[first : first + CHUNK])
+
+
+def _columns(part: Part, rows: IntArray) -> list[AnyArray]:
+    return [column[rows] for column in (part.codes, part.counts, *part.values)]
+
+
+def _new(columns: list[IntArray]) -> AnyArray:
+    """Whether a row differs from the one before in some column."""
+    new = np.ones(columns[0].size, np.bool_)
+    new[1:] = False
+    for column in columns:
+        new[1:] |= column[1:] != column[:-1]
+    return new

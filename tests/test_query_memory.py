@@ -1,0 +1,52 @@
+"""Is `memory` read as it is written, and half of what is free where it is not?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fastexp.errors import ParameterError, ParameterTypeError
+from fastexp.query import memory
+
+SIZES = [("2GB", 2 << 30), ("1.5 GiB", 3 << 29), ("500m", 500 << 20), ("2000KB", 2000 << 10)]
+
+
+@pytest.mark.parametrize(("text", "size"), [*SIZES, (1 << 20, 1 << 20), (np.int64(9**9), 9**9)])
+def test_sizes(text: Any, size: int) -> None:
+    assert memory.memory_of(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "GB", "-1GB", "1KB", "2 bytes", "1e9", "9999999TB"])
+def test_other_texts(text: str) -> None:
+    with pytest.raises(ParameterError, match="memory must be a size from 1MB on"):
+        memory.memory_of(text)
+
+
+@pytest.mark.parametrize("value", [1.5e9, True, b"1GB", [1]])
+def test_other_types(value: Any) -> None:
+    with pytest.raises(ParameterTypeError, match="memory must be an integer"):
+        memory.memory_of(value)
+
+
+@pytest.mark.parametrize("value", [0, -1, 1000, 1 << 61])
+def test_other_numbers(value: int) -> None:
+    with pytest.raises(ParameterError, match="memory must be between 1048576 and"):
+        memory.memory_of(value)
+
+
+def test_half_of_what_is_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    info, group = tmp_path / "info", tmp_path / "group"
+    monkeypatch.setattr(memory, "INFO", info)
+    monkeypatch.setattr(memory, "GROUP", group)
+    assert memory.memory_of(None) == memory.UNKNOWN
+    info.write_text("MemTotal: 9000000 kB\nMemAvailable: 8000000 kB\n")
+    assert memory.memory_of(None) == 4000000 << 10
+    group.mkdir()
+    (group / "memory.max").write_text("max\n")
+    (group / "memory.current").write_text("1000\n")
+    assert memory.free() == 4000000 << 10
+    (group / "memory.max").write_text(f"{1000 + (2 << 30)}\n")
+    assert memory.free() == 1 << 30
