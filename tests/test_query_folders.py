@@ -170,7 +170,7 @@ from fastexp.query.folders import private_folder
 from fastexp.query.spill import Part, Spill
 
 def sort():
-    with private_folder() as folder, Spill(folder, 1 << 16, 1) as spill:
+    with private_folder() as folder, Spill(folder, 1 << 16, 1, persons=False) as spill:
         open(os.path.join(folder, "more"), "w").close()
         print(folder, flush=True)
         while True:

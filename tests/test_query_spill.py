@@ -32,7 +32,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def spill(tmp_path: Path) -> Iterator[Spill]:
-    with Spill(str(tmp_path), 1, 2) as rows:
+    with Spill(str(tmp_path), 1, 2, persons=True) as rows:
         yield rows
 
 
@@ -124,7 +124,7 @@ def test_groups_come_back_whole_and_in_order(spill: Spill, groups: int, most: in
 @pytest.mark.parametrize("persons", [1, 50, 2000])
 def test_persons_come_back_whole(tmp_path: Path, persons: int, most: int) -> None:
     rng, rows = np.random.default_rng(persons), []
-    with Spill(str(tmp_path), 1, 2) as spill:
+    with Spill(str(tmp_path), 1, 2, persons=True) as spill:
         for _ in range(8):
             part = random_part(rng, 90, 20, persons)
             rows += rows_of(part)
@@ -203,7 +203,10 @@ def test_the_63rd_answer(spill: Spill) -> None:
 
 def test_two_at_once_do_not_mix(tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
-    with Spill(str(tmp_path), 1, 2) as one, Spill(str(tmp_path), 1, 2) as other:
+    with (
+        Spill(str(tmp_path), 1, 2, persons=True) as one,
+        Spill(str(tmp_path), 1, 2, persons=True) as other,
+    ):
         parts = [random_part(rng, 300, 9) for _ in range(2)]
         for spill, part in zip((one, other), parts, strict=True):
             spill.add(part)
@@ -224,7 +227,7 @@ def test_a_row_takes_few_bytes_on_disk(spill: Spill) -> None:
 
 
 def test_the_file_has_no_name(tmp_path: Path) -> None:
-    with Spill(str(tmp_path), 1, 2) as spill:
+    with Spill(str(tmp_path), 1, 2, persons=True) as spill:
         spill.add(random_part(np.random.default_rng(1), 500, 9))
         assert os.name == "nt" or list(tmp_path.iterdir()) == []
     assert list(tmp_path.iterdir()) == []
@@ -247,7 +250,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, resource.RLIM_INFINITY))
 secret = np.full(1 << 15, 4711.25)
 secret[::2] = 0.1
 try:
-    with private_folder(sys.argv[1]) as folder, Spill(folder, 1, 1) as spill:
+    with private_folder(sys.argv[1]) as folder, Spill(folder, 1, 1, persons=False) as spill:
         for _ in range(9):
             spill.add(Part(np.arange(secret.size), np.ones(secret.size, np.int64), [secret]))
 except OSError as error:
@@ -274,13 +277,13 @@ order(np.arange(9), 9)
 memory, persons = int(sys.argv[1]), sys.argv[2] == "persons"
 rng, n = np.random.default_rng(2), 100_000
 base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-with Spill(sys.argv[3], memory // 2, 1) as spill:
+with Spill(sys.argv[3], memory // 2, 1, persons=persons) as spill:
     for _ in range(memory * 10 // (n * (40 if persons else 24))):
         words = rng.integers(0, 1 << 62, (n, 4)).astype(np.uint64) if persons else None
         whose = Persons(np.arange(n), words) if persons else None
         spill.add(Part(rng.integers(0, 10**6, n), np.ones(n, np.int64), [rng.random(n)], whose))
     rows = 0
-    for part in spill.by_person(memory // 2 // spill.person_row_bytes) if persons else ():
+    for part in spill.by_person(memory // 2 // spill.row_bytes) if persons else ():
         spill.keep(part)
     for part in spill.by_group(memory // 2 // spill.row_bytes):
         rows += part.codes.size

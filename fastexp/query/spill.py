@@ -8,12 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._group_names import NAME_WORDS
 from .._typing import AnyArray, IntArray, WordArray
 from ..errors import ParameterError
 from .runs import CHUNK, Range, Runs
 
-MOST_ANSWERS = 63  # bits of a word, without the sign
+NAME_WORDS = 4  # of a name, as `Names.name_words` gives them
 KEY = 1  # of the words of a name, the one that rows are sorted by: an integer, or a text's digest
 TOO_MANY = (
     "memory must have room for all rows of one person at once, and it has not: raise memory, or "
@@ -44,7 +43,7 @@ class Part(NamedTuple):
     codes : ndarray of int64, shape (n,)
         The group of each row; -1: of none.
     counts : ndarray of int64, shape (n,)
-        Bit a: whether the row counts for answer a.
+        Bit a: whether the row counts for answer a, of at most 63.
     values : list of ndarray of 64 bits, shape (n,)
         The records of each reading, bit by bit.
     persons : Persons, optional
@@ -79,18 +78,19 @@ class Spill:
         Bytes that rows may take here, besides those of the part that is handed out.
     readings : int
         How many values a row has.
+    persons : bool
+        Whether rows have persons.
 
     Attributes
     ----------
-    row_bytes, person_row_bytes : int
-        What a row takes in parts of `by_group` and `by_person`: while one is made, and the one
-        before is still there.
+    row_bytes : int
+        What a row takes in parts that are handed out: while one is made, and the one before is
+        still there.
     """
 
-    def __init__(self, folder: str, memory: int, readings: int) -> None:
+    def __init__(self, folder: str, memory: int, readings: int, *, persons: bool) -> None:
         width = 2 + readings
-        self.row_bytes = 8 * (2 * width + 2)
-        self.person_row_bytes = self.row_bytes + 8 * (2 * NAME_WORDS + 1)
+        self.row_bytes = 8 * (2 * width + 2 + (2 * NAME_WORDS + 1) * persons)
         self._long: dict[int, Range] = {}
         # Room that is not written to takes no memory; the first has none left when rows are kept.
         self._rows = Runs(folder, NAME_WORDS + width, memory)
