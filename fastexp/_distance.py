@@ -32,6 +32,7 @@ sensitivity); the rest is checked against its definition on all small data sets.
 
 from __future__ import annotations
 
+import math
 import numbers
 from decimal import Decimal
 from fractions import Fraction
@@ -100,6 +101,22 @@ def as_convention(q: Fraction, convention: Any) -> str:
     """A convention that the quantile q has; "upper" and "strict" are for the median only."""
     allowed = ANY_QUANTILE + MEDIAN_ONLY * (q == HALF)
     return _validate.choice("convention", convention, allowed)
+
+
+def quantile_ranks(q: Fraction, convention: str, n: int) -> tuple[int, int]:
+    """The ranks, from 1, of the two of n >= 1 records whose mean is the true quantile.
+
+    "lower" and "upper": one record; else the lower and the upper one, which differ where q * n
+    is whole.
+    """
+    lower, upper = max(1, math.ceil(q * n)), min(n, math.floor(q * n) + 1)
+    return {"lower": (lower, lower), "upper": (upper, upper)}.get(convention, (lower, upper))
+
+
+def order_ranks(r: int, n: int) -> tuple[int, int]:
+    """The same of the r-th largest record; of fewer than r records the least one."""
+    rank = max(1, n - r + 1)
+    return rank, rank
 
 
 def unit(q: Fraction, neighbors: Neighbors, convention: str) -> Fraction:

@@ -10,8 +10,7 @@ from scipy import integrate, stats
 
 import fastexp as fx
 from fastexp.studies.cells import groups_of
-from fastexp.studies.registry import MECHANISMS
-from fastexp.studies.subjects import ranked
+from fastexp.studies.registry import MECHANISMS, build
 from fastexp.studies.subjects.laplace_max import noisy_max_losses
 from fastexp.studies.subjects.subject import Block
 from fastexp.studies.task import blocks_of
@@ -382,12 +381,17 @@ class TestTruths:
     @pytest.mark.parametrize("n", [1, 2, 5, 6])
     def test_of_medians(self, n):
         low, high = (n + 1) // 2, n // 2 + 1
-        assert ranked.middle("lower")(n) == (low, low)
-        assert ranked.middle("upper")(n) == (high, high)
-        assert ranked.middle("weak")(n) == (low, high)
+        assert self.target(n) == (low, high)
+        assert self.target(n, truth="midpoint", convention="lower") == (low, high)
+        for word in ("lower", "upper"):
+            rank = {"lower": low, "upper": high}[word]
+            assert self.target(n, truth=word) == self.target(n, convention=word) == (rank, rank)
 
     def test_of_quantiles_and_order_statistics(self):
-        assert ranked.at_quantile(0.9)(10) == (9, 9)
-        assert ranked.at_quantile(0.1)(3) == (1, 1)
-        assert ranked.at_rank(1)(7) == (7, 7)
-        assert ranked.at_rank(9)(7) == (1, 1)
+        assert self.target(10, "quantile", q=0.9) == (9, 9)
+        assert self.target(3, "quantile", q=0.1) == (1, 1)
+        assert self.target(7, "maximum") == (7, 7)
+        assert self.target(7, "order-statistic", r=9) == (1, 1)
+
+    def target(self, n, name="median", **parameters):
+        return build({"name": name, **parameters}, 1.0, (0, 9)).target(n)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
-from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias, runtime_checkable
 
 from .._typing import AnyArray, IntArray
 from ..privacy import Guarantee
+from .accuracy import Accuracy, Measure
 from .segments import Draws, Segments
 from .words import Words
 
@@ -17,6 +18,8 @@ Reading: TypeAlias = Literal["numbers", "integers", "booleans", "text"]
 @runtime_checkable
 class GroupedMechanism(Protocol):
     """A mechanism that answers for each of many groups of records."""
+
+    _measure: ClassVar[Measure]  # what is said of its accuracy
 
     @property
     def guarantee(self) -> Guarantee:
@@ -42,6 +45,9 @@ class GroupedMechanism(Protocol):
 
     def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
         """Draws of each segment."""
+
+    def _accuracy(self, values: AnyArray, probability: float) -> Accuracy:
+        """How accurate a draw is for records that `_read` gave, by the exact law."""
 
     def _streamed(self, records: Callable[[], Iterator[AnyArray]], threads: int) -> int | None:
         """One released draw for records that `_read` gave, in parts, anew at each call.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import MISSING, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from .._typing import AnyArray, ArrayLike, IntArray, Membership, Neighbors, RNGL
 from ..budget import Budget, once
 from ..errors import ParameterError
 from ..grouped import verbs
+from ..grouped.accuracy import Accuracy, Measure, error_accuracy, loss_accuracy
 from ..grouped.mechanism import GroupedMechanism, Kind, Reading
 from ..grouped.numbers import read_numbers
 from ..grouped.request import Request, check_key
@@ -43,6 +44,7 @@ class NumberMechanism(GroupedMechanism, ABC):
     bounds: tuple[Any, Any]
     step: Any
     grid: Any
+    _measure: ClassVar[Measure] = "error"
 
     @property
     @abstractmethod
@@ -379,6 +381,19 @@ class NumberMechanism(GroupedMechanism, ABC):
     def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
         """Draws of each segment; kernels for many of them are in subclasses."""
         return ShapeDraws(self._shape, self.grid, segments, words, size)
+
+    def _accuracy(self, values: AnyArray, probability: float) -> Accuracy:
+        """How accurate a draw is for these records, by the exact law."""
+        ordered = np.sort(values)
+        law = self.law(ordered, assume_sorted=True)
+        if self._measure == "loss":
+            return loss_accuracy(law, probability)
+        truth = self._truth(ordered) if ordered.size else None
+        return error_accuracy(law, truth, probability)
+
+    def _truth(self, ordered: AnyArray) -> Any:  # noqa: ARG002
+        """The true number of sorted records, one or more; None where there is none."""
+        return None
 
     @property
     def _in_passes(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,15 @@ class RankMechanism(NumberMechanism):
     def _unit(self) -> Fraction:
         """One integer of the distance, in units of the utility."""
         return Fraction(1)
+
+    @abstractmethod
+    def _true_ranks(self, n: int) -> tuple[int, int]:
+        """The ranks, from 1, of the two of n records whose mean is the statistic."""
+
+    def _truth(self, ordered: AnyArray) -> Any:
+        """The statistic of the records as they are, within the bounds or not."""
+        low, high = (ordered[rank - 1].item() for rank in self._true_ranks(ordered.size))
+        return low if low == high else 0.5 * low + 0.5 * high
 
     def _shape(self, source: Source) -> RankShape:
         return self._statistic.shape(source)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from .. import _distance
 from .._rank import RankStatistic
 from ..privacy import Guarantee, selection_guarantee
 from ._number import ASSUMES
@@ -68,3 +69,6 @@ class Maximum(RankMechanism):
     def guarantee(self) -> Guarantee:
         """ε-DP and ε-bounded-range under add-remove."""
         return selection_guarantee(self.epsilon, "add-remove", ASSUMES)
+
+    def _true_ranks(self, n: int) -> tuple[int, int]:
+        return _distance.order_ranks(1, n)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from .. import _validate
+from .. import _distance, _validate
 from .._distance import HALF
 from .._rank import RankStatistic
 from .._typing import Neighbors
@@ -106,3 +106,6 @@ class Median(RankMechanism):
     def guarantee(self) -> Guarantee:
         """ε-DP and ε-bounded-range under `neighbors`."""
         return selection_guarantee(self.epsilon, self.neighbors, ASSUMES)
+
+    def _true_ranks(self, n: int) -> tuple[int, int]:
+        return _distance.quantile_ranks(HALF, self.convention, n)

@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .._mode import ModeStatistic
 from .._records import Source
+from .._typing import AnyArray
 from ..errors import ParameterError
 from ..privacy import Guarantee, rank_rate, selection_guarantee
 from ._checks import check_number, reach_of
@@ -86,6 +89,11 @@ class Mode(NumberMechanism):
 
     def _shape(self, source: Source) -> ModeShape:
         return self._statistic.shape(source)
+
+    def _truth(self, ordered: AnyArray) -> Any:
+        """The lowest of the grid points that hold most records."""
+        points, records = np.unique(self._place(ordered), return_counts=True)
+        return self.grid.value(int(points[records.argmax()]))
 
     def _law_of(self, source: Source) -> GridLaw:
         from ..laws.ranked import distance_law

@@ -28,6 +28,7 @@ from .._weighting import Weighting
 from ..budget import Budget
 from ..errors import ParameterError, ParameterTypeError
 from ..grouped import verbs
+from ..grouped.accuracy import Accuracy, Measure, loss_accuracy
 from ..grouped.counts import ExponentialCountDraws, FlipCountDraws
 from ..grouped.labels import check_type, read_labels
 from ..grouped.mechanism import GroupedMechanism, Kind, Reading
@@ -109,6 +110,7 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
     """
 
     _over_records: ClassVar[bool] = True
+    _measure: ClassVar[Measure] = "loss"
 
     epsilon: float
     candidates: tuple[Any, ...]
@@ -347,6 +349,11 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
         for part in records():
             counts += np.bincount(part, minlength=counts.size)
         return int(self._release(*_data.utilities(counts, None, "raise"), threads))
+
+    def _accuracy(self, values: AnyArray, probability: float) -> Accuracy:
+        """How accurate a draw is for these numbers of candidates, by the exact law."""
+        counts = np.bincount(values, minlength=len(self.candidates)).astype(np.int64)
+        return loss_accuracy(self._law(*_data.utilities(counts, None, "raise")), probability)
 
     def _kind(self, released: bool) -> Kind:
         """Candidates of one kind, or their numbers."""

@@ -78,6 +78,9 @@ class OrderStatistic(RankMechanism):
         """ε-DP and ε-bounded-range under add-remove."""
         return selection_guarantee(self.epsilon, "add-remove", ASSUMES)
 
+    def _true_ranks(self, n: int) -> tuple[int, int]:
+        return _distance.order_ranks(self.r, n)
+
 
 def order_statistic(mechanism: Any, r: int) -> None:
     """Validate, and put in what draws need."""

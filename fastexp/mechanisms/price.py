@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from .._records import Source
 from .._revenue import Prices, demand, losses
 from .._revenue_cells import RevenueSampler, shape_of
 from ..errors import ParameterError
+from ..grouped.accuracy import Measure
 from ..grouped.prices import PriceDraws, regular
 from ..grouped.segments import Draws, Segments
 from ..grouped.words import Words
@@ -97,6 +98,7 @@ class Price(NumberMechanism):
     grid: Any = field(default=None, kw_only=True)
     scaling: str = field(default="tight", kw_only=True)
     any_epsilon: bool = field(default=False, kw_only=True, compare=False)
+    _measure: ClassVar[Measure] = "loss"  # of revenue: prices of equal revenue are equally good
     _prices: Prices = field(init=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -99,3 +99,6 @@ class Quantile(RankMechanism):
     def guarantee(self) -> Guarantee:
         """ε-DP and ε-bounded-range under `neighbors`."""
         return selection_guarantee(self.epsilon, self.neighbors, ASSUMES)
+
+    def _true_ranks(self, n: int) -> tuple[int, int]:
+        return _distance.quantile_ranks(self._q, self.convention, n)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from .. import _validate
+from .._distance import HALF, as_quantile, order_ranks, quantile_ranks
 from ..errors import ParameterError
 from ..mechanisms.exponential import Exponential
 from ..mechanisms.laplace import Laplace
@@ -52,11 +54,12 @@ def _plain(bounds: Bounds) -> tuple[float, float]:
 def _median(epsilon: float, bounds: Bounds, p: dict[str, Any]) -> Subject:
     truth = p.pop("truth", None)
     made = Median(epsilon, bounds, **p)  # type: ignore[arg-type]  # checked by the mechanism
-    return ranked.Ranked(made, _plain(bounds), ranked.middle(_truth(truth) or made.convention))
+    target = partial(quantile_ranks, HALF, _truth(truth) or made.convention)
+    return ranked.Ranked(made, _plain(bounds), target)
 
 
 def _truth(word: Any) -> str | None:
-    if word not in (None, ranked.LOWER, ranked.UPPER, ranked.MIDPOINT):
+    if word not in (None, "lower", "upper", "midpoint"):
         raise ParameterError(f"truth must be 'lower', 'upper' or 'midpoint', got {word!r}")
     return None if word is None else str(word)
 
@@ -64,18 +67,18 @@ def _truth(word: Any) -> str | None:
 def _quantile(epsilon: float, bounds: Bounds, p: dict[str, Any]) -> Subject:
     q = _required(p, "q")
     made = Quantile(q, epsilon, bounds, **p)  # type: ignore[arg-type]
-    return ranked.Ranked(made, _plain(bounds), ranked.at_quantile(q))
+    return ranked.Ranked(made, _plain(bounds), partial(quantile_ranks, as_quantile(q), "lower"))
 
 
 def _order(epsilon: float, bounds: Bounds, p: dict[str, Any]) -> Subject:
     r = _required(p, "r")
     made = OrderStatistic(r, epsilon, bounds, **p)  # type: ignore[arg-type]
-    return ranked.Ranked(made, _plain(bounds), ranked.at_rank(r))
+    return ranked.Ranked(made, _plain(bounds), partial(order_ranks, r))
 
 
 def _maximum(epsilon: float, bounds: Bounds, p: dict[str, Any]) -> Subject:
     made = Maximum(epsilon, bounds, **p)  # type: ignore[arg-type]
-    return ranked.Ranked(made, _plain(bounds), ranked.at_rank(1))
+    return ranked.Ranked(made, _plain(bounds), partial(order_ranks, 1))
 
 
 def _mode(epsilon: float, bounds: Bounds, p: dict[str, Any]) -> Subject:

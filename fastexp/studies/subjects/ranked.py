@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,6 @@ from ..._typing import AnyArray, FloatArray
 from ...mechanisms.median import Median
 from .laws import LawFigures
 from .subject import Block, TrueNumber, squared
-
-MIDPOINT, LOWER, UPPER = "midpoint", "lower", "upper"
 
 
 class Ranked(TrueNumber):
@@ -87,36 +84,3 @@ def _of_theorem_1(median: Median) -> bool:
     """Whether the theorem is about this median: the paper's, and none of its kin."""
     paper = median.convention == "lower" and median.neighbors == "add-remove"
     return paper and not median.widen
-
-
-def middle(convention: str) -> Any:
-    """The ranks of the true median of n records under a convention."""
-
-    def ranks(n: int) -> tuple[int, int]:
-        low, high = (n + 1) // 2, n // 2 + 1
-        return {LOWER: (low, low), UPPER: (high, high)}.get(convention, (low, high))
-
-    return ranks
-
-
-def at_quantile(q: float) -> Any:
-    """The rank of the true q-quantile: ceil(q n), at least 1."""
-    from ..._distance import as_quantile
-
-    exact = as_quantile(q)
-
-    def ranks(n: int) -> tuple[int, int]:
-        r = max(1, math.ceil(exact * n))
-        return r, r
-
-    return ranks
-
-
-def at_rank(r: int) -> Any:
-    """The rank of the r-th largest record."""
-
-    def ranks(n: int) -> tuple[int, int]:
-        rank = max(1, n - r + 1)
-        return rank, rank
-
-    return ranks

@@ -1,0 +1,44 @@
+"""What the exact law of one data set says of its draws."""
+
+from __future__ import annotations
+
+from math import inf, isfinite, isnan, nan
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+Measure: TypeAlias = Literal["error", "loss"]
+
+
+class Accuracy(NamedTuple):
+    """How accurate a draw is: **private data**, as it is a function of the records.
+
+    Attributes
+    ----------
+    truth, bias : float
+        The true statistic of the records, and the expected output minus it; NaN for losses,
+        and where there are no records.
+    expected, quantile : float
+        Of the error, abs(output - truth), or of the loss, the best utility minus that of the
+        output.
+    """
+
+    truth: float
+    bias: float
+    expected: float
+    quantile: float
+
+
+def error_accuracy(law: Any, truth: Any, probability: float) -> Accuracy:
+    """Of the errors of a law of numbers; truth: None where there is none."""
+    if truth is None or isnan(truth):
+        return Accuracy(nan, nan, nan, nan)
+    if not isfinite(truth):  # records may be infinite, outputs are not
+        return Accuracy(truth, -truth, inf, inf)
+    quantile = float(law.error_quantile(probability, truth))
+    bias = float(law.mean() - truth)
+    return Accuracy(float(truth), bias, float(law.expected_error(truth)), quantile)
+
+
+def loss_accuracy(law: Any, probability: float) -> Accuracy:
+    """Of the losses of a law."""
+    quantile = float(law.loss_quantile(probability))
+    return Accuracy(nan, nan, float(law.expected_loss()), quantile)
