@@ -164,10 +164,14 @@ class NumberLaw(Law):
         except ValueError:
             raise ParameterError("p and truth must have shapes that fit together") from None
         flat, at = levels.reshape(-1), centre.reshape(-1)
-        found = least_number(self._farthest(at), lambda r, i: self._within(at[i], r, flat[i]))
+        found = self._error_quantiles(flat, at)
         low, high = self._support()
         endless = np.where((flat == 1.0) & (high - low == np.inf), np.inf, found)
         return shaped_as(levels, endless)
+
+    def _error_quantiles(self, p: FloatArray, truth: AnyArray) -> FloatArray:
+        """The least doubles r that are `_within`."""
+        return least_number(self._farthest(truth), lambda r, i: self._within(truth[i], r, p[i]))
 
     @quiet
     def _within(self, truth: AnyArray, r: FloatArray, p: FloatArray) -> Any:
