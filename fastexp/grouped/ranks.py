@@ -12,7 +12,7 @@ from ..kernels import segment_ranks as kernel
 from ..kernels import segment_sort, segment_window
 from ..kernels.segment_draws import OPEN, WORDS
 from ..reference_groups import group_draw
-from .segments import Draws, Segments, placed, sort_all
+from .segments import Draws, Segments, placed, sorted_points
 from .weights import table
 from .words import Round, Words
 
@@ -27,6 +27,7 @@ class RankDraws(Draws):
         self, statistic: RankStatistic, segments: Segments, words: Words, size: int
     ) -> None:
         self.segments, self._statistic, self._words, self._size = segments, statistic, words, size
+        self.grid = statistic.grid
         lengths, offsets = np.diff(segments.offsets), segments.offsets
         distinct, which = _distinct(lengths)
         self._parts = np.zeros((lengths.size, kernel.PART), np.int64)
@@ -37,18 +38,31 @@ class RankDraws(Draws):
 
     def chunk(self, first: int, last: int) -> IntArray:
         """Map, sort what matters, draw; the few that are open once more, exactly."""
-        part, size = self.segments.some(first, last), self._size
-        mapped = placed(self._statistic.grid, part.values)
-        parts = self._parts[first:last].copy()
-        parts[:, kernel.START] = part.offsets[:-1]
-        flat, forms = parts.reshape(-1), self._forms
+        part = self.segments.some(first, last)
         if self._words.keyed:
-            sort_all(mapped, part.offsets)
-        else:
-            longest = int(parts[:, kernel.LENGTH].max(initial=0))
-            scratch = np.empty(segment_window.SCRATCH, np.int64)
-            other = np.empty(max(longest, segment_sort.ROOM), np.int64)
-            segment_window.narrow_segments(forms, flat, mapped, other, scratch)
+            return self.sorted_chunk(first, last, sorted_points(self._statistic.grid, part))
+        mapped = placed(self._statistic.grid, part.values)
+        parts = self._parts_of(first, last, part)
+        longest = int(parts[:, kernel.LENGTH].max(initial=0))
+        scratch = np.empty(segment_window.SCRATCH, np.int64)
+        other = np.empty(max(longest, segment_sort.ROOM), np.int64)
+        segment_window.narrow_segments(self._forms, parts.reshape(-1), mapped, other, scratch)
+        return self._drawn(first, last, part, parts, mapped)
+
+    def sorted_chunk(self, first: int, last: int, points: IntArray) -> IntArray:
+        """Draw; the few that are open once more, exactly."""
+        part = self.segments.some(first, last)
+        return self._drawn(first, last, part, self._parts_of(first, last, part), points)
+
+    def _parts_of(self, first: int, last: int, part: Segments) -> IntArray:
+        parts: IntArray = self._parts[first:last].copy()
+        parts[:, kernel.START] = part.offsets[:-1]
+        return parts
+
+    def _drawn(
+        self, first: int, last: int, part: Segments, parts: IntArray, mapped: IntArray
+    ) -> IntArray:
+        flat, forms, size = parts.reshape(-1), self._forms, self._size
         drawn = self._words.round(first, last, size, mapped, part.offsets)
         told = np.array([self._statistic.grid.size, self._ranks])
         out, work = np.empty((last - first) * size, np.int64), np.empty(8 * self._ranks + 8, int)

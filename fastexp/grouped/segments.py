@@ -41,27 +41,54 @@ class Draws(ABC):
 
     segments: Segments
     words: int = WORDS  # of a draw at first: a multiple of WORDS
+    grid: Grid | None = None  # of the points that `sorted_chunk` takes; None: it takes none
 
     @abstractmethod
     def chunk(self, first: int, last: int) -> IntArray:
         """Draws of groups first..last - 1, group after group."""
 
+    def sorted_chunk(self, first: int, last: int, points: IntArray) -> IntArray:
+        """The same, where the grid indices of their records are known, sorted in each group."""
+        raise NotImplementedError  # of draws without a grid nobody asks it
+
 
 def draw_all(draws: Draws, size: int, threads: int) -> IntArray:
     """Numbers of grid points or of candidates, of shape (groups, size)."""
-    values, offsets = draws.segments
-    out = np.empty((offsets.size - 1, size), np.int64)
-    if out.size == 0:
-        return out
-    edges = chunks(offsets, draws.words * size)
+    return draw_together([draws], size, threads)[0]
+
+
+def draw_together(several: list[Draws], size: int, threads: int) -> list[IntArray]:
+    """The same of several draws from the same segments: points that they share are sorted once."""
+    segments = several[0].segments
+    groups = segments.offsets.size - 1
+    drawn = [np.empty((groups, size), np.int64) for _ in several]
+    if groups == 0 or size == 0:
+        return drawn
+    edges = chunks(segments.offsets, max(draws.words for draws in several) * size)
+    grids = [draws.grid for draws in several]
+    shared = {grid for grid in grids if grid is not None and grids.count(grid) > 1}
 
     def part(begin: int, end: int) -> int:
         for first, last in zip(edges[begin:end], edges[begin + 1 : end + 1], strict=True):
-            out[first:last] = draws.chunk(int(first), int(last)).reshape(-1, size)
+            some = segments.some(int(first), int(last))
+            points = {grid: sorted_points(grid, some) for grid in shared}
+            for draws, out in zip(several, drawn, strict=True):
+                if draws.grid in points:
+                    own = draws.sorted_chunk(int(first), int(last), points[draws.grid])
+                else:
+                    own = draws.chunk(int(first), int(last))
+                out[first:last] = own.reshape(-1, size)
         return 0
 
-    in_parts(part, edges.size - 1, threads if values.size >= FEWEST else 1)
-    return out
+    in_parts(part, edges.size - 1, threads if segments.values.size >= FEWEST else 1)
+    return drawn
+
+
+def sorted_points(grid: Grid, segments: Segments) -> IntArray:
+    """The grid indices of all records, sorted in each group."""
+    points = placed(grid, segments.values)
+    sort_all(points, segments.offsets)
+    return points
 
 
 def chunks(offsets: IntArray, words: int) -> IntArray:

@@ -12,7 +12,7 @@ from .._group_names import Names
 from .._grouping import gather
 from .._typing import AnyArray, IntArray
 from ..grouped.counted import Limits, Rows, bounded
-from ..grouped.segments import Segments, draw_all
+from ..grouped.segments import Segments, draw_together
 from .rows import Held, Part, Reader, persons_of
 
 if TYPE_CHECKING:
@@ -26,12 +26,15 @@ class Indices:
         self._way, self._size = way, 1 if way.size is None else way.size
         self._drawn = [np.empty((groups, self._size), np.int64) for _ in way.answers]
 
-    def draw(self, which: int, segments: Segments, names: Names, first: int = 0) -> None:
-        """Draw an answer for the groups `names`, the first of which has this place."""
+    def draw(self, which: list[int], segments: Segments, names: Names, first: int = 0) -> None:
+        """Draw answers of the same segments; `names` begin with the group of this place."""
         way = self._way
-        answer = way.answers[which]
-        draws = answer.mechanism._draws(segments, way.words(answer, names), self._size)
-        self._drawn[which][first : first + names.size] = draw_all(draws, self._size, way.threads)
+        several = [
+            answer.mechanism._draws(segments, way.words(answer, names), self._size)
+            for answer in (way.answers[i] for i in which)
+        ]
+        for i, drawn in zip(which, draw_together(several, self._size, way.threads), strict=True):
+            self._drawn[i][first : first + names.size] = drawn
 
     def put(self, which: int, group: int, index: int) -> None:
         """A draw that was made elsewhere."""
@@ -48,17 +51,28 @@ class Indices:
 
 
 def in_memory(way: Way, reader: Reader, rows: Rows, part: Part) -> Indices:
-    """Draws of all answers; those that count the same records share their order."""
+    """Draws of all answers: together those that count the same records."""
     indices = Indices(way, rows.names.size)
-    shared: dict[int, Segments] = {}
-    for which, reading in enumerate(reader.of):
-        if reading not in shared or rows.persons is not None:  # each answer bounds them anew
-            values, missing = part.records[reading], part.missing[reading]
-            codes = rows.codes if missing is None else np.where(missing, -1, rows.codes)
-            codes = counted(way, which, rows, codes, values)
-            shared[reading] = Segments(*gather(codes, values, rows.names.size, way.threads))
-        indices.draw(which, shared[reading], rows.names)
+    for reading, which in together(way, reader):
+        values, missing = part.records[reading], part.missing[reading]
+        codes = rows.codes if missing is None else np.where(missing, -1, rows.codes)
+        codes = counted(way, which[0], rows, codes, values)
+        segments = Segments(*gather(codes, values, rows.names.size, way.threads))
+        indices.draw(which, segments, rows.names)
     return indices
+
+
+def together(way: Way, reader: Reader) -> list[tuple[int, list[int]]]:
+    """Each reading, and the answers that count the same records of it.
+
+    Where there are persons, each answer chooses among their records by itself.
+    """
+    if way.query.person is not None:
+        return [(reading, [which]) for which, reading in enumerate(reader.of)]
+    return [
+        (reading, [which for which, own in enumerate(reader.of) if own == reading])
+        for reading in range(reader.count)
+    ]
 
 
 def counted(way: Way, which: int, rows: Rows, codes: IntArray, values: AnyArray) -> IntArray:
