@@ -121,11 +121,13 @@ def table_of(row: DuckDBPyRelation, columns: Sequence[Column]) -> DuckDBPyRelati
 
     A connection may be locked, or have a table of any name: nothing is registered or looked up.
     """
-    place = Column("", "integers", np.arange(len(columns[0].values)))
-    listed = [_unnested(column).alias(_at(i)) for i, column in enumerate([*columns, place])]
-    answers = row.select(*listed).materialize()  # their order is no longer that of the lists
+    size = ConstantExpression(len(columns[0].values))
+    place = FunctionExpression("unnest", FunctionExpression("range", size))
+    listed = [_unnested(column).alias(_at(i)) for i, column in enumerate(columns)]
+    answers = row.select(*listed, place.alias("place")).materialize()
+    # Their order is no longer that of the lists.
     named = [_typed(_at(i), column).alias(column.name) for i, column in enumerate(columns)]
-    return answers.order(_at(len(columns))).select(*named)
+    return answers.order("place").select(*named)
 
 
 def _at(i: int) -> str:

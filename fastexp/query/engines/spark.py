@@ -1,0 +1,142 @@
+"""Frames of Spark: rows of listed groups are brought here, once, by one job.
+
+Executors only leave rows out. Answers are drawn in this process, so that a task that runs twice
+draws nothing, and no plan holds what an answer is drawn with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession, types
+from pyspark.sql import functions as sql
+
+from ..._group_names import Names
+from ...errors import ParameterError, ParameterTypeError
+from .arrow import table_of
+from .frame import Column, Use
+from .limits import PYTHON, check_case, check_dates
+
+READ = (
+    types.ByteType,
+    types.ShortType,
+    types.IntegerType,
+    types.LongType,
+    types.FloatType,
+    types.DoubleType,
+    types.DecimalType,
+    types.StringType,
+    types.BooleanType,
+    types.DateType,
+    types.TimestampNTZType,
+    types.NullType,
+)
+TYPES: dict[str, types.DataType] = {
+    "integers": types.LongType(),
+    "floats": types.DoubleType(),
+    "text": types.StringType(),
+    "booleans": types.BooleanType(),
+    "dates": types.DateType(),
+    "timestamps": types.TimestampNTZType(),
+}
+
+
+class SparkFrame:
+    """A `Frame` of a DataFrame that is no stream."""
+
+    spills = False
+    written = False
+
+    def __init__(self, frame: DataFrame) -> None:
+        if frame.isStreaming:
+            raise ParameterError(
+                "frame must not be a stream: each batch would be a release of its own"
+            )
+        self._frame, self._spark = frame, frame.sparkSession
+
+    def names(self) -> list[str]:
+        return list(self._frame.columns)
+
+    def empty(self, uses: Sequence[Use]) -> list[pa.ChunkedArray]:
+        chosen = self._chosen(uses)
+        for use, field in zip(uses, chosen.schema, strict=True):
+            if not isinstance(field.dataType, READ):
+                raise ParameterTypeError(
+                    f"{use.column!r} must hold integers, floats, decimals, text, booleans, dates "
+                    f"or timestamps without a zone, got {field.dataType.simpleString()}"
+                )
+        columns: list[Any] = self._spark.createDataFrame([], chosen.schema).toArrow().columns
+        return columns
+
+    def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
+        if self._spark.conf.get("spark.sql.caseSensitive") != "true":
+            check_case(names, "Spark")
+        check_dates(groups, *PYTHON)
+        for column in groups:
+            if column.kind == "timestamps":
+                _check_timestamps(column)
+
+    def parts(
+        self, uses: Sequence[Use], by: Sequence[int], groups: Names | None
+    ) -> Iterator[list[Any]]:
+        rows = self._chosen(uses)
+        if groups is not None:
+            names = [f"g{i}" for i in range(len(by))]
+            kinds = zip(names, groups.columns(), strict=True)
+            listed = _frame(self._spark, [Column(name, *keys) for name, keys in kinds])
+            same = [sql.col(_at(i)) == sql.col(name) for i, name in zip(by, names, strict=True)]
+            rows = rows.join(sql.broadcast(listed), same, "left_semi")
+        yield rows.toArrow().columns
+
+    def finished(self, columns: Sequence[Column]) -> DataFrame:
+        """Also in one partition, so that they keep their order."""
+        return _frame(self._spark, columns).coalesce(1)
+
+    def _chosen(self, uses: Sequence[Use]) -> DataFrame:
+        """The columns by their places: names may differ in case only, or have dots in them.
+
+        Text becomes such as is equal if its code points are, whatever its collation.
+        """
+        names = self.names()
+        plain = self._frame.toDF(*[f"p{i}" for i in range(len(names))])
+        columns = []
+        for i, place in enumerate(names.index(use.column) for use in uses):
+            column, kind = sql.col(f"p{place}"), plain.schema[place].dataType
+            text = isinstance(kind, types.StringType)
+            columns.append((column.cast(types.StringType()) if text else column).alias(_at(i)))
+        return plain.select(*columns)
+
+
+def _at(i: int) -> str:
+    return f"c{i}"
+
+
+def _frame(spark: SparkSession, columns: Sequence[Column]) -> DataFrame:
+    """A frame of public columns; Spark's timestamps are of microseconds."""
+    fields = [types.StructField(column.name, _type(column)) for column in columns]
+    plain = [_in_microseconds(column) for column in columns]
+    return spark.createDataFrame(table_of(plain), types.StructType(fields))
+
+
+def _type(column: Column) -> types.DataType:
+    kind = TYPES[column.kind]
+    return types.ArrayType(kind) if np.ndim(column.values) == 2 else kind
+
+
+def _in_microseconds(column: Column) -> Column:
+    if column.kind != "timestamps":
+        return column
+    return column._replace(values=np.asarray(column.values).astype("datetime64[us]"))
+
+
+def _check_timestamps(column: Column) -> None:
+    moments = np.asarray(column.values)
+    check_dates([column._replace(kind="dates", values=moments.astype("datetime64[D]"))], *PYTHON)
+    if bool((moments.astype("datetime64[us]") != moments).any()):
+        raise ParameterError(
+            f"groups must be timestamps of whole microseconds for Spark, got others in "
+            f"{column.name!r}"
+        )
