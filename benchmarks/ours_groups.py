@@ -66,66 +66,52 @@ def replace_threads(work: GroupWork) -> GroupWork:
 
 def polars(work: GroupWork) -> Call:
     """Draws through Polars, in memory."""
-    import fastexp.polars as engine
-
-    frame, median, where = polars_frame(work), _median(work), _where(work)
-    return lambda: engine.sample(frame, median, "x", **where, **_how(work))
+    return _drawn(work, polars_frame(work))
 
 
 def polars_released(work: GroupWork) -> Call:
     """A release through Polars, in memory."""
-    import fastexp.polars as engine
-
-    frame, median, where = polars_frame(work), _median(work), _where(work)
-    return lambda: engine.release(frame, median, "x", **where, threads=work.threads)
+    return _released(work, polars_frame(work))
 
 
 def polars_streaming(work: GroupWork) -> Call:
     """Draws of a lazy frame of Polars."""
-    import fastexp.polars as engine
-
-    frame, median, where = polars_frame(work).lazy(), _median(work), _where(work)
-
-    def call() -> Any:
-        answers: Any = engine.sample(frame, median, "x", **where, **_how(work))
-        return answers.collect()
-
-    return call
+    call = _drawn(work, polars_frame(work).lazy())
+    return lambda: call().collect()
 
 
 def duckdb(work: GroupWork) -> Call:
     """Draws of a relation of DuckDB."""
-    import fastexp.duckdb as engine
-
-    con, median, where = database(work), _median(work), _where(work)
-    table = con.table("t")
-    return lambda: engine.sample(table, median, "x", **where, **_how(work)).fetchnumpy()
+    call = _drawn(work, database(work).table("t"))
+    return lambda: call().fetchnumpy()
 
 
 def duckdb_released(work: GroupWork) -> Call:
     """A release of a relation of DuckDB."""
-    import fastexp.duckdb as engine
-
-    con, median, where = database(work), _median(work), _where(work)
-    table, threads = con.table("t"), work.threads
-    return lambda: engine.release(table, median, "x", **where, threads=threads).fetchnumpy()
+    call = _released(work, database(work).table("t"))
+    return lambda: call().fetchnumpy()
 
 
 def pandas(work: GroupWork) -> Call:
     """Draws through pandas."""
-    import fastexp.pandas as engine
-
-    frame, median, where = pandas_frame(work), _median(work), _where(work)
-    return lambda: engine.sample(frame, median, "x", **where, **_how(work))
+    return _drawn(work, pandas_frame(work))
 
 
 def pandas_released(work: GroupWork) -> Call:
     """A release through pandas."""
-    import fastexp.pandas as engine
-
-    frame, median, where = pandas_frame(work), _median(work), _where(work)
-    return lambda: engine.release(frame, median, "x", **where, threads=work.threads)
+    return _released(work, pandas_frame(work))
 
 
-def _where(work: GroupWork) -> dict[str, Any]:
-    return {"by": "k", "groups": range(work.rows)}
+def _drawn(work: GroupWork, frame: Any) -> Call:
+    query, answers = _query(work)
+    return lambda: query.sample(frame, answers, **_how(work))
+
+
+def _released(work: GroupWork, frame: Any) -> Call:
+    query, answers = _query(work)
+    return lambda: query.release(frame, answers, threads=work.threads)
+
+
+def _query(work: GroupWork) -> tuple[fx.Query, dict[str, Any]]:
+    """The median of x by k."""
+    return fx.Query(by="k", groups=range(work.rows)), {"x": (_median(work), "x")}

@@ -27,20 +27,26 @@ class Frames(pd.DataFrame):
     """A frame of pandas of a type of its own."""
 
 
+NULLABLE = {
+    pa.int32(): pd.Int32Dtype(),
+    pa.int64(): pd.Int64Dtype(),
+    pa.uint64(): pd.UInt64Dtype(),
+    pa.float64(): pd.Float64Dtype(),
+    pa.bool_(): pd.BooleanDtype(),
+    pa.string(): pd.StringDtype(),
+    pa.large_string(): pd.StringDtype(),
+}
+
+
 def numpy_types(table):
     """NumPy's types and pandas' default strings; integers with gaps are pandas' own."""
-    whole = {
-        pa.int32(): pd.Int32Dtype(),
-        pa.int64(): pd.Int64Dtype(),
-        pa.uint64(): pd.UInt64Dtype(),
-    }
-    return table.to_pandas(types_mapper=whole.get)
+    kinds = {kind: NULLABLE[kind] for kind in NULLABLE if pa.types.is_integer(kind)}
+    return table.to_pandas(types_mapper=kinds.get)
 
 
 def nullable(table):
-    return table.to_pandas(types_mapper=pd.ArrowDtype).convert_dtypes(
-        dtype_backend="numpy_nullable"
-    )
+    """Types of pandas with gaps of their own; dates are objects, times NumPy's."""
+    return table.to_pandas(types_mapper=NULLABLE.get)
 
 
 def objects(table):
@@ -71,7 +77,10 @@ def lists(table):
 def arrays(table):
     """Of NumPy, where it has a type for gaps."""
     return {
-        name: np.array(column.to_pylist(), dtype=None if column.null_count == 0 else object)
+        name: column.to_numpy()
+        if pa.types.is_temporal(column.type)
+        or (column.null_count == 0 and pa.types.is_integer(column.type))
+        else np.array(column.to_pylist(), dtype=None if column.null_count == 0 else object)
         for name, column in zip(table.column_names, table.columns, strict=True)
     }
 
@@ -123,6 +132,17 @@ def answers(frame):
         return frame.to_pydict()
     columns = {name: frame[name] for name in frame}
     return {name: listed(column) for name, column in columns.items()}
+
+
+def types_of(frame):
+    """The types of its columns."""
+    if isinstance(frame, (narwhals.DataFrame, narwhals.LazyFrame)):
+        frame = frame.to_native()
+    if isinstance(frame, pl.LazyFrame):
+        return frame.collect().schema
+    if isinstance(frame, dict):
+        return {name: getattr(column, "dtype", list) for name, column in frame.items()}
+    return frame.schema if hasattr(frame, "schema") else dict(frame.dtypes)
 
 
 def listed(column):

@@ -17,14 +17,10 @@ import pytest
 
 TESTS = Path(__file__).parent
 FILES = sorted(TESTS.glob("test_*.py"))
-ENGINES = ("polars", "pandas", "duckdb", "dask", "spark")
 # The marks that follow from what a test uses. `slow` and `proof` are judgements.
 MARKS = {
     "process": {"subprocess", "multiprocessing", "os.fork", "pyspark", "distributed"},
-    "engines": {
-        *("polars", "pandas", "duckdb", "dask", "distributed", "pyspark", "narwhals"),
-        *(f"fastexp.{engine}" for engine in ENGINES),
-    },
+    "engines": {"polars", "pandas", "duckdb", "dask", "distributed", "pyspark", "narwhals"},
     "statistical": {"tests.goodness.chi_square", "tests.goodness.fits"},
 }
 
@@ -186,7 +182,6 @@ def test_marks_fit_what_tests_use(path):
         ("def test():\n    import polars as pl\n    pl.DataFrame()", "engines"),
         ("pl = pytest.importorskip('polars')\nCASES = [pl.Series()]\ndef test(): CASES", "engines"),
         ("a, pl = 1, 2\ndef test():\n    pytest.importorskip('polars')", "engines"),
-        ("import fastexp as fx\ndef test(): fx.duckdb.release()", "engines"),
         ("from tests.goodness import fits\ndef test(): assert fits([], [])", "statistical"),
         ("from tests.killed_run import main\ndef test(): main()", "process"),
     ],

@@ -23,7 +23,7 @@ from fastexp.query.engines.find import frame_of
 from fastexp.query.engines.frame import Column, Use
 from fastexp.query.engines.types import check_keys, check_records, type_of
 
-from .query_frames import FORMS, KINDS, Stream, answers
+from .query_frames import FORMS, KINDS, Stream, answers, types_of
 
 pytestmark = pytest.mark.engines
 forms = pytest.mark.parametrize("form", FORMS)
@@ -116,7 +116,7 @@ class TestRows:
 
     @forms
     @pytest.mark.parametrize(
-        "name", ["*", "^.*$", "a.b", " ", "1", "'", '"', "日本", "a\nb", "[x]"]
+        "name", ["*", "^.*$", "^x$", "a.b", " ", "1", "'", '"', "日本", "a\nb", "[x]"]
     )
     def test_of_columns_of_any_name(self, form, name):
         table = pa.table({"x": [1.0, 2.0], name: [3.0, 4.0]})
@@ -215,6 +215,15 @@ class TestAnswers:
         assert isinstance(found, type(source))
         assert shown(found) == WANT
 
+    def test_are_of_types_that_no_other_library_is_needed_for(self, monkeypatch):
+        assert types_of(frame_of(FORMS["polars"](TABLE)).finished(COLUMNS))["draws"] == pl.List(
+            pl.Int64
+        )
+        for engines in (find.ENGINES, ()):
+            monkeypatch.setattr(find, "ENGINES", engines)
+            kinds = types_of(frame_of(FORMS["pandas-nullable"](TABLE)).finished(COLUMNS))
+            assert [kinds[name] for name in ("day", "draws")] == [object, object]
+
     @forms
     def test_types_do_not_depend_on_their_number(self, form):
         frame = frame_of(FORMS[form](TABLE))
@@ -223,16 +232,6 @@ class TestAnswers:
             columns = [column._replace(values=column.values[:rows]) for column in COLUMNS]
             kinds.add(str(types_of(frame.finished(columns))))
         assert len(kinds) == 1
-
-
-def types_of(frame):
-    if isinstance(frame, (narwhals.DataFrame, narwhals.LazyFrame)):
-        frame = frame.to_native()
-    if isinstance(frame, pl.LazyFrame):
-        return frame.collect().schema
-    if isinstance(frame, dict):
-        return {name: getattr(column, "dtype", list) for name, column in frame.items()}
-    return frame.schema if hasattr(frame, "schema") else dict(frame.dtypes)
 
 
 WANT = {

@@ -79,7 +79,7 @@ class Released:
         self._questions = questions_of(query, answers)
         self._questions.promise()  # refuses limits that mean nothing here
         if query.by and query.groups is None:
-            warnings.warn(TELLS, PrivacyWarning, stacklevel=5)
+            warnings.warn(TELLS, PrivacyWarning, stacklevel=4)
 
     def words(self, answer: Answer, names: Names) -> Words:
         """Of the system, or of the key, the query, the group and its records."""

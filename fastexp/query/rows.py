@@ -114,7 +114,7 @@ class Reader:
     def none(self) -> Part:
         """No rows."""
         persons: list[Keys] | None = None if self._uses.person is None else []
-        records: list[AnyArray] = [np.zeros(0)] * self.count
+        records: list[AnyArray] = [np.zeros(0, np.int64)] * self.count  # of any mechanism
         return Part(np.zeros(0, np.int64), records, [None] * self.count, persons)
 
     def _persons(self, columns: Sequence[Any], size: int) -> list[Keys] | None:
@@ -175,11 +175,13 @@ class Found:
     def __init__(self, written: bool) -> None:
         self._numbers: dict[Any, int] = {}
         self._written, self._width = written, 1
+        self._none: Names | None = None  # of the kinds that the columns have without a row
 
     def codes(self, keys: list[Any], _size: int) -> IntArray:
         """Each row's group by number, -1 if its key is missing."""
         self._width = len(keys)
         codes, names = numbered([_key_columns.read(column, "by") for column in keys], "by")
+        self._none = names if names.size == 0 else self._none
         numbers = self._numbers
         places = [numbers.setdefault(label, len(numbers)) for label in names.labels()]
         return np.append(np.array(places, np.int64), -1)[codes]
@@ -187,6 +189,8 @@ class Found:
     def settled(self) -> tuple[Names, IntArray]:
         """The groups in increasing order, and which number each of them had."""
         labels = list(self._numbers)
+        if not labels and self._none is not None:
+            return self._none, np.zeros(0, np.int64)
         columns: list[Any] = [labels] if self._width == 1 else list(zip(*labels, strict=True))
         lists = [settled(list(column), self._written) for column in columns or [()] * self._width]
         rows = lists[0] if self._width == 1 else list(zip(*lists, strict=True))

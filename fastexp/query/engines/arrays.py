@@ -6,6 +6,8 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..._foreign import agree, attribute, length, readable
 from ..._group_names import Names
 from ...errors import ParameterError, ParameterTypeError
@@ -41,7 +43,7 @@ class ArraysFrame:
                 raise ParameterError(LENGTHS.format(first, name))
             if not agree(attribute(columns[first], "index"), attribute(columns[name], "index")):
                 raise ParameterError(INDEX.format(first, name))
-        return [attribute(columns[use.column], "iloc", columns[use.column])[:0] for use in uses]
+        return [_without_rows(columns[use.column]) for use in uses]
 
     def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
         """A dict and its arrays hold whatever there is."""
@@ -50,11 +52,20 @@ class ArraysFrame:
         self, uses: Sequence[Use], by: Sequence[int], groups: Names | None
     ) -> Iterator[list[Any]]:
         """All rows at once."""
-        yield [self._frame[use.column] for use in uses]
+        columns = [self._frame[use.column] for use in uses]
+        yield columns if len(columns[0]) else [_without_rows(column) for column in columns]
 
     def finished(self, columns: Sequence[Column]) -> dict[str, Any]:
         """Answers as a dict of arrays, and lists of text."""
         return columns_by_name(columns)
+
+
+def _without_rows(column: Any) -> Any:
+    """The column's type, if it has one: NumPy's empty arrays are of floats, whatever is meant."""
+    if length(column) == 0 and type(column) is np.ndarray and column.dtype == np.float64:
+        return []
+    # Slices of series are by position, but by label in pandas 2 where the index is of floats.
+    return attribute(column, "iloc", column)[:0]
 
 
 def _checked(name: str, column: Any) -> Any:

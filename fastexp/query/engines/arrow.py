@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,8 +30,8 @@ class ArrowFrame:
 
     def __init__(self, frame: Any) -> None:
         self._frame = frame
-        scanned = hasattr(frame, "projected_schema")  # a scanner, which names it so
-        self._schema: pa.Schema = frame.projected_schema if scanned else frame.schema
+        self._scanned = hasattr(frame, "projected_schema")  # a scanner, which names it so
+        self._schema: pa.Schema = frame.projected_schema if self._scanned else frame.schema
 
     def names(self) -> list[str]:
         """The names of all columns."""
@@ -48,17 +48,21 @@ class ArrowFrame:
     def parts(
         self, uses: Sequence[Use], by: Sequence[int], groups: Names | None
     ) -> Iterator[list[Any]]:
-        """The rows of a table at once, others batch by batch."""
+        """The rows of a table at once, others batch by batch; at least one part."""
+        batches, places = self._frame, self._places(uses)
         if isinstance(self._frame, (pa.Table, pa.RecordBatch)):
-            yield _chosen(self._frame, self._places(uses))
-        elif isinstance(self._frame, pa.RecordBatchReader):
-            yield from _batches(self._frame, self._places(uses))
-        elif hasattr(self._frame, "projected_schema"):
-            yield from _batches(self._frame.to_batches(), self._places(uses))
-        else:
+            batches = [self._frame]
+        elif self._scanned:
+            batches = self._frame.to_batches()
+        elif not isinstance(self._frame, pa.RecordBatchReader):
             names = list(dict.fromkeys(use.column for use in uses))
             places = [names.index(use.column) for use in uses]
-            yield from _batches(self._frame.to_batches(columns=names), places)
+            batches = self._frame.to_batches(columns=names)
+        part = None
+        for part in batches:
+            yield _chosen(part, places)
+        if part is None:
+            yield self.empty(uses)
 
     def finished(self, columns: Sequence[Column]) -> pa.Table:
         """Answers as a table."""
@@ -71,11 +75,6 @@ class ArrowFrame:
 def table_of(columns: Sequence[Column]) -> pa.Table:
     """Answers as a table; of several draws a group, a column of lists."""
     return pa.table([_array(column) for column in columns], [column.name for column in columns])
-
-
-def _batches(batches: Iterable[pa.RecordBatch], places: list[int]) -> Iterator[list[pa.Array]]:
-    for batch in batches:
-        yield _chosen(batch, places)
 
 
 def _chosen(rows: Any, places: list[int]) -> list[Any]:

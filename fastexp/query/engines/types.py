@@ -91,7 +91,7 @@ def _type_of(column: Any) -> Type:
     if has(dtype, "categories") and has(column, "isna"):  # of pandas
         return type_of(dtype.categories)._replace(name=f"categories ({dtype})", coded=True)
     if is_column(column) or has(dtype, "pyarrow_dtype"):
-        return _of_chunk(_arrow.column(column, "column")[0])
+        return _of_chunk(_arrow.column(_without_rows(column), "column")[0])
     if dtype is None:
         return Type("objects", "objects")
     if has(column, "isna") and attribute(dtype, "type") is str:
@@ -104,6 +104,12 @@ def _type_of(column: Any) -> Type:
         return Type("objects" if objects else "other", f"objects ({dtype})")
     name = described(dtype) if isinstance(dtype, np.dtype) else f"{TYPES[kind][0]} ({dtype})"
     return Type(HELD.get(kind, "other"), name)
+
+
+def _without_rows(column: Any) -> Any:
+    """The same column, of which nothing is to be looked at; it may be one that has no slices."""
+    rows = attribute(column, "iloc", column)
+    return rows[:0] if has(type(rows), "__getitem__") else column
 
 
 def _of_chunk(chunk: _arrow.Column) -> Type:
