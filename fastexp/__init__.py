@@ -13,6 +13,7 @@ from . import _source_stamps as _source_stamps  # first: they are of before all 
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from ._product import product
     from ._release_key import ReleaseKey, release_key
     from ._warmup import warmup
     from .budget import Budget
@@ -116,6 +117,7 @@ _HOME = {
     "epsilon_for": "laws.bounds",
     "error_bound": "laws.error_bound",
     "loss_bound": "laws.bounds",
+    "product": "_product",
     "release_key": "_release_key",
     "smooth_sensitivity": "smooth",
     "warmup": "_warmup",
@@ -172,6 +174,7 @@ __all__ = [
     "epsilon_for",
     "error_bound",
     "loss_bound",
+    "product",
     "release_key",
     "smooth_sensitivity",
     "warmup",

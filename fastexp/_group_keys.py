@@ -17,7 +17,7 @@ import numpy as np
 
 from . import _arrow
 from ._foreign import has, readable
-from ._group_lists import names_of, names_of_columns, names_of_tuples
+from ._group_lists import names_of, names_of_chunks, names_of_columns, names_of_tuples
 from ._group_names import Names, TupleNames
 from ._key_columns import read
 from ._key_names import KeyNames
@@ -35,6 +35,7 @@ __all__ = [
     "columns_of",
     "distinct",
     "names_of",
+    "names_of_chunks",
     "names_of_columns",
     "names_of_tuples",
     "numbered",

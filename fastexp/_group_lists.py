@@ -10,6 +10,7 @@ import numpy as np
 from ._group_names import Names, TupleNames
 from ._key_columns import read
 from ._key_names import KeyNames
+from ._key_rows import Rows
 from ._key_values import in_one_unit, kind_of_all, listed
 from ._typing import IntArray
 from .errors import ParameterError, ParameterTypeError
@@ -47,17 +48,7 @@ def names_of(groups: Any, argument: str = "groups") -> KeyNames:
         ...
     fastexp.errors.ParameterError: groups must not name a group twice, got 3 again
     """
-    names = _listed(groups, argument)
-    if names.kind == "text":
-        if len(set(names.texts)) < names.size:
-            _twice(names.labels(), argument)
-        return names
-    numbers = names.numbers
-    rising = bool((numbers[1:] > numbers[:-1]).all())  # as lists often are
-    ordered = numbers if rising else np.sort(numbers)
-    if not rising and bool((ordered[1:] == ordered[:-1]).any()):
-        _twice(names.labels(), argument)
-    return names
+    return _distinct(_listed(read(groups, argument), argument), argument)
 
 
 def names_of_columns(columns: Sequence[Any], argument: str = "groups") -> Names:
@@ -85,9 +76,14 @@ def names_of_columns(columns: Sequence[Any], argument: str = "groups") -> Names:
     >>> names_of_columns([["Rome", "Oslo", "Rome"], [2020, 2020, 2021]]).labels()
     [('Rome', 2020), ('Oslo', 2020), ('Rome', 2021)]
     """
-    if len(columns) == 1:
-        return names_of(columns[0], argument)
-    lists = [_listed(column, argument) for column in columns]
+    return names_of_chunks([read(column, argument) for column in columns], argument)
+
+
+def names_of_chunks(columns: Sequence[list[Rows]], argument: str = "groups") -> Names:
+    """The same of columns whose chunks were read already, of one part or many."""
+    lists = [_listed(chunks, argument) for chunks in columns]
+    if len(lists) == 1:
+        return _distinct(lists[0], argument)
     if len({names.size for names in lists}) > 1:
         raise ParameterError(f"{argument} must have columns of one length")
     names = TupleNames(*zip(*map(_numbered_names, lists), strict=True))
@@ -131,9 +127,22 @@ def names_of_tuples(groups: Any, width: int, argument: str = "groups") -> Names:
     return names_of_columns(columns, argument)
 
 
-def _listed(groups: Any, argument: str) -> KeyNames:
+def _distinct(names: KeyNames, argument: str) -> KeyNames:
+    """The same, unless a key is there twice."""
+    if names.kind == "text":
+        if len(set(names.texts)) < names.size:
+            _twice(names.labels(), argument)
+        return names
+    numbers = names.numbers
+    rising = bool((numbers[1:] > numbers[:-1]).all())  # as lists often are
+    ordered = numbers if rising else np.sort(numbers)
+    if not rising and bool((ordered[1:] == ordered[:-1]).any()):
+        _twice(names.labels(), argument)
+    return names
+
+
+def _listed(chunks: list[Rows], argument: str) -> KeyNames:
     """The keys of a public list in order, some of them twice perhaps."""
-    chunks = read(groups, argument)
     found = [listed(rows, argument) for rows in chunks]
     kind = kind_of_all(chunks, argument)
     if kind == "text":

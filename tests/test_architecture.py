@@ -63,7 +63,7 @@ ROOMS = [
     ["_key_values", "_key_names"],
     ["_group_names"],
     ["_group_lists"],
-    ["_group_keys", "_grouping"],
+    ["_group_keys", "_grouping", "_product"],
     ["_release_key"],
     ["_contribution"],
     ["grouped"],

@@ -20,7 +20,9 @@ def documented_parameters(doc: str) -> set[str]:
     found = re.search(
         r"^Parameters\n-+\n(.*?)(?=^\w[\w ]*\n-{3,}$|\Z)", doc, re.MULTILINE | re.DOTALL
     )
-    names = re.findall(r"^([\w, ]+?)(?: :.*)?$", found.group(1), re.MULTILINE) if found else []
+    names = (
+        re.findall(r"^(?:\*\*)?([\w, ]+?)(?: :.*)?$", found.group(1), re.MULTILINE) if found else []
+    )
     return {n.strip() for line in names for n in line.split(",")}
 
 

@@ -124,7 +124,9 @@ NEVER = "always raises, and looks at nothing"
 TEXT = "bytes and text, no floats"
 LAW = "made by a mechanism's `law`, which looks"
 EXEMPT = {
-    **dict.fromkeys(("release_key", "ReleaseKey", "ReleaseKey.export", "ReleaseKey.restore"), TEXT),
+    **dict.fromkeys(
+        ("product", "release_key", "ReleaseKey", "ReleaseKey.export", "ReleaseKey.restore"), TEXT
+    ),
     **dict.fromkeys(("Study.to_dict", "StudyResults.to_polars", "StudyResults.to_pandas"), STORED),
     **dict.fromkeys(("SensitivityLowerBound", "LossTail"), "tuples of figures"),
     **dict.fromkeys([name for name in MAKERS if name.endswith("Law")], LAW),

@@ -12,6 +12,7 @@ from .._foreign import readable
 from .._group_keys import columns_of, names_of, names_of_tuples
 from .._group_names import Names
 from .._number_columns import opened
+from .._product import Product
 from .._question import Question
 from .._release_key import checked_key
 from .._typing import IntArray, Membership
@@ -162,6 +163,11 @@ def check_key(key: Any, label: Any, budget: Any = None) -> str | None:
 
 def listed_groups(groups: Any, width: int) -> Names:
     """The public list of groups, of keys or of tuples of `width` of them."""
-    if isinstance(groups, Names):
-        return groups
+    if isinstance(groups, (Names, Product)):
+        names = groups.listed() if isinstance(groups, Product) else groups
+        if len(names.kinds) != width:
+            raise ParameterError(
+                f"groups must have as many columns as by ({width}), got {len(names.kinds)}"
+            )
+        return names
     return names_of(groups) if width == 1 else names_of_tuples(groups, width)

@@ -144,19 +144,20 @@ class NumberMechanism(GroupedMechanism, ABC):
             each call), or a tuple of two sequences, (values, counts). Decimals and fractions
             are read as the nearest double. What lies outside the bounds is clamped.
             An array of shape (rows, n) or an Arrow column of lists has an answer a row.
-        by : array_like, shape (n,), optional
-            The group of each record: integers or text, of any array or column type. Records
+        by : array_like, shape (n,), or list of them, optional
+            The group of each record: integers, text, booleans, dates or timestamps without a
+            zone, of any array or column type; ``[city, year]``: of several columns. Records
             of groups that are not in `groups`, and of none (null), are left out.
-        groups : sequence of int or str, optional
-            With `by`: the public list of groups to answer, without repetition; also those
-            without records are answered. ``"from-data"`` takes the groups that the data
-            have, which are private: with a `PrivacyWarning`. With `offsets`, rows or lists:
-            their names, one each.
+        groups : sequence, or what `fastexp.product` gives, optional
+            With `by`: the public list of groups to answer, without repetition, for several
+            columns of tuples; also those without records are answered. ``"from-data"`` takes
+            the groups that the data have, which are private: with a `PrivacyWarning`. With
+            `offsets`, rows or lists: their names, one each.
         offsets : array_like of int, shape (m + 1,), optional
             Records that already lie group by group: those of the i-th are
             ``records[offsets[i]:offsets[i + 1]]``.
         person : array_like, shape (n,), optional
-            Whose each record is: integers or text. Of each person at most `max_groups` groups
+            Whose each record is: keys as in `by`. Of each person at most `max_groups` groups
             (of those listed) and in each of them at most `max_rows` records count, chosen by
             a keyed hash. Records of nobody (null) are left out.
         max_groups, max_rows : int

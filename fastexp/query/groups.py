@@ -1,16 +1,84 @@
-"""The public list of groups of a query, in whatever form."""
+"""The public list of groups of a query, in whatever form, read once."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from typing import Any
 
-from .._group_keys import names_of, names_of_tuples
+import numpy as np
+
+from .._group_lists import names_of_chunks
 from .._group_names import Names
-from ..grouped.request import is_from_data
+from .._key_columns import read
+from .._key_rows import Rows
+from .._product import Product
+from ..errors import ParameterError, ParameterTypeError
+from ..grouped.request import is_from_data, listed_groups
+from .engines.find import frame_of
+from .engines.frame import Frame, Use
 
 
-def groups_of(groups: Any, by: tuple[str, ...]) -> Names | None:
-    """The list, in the order of the columns `by`; None for groups from the data."""
+def groups_of(groups: Any, by: Sequence[str]) -> Names | None:
+    """Read a public list of groups.
+
+    Parameters
+    ----------
+    groups
+        A sequence of distinct keys, for several columns of tuples of them; a `Product` with the
+        columns `by` in any order; a frame of any kind, or the path of a file, with these columns
+        and perhaps others; or ``"from-data"``.
+    by
+        The columns of groups.
+
+    Returns
+    -------
+    Names or None
+        The groups in the order of the list; None for those that the data have.
+
+    Raises
+    ------
+    ParameterTypeError, ParameterError
+        If it is of another form, has other columns, or names a group twice.
+    """
     if is_from_data(groups):
         return None
-    return names_of(groups) if len(by) == 1 else names_of_tuples(groups, len(by))
+    if isinstance(groups, Names):  # of another query
+        return listed_groups(groups, len(by))
+    if isinstance(groups, Product):
+        if set(groups.names) != set(by):
+            columns = ", ".join(map(repr, groups.names))
+            raise ParameterError(
+                f"groups must be a product of the columns {', '.join(map(repr, by))}, as by "
+                f"names them, got {columns}"
+            )
+        return groups.listed(by)
+    frame = _frame(groups)
+    return listed_groups(groups, len(by)) if frame is None else _of_frame(frame, by)
+
+
+def _frame(groups: Any) -> Frame | None:
+    """The frame that groups are, or are in; None of a sequence."""
+    if isinstance(groups, (list, tuple, range, np.ndarray)):
+        return None
+    if isinstance(groups, (str, os.PathLike, dict)):
+        return frame_of(groups)
+    try:
+        return frame_of(groups)
+    except ParameterTypeError:  # a series, an array: if not, it is told in words of its own
+        return None
+
+
+def _of_frame(frame: Frame, by: Sequence[str]) -> Names:
+    """The groups in the rows of a frame."""
+    present = frame.names()
+    for name in by:
+        if present and present.count(name) != 1:
+            got = "several" if name in present else "none"
+            raise ParameterError(f"groups must have one column of the name {name!r}, got {got}")
+    columns: list[list[Rows]] = [[] for _ in by]
+    uses = [Use(name, "keys") for name in by]
+    for part in frame.parts(uses, range(len(by)), None):
+        for name, chunks, column in zip(by, columns, part, strict=True):
+            chunks += read(column, f"groups[{name!r}]")
+    return names_of_chunks(columns)

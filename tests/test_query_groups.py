@@ -1,0 +1,175 @@
+"""Is a public list of groups read the same from whatever it comes in?"""
+
+from __future__ import annotations
+
+import datetime as dt
+import itertools
+import pickle
+from dataclasses import FrozenInstanceError
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import fastexp as fx
+from fastexp._group_keys import codes_of
+from fastexp._group_lists import names_of_tuples
+from fastexp.errors import ParameterError, ParameterTypeError
+from fastexp.query.groups import groups_of
+
+MOMENT = np.datetime64("2020-01-01T12", "us")
+COLUMNS = {
+    "city": ["Rome", "Oslo", "Rome", ""],
+    "year": [2020, 2020, 2021, -1],
+    "flag": [True, True, False, True],
+    "day": [dt.date(2020, 2, 29)] * 3 + [dt.date(1969, 1, 1)],
+    "at": [MOMENT.item()] * 4,
+}
+BY = ("year", "city", "at", "flag", "day")
+TUPLES = list(zip(*(COLUMNS[name] for name in BY), strict=True))
+FRAMES = {
+    "a dict": COLUMNS,
+    "polars": pl.DataFrame(COLUMNS),
+    "polars lazy": pl.LazyFrame(COLUMNS),
+    "pandas": pd.DataFrame(COLUMNS),
+    "arrow": pa.table(COLUMNS),
+    "a batch": pa.RecordBatch.from_pydict(COLUMNS),
+    "batches": pa.Table.from_batches(pa.table(COLUMNS).to_batches(max_chunksize=3)),
+    "a stream": None,
+    "duckdb": None,
+}
+
+
+def frame(what):
+    if what == "a stream":
+        return pa.table(COLUMNS).to_reader(2)
+    if what == "duckdb":
+        table = pa.table(COLUMNS)
+        return duckdb.connect().from_arrow(table)
+    return FRAMES[what]
+
+
+class TestFrames:
+    @pytest.mark.engines
+    @pytest.mark.parametrize("what", FRAMES)
+    def test_columns_are_found_by_name(self, what):
+        names = groups_of(frame(what), BY)
+        assert names == names_of_tuples(TUPLES, 5)
+        assert groups_of(frame(what), ("city", "year")).labels() == [row[1::-1] for row in TUPLES]
+
+    @pytest.mark.engines
+    @pytest.mark.parametrize("what", FRAMES)
+    def test_what_does_not_fit_is_refused(self, what):
+        with pytest.raises(ParameterError, match="groups must not name a group twice, got"):
+            groups_of(frame(what), ("flag", "day"))
+        with pytest.raises(
+            ParameterError, match=r"^groups must have one column of .*'town', got none"
+        ):
+            groups_of(frame(what), ("year", "town"))
+
+    @pytest.mark.engines
+    def test_one_column_of_a_frame(self):
+        cities = pl.DataFrame({"city": ["Rome", "Oslo"], "n": [1.5, 2.5]})
+        assert groups_of(cities, ("city",)).labels() == ["Rome", "Oslo"]
+        with pytest.raises(ParameterTypeError, match=r"^groups\['n'\] must be one column of"):
+            groups_of(cities, ("n",))
+        with pytest.raises(ParameterError, match=r"^groups must not hold missing names"):
+            groups_of(pl.DataFrame({"city": ["Rome", None]}), ("city",))
+        with pytest.raises(
+            ParameterError, match=r"^groups must have one column of .*'a', got several"
+        ):
+            groups_of(pd.DataFrame([[1, 2]], columns=["a", "a"]), ("a",))
+
+    @pytest.mark.engines
+    def test_sequences_are_no_frames(self):
+        cities = ["Rome", "Oslo"]
+        for groups in (
+            cities, tuple(cities), np.array(cities), pl.Series(cities), pd.Series(cities),
+            pd.Index(cities), pd.Categorical(cities), pa.array(cities), pa.chunked_array([cities]),
+        ):  # fmt: skip
+            assert groups_of(groups, ("city",)).labels() == cities
+        assert groups_of(range(3), ("n",)).labels() == [0, 1, 2]
+        for groups in ({1}, 7, None, iter([1])):
+            with pytest.raises(ParameterTypeError, match=r"^groups must be one column of"):
+                groups_of(groups, ("n",))
+            with pytest.raises(
+                ParameterTypeError, match=r"^groups must be a sequence of tuples of 2"
+            ):
+                groups_of(groups, ("n", "m"))
+        with pytest.raises(ParameterTypeError, match="got objects of type tuple"):
+            groups_of([("Rome",)], ("city",))
+
+    def test_groups_from_the_data_are_no_list(self):
+        assert groups_of("from-data", ("city",)) is None
+
+    def test_those_of_another_query(self):
+        names = names_of_tuples(TUPLES, 5)
+        assert groups_of(names, BY) is names
+        with pytest.raises(ParameterError, match=r"^groups must have as many columns as by \(2\)"):
+            groups_of(names, BY[:2])
+
+
+class TestProducts:
+    def test_every_combination_once_the_first_column_slowest(self):
+        keys = {"a": [3, 1], "b": ["x", "y", "z"], "c": [True, False], "d": [dt.date(2020, 1, 1)]}
+        groups = fx.product(**keys)
+        expected = list(itertools.product(*keys.values()))
+        assert list(groups) == expected
+        assert (groups.names, groups.sizes, len(groups)) == (tuple("abcd"), (2, 3, 2, 1), 12)
+        assert groups.listed() == names_of_tuples(expected, 4)
+        for by in itertools.permutations(keys):
+            names = groups_of(groups, by)
+            assert names.labels() == [tuple(row["abcd".index(n)] for n in by) for row in expected]
+            rows = [[row[i] for row in names.labels()] for i in range(4)]
+            assert codes_of(rows, names).tolist() == list(range(12))
+
+    def test_one_column(self):
+        groups = fx.product(city=["Rome", "Oslo"])
+        assert groups_of(groups, ("city",)).labels() == ["Rome", "Oslo"]
+        assert list(groups) == [("Rome",), ("Oslo",)]
+
+    def test_none_of_a_column_is_none_at_all(self):
+        groups = fx.product(city=[], year=[1, 2])
+        assert (len(groups), list(groups), groups_of(groups, ("year", "city")).size) == (0, [], 0)
+
+    @pytest.mark.engines
+    def test_columns_of_any_form(self):
+        groups = fx.product(a=range(2), b=np.array([5, 3]), c=pl.Series(["x"]), d=pa.array([7]))
+        assert list(groups) == [(0, 5, "x", 7), (0, 3, "x", 7), (1, 5, "x", 7), (1, 3, "x", 7)]
+
+    def test_it_is_a_value(self):
+        groups = fx.product(city=["Rome", "Oslo"], year=range(2020, 2027))
+        assert repr(groups) == "product(city=['Rome', 'Oslo'], year=[2020, 2021, ..., 2026])"
+        again = pickle.loads(pickle.dumps(groups))
+        assert again == groups
+        assert hash(again) == hash(groups)
+        assert groups != fx.product(city=["Oslo", "Rome"], year=range(2020, 2027))
+        with pytest.raises(FrozenInstanceError):
+            groups.names = ()
+
+    def test_a_million_groups(self):
+        groups = fx.product(a=range(1_000), b=range(1_000))
+        names = groups_of(groups, ("b", "a"))
+        assert codes_of([[7, 999], [3, 999]], names).tolist() == [3_007, 999_999]
+
+    def test_what_does_not_fit_is_refused(self):
+        with pytest.raises(ParameterError, match=r"^product must be given a column or more"):
+            fx.product()
+        with pytest.raises(
+            ParameterError, match=r"^city must not name a group twice, got 'a' again"
+        ):
+            fx.product(city=["a", "a"])
+        with pytest.raises(ParameterTypeError, match=r"^year must be one column of .*, got floats"):
+            fx.product(year=[1.5])
+        with pytest.raises(ParameterError, match=r"^product must have at most 2147483648 groups"):
+            fx.product(a=range(1 << 11), b=range(1 << 10), c=range((1 << 10) + 1))
+        groups = fx.product(city=["a"], year=[1])
+        for by in (("city",), ("city", "month"), ("city", "year", "month")):
+            with pytest.raises(
+                ParameterError,
+                match=r"^groups must be a product of the columns .*, got 'city', 'year'",
+            ):
+                groups_of(groups, by)
