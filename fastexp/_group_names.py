@@ -142,3 +142,10 @@ def taken(keys: KeyNames, index: IntArray) -> KeyNames:
     if keys.kind == "text":
         return KeyNames(keys.kind, [keys.texts[i] for i in index.tolist()])
     return KeyNames(keys.kind, keys.numbers[index], keys.unit)
+
+
+def chosen(names: Names, index: IntArray) -> Names:
+    """Some of the names, in another order."""
+    if isinstance(names, KeyNames):
+        return taken(names, index)
+    return TupleNames(names.keys, [own[index] for own in names.index])

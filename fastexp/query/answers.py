@@ -13,7 +13,7 @@ FORM = (
     "answers must be a dict from the name of each answer to its mechanism and the column of its "
     'records, as {"median": (fastexp.Median(...), "rent")}'
 )
-MOST = 1_000  # answers in one call
+MOST = 63  # answers in one call: a row on disk has a bit for each
 
 
 class Answer(NamedTuple):

@@ -24,9 +24,10 @@ from ..grouped.request import FROM_DATA, Request, check_key
 from ..grouped.verbs import TELLS
 from ..grouped.words import FreshWords, KeyedWords, SimulatedWords, Words
 from .answers import Answer, label_of
-from .draws import drawn
 from .engines.frame import Column, Frame, Use
 from .engines.types import check_keys, check_records
+from .memory import Room
+from .reading import drawn
 from .rows import Reader
 
 if TYPE_CHECKING:
@@ -165,7 +166,7 @@ def questions_of(query: Query, answers: tuple[Answer, ...]) -> Questions:
     )
 
 
-def carried_out(way: Way, frame: Frame) -> Any:
+def carried_out(way: Way, frame: Frame, room: Room) -> Any:
     """The answers, as a frame of the same kind."""
     query, answers = way.query, way.answers
     uses = uses_of(query, answers)
@@ -173,7 +174,7 @@ def carried_out(way: Way, frame: Frame) -> Any:
 
     def draw() -> list[Any]:
         with closing(_parts(way, frame, uses)) as parts:
-            names, values = drawn(way, uses, parts, frame.written)
+            names, values = drawn(way, uses, parts, frame.written, room if frame.spills else None)
         from_data = query.by and query.groups is None
         return [_packed(names.columns()) if from_data else [], *values]
 

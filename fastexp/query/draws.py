@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +12,10 @@ from .._grouping import gather
 from .._typing import AnyArray, IntArray
 from ..grouped.counted import Limits, Rows, bounded
 from ..grouped.segments import Segments, draw_together
-from .rows import Held, Part, Reader, persons_of
 
 if TYPE_CHECKING:
-    from .call import Uses, Way
+    from .call import Way
+    from .rows import Part, Reader
 
 
 class Indices:
@@ -79,27 +78,3 @@ def counted(way: Way, which: int, rows: Rows, codes: IntArray, values: AnyArray)
     """The groups of `codes`, with -1 for what an answer leaves out of a person's rows."""
     answer, limits = way.answers[which], Limits(way.query.max_groups, way.query.max_rows)
     return bounded(rows, codes, values, limits, answer.mechanism, partial(way.choice, answer))
-
-
-def drawn(
-    way: Way, uses: Uses, parts: Iterator[Sequence[Any]], written: bool
-) -> tuple[Names, list[Any]]:
-    """The groups in order, and each answer for all of them.
-
-    written: whether all columns are text as it is written.
-    """
-    reader = Reader(way, uses, written)
-    held = Held(reader)
-    for columns in parts:
-        held.add(reader.part(columns))
-    part = held.joined()
-    names, order = reader.groups.settled()
-    codes = part.codes
-    if order is not None:  # of groups of the data, which were numbered as they came
-        place = np.empty(order.size + 1, np.int64)
-        place[order], place[-1] = np.arange(order.size), -1
-        codes = place[codes]
-    rows = Rows(codes, names)
-    if part.persons is not None:
-        rows = Rows(codes, names, *persons_of(part.persons, written))
-    return names, in_memory(way, reader, rows, part).answers(None)

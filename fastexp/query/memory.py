@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import _validate
 from ..errors import ParameterError
@@ -15,6 +15,21 @@ LEAST, MOST = 1 << 20, (1 << 60) - 1
 INFO, GROUP = Path("/proc/meminfo"), Path("/sys/fs/cgroup")
 SIZE = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) ?([kmgt]?)(?:i?b)?")
 UNITS = ("", "k", "m", "g", "t")
+
+
+class Room(NamedTuple):
+    """What rows may take in memory, and where those go that do not fit.
+
+    Attributes
+    ----------
+    memory : int
+        Bytes.
+    temp : str, path or None
+        The folder in which a private one is made; None: the system's.
+    """
+
+    memory: int
+    temp: Any
 
 
 def memory_of(memory: Any) -> int:

@@ -15,6 +15,7 @@ from ..errors import ParameterError
 from ..privacy import Guarantee
 from .answers import answers_of, column_name
 from .groups import groups_of
+from .memory import Room, memory_of
 
 if TYPE_CHECKING:
     from .call import Released
@@ -176,6 +177,8 @@ class Query:
         label: str | None = None,
         nan: Any = "raise",
         threads: int = 1,
+        memory: int | str | None = None,
+        temp: Any = None,
     ) -> Any:
         """Private answers for each group: charged once, read once, drawn once.
 
@@ -250,8 +253,9 @@ class Query:
         from .engines.find import frame_of
 
         way = self._released(answers, key, label, budget, nan, threads)
-        rows = frame_of(frame)
-        return carried_out(way, rows)
+        room = Room(memory_of(memory), temp)
+        rows = frame_of(frame, memory=room.memory, temp=temp)
+        return carried_out(way, rows, room)
 
     def attach(
         self,
@@ -265,6 +269,8 @@ class Query:
         label: str | None = None,
         nan: Any = "raise",
         threads: int = 1,
+        memory: int | str | None = None,
+        temp: Any = None,
     ) -> Any:
         """`release`, for SQL: the finished answers as a table of a DuckDB connection.
 
@@ -305,8 +311,9 @@ class Query:
         from .engines.attached import AttachedFrame, source_of
 
         way = self._released(answers, key, label, budget, nan, threads)
-        rows = source_of(con, source)
-        return carried_out(way, AttachedFrame(con, name, rows))
+        room = Room(memory_of(memory), temp)
+        rows = source_of(con, source, room.memory, temp)
+        return carried_out(way, AttachedFrame(con, name, rows), room)
 
     def sample(
         self,
@@ -317,6 +324,8 @@ class Query:
         rng: SeedLike | RNGLike | None = None,
         nan: Any = "raise",
         threads: int = 1,
+        memory: int | str | None = None,
+        temp: Any = None,
     ) -> Any:
         """Simulated answers of the same laws, reproducible from `rng`; not private.
 
@@ -356,7 +365,8 @@ class Query:
         check_rounding()
         wanted = answers_of(answers, self.by, nan)
         way = Sampled(self, wanted, size, rng, _validate.threads(threads))
-        return carried_out(way, frame_of(frame))
+        room = Room(memory_of(memory), temp)
+        return carried_out(way, frame_of(frame, memory=room.memory, temp=temp), room)
 
     def _released(
         self, answers: Any, key: Any, label: Any, budget: Any, nan: Any, threads: Any

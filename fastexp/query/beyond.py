@@ -1,0 +1,209 @@
+"""Answers of rows that do not fit into memory: sorted on disk, by person and by group.
+
+Where persons are bounded, the rows of each come together first, and each answer says which of
+them count; then the rows of each group come together, and answers are drawn for ranges of
+groups. A group that is larger than the memory is answered in passes over its rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._group_keys import numbered
+from .._group_names import Names, chosen
+from .._key_names import FIRST_WORD, KeyNames
+from .._typing import AnyArray, IntArray, WordArray
+from ..errors import ParameterError
+from ..grouped.counted import Rows
+from ..grouped.segments import Segments
+from ..grouped.written import is_integer
+from . import spill
+from .draws import Indices, counted, together
+from .folders import private_folder
+from .rows import Held, Part, Reader, as_floats
+
+if TYPE_CHECKING:
+    from .call import Way
+    from .memory import Room
+
+NONE = np.zeros(0, np.int64)
+LARGE = (
+    "one group has more rows than fit into memory, which {} cannot go through in parts: raise "
+    "memory (the limit on rows of paths and relations)"
+)
+
+
+def beyond_memory(
+    way: Way, reader: Reader, held: Held, rest: Iterator[Sequence[Any]], room: Room
+) -> tuple[Names, list[Any]]:
+    """The groups in order, and each answer for all of them.
+
+    Parameters
+    ----------
+    held, rest
+        What was read so far, and the parts that were not.
+    room
+        How much memory there is, and where the rows go.
+    """
+    parts = chain(_let_go(held), (reader.part(columns) for columns in rest))
+    with private_folder(room.temp) as folder, _Disk(way, reader, folder, room.memory) as disk:
+        for part in parts:
+            disk.add(part.listed())
+        names, order = reader.groups.settled()
+        indices = disk.draws(names if order is None else _in_arrival_order(names, order))
+    return names, indices.answers(order)
+
+
+def _let_go(held: Held) -> Iterator[Part]:
+    held.parts.reverse()
+    while held.parts:
+        yield held.parts.pop()
+
+
+def _in_arrival_order(names: Names, order: IntArray) -> Names:
+    place = np.empty(order.size, np.int64)
+    place[order] = np.arange(order.size)
+    return chosen(names, place)
+
+
+class People:
+    """What persons are called on disk.
+
+    Where all is text as it is written, persons are integers if all of them are, which is known
+    only at the end: until then each integer has the words of one.
+    """
+
+    def __init__(self, written: bool) -> None:
+        self._written, self._texts = written, False
+
+    def words(self, people: Names) -> WordArray:
+        """Of the persons of some rows."""
+        words = people.name_words()
+        if not self._written:
+            return words
+        labels: list[Any] = people.labels()
+        whole = np.array([is_integer(label) for label in labels], np.bool_)
+        self._texts = self._texts or not whole.all()
+        numbers = [int(labels[i]) for i in np.flatnonzero(whole)]
+        words[whole] = KeyNames("integers", np.array(numbers, np.int64)).name_words()
+        return words
+
+    def of(self, words: WordArray) -> WordArray:
+        """The words that persons have in the end."""
+        if not (self._written and self._texts):
+            return words
+        whole = (words[:, 0] == FIRST_WORD["integers"]) & (words[:, 2:] == 0).all(axis=1)
+        texts = [str(number) for number in words[whole, 1].view(np.int64).tolist()]
+        words = words.copy()
+        words[whole] = KeyNames("text", texts).name_words()
+        return words
+
+
+class _Disk:
+    """Rows on disk, and which of them each answer counts.
+
+    Of the memory a third each is for rows that are not written yet, for those that are handed
+    out, and for what is made of these.
+    """
+
+    def __init__(self, way: Way, reader: Reader, folder: str, memory: int) -> None:
+        self._way, self._reader = way, reader
+        self._floats: list[bool] = []  # of each reading
+        self._people = People(reader.written)
+        persons = way.query.person is not None
+        self._spill = spill.Spill(folder, memory // 3, reader.count, persons=persons)
+        self._most = max(1, memory // 3 // self._spill.row_bytes)
+
+    def __enter__(self) -> _Disk:
+        self._spill.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._spill.__exit__(*error)
+
+    def add(self, part: Part) -> None:
+        """Take the rows of listed groups."""
+        if not self._floats:
+            written = self._reader.written
+            self._floats = [written or values.dtype.kind == "f" for values in part.records]
+        counts = np.zeros(part.codes.size, np.int64)
+        for which, reading in enumerate(self._reader.of):
+            missing = part.missing[reading]
+            counts |= 1 << which if missing is None else np.where(missing, 0, 1 << which)
+        records = [
+            as_floats(values).view(np.int64) if floats else values
+            for values, floats in zip(part.records, self._floats, strict=True)
+        ]
+        persons = None
+        if part.persons is not None:
+            ids, people = numbered([part.persons], "person")
+            persons = spill.Persons(ids, self._people.words(people))
+        self._spill.add(spill.Part(part.codes, counts, records, persons))
+
+    def draws(self, names: Names) -> Indices:
+        """Draws of all answers, for groups in the order of their numbers."""
+        if self._way.query.person is not None:
+            for part in self._spill.by_person(self._most):
+                self._spill.keep(part._replace(counts=self._bounded(part, names)))
+        indices, first, long = Indices(self._way, names.size), 0, []
+        for rows in self._spill.by_group(self._most):
+            if isinstance(rows, spill.LongGroup):
+                long.append(rows.code)
+                continue
+            last = int(rows.codes[-1]) + 1
+            self._draw(indices, rows, names, first, last)
+            first = last
+        nothing = spill.Part(NONE, NONE, [NONE] * self._reader.count)
+        self._draw(indices, nothing, names, first, names.size)
+        for code in long:
+            for which in range(len(self._way.answers)):
+                indices.put(which, code, self._in_passes(which, code))
+        return indices
+
+    def _bounded(self, part: spill.Part, names: Names) -> IntArray:
+        """What rows of whole persons count for, once each answer has bounded them."""
+        assert part.persons is not None  # noqa: S101  (the spill was made with persons)
+        rows = Rows(part.codes, names, part.persons.ids, self._people.of(part.persons.words))
+        counts = np.zeros_like(part.counts)
+        for which, reading in enumerate(self._reader.of):
+            codes = np.where(part.counts >> which & 1 == 1, part.codes, -1)
+            codes = counted(self._way, which, rows, codes, self._records(part, reading))
+            counts |= np.where(codes >= 0, 1 << which, 0)
+        return counts
+
+    def _records(self, part: spill.Part, reading: int) -> AnyArray:
+        values = part.values[reading]
+        return values.view(np.float64) if self._floats[reading] else values
+
+    def _draw(
+        self, indices: Indices, part: spill.Part, names: Names, first: int, last: int
+    ) -> None:
+        """Answers for groups first..last - 1, of which these are all rows, in order."""
+        if first == last:
+            return
+        listed = chosen(names, np.arange(first, last))
+        for reading, which in together(self._way, self._reader):
+            counts = part.counts >> which[0] & 1 == 1
+            sizes = np.bincount(part.codes[counts] - first, minlength=last - first)
+            offsets = np.concatenate([[0], np.cumsum(sizes)])
+            values = np.ascontiguousarray(self._records(part, reading)[counts])
+            indices.draw(which, Segments(values, offsets), listed, first)
+
+    def _in_passes(self, which: int, code: int) -> int:
+        """A release for one group, whose records are read anew in each pass."""
+        way, reading = self._way, self._reader.of[which]
+        answer = way.answers[which]
+
+        def records() -> Iterator[AnyArray]:
+            for values in self._spill.group(code, reading, which):
+                yield values.view(np.float64) if self._floats[reading] else values
+
+        index = answer.mechanism._streamed(records, way.threads) if way.fresh else None
+        if index is None:
+            name = repr(answer.mechanism) if way.fresh else "a key or a sample"
+            raise ParameterError(LARGE.format(name))
+        return index
