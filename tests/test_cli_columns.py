@@ -15,9 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fastexp.cli import blocks, columns, digits, reading
-from fastexp.cli.digits import PADDING, Numbers
+from fastexp.cli import blocks, columns, reading
 from fastexp.cli.errors import UserMistake
+from fastexp.query import digits
+from fastexp.query.digits import PADDING, Numbers
 
 PLAIN = re.compile(r"[ \t]*([+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?)?[ \t]*")
 

@@ -15,7 +15,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from .._typing import AnyArray, IntArray
-from .digits import PADDING
+from ..query.digits import PADDING
 from .reading import dialect
 
 SIZE = 1 << 20  # bytes of a block: its scratch stays in the caches

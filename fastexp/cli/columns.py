@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from .._typing import AnyArray
+from ..query.digits import EXACT, PADDING, Numbers, numbers
 from .blocks import Blocks
-from .digits import EXACT, PADDING, Numbers, numbers
 from .errors import UnreadableRows, UserMistake
 from .files import name, opened, place
 from .reading import PARQUET, parsed

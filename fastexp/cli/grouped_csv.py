@@ -10,9 +10,9 @@ import numpy as np
 
 from .._key_rows import Integers, Text
 from .._typing import AnyArray
+from ..query.digits import EXACT, PADDING, Aligned, aligned
 from . import columns
 from .blocks import Blocks, Parts, column_of
-from .digits import EXACT, PADDING, Aligned, aligned
 from .files import opened, place
 from .reading import parsed
 

@@ -1,0 +1,69 @@
+"""DuckDB as a tool of ours: databases in memory, for given files alone, under nobody's settings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from ..errors import ParameterError
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+LEAST = 32 << 20  # bytes that DuckDB needs for anything
+SETTINGS = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,  # those that are built in are there all the same
+    "allow_community_extensions": False,
+    "allow_unsigned_extensions": False,
+    "allow_persistent_secrets": False,  # else those in the user's home count
+    "python_enable_replacements": False,  # no variable is a table
+    "preserve_insertion_order": False,  # answers do not depend on it, and it takes memory
+    "enable_external_file_cache": False,
+    "arrow_large_buffer_size": True,  # texts of a batch may have more than 2**31 bytes
+}
+
+
+def connect(
+    *, memory: int, threads: int = 1, folder: str | None = None, files: Sequence[str] = ()
+) -> DuckDBPyConnection:
+    """Open a database in memory that reaches nothing but what is named here.
+
+    Parameters
+    ----------
+    memory : int
+        Bytes that it may hold.
+    threads : int
+        As `release` takes them; 0: one a processor.
+    folder : str, optional
+        Where it puts rows that do not fit into memory; without, nowhere.
+    files : sequence of str
+        Absolute paths that it may read, as its functions will name them.
+
+    Raises
+    ------
+    ParameterError
+        If DuckDB is not installed.
+    """
+    try:
+        duckdb = import_module("duckdb")
+    except ImportError:
+        duckdb = None
+    if duckdb is None:
+        raise ParameterError(
+            "frame is a path, which needs duckdb: install it as in pip install 'fastexp[files]'"
+        )
+    limits = {"memory_limit": f"{max(memory, LEAST)}B", "temp_directory": folder or ""}
+    if threads:
+        limits["threads"] = str(threads)
+    found: DuckDBPyConnection = duckdb.connect(":memory:", config={**SETTINGS, **limits})
+    found.execute("SET allowed_paths = ?", [list(files)])
+    found.execute("SET enable_external_access = false")
+    found.execute("SET lock_configuration = true")
+    return found
+
+
+def quoted(name: str) -> str:
+    """A name of a column, as SQL takes any."""
+    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,243 @@
+"""Files by their paths, read by DuckDB; the answers are a table of pyarrow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+
+from ... import _arrow
+from ..._group_names import Names
+from ...errors import FastexpError, InvalidRecords, ParameterError
+from ..database import connect
+from ..files import cells
+from ..files.csv_rows import Csv
+from ..files.failures import attempted
+from ..files.json_rows import Json
+from ..files.parquet_rows import Parquet
+from ..files.places import File, files_of, pattern
+from ..files.source import Source
+from ..memory import memory_of
+from .frame import Column, Use
+from .limits import DAYS32, check_dates
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+T = TypeVar("T")
+FORMATS: dict[str, type[Csv] | type[Json] | type[Parquet]] = {
+    "CSV": Csv,
+    "TSV": Csv,
+    "JSON lines": Json,
+    "Parquet": Parquet,
+}
+BATCH = 1 << 16  # rows at a time
+LEAST = 64 << 20  # bytes that DuckDB may need for a file
+
+
+class Query(NamedTuple):
+    """SQL, and how many of its columns each use takes."""
+
+    sql: str
+    parameters: dict[str, Any]
+    widths: list[int]
+
+
+class PathFrame:
+    """A file, the files of a pattern, or those of a folder; their schemas are read.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        As of `files_of`. Its name says what format a file is of.
+    memory : int or str, optional
+        As of `release`. Reading takes half of it at most, but 64 MB if it needs them.
+    temp : str, optional
+        Not used: reading puts nothing on the disk.
+    threads : int
+        As of `release`.
+
+    Raises
+    ------
+    ParameterError, ParameterTypeError
+        If there are no such files, or they are not what their names promise.
+    """
+
+    spills: Final = True
+    written: Final = False  # keys come as what they are
+
+    def __init__(
+        self,
+        path: Any,
+        memory: int | str | None = None,
+        temp: str | None = None,
+        threads: int = 1,
+    ) -> None:
+        files = files_of(path)
+        self._database = connect(
+            memory=max(memory_of(memory) // 2, LEAST),
+            threads=threads,
+            files=[name for file in files for name in (file.path, pattern(file.path))],
+        )
+        self._sources = [_source(self._database, file) for file in files]
+
+    def names(self) -> list[str]:
+        """The columns of the first file; then those that names of folders are."""
+        first = self._sources[0]
+        return [*first.names(), *first.file.partitions]
+
+    def empty(self, uses: Sequence[Use]) -> Sequence[Any]:
+        """The columns without rows, the same in all files; of text, what is asked for."""
+        found = [self._empty(source, uses) for source in self._sources]
+        for source, columns in zip(self._sources, found, strict=True):
+            for use, column, first in zip(uses, columns, found[0], strict=True):
+                if isinstance(column, _arrow.Column) and column.format != first.format:
+                    raise ParameterError(
+                        f"{_called(source, use)} must be of the same type as in the other files"
+                    )
+        return [
+            _arrow.Opened.of(column) if isinstance(column, _arrow.Column) else column
+            for column in found[0]
+        ]
+
+    def check_answers(
+        self,
+        names: Sequence[str],
+        groups: Sequence[Column],
+    ) -> None:
+        """Dates are days of 32 bits."""
+        check_dates(groups, *DAYS32)
+
+    def parts(
+        self,
+        uses: Sequence[Use],
+        by: Sequence[int],
+        groups: Names | None,
+    ) -> Iterator[Sequence[Any]]:
+        """All rows, file by file; of text after a survey, which tells of what types they are."""
+        try:
+            surveys = [self._surveyed(source, uses) for source in self._sources]
+            kinds = [
+                cells.kind_of(use, [told[i] for _, told in surveys]) for i, use in enumerate(uses)
+            ]
+            for source, (rows, _) in zip(self._sources, surveys, strict=True):
+                seen = 0
+                for length, part in self._read(source, uses, kinds):
+                    seen += length
+                    yield part
+                if rows is not None and seen != rows:
+                    raise InvalidRecords(f"{source.file.path!r} must be {source.form}")
+                source.file.check_same()
+        finally:
+            self._database.close()
+
+    def finished(self, columns: Sequence[Column]) -> Any:
+        """A table of pyarrow."""
+        from .arrow import table_of  # only here is pyarrow imported
+
+        return table_of(columns)
+
+    def _empty(self, source: Source, uses: Sequence[Use]) -> list[Any]:
+        names, partitions = source.names(), source.file.partitions
+        for use in uses:
+            there = names.count(use.column) + (use.column in partitions)
+            if there != 1:
+                raise ParameterError(
+                    f"{_called(source, use)} must be there once, got {there or 'none'}"
+                )
+        typed = [use for use in uses if source.typed and use.column not in partitions]
+        if not typed:
+            return [cells.empty(use) for use in uses]
+
+        def read() -> list[_arrow.Column]:
+            rows = source.rows(typed, survey=False)
+            query = f"FROM {rows.table} LIMIT 0"
+            return next(self._batches(query, rows.parameters, "r", len(typed)))
+
+        columns = dict(zip(typed, _tried(read, source, ParameterError), strict=True))
+        return [columns.get(use, cells.empty(use)) for use in uses]
+
+    def _surveyed(self, source: Source, uses: Sequence[Use]) -> tuple[int | None, list[bool]]:
+        """How many rows there are, and what they tell; None where columns have types."""
+        if source.typed and not source.file.partitions:
+            return None, [False] * len(uses)
+
+        def read() -> Any:
+            query = _query(source, uses, None)
+            return self._database.execute(query.sql, query.parameters).fetchall()
+
+        ((rows, *told),) = _tried(read, source, InvalidRecords)
+        return rows, told
+
+    def _read(
+        self, source: Source, uses: Sequence[Use], kinds: Sequence[cells.Kind]
+    ) -> Iterator[tuple[int, list[Any]]]:
+        """Parts of a file, and how many rows each has."""
+        found = [
+            cells.Found(kind, _called(source, use)) for use, kind in zip(uses, kinds, strict=True)
+        ]
+        query = _query(source, uses, found)
+        count = sum(query.widths)
+        batches = self._batches(query.sql, query.parameters, "e", count)
+        while (batch := _tried(lambda: next(batches, None), source, InvalidRecords)) is not None:
+            columns, part = iter(batch), []
+            for use, what, width in zip(uses, found, query.widths, strict=True):
+                read = [next(columns) for _ in range(width)]
+                part.append(_column(source, use, what, read))
+            yield batch[0].length, part
+
+    def _batches(
+        self, sql: str, parameters: dict[str, Any], letter: str, count: int
+    ) -> Iterator[list[_arrow.Column]]:
+        """Columns of a query, whose names are a letter and a number."""
+        relation = self._database.sql(sql, params=parameters)
+        names = [f"{letter}{i}" for i in range(count)]
+        yield from _arrow.table(relation.to_arrow_reader(BATCH), names, "frame")
+
+
+def _source(database: DuckDBPyConnection, file: File) -> Source:
+    kind = FORMATS[file.format]
+    return attempted(lambda: kind(database, file), file, kind.form, ParameterError)
+
+
+def _tried(read: Callable[[], T], source: Source, error: type[FastexpError]) -> T:
+    return attempted(read, source.file, source.form, error)
+
+
+def _called(source: Source, use: Use) -> str:
+    return f"column {use.column!r} of {source.file.path!r}"
+
+
+def _is_typed(source: Source, use: Use) -> bool:
+    return source.typed and use.column not in source.file.partitions
+
+
+def _query(source: Source, uses: Sequence[Use], found: Sequence[cells.Found] | None) -> Query:
+    """The survey of a file, or, with what it found, the query for its rows."""
+    partitions = source.file.partitions
+    own = [use for use in uses if use.column not in partitions]
+    rows = source.rows(own, survey=found is None)
+    parameters, chosen, widths = dict(rows.parameters), [], []
+    for i, use in enumerate(uses):
+        folder = use.column in partitions
+        cell = f"CAST($folder{i} AS VARCHAR)" if folder else f"r{own.index(use)}"
+        typed = _is_typed(source, use)
+        if found is None:
+            expressions = ["false" if typed else cells.survey(use, cell)]
+        else:
+            expressions = [cell] if typed else cells.expressions(use, found[i], cell)
+        if folder and cell in expressions[0]:  # DuckDB refuses parameters that are not used
+            parameters[f"folder{i}"] = partitions[use.column]
+        chosen += expressions
+        widths.append(len(expressions))
+    chosen = [f"{expression} AS e{i}" for i, expression in enumerate(chosen)]
+    if found is None:
+        chosen.insert(0, "count(*)")
+    return Query(f"SELECT {', '.join(chosen)} FROM {rows.table}", parameters, widths)
+
+
+def _column(source: Source, use: Use, found: cells.Found, read: Sequence[_arrow.Column]) -> Any:
+    if not _is_typed(source, use):
+        return cells.column(use, found, read)
+    if use.reading == "keys":
+        cells.check_lengths(found.called, read[0])
+    return _arrow.Opened.of(read[0])

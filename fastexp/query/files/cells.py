@@ -1,0 +1,209 @@
+r"""Cells of text, as a call reads them: numbers, keys and candidates.
+
+The rules are those of `digits`: a number is written as 12, -0.5, .5, 5. or 1e3, with or without
+white space around it; what has neither point nor exponent is an integer and stays exactly that, a
+decimal is the nearest double; nothing, NA, null and nan are gaps. DuckDB reads the cells that
+it surely reads alike, and `digits` all others: DuckDB takes 1_000 and +-1 for numbers, and 1e400
+for an infinite one.
+
+A *cell* is an expression of SQL for a text, or NULL for nothing. As few of its rows may tell of
+what type a column is, files are gone through twice: `surveyed`, then read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from ... import _arrow
+from ..._number_columns import Numbers
+from ..._typing import AnyArray
+from ...errors import InvalidRecords
+from ..digits import EXACT, LONGEST, PADDING, aligned
+from ..engines.frame import Use
+
+Kind: TypeAlias = Literal["floats", "integers", "text", "mixed"]
+
+MOST_TEXT = 1 << 14  # bytes of a key or candidate: what a batch takes is bounded
+TEXT = f"CASE WHEN strlen({{0}}) > {MOST_TEXT} THEN left({{0}}, {MOST_TEXT + 1}) ELSE {{0}} END"
+GAP = "lower(trim({0}, ' ' || chr(9))) IN ('', 'nan', 'na', 'null')"
+INTEGER = "regexp_full_match({0}, '[ \\t]*[+-]?[0-9]+[ \\t]*')"
+DECIMAL = (
+    "regexp_full_match({0}, "
+    "'[ \\t]*[+-]?(?:[0-9]+\\.?[0-9]*|\\.[0-9]+)(?:[eE][+-]?[0-9]+)?[ \\t]*')"
+)
+DOUBLE = "TRY_CAST({0} AS DOUBLE)"
+# Whether a number is surely the same to DuckDB, be it written as an integer or as a decimal.
+PLAIN = f"(abs({DOUBLE}) < {EXACT} AND NOT contains({{0}}, '_') AND NOT contains({{0}}, '+-'))"
+WHOLE = f"CASE WHEN {INTEGER} THEN TRY_CAST({{0}} AS BIGINT) END"
+WIDE = f"CASE WHEN abs({DOUBLE}) >= {EXACT} THEN abs(CAST({WHOLE} AS HUGEINT)) > {EXACT} END"
+OTHER = (  # for `digits`, where `{1}` is no number yet; the longest number has 400 characters
+    f"CASE WHEN {{1}} IS NOT NULL OR {GAP} THEN NULL "
+    f"WHEN strlen({{0}}) > {LONGEST} THEN '?' ELSE {{0}} END"
+)
+FLOATS = f"CASE WHEN {PLAIN} THEN {DOUBLE} END"
+AS_WRITTEN = "CAST(TRY_CAST({0} AS BIGINT) AS VARCHAR) = {0}"  # 007 and +7 are texts
+INTEGERS = (  # also 7.0: of a column with gaps, others write it so
+    f"CASE WHEN {AS_WRITTEN} OR {INTEGER} THEN TRY_CAST({{0}} AS BIGINT) "
+    f"WHEN {DECIMAL} AND {DOUBLE} = floor({DOUBLE}) AND abs({DOUBLE}) <= {EXACT} "
+    f"THEN CAST({DOUBLE} AS BIGINT) END"
+)
+BOOLEANS = "CASE lower({0}) WHEN 'true' THEN true WHEN 'false' THEN false END"
+DATES = (
+    "CASE WHEN regexp_full_match({0}, '[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}') "
+    "THEN TRY_CAST({0} AS DATE) END"
+)
+INSTANT = (
+    "regexp_full_match({0}, '[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}[ T][0-9]{{2}}:[0-9]{{2}}"
+    "(?::[0-9]{{2}}(?:\\.[0-9]{{1,9}})?)?')"
+)
+TO_MICROSECOND = 26  # characters of 2020-12-31 23:59:59.123456
+TIMESTAMPS = (
+    f"CASE WHEN {INSTANT} THEN epoch_us(TRY_CAST(left({{0}}, {TO_MICROSECOND}) AS TIMESTAMP)) END"
+)
+NANOSECONDS = (
+    f"CASE WHEN {INSTANT} AND strlen({{0}}) > {TO_MICROSECOND} "
+    f"THEN CAST(rpad(substr({{0}}, {TO_MICROSECOND + 1}), 3, '0') AS SMALLINT) ELSE 0 END"
+)
+LEAST_NS, MOST_NS = -9_223_372_036_854_775, 9_223_372_036_854_774  # microseconds
+
+
+class Found(NamedTuple):
+    """What a survey tells of a column of cells, for the reading that is asked for.
+
+    Of numbers `kind` is "floats", or "integers" where some are beyond 2**53; of keys what they
+    are. `called` is the column in messages.
+    """
+
+    kind: Kind
+    called: str
+
+
+def survey(use: Use, cell: str) -> str:
+    """The expression that tells, over all rows, what `Found.kind` needs."""
+    if use.reading == "numbers":
+        return f"coalesce(bool_or({WIDE.format(cell)}), false)"
+    if use.reading == "keys":
+        return f"coalesce(bool_and(coalesce({AS_WRITTEN.format(cell)}, {cell} IS NULL)), true)"
+    return "false"
+
+
+def kind_of(use: Use, findings: Sequence[bool]) -> Kind:
+    """What the surveys of all files tell together."""
+    if use.reading == "numbers":
+        return "integers" if any(findings) else "floats"
+    return "integers" if all(findings) else "text"
+
+
+def expressions(use: Use, found: Found, cell: str) -> list[str]:
+    """What is read of a cell; `column` makes the column of it."""
+    if use.reading == "numbers":
+        number = (WHOLE if found.kind == "integers" else FLOATS).format(cell)
+        return [number, OTHER.format(cell, number)]
+    if use.reading == "keys":
+        return [(f"TRY_CAST({cell} AS BIGINT)" if found.kind == "integers" else TEXT).format(cell)]
+    if use.reading == "timestamps":
+        return [TIMESTAMPS.format(cell), NANOSECONDS.format(cell)]
+    known = {"text": TEXT, "integers": INTEGERS, "booleans": BOOLEANS, "dates": DATES}
+    return [known[use.reading].format(cell)]
+
+
+def column(use: Use, found: Found, read: Sequence[_arrow.Column]) -> Any:
+    """The column, of what the expressions give."""
+    if use.reading == "numbers":
+        return _numbers(found, *read)
+    if use.reading == "timestamps":
+        return _timestamps(found, *read)
+    if use.reading == "keys":
+        check_lengths(found.called, read[0])
+    return _arrow.Opened.of(read[0])
+
+
+def empty(use: Use) -> Any:
+    """The column without rows: of numbers and keys only the rows tell of what type it is."""
+    known: dict[str, AnyArray] = {
+        "numbers": np.zeros(0),
+        "integers": np.zeros(0, np.int64),
+        "booleans": np.zeros(0, np.bool_),
+        "dates": np.zeros(0, "datetime64[D]"),
+        "timestamps": np.zeros(0, "datetime64[us]"),
+    }
+    return known.get(use.reading, np.zeros(0, "U1"))
+
+
+def check_lengths(called: str, texts: _arrow.Column) -> None:
+    """Refuse keys that were cut off.
+
+    Raises
+    ------
+    InvalidRecords
+        Then two different ones might be the same.
+    """
+    if texts.offsets is not None and int(np.diff(texts.offsets).max(initial=0)) > MOST_TEXT:
+        raise InvalidRecords(f"{called} must hold keys of at most {MOST_TEXT} bytes")
+
+
+def no_numbers(called: str) -> InvalidRecords:
+    """What is raised where a cell is none."""
+    return InvalidRecords(
+        f"{called} must hold numbers only, as 12, -0.5 or 1e3, without separators of thousands, "
+        "with a point before decimals (missing: an empty cell, NA, null or nan; see nan=)"
+    )
+
+
+def _numbers(found: Found, numbers: _arrow.Column, others: _arrow.Column) -> Numbers:
+    """Doubles with NaN for gaps; or integers, of which some are beyond 2**53."""
+    if numbers.values is None or others.values is None or others.offsets is None:
+        raise no_numbers(found.called)
+    missing = np.zeros(numbers.length, np.bool_) if numbers.valid is None else ~numbers.valid
+    values = numbers.values
+    gap = 0 if found.kind == "integers" else np.nan
+    if missing.any():
+        values = np.where(missing, values.dtype.type(gap), values)
+    rest = np.flatnonzero(_there(others))
+    if rest.size:
+        buffer = np.concatenate([others.values, np.frombuffer(PADDING, np.uint8)])
+        offsets = others.offsets.astype(np.int64, copy=False)
+        parts = aligned(buffer, offsets[rest], offsets[rest + 1])
+        if parts is None:
+            raise no_numbers(found.called)
+        whole, decimals, are_whole = parts
+        if found.kind == "integers":
+            known = are_whole | np.isnan(decimals)
+            rounded = not known.all()
+            more, missing[rest] = np.where(are_whole, whole, 0), ~are_whole
+        else:
+            rounded = bool((np.abs(whole[are_whole].astype(np.float64)) > EXACT).any())
+            more = np.where(are_whole, whole.astype(np.float64), decimals)
+        if rounded:
+            raise InvalidRecords(
+                f"{found.called} holds integers beyond 2**53 beside decimals: as doubles they "
+                "would be rounded; make all of them integers, or write all with a decimal point"
+            )
+        values = np.array(values)
+        values[rest] = more
+    return Numbers(values, missing if found.kind == "integers" and missing.any() else None)
+
+
+def _there(rows: _arrow.Column) -> AnyArray:
+    return np.ones(rows.length, np.bool_) if rows.valid is None else rows.valid
+
+
+def _timestamps(found: Found, instants: _arrow.Column, nanoseconds: _arrow.Column) -> AnyArray:
+    """In microseconds, or, where some have more digits, in nanoseconds."""
+    if instants.values is None or nanoseconds.values is None:
+        raise InvalidRecords(f"{found.called} must hold timestamps")
+    there, values = _there(instants), instants.values
+    more = np.where(there, nanoseconds.values.astype(np.int64), 0)
+    unit = "us"
+    if more.any():
+        if not ((values >= LEAST_NS) & (values <= MOST_NS) | ~there).all():
+            raise InvalidRecords(
+                f"{found.called} must hold timestamps of nanoseconds between the years 1678 and "
+                "2261 only"
+            )
+        values, unit = np.where(there, values, 0) * 1000 + more, "ns"
+    stamps: AnyArray = np.where(there, values, np.iinfo(np.int64).min).view(f"datetime64[{unit}]")
+    return stamps

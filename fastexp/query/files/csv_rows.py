@@ -1,0 +1,107 @@
+"""CSV and TSV with a header row: nothing is guessed, all cells are text."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ...errors import InvalidRecords, ParameterError
+from ..engines.frame import Use
+from .places import COMPRESSED, File, opened, pattern
+from .source import Rows
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+LINE = 1 << 20  # bytes of a row, at most
+BUFFER = 4 * LINE  # bytes that DuckDB reads at a time
+MOST_COLUMNS = 10_000  # DuckDB's time and memory for a file grow with them, whichever are read
+DIALECT = (
+    "auto_detect = false, hive_partitioning = false, allow_quoted_nulls = false, "
+    f"max_line_size = {LINE}, buffer_size = {BUFFER}"
+)
+MARK = b"\xef\xbb\xbf"  # byte order mark
+LINE_END = re.compile(rb"\r?\n|\r")
+DELIMITERS = {"CSV": ",", "TSV": "\t"}
+
+
+class Csv:
+    """One file, whose header row is read.
+
+    Raises
+    ------
+    ParameterError
+        If it has none.
+    """
+
+    form = (
+        "UTF-8 text in rows as long as the header, with quotes that are closed and around whole "
+        f"cells, one kind of line ends and at most {LINE} bytes in a row"
+    )
+    typed = False
+
+    def __init__(self, database: DuckDBPyConnection, file: File) -> None:
+        self.file, self._delimiter = file, DELIMITERS[file.format]
+        header = self._header()
+        if not header:
+            raise ParameterError(
+                f"frame must be a file with a header row: the first line of {file.path!r} must "
+                f"name the columns, in at most {LINE} bytes"
+            )
+        if len(header) > MOST_COLUMNS:
+            raise ParameterError(
+                f"frame must be a file of at most {MOST_COLUMNS} columns, got more in "
+                f"{file.path!r}: take out those that are needed, or use Parquet"
+            )
+        self._names = [name.strip() for name in header]
+
+    def _header(self) -> list[str] | None:
+        with opened(self.file.path) as raw:
+            start = raw.read(LINE).removeprefix(MARK)
+        line = LINE_END.split(start, maxsplit=1)[0]
+        if len(line) == LINE or b"\0" in line:
+            return None
+        try:
+            (found,) = csv.reader([line.decode()], delimiter=self._delimiter, strict=True)
+        except csv.Error:
+            return None
+        return found
+
+    def names(self) -> list[str]:
+        return self._names
+
+    def rows(self, uses: Sequence[Use], survey: bool) -> Rows:
+        # DuckDB reads in parallel and one after the other by different ways, each of which loses
+        # rows of some broken files without a word: the one a last row longer than its buffers,
+        # the other what comes after the last quote if that is not closed. The survey goes the
+        # one way and is compared with the rows, which come by the other.
+        cells = ", ".join(f"{self._cell(use)} AS r{i}" for i, use in enumerate(uses))
+        if survey:
+            self._check_end()
+        columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(self._names)))
+        delimiter = "chr(9)" if self._delimiter == "\t" else "','"
+        table = (
+            f"SELECT {cells or 1} FROM read_csv($path, {DIALECT}, header = true, delim = "
+            f"{delimiter}, quote = '\"', escape = '\"', parallel = {str(survey).lower()}, "
+            f"columns = {{{columns}}})"
+        )
+        if len(self._names) == 1:  # then a blank line is no row, and "" is an empty cell
+            table += " WHERE c0 IS NOT NULL"
+        return Rows(f"({table})", {"path": pattern(self.file.path)})
+
+    def _check_end(self) -> None:
+        """Refuse a last row that both ways lose: a long one whose end is not written."""
+        tail = b""
+        with opened(self.file.path) as raw:
+            if not self.file.path.lower().endswith(COMPRESSED):
+                raw.seek(max(self.file.stamp.size - LINE, 0))
+            while part := raw.read(LINE):
+                tail = (tail + part)[-LINE:]
+        if len(tail) == LINE and not LINE_END.search(tail):
+            raise InvalidRecords(f"{self.file.path!r} must be {self.form}")
+
+    def _cell(self, use: Use) -> str:
+        at = f"c{self._names.index(use.column)}"
+        return f"coalesce({at}, '')" if use.reading == "text" else at

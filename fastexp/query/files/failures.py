@@ -1,0 +1,38 @@
+"""What DuckDB fails with, told without its words: they quote rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from ...errors import FastexpError
+from .places import File
+
+T = TypeVar("T")
+FULL = "takes more memory than it may (a larger memory= may help)"
+DAMAGED = "cannot be read to its end (cut off, damaged, or not compressed as its name says?)"
+OF_FILES = ("IOException", "EOFError", "error")  # the last of zlib
+
+
+def attempted(read: Callable[[], T], file: File, form: str, error: type[FastexpError]) -> T:
+    """What `read` returns.
+
+    Parameters
+    ----------
+    read : callable
+        What asks DuckDB.
+    file : File
+    form : str
+        What the file must be.
+    error : type
+        What is raised where DuckDB fails; that failure is no context of it.
+    """
+    try:
+        return read()
+    except (FastexpError, MemoryError):
+        raise
+    except Exception as failure:
+        name = type(failure).__name__
+        damaged = name in OF_FILES or isinstance(failure, OSError)
+        reason = DAMAGED if damaged else FULL if name == "OutOfMemoryException" else ""
+    raise error(f"{file.path!r} {reason or f'must be {form}'}")

@@ -1,0 +1,90 @@
+"""JSON lines: an object in each line. A value counts as what it is: "1" is no number."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...errors import ParameterError
+from ..engines.frame import Use
+from .places import File, pattern
+from .source import Rows
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+LINE = 1 << 20  # bytes of an object, at most
+OBJECTS = f"read_ndjson_objects($path, maximum_object_size = {LINE}, hive_partitioning = false)"
+CHECKED = "CASE WHEN json_type(json) = 'OBJECT' THEN json ELSE error('') END"
+STRING = "CASE WHEN json_type({0}) = 'VARCHAR' THEN {0} ->> '$' END"
+NUMBERS = "json_type({0}) IN ('UBIGINT', 'BIGINT', 'DOUBLE')"
+CELLS = {  # cells of text; NULL where a value is of another kind, and so of no group
+    "numbers": (
+        f"CASE WHEN {NUMBERS} THEN CAST({{0}} AS VARCHAR) "
+        "WHEN json_type({0}) <> 'NULL' THEN '?' END"
+    ),
+    "integers": f"CASE WHEN {NUMBERS} THEN CAST({{0}} AS VARCHAR) END",
+    "booleans": "CASE WHEN json_type({0}) = 'BOOLEAN' THEN CAST({0} AS VARCHAR) END",
+    "keys": (
+        "CASE WHEN json_type({0}) IN ('UBIGINT', 'BIGINT', 'VARCHAR') THEN {0} ->> '$' "
+        "WHEN json_type({0}) <> 'NULL' THEN error('') END"
+    ),
+}
+KEYS_SURVEYED = (
+    "CASE json_type({0}) WHEN 'VARCHAR' THEN '' WHEN 'NULL' THEN NULL ELSE CAST({0} AS VARCHAR) END"
+)
+
+
+class Json:
+    """One file, whose first object names the columns.
+
+    Raises
+    ------
+    ParameterError
+        If there is none.
+    """
+
+    form = (
+        f"one object of JSON in each line, of UTF-8 and at most {LINE} bytes, with integers or "
+        "text as keys of persons and groups"
+    )
+    typed = False
+
+    def __init__(self, database: DuckDBPyConnection, file: File) -> None:
+        self.file = file
+        query = f"SELECT json FROM {OBJECTS} LIMIT 1"
+        found = database.execute(query, {"path": pattern(file.path)}).fetchall()
+        names = _names(found[0][0]) if found else None
+        if names is None:
+            raise ParameterError(
+                f"frame must be a file of JSON lines: the first line of {file.path!r} must be an "
+                "object with all columns, null where one has no value"
+            )
+        self._names = names
+
+    def names(self) -> list[str]:
+        return self._names
+
+    def rows(self, uses: Sequence[Use], survey: bool) -> Rows:
+        parameters = {"path": pattern(self.file.path)}
+        for i, use in enumerate(uses):
+            parameters[f"at{i}"] = "/" + use.column.replace("~", "~0").replace("/", "~1")
+        values = ", ".join(f"json_extract(json, $at{i}) AS v{i}" for i in range(len(uses)))
+        cells = ", ".join(f"{_cell(use, survey, f'v{i}')} AS r{i}" for i, use in enumerate(uses))
+        objects = f"(SELECT {CHECKED} AS json FROM {OBJECTS})"
+        return Rows(f"(SELECT {cells or 1} FROM (SELECT {values or 1} FROM {objects}))", parameters)
+
+
+def _cell(use: Use, survey: bool, value: str) -> str:
+    cell = CELLS.get(use.reading, STRING)
+    return (KEYS_SURVEYED if survey and use.reading == "keys" else cell).format(value)
+
+
+def _names(line: str) -> list[str] | None:
+    """The names in an object, also one that is there twice."""
+    try:
+        found: Any = json.loads(line, object_pairs_hook=lambda pairs: [name for name, _ in pairs])
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, list) and line.lstrip().startswith("{") else None

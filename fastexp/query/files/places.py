@@ -1,0 +1,189 @@
+"""A path, as the files that it means: one, those of a pattern, or those of a folder."""
+
+from __future__ import annotations
+
+import glob
+import gzip
+import os
+import stat
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import IO, Any, NamedTuple, cast
+from urllib.parse import unquote
+
+from ...errors import InvalidRecords, ParameterError, ParameterTypeError
+
+FORMATS = {
+    ".csv": "CSV",
+    ".tsv": "TSV",
+    ".parquet": "Parquet",
+    ".pq": "Parquet",
+    ".jsonl": "JSON lines",
+    ".ndjson": "JSON lines",
+}
+COMPRESSED = (".gz", ".zst")  # not Parquet, which compresses what is inside
+MAGIC = "*?["  # what makes a path a pattern
+NULL = "__HIVE_DEFAULT_PARTITION__"
+HIDDEN = (".", "_")  # what names of files begin with that others put beside their data
+MOST_FILES = 100_000
+WANTED = (
+    "frame must be a path that ends in .csv, .tsv, .parquet, .pq, .jsonl or .ndjson (.gz or .zst "
+    "behind all but Parquet), a pattern of such names, or a folder of such files, got {!r}"
+)
+
+
+class Stamp(NamedTuple):
+    """What changes when a file does."""
+
+    device: int
+    inode: int
+    size: int
+    modified: int
+
+
+class File(NamedTuple):
+    """A file of rows, and the columns that the names of its folders are, as in year=2020."""
+
+    path: str  # absolute
+    format: str
+    partitions: dict[str, str | None]
+    stamp: Stamp
+
+    def check_same(self) -> None:
+        """Refuse rows of a file that is another one by now.
+
+        Raises
+        ------
+        InvalidRecords
+        """
+        try:
+            same = _stamp(self.path) == self.stamp
+        except OSError:
+            same = False
+        if not same:
+            raise changed(self.path)
+
+
+def pattern(path: str) -> str:
+    """A path as DuckDB takes the file of this very name, whatever is in it."""
+    return "".join(f"[{c}]" if c in MAGIC else c for c in path.replace(os.sep, "/"))
+
+
+def opened(path: str) -> IO[bytes]:
+    """The bytes that are in a file, once it is decompressed."""
+    if path.lower().endswith(".gz"):
+        return cast("IO[bytes]", gzip.open(path))
+    if path.lower().endswith(".zst"):
+        arrow = import_module("pyarrow")
+        return cast("IO[bytes]", arrow.input_stream(path, compression="zstd"))
+    return Path(path).open("rb")
+
+
+def changed(path: str) -> InvalidRecords:
+    """What is raised where a file is not what it was."""
+    return InvalidRecords(f"{path!r} must not change while it is read")
+
+
+def files_of(path: Any) -> list[File]:
+    """The files that a path means, in the order of their names.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        A file; where there is none of this very name, a pattern with ``*``, ``?``, ``[...]`` or
+        ``**``; or a folder, whose files are read in all of its folders.
+
+    Raises
+    ------
+    ParameterError, ParameterTypeError
+        If there are none, they are of several formats, or cannot be opened.
+    """
+    text = os.fspath(path)
+    if not isinstance(text, str):
+        raise ParameterTypeError("frame must be a path of text, got one of bytes")
+    if "\0" in text or not text:
+        raise ParameterError(f"frame must be a path, got {text!r}")
+    full = os.path.abspath(text)  # noqa: PTH100  (resolve would follow links, whose names count)
+    found = [_checked(file, text, parts) for file, parts in _paths(full, text)]
+    if len({file.format for file in found}) > 1:
+        raise ParameterError(f"frame must be files of one format, got several in {text!r}")
+    if len({tuple(file.partitions) for file in found}) > 1:
+        raise ParameterError(
+            f"frame must be files in folders of the same names, as in year=2020, got others in "
+            f"{text!r}"
+        )
+    return found
+
+
+def _paths(full: str, text: str) -> list[tuple[str, tuple[str, ...]]]:
+    """Files, and the names of folders between where it was looked for and each."""
+    if os.path.isdir(full):  # noqa: PTH112  (of what cannot be a path, False)
+        base, listed = full, _inside(full)
+    elif os.path.lexists(full) or not glob.has_magic(full):
+        return [(full, ())]
+    else:
+        parts = Path(full).parts
+        fixed = next(i for i, part in enumerate(parts) if glob.has_magic(part))
+        base = str(Path(*parts[:fixed]))
+        listed = (name for name in glob.iglob(full, recursive=True) if not os.path.isdir(name))  # noqa: PTH112, PTH207
+    found = []
+    for name in listed:
+        found.append(name)
+        if len(found) > MOST_FILES:
+            raise ParameterError(f"frame must be at most {MOST_FILES} files, got more in {text!r}")
+    if not found:
+        raise ParameterError(f"frame must be a path with files in it, got none in {text!r}")
+    return [(name, Path(name).relative_to(base).parts[:-1]) for name in sorted(found)]
+
+
+def _inside(folder: str) -> Iterator[str]:
+    """Files of a folder and of those in it; links to folders are not followed."""
+    for parent, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(HIDDEN)]
+        yield from (str(Path(parent, name)) for name in names if not name.startswith(HIDDEN))
+
+
+def _checked(file: str, text: str, parts: tuple[str, ...]) -> File:
+    ending = file.lower()
+    bare = ending
+    for suffix in COMPRESSED:
+        bare = bare.removesuffix(suffix)
+    kind = FORMATS.get(Path(bare).suffix)
+    reason = ""
+    try:
+        with Path(file).open("rb") if _is_regular(file) else _none():
+            stamp = _stamp(file)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "not a path"
+    if reason:
+        raise ParameterError(f"frame must be a path that can be read, got {file!r}: {reason}")
+    if "\\" in pattern(file) and pattern(file) != file.replace(os.sep, "/"):
+        raise ParameterError(
+            f"frame must be a path without a backslash beside any of {MAGIC}, got {file!r}"
+        )
+    if kind is None or (kind == "Parquet" and bare != ending):
+        raise ParameterError(WANTED.format(text if file.endswith(text) else file))
+    named = [part.partition("=") for part in parts if "=" in part]
+    partitions = {unquote(name): _value(value) for name, _, value in named}
+    if len(partitions) < len(named):
+        raise ParameterError(f"frame must be in folders of different names, got {file!r}")
+    return File(file, kind, partitions, stamp)
+
+
+def _value(text: str) -> str | None:
+    return None if text == NULL else unquote(text)
+
+
+def _is_regular(file: str) -> bool:
+    """Whether a file can be opened without waiting for another end, and has one."""
+    return stat.S_ISREG(os.stat(file).st_mode)  # noqa: PTH116  (beside _stamp)
+
+
+def _none() -> Any:
+    raise OSError(0, "not a regular file")
+
+
+def _stamp(file: str) -> Stamp:
+    found = os.stat(file)  # noqa: PTH116  (one call for all)
+    return Stamp(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)

@@ -1,0 +1,30 @@
+"""What reading asks of a format: the columns of a file, and the SQL that reads its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+from ..engines.frame import Use
+from .places import File
+
+
+class Rows(NamedTuple):
+    """A table of SQL, to follow FROM, whose columns are r0, r1, ... as they were asked for."""
+
+    table: str
+    parameters: dict[str, Any]
+
+
+class Source(Protocol):
+    """One file of a format."""
+
+    file: File
+    form: str  # what a file of the format must be, for messages
+    typed: bool  # whether columns have types; else they are cells of text
+
+    def names(self) -> list[str]:
+        """The names of the columns, in order; those of folders are none of them."""
+
+    def rows(self, uses: Sequence[Use], survey: bool) -> Rows:
+        """The columns of some uses, for the survey or to be read."""

@@ -1,0 +1,658 @@
+"""Files by their paths: are their rows those that are written there, and others refused unseen?"""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import io
+import itertools
+import json
+import math
+import os
+import resource
+import subprocess
+import sys
+from decimal import Decimal
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fastexp as fx
+from fastexp import _key_columns, _number_columns
+from fastexp._number_columns import Numbers
+from fastexp.errors import FastexpError, InvalidRecords, ParameterError, ParameterTypeError
+from fastexp.query.database import connect, quoted
+from fastexp.query.digits import number
+from fastexp.query.engines.frame import Use
+from fastexp.query.engines.paths import PathFrame
+from fastexp.query.files import cells, parquet_rows
+
+duckdb = pytest.importorskip("duckdb")
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+MARKER = "SECRET-7341"
+
+
+def listed(column: Any) -> list[Any]:
+    """A column of a part as Python's values; None for what is missing."""
+    if isinstance(column, Numbers):
+        gaps = np.zeros(column.values.size, bool) if column.missing is None else column.missing
+        pairs = zip(column.values.tolist(), gaps.tolist(), strict=True)
+        return [None if gap or value != value else value for value, gap in pairs]
+    if isinstance(column, np.ndarray):
+        return [None if np.isnat(x) else str(x) for x in column]
+    (chunk,) = column.chunks()
+    there = np.ones(chunk.length, bool) if chunk.valid is None else chunk.valid
+    if chunk.offsets is not None:
+        ends = chunk.offsets.tolist()
+        data = chunk.values.tobytes()
+        values: list[Any] = [data[a:b].decode() for a, b in itertools.pairwise(ends)]
+    else:
+        values = chunk.values.tolist()
+    return [x if known else None for x, known in zip(values, there.tolist(), strict=True)]
+
+
+def read(path: Any, *uses: tuple[str, Any], **limits: Any) -> list[list[Any]]:
+    """The columns of a path, of which types are looked at first."""
+    frame = PathFrame(path, **limits)
+    wanted = [Use(*use) for use in uses]
+    frame.empty(wanted)
+    columns: list[list[Any]] = [[] for _ in uses]
+    for part in frame.parts(wanted, [], None):
+        for column, rows in zip(columns, part, strict=True):
+            column += listed(rows)
+    return columns
+
+
+def written(folder: Path, content: bytes | str, name: str = "f.csv") -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+# ---- numbers and keys in text ----
+
+ALPHABET = "0123456789+-.eE naif\t_x"
+
+
+def test_numbers_are_those_that_python_reads(tmp_path: Path) -> None:
+    rng, texts = Random(3), []  # noqa: S311
+    while len(texts) < 40_000:
+        size = rng.randint(1, 8)
+        text = "".join(rng.choice(rng.choice([ALPHABET, "0123456789.-e"])) for _ in range(size))
+        if number(text.encode()) is not None:
+            texts.append(text)
+    texts += [repr(rng.uniform(-1e9, 1e9)) for _ in range(5_000)]
+    texts += [f"{rng.randrange(10**9)}.{rng.randrange(10**18):018d}" for _ in range(5_000)]
+    texts += ["9007199254740992", "-9007199254740992", "1e22", "4.9e-324", "1" * 300, "1e308"]
+    path = written(tmp_path, "x,y\n" + "".join(f'"{text}",0\n' for text in texts))
+    (values,) = read(path, ("x", "numbers"))
+    wanted = [number(text.encode()) for text in texts]
+    assert len(values) == len(wanted)
+    for text, value, exact in zip(texts, values, wanted, strict=True):
+        assert (value is None) == math.isnan(exact), text
+        assert value is None or repr(value) == repr(float(exact)) or value == exact == 0, text
+
+
+NO_NUMBERS = ["1_000", "+-1", "--1", "1e400", "-1e400", "0x10", "1 000", '"1,5"', "true", "1.2.3"]
+NO_NUMBERS += ["1e", "x", "٣", "1" * 401, "$5", "1%", "NULLS", "infinit"]
+
+
+@pytest.mark.parametrize("text", NO_NUMBERS)
+def test_texts_that_are_no_numbers_are_refused_unseen(tmp_path: Path, text: str) -> None:
+    path = written(tmp_path, f"x,y\n1,0\n{text},{MARKER}\n")
+    with pytest.raises(InvalidRecords) as caught:
+        read(path, ("x", "numbers"))
+    assert str(caught.value) == str(cells.no_numbers(f"column 'x' of {str(path)!r}"))
+    assert caught.value.__context__ is None
+
+
+def test_integers_stay_exact(tmp_path: Path) -> None:
+    wide = ["9007199254740993", "5", "", "-9223372036854775808", "+9223372036854775807", " 7 "]
+    path = written(tmp_path, "x,y\n" + "".join(f"{text},0\n" for text in wide))
+    (values,) = read(path, ("x", "numbers"))
+    assert values == [2**53 + 1, 5, None, -(2**63), 2**63 - 1, 7]
+    for beside in ("0.5", "inf", "9223372036854775808", "1e3"):
+        path = written(tmp_path, f"x,y\n{beside},0\n9007199254740993,0\n")
+        with pytest.raises(InvalidRecords, match=r"beyond 2\*\*53"):
+            read(path, ("x", "numbers"))
+
+
+def test_the_type_of_a_column_does_not_depend_on_batches(tmp_path: Path, monkeypatch: Any) -> None:
+    from fastexp.query.engines import paths
+
+    monkeypatch.setattr(paths, "BATCH", 2048)
+    path = written(tmp_path, "x,y\n" + "1,a\n" * 9_000 + "9007199254740993,a\n")
+    parts = list(PathFrame(path).parts([Use("x", "numbers")], [], None))
+    assert len(parts) > 1
+    assert {part[0].values.dtype for part in parts} == {np.dtype(np.int64)}
+
+
+READINGS: list[tuple[str, list[str], list[Any]]] = [
+    ("integers", ["7", "7.0", "1e2", " 7", "+7", "007"], [7, 7, 100, 7, 7, 7]),
+    ("integers", ["7.5", "x", "", "1_0", "0x1", "true"], [None] * 6),
+    ("integers", ["9007199254740993", "9223372036854775808"], [2**53 + 1, None]),
+    ("text", ["a", " a", "a ", "", "NA", "Ä日", "007"], ["a", " a", "a ", "", "NA", "Ä日", "007"]),
+    ("booleans", ["true", "FALSE", "True", "1", "yes", ""], [True, False, True, None, None, None]),
+    (
+        "dates",
+        ["2020-02-29", "2021-02-29", "2020-2-9", "20200229", ""],
+        ["2020-02-29"] + [None] * 4,
+    ),
+    ("keys", ["1", "-2", "0", ""], [1, -2, 0, None]),
+    ("keys", ["1", "007", "-0"], ["1", "007", "-0"]),
+    ("keys", ["1", "9223372036854775808"], ["1", "9223372036854775808"]),
+    ("keys", ["1", "x", ""], ["1", "x", None]),
+    ("keys", ["", ""], [None, None]),
+]
+
+
+@pytest.mark.parametrize(("reading", "texts", "wanted"), READINGS)
+def test_keys_are_what_is_asked_for(
+    tmp_path: Path, reading: Any, texts: list[str], wanted: list[Any]
+) -> None:
+    path = written(tmp_path, "k,y\n" + "".join(f"{text},0\n" for text in texts))
+    (values,) = read(path, ("k", reading))
+    if reading == "dates":
+        values = [None if x is None else str(np.datetime64(x, "D")) for x in values]
+    assert values == wanted
+
+
+def test_timestamps_keep_all_their_digits(tmp_path: Path) -> None:
+    texts = ["2020-01-02 03:04:05.123456", "2020-01-02T03:04", "2020-01-02", "2020-01-02 25:00:00"]
+    texts += ["3000-01-01 00:00:00", "2020-01-02 03:04:05Z", ""]
+    path = written(tmp_path, "t,y\n" + "".join(f"{text},0\n" for text in texts))
+    wanted = ["2020-01-02T03:04:05.123456", "2020-01-02T03:04:00.000000", None, None]
+    wanted += ["3000-01-01T00:00:00.000000", None, None]
+    assert read(path, ("t", "timestamps")) == [wanted]
+    path = written(tmp_path, "t,y\n1969-12-31 23:59:59.123456789,0\n1970-01-01 00:00:00.1,0\n,\n")
+    wanted = ["1969-12-31T23:59:59.123456789", "1970-01-01T00:00:00.100000000", None]
+    assert read(path, ("t", "timestamps")) == [wanted]
+    path = written(tmp_path, "t,y\n1970-01-01 00:00:00.123456789,0\n3000-01-01 00:00:00,0\n")
+    with pytest.raises(InvalidRecords, match="between the years 1678 and 2261"):
+        read(path, ("t", "timestamps"))
+
+
+def test_long_texts_are_no_keys(tmp_path: Path) -> None:
+    most = cells.MOST_TEXT
+    path = written(tmp_path, f"k,y\n{'a' * most},0\n{'b' * (most + 9)},0\n")
+    (values,) = read(path, ("k", "text"))
+    assert values == ["a" * most, "b" * (most + 1)]  # which is in no list of names of that length
+    with pytest.raises(InvalidRecords, match="keys of at most"):
+        read(path, ("k", "keys"))
+
+
+# ---- CSV ----
+
+GOOD: list[tuple[bytes, str, list[str]]] = [
+    (b"c,d\n1,2\n", "f.csv", ["1"]),
+    (b"\xef\xbb\xbfc,d\n1,2\n", "f.csv", ["1"]),  # byte order mark
+    (b'\xef\xbb\xbf"c",d\n1,2\n', "f.csv", ["1"]),
+    (b"d, c\n2, x\n", "f.csv", [" x"]),  # spaces are the value's, but not a name's
+    (b'c,d\n"a, b",2\n"say ""hi""",2\n', "f.csv", ["a, b", 'say "hi"']),
+    (b'c,d\n"two\nlines",2\n"a\r\nb",2\n', "f.csv", ["two\nlines", "a\r\nb"]),
+    (b"c,d\r\n1,2\r\n\r\n3,4", "f.csv", ["1", "3"]),  # Windows, a blank line, no last newline
+    (b"c\td\nx,y\t2\n", "f.tsv", ["x,y"]),
+    (b"c,d\n,2\n", "f.csv", [""]),
+    ("c,d\nÄ日,2\n".encode(), "f.csv", ["Ä日"]),
+    (b"c,d\n", "f.csv", []),
+    (b"c,d", "f.csv", []),
+    (b'c\n1\n\n""\n2\n\n', "f.csv", ["1", "", "2"]),  # one column: blank lines are no rows
+    (b"c,d\nx\0y,2\n", "f.csv", ["x\0y"]),
+    (b"c,d\n#1,2\nNULL,2\n", "f.csv", ["#1", "NULL"]),
+    (gzip.compress(b"c,d\n1,2\n"), "f.csv.gz", ["1"]),
+    (gzip.compress(b"c,d\n1,2\n") + gzip.compress(b"3,2\n"), "F.CSV.GZ", ["1", "3"]),
+]
+
+
+@pytest.mark.parametrize(("content", "name", "wanted"), GOOD)
+def test_csv_as_it_comes(tmp_path: Path, content: bytes, name: str, wanted: list[str]) -> None:
+    assert read(written(tmp_path, content, name), ("c", "text")) == [wanted]
+
+
+ROWS = "must be UTF-8 text in rows as long as the header"
+HEADER = "must be a file with a header row"
+BAD: list[tuple[bytes, str]] = [
+    (b"", HEADER),
+    (b"\n\nc,d\n1,2\n", HEADER),
+    (b'"c\n",d\n1,2\n', HEADER),
+    (f"c,d\n{MARKER}\n".encode(), ROWS),
+    (f"c,d\n{MARKER},1,2\n".encode(), ROWS),
+    (f'c,d\n"{MARKER},1\n'.encode(), ROWS),  # a quote that is not closed, at the end
+    (f'c,d\n"{MARKER},1\n'.encode() + b"x,y\n" * 5_000, ROWS),
+    (f'c,d\n"{MARKER},1\n'.encode() + b"x,y\n" * 2_000_000, ROWS),
+    (f'c,d\n"{MARKER}"x,1\n'.encode(), ROWS),
+    (b"c,d\n" + MARKER.encode() * 200_000 + b",1\n", ROWS),  # a row of 2 MB
+    (b"c,d\n1,2\n" + MARKER.encode() * 2_000_000, ROWS),  # the last one, of 20 MB
+    (b"c\n1\n" + MARKER.encode() * 2_000_000, ROWS),
+    (f"c,d\n{MARKER} \xe9,1\n".encode("latin-1"), ROWS),
+    (f"c,d\n{MARKER},1\n".encode("utf-16"), HEADER),
+    (f"c,d\r\n{MARKER},1\n".encode(), ROWS),
+    (b"\0" * 100_000, HEADER),
+    (b"a" * 3_000_000, HEADER),
+    (b"," * 20_000 + b"\n", "at most 10000 columns"),
+    (f"x,y\n{MARKER},1\n".encode(), "column 'c' of .* must be there once, got none"),
+    (f"c,c\n{MARKER},1\n".encode(), "column 'c' of .* must be there once, got 2"),
+]
+
+
+@pytest.mark.parametrize(("content", "message"), BAD)
+def test_bad_csv_is_refused_without_showing_it(
+    tmp_path: Path, content: bytes, message: str
+) -> None:
+    path = written(tmp_path, content)
+    with pytest.raises(FastexpError, match=message) as caught:
+        read(path, ("c", "text"))
+    assert MARKER not in str(caught.value)
+    assert caught.value.__context__ is None
+
+
+def test_damaged_compressed_files_are_refused(tmp_path: Path) -> None:
+    rng = Random(2)  # noqa: S311
+    rows = "".join(f"{rng.random()},{rng.random()}\n" for _ in range(200_000))
+    whole = gzip.compress(b"c,d\n" + rows.encode())
+    for content in (whole[: len(whole) // 2], whole[:-4], b"c,d\n1,2\n"):
+        path = written(tmp_path, content, "f.csv.gz")
+        with pytest.raises(FastexpError, match="cannot be read to its end"):
+            read(path, ("c", "numbers"))
+    with pytest.raises(FastexpError, match="cannot be read to its end"):
+        read(written(tmp_path, b"c,d\n1,2\n", "f.csv.zst"), ("c", "numbers"))
+
+
+@pytest.mark.process
+def test_a_bomb_takes_little_memory(tmp_path: Path) -> None:
+    """A row of 1 GB in 1 MB, and a header as long; in a process with little memory."""
+    bombs = []
+    for name, start in (("row", b"c,d\n1,2\n"), ("header", b"c,d")):
+        path = tmp_path / f"{name}.csv.gz"
+        with gzip.open(path, "wb", 1) as file:
+            file.write(start)
+            for _ in range(1000):
+                file.write(b"0" * 1_000_000)
+        bombs.append(str(path))
+    code = (
+        "import resource, sys\n"
+        "from fastexp.query.engines.paths import PathFrame\n"
+        "from fastexp.query.engines.frame import Use\n"
+        "from fastexp.errors import FastexpError\n"
+        "import pyarrow\n"
+        "for path in sys.argv[1:]:\n"
+        "    try:\n"
+        "        list(PathFrame(path, 1 << 26).parts([Use('c', 'numbers')], [], None))\n"
+        "    except FastexpError as error:\n"
+        "        print(str(error)[-30:])\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *bombs], capture_output=True, text=True, timeout=120
+    )
+    *messages, peak = done.stdout.splitlines()
+    assert len(messages) == 2, done.stderr
+    assert int(peak) < 400
+
+
+# ---- JSON lines ----
+
+
+def of_json(path: Path, reading: Any, values: list[str]) -> list[Any]:
+    path.write_text("".join(f'{{"y":0,"k/~":{value}}}\n' for value in values))
+    (found,) = read(path, ("k/~", reading))
+    return found
+
+
+JSON: list[tuple[str, list[str], list[Any]]] = [
+    (
+        "numbers",
+        ["1", "-2.5", "null", "1e2", "0.30000000000000004"],
+        [1, -2.5, None, 100, 0.1 + 0.2],
+    ),
+    ("numbers", ["9007199254740993", "null", "-1"], [2**53 + 1, None, -1]),
+    ("integers", ["1", "7.0", '"1"', "true", "null", "1.5"], [1, 7, None, None, None, None]),
+    ("text", ['"a"', "1", "null", '"\\u00e9\\n"', '""', "[1]"], ["a", None, None, "é\n", "", None]),
+    ("booleans", ["true", "false", '"true"', "1", "null"], [True, False, None, None, None]),
+    ("keys", ["1", "-2", "null"], [1, -2, None]),
+    ("keys", ['"1"', '"2"', "null"], ["1", "2", None]),
+]
+
+
+@pytest.mark.parametrize(("reading", "values", "wanted"), JSON)
+def test_values_of_json_are_what_they_are(
+    tmp_path: Path, reading: Any, values: list[str], wanted: list[Any]
+) -> None:
+    assert of_json(tmp_path / "f.jsonl", reading, values) == wanted
+
+
+@pytest.mark.parametrize("value", ['"12"', "true", "[1]", "{}", "1e400"])
+def test_values_of_json_that_are_no_numbers_are_refused(tmp_path: Path, value: str) -> None:
+    with pytest.raises(InvalidRecords, match="must hold numbers only"):
+        of_json(tmp_path / "f.jsonl", "numbers", ["1", value])
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "first line of .* must be an object"),
+        (b"[1]\n", "first line of .* must be an object"),
+        (b'{"c":1}\n[1]\n', "one object of JSON in each line"),
+        (b'{"c":1}\n{"c":' + MARKER.encode() + b"}\n", "one object of JSON in each line"),
+        (b'{"c":1}\n{"c":\xe9}\n', "one object of JSON in each line"),
+        (b'{"c":1}\n{"c":1', "one object of JSON in each line"),
+        (b'{"c":1}\n{"c":"' + b"x" * 40_000_000 + b'"}\n', "one object of JSON in each line"),
+        (b'{"c":1}\n{"c":[[1]]}\n', "with integers or text as keys"),
+        (b'{"d":1}\n', "column 'c' of .* must be there once, got none"),
+        (b'{"c":1,"c":2}\n', "column 'c' of .* must be there once, got 2"),
+    ],
+)
+def test_bad_json_is_refused_without_showing_it(
+    tmp_path: Path, content: bytes, message: str
+) -> None:
+    with pytest.raises(FastexpError, match=message) as caught:
+        read(written(tmp_path, content, "f.ndjson"), ("c", "keys"))
+    assert MARKER not in str(caught.value)
+    assert caught.value.__context__ is None
+
+
+# ---- Parquet ----
+
+
+def test_types_of_parquet_are_kept(tmp_path: Path) -> None:
+    table = pa.table(
+        {
+            "i": pa.array([1, None, 2**63 - 1], pa.int64()),
+            "u": pa.array([1, None, 2**64 - 1], pa.uint64()),
+            "f": pa.array([1.5, None, float("inf")]),
+            "d": pa.array([Decimal("0.1"), None, Decimal("-2.5")], pa.decimal128(9, 2)),
+            "t": pa.array(["a", None, ""]),
+            "c": pa.array(["a", None, "b"]).dictionary_encode(),
+            "b": pa.array([True, None, False]),
+            'odd "; -- \n': pa.array([1, 2, 3]),
+            "A": pa.array([1, 2, 3]),
+            "a": pa.array([4, 5, 6]),
+        }
+    )
+    path = tmp_path / "f.parquet"
+    pq.write_table(table, path)
+    uses = [(name, "numbers") for name in ("i", "u", "f", "d", 'odd "; -- \n', "A", "a")]
+    uses += [("t", "text"), ("c", "keys"), ("b", "booleans")]
+    assert PathFrame(path).names() == table.column_names
+    found = dict(zip([name for name, _ in uses], read(path, *uses), strict=True))
+    for name, column in found.items():
+        wanted = table[name].to_pylist()
+        assert column == [float(x) if isinstance(x, Decimal) else x for x in wanted], name
+
+
+def test_types_are_looked_at_before_rows(tmp_path: Path) -> None:
+    """Long texts where numbers are wanted: seen by their type, which takes no memory."""
+    path = tmp_path / "f.parquet"
+    values = pa.array(["x" * 1_000_000] * 200).dictionary_encode()
+    pq.write_table(pa.table({"x": values, "l": [[1]] * 200, "s": [{"q": 1}] * 200}), path)
+    assert path.stat().st_size < 2_000_000
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    (texts, lists, structs) = PathFrame(path).empty(
+        [Use("x", "numbers"), Use("l", "keys"), Use("s", "keys")]
+    )
+    with pytest.raises(ParameterTypeError, match="text"):
+        _number_columns.read(texts, "records")
+    for nested in (lists, structs):
+        with pytest.raises(ParameterTypeError):
+            _key_columns.read(nested, "by")
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1", b"PAR1" + b"x" * 99, b"x" * 99 + b"PAR1"])
+def test_what_is_no_parquet_is_refused(tmp_path: Path, content: bytes) -> None:
+    with pytest.raises(ParameterError, match="must be Parquet that is whole"):
+        PathFrame(written(tmp_path, content, "f.parquet"))
+
+
+def test_damaged_rows_of_parquet_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "f.parquet"
+    pq.write_table(pa.table({"x": np.random.default_rng(1).random(10_000)}), path)
+    content = bytearray(path.read_bytes())
+    content[4:400] = bytes(396)
+    path.write_bytes(content)
+    with pytest.raises(InvalidRecords):
+        read(path, ("x", "numbers"))
+
+
+def test_wide_schemas_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "f.parquet"
+    pq.write_table(pa.table({f"c{i}": [1] for i in range(30)}), path)
+    monkeypatch.setattr(parquet_rows, "MOST_COLUMNS", 29)
+    with pytest.raises(ParameterError, match="at most 29 columns"):
+        PathFrame(path)
+    monkeypatch.setattr(parquet_rows, "FOOTER", 100)
+    with pytest.raises(ParameterError, match="schema takes at most 100 bytes"):
+        PathFrame(path)
+
+
+# ---- paths ----
+
+NAMES = ["q'q", 'd"d', "s;s", "--x", "n\nl", "st*ar", "qu?", "br[a-z]", "{a,b}", "sp ace", "ü", "~"]
+NAMES += ["a\\b", "[!a]", "b[[]c", "%41", "$HOME", "year=2020", "**"]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+def test_a_name_is_the_file_of_this_name(tmp_path: Path, suffix: str) -> None:
+    """Whatever SQL or patterns could make of it, among others that such a pattern would match."""
+    for i, name in enumerate([*NAMES, "stXar", "quX", "brq", "a", "b[c"]):
+        path = tmp_path / f"{name}{suffix}"
+        column = 'c"; --'
+        if suffix == ".parquet":
+            pq.write_table(pa.table({column: [i]}), path)
+        else:
+            text = json.dumps({column: i}) if suffix == ".jsonl" else f'"c""; --"\n{i}'
+            path.write_text(f"{text}\n")
+    for i, name in enumerate(NAMES):
+        assert read(tmp_path / f"{name}{suffix}", ('c"; --', "numbers")) == [[i]], name
+
+
+def test_patterns_and_folders(tmp_path: Path) -> None:
+    for year in ("2020", "2021", "__HIVE_DEFAULT_PARTITION__"):
+        for city in ("Rome", "S%C3%A3o%20Paulo"):
+            first = year if year[0] == "2" else "0"
+            written(tmp_path, f"x\n{first}\n", f"data/year={year}/city={city}/part.csv")
+    written(tmp_path, "x\nnonsense\n", "data/_SUCCESS")
+    written(tmp_path, "x\nnonsense\n", "data/.hidden.csv")
+    uses = [("x", "numbers"), ("year", "integers"), ("city", "text")]
+    for path in ("data", "data/year=*/*/part.csv", "data/**/*.csv"):
+        rows = set(zip(*read(tmp_path / path, *uses), strict=True))
+        assert rows == {(y or 0, y, c) for y in (2020, 2021, None) for c in ("Rome", "São Paulo")}
+    assert PathFrame(tmp_path / "data").names() == ["x", "year", "city"]
+    assert read(tmp_path / "data/year=2020", ("city", "text"), ("x", "keys")) == [
+        ["Rome", "São Paulo"],
+        [2020, 2020],
+    ]
+
+
+def test_files_of_a_folder_agree(tmp_path: Path) -> None:
+    written(tmp_path, "x,y\n1,2\n", "a/1.csv")
+    written(tmp_path, "y,x\n3,4.5\n", "a/2.csv")  # in another order
+    assert read(tmp_path / "a", ("x", "numbers")) == [[1, 4.5]]
+    written(tmp_path, "y,z\n3,4\n", "a/3.csv")
+    with pytest.raises(
+        ParameterError, match=r"column 'x' of '.*3.csv' must be there once, got none"
+    ):
+        read(tmp_path / "a", ("x", "numbers"))
+    written(tmp_path, "{}", "b/1.jsonl")
+    written(tmp_path, "x\n1\n", "b/2.csv")
+    with pytest.raises(ParameterError, match="files of one format"):
+        PathFrame(tmp_path / "b")
+    written(tmp_path, "x\n1\n", "c/year=1/2.csv")
+    written(tmp_path, "x\n1\n", "c/2.csv")
+    with pytest.raises(ParameterError, match="folders of the same names"):
+        PathFrame(tmp_path / "c")
+    pq.write_table(pa.table({"x": [1]}), tmp_path / "b" / "1.parquet")
+    pq.write_table(pa.table({"x": [1.5]}), tmp_path / "b" / "2.parquet")
+    with pytest.raises(ParameterError, match="same type as in the other files"):
+        read(tmp_path / "b/*.parquet", ("x", "numbers"))
+
+
+def test_what_is_no_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "fifo.csv")
+    Path(tmp_path / "zero.csv").symlink_to("/dev/zero")
+    for name in ("f.csv.bz2", "f.csv.xz", "f.xlsx", "f.parquet.gz", "f", "f.json"):
+        written(tmp_path, bz2.compress(b"c\n1\n"), name)
+    cases = {
+        "none.csv": "No such file",
+        "none*.csv": "got none in",
+        "folder": "got none in",
+        "fifo.csv": "not a regular file",
+        "zero.csv": "not a regular file",
+        "f.csv.bz2": "must be a path that ends in",
+        "f.csv.xz": "must be a path that ends in",
+        "f.xlsx": "must be a path that ends in",
+        "f.parquet.gz": "must be a path that ends in",
+        "f": "must be a path that ends in",
+        "f.json": "must be a path that ends in",
+        "f.csv/x.csv": "No such file",
+    }
+    for name, message in cases.items():
+        with pytest.raises(ParameterError, match=message):
+            PathFrame(tmp_path / name)
+    for text in ("", "a\0.csv"):
+        with pytest.raises(ParameterError, match="must be a path"):
+            PathFrame(text)
+    with pytest.raises(ParameterTypeError, match="path of text"):
+        PathFrame(b"f.csv")
+
+
+@pytest.mark.parametrize("change", ["more", "other"])
+def test_a_file_that_changes_is_refused(tmp_path: Path, change: str) -> None:
+    path = written(tmp_path, "c,d\n" + "1,2\n" * 5)
+    frame = PathFrame(path)
+    if change == "more":
+        with path.open("a") as file:
+            file.write("3,4\n")
+    else:  # another file, with columns in another order
+        written(tmp_path, "d,c\n" + "1,2\n" * 5, "g.csv").rename(path)
+    with pytest.raises(InvalidRecords, match="must not change while it is read"):
+        list(frame.parts([Use("c", "numbers")], [], None))
+
+
+# ---- queries ----
+
+CITIES = ["Rome", "São Paulo", "O'Hare", "none"]
+
+
+def table_of_rents() -> Any:
+    rng = np.random.default_rng(5)
+    n = 5_000
+    rents = np.round(rng.gamma(2, 300, n), 2)
+    return pa.table(
+        {
+            "city": pa.array([CITIES[i] if i < 3 else None for i in rng.integers(0, 4, n)]),
+            "year": rng.integers(2020, 2023, n),
+            "rent": pa.array(rents, mask=rng.random(n) < 0.01),
+            "rooms": rng.integers(1, 9, n),
+            "tenant": rng.integers(0, 900, n),
+            "heating": pa.array(rng.choice(["gas", "oil", "coal, brown"], n)),
+        }
+    )
+
+
+def put(table: Any, folder: Path, form: str) -> Path:
+    """A table in a file, by its own writers."""
+    path = folder / f"f{form}"
+    if form == ".parquet":
+        pq.write_table(table, path, row_group_size=700)
+    elif form == "/":
+        pads = pytest.importorskip("pyarrow.dataset")
+        part = pads.partitioning(pa.schema([("year", pa.int64())]), flavor="hive")
+        pads.write_dataset(table, path, format="parquet", partitioning=part)
+    elif form.startswith(".jsonl"):
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in table.to_pylist()))
+    else:
+        text, mark = io.StringIO(newline=""), "\t" if form.startswith(".tsv") else ","
+        rows = csv.writer(text, delimiter=mark)
+        rows.writerow(table.column_names)
+        rows.writerows(row.values() for row in table.to_pylist())
+        content = text.getvalue().encode()
+        with (
+            pa.output_stream(path, compression="zstd")
+            if form.endswith("zst")
+            else path.open("wb") as file
+        ):
+            file.write(gzip.compress(content) if form.endswith("gz") else content)
+    return path
+
+
+@pytest.mark.parametrize("form", [".csv", ".csv.gz", ".csv.zst", ".tsv", ".jsonl", ".parquet", "/"])
+def test_answers_are_those_of_rows_in_memory(tmp_path: Path, form: str) -> None:
+    table, key = table_of_rents(), fx.release_key()
+    path = put(table, tmp_path, form)
+    answers = {
+        "median": (fx.Median(0.5, bounds=(0, 5000), step=10), "rent"),
+        "rooms": (fx.Quantile(0.9, 0.5, bounds=(1, 10), step=1), "rooms"),
+        "heating": (fx.MostCommon(0.5, candidates=["gas", "oil", "coal, brown"]), "heating"),
+    }
+    groups = [(city, year) for city in CITIES for year in (2021, 2020, 1999)]
+    if form != "/":  # there a year is the name of a folder, and so a text
+        years = fx.Query(by="year", groups="from-data")
+        with pytest.warns(fx.PrivacyWarning):
+            found = years.release(path, {"n": answers["rooms"]}, key=key)
+        with pytest.warns(fx.PrivacyWarning):
+            assert found == years.release(table, {"n": answers["rooms"]}, key=key)
+    query = fx.Query(by=["city", "year"], groups=groups, person="tenant", max_groups=2, max_rows=2)
+    nan = {"median": "drop", "rooms": "raise", "heating": "raise"}
+    found = query.release(path, answers, key=key, nan=nan)
+    assert isinstance(found, pa.Table)
+    assert found == query.release(table, answers, key=key, nan=nan)
+    assert fx.Query().sample(path, answers, rng=1, nan="drop") == fx.Query().sample(
+        table, answers, rng=1, nan="drop"
+    )
+
+
+def test_rows_that_cannot_be_read_are_charged(tmp_path: Path) -> None:
+    """And what a header shows is not."""
+    answers = {"rent": (fx.Median(0.5, bounds=(0, 5000), step=10), "rent")}
+    query, budget = fx.Query(by="city", groups=["Rome"]), fx.Budget(1.0)
+    for content in ("city,rant\nRome,1\n", "", "city,rent,rent\nRome,1,2\n"):
+        with pytest.raises(ParameterError):
+            query.release(written(tmp_path, content), answers, budget=budget)
+    assert budget.spent == 0
+    with pytest.raises(InvalidRecords, match="must hold numbers only"):
+        query.release(written(tmp_path, f"city,rent\nRome,{MARKER}\n"), answers, budget=budget)
+    assert budget.spent == 0.5
+
+
+# ---- our own connections ----
+
+
+def test_a_database_of_ours_reaches_nothing_else(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    allowed, other = written(tmp_path, "c\n1\n"), written(tmp_path, "c\n1\n", "g.csv")
+    database = connect(memory=1 << 26, files=[str(allowed)])
+    assert database.execute("SELECT * FROM read_csv($path)", {"path": str(allowed)}).fetchall()
+    variable = pa.table({"x": [1]})
+    assert variable.num_rows
+    for statement in (
+        f"FROM read_csv('{other}')",
+        f"COPY (SELECT 1) TO '{tmp_path}/o.csv'",
+        f"ATTACH '{tmp_path}/o.db'",
+        "FROM read_parquet('https://localhost/o.parquet')",
+        "INSTALL httpfs",
+        "LOAD httpfs",
+        "SET threads = 2",
+        "SET allowed_paths = ['/']",
+        "SET enable_external_access = true",
+        "FROM variable",
+    ):
+        with pytest.raises(duckdb.Error):
+            database.execute(statement).fetchall()
+    assert {path.name for path in tmp_path.iterdir()} == {"f.csv", "g.csv"}
+    assert not Path(".tmp").exists()
+
+
+def test_any_text_is_a_name() -> None:
+    database = connect(memory=1 << 26)
+    for name in ("a", 'a"b', "'; --\n", "é", "*"):
+        assert database.sql(f"SELECT 1 AS {quoted(name)}").columns == [name]
+    database.close()
