@@ -28,6 +28,7 @@ from ._typing import IntArray
 from .errors import InvalidRecords, ParameterError, ParameterTypeError
 
 LEAST = 1 << 16  # rows of a thread: fewer are not worth one
+BLOCK = 1 << 14  # rows of several columns that are put together at once: they stay in the cache
 
 __all__ = [
     "Names",
@@ -105,12 +106,18 @@ def codes_of(keys: Any, names: Names, argument: str = "by", threads: int = 1) ->
         raise ParameterError(f"{argument} must be {wanted}, as groups have so many")
     chunks = [read(column, argument) for column in columns]
     if isinstance(names, KeyNames):
-        return _codes(chunks[0], names, argument, threads)
+        _check_kind(chunks[0], names, argument)
+        return _filled(chunks[0], names, threads)
     _check_lengths(chunks, argument)
-    pairs = zip(chunks, names.keys, strict=True)
     if names.size == 0:  # then there are no kinds either
         return np.full(_length(chunks[0]), -1, np.int64)
-    return names.places(_codes(rows, keys, argument, threads) for rows, keys in pairs)
+    for rows, keys in zip(chunks, names.keys, strict=True):
+        _check_kind(rows, keys, argument)
+    numbers = [rows for (rows, *more) in chunks if isinstance(rows, Integers) and not more]
+    if len(numbers) == width:
+        return _placed(numbers, names, threads)
+    pairs = zip(chunks, names.keys, strict=True)
+    return names.places(_filled(rows, keys, threads) for rows, keys in pairs)
 
 
 def distinct(keys: Any, argument: str) -> tuple[IntArray, KeyNames]:
@@ -202,13 +209,12 @@ def _numbered(chunks: list[Rows], argument: str) -> tuple[IntArray, KeyNames]:
     return _filled(chunks, names), names
 
 
-def _codes(chunks: list[Rows], names: KeyNames, argument: str, threads: int) -> IntArray:
+def _check_kind(chunks: list[Rows], names: KeyNames, argument: str) -> None:
     kind = kind_of_all(chunks, argument)
     if names.size and kind not in (None, names.kind):
         raise ParameterTypeError(
             f"{argument} must hold {names.kind}, as the list of groups does, got {kind}"
         )
-    return _filled(chunks, names, threads)
 
 
 def _is_column(keys: Any) -> bool:
@@ -240,14 +246,34 @@ def _filled(chunks: list[Rows], names: KeyNames, threads: int = 1) -> IntArray:
 
 
 def _by_threads(rows: Integers, names: KeyNames, out: IntArray, threads: int) -> None:
-    def some(first: int, last: int) -> Integers:
-        valid = None if rows.valid is None else rows.valid[first:last]
-        return Integers(last - first, valid, rows.values[first:last], rows.kind, rows.unit)
-
-    names.fill(some(0, 0), out[:0])  # makes the table that all share
+    names.fill(_some(rows, 0, 0), out[:0])  # makes the table that all share
 
     def part(first: int, last: int) -> int:
-        names.fill(some(first, last), out[first:last])
+        names.fill(_some(rows, first, last), out[first:last])
         return 0
 
     in_parts(part, rows.length, threads)
+
+
+def _placed(columns: list[Integers], names: TupleNames, threads: int) -> IntArray:
+    """Places of rows of plain numbers: block by block, so that what is in between stays near."""
+    size = columns[0].length
+    out = np.empty(size, np.int64)
+
+    def part(first: int, last: int) -> int:
+        for a in range(first, last, BLOCK):
+            b = min(a + BLOCK, last)
+            codes = (k.codes(_some(c, a, b)) for k, c in zip(names.keys, columns, strict=True))
+            out[a:b] = names.places(codes)
+        return 0
+
+    for keys, column in zip(names.keys, columns, strict=True):
+        keys.codes(_some(column, 0, 0))  # makes the tables that all share
+    names.places(np.zeros(0, np.int64) for _ in columns)
+    in_parts(part, size, threads if size >= LEAST * threads else 1)
+    return out
+
+
+def _some(rows: Integers, first: int, last: int) -> Integers:
+    valid = None if rows.valid is None else rows.valid[first:last]
+    return Integers(last - first, valid, rows.values[first:last], rows.kind, rows.unit)

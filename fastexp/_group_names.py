@@ -13,7 +13,6 @@ from ._key_names import KeyColumn, KeyNames, joined_words, streams_of
 from ._typing import IntArray, WordArray
 
 LARGEST = 1 << 62  # of numbers that several columns' places are put together to
-BLOCK = 1 << 15  # rows that are put together at once: they stay in the cache
 
 
 class TupleNames:
@@ -125,10 +124,8 @@ class TupleNames:
         for keys, table, digits in zip(self.keys[1:], tables, rest, strict=True):
             if table is not None:
                 table.fill(number.copy(), number)
-            for start in range(0, number.size, BLOCK):
-                part = number[start : start + BLOCK]
-                part *= keys.size + 1
-                part += digits[start : start + BLOCK]
+            number *= keys.size + 1
+            number += digits
         out = np.empty(number.size, np.int64)
         last.fill(number, out)
         return out

@@ -132,7 +132,7 @@ class TestCodes:
         columns = [rng.integers(0, 50, 5_000), rng.integers(0, 7, 5_000)]
         names = names_of_tuples(list(itertools.product(range(40), range(1, 6))), 2)
         whole = codes_of(columns, names)
-        monkeypatch.setattr(_group_names, "BLOCK", 77)
+        monkeypatch.setattr("fastexp._group_keys.BLOCK", 77)
         monkeypatch.setattr("fastexp._group_keys.LEAST", 10)
         assert (codes_of(columns, names, threads=3) == whole).all()
         assert whole.tolist() == by_hand([c.tolist() for c in columns], names.labels())

@@ -283,6 +283,32 @@ GROUPS = {
     "membership is public": ("grouped/request.py", "\"membership\": told}", "\"membership\": \"public\"}"),
 }  # fmt: skip
 
+KEYS = {
+    "tuples' places run together": ("_group_names.py", "number *= keys.size + 1\n", "number *= max(1, keys.size)\n"),
+    "tuples of a list run together": ("_group_names.py", "number = number * (keys.size + 1) + index", "number = number * keys.size + index"),
+    "large numbers wrap around": ("_group_names.py", "distinct, number = np.unique(number, return_inverse=True)", "distinct = np.unique(number)"),
+    "the last column alone": ("_group_names.py", "            number += digits", "            number[:] = digits"),
+    "a block is left out": ("_group_keys.py", "range(first, last, BLOCK)", "range(first, max(1, last - BLOCK), BLOCK)"),
+    "a missing key is one, too": ("_group_keys.py", "there = (ids >= 0) & (digits >= 0)", "there = ids >= 0"),
+    "the last column first": ("_group_keys.py", "together = ids * names.size + digits", "together = digits * (ids.max() + 1) + ids"),
+    "a product's first column is fastest": ("_product.py", "np.tile(np.repeat(np.arange(size), behind), before)", "np.tile(np.repeat(np.arange(size), before), behind)"),
+    "a product in its own order": ("_product.py", "[index[i] for i in order]", "index"),
+    "instants wrap around": ("_key_rows.py", "fit = (numbers <= most) & (numbers >= -most)", "fit = numbers <= numbers"),
+    "instants are cut off": ("_key_rows.py", "fit = numbers % factor == 0", "fit = numbers == numbers"),
+    "what is no time is an instant": ("_key_rows.py", "there = numbers != NAT", "there = numbers == numbers"),
+    "units do not matter": ("_key_names.py", "if not (self.unit and unit):", "if True:"),
+    "names of instants have a unit": ("_key_names.py", "words[:, 1] = seconds.view(np.uint64)", "words[:, 1] = self.numbers.view(np.uint64)"),
+    "booleans are called as integers": ("_key_names.py", '"booleans": 4', '"booleans": 1'),
+    "dates are called as integers": ("_key_names.py", '"dates": 5', '"dates": 1'),
+    "tuples are called by a part": ("_key_names.py", "message[:, 1 + NAME_WORDS * i : 1 + NAME_WORDS * (i + 1)] = words", "message[:, 1 : 1 + NAME_WORDS] = words"),
+    "tuples are called without a domain": ("_key_names.py", 'b"fastexp.names"', 'b""'),
+    "streams of digests are those of integers": ("_key_names.py", "words[:, 1] | np.uint64(TEXT_BIT)", "words[:, 1]"),
+    "kinds do not matter": ("_group_keys.py", "kind not in (None, names.kind)", "kind is None"),
+    "zones do not matter": ("_key_objects.py", "if item.tzinfo is not None:", "if False:"),
+    "all units are read": ("_key_columns.py", 'if count != 1 or (unit != "D" and unit not in TICKS):', "if False:"),
+    "tuples may be there twice": ("_group_names.py", "if first.size == numbers.size:", "if True:"),
+}  # fmt: skip
+
 
 WHICH = {
     **dict.fromkeys(MUTANTS, "checks"),
@@ -292,10 +318,11 @@ WHICH = {
     **dict.fromkeys(RECORDS, "checks_records"),
     **dict.fromkeys(STUDIES, "checks_studies"),
     **dict.fromkeys(GROUPS, "checks_groups"),
+    **dict.fromkeys(KEYS, "checks_keys"),
 }
 
 
-ALL = (MUTANTS, SELECTION, ROWS, NUMBERS, RECORDS, STUDIES, GROUPS)
+ALL = (MUTANTS, SELECTION, ROWS, NUMBERS, RECORDS, STUDIES, GROUPS, KEYS)
 
 
 def row(name: str) -> tuple[str, str, str]:
