@@ -27,10 +27,9 @@ from .._typing import AnyArray, IntArray
 STEP = 512  # rows of a run for each of its keys in memory
 CHUNK = 1 << 16  # rows that are read at once where a range is longer than its reader can hold
 FEWEST, MOST = 1 << 12, 1 << 24  # rows of a run
-EXTRA = 3  # words of a row beside its columns, while they are sorted: order, a column twice
+EXTRA = 4  # words of a row beside its columns, while they are sorted
 HIGHEST = (1 << 63) - 1
 WIDTHS = (0, 1, 2, 4, 8)
-DENSE = 2  # a counting sort, where keys lie within this many times their number
 UNUSABLE = "temp: rows that memory has no room for could not be {}: {}"
 
 
@@ -222,7 +221,7 @@ def _order(keys: IntArray) -> IntArray:
     """The places of rows in the order of their keys."""
     least = int(keys.min())
     span = int(keys.max()) - least + 1
-    if span <= DENSE * keys.size:
+    if span <= keys.size:
         return order(keys - least, span)[0]
     return np.argsort(keys, kind="stable")  # merges stretches that are sorted
 

@@ -13,7 +13,7 @@ from ..errors import ParameterError
 from .runs import CHUNK, Range, Runs
 
 NAME_WORDS = 4  # of a name, as `Names.name_words` gives them
-KEY = 1  # of the words of a name, the one that rows are sorted by: an integer, or a text's digest
+SORTED = (1, 0, 2, 3)  # words of a name, as rows are sorted by them: first what tells most apart
 TOO_MANY = (
     "memory must have room for all rows of one person at once, and it has not: raise memory, or "
     "leave rows of such persons out beforehand"
@@ -116,8 +116,7 @@ class Spill:
             return
         for rows in _pieces(part, persons.ids >= 0):
             words = persons.words[persons.ids[rows]]
-            names = [words[:, KEY], *(words[:, i] for i in range(NAME_WORDS) if i != KEY)]
-            self._rows.add([*names, *_columns(part, rows)])
+            self._rows.add([*words.T[list(SORTED)], *_columns(part, rows)])
 
     def by_person(self, most_rows: int) -> Iterator[Part]:
         """All rows, whole persons together, at most so many in a part.
@@ -141,11 +140,11 @@ class Spill:
             places = np.lexsort(columns[NAME_WORDS - 1 :: -1])
             columns = [column[places] for column in columns]
             new = _new(columns[:NAME_WORDS])
-        key, *names = (column[new].view(np.uint64) for column in columns[:NAME_WORDS])
-        names.insert(KEY, key)
-        codes, counts, *values = columns[NAME_WORDS:]
-        persons = Persons(np.cumsum(new) - 1, np.column_stack(names))
-        return Part(codes, counts, values, persons)
+        words = np.empty((int(new.sum()), NAME_WORDS), np.uint64)
+        for place in SORTED:
+            words[:, place] = columns.pop(0)[new].view(np.uint64)
+        codes, counts, *values = columns
+        return Part(codes, counts, values, Persons(np.cumsum(new) - 1, words))
 
     def keep(self, part: Part) -> None:
         """Some rows, with what they count for once persons are bounded."""
