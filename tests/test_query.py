@@ -1,0 +1,405 @@
+"""Is one call of several answers what several calls are, in memory and beyond it?"""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+from copy import deepcopy
+
+import duckdb
+import numpy as np
+import pytest
+
+import fastexp as fx
+from fastexp.query import draws
+from fastexp.query.answers import Answer, label_of
+
+pytestmark = pytest.mark.engines
+N = 4_000
+RNG = np.random.default_rng(5)
+TOWNS = ["Oslo", "Rome", "Bern", "Nuuk"]
+ROWS = {
+    "town": RNG.choice(TOWNS[:3], N).tolist(),
+    "year": RNG.integers(2020, 2030, N),
+    "tenant": RNG.integers(0, 900, N),
+    "rent": np.where(RNG.random(N) < 0.05, np.nan, RNG.normal(900, 200, N).round(1)),
+    "rooms": RNG.integers(1, 7, N),
+    "heating": RNG.choice(["gas", "oil", "wood", "coal"], N).tolist(),
+}
+MEDIAN = fx.Median(epsilon=0.5, bounds=(0, 5000), step=10)
+NINTH = fx.Quantile(0.9, epsilon=0.25, bounds=(0, 5000), step=10)
+ROOMS = fx.Mode(epsilon=0.25, bounds=(1, 9), step=1)
+HEATING = fx.MostCommon(epsilon=0.2, candidates=["gas", "oil", "wood"])
+ANSWERS = {
+    "median": (MEDIAN, "rent"),
+    "p90": (NINTH, "rent"),
+    "rooms": (ROOMS, "rooms"),
+    "heating": (HEATING, "heating"),
+}
+NAN = {"median": "drop", "p90": "lower"}
+BY_TOWN = fx.Query(by="town", groups=TOWNS)
+BOUNDED = fx.Query(
+    by=["town", "year"],
+    groups=list(itertools.product(TOWNS, range(2019, 2030))),
+    person="tenant",
+    max_groups=2,
+    max_rows=1,
+)
+QUERIES = {
+    "whole": fx.Query(),
+    "groups": fx.Query(by=["town", "year"], groups=BOUNDED.groups.labels()),
+    "persons": BOUNDED,
+    "person": fx.Query(person="tenant", max_rows=2),
+    "from-data": fx.Query(
+        by=["year", "town"], groups="from-data", person="tenant", max_groups=2, max_rows=2
+    ),
+}
+queries = pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)
+pytestmark = [pytestmark, pytest.mark.filterwarnings("ignore::fastexp.PrivacyWarning")]
+
+
+@pytest.fixture
+def key():
+    return fx.release_key()
+
+
+@pytest.fixture(scope="module")
+def relation():
+    with duckdb.connect() as con:
+        con.register("rows", {name: np.asarray(column) for name, column in ROWS.items()})
+        con.execute("CREATE TABLE t AS SELECT * REPLACE (nullif(rent, 'nan') AS rent) FROM rows")
+        yield con.table("t")
+
+
+def lists(frame):
+    return {name: np.asarray(column).tolist() for name, column in frame.items()}
+
+
+class TestOneCallIsSeveral:
+    @queries
+    def test_of_a_key(self, query, key):
+        together = lists(query.release(ROWS, ANSWERS, key=key, label="rents", nan=NAN))
+        for name, answer in ANSWERS.items():
+            policy = NAN.get(name, "raise")
+            alone = query.release(ROWS, {name: answer}, key=key, label=f"rents/{name}", nan=policy)
+            for column, values in lists(alone).items():
+                assert together[column] == values
+
+    def test_of_a_key_is_the_mechanisms_own_call(self, key):
+        found = BOUNDED.release(ROWS, ANSWERS, key=key, label="rents", nan=NAN)
+        own = MEDIAN.release(
+            ROWS["rent"],
+            by=[ROWS["town"], ROWS["year"]],
+            groups=list(itertools.product(TOWNS, range(2019, 2030))),
+            person=ROWS["tenant"],
+            max_groups=2,
+            key=key,
+            label="rents/median",
+            nan="drop",
+        )
+        assert lists(found)["median"] == own.tolist()
+
+    def test_of_a_seed_is_the_mechanisms_own_call(self):
+        found = BY_TOWN.sample(ROWS, {"m": (MEDIAN, "rent")}, size=5, rng=3, nan="drop")
+        how = {"by": ROWS["town"], "groups": TOWNS, "size": 5, "rng": 3, "nan": "drop"}
+        assert found["m"].tolist() == MEDIAN.sample(ROWS["rent"], **how).tolist()
+
+    def test_of_a_seed_answers_are_independent(self):
+        """With the same words, two answers of one mechanism would be equal."""
+        fine = fx.Median(epsilon=0.01, bounds=(0.0, 1.0))
+        twice = {"a": (fine, "x"), "b": (fine, "x")}
+        draws = fx.Query().sample({"x": [0.5]}, twice, size=2_000, rng=1)
+        a, b = draws["a"][0], draws["b"][0]
+        assert abs(np.corrcoef(a, b)[0, 1]) < 0.1
+        assert len(set(a) & set(b)) == 0
+
+    def test_of_fresh_words_answers_are_independent(self):
+        fine = fx.Median(epsilon=0.01, bounds=(0.0, 1.0))
+        draws = fx.Query().release({"x": [0.5]}, {"a": (fine, "x"), "b": (fine, "x")})
+        assert draws["a"] != draws["b"]
+
+
+class TestBeyondMemory:
+    """The same words, whatever fits: rows on disk are drawn for as those in memory are."""
+
+    @pytest.fixture(autouse=True)
+    def little(self, monkeypatch):
+        monkeypatch.setattr("fastexp.query.memory.LEAST", 1)
+
+    @queries
+    @pytest.mark.parametrize("memory", [100_000, 200_000])
+    def test_a_key_gives_the_same(self, query, relation, key, memory, tmp_path):
+        answers = {name: answer for name, answer in ANSWERS.items() if query.by}
+        answers = answers or {"median": ANSWERS["median"]}
+        how = {"key": key, "label": "rents", "nan": "drop"}
+        wanted = lists(query.release(ROWS, answers, **how))
+        if not query.by:  # a group that has no room is not gone through with a key
+            with pytest.raises(fx.ParameterError, match="raise memory"):
+                query.release(relation, answers, memory=20_000, temp=tmp_path, **how)
+        else:
+            found = query.release(relation, answers, memory=memory, temp=tmp_path, **how)
+            assert (
+                dict(
+                    zip(found.columns, map(list, zip(*found.fetchall(), strict=True)), strict=True)
+                )
+                == wanted
+            )
+        assert list(tmp_path.iterdir()) == []
+
+    def test_a_group_that_is_larger_is_gone_through(self, relation, tmp_path):
+        exact = {
+            "median": (fx.Median(epsilon=100.0, bounds=(0, 5000), step=10), "rent"),
+            "heating": (fx.MostCommon(epsilon=9.0, candidates=["gas", "peat"]), "heating"),
+        }
+        found = fx.Query().release(relation, exact, memory=20_000, temp=tmp_path, nan="drop")
+        rent = ROWS["rent"][~np.isnan(ROWS["rent"])]
+        median, heating = found.fetchall()[0]
+        assert abs(median - np.median(rent)) <= 10
+        assert heating == "gas"
+
+    @pytest.mark.parametrize("mechanism", [ROOMS, fx.Median(1.0, (1, 9), step=0.5, widen=1)])
+    def test_what_has_no_passes_says_so(self, relation, mechanism, tmp_path):
+        with pytest.raises(fx.ParameterError, match="raise memory"):
+            fx.Query().release(relation, {"m": (mechanism, "rooms")}, memory=20_000, temp=tmp_path)
+        assert list(tmp_path.iterdir()) == []
+
+
+class TestPersons:
+    """Adding or removing a person changes few rows of each answer: by brute force."""
+
+    @staticmethod
+    def counted(rows, query, answers, key):
+        """The (group, value) of each row that counts, by answer."""
+        found = {}
+
+        real = draws.counted
+
+        def spy(way, which, given, codes, values):
+            kept = real(way, which, given, codes, values)
+            pairs = zip(kept.tolist(), values.tolist(), strict=True)
+            name = way.answers[which].name
+            found.setdefault(name, []).extend(pair for pair in pairs if pair[0] >= 0)
+            return kept
+
+        patch = pytest.MonkeyPatch()
+        for module in ("draws", "beyond"):
+            patch.setattr(f"fastexp.query.{module}.counted", spy)
+        try:
+            query.release(rows, answers, key=key, label="L", nan="drop", memory=1 << 20)
+        finally:
+            patch.undo()
+        return found
+
+    @pytest.mark.parametrize("limits", [(1, 1), (2, 1), (1, 3), (2, 2)])
+    def test_neighbours_differ_in_so_many_rows_of_each_answer(self, limits, key):
+        rng = np.random.default_rng(sum(limits))
+        n = 60
+        rows = {
+            "g": rng.integers(0, 4, n),
+            "p": rng.integers(0, 8, n),
+            "x": np.where(rng.random(n) < 0.2, np.nan, rng.integers(0, 3, n)),
+            "y": rng.integers(0, 50, n).astype(float),
+        }
+        query = fx.Query("g", range(4), "p", *limits)
+        fine = fx.Median(1.0, (0, 50), step=1)
+        answers = {"x": (fine, "x"), "y": (fine, "y"), "again": (fine, "y")}
+        whole = self.counted(rows, query, answers, key)
+        for person in range(8):
+            others = {name: column[rows["p"] != person] for name, column in rows.items()}
+            rest = self.counted(others, query, answers, key)
+            for name, pairs in whole.items():
+                lost = list(pairs)
+                for pair in rest[name]:
+                    lost.remove(pair)  # nobody else's rows change
+                groups = {group for group, _ in lost}
+                assert len(groups) <= limits[0]
+                assert all(sum(g == group for g, _ in lost) <= limits[1] for group in groups)
+
+
+class TestTotals:
+    def test_is_the_sum_of_the_answers(self):
+        promise = BOUNDED.total(ANSWERS)
+        assert promise.epsilon == 2 * (0.5 + 0.25 + 0.25 + 0.2)
+        single = BOUNDED.total({"m": ANSWERS["median"]})
+        assert single == MEDIAN.total(groups=True, max_groups=2)
+        assert fx.Query().total({"m": ANSWERS["median"]}) == MEDIAN.guarantee
+
+    def test_of_groups_under_replace(self):
+        swapped = fx.Median(epsilon=0.5, bounds=(0, 9), step=1, neighbors="replace")
+        assert BY_TOWN.total({"m": (swapped, "x")}).epsilon == 1.0
+        public = fx.Query(by="town", groups=TOWNS, membership="public")
+        assert public.total({"m": (swapped, "x")}).epsilon == 0.5
+
+    def test_is_what_is_charged_once(self, tmp_path):
+        budget = fx.Budget.file(tmp_path / "b", epsilon=10.0)
+        BOUNDED.release(ROWS, ANSWERS, budget=budget, nan=NAN)
+        assert (budget.charges, budget.spent) == (1, BOUNDED.total(ANSWERS).epsilon)
+        assert budget.log()[0]["name"] == "Median, Quantile, Mode, MostCommon"
+
+    def test_relations_that_differ_are_refused(self):
+        swapped = fx.Median(epsilon=0.5, bounds=(0, 9), step=1, neighbors="replace")
+        answers = {"a": (MEDIAN, "rent"), "b": (swapped, "rent")}
+        with pytest.raises(fx.ParameterError, match="same neighbors"):
+            BY_TOWN.total(answers)
+        with pytest.raises(fx.ParameterError, match="same neighbors"):
+            BY_TOWN.release(ROWS, answers)
+
+
+class TestKept:
+    def test_answers_come_again(self, tmp_path):
+        budget = fx.Budget.file(tmp_path / "b", epsilon=10.0)
+        how = {"budget": budget, "label": "rents", "nan": NAN}
+        first = lists(BOUNDED.release(ROWS, ANSWERS, **how))
+        nothing = {name: column[:0] for name, column in ROWS.items()}
+        assert lists(BOUNDED.release(nothing, ANSWERS, **how)) == first
+        assert budget.charges == 1
+        assert list(map(list, budget.answers("rents")[1:])) == [first[name] for name in ANSWERS]
+
+    def test_groups_of_the_data_of_all_kinds_come_again(self, tmp_path):
+        budget = fx.Budget.file(tmp_path / "b", epsilon=10.0)
+        days = np.array(["2024-01-31", "2023-12-01"] * 5, "datetime64[D]")
+        rows = {
+            "d": days,
+            "t": days.astype("datetime64[ms]") + np.timedelta64(1, "ms"),
+            "b": [True, False] * 5,
+            "s": ["é", ""] * 5,
+            "i": range(10),
+            "x": [1.0] * 10,
+        }
+        for by in ("d", "t", "b", "s", ["i", "d", "t", "b", "s"]):
+            query = fx.Query(by=by, groups="from-data")
+            how = {"budget": budget, "label": f"by {by}"}
+            first = query.release(rows, {"m": (fx.Median(0.5, (0, 9), step=1), "x")}, **how)
+            again = query.release(rows, {"m": (fx.Median(0.5, (0, 9), step=1), "x")}, **how)
+            for name, column in first.items():
+                assert getattr(again[name], "dtype", None) == getattr(column, "dtype", None)
+                assert np.array_equal(again[name], column)
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"query": fx.Query(by="town", groups=TOWNS[::-1])},
+            {"query": fx.Query(by="town", groups=TOWNS, person="tenant")},
+            {"query": fx.Query(by="heating", groups=TOWNS)},
+            {"answers": {"m": (NINTH, "rent")}},
+            {"answers": {"m": (MEDIAN, "rooms")}},
+            {"answers": {"n": (MEDIAN, "rent")}},
+            {"answers": {"m": (MEDIAN, "rent"), "n": (MEDIAN, "rent")}},
+            {"nan": "lower"},
+        ],
+    )
+    def test_another_question_is_refused(self, tmp_path, change):
+        budget = fx.Budget.file(tmp_path / "b", epsilon=10.0)
+        how = {"budget": budget, "label": "rents"}
+        answers = {"m": (MEDIAN, "rent")}
+        BY_TOWN.release(ROWS, answers, nan="drop", **how)
+        query = change.get("query", BY_TOWN)
+        with pytest.raises(fx.LabelError):
+            query.release(
+                ROWS, change.get("answers", answers), nan=change.get("nan", "drop"), **how
+            )
+        assert budget.spent == 0.5
+
+
+class TestLabels:
+    @pytest.mark.parametrize("names", [["a", "b"], ["a/b", "a~b", "a~1b", "a/", "/", "~", "~0"]])
+    def test_can_be_read_back(self, names):
+        answers = tuple(Answer(name, MEDIAN, "x", "raise") for name in names)
+        labels = [label_of(answer, answers, "l/2026~") for answer in answers]
+        assert len(set(labels)) == len(names)
+        for label, name in zip(labels, names, strict=True):
+            head, tail = label.rsplit("/", 1)
+            assert (head, tail.replace("~1", "/").replace("~0", "~")) == ("l/2026~", name)
+
+    def test_by_default_name_the_columns(self, key):
+        for name in ("town", "to\nwn", "t" * 500):
+            rows = {name: ["a"], "x": [1.0]}
+            query = fx.Query(by=name, groups=["a"])
+            answers = {"m": (fx.Median(0.01, (0.0, 9.0)), "x")}
+            first, again = (lists(query.release(rows, answers, key=key)) for _ in range(2))
+            assert first == again
+
+
+class TestRefused:
+    @pytest.mark.parametrize(
+        ("arguments", "told"),
+        [
+            ({"by": "a"}, "groups must be given with by"),
+            ({"groups": [1]}, "go with by"),
+            ({"max_groups": 2}, "go with by"),
+            ({"by": ["a", "a"], "groups": [(1, 1)]}, "each column once"),
+            ({"by": [], "groups": []}, "name a column"),
+            ({"by": "", "groups": [1]}, "not empty"),
+            ({"by": "a", "groups": [1, 1]}, "twice"),
+            ({"by": ["a", "b"], "groups": [(1, 2), (1, 2)]}, "twice"),
+            ({"by": "a", "groups": [1], "max_rows": 0}, ">= 1"),
+            ({"by": "a", "groups": [1], "membership": "secret"}, "membership"),
+        ],
+    )
+    def test_queries(self, arguments, told):
+        with pytest.raises(fx.ParameterError, match=told):
+            fx.Query(**arguments)
+
+    @pytest.mark.parametrize("by", [1, b"a", [b"a"], {1: 2}])
+    def test_what_names_no_column(self, by):
+        with pytest.raises(fx.ParameterTypeError, match="by must be"):
+            fx.Query(by=by, groups=[1])
+
+    @pytest.mark.parametrize(
+        ("answers", "told"),
+        [
+            ({}, "at least one"),
+            ([("m", MEDIAN)], "answers must be a dict"),
+            ({"m": MEDIAN}, "answers must be a dict"),
+            ({"m": (MEDIAN,)}, "answers must be a dict"),
+            ({1: (MEDIAN, "rent")}, "names of answers"),
+            ({"": (MEDIAN, "rent")}, "not empty"),
+            ({"m": ("rent", MEDIAN)}, "must have a mechanism"),
+            ({"m": (fx.Exponential(1.0, 1.0), "rent")}, "must have a mechanism"),
+            ({"m": (MEDIAN, 3)}, "column"),
+            ({"town": (MEDIAN, "rent")}, "other names than the columns of by"),
+            ({"m": (MEDIAN, "rant")}, "'rant'"),
+            ({"m": (fx.MostCommon(1.0, [b"x", b"y"]), "rent")}, "candidates must be all int"),
+            ({str(i): (MEDIAN, "rent") for i in range(64)}, "at most 63"),
+        ],
+    )
+    def test_answers(self, answers, told):
+        budget = fx.Budget(epsilon=1.0)
+        with pytest.raises((fx.ParameterError, fx.ParameterTypeError), match=told):
+            BY_TOWN.release(ROWS, answers, budget=budget, nan="drop")
+        assert budget.charges == 0
+
+    @pytest.mark.parametrize("nan", ["skip", {"m": "skip"}, {"other": "drop"}, 3])
+    def test_policies(self, nan):
+        with pytest.raises((fx.ParameterError, fx.ParameterTypeError), match="nan"):
+            BY_TOWN.release(ROWS, {"m": (MEDIAN, "rent")}, nan=nan)
+
+
+class TestQueries:
+    def test_are_values(self):
+        for query in QUERIES.values():
+            for copy in (pickle.loads(pickle.dumps(query)), deepcopy(query)):
+                assert copy == query
+                assert hash(copy) == hash(query)
+                assert repr(copy) == repr(query)
+            assert query != fx.Query(by="other", groups=[1])
+
+    def test_cannot_be_changed(self):
+        with pytest.raises(AttributeError):
+            BY_TOWN.person = "x"
+
+    def test_say_what_is_public_alone(self):
+        assert repr(BOUNDED) == (
+            "Query(by=['town', 'year'], groups=<44 groups>, person='tenant', max_groups=2)"
+        )
+        assert repr(fx.Query()) == "Query()"
+
+    def test_hold_no_list_that_changes(self):
+        towns = list(TOWNS)
+        query = fx.Query(by="town", groups=towns)
+        towns.pop()
+        assert query == BY_TOWN
+
+    def test_groups_of_the_data_warn_at_each_release(self):
+        with pytest.warns(fx.PrivacyWarning, match="from-data"):
+            QUERIES["from-data"].release(ROWS, {"m": (ROOMS, "rooms")})
