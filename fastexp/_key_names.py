@@ -75,11 +75,12 @@ class KeyNames:
         if kind == "text":
             self.texts = tuple(keys)
         else:
-            self.numbers = np.array(keys, np.int64)
+            self.numbers = np.asarray(keys, np.int64).view()
             self.numbers.setflags(write=False)
         self.size: int = len(self.texts) if kind == "text" else self.numbers.size
         self._wide: dict[int, _key_tables.TextTable] = {}
         self._tables: dict[Unit, _key_tables.IntegerTable] = {}
+        self._places: dict[Unit, dict[int, int]] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:  # without tables and their secrets
         keys = self.texts if self.kind == "text" else self.numbers
@@ -187,6 +188,12 @@ class KeyNames:
             self._tables[unit] = _key_tables.table_of(*self._in(unit))
         return self._tables[unit]
 
+    def _place_of(self, unit: Unit) -> dict[int, int]:
+        if unit not in self._places:
+            numbers, places = self._in(unit)
+            self._places[unit] = dict(zip(numbers.tolist(), places.tolist(), strict=True))
+        return self._places[unit]
+
     @cached_property
     def _text_table(self) -> _key_tables.TextTable:
         return _key_tables.TextTable(*self.utf8, np.arange(self.size))
@@ -209,8 +216,7 @@ class KeyNames:
         elif kind_of(rows) != self.kind:
             out[:] = -1  # an empty list has no kind
         elif isinstance(rows, Objects):
-            numbers, fits = self._in(rows.unit)
-            places = dict(zip(numbers.tolist(), fits.tolist(), strict=True))
+            places = self._place_of(rows.unit)
             out[:] = np.fromiter((places.get(x, -1) for x in rows.values), np.int64, rows.length)
         elif isinstance(rows, Text):
             self._text_table.fill(rows.values, rows.offsets, out)

@@ -109,7 +109,7 @@ def _moment(item: Any, argument: str) -> np.datetime64:
         return item
     if not isinstance(item, dt.datetime):
         return np.datetime64(item, "D")
-    if item.tzinfo is not None:
+    if attribute(item, "tzinfo", "one that fails") is not None:
         raise not_keys(argument, "timestamps with a zone")
     fine = attribute(item, "asm8")  # of pandas, which may have nanoseconds
     return fine if isinstance(fine, np.datetime64) else np.datetime64(item, "us")

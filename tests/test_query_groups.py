@@ -6,6 +6,7 @@ import datetime as dt
 import itertools
 import pickle
 from dataclasses import FrozenInstanceError
+from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -110,6 +111,71 @@ class TestFrames:
         assert groups_of(names, BY) is names
         with pytest.raises(ParameterError, match=r"^groups must have as many columns as by \(2\)"):
             groups_of(names, BY[:2])
+
+
+class TestFiles:
+    @pytest.mark.engines
+    @pytest.mark.parametrize("form", [str, Path])
+    def test_parquet_has_kinds(self, tmp_path, form):
+        pl.DataFrame(COLUMNS).write_parquet(tmp_path / "groups.parquet")
+        names = groups_of(form(tmp_path / "groups.parquet"), BY)
+        assert names == names_of_tuples(TUPLES, 5)
+
+    def test_csv_has_integers_if_all_are_written_so(self, tmp_path):
+        rows = ["city,year,code", "Rome,2020,007", '"Oslo, old",-1,7', ",3,8"]
+        (tmp_path / "groups.csv").write_text("\n".join(rows[:3]))
+        names = groups_of(tmp_path / "groups.csv", ("year", "code", "city"))
+        assert names.labels() == [(2020, "007", "Rome"), (-1, "7", "Oslo, old")]
+        (tmp_path / "groups.csv").write_text("\n".join(rows))
+        with pytest.raises(ParameterError, match=r"^groups must not hold missing names"):
+            groups_of(tmp_path / "groups.csv", ("city",))
+
+    def test_what_is_no_list_is_refused(self, tmp_path):
+        (tmp_path / "groups.csv").write_text("city,year\nRome,1\nRome,1\n")
+        with pytest.raises(
+            ParameterError, match=r"^groups must not name a group twice, got 'Rome'"
+        ):
+            groups_of(tmp_path / "groups.csv", ("city",))
+        with pytest.raises(
+            ParameterError, match=r"^groups must have one column of .*'x', got none"
+        ):
+            groups_of(tmp_path / "groups.csv", ("city", "x"))
+        with pytest.raises((ParameterError, OSError)):
+            groups_of(str(tmp_path / "nothing.csv"), ("city",))
+
+
+RNG = np.random.default_rng(4)
+ROWS = {
+    "city": RNG.choice(["Rome", "Oslo", "Bern"], 400).tolist(),
+    "year": RNG.integers(2019, 2023, 400).tolist(),
+    "day": (np.datetime64("2020-02-28") + RNG.integers(0, 3, 400)).tolist(),
+    "rent": RNG.integers(0, 2_000, 400).tolist(),
+    "who": RNG.integers(0, 90, 400).tolist(),
+}
+LISTED = fx.product(day=[dt.date(2020, 2, 29)], city=["Oslo", "No", "Rome"], year=[2021, 2020])
+
+
+class TestAnswers:
+    @pytest.mark.engines
+    @pytest.mark.parametrize("person", [None, "who"])
+    def test_of_a_query_are_those_of_the_mechanism(self, person):
+        """Of one key, whatever the list came in; a query that was pickled asks the same."""
+        median, key = fx.Median(epsilon=0.5, bounds=(0, 2_000), step=1), fx.release_key()
+        by = [ROWS[name] for name in ("city", "year", "day")]
+        tuples = [(city, year, day) for day, city, year in LISTED]
+        expected = median.release(
+            ROWS["rent"], by=by, groups=tuples, person=person and ROWS[person], key=key, label="q"
+        )
+        columns = dict(zip(LISTED.names, zip(*LISTED, strict=True), strict=True))
+        for groups in (LISTED, tuples, pl.DataFrame(columns), pa.table(columns)):
+            query = fx.Query(by=("city", "year", "day"), groups=groups, person=person)
+            again = pickle.loads(pickle.dumps(query))
+            assert again == query
+            for frame in (ROWS, pl.DataFrame(ROWS), pd.DataFrame(ROWS)):
+                found = again.release(frame, {"rent": (median, "rent")}, key=key, label="q")
+                assert list(found["rent"]) == expected.tolist()
+                assert list(found["city"]) == [city for city, _, _ in tuples]
+                assert list(found["year"]) == [year for _, year, _ in tuples]
 
 
 class TestProducts:
