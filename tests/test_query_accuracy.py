@@ -7,10 +7,13 @@ import math
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 import fastexp as fx
 from fastexp.grouped.segments import Segments
+from fastexp.query import beyond
 from fastexp.query.accuracy import FIGURES, accuracy_of
 
 WIDE = {"bounds": (0, 20), "step": 1}
@@ -141,3 +144,113 @@ class TestLosses:
 def test_no_groups_have_no_figures():
     found = accuracy_of(fx.Median(1.0, **WIDE), Segments(RECORDS[:0], np.array([0])), 0.5)
     assert {name: values.shape for name, values in found.items()} == dict.fromkeys(FIGURES, (0,))
+
+
+ROWS = {
+    "city": np.array(["Oslo", "Rome", "Bern"])[
+        np.random.default_rng(2).integers(0, 3, 300)
+    ].tolist(),
+    "year": np.random.default_rng(3).integers(2023, 2026, 300),
+    "rent": np.random.default_rng(4).integers(0, 21, 300),
+}
+CITIES = ["Rome", "Bonn", "Oslo"]
+ANSWERS = {
+    "median": (fx.Median(0.5, **WIDE), "rent"),
+    "common": (fx.MostCommon(0.3, [3, 4, 5], mechanism="permute-and-flip"), "rent"),
+    "p90": (fx.Quantile(0.9, 0.5, **WIDE), "rent"),
+}
+
+
+def wanted(name, rents, probability):
+    """A row of figures from `law` alone."""
+    mechanism = ANSWERS[name][0]
+    law = mechanism.law(rents)
+    if name == "common":
+        n = sum(rent in (3, 4, 5) for rent in rents)
+        return ["loss", n, None, None, law.expected_loss(), law.loss_quantile(probability)]
+    if not rents:
+        return ["error", 0, None, None, None, None]
+    true = at_rank(rents, *whole(Fraction("0.5" if name == "median" else "0.9") * len(rents)))
+    error = law.expected_error(true), law.error_quantile(probability, true)
+    return ["error", len(rents), true, law.mean() - true, *error]
+
+
+def plain(value):
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+class TestQueries:
+    def test_a_row_a_group_and_answer_as_the_laws_have_them(self):
+        query = fx.Query(by=["city", "year"], groups=[(c, y) for c in CITIES for y in (2025, 2024)])
+        found = query.accuracy(pl.DataFrame(ROWS), ANSWERS, probability=0.8).rows()
+        columns = ROWS["city"], ROWS["year"].tolist(), ROWS["rent"].tolist()
+        rows = []
+        for city, year in itertools.product(CITIES, (2025, 2024)):
+            rents = [r for c, y, r in zip(*columns, strict=True) if (c, y) == (city, year)]
+            rows += [(city, year, name, *wanted(name, rents, 0.8)) for name in ANSWERS]
+        assert [tuple(map(plain, row)) for row in found] == rows
+
+    @pytest.mark.parametrize(
+        ("form", "listed"),
+        [
+            (dict, dict),
+            (pd.DataFrame, lambda frame: frame.to_dict("list")),
+            (lambda rows: pl.DataFrame(rows).lazy(), lambda frame: frame.collect().to_dict()),
+            (lambda rows: pl.DataFrame(rows).to_arrow(), lambda frame: frame.to_pydict()),
+        ],
+        ids=["dict", "pandas", "lazy Polars", "Arrow"],
+    )
+    @pytest.mark.parametrize("groups", [CITIES, "from-data", None], ids=str)
+    def test_frames_of_every_kind_have_the_same(self, form, listed, groups):
+        query = fx.Query() if groups is None else fx.Query(by="city", groups=groups)
+        first = query.accuracy(pl.DataFrame(ROWS), ANSWERS)
+        again = listed(query.accuracy(form(ROWS), ANSWERS))
+        assert list(again) == first.columns
+        for name in first.columns:
+            column = [plain(value) for value in first[name].to_list()]
+            assert [plain(value) for value in list(again[name])] == column
+
+    def test_rows_of_persons_are_those_that_a_sample_counts(self):
+        rows = {"who": [i // 9 for i in range(90)], "x": list(range(90))}
+        maximum = {"most": (fx.Maximum(1e6, bounds=(0, 90), step=1), "x")}
+        query = fx.Query(person="who", max_rows=2)
+        truths = set()
+        for seed in range(30):
+            found = query.accuracy(rows, maximum, rng=seed)
+            assert found["n"].tolist() == [20]
+            assert found["truth"].tolist() == query.sample(rows, maximum, rng=seed)["most"].tolist()
+            truths.add(found["truth"][0])
+        assert len(truths) > 2
+
+    @pytest.mark.parametrize("groups", [CITIES, "from-data"], ids=str)
+    def test_rows_on_disk_have_the_same(self, groups, tmp_path, monkeypatch):
+        rows = pl.DataFrame(ROWS).sample(20_000, with_replacement=True, seed=1)
+        rows = rows.with_columns(who=np.arange(20_000) // 3, year=np.arange(20_000) % 30)
+        rows.write_parquet(tmp_path / "rows.parquet")
+        calls, original = [], beyond.beyond_memory
+        monkeypatch.setattr(beyond, "beyond_memory", lambda *a: calls.append(1) or original(*a))
+        listed = groups if groups == "from-data" else [(c, y) for c in CITIES for y in (7, 3)]
+        query = fx.Query(["city", "year"], listed, person="who", max_groups=2)
+        found = query.accuracy(tmp_path / "rows.parquet", ANSWERS, rng=3, memory="1MB")
+        assert calls == [1]
+        held = query.accuracy(rows, ANSWERS, rng=3)
+        assert repr(found.to_pydict()) == repr(held.to_dict(as_series=False))
+
+    def test_missing_records_are_treated_as_they_are_in_a_release(self):
+        rows, answers = {"x": [1.0, math.nan, 3.0]}, {"median": (fx.Median(1.0, **WIDE), "x")}
+        with pytest.raises(fx.InvalidRecords):
+            fx.Query().accuracy(rows, answers)
+        found = fx.Query().accuracy(rows, answers, nan="drop")
+        assert (found["n"].tolist(), found["truth"].tolist()) == ([2], [2.0])
+
+    @pytest.mark.parametrize(
+        ("query", "how", "message"),
+        [
+            (fx.Query(by="n", groups=[1]), {}, "by must have other names than answer, measure, n"),
+            (fx.Query(), {"probability": 1.5}, r"probability must be in \[0, 1\], got 1.5"),
+            (fx.Query(by="town", groups=["a"]), {}, "columns must be one each"),
+        ],
+    )
+    def test_what_does_not_fit_is_refused(self, query, how, message):
+        with pytest.raises(fx.ParameterError, match=message):
+            query.accuracy({"n": [1], "rent": [2]}, ANSWERS, **how)

@@ -22,7 +22,7 @@ from ..grouped.counted import Rows
 from ..grouped.segments import Segments
 from ..grouped.written import is_integer
 from . import spill
-from .draws import Indices, counted, together
+from .draws import Found, counted, together
 from .folders import private_folder
 from .rows import Held, Part, Reader, as_floats
 
@@ -54,8 +54,8 @@ def beyond_memory(
         for part in parts:
             disk.add(part.listed())
         names, order = reader.groups.settled()
-        indices = disk.draws(names if order is None else _in_arrival_order(names, order))
-    return names, indices.answers(order)
+        found = disk.draws(names if order is None else _in_arrival_order(names, order))
+    return names, found.answers(order)
 
 
 def _let_go(held: Held) -> Iterator[Part]:
@@ -144,25 +144,25 @@ class _Disk:
             persons = spill.Persons(ids, self._people.words(people))
         self._spill.add(spill.Part(part.codes, counts, records, persons))
 
-    def draws(self, names: Names) -> Indices:
+    def draws(self, names: Names) -> Found:
         """Draws of all answers, for groups in the order of their numbers."""
         if self._way.query.person is not None:
             for part in self._spill.by_person(self._most):
                 self._spill.keep(part._replace(counts=self._bounded(part, names)))
-        indices, first, long = Indices(self._way, names.size), 0, []
+        found, first, long = self._way.found(names.size), 0, []
         for rows in self._spill.by_group(self._most):
             if isinstance(rows, spill.LongGroup):
                 long.append(rows.code)
                 continue
             last = int(rows.codes[-1]) + 1
-            self._draw(indices, rows, names, first, last)
+            self._draw(found, rows, names, first, last)
             first = last
         nothing = spill.Part(NONE, NONE, [NONE] * self._reader.count)
-        self._draw(indices, nothing, names, first, names.size)
+        self._draw(found, nothing, names, first, names.size)
         for code in long:
             for which in range(len(self._way.answers)):
-                indices.put(which, code, self._in_passes(which, code))
-        return indices
+                found.put(which, code, self._in_passes(which, code))
+        return found
 
     def _bounded(self, part: spill.Part, names: Names) -> IntArray:
         """What rows of whole persons count for, once each answer has bounded them."""
@@ -179,9 +179,7 @@ class _Disk:
         values = part.values[reading]
         return values.view(np.float64) if self._floats[reading] else values
 
-    def _draw(
-        self, indices: Indices, part: spill.Part, names: Names, first: int, last: int
-    ) -> None:
+    def _draw(self, found: Found, part: spill.Part, names: Names, first: int, last: int) -> None:
         """Answers for groups first..last - 1, of which these are all rows, in order."""
         if first == last:
             return
@@ -191,7 +189,7 @@ class _Disk:
             sizes = np.bincount(part.codes[counts] - first, minlength=last - first)
             offsets = np.concatenate([[0], np.cumsum(sizes)])
             values = np.ascontiguousarray(self._records(part, reading)[counts])
-            indices.draw(which, Segments(values, offsets), listed, first)
+            found.draw(which, Segments(values, offsets), listed, first)
 
     def _in_passes(self, which: int, code: int) -> int:
         """A release for one group, whose records are read anew in each pass."""
@@ -204,6 +202,6 @@ class _Disk:
 
         index = answer.mechanism._streamed(records, way.threads) if way.fresh else None
         if index is None:
-            name = repr(answer.mechanism) if way.fresh else "a key or a sample"
+            name = repr(answer.mechanism) if way.fresh else "a key, a sample or accuracy"
             raise ParameterError(LARGE.format(name))
         return index

@@ -24,6 +24,7 @@ from ..grouped.request import FROM_DATA, Request, check_key
 from ..grouped.verbs import TELLS
 from ..grouped.words import FreshWords, KeyedWords, SimulatedWords, Words
 from .answers import Answer, label_of
+from .draws import Found, Indices
 from .engines.frame import Column, Frame, Use
 from .engines.types import check_keys, check_records
 from .memory import Room
@@ -52,6 +53,9 @@ class Way(Protocol):
 
     def choice(self, answer: Answer) -> bytes:
         """The key of the choice among too many rows of a person."""
+
+    def found(self, groups: int) -> Found:
+        """Where draws go, of so many groups."""
 
     def obtained(self, draw: Callable[[], list[Any]], check: Callable[[], None]) -> list[Any]:
         """What `draw` returns, or what is kept of it; `check` refuses mistakes beforehand."""
@@ -96,6 +100,10 @@ class Released:
         label = "" if self._line is None else label_of(answer, self.answers, self._line)
         return _contribution.release_choice(self._key, answer.mechanism, label)
 
+    def found(self, groups: int) -> Found:
+        """Their draws."""
+        return Indices(self, groups)
+
     def obtained(self, draw: Callable[[], list[Any]], check: Callable[[], None]) -> list[Any]:
         """Charged before a row is read."""
         answers: list[Any] = once(self._budget, self._label, self._questions, draw, check)
@@ -131,6 +139,10 @@ class Sampled:
         from .. import _contribution
 
         return _contribution.sample_choice(self._seed_of(answer))
+
+    def found(self, groups: int) -> Found:
+        """Their draws."""
+        return Indices(self, groups)
 
     def obtained(self, draw: Callable[[], list[Any]], check: Callable[[], None]) -> list[Any]:
         """Nothing is charged."""
@@ -173,7 +185,7 @@ def carried_out(way: Way, frame: Frame, room: Room) -> Any:
     kinds = [answer.mechanism._kind(way.released) for answer in answers]  # or refused
 
     def draw() -> list[Any]:
-        with closing(_parts(way, frame, uses)) as parts:
+        with closing(parts_of(way, frame, uses)) as parts:
             names, values = drawn(way, uses, parts, frame.written, room if frame.spills else None)
         from_data = query.by and query.groups is None
         return [_packed(names.columns()) if from_data else [], *values]
@@ -237,7 +249,7 @@ def check_types(way: Way, uses: Uses, columns: Sequence[Any]) -> None:
         check_keys("person", uses[uses.person], columns[uses.person])
 
 
-def _parts(way: Way, frame: Frame, uses: Uses) -> Generator[Sequence[Any]]:
+def parts_of(way: Way, frame: Frame, uses: Uses) -> Generator[Sequence[Any]]:
     """All parts; in a release what the engine raises may hold data, and is withheld."""
     parts = frame.parts(uses, uses.by, way.query.groups)
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -16,6 +16,19 @@ from ..grouped.segments import Segments, draw_together
 if TYPE_CHECKING:
     from .call import Way
     from .rows import Part, Reader
+
+
+class Found(Protocol):
+    """What comes of the records of each group: draws, or figures."""
+
+    def draw(self, which: list[int], segments: Segments, names: Names, first: int = 0) -> None:
+        """Of answers of the same segments; `names` begin with the group of this place."""
+
+    def put(self, which: int, group: int, index: int) -> None:
+        """A draw that was made elsewhere."""
+
+    def answers(self, order: IntArray | None) -> list[Any]:
+        """For each answer, what is said of the groups, in order."""
 
 
 class Indices:
@@ -49,16 +62,16 @@ class Indices:
         return found
 
 
-def in_memory(way: Way, reader: Reader, rows: Rows, part: Part) -> Indices:
-    """Draws of all answers: together those that count the same records."""
-    indices = Indices(way, rows.names.size)
+def in_memory(way: Way, reader: Reader, rows: Rows, part: Part) -> Found:
+    """Of all answers: together those that count the same records."""
+    found = way.found(rows.names.size)
     for reading, which in together(way, reader):
         values, missing = part.records[reading], part.missing[reading]
         codes = rows.codes if missing is None else np.where(missing, -1, rows.codes)
         codes = counted(way, which[0], rows, codes, values)
         segments = Segments(*gather(codes, values, rows.names.size, way.threads))
-        indices.draw(which, segments, rows.names)
-    return indices
+        found.draw(which, segments, rows.names)
+    return found
 
 
 def together(way: Way, reader: Reader) -> list[tuple[int, list[int]]]:

@@ -368,6 +368,82 @@ class Query:
         room = Room(memory_of(memory), temp)
         return carried_out(way, frame_of(frame, memory=room.memory, temp=temp), room)
 
+    def accuracy(
+        self,
+        frame: Any,
+        answers: Any,
+        *,
+        probability: float = 0.95,
+        rng: SeedLike | RNGLike | None = None,
+        nan: Any = "raise",
+        threads: int = 1,
+        memory: int | str | None = None,
+        temp: Any = None,
+    ) -> Any:
+        """Not private: how accurate each answer of each group is, by its exact law.
+
+        Nothing is drawn, charged or noisy: the figures are functions of the rows, and are not
+        for publication. They are for data that are public, simulated or yours to look at, to
+        choose epsilon, bounds and groups by.
+
+        Parameters
+        ----------
+        frame, answers, nan, threads, memory, temp
+            As for `release`.
+        probability : float
+            Of the column ``quantile``, in [0, 1].
+        rng : {None, int, array_like[ints], SeedSequence, BitGenerator, Generator}, optional
+            Which rows of a person count where there are too many: those that `sample` with
+            this `rng` counts. None: fresh from the operating system.
+
+        Returns
+        -------
+        frame
+            Of the kind of `frame`: a row a group and answer, in the order of the list and then
+            of the answers. The columns `by`, then
+
+            * answer: its name;
+            * measure: "error", abs(output - truth) in units of the records, of a number; "loss",
+              by how much the output's count (`MostCommon`) or revenue (`Price`) is below the
+              best one's, of a selection;
+            * n: how many records count;
+            * truth: the true median, quantile, order statistic or mode, of records that are not
+              clamped to the bounds (NaN for losses, and without records: there is no error);
+            * bias: the expected output minus truth;
+            * expected: the expected error or loss;
+            * quantile: what the error or loss is at most with this probability.
+
+        Raises
+        ------
+        ParameterError, ParameterTypeError, InvalidRecords
+            As for `sample`, and if a column of `by` has the name of one of these.
+
+        Notes
+        -----
+        **Numerics**: those of ``mechanism.law(records)``, group by group. **Timing**: about a
+        millisecond a group and answer of numbers.
+
+        Examples
+        --------
+        >>> import fastexp as fx
+        >>> median = fx.Median(epsilon=0.5, bounds=(0, 120), step=1)
+        >>> query = fx.Query(by="city", groups=["Oslo", "Rome"])
+        >>> ages = {"city": ["Rome"] * 60 + ["Oslo"] * 600, "age": [*range(20, 80)] * 11}
+        >>> found = query.accuracy(ages, {"median": (median, "age")})
+        >>> found["city"], found["n"].tolist(), found["truth"].tolist()
+        (['Oslo', 'Rome'], [600, 60], [49.5, 49.5])
+        >>> found["expected"].round(2).tolist(), found["quantile"].tolist()
+        ([0.51, 2.04], [0.5, 5.5])
+        """
+        from .accuracy import Accurate, accurate
+        from .engines.find import frame_of
+
+        check_rounding()
+        wanted = answers_of(answers, self.by, nan)
+        way = Accurate(self, wanted, probability, rng, _validate.threads(threads))
+        room = Room(memory_of(memory), temp)
+        return accurate(way, frame_of(frame, memory=room.memory, temp=temp), room)
+
     def _released(
         self, answers: Any, key: Any, label: Any, budget: Any, nan: Any, threads: Any
     ) -> Released:
