@@ -172,3 +172,27 @@ def neighbors(q: Question) -> list[Data]:
         rows = [i for i, group in enumerate(by) if group not in q.groups or group in listed]
         worlds.append({name: [column[i] for i in rows] for name, column in DATA.items()})
     return worlds
+
+
+LIMITS = ("person", "max_groups", "max_rows", "membership")
+
+
+def query(q: Question, **change: Any) -> tuple[fx.Query, dict[str, Any]]:
+    """The query of a question; and what is left for its call."""
+    how = {**q.how, **change}
+    limits = {name: how.pop(name) for name in LIMITS if name in how}
+    by, groups = how.pop("by", q.by), how.pop("groups", None)
+    groups = q.groups if groups is None else groups
+    return fx.Query(by=by, groups=groups, **limits), how
+
+
+def release(frame: Any, q: Question, name: str | None = None, **change: Any) -> Any:
+    """A query's answers, in a column called as that of the records."""
+    asked, how = query(q, **change)
+    return asked.release(frame, {name or q.column: (q.mechanism, q.column)}, **how)
+
+
+def sample(frame: Any, q: Question, name: str | None = None, **change: Any) -> Any:
+    """A query's draws."""
+    asked, how = query(q, **change)
+    return asked.sample(frame, {name or q.column: (q.mechanism, q.column)}, **how)

@@ -1,6 +1,10 @@
-"""Do DuckDB's relations give their rows as a stream, and take answers as they are?"""
+# ruff: noqa: S608
+"""Do DuckDB's relations get the core's answers, on their connection, and tell nothing else?"""
 
 from __future__ import annotations
+
+import datetime as dt
+import gc
 
 import duckdb
 import numpy as np
@@ -13,6 +17,9 @@ from fastexp.query.engines import attached
 from fastexp.query.engines.attached import AttachedFrame, source_of
 from fastexp.query.engines.duckdb import DAYS, MOMENTS, DuckDBFrame
 from fastexp.query.engines.frame import Column, Use
+
+from . import frame_cases as cases
+from .frame_cases import DATA, release, sample
 
 pytestmark = pytest.mark.engines
 
@@ -149,7 +156,311 @@ class TestAnswers:
         assert (found.fetchall(), found.types) == ([], ["VARCHAR", "DATE"])
 
 
-class TestAttached:
+KEY = fx.release_key()
+MEDIAN = cases.QUESTIONS["median"]
+ALL = cases.QUESTIONS | cases.PERSONS
+
+
+def load(con, data=DATA):
+    """The table `data`, as a relation."""
+    rows = cases.table(data, 5 if data["town"] else 1)
+    con.register("arriving", rows)
+    con.execute("CREATE OR REPLACE TABLE data AS FROM arriving")
+    con.unregister("arriving")
+    return con.table("data")
+
+
+def expected(q, data=DATA):
+    return list(zip(q.groups, cases.core_release(data, q, KEY), strict=True))
+
+
+def settings(con):
+    return con.execute("SELECT name, value FROM duckdb_settings()").fetchall()
+
+
+class TestTheCoresAnswers:
+    @pytest.mark.parametrize("name", ALL)
+    @pytest.mark.parametrize("threads", [1, 2])
+    def test_keyed_releases(self, con, name, threads):
+        con.execute(f"SET threads={threads}")
+        for data in (DATA, cases.shuffled()):
+            found = release(load(con, data), ALL[name], key=KEY, threads=threads)
+            assert found.columns == [ALL[name].by, ALL[name].column]
+            assert found.fetchall() == expected(ALL[name])
+
+    @pytest.mark.parametrize("name", ALL)
+    @pytest.mark.parametrize("size", [None, 3])
+    def test_draws(self, con, name, size):
+        q = ALL[name]
+        found = sample(load(con, cases.shuffled()), q, rng=5, size=size)
+        drawn = cases.core_sample(DATA, q, 5, size)
+        assert found.fetchall() == list(zip(q.groups, drawn, strict=True))
+
+    def test_of_any_query(self, con):
+        load(con)
+        query = (
+            "SELECT rent AS \"the rent\", town::ENUM('Oslo', 'Rome') AS town, 1 AS one FROM data"
+        )
+        some = con.sql(f"{query} WHERE town IN ('Oslo', 'Rome')")
+        q = cases.Question(cases.MEDIAN, "the rent", "town")
+        got = dict(release(some, q, key=KEY, label=MEDIAN.label).fetchall())
+        want = dict(expected(MEDIAN))
+        assert {t: got[t] for t in ("Oslo", "Rome")} == {t: want[t] for t in ("Oslo", "Rome")}
+
+    @pytest.mark.parametrize("kind", ["DECIMAL(9, 3)", "HUGEINT", "REAL", "SMALLINT"])
+    def test_numbers_of_other_types(self, con, kind):
+        load(con)
+        other = con.sql(f"SELECT town, rent::{kind} AS rent FROM data")
+        plain = con.sql(f"SELECT town, rent::{kind}::DOUBLE AS rent FROM data")
+        same = [release(rows, MEDIAN, key=KEY).fetchall() for rows in (other, plain)]
+        assert same[0] == same[1]
+
+    @pytest.mark.parametrize("kind", ["UTINYINT", "UBIGINT", "SMALLINT"])
+    def test_keys_of_other_types(self, con, kind):
+        rows = con.sql(f"SELECT (range % 7)::{kind} AS k, range AS x FROM range(60)")
+        plain = {"k": [i % 7 for i in range(60)], "x": list(range(60))}
+        q = cases.Question(cases.MEDIAN, "x", "k", {"person": "k"})
+        same = release(plain, q, key=KEY, groups=[3, 9, 0])
+        found = release(rows, q, key=KEY, groups=[3, 9, 0]).fetchnumpy()
+        assert found["x"].tolist() == same["x"].tolist()
+
+    @pytest.mark.parametrize("name", ["median", "price", "fine", "drink"])
+    def test_the_shape_tells_nothing(self, con, name):
+        q = ALL[name]
+        found = [release(load(con, data), q) for data in (DATA, *cases.neighbors(q))]
+        assert len({str(relation.types) for relation in found}) == 1
+        assert all(r.project(q.by).fetchall() == [(g,) for g in q.groups] for r in found)
+
+    @pytest.mark.parametrize("by", ["town", "zip"])
+    def test_groups_from_the_data(self, con, by):
+        q = cases.Question(cases.MEDIAN, "rent", by)
+        with pytest.warns(fx.PrivacyWarning):
+            found = release(load(con), q, groups="from-data")
+        there = sorted({g for g in DATA[by] if g is not None})
+        assert [row[0] for row in found.fetchall()] == there
+
+    @pytest.mark.parametrize("unit", UNITS)
+    def test_keys_of_several_columns_and_kinds(self, con, unit):
+        """Of a list in another unit than the column."""
+        rows = con.sql(
+            f"""SELECT DATE '2024-02-28' + (range % 3)::INT AS day, range % 2 = 0 AS flag,
+            make_timestamp(range % 3 * 1_000_000)::{UNITS[unit]} AS time, range % 50 AS x,
+            ['gas', 'oil', NULL][range % 3 + 1] AS heat FROM range(300)"""
+        )
+        lists = {
+            "day": [dt.date(2024, 2, 29), dt.date(2024, 3, 1), dt.date(1, 1, 1)],
+            "time": np.array([2, 1, -5], "datetime64[s]"),
+            "flag": [False, True],
+        }
+        answers = {"a": (cases.FINE, "x"), "Heat": (fx.MostCommon(1.0, ["gas", "oil"]), "heat")}
+        asked = fx.Query(by=list(lists), groups=fx.product(**lists), person="flag", max_groups=9)
+        found = asked.release(rows, answers, key=KEY, label="l")
+        same = asked.release(rows.to_arrow_table(), answers, key=KEY, label="l")
+        assert found.types == ["DATE", "TIMESTAMP_S", "BOOLEAN", "DOUBLE", "VARCHAR"]
+        assert found.to_arrow_table().to_pydict() == same.to_pydict()
+
+    def test_more_rows_than_a_batch(self, con):
+        """Streams come in batches of a million."""
+        query = "SELECT (range * 7919) % 1009 AS g, (range % 997)::DOUBLE AS x"
+        wide = con.sql(f"{query} FROM range(1_100_000)")
+        groups, rows = list(range(0, 1009, 2)), wide.to_arrow_table()
+        found = fx.Query(by="g", groups=groups).release(wide, {"x": (cases.FINE, "x")}, key=KEY)
+        told = {"groups": groups, "key": KEY, "label": "x by g"}
+        core = cases.FINE.release(rows["x"], by=rows["g"], **told)
+        assert found.fetchnumpy()["x"].tolist() == core.tolist()
+
+
+class TestTheResult:
+    def test_is_there_once_and_for_all(self, con):
+        """Fresh noise would come with every reading of a lazy relation."""
+        found = release(load(con), MEDIAN)
+        first = found.fetchall()
+        con.execute("DROP TABLE data")
+        gc.collect()
+        assert found.fetchall() == first
+        assert con.sql("SELECT count(*) FROM found").fetchall() == [(len(first),)]
+
+    def test_does_not_change_with_the_rows(self, con):
+        budget, q = fx.Budget(epsilon=1.0), cases.QUESTIONS["fine"]
+        con.execute("CREATE TABLE rents AS SELECT 30 AS zip, 1.0::DOUBLE AS rent")
+        found = release(con.table("rents"), q, budget=budget)
+        answers = set()
+        for i in range(20):
+            con.execute("UPDATE rents SET rent = ?", [float(i)])
+            answers.add(tuple(row[1] for row in found.fetchall()))
+        assert len(answers) == 1
+        assert (budget.spent, budget.charges) == (0.5, 1)
+
+    def test_is_on_the_same_connection(self, con):
+        rows = load(con)
+        found = release(rows, MEDIAN, name="answer")
+        there = {t for t in DATA["town"] if t in MEDIAN.groups}
+        assert {r[0] for r in rows.join(found, "town").select("town").fetchall()} == there
+
+    def test_leaves_nothing_behind(self, con):
+        rows, before = load(con), settings(con)
+        release(rows, MEDIAN)
+        views = "SELECT view_name FROM duckdb_views() WHERE NOT internal"
+        assert con.execute(views).fetchall() == []
+        assert con.execute("SHOW TABLES").fetchall() == [("data",)]
+        assert settings(con) == before
+
+    @pytest.mark.parametrize(
+        "setting", ["python_enable_replacements", "enable_external_access", "lock_configuration"]
+    )
+    def test_of_a_connection_that_is_locked_down(self, con, setting):
+        rows = load(con)
+        con.execute(f"SET {setting}={setting == 'lock_configuration'}")
+        assert release(rows, MEDIAN, key=KEY).fetchall() == expected(MEDIAN)
+
+    @pytest.mark.parametrize("kind", ["TABLE", "VIEW"])
+    def test_is_nothing_that_has_a_name_on_the_connection(self, con, kind):
+        rows = load(con)
+        for name in ("answers", "unread"):
+            con.execute(f"CREATE {kind} {name} AS SELECT 'mine' AS town, 'secret' AS rent")
+        assert release(rows, MEDIAN, key=KEY).fetchall() == expected(MEDIAN)
+        assert con.table("answers").fetchall() == [("mine", "secret")]
+
+
+class TestRefusals:
+    """Before anything is charged or read; and what is told where reading fails."""
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"by": "city"},
+            {"name": "town"},
+            {"name": "TOWN"},
+            {"groups": [0.5]},
+            {"groups": [1]},
+            {"nan": "skip"},
+            {"person": "rent"},
+            {"person": "nobody"},
+        ],
+    )
+    def test_before_anything_is_charged_or_read(self, con, change):
+        load(con)
+        fails = con.sql("SELECT town, error('read')::DOUBLE AS rent FROM data")
+        budget = fx.Budget(epsilon=10.0)
+        with pytest.raises((fx.ParameterError, fx.ParameterTypeError)):
+            release(fails, MEDIAN, budget=budget, **change)
+        assert budget.charges == 0
+
+    def test_what_a_budget_does_not_cover_is_not_read(self, con):
+        con.execute("PRAGMA disable_optimizer")
+        fails = con.sql("SELECT 'Oslo' AS town, error('read')::DOUBLE AS rent FROM range(9)")
+        with pytest.raises(fx.BudgetExceeded):
+            release(fails, MEDIAN, budget=fx.Budget(epsilon=0.5))
+
+    @pytest.mark.parametrize(
+        "kind",
+        ["BLOB", "UUID", "TIMESTAMPTZ", "TIME", "INTERVAL", "BIT", "INTEGER[]", "STRUCT(a INT)"],
+    )
+    def test_types(self, con, kind):
+        budget = fx.Budget(epsilon=10.0)
+        for sql in (f"NULL::{kind} AS town, 1 AS rent", f"'Oslo' AS town, NULL::{kind} AS rent"):
+            with pytest.raises(fx.ParameterTypeError):
+                release(con.sql(f"SELECT {sql}"), MEDIAN, budget=budget)
+        assert budget.charges == 0
+
+    @pytest.mark.parametrize("kind", ["DOUBLE", "REAL", "DECIMAL(9, 0)", "HUGEINT", "UHUGEINT"])
+    def test_keys_that_are_no_integers_of_64_bits(self, con, kind):
+        budget, rows = fx.Budget(10.0), con.sql(f"SELECT 30::{kind} AS zip, 1 AS rent")
+        for q in (
+            cases.QUESTIONS["fine"],
+            cases.Question(cases.FINE, "rent", "rent", {"person": "zip"}),
+        ):
+            with pytest.raises(fx.ParameterTypeError):
+                release(rows, q, name="n", groups=[30], budget=budget)
+        assert budget.charges == 0
+
+    def test_a_connection_that_is_busy(self, con):
+        rows, budget = load(con), fx.Budget(10.0)
+        busy = con.sql("FROM range(5_000_000)").to_arrow_reader(1000)
+        with pytest.raises(duckdb.Error, match="open result"):
+            release(rows, MEDIAN, budget=budget)
+        assert budget.charges == 0
+        assert busy.read_next_batch().num_rows == 1000
+        busy.close()
+        release(rows, MEDIAN, budget=budget)
+
+    @pytest.mark.parametrize("column", ["holes", "nans", "drink"])
+    def test_messages_hold_no_data(self, con, column):
+        load(con)
+        rows = con.sql(f"SELECT 'Oslo' AS town, {column} AS x FROM data")
+        with pytest.raises((fx.InvalidRecords, fx.ParameterTypeError)) as caught:
+            release(rows, cases.Question(cases.MEDIAN, "x", "town"), groups=["Oslo"])
+        assert "tea" not in str(caught.value)
+        assert not any(c.isdigit() for c in str(caught.value).replace("float64", ""))
+
+    def test_failures_are_charged_and_their_messages_withheld(self, con):
+        """The connection can be used at once, and has its settings."""
+        query = "CASE WHEN range = 2_000_000 THEN error('secret')::DOUBLE ELSE 1 END AS rent"
+        fails = con.sql(f"SELECT 'Oslo' AS town, {query} FROM range(3_000_000)")
+        before, budget = settings(con), fx.Budget(epsilon=1.0)
+        with pytest.raises(fx.InvalidRecords) as told:
+            release(fails, MEDIAN, budget=budget)
+        assert settings(con) == before
+        assert "secret" not in str(told.value)
+        assert told.value.__cause__ is told.value.__context__ is None
+        assert budget.remaining == 0.0
+
+    def test_records_that_are_refused_in_the_midst_let_go_of_the_connection(self, con):
+        rows = con.sql(
+            "SELECT 'Oslo' AS town, CASE WHEN range > 0 THEN 1.0 END AS rent FROM range(3_000_000)"
+        )
+        with pytest.raises(fx.InvalidRecords):
+            release(rows, MEDIAN)
+        assert con.execute("SELECT 1").fetchall() == [(1,)]
+
+
+class TestKept:
+    def test_answers_need_no_look_at_the_rows(self, con, tmp_path):
+        path = tmp_path / "rents.budget"
+        how = {"budget": fx.Budget.file(path, epsilon=1.0), "label": "rents"}
+        first = release(load(con), MEDIAN, **how).fetchall()
+        unread = con.sql("SELECT 'Oslo' AS town, error('read')::DOUBLE AS rent")
+        how["budget"] = fx.Budget.file(path)
+        assert release(unread, MEDIAN, **how).fetchall() == first
+        asked, _ = cases.query(MEDIAN)
+        answers = {"rent": (MEDIAN.mechanism, "rent")}
+        attached = asked.attach(con, unread, answers, name="kept", **how)
+        assert attached.fetchall() == con.execute("FROM kept").fetchall() == first
+        assert fx.Budget.file(path).charges == 1
+
+
+class TestAttach:
+    """`Query.attach`: finished answers as a table, for SQL."""
+
+    ANSWERS = {"rent": (MEDIAN.mechanism, "rent")}  # noqa: RUF012
+
+    def test_is_a_release(self, con):
+        load(con)
+        budget, (asked, _) = fx.Budget(1.0), cases.query(MEDIAN)
+        for i, source in enumerate(("data", con.table("data"), cases.table())):
+            how = {"key": KEY, "budget": fx.Budget(1.0)}
+            found = asked.attach(con, source, self.ANSWERS, name=f"a{i}", **how)
+            assert found.fetchall() == con.execute(f"FROM a{i}").fetchall() == expected(MEDIAN)
+            assert how["budget"].charges == 1
+        fresh = asked.attach(con, "data", self.ANSWERS, name="once", budget=budget)
+        assert fresh.fetchall() == con.execute("FROM once").fetchall()
+        assert budget.spent == 1.0
+
+    def test_refusals_come_before_the_charge(self, con):
+        load(con)
+        budget, (asked, _) = fx.Budget(1.0), cases.query(MEDIAN)
+        with pytest.raises(fx.ParameterError, match=r"^name must not be that of a table"):
+            asked.attach(con, "data", self.ANSWERS, name="DATA", budget=budget)
+        two = {"Town": self.ANSWERS["rent"]}
+        with pytest.raises(fx.ParameterError, match="upper and lower case"):
+            asked.attach(con, cases.table(), two, name="x", budget=budget)
+        with pytest.raises(fx.FastexpError):
+            asked.attach(con, "nothing.csv", self.ANSWERS, name="x", budget=budget)
+        assert budget.charges == 0
+        assert con.execute("SHOW TABLES").fetchall() == [("data",)]
+
+
+class TestAttachedFrame:
     """The frame of `Query.attach`: rows of any engine, answers as a table of a connection."""
 
     ROWS = DuckDBFrame(duckdb.sql("SELECT 1 AS x"))

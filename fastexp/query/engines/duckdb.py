@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from typing import Any, cast
 
 import numpy as np
@@ -135,10 +134,8 @@ def _at(i: int) -> str:
 
 
 def _batches(relation: DuckDBPyRelation, names: Sequence[str]) -> Iterator[Sequence[Any]]:
-    """Closed, the stream lets go of the connection."""
-    with closing(_arrow.table(relation, names, "frame")) as stream:
-        for batch in stream:
-            yield [_arrow.Opened.of(column) for column in batch]
+    for batch in _arrow.table(relation, names, "frame"):
+        yield [_arrow.Opened.of(column) for column in batch]
 
 
 def _unnested(column: Column) -> Expression:
