@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
-from typing import Any, ClassVar, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
 from .._typing import AnyArray, IntArray
 from ..privacy import Guarantee
@@ -15,7 +15,6 @@ Kind: TypeAlias = Literal["integers", "floats", "text", "booleans"]
 Reading: TypeAlias = Literal["numbers", "integers", "booleans", "text"]
 
 
-@runtime_checkable
 class GroupedMechanism(Protocol):
     """A mechanism that answers for each of many groups of records."""
 
