@@ -51,9 +51,10 @@ def columns_of(keys: Any, argument: str) -> list[Any]:
     ParameterTypeError
         If a list holds columns and something else.
     """
-    if not (isinstance(keys, (list, tuple)) and len(keys) and _is_column(keys[0])):
+    readable(keys, argument)
+    if not (isinstance(keys, (list, tuple)) and len(keys) and _is_column(keys[0], argument)):
         return [keys]
-    if not all(map(_is_column, keys)):
+    if not all(_is_column(column, argument) for column in keys):
         raise ParameterTypeError(f"{argument} must be a column of keys, or a list of columns only")
     return list(keys)
 
@@ -217,9 +218,9 @@ def _check_kind(chunks: list[Rows], names: KeyNames, argument: str) -> None:
         )
 
 
-def _is_column(keys: Any) -> bool:
+def _is_column(keys: Any, argument: str) -> bool:
     """Whether this can be a column of keys, and no key."""
-    readable(keys, "by")
+    readable(keys, argument)
     plain = isinstance(keys, (list, tuple, range, np.ndarray))
     return plain or has(keys, "isna", "to_numpy") or _arrow.is_arrow(keys)
 

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from .._foreign import readable
 from .._group_lists import names_of_chunks
 from .._group_names import Names
 from .._key_columns import read
 from .._key_rows import Rows
 from .._product import Product
-from ..errors import ParameterError, ParameterTypeError
+from ..errors import FastexpError, ParameterError, ParameterTypeError
 from ..grouped.request import is_from_data, listed_groups
 from .engines.find import frame_of
 from .engines.frame import Frame, Use
@@ -41,6 +42,7 @@ def groups_of(groups: Any, by: Sequence[str]) -> Names | None:
     ParameterTypeError, ParameterError
         If it is of another form, has other columns, or names a group twice.
     """
+    readable(groups, "groups")
     if is_from_data(groups):
         return None
     if isinstance(groups, Names):  # of another query
@@ -53,8 +55,13 @@ def groups_of(groups: Any, by: Sequence[str]) -> Names | None:
                 f"names them, got {columns}"
             )
         return groups.listed(by)
-    frame = _frame(groups)
-    return listed_groups(groups, len(by)) if frame is None else _of_frame(frame, by)
+    try:
+        frame = _frame(groups)
+        return listed_groups(groups, len(by)) if frame is None else _of_frame(frame, by)
+    except FastexpError as error:  # of a frame or file, which it calls so
+        if str(error).startswith("groups"):
+            raise
+        raise type(error)(f"groups: {error}") from None
 
 
 def _frame(groups: Any) -> Frame | None:
