@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class FastexpError(Exception):
     """Base of every exception that fastexp raises on purpose."""
@@ -59,6 +61,18 @@ class NotReleasable(FastexpError, TypeError):
 
 class StudyError(FastexpError, RuntimeError):
     """A study cannot go on: its folder is another study's, a task fails, a pool keeps breaking."""
+
+
+class OutputError(FastexpError, RuntimeError):
+    """Answers could not be written to their file.
+
+    Attributes
+    ----------
+    answers
+        The finished answers, where they were drawn already (and charged); else None.
+    """
+
+    answers: Any = None
 
 
 class PrecisionError(FastexpError, ArithmeticError):

@@ -19,7 +19,8 @@ import pytest
 
 import fastexp as fx
 from fastexp import _files, _ledger
-from fastexp.cli import main, output_file, payment
+from fastexp.cli import main, payment
+from fastexp.query import output as output_file
 
 pytestmark = [
     pytest.mark.process,
@@ -237,7 +238,8 @@ STEPS = {
 }
 KILLED = """
 import os, signal, sys
-from fastexp.cli import grouped_release, main, output_file
+from fastexp.cli import grouped_release, main
+from fastexp.query import output as output_file
 def kill(*arguments):
     os.kill(os.getpid(), signal.SIGKILL)
 def then_kill(*arguments):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import csv
+import datetime as dt
 import gzip
 import io
 import itertools
@@ -621,6 +622,115 @@ def test_rows_that_cannot_be_read_are_charged(tmp_path: Path) -> None:
     with pytest.raises(InvalidRecords, match="must hold numbers only"):
         query.release(written(tmp_path, f"city,rent\nRome,{MARKER}\n"), answers, budget=budget)
     assert budget.spent == 0.5
+
+
+# ---- output= ----
+
+PLACES = [".csv", ".tsv", ".jsonl", ".parquet"]
+
+
+@pytest.mark.parametrize("suffix", PLACES)
+def test_answers_are_in_a_file_as_well(tmp_path: Path, suffix: str) -> None:
+    """Which is read back to the same, whatever names and groups hold."""
+    odd = ["a", 'q"q', "c,d", "t\tt", "l\nf", "r\rr", " blanks ", "é", "007", "-1"]
+    days = [dt.date(2020, 1, i + 1) for i in range(len(odd))]
+    times = [dt.datetime(2020, 1, 1, 2, 3, i, 500) for i in range(len(odd))]
+    groups = list(zip(odd, days, times, [True, False] * 5, strict=True))
+    names = ["o'd,d", 'd"', "t", "b"]
+    rows = {name: [row[i] for row in groups] for i, name in enumerate(names)}
+    rows |= {"x": [0.25 * i for i in range(len(odd))]}
+    query, key = fx.Query(by=names, groups=groups), fx.release_key()
+    answers = {
+        "x": (fx.Median(50, bounds=(0, 5), step=0.25), "x"),
+        "n": (fx.Median(50, bounds=(0, 5), step=1), "x"),
+        "c": (fx.MostCommon(50, candidates=odd), "o'd,d"),
+    }
+    place = tmp_path / f"o{suffix}"
+    frame = pa.table(rows)
+    found = query.release(frame, answers, key=key, output=place)
+    assert found["c"].to_pylist() == odd
+    if suffix == ".parquet":
+        assert pq.read_table(place) == found
+    uses = [(names[0], "text"), (names[1], "dates"), (names[2], "timestamps")]
+    uses += [(names[3], "booleans"), ("x", "numbers"), ("n", "numbers"), ("c", "text")]
+    columns = read(place, *uses)
+    assert columns[0] == odd == columns[6]
+    wanted = [found[name].to_pylist() for name in ("b", "x", "n")]
+    assert columns[3:6] == wanted
+    assert [str(np.datetime64(x, "D")) for x in columns[1]] == [str(day) for day in days]
+    assert not list(tmp_path.glob(".fastexp-*"))
+
+
+def rent_of(frame: Any, **options: Any) -> Any:
+    answers = {"rent": (fx.Median(0.5, bounds=(0, 5000), step=10), "rent")}
+    return fx.Query(by="city", groups=["Rome"]).release(frame, answers, **options)
+
+
+def test_what_is_no_place_is_refused_before_the_charge(tmp_path: Path) -> None:
+    data, budget = written(tmp_path, "city,rent\nRome,5\n"), fx.Budget(1.0)
+    (tmp_path / "folder.csv").mkdir()
+    written(tmp_path, "paid for", "paid.csv")
+    os.mkfifo(tmp_path / "pipe.csv")
+    (tmp_path / "full.csv").symlink_to("/dev/full")
+    before = sorted(tmp_path.iterdir())
+    for name, options, message in [
+        ("o.txt", {}, "must end in .csv, .tsv, .parquet or .jsonl"),
+        ("no/o.csv", {}, "must be a file that can be written"),
+        ("folder.csv", {"force": True}, "it is a folder"),
+        ("pipe.csv", {"force": True}, "no regular file"),
+        ("full.csv", {"force": True}, "no regular file"),
+        ("paid.csv", {}, "may hold answers that were paid for"),
+        ("f.csv", {"force": True}, "another file than the frame's"),
+        ("a\0.csv", {}, "not a path"),
+    ]:
+        with pytest.raises(ParameterError, match=message):
+            rent_of(data, budget=budget, output=tmp_path / name, **options)
+    with pytest.raises(ParameterTypeError, match="output must be a path"):
+        rent_of(data, budget=budget, output=3)
+    with pytest.raises(ParameterTypeError, match="force"):
+        rent_of(data, budget=budget, output=tmp_path / "o.csv", force=1)
+    assert budget.spent == 0
+    assert sorted(tmp_path.iterdir()) == before
+    rent_of(data, budget=budget, output=tmp_path / "paid.csv", force=True)
+    assert (tmp_path / "paid.csv").read_text().startswith("city,rent\nRome,")
+
+
+def test_answers_that_a_disk_does_not_take_are_in_the_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, place = written(tmp_path, "city,rent\nRome,5\n"), tmp_path / "o.csv"
+    budget = fx.Budget(1.0)
+
+    def refused(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "posix_fallocate", refused)
+        with pytest.raises(fx.OutputError, match="nothing was read, drawn or charged"):
+            rent_of(data, budget=budget, output=place)
+    assert budget.spent == 0
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", refused)
+        with pytest.raises(fx.OutputError, match="No space left") as caught:
+            rent_of(data, budget=budget, output=place)
+    assert budget.spent == 0.5
+    assert caught.value.answers["city"].to_pylist() == ["Rome"]
+    assert [path.name for path in tmp_path.iterdir()] == ["f.csv"]
+
+
+def test_a_file_that_comes_meanwhile_is_not_replaced(tmp_path: Path) -> None:
+    data, place = written(tmp_path, "city,rent\nRome,5\n"), tmp_path / "o.csv"
+    drawn = fx.Median._draws
+
+    def late(*arguments: Any) -> Any:
+        place.write_text("paid for")
+        return drawn(*arguments)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fx.Median, "_draws", late)
+        with pytest.raises(fx.OutputError, match="File exists"):
+            rent_of(data, output=place)
+    assert place.read_text() == "paid for"
 
 
 # ---- our own connections ----

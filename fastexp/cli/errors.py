@@ -48,7 +48,7 @@ def report(error: Exception) -> tuple[str, int]:
     if isinstance(error, errors.BudgetExceeded):
         return f"error: {error}", NO_ROOM
     if isinstance(error, (Failure, errors.FastexpError)):
-        return f"error: {error}", FAILURE
+        return f"error: {_as_option(str(error))}", FAILURE
     if isinstance(error, MemoryError):
         return "error: not enough memory", FAILURE
     return f"error: {_withheld(error)}", FAILURE
@@ -56,6 +56,8 @@ def report(error: Exception) -> tuple[str, int]:
 
 def _as_option(text: str) -> str:
     text = text.replace("pass any_epsilon=True", "add --any-epsilon")
+    if text.startswith(("output ", "cannot write output ")):
+        text = text.replace("output ", "--output ", 1).replace("pass force=True", "add --force")
     return text.replace("the argument nan", "--nan").replace("grid=", "--grid")
 
 

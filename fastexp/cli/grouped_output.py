@@ -7,8 +7,10 @@ import statistics
 from argparse import Namespace
 from typing import Any, NamedTuple
 
-from . import output, output_file
+from ..query import output as output_file
+from . import output
 
+SUFFIXES = (".parquet", ".csv", ".json")
 OVERHEAD, NUMBER = 1 << 16, 32  # bytes of a file's frame, and of a number
 
 
@@ -24,7 +26,7 @@ class Answers(NamedTuple):
 
 def check(file: str, force: bool) -> None:
     """Refuse what cannot be written, before anything is drawn."""
-    output_file.check(file, force)
+    output_file.check(file, force, SUFFIXES)
     if output_file.suffix(file) == ".parquet" and output.optional("polars") is None:
         output.needed("pyarrow.parquet", "writing Parquet", "polars (or pyarrow)")
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterator
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
 from .. import _validate
 from .._typing import AnyArray, IntArray
+from ..query.output import Output, OutputFile, reserved
 from . import grouped_draws, grouped_output, grouped_words, output
 from .grouped_call import Call
 from .grouped_keys import Found
@@ -17,7 +19,6 @@ from .grouped_progress import Progress
 from .grouped_rows import Batch
 from .grouped_store import Store
 from .info import announce_compiling
-from .output_file import OutputFile, reserved
 from .payment import Payment
 from .select import NOT_PRIVATE
 
@@ -38,7 +39,8 @@ def carry_out(options: Namespace, which: str, call: Call) -> None:
     if call.from_data:
         output.note(grouped_words.FROM_DATA)
     room = 0 if options.budget is None else grouped_output.room(options, call)
-    with reserved(options.output, options.force, room) as place:
+    wanted = options.output and Output(options.output, options.force)
+    with reserved(wanted, room) if wanted else nullcontext() as place:
         if batches is not None:
             announce_compiling()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -19,7 +19,7 @@ from .._randomness import make_key
 from .._release_key import ReleaseKey
 from .._typing import WordArray
 from ..budget import Budget, once
-from ..errors import FastexpError, InvalidRecords, ParameterError, PrivacyWarning
+from ..errors import FastexpError, InvalidRecords, OutputError, ParameterError, PrivacyWarning
 from ..grouped.request import FROM_DATA, Request, check_key
 from ..grouped.verbs import TELLS
 from ..grouped.words import FreshWords, KeyedWords, SimulatedWords, Words
@@ -28,6 +28,7 @@ from .draws import Found, Indices
 from .engines.frame import Column, Frame, Use
 from .engines.types import check_keys, check_records
 from .memory import Room
+from .output import Output, OutputFile, reserved, room_of, written
 from .reading import drawn
 from .rows import Reader
 
@@ -178,8 +179,8 @@ def questions_of(query: Query, answers: tuple[Answer, ...]) -> Questions:
     )
 
 
-def carried_out(way: Way, frame: Frame, room: Room) -> Any:
-    """The answers, as a frame of the same kind."""
+def carried_out(way: Way, frame: Frame, room: Room, output: Output | None = None) -> Any:
+    """The answers, as a frame of the same kind; in a file as well, whose place is made before."""
     query, answers = way.query, way.answers
     uses = uses_of(query, answers)
     kinds = [answer.mechanism._kind(way.released) for answer in answers]  # or refused
@@ -190,12 +191,33 @@ def carried_out(way: Way, frame: Frame, room: Room) -> Any:
         from_data = query.by and query.groups is None
         return [_packed(names.columns()) if from_data else [], *values]
 
-    packed, *values = way.obtained(draw, lambda: fit(way, frame, uses))
-    groups = query.groups
-    columns = _unpacked(packed, query.by) if groups is None else group_columns(query)
-    for answer, kind, found in zip(answers, kinds, values, strict=True):
-        columns.append(Column(answer.name, kind, _values(found, kind)))
-    return frame.finished(columns)
+    with _place(way, output) as place:
+        packed, *values = way.obtained(draw, lambda: fit(way, frame, uses))
+        groups = query.groups
+        columns = _unpacked(packed, query.by) if groups is None else group_columns(query)
+        for answer, kind, found in zip(answers, kinds, values, strict=True):
+            columns.append(Column(answer.name, kind, _values(found, kind)))
+        finished = frame.finished(columns)
+        if place is not None:
+            try:
+                written(columns, place)
+            except OutputError as error:
+                error.answers = finished  # they are paid for
+                raise
+    return finished
+
+
+def _place(way: Way, output: Output | None) -> AbstractContextManager[OutputFile | None]:
+    """The place of a file of answers, with room for them."""
+    if output is None:
+        return nullcontext()
+    mechanisms: list[Any] = [answer.mechanism for answer in way.answers]
+    widths = [
+        max(map(len, mechanism.candidates)) if mechanism._kind(way.released) == "text" else 0
+        for mechanism in mechanisms
+    ]
+    names = [*way.query.by, *(answer.name for answer in way.answers)]
+    return reserved(output, room_of(group_columns(way.query), widths, names))
 
 
 class Uses(tuple[Use, ...]):

@@ -16,6 +16,7 @@ from ..privacy import Guarantee
 from .answers import answers_of, column_name
 from .groups import groups_of
 from .memory import Room, memory_of
+from .output import output_of
 
 if TYPE_CHECKING:
     from .call import Released
@@ -179,6 +180,8 @@ class Query:
         threads: int = 1,
         memory: int | str | None = None,
         temp: Any = None,
+        output: Any = None,
+        force: bool = False,
     ) -> Any:
         """Private answers for each group: charged once, read once, drawn once.
 
@@ -210,7 +213,8 @@ class Query:
             The folder in which a private folder for such rows is made; default: the system's
             for temporary files. They are not encrypted.
         output : str or Path, optional
-            A file that the answers are written to as well: .csv, .tsv, .parquet or .jsonl.
+            A file that the answers are written to as well: .csv, .tsv, .parquet or .jsonl. It
+            is whole or not there. Its place and room on the disk are sure before the charge.
         force : bool
             Replace a file `output` that exists.
 
@@ -235,6 +239,9 @@ class Query:
         InvalidRecords
             If a record is missing and nan="raise", or the engine fails to read the rows. A
             budget is charged before, and a label used up.
+        OutputError
+            If there is no room for `output`: nothing is read or charged. Or it could not be
+            written later: then the finished answers are its attribute `answers`.
 
         Notes
         -----
@@ -254,8 +261,9 @@ class Query:
 
         way = self._released(answers, key, label, budget, nan, threads)
         room = Room(memory_of(memory), temp)
+        place = output_of(output, force, frame)
         rows = frame_of(frame, memory=room.memory, temp=temp)
-        return carried_out(way, rows, room)
+        return carried_out(way, rows, room, place)
 
     def attach(
         self,

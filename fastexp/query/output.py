@@ -1,0 +1,284 @@
+"""A file of answers that is whole or not there; its place is made before there is a charge."""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import os
+import secrets
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _files, _validate
+from ..errors import OutputError, ParameterError, ParameterTypeError
+from .engines.frame import Column
+
+SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl")
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+FRAME, NUMBER = 1 << 16, 32  # bytes of a file's frame, and of a number
+ODD = ('"', ",", "\t", "\r", "\n")  # texts with these, or blanks at an end, are in quotes
+EXISTS = (
+    "output {!r} exists, and may hold answers that were paid for: take another name, or pass "
+    "force=True to replace it"
+)
+
+
+def check(output: Any, force: bool, suffixes: Sequence[str] = SUFFIXES) -> str:
+    """The path of `output`, which can be one for answers.
+
+    Parameters
+    ----------
+    output : str or os.PathLike
+    force : bool
+        A regular file that is there may be replaced.
+    suffixes : sequence of str
+        What it may end in.
+
+    Raises
+    ------
+    ParameterError, ParameterTypeError
+        If it is no name for answers, a file is there, or what it needs is not installed.
+    """
+    file = os.fspath(output) if isinstance(output, (str, os.PathLike)) else None
+    if not isinstance(file, str):
+        raise ParameterTypeError(f"output must be a path, got {type(output).__name__}")
+    if suffix(file) not in suffixes:
+        kinds = f"{', '.join(suffixes[:-1])} or {suffixes[-1]}"
+        raise ParameterError(f"output must end in {kinds}, got {file!r}")
+    try:
+        mode = os.stat(file).st_mode  # noqa: PTH116  (Path.exists hides what was refused)
+    except FileNotFoundError:
+        return file
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "not a path"
+    else:
+        if stat.S_ISREG(mode) and not force:
+            raise ParameterError(EXISTS.format(file))
+        if stat.S_ISREG(mode):
+            return file
+        reason = f"it is {'a folder' if stat.S_ISDIR(mode) else 'no regular file'}"
+    raise _refused(file, reason)
+
+
+def suffix(file: str) -> str:
+    """What a file's name ends in."""
+    return Path(file).suffix.lower()
+
+
+class Output(NamedTuple):
+    """Where the answers of a release go as well: a file that `check` took."""
+
+    file: str
+    force: bool
+
+
+def output_of(output: Any, force: bool, source: Any) -> Output | None:
+    """What `release` is asked for; None for nothing.
+
+    Parameters
+    ----------
+    output, force
+        As of `check`.
+    source
+        The frame, whose file it must not be.
+
+    Raises
+    ------
+    ParameterError, ParameterTypeError
+        As of `check`.
+    """
+    replaces = _validate.flag("force", force)
+    if output is None:
+        return None
+    file = check(output, replaces)
+    if isinstance(source, (str, os.PathLike)) and _is_same(file, source):
+        raise ParameterError(f"output must be another file than the frame's, got {file!r}")
+    if suffix(file) == ".parquet" and find_spec("pyarrow") is None:
+        raise ParameterError("output must not be Parquet where pyarrow is not installed")
+    return Output(file, replaces)
+
+
+def _is_same(file: str, other: str | os.PathLike[str]) -> bool:
+    try:
+        return Path(file).samefile(other)
+    except (OSError, ValueError):  # one of them is not there
+        return False
+
+
+class OutputFile:
+    """A file beside the place of the answers, for now without a name that anybody looks for.
+
+    Parameters
+    ----------
+    file : str
+        That `check` took. Where it is a link, the answers go to where that leads.
+    force : bool
+    room : int
+        Bytes that are reserved on the disk.
+
+    Raises
+    ------
+    ParameterError, OutputError
+        If it cannot be made, or there is no room.
+    """
+
+    def __init__(self, file: str, force: bool, room: int) -> None:
+        self.file, self._force = file, force
+        self._target = os.path.realpath(file)
+        self.folder = str(Path(self._target).parent)
+        self._draft = str(Path(self.folder) / f".fastexp-{secrets.token_hex(8)}")
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _files.BINARY
+        try:
+            self._handle = os.open(self._draft, flags, 0o666)  # as any file that is made
+        except OSError as error:
+            raise _refused(file, error.strerror) from None
+        try:
+            self._reserve(room)
+        except BaseException:
+            self.close()
+            raise
+
+    def _reserve(self, room: int) -> None:
+        if room and hasattr(os, "posix_fallocate"):
+            try:
+                os.posix_fallocate(self._handle, 0, room)
+            except OSError as error:
+                if error.errno in FULL:
+                    raise OutputError(
+                        f"cannot write output {self.file!r}: {error.strerror}; nothing was read, "
+                        "drawn or charged"
+                    ) from None
+
+    def write(self, content: bytes) -> None:
+        """Put the answers in their place; they are on disk when this returns."""
+        try:
+            if self._force:
+                with suppress(FileNotFoundError):
+                    mode = os.stat(self._target).st_mode  # noqa: PTH116
+                    Path(self._draft).chmod(stat.S_IMODE(mode))
+            os.ftruncate(self._handle, len(content))  # keeps what is reserved of it
+            _files.write(self._handle, content)
+            self._publish()
+            _files.sync_folder(self.folder)
+        except OSError as error:
+            reason = error.strerror or "system error"
+            raise OutputError(f"cannot write output {self.file!r}: {reason}") from None
+
+    def _publish(self) -> None:
+        if self._force:
+            os.replace(self._draft, self._target)  # noqa: PTH105  (beside link)
+            return
+        try:
+            os.link(self._draft, self._target)  # fails where there is a file by now
+        except FileExistsError:
+            raise
+        except (OSError, NotImplementedError):  # a file system without links
+            if os.path.lexists(self._target):
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST)) from None
+            os.replace(self._draft, self._target)  # noqa: PTH105
+
+    def close(self) -> None:
+        """Leave nothing but the answers, if they are there."""
+        os.close(self._handle)
+        with suppress(OSError):
+            Path(self._draft).unlink(missing_ok=True)
+
+
+@contextmanager
+def reserved(output: Output, room: int) -> Iterator[OutputFile]:
+    """The place of a file, while answers are drawn."""
+    place = OutputFile(output.file, output.force, room)
+    try:
+        yield place
+    finally:
+        place.close()
+
+
+def room_of(groups: Sequence[Column], widths: Sequence[int], names: Sequence[str]) -> int:
+    """Bytes that answers take at most, or nearly so.
+
+    Parameters
+    ----------
+    groups : sequence of Column
+        The public list.
+    widths : sequence of int
+        Characters of the longest candidate of each answer; 0 of numbers.
+    names : sequence of str
+        Of all columns, which JSON lines have in each row.
+    """
+    rows = len(groups[0].values) if groups else 1
+    each = sum(map(len, names)) + sum(max(width, NUMBER) for width in widths)
+    keys = sum(
+        sum(map(len, column.values)) if isinstance(column.values, list) else NUMBER * rows
+        for column in groups
+    )
+    return FRAME + 6 * (rows * (each + 4 * len(names)) + keys)
+
+
+def written(columns: Sequence[Column], place: OutputFile) -> None:
+    """Put answers into their file, a row a group; on disk when this returns.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+        Of one answer a group.
+    place : OutputFile
+
+    Raises
+    ------
+    OutputError
+        If the disk fails, or there is a file by now.
+    """
+    ending = suffix(place.file)
+    if ending == ".parquet":
+        content = _parquet(columns)
+    else:
+        cells = [_values(column) for column in columns]
+        names = [column.name for column in columns]
+        rows = zip(*cells, strict=True)
+        if ending == ".jsonl":
+            lines = [json.dumps(dict(zip(names, row, strict=True))) for row in rows]
+        else:
+            mark = "\t" if ending == ".tsv" else ","
+            lines = [mark.join(map(_cell, row)) for row in [tuple(names), *rows]]
+        content = "".join(f"{line}\n" for line in lines).encode()
+    place.write(content)
+
+
+def _parquet(columns: Sequence[Column]) -> bytes:
+    from .engines.arrow import table_of
+
+    made = io.BytesIO()
+    import_module("pyarrow.parquet").write_table(table_of(columns), made)
+    return made.getvalue()
+
+
+def _values(column: Column) -> list[Any]:
+    """As Python's: integers, floats, booleans, and text, which dates and timestamps become."""
+    if isinstance(column.values, list):
+        return column.values
+    if column.values.dtype.kind == "M":
+        return [str(text) for text in np.datetime_as_string(column.values)]
+    values: list[Any] = column.values.tolist()
+    return values
+
+
+def _cell(value: Any) -> str:
+    if not isinstance(value, str):
+        return str(value).lower() if isinstance(value, bool) else repr(value)
+    plain = value.strip() == value != "" and not any(mark in value for mark in ODD)
+    return value if plain else '"' + value.replace('"', '""') + '"'
+
+
+def _refused(file: str, reason: str | None) -> ParameterError:
+    return ParameterError(
+        f"output must be a file that can be written, got {file!r}: {reason or 'system error'}"
+    )
