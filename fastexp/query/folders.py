@@ -26,7 +26,7 @@ NAME = re.compile(PREFIX + r"[0-9]+-[0-9a-f]{16}")
 ALIVE = "alive"
 SYSTEMS = frozenset(map(Path, ("/tmp", "/var/tmp", "/usr/tmp")))  # noqa: S108
 NO_FOLDER = "temp must be a folder that can be written to, got {!r}"
-USED: set[str] = set()  # folders of this process
+USED: set[str] = set()  # folders of this process; none of its parent's
 
 
 class LeftOver(NamedTuple):
@@ -65,14 +65,12 @@ def private_folder(temp: Any = None) -> Iterator[str]:
         If `temp` is no path, or not that of a folder that can be written to.
     """
     folder = str(_parent(temp) / f"{PREFIX}{os.getpid()}-{secrets.token_hex(8)}")
-    process = os.getpid()
     try:
         _make(folder, temp)
         with _files.alone(str(Path(folder, ALIVE))):
             yield folder
     finally:
-        if os.getpid() == process:  # else it is the parent's
-            _remove(folder)
+        _remove(folder)
 
 
 def left_overs() -> list[LeftOver]:
