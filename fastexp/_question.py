@@ -85,7 +85,10 @@ class Questions(NamedTuple):
         return ", ".join(names)[: _validate.MOST_LABEL]
 
     def promise(self, neighbors: Neighbors | None = None) -> Guarantee:
-        """What they promise together."""
+        """What they promise together: a promise for both relations is taken for the others'."""
+        stated = {question.mechanism.guarantee.neighbors for question in self.each} - {"both"}
+        if neighbors is None and len(self.each) > 1 and len(stated) == 1:
+            (neighbors,) = stated
         promises = [question.promise(neighbors) for question in self.each]
         return promises[0] if len(promises) == 1 else sequential(promises)
 

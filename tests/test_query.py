@@ -236,6 +236,17 @@ class TestTotals:
         assert (budget.charges, budget.spent) == (1, BOUNDED.total(ANSWERS).epsilon)
         assert budget.log()[0]["name"] == "Median, Quantile, Mode, MostCommon"
 
+    @pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
+    def test_a_promise_for_both_relations_goes_with_either(self, neighbors):
+        price = fx.Price(epsilon=0.25, bounds=(0, 9), step=1)
+        median = fx.Median(epsilon=0.5, bounds=(0, 9), step=1, neighbors=neighbors)
+        answers = {"m": (median, "x"), "p": (price, "x")}
+        for query in (fx.Query(), BY_TOWN):
+            own = [m.total(groups=bool(query.by), neighbors=neighbors) for m, _ in answers.values()]
+            promise = query.total(answers)
+            assert promise.epsilon == sum(total.epsilon for total in own)
+            assert promise.neighbors == neighbors
+
     def test_relations_that_differ_are_refused(self):
         swapped = fx.Median(epsilon=0.5, bounds=(0, 9), step=1, neighbors="replace")
         answers = {"a": (MEDIAN, "rent"), "b": (swapped, "rent")}

@@ -46,7 +46,7 @@ def answers_of(answers: Any, taken: tuple[str, ...], nan: Any) -> tuple[Answer, 
             raise ParameterError(
                 f"answers must have other names than the columns of by, got {answer.name!r}"
             )
-    relations = {answer.mechanism.guarantee.neighbors for answer in checked}
+    relations = {answer.mechanism.guarantee.neighbors for answer in checked} - {"both"}
     if len(relations) > 1:
         named = " and ".join(sorted(map(repr, relations)))
         raise ParameterError(
