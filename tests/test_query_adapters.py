@@ -424,7 +424,10 @@ def test_only_what_the_user_imported_is_imported():
         "    except fx.ParameterTypeError: pass\n"
         "frame_of({'x': [1]}).finished([])\n"
         "assert not (others | {'polars'}) & set(sys.modules)\n"
-        "import polars as pl; frame_of(pl.DataFrame({'x': [1]})).finished([])\n"
+        "import polars as pl; rows = pl.DataFrame({'k': [1], 'x': [2]})\n"
+        "answer = {'x': (fx.Median(1.0, (0, 9)), 'x')}\n"
+        "fx.Query(by='k', groups=[1]).sample(rows, answer, rng=1)\n"
+        "assert not hasattr(pl.DataFrame, 'fx')\n"
         "assert not others & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=600)

@@ -109,6 +109,15 @@ class TestTheCoresAnswers:
             want = MEDIAN.release(records.tolist(), by=[0, 1] * 30, **told)
             assert answers(found)["x"] == want.tolist()
 
+    @pytest.mark.parametrize("form", ["polars", "polars-lazy", "pandas-arrow", "arrow-reader"])
+    @pytest.mark.parametrize("nan", ["drop", "lower", "upper"])
+    @pytest.mark.parametrize(
+        "person", [{}, {"person": "person"}, {"person": "alias", "max_rows": 2}]
+    )
+    def test_what_counts_is_part_of_a_keyed_question(self, form, nan, person):
+        q = cases.Question(MEDIAN, "holes", "town", {"nan": nan, **person})
+        assert answers(released(frame(form), q))["holes"] == core_release(DATA, q, KEY)
+
 
 class TestColumnsOfOtherTypes:
     @pytest.mark.parametrize(
@@ -156,6 +165,27 @@ class TestColumnsOfOtherTypes:
         for form in ("arrow", "stream", "arrow-dataset"):
             q = QUESTIONS["median"]
             assert answers(released(FORMS[form](whole), q)) == answers(released(plain, q))
+
+    @pytest.mark.parametrize("form", ["arrow-reader", "stream"])
+    def test_views_of_text(self, form):
+        """Of which pyarrow leaves out no rows."""
+        data = {"town": ["Oslo", "Bergen", None] * 99, "drink": ["tea", "cola", "milk"] * 99}
+        views = pa.table(data, pa.schema({name: pa.string_view() for name in data}))
+        q = cases.Question(cases.DRINK, "drink", "town", {"person": "drink"})
+        budget = fx.Budget(epsilon=1.0)
+        found = released(FORMS[form](views), q, budget=budget)
+        assert found == released(pa.table(data), q)
+
+    @pytest.mark.parametrize("form", ["arrow", "arrow-reader", "stream", "pandas-arrow"])
+    def test_dictionaries_with_gaps_in_them(self, form):
+        codes, records = pa.array([0, 1, None, 2, 0]), [1.0, 50.0, 2.0, 60.0, 99.0]
+        for entries, groups in ((["a", "b", None], ["b", "a"]), ([7, None, 9], [9, 7])):
+            keys = pa.DictionaryArray.from_arrays(codes, pa.array(entries))
+            rows = FORMS[form](pa.table({"k": keys, "x": records}))
+            found = fx.Query(by="k", groups=groups).release(rows, {"x": (MEDIAN, "x")}, key=KEY)
+            told = {"groups": groups, "key": KEY, "label": "x by k"}
+            want = MEDIAN.release(records, by=keys.to_pylist(), **told)
+            assert answers(found)["x"] == want.tolist()
 
     @pytest.mark.parametrize("kind", [pa.int8(), pa.int16(), pa.uint16(), pa.uint32(), pa.uint64()])
     @pytest.mark.parametrize("form", ["arrow", "polars", "polars-lazy", "pandas", "pandas-arrow"])
@@ -310,10 +340,12 @@ class TestTheShapeTellsNothing:
 
     def test_frames_whose_columns_have_no_type(self):
         """All null, as of an empty file."""
-        none = pl.DataFrame({"k": [None], "x": [None]})
-        for groups in (["a", "b"], [1]):
-            found = fx.Query(by="k", groups=groups).release(none, {"x": (MEDIAN, "x")}, nan="drop")
-            assert found.height == len(groups)
+        none = pa.table({"k": pa.nulls(1), "x": pa.nulls(1)})
+        for form in FORMS:
+            for groups in (["a", "b"], [1]):
+                asked = fx.Query(by="k", groups=groups)
+                found = asked.release(FORMS[form](none), {"x": (MEDIAN, "x")}, nan="drop")
+                assert len(answers(found)["x"]) == len(groups)
 
     def test_a_column_may_be_its_own_group_and_person(self):
         mode, asked = fx.MostCommon(1.0, ["Oslo", "Rome"]), {"by": "town", "groups": ["Oslo"]}
@@ -391,6 +423,27 @@ class TestCharges:
         asked = fx.Query(by=by, groups=["Oslo"], person=person)
         with pytest.raises(fx.ParameterError, match=r"'town', 'zip'.*, got '(city|who|rents)'"):
             asked.release(frame(form), {"x": (MEDIAN, column)}, budget=budget)
+        assert budget.spent == 0.0
+
+    def test_columns_of_a_wide_frame_are_not_all_listed(self):
+        wide, asked = pl.DataFrame({f"c{i}": [1] for i in range(21)}), fx.Query(by="c1", groups=[1])
+        for width, shown in {20: "'c18', 'c19')", 21: "'c18', 'c19', ...)"}.items():
+            with pytest.raises(fx.ParameterError) as told:
+                asked.release(wide[:, :width], {"x": (MEDIAN, "x")})
+            assert shown in str(told.value)
+
+    @pytest.mark.parametrize("candidates", [[1, 2**63], [1, -(2**63) - 1], ["a", "\ud800"]])
+    def test_nothing_for_candidates_or_names_that_no_column_holds(self, candidates):
+        budget, mechanism = fx.Budget(epsilon=1.0), fx.MostCommon(1.0, candidates)
+        for form in FORMS:
+            asked = fx.Query(by="town", groups=["Oslo"])
+            with pytest.raises(
+                fx.ParameterError, match=r"^candidates must .* for a column of them"
+            ):
+                asked.release(frame(form), {"x": (mechanism, "drink")}, budget=budget)
+            for name in ("", "\ud800"):
+                with pytest.raises(fx.ParameterError, match="must be names of columns"):
+                    asked.release(frame(form), {name: (MEDIAN, "rent")}, budget=budget)
         assert budget.spent == 0.0
 
     @pytest.mark.parametrize(

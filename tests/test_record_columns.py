@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import fastexp as fx
 from fastexp import _arrow
-from fastexp.errors import InvalidRecords, InvalidUtilities, ParameterTypeError
+from fastexp.errors import InvalidRecords, InvalidUtilities, ParameterError, ParameterTypeError
 
 MEDIAN = fx.Median(1.0, bounds=(0, 100), step=0.25)
 MECHANISMS = [
@@ -504,3 +504,35 @@ def test_whole_floats_and_decimals_are_integers(wrap):
     want = mechanism.law([1, 1, 2]).probabilities
     for items in ([1.0, 1.0, 2.0], [Decimal(1), Decimal("1.00"), Decimal(2)]):
         assert (mechanism.law(wrap(items)).probabilities == want).all()
+
+
+@pytest.mark.engines
+class TestSeriesOfOneFrame:
+    """Records, groups and persons of pandas are aligned by their index, or refused."""
+
+    MEDIAN = fx.Median(epsilon=1.0, bounds=(0, 100), step=1)
+
+    @staticmethod
+    def frame():
+        kinds = {"rent": "Float64", "zip": "Int64", "person": "Int64"}
+        rents = [float(i * 7 % 100) for i in range(60)]
+        rows = {"rent": rents, "zip": [30, 12, 5] * 20, "person": list(range(60))}
+        return pd.DataFrame(rows).astype(kinds)
+
+    def test_another_index_is_refused(self):
+        data, budget = self.frame(), fx.Budget(epsilon=1.0)
+        for argument in ("by", "person"):
+            how = {"by": data["zip"], "groups": [30], "person": data["person"]}
+            how[argument] = how[argument][::-1]
+            with pytest.raises(ParameterError, match=f"^{argument} must have the same index"):
+                self.MEDIAN.release(data["rent"], budget=budget, **how)
+            with pytest.raises(ParameterError, match=f"^{argument} must have the same index"):
+                self.MEDIAN.sample(data["rent"], **how)
+        assert budget.spent == 0.0
+
+    def test_the_same_index_and_none_are_taken(self):
+        data, how = self.frame(), {"groups": [12, 30, 404], "rng": 2}
+        zips = data["zip"].tolist()
+        want = self.MEDIAN.sample(data["rent"].tolist(), by=zips, **how).tolist()
+        for by in (data["zip"], data["zip"].copy(), data["zip"].array, zips):
+            assert self.MEDIAN.sample(data["rent"], by=by, **how).tolist() == want
