@@ -70,8 +70,7 @@ ROOMS = [
     ["utilities"],
     ["laws"],
     ["mechanisms"],
-    ["_warmup", "studies", "frames", "query"],
-    ["polars", "pandas", "duckdb", "arrow", "frame", "spark", "dask"],
+    ["_warmup", "studies", "query"],
     ["cli"],
     ["__main__"],
 ]

@@ -88,14 +88,13 @@ class Request(NamedTuple):
         membership: Membership,
         nan: str,
         label: Any = None,
-        columns: tuple[str, ...] = (),
     ) -> Question:
-        """What a checked call asks; `columns` are the names of what it reads, in an engine.
+        """What a checked call asks.
 
         Its form is made only where there is a label, and answers may be kept.
         """
         call = self.call(rows, disjoint, membership)
-        form = () if label is None else (self._form(rows), self.person is not None, nan, columns)
+        form = () if label is None else (self._form(rows), self.person is not None, nan)
         return Question(mechanism, **call, form=form)
 
     def _form(self, rows: int) -> tuple[Any, ...]:

@@ -1,1 +1,0 @@
-"""Private answers by group inside data frames and engines."""
