@@ -317,7 +317,6 @@ class TestFound:
                 narwhals.from_native(pl.Series([1]), series_only=True),
                 r"Series, which has no columns",
             ),
-            (duckdb.connect(), r"Connection, a connection: give a relation of it"),
             (pl.col("x"), r"got polars\.\S*Expr$"),
             (None, "got NoneType$"),
             (7, "got int$"),
@@ -331,6 +330,12 @@ class TestFound:
             fx.ParameterTypeError, match=rf"^frame must be a frame of Polars.*{told}"
         ):
             frame_of(thing)
+
+    def test_a_connection(self):
+        with duckdb.connect() as connection:
+            told = r"Connection, a connection: give a relation of it, as connection\.table\(name\)$"
+            with pytest.raises(fx.ParameterTypeError, match=told):
+                frame_of(connection)
 
     def test_a_dead_proxy(self):
         import weakref
