@@ -540,7 +540,9 @@ class TestRefusals:
             release(engine.of(whole()), q, budget=budget, **change)
         assert budget.charges == 0
 
-    @pytest.mark.parametrize("kind", ["boolean", "date", "timestamp", "binary", "array<double>"])
+    @pytest.mark.parametrize(
+        "kind", ["boolean", "date", "timestamp", "binary", "array<double>", "variant", "interval"]
+    )
     @pytest.mark.parametrize("column", ["rent", "town"])
     def test_types_of_columns(self, in_spark, kind, column):
         from pyspark.sql import functions as sql
