@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
 import pickle
 from copy import deepcopy
@@ -161,6 +162,32 @@ class TestBeyondMemory:
     def test_what_has_no_passes_says_so(self, relation, mechanism, tmp_path):
         with pytest.raises(fx.ParameterError, match="raise memory"):
             fx.Query().release(relation, {"m": (mechanism, "rooms")}, memory=20_000, temp=tmp_path)
+        assert list(tmp_path.iterdir()) == []
+
+    @pytest.mark.parametrize("memory", [20_000, None])
+    def test_a_folder_that_cannot_be_used_costs_nothing(self, relation, memory, tmp_path):
+        budget, answers = fx.Budget(epsilon=1.0), {"m": (ROOMS, "rooms")}
+        ask = {"budget": budget, "memory": memory, "temp": tmp_path / "missing"}
+        with pytest.raises(fx.ParameterError, match="temp must be a folder"):
+            fx.Query().release(relation, answers, **ask)
+        assert budget.spent == 0
+
+    def test_a_full_disk_is_charged(self, relation, tmp_path, monkeypatch):
+        def full(*_):
+            raise OSError(errno.ENOSPC, "")
+
+        monkeypatch.setattr("fastexp.query.runs._write", full)
+        budget = fx.Budget(epsilon=9.0)
+        with pytest.raises(OSError, match="Errno 28"):
+            fx.Query().release(
+                relation,
+                {"m": (MEDIAN, "rent")},
+                budget=budget,
+                nan="drop",
+                memory=20_000,
+                temp=tmp_path,
+            )
+        assert budget.spent > 0
         assert list(tmp_path.iterdir()) == []
 
 

@@ -27,6 +27,7 @@ from .answers import Answer, label_of
 from .draws import Found, Indices
 from .engines.frame import Column, Frame, Use
 from .engines.types import check_keys, check_records
+from .folders import check_temp
 from .memory import Room
 from .output import Output, OutputFile, reserved, room_of, written
 from .reading import drawn
@@ -191,8 +192,13 @@ def carried_out(way: Way, frame: Frame, room: Room, output: Output | None = None
         from_data = query.by and query.groups is None
         return [_packed(names.columns()) if from_data else [], *values]
 
+    def check() -> None:
+        fit(way, frame, uses)
+        if frame.spills:
+            check_temp(room.temp)
+
     with _place(way, output) as place:
-        packed, *values = way.obtained(draw, lambda: fit(way, frame, uses))
+        packed, *values = way.obtained(draw, check)
         groups = query.groups
         columns = _unpacked(packed, query.by) if groups is None else group_columns(query)
         for answer, kind, found in zip(answers, kinds, values, strict=True):

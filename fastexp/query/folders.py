@@ -73,6 +73,12 @@ def private_folder(temp: Any = None) -> Iterator[str]:
         _remove(folder)
 
 
+def check_temp(temp: Any) -> None:
+    """Refuse what `private_folder` cannot use, before anything is charged or read."""
+    with private_folder(temp):
+        pass
+
+
 def left_overs() -> list[LeftOver]:
     """Folders of this user in the system's folder whose processes are dead, by name."""
     try:
