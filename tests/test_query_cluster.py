@@ -460,6 +460,15 @@ class TestColumns:
             listed = release(rows, q, groups="from-data")
         assert in_dask.columns(listed)[by] == sorted(set(DATA[by]) - {None})
 
+    def test_categories_of_partitions_in_other_orders(self, in_dask):
+        q, frame = cases.PERSONS["alias"], in_dask.of(whole(), 1).compute()
+
+        def coded(i: int) -> Any:
+            return frame[200 * i : 200 * (i + 1)].astype({"town": "category", "alias": "category"})
+
+        rows = dd.from_map(coded, [0, 1, 2], meta=coded(0)[:0])
+        assert in_dask.columns(release(rows, q, key=KEY)) == expected(q)
+
     def test_categories_that_only_the_partitions_know(self, in_dask):
         frame, budget = in_dask.of(whole()).astype({"town": "category"}), fx.Budget(1.0)
         with pytest.raises(fx.ParameterError, match="known categories"):

@@ -39,7 +39,7 @@ class DaskFrame:
                 raise ParameterError(
                     f"{use.column!r} must have known categories: .cat.as_known() finds them"
                 )
-        return columns_of(_plain(self._frame._meta), uses)
+        return columns_of(self._frame._meta, uses)
 
     def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
         self._types.check_answers(names, groups)
@@ -49,7 +49,7 @@ class DaskFrame:
     ) -> Iterator[list[pd.Series]]:
         chosen = self._frame[list(dict.fromkeys(use.column for use in uses))]
         keys = [uses[i].column for i in by]
-        rows = chosen.map_partitions(_listed, keys, groups, meta=_plain(chosen._meta))
+        rows = chosen.map_partitions(_listed, keys, groups, meta=chosen._meta)
         yield columns_of(rows.compute(), uses)
 
     def finished(self, columns: Sequence[Column]) -> dd.DataFrame:
@@ -62,18 +62,7 @@ class DaskFrame:
 
 def _listed(part: pd.DataFrame, by: list[str], groups: Names | None) -> pd.DataFrame:
     """The rows of listed groups."""
-    rows = _plain(part)
     if groups is None:
-        return rows
-    keys: Any = [rows[name] for name in by]
-    return rows[codes_of(keys if len(keys) > 1 else keys[0], groups) >= 0]
-
-
-def _plain(part: pd.DataFrame) -> pd.DataFrame:
-    """Without categories, whose numbers differ between partitions."""
-    kinds = {}
-    for name, kind in part.dtypes.items():
-        if isinstance(kind, pd.CategoricalDtype):
-            held = kind.categories.dtype
-            kinds[name] = "Int64" if pd.api.types.is_integer_dtype(held) else held
-    return part.astype(kinds) if kinds else part
+        return part
+    keys: Any = [part[name] for name in by]
+    return part[codes_of(keys if len(keys) > 1 else keys[0], groups) >= 0]
