@@ -18,7 +18,8 @@ from ..errors import FastexpError, ParameterError
 from ..grouped.mechanism import GroupedMechanism
 from ..grouped.segments import Segments
 from .answers import Answer
-from .call import Sampled, fit, parts_of, uses_of
+from .call import Sampled
+from .columns import fit, parts_of, uses_of
 from .draws import Found
 from .engines.frame import Column, Frame
 from .memory import Room

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
@@ -19,24 +19,22 @@ from .._randomness import make_key
 from .._release_key import ReleaseKey
 from .._typing import WordArray
 from ..budget import Budget, once
-from ..errors import FastexpError, InvalidRecords, OutputError, ParameterError, PrivacyWarning
+from ..errors import OutputError, PrivacyWarning
 from ..grouped.request import FROM_DATA, Request, check_key
 from ..grouped.verbs import TELLS
 from ..grouped.words import FreshWords, KeyedWords, SimulatedWords, Words
 from .answers import Answer, label_of
+from .columns import fit, group_columns, parts_of, uses_of
 from .draws import Found, Indices
-from .engines.frame import Column, Frame, Use
-from .engines.types import check_keys, check_records
+from .engines.frame import Column, Frame
 from .folders import check_temp
 from .memory import Room
 from .output import Output, OutputFile, reserved, room_of, written
 from .reading import drawn
-from .rows import Reader
 
 if TYPE_CHECKING:
     from .query import Query
 
-UNREAD = "records: the engine failed to read the rows; why is in its error when it reads them alone"
 ANSWER = b"fastexp.answer"  # the domain of the seeds of several answers
 
 
@@ -83,7 +81,7 @@ class Released:
         line = check_key(key, _default_label(query, answers) if default else label, budget)
         self._key, self._budget, self._line = key, budget, line
         self._label, self.fresh = None if default else line, key is None
-        self._questions = questions_of(query, answers)
+        self._questions = questions_of(query, answers, self._label)
         self._questions.promise()  # refuses limits that mean nothing here
         if query.by and query.groups is None:
             warnings.warn(TELLS, PrivacyWarning, stacklevel=4)
@@ -161,10 +159,15 @@ class Sampled:
         return np.frombuffer(seed.digest(), np.dtype("<u8")).astype(np.uint64)
 
 
-def questions_of(query: Query, answers: tuple[Answer, ...]) -> Questions:
-    """What a call asks, for budgets."""
-    listed = None if query.groups is None else _digest(query.groups)
-    form = "query", query.by, query.person, listed
+def questions_of(query: Query, answers: tuple[Answer, ...], label: str | None = None) -> Questions:
+    """What a call asks, for budgets; its form only where there is a label, to keep answers under.
+
+    (Of a list of 1e6 groups the form takes a second.)
+    """
+    form: tuple[Any, ...] = ()
+    if label is not None:
+        listed = None if query.groups is None else _digest(query.groups)
+        form = "query", query.by, query.person, listed
     return Questions(
         tuple(
             Question(
@@ -226,81 +229,6 @@ def _place(way: Way, output: Output | None) -> AbstractContextManager[OutputFile
     return reserved(output, room_of(group_columns(way.query), widths, names))
 
 
-class Uses(tuple[Use, ...]):
-    """The columns of a call, each once; and where in them groups, persons and records are."""
-
-    by: list[int]
-    person: int | None
-    records: list[int]
-
-
-def uses_of(query: Query, answers: tuple[Answer, ...]) -> Uses:
-    """The columns that a call reads."""
-    kinds: list[Any] = ["keys"] * len(query.by)
-    if query.groups is not None:
-        kinds = list(query.groups.kinds)
-    wanted = [Use(name, kind) for name, kind in zip(query.by, kinds, strict=True)]
-    wanted += [] if query.person is None else [Use(query.person, "keys")]
-    records = [Use(answer.column, answer.mechanism._reading()) for answer in answers]
-    uses = Uses(dict.fromkeys([*wanted, *records]))
-    place = {use: i for i, use in enumerate(uses)}
-    uses.by = [place[use] for use in wanted[: len(query.by)]]
-    uses.person = None if query.person is None else place[wanted[-1]]
-    uses.records = [place[use] for use in records]
-    return uses
-
-
-def fit(way: Way, frame: Frame, uses: Uses) -> None:
-    """Refuse a frame whose columns, by their names or types, are not what they must be."""
-    names, query = frame.names(), way.query
-    for use in uses if names else ():
-        there = names.count(use.column)
-        if there != 1:
-            what = "several" if there else f"{use.column!r}, which it has not"
-            listed = ", ".join(map(repr, names[:20])) + ", ..." * (len(names) > 20)
-            raise ParameterError(f"columns must be one each of the frame's ({listed}), got {what}")
-    groups = [] if query.groups is None else group_columns(query)
-    frame.check_answers([*query.by, *(answer.name for answer in way.answers)], groups)
-    empty = frame.empty(uses)
-    if empty is not None:
-        check_types(way, uses, empty)
-        Reader(way, uses, frame.written).part(empty)
-
-
-def check_types(way: Way, uses: Uses, columns: Sequence[Any]) -> None:
-    """Refuse columns that, by their types, are not what they are to be read as."""
-    for answer, i in zip(way.answers, uses.records, strict=True):
-        check_records(f"answers[{answer.name!r}]", uses[i], columns[i])
-    for i in uses.by:
-        check_keys("by", uses[i], columns[i])
-    if uses.person is not None:
-        check_keys("person", uses[uses.person], columns[uses.person])
-
-
-def parts_of(way: Way, frame: Frame, uses: Uses) -> Generator[Sequence[Any]]:
-    """All parts; in a release what the engine raises may hold data, and is withheld."""
-    parts = frame.parts(uses, uses.by, way.query.groups)
-    try:
-        while (part := _next(way, parts)) is not None:
-            check_types(way, uses, part)  # of a stream nothing was known before
-            yield part
-    finally:
-        close = getattr(parts, "close", None)
-        if close is not None:
-            close()
-
-
-def _next(way: Way, parts: Iterator[Sequence[Any]]) -> Sequence[Any] | None:
-    try:
-        return next(parts, None)
-    except (FastexpError, MemoryError):
-        raise
-    except Exception:
-        if not way.released:
-            raise
-    raise InvalidRecords(UNREAD)  # outside the handler: the error is no context of ours
-
-
 def _default_label(query: Query, answers: tuple[Answer, ...]) -> str:
     """What the words of a key are named by without a label: the columns."""
     columns = ", ".join(dict.fromkeys(answer.column for answer in answers))
@@ -314,12 +242,6 @@ def _digest(names: Names) -> str:
     """The public list, in its order."""
     words = names.name_words().tobytes()
     return hashlib.blake2b(words, digest_size=32, person=b"fastexp.list").hexdigest()
-
-
-def group_columns(query: Query) -> list[Column]:
-    """The public list, as columns."""
-    keys = [] if query.groups is None else query.groups.columns()
-    return [Column(name, *column) for name, column in zip(query.by, keys, strict=True)]
 
 
 def _packed(columns: Sequence[KeyColumn]) -> list[Any]:

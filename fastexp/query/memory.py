@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from .. import _validate
 from ..errors import ParameterError
@@ -17,19 +18,24 @@ SIZE = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) ?([kmgt]?)(?:i?b)?")
 UNITS = ("", "k", "m", "g", "t")
 
 
-class Room(NamedTuple):
+class Room:
     """What rows may take in memory, and where those go that do not fit.
 
-    Attributes
+    Parameters
     ----------
-    memory : int
-        Bytes.
+    memory : int, str or None
+        As of `release`. Of None what is free is looked up where it matters.
     temp : str, path or None
         The folder in which a private one is made; None: the system's.
     """
 
-    memory: int
-    temp: Any
+    def __init__(self, memory: Any, temp: Any) -> None:
+        self.temp, self._given = temp, None if memory is None else memory_of(memory)
+
+    @cached_property
+    def memory(self) -> int:
+        """Bytes."""
+        return free() if self._given is None else self._given
 
 
 def memory_of(memory: Any) -> int:

@@ -15,7 +15,7 @@ from ..errors import ParameterError
 from ..privacy import Guarantee
 from .answers import answers_of, column_name
 from .groups import groups_of
-from .memory import Room, memory_of
+from .memory import Room
 from .output import output_of
 
 if TYPE_CHECKING:
@@ -260,9 +260,9 @@ class Query:
         from .engines.find import frame_of
 
         way = self._released(answers, key, label, budget, nan, threads)
-        room = Room(memory_of(memory), temp)
+        room = Room(memory, temp)
         place = output_of(output, force, frame)
-        rows = frame_of(frame, memory=room.memory, temp=temp)
+        rows = frame_of(frame, memory=memory, temp=temp)
         return carried_out(way, rows, room, place)
 
     def attach(
@@ -319,8 +319,8 @@ class Query:
         from .engines.attached import AttachedFrame, source_of
 
         way = self._released(answers, key, label, budget, nan, threads)
-        room = Room(memory_of(memory), temp)
-        rows = source_of(con, source, room.memory, temp)
+        room = Room(memory, temp)
+        rows = source_of(con, source, memory, temp)
         return carried_out(way, AttachedFrame(con, name, rows), room)
 
     def sample(
@@ -373,8 +373,8 @@ class Query:
         check_rounding()
         wanted = answers_of(answers, self.by, nan)
         way = Sampled(self, wanted, size, rng, _validate.threads(threads))
-        room = Room(memory_of(memory), temp)
-        return carried_out(way, frame_of(frame, memory=room.memory, temp=temp), room)
+        room = Room(memory, temp)
+        return carried_out(way, frame_of(frame, memory=memory, temp=temp), room)
 
     def accuracy(
         self,
@@ -449,8 +449,8 @@ class Query:
         check_rounding()
         wanted = answers_of(answers, self.by, nan)
         way = Accurate(self, wanted, probability, rng, _validate.threads(threads))
-        room = Room(memory_of(memory), temp)
-        return accurate(way, frame_of(frame, memory=room.memory, temp=temp), room)
+        room = Room(memory, temp)
+        return accurate(way, frame_of(frame, memory=memory, temp=temp), room)
 
     def _released(
         self, answers: Any, key: Any, label: Any, budget: Any, nan: Any, threads: Any

@@ -13,7 +13,8 @@ from .draws import in_memory
 from .rows import Held, Reader, persons_of
 
 if TYPE_CHECKING:
-    from .call import Uses, Way
+    from .call import Way
+    from .columns import Uses
     from .memory import Room
 
 

@@ -25,7 +25,8 @@ from ..grouped.written import settled
 
 if TYPE_CHECKING:
     from .answers import Answer
-    from .call import Uses, Way
+    from .call import Way
+    from .columns import Uses
 
 LENGTHS = "columns must have one entry for each row"
 ROUNDED = (

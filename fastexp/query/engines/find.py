@@ -43,7 +43,7 @@ ENGINES = (
 )
 
 
-def frame_of(frame: Any, *, memory: int | None = None, temp: str | None = None) -> Frame:
+def frame_of(frame: Any, *, memory: int | str | None = None, temp: Any = None) -> Frame:
     """The adapter of a frame of any kind.
 
     Parameters
@@ -53,7 +53,7 @@ def frame_of(frame: Any, *, memory: int | None = None, temp: str | None = None) 
         Spark or Dask; a relation of DuckDB; one of these in the hands of narwhals, or an eager
         frame of another kind that it knows; whatever else hands out columns as Arrow data; a
         dict of columns; or a path.
-    memory : int, optional
+    memory : int or str, optional
         Bytes that reading a path may take.
     temp : str, optional
         Where rows of a path that do not fit are sorted.

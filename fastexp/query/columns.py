@@ -1,0 +1,102 @@
+"""The columns that a call reads: their names and types, before a row is; then the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..errors import FastexpError, InvalidRecords, ParameterError
+from .engines.frame import Column, Frame, Use
+from .engines.types import check_keys, check_records
+from .rows import Reader
+
+if TYPE_CHECKING:
+    from .answers import Answer
+    from .call import Way
+    from .query import Query
+
+UNREAD = "records: the engine failed to read the rows; why is in its error when it reads them alone"
+
+
+class Uses(tuple[Use, ...]):
+    """The columns of a call, each once; and where in them groups, persons and records are."""
+
+    by: list[int]
+    person: int | None
+    records: list[int]
+    typed = False  # whether types were looked at before the rows
+
+
+def uses_of(query: Query, answers: tuple[Answer, ...]) -> Uses:
+    """The columns that a call reads."""
+    kinds: list[Any] = ["keys"] * len(query.by)
+    if query.groups is not None:
+        kinds = list(query.groups.kinds)
+    wanted = [Use(name, kind) for name, kind in zip(query.by, kinds, strict=True)]
+    wanted += [] if query.person is None else [Use(query.person, "keys")]
+    records = [Use(answer.column, answer.mechanism._reading()) for answer in answers]
+    uses = Uses(dict.fromkeys([*wanted, *records]))
+    place = {use: i for i, use in enumerate(uses)}
+    uses.by = [place[use] for use in wanted[: len(query.by)]]
+    uses.person = None if query.person is None else place[wanted[-1]]
+    uses.records = [place[use] for use in records]
+    return uses
+
+
+def fit(way: Way, frame: Frame, uses: Uses) -> None:
+    """Refuse a frame whose columns, by their names or types, are not what they must be."""
+    names, query = frame.names(), way.query
+    for use in uses if names else ():
+        there = names.count(use.column)
+        if there != 1:
+            what = "several" if there else f"{use.column!r}, which it has not"
+            listed = ", ".join(map(repr, names[:20])) + ", ..." * (len(names) > 20)
+            raise ParameterError(f"columns must be one each of the frame's ({listed}), got {what}")
+    groups = [] if query.groups is None else group_columns(query)
+    frame.check_answers([*query.by, *(answer.name for answer in way.answers)], groups)
+    empty = frame.empty(uses)
+    if empty is not None:
+        _check_types(way, uses, empty)
+        Reader(way, uses, frame.written).part(empty)
+        uses.typed = True
+
+
+def _check_types(way: Way, uses: Uses, columns: Sequence[Any]) -> None:
+    """Refuse columns that, by their types, are not what they are to be read as."""
+    for answer, i in zip(way.answers, uses.records, strict=True):
+        check_records(f"answers[{answer.name!r}]", uses[i], columns[i])
+    for i in uses.by:
+        check_keys("by", uses[i], columns[i])
+    if uses.person is not None:
+        check_keys("person", uses[uses.person], columns[uses.person])
+
+
+def parts_of(way: Way, frame: Frame, uses: Uses) -> Generator[Sequence[Any]]:
+    """All parts; in a release what the engine raises may hold data, and is withheld."""
+    parts = frame.parts(uses, uses.by, way.query.groups)
+    try:
+        while (part := _next(way, parts)) is not None:
+            if not uses.typed:  # of a stream nothing was known before
+                _check_types(way, uses, part)
+            yield part
+    finally:
+        close = getattr(parts, "close", None)
+        if close is not None:
+            close()
+
+
+def _next(way: Way, parts: Iterator[Sequence[Any]]) -> Sequence[Any] | None:
+    try:
+        return next(parts, None)
+    except (FastexpError, MemoryError):
+        raise
+    except Exception:
+        if not way.released:
+            raise
+    raise InvalidRecords(UNREAD)  # outside the handler: the error is no context of ours
+
+
+def group_columns(query: Query) -> list[Column]:
+    """The public list, as columns."""
+    keys = [] if query.groups is None else query.groups.columns()
+    return [Column(name, *column) for name, column in zip(query.by, keys, strict=True)]
