@@ -52,6 +52,7 @@ class TestPermuteAndFlip:
         with pytest.raises(fx.ParameterError, match="envelope"):
             mechanism.sample(RECORDS, 5, rng=1, method="gumbel")
 
+    @pytest.mark.statistical
     def test_releases_have_the_law(self):
         mechanism = flips()
         drawn = np.array(["abcd".index(mechanism.release(RECORDS)) for _ in range(4_000)])
@@ -110,6 +111,7 @@ FORMS = {
 
 
 class TestCountsWithLabels:
+    @pytest.mark.engines
     @pytest.mark.parametrize("form", FORMS)
     @pytest.mark.parametrize("mechanism", [flips(), fx.MostCommon(0.7, list("abcd"))], ids=repr)
     def test_they_are_aligned_to_the_candidates(self, form, mechanism):
@@ -119,6 +121,7 @@ class TestCountsWithLabels:
         sure = fx.MostCommon(1e6, list("abcd"), mechanism=mechanism.mechanism)
         assert sure.release(data) == "a"
 
+    @pytest.mark.engines
     def test_of_numbers_a_mapping_only(self):
         mechanism, votes = fx.MostCommon(0.5, [1, 2]), [1, 2, 2]
         assert mechanism.law({2: 2, 1: 1, 3: 9}) == mechanism.law(votes)
@@ -126,6 +129,7 @@ class TestCountsWithLabels:
         assert mechanism.law(series) == mechanism.law(series.tolist())
         assert mechanism.law(series.to_dict()) == mechanism.law(votes)
 
+    @pytest.mark.engines
     def test_none_at_all_is_uniform(self):
         mechanism = fx.MostCommon(0.5, ["a", "b"])
         for data in ({}, pd.Series([], dtype=str).value_counts()):
@@ -177,6 +181,7 @@ class TestCountsWithLabels:
                 mechanism.sample({"a": 1}, **others)
         assert budget.spent == 0.0
 
+    @pytest.mark.engines
     def test_a_label_of_a_budget_repeats_the_answer_of_the_same_records(self, tmp_path):
         budget = fx.Budget.file(tmp_path / "ledger", epsilon=1.0, neighbors="add-remove")
         mechanism = flips(0.4)

@@ -180,6 +180,7 @@ def plain(value):
 
 
 class TestQueries:
+    @pytest.mark.engines
     def test_a_row_a_group_and_answer_as_the_laws_have_them(self):
         query = fx.Query(by=["city", "year"], groups=[(c, y) for c in CITIES for y in (2025, 2024)])
         found = query.accuracy(pl.DataFrame(ROWS), ANSWERS, probability=0.8).rows()
@@ -200,6 +201,7 @@ class TestQueries:
         ],
         ids=["dict", "pandas", "lazy Polars", "Arrow"],
     )
+    @pytest.mark.engines
     @pytest.mark.parametrize("groups", [CITIES, "from-data", None], ids=str)
     def test_frames_of_every_kind_have_the_same(self, form, listed, groups):
         query = fx.Query() if groups is None else fx.Query(by="city", groups=groups)
@@ -222,6 +224,7 @@ class TestQueries:
             truths.add(found["truth"][0])
         assert len(truths) > 2
 
+    @pytest.mark.engines
     @pytest.mark.parametrize("groups", [CITIES, "from-data"], ids=str)
     def test_rows_on_disk_have_the_same(self, groups, tmp_path, monkeypatch):
         rows = pl.DataFrame(ROWS).sample(20_000, with_replacement=True, seed=1)

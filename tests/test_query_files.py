@@ -736,6 +736,7 @@ def test_a_file_that_comes_meanwhile_is_not_replaced(tmp_path: Path) -> None:
 # ---- our own connections ----
 
 
+@pytest.mark.engines
 def test_a_database_of_ours_reaches_nothing_else(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     allowed, other = written(tmp_path, "c\n1\n"), written(tmp_path, "c\n1\n", "g.csv")

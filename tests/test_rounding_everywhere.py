@@ -239,6 +239,7 @@ def folder(tmp_path_factory):
     return path
 
 
+@pytest.mark.engines
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in EXEMPT])
 def test_whatever_computes_refuses_a_wrong_mode(name, folder):
     for mode in WRONG.values():

@@ -195,9 +195,9 @@ class Query:
         budget : Budget, optional
             Is charged `total` before a row is read; never refunded.
         key : ReleaseKey, optional
-            The same key, label, mechanism, group and records repeat their answer, in every
-            engine. Of several answers, answer ``a`` has the label ``"{label}/a"`` (with ``~0``
-            and ``~1`` for a tilde and a slash in it), so that one call equals several.
+            For retries: the same key, label, mechanism, group and records repeat their answer,
+            in every engine. Of several answers, answer ``a`` has the label ``"{label}/a"`` (with
+            ``~0`` and ``~1`` for a tilde and a slash in it), so that one call equals several.
         label : str, optional
             What the release is called; with `budget` or `key`. A `Budget.file` keeps its
             answers under this name: the same question gives them again, without a charge or a
