@@ -251,7 +251,7 @@ class TestQueries:
         [
             (fx.Query(by="n", groups=[1]), {}, "by must have other names than answer, measure, n"),
             (fx.Query(), {"probability": 1.5}, r"probability must be in \[0, 1\], got 1.5"),
-            (fx.Query(by="town", groups=["a"]), {}, "columns must be one each"),
+            (fx.Query(by="town", groups=["a"]), {}, "must be in the frame"),
         ],
     )
     def test_what_does_not_fit_is_refused(self, query, how, message):

@@ -246,4 +246,5 @@ def _common_relation(guarantees: list[Guarantee]) -> Relation | None:
 
 
 def _common_text(guarantees: list[Guarantee]) -> str:
-    return "; ".join(dict.fromkeys(g.assumes for g in guarantees if g.assumes))
+    clauses = (clause for g in guarantees for clause in g.assumes.split("; ") if clause)
+    return "; ".join(dict.fromkeys(clauses))

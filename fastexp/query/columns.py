@@ -49,9 +49,11 @@ def fit(way: Way, frame: Frame, uses: Uses) -> None:
     for use in uses if names else ():
         there = names.count(use.column)
         if there != 1:
-            what = "several" if there else f"{use.column!r}, which it has not"
             listed = ", ".join(map(repr, names[:20])) + ", ..." * (len(names) > 20)
-            raise ParameterError(f"columns must be one each of the frame's ({listed}), got {what}")
+            got = "several of that name" if there else "none"
+            raise ParameterError(
+                f"column {use.column!r} must be in the frame, once: it has {listed}; got {got}"
+            )
     groups = [] if query.groups is None else group_columns(query)
     frame.check_answers([*query.by, *(answer.name for answer in way.answers)], groups)
     empty = frame.empty(uses)
