@@ -551,6 +551,12 @@ class TestTypesOfRecords:
         table = pa.table({"town": pa.array(TOWNS, pa.large_string()), "rent": pa.nulls(2)})
         ASKED.release(FORMS[form](table), {"rent": (mechanism, "rent")}, nan="drop")
 
+    @forms
+    def test_booleans_are_candidates(self, form):
+        table = pa.table({"flag": pa.array([None, *[True] * 90, False, None, *[True] * 90])})
+        asked = {"x": (fx.MostCommon(9.0, candidates=[False, True]), "flag")}
+        assert answers(fx.Query().release(FORMS[form](table), asked)) == {"x": [True]}
+
     @pytest.mark.parametrize("form", TYPED)
     def test_floats_are_no_groups_or_persons(self, form):
         budget = fx.Budget(epsilon=1.0)

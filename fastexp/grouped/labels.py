@@ -100,7 +100,7 @@ def _by_value(records: Any, candidates: tuple[Any, ...]) -> IntArray:
     number = {c: i for i, c in enumerate(candidates)}
     masked = isinstance(records, np.ma.MaskedArray)
     if numeric and (masked or (_arrow.is_arrow(records) and not isinstance(records, Iterable))):
-        numbers = read(records, "records")
+        numbers = _booleans(records) or read(records, "records")
         if numbers is not None:
             return _without(_by_value(numbers.values, candidates), numbers.missing)
     if has(records, "isna") and attribute(attribute(records, "dtype"), "kind") == "f":
@@ -118,6 +118,16 @@ def _by_value(records: Any, candidates: tuple[Any, ...]) -> IntArray:
     if listed is None:
         raise _data.uncountable()
     return np.array(listed, np.int64)
+
+
+def _booleans(records: Any) -> Numbers | None:
+    """Booleans of Arrow data, which equal 0 and 1; None of what holds anything else."""
+    chunks = _arrow.column(records, "records") if _arrow.is_arrow(records) else []
+    if not chunks or any(chunk.kind != "booleans" for chunk in chunks):
+        return None
+    values = np.concatenate([chunk.values for chunk in chunks if chunk.values is not None])
+    gaps = [chunk.length * [False] if chunk.valid is None else ~chunk.valid for chunk in chunks]
+    return Numbers(values.astype(np.int64), np.concatenate(gaps).astype(np.bool_))
 
 
 def _without(codes: IntArray, missing: AnyArray | None) -> IntArray:
