@@ -437,11 +437,9 @@ class TestPromises:
         assert budget.spent == expected
         promised = median.total(groups=True, membership=membership, **how)
         assert promised.epsilon == expected
-        person = np.arange(N)
-        median.release(
-            RENT, by=CITY, groups=CITIES, person=person, membership=membership, budget=budget, **how
-        )
-        assert budget.spent == 2 * expected
+        if membership == "private":  # as it must be with persons
+            median.release(RENT, by=CITY, groups=CITIES, person=np.arange(N), budget=budget, **how)
+            assert budget.spent == 2 * expected
 
     def test_of_rows(self):
         budget = fx.Budget(epsilon=100.0)

@@ -257,6 +257,25 @@ class TestTotals:
         public = fx.Query(by="town", groups=TOWNS, membership="public")
         assert public.total({"m": (swapped, "x")}).epsilon == 0.5
 
+    def test_of_bounded_persons_membership_is_private(self):
+        """Whose record in the first of their groups goes missing counts in the second instead."""
+        price = fx.Price(1.0, bounds=(0, 3), step=1)
+
+        def law(*bids):
+            return price.law(list(bids)).pmf([0, 1, 2, 3])
+
+        either = np.outer(law(1, 1, 1, 1, 3), law(3, 3)) + np.outer(law(1, 1, 1, 1), law(3, 3, 0))
+        second = np.outer(law(1, 1, 1, 1), law(3, 3, 3))
+        assert np.abs(np.log(either / 2 / second)).max() > 1.05, "beyond a promise of 1"
+        words = "^membership must be 'private' with person"
+        limits = {"by": "town", "groups": TOWNS, "person": "who"}
+        assert fx.Query(**limits).total({"p": (price, "x")}, neighbors="replace").epsilon == 2.0
+        with pytest.raises(fx.ParameterError, match=words):
+            fx.Query(**limits, membership="public")
+        for mechanism in (price, fx.MostCommon(1.0, [0, 1])):
+            with pytest.raises(fx.ParameterError, match=words):
+                mechanism.release([1], by=[1], groups=[1], person=[1], membership="public")
+
     def test_is_what_is_charged_once(self, tmp_path):
         budget = fx.Budget.file(tmp_path / "b", epsilon=10.0)
         BOUNDED.release(ROWS, ANSWERS, budget=budget, nan=NAN)

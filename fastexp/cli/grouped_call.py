@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .._question import Question
-from .._typing import Membership
-from ..grouped.request import Request
+from ..grouped.request import Request, checked_membership
 from ..query import memory
 from . import grouped_draws, grouped_kinds, public_list
 from .errors import UserMistake
@@ -57,7 +56,7 @@ class Call:
         key = None if options.key is None else read_key(options.key)
         self.mechanism, self._options, self._listed = made, options, found
         self.limits = options.max_groups or 1, options.max_rows or 1
-        self.membership: Membership = options.membership or "private"
+        self.membership = checked_membership(options.membership or "private", options.person)
         self.nan = getattr(options, "nan", "drop")
         self.memory = options.memory or memory.free()
         label = f"{options.column} by {options.by}" if options.label is None else options.label

@@ -20,6 +20,10 @@ from ..errors import ParameterError, ParameterTypeError
 
 FROM_DATA = "from-data"
 LIST = b"fastexp.list"
+MOVES = (
+    "membership must be 'private' with person: in which of their groups a person counts may depend "
+    "on their records"
+)
 OFFSETS = (
     "offsets must be integers, 0 <= offsets[0] <= offsets[1] <= ... <= the number of records: "
     "group i has the records from offsets[i] to offsets[i + 1]"
@@ -115,8 +119,7 @@ class Request(NamedTuple):
         apart = _validate.flag("disjoint", disjoint)
         parted = self.by is not None or (self.person is not None and self.offsets is not None)
         kind = {"groups": True} if parted else {"rows": rows, "disjoint": apart}
-        told = _validate.choice("membership", membership, ("private", "public"))
-        return {**kind, **limits, "membership": told}
+        return {**kind, **limits, "membership": checked_membership(membership, self.person)}
 
 
 def whole_offsets(offsets: Any) -> IntArray:
@@ -142,6 +145,19 @@ def many(records: Any) -> bool:
 def is_from_data(groups: Any) -> bool:
     """Whether the groups are to be taken from the data."""
     return isinstance(groups, str) and str.__str__(groups) == FROM_DATA
+
+
+def checked_membership(membership: Any, person: Any) -> Membership:
+    """Whether it is private who is in which group; it is where persons are bounded.
+
+    A record that is left out (a missing one, one that is no candidate) does not compete with
+    the person's others: who changes it counts in another group, in both of which a step is
+    taken, although all groups stay what they are.
+    """
+    which = _validate.choice("membership", membership, ("private", "public"))
+    if which == "public" and person is not None:
+        raise ParameterError(MOVES)
+    return "public" if which == "public" else "private"
 
 
 def check_key(key: Any, label: Any, budget: Any = None) -> str | None:

@@ -164,7 +164,8 @@ class NumberMechanism(GroupedMechanism, ABC):
             In how many groups one person is, and how many records of theirs each has, at
             most. Without `person` this is your claim, which nobody checks.
         disjoint, membership
-            As for `total`: what a budget is charged for rows and groups.
+            As for `total`: what a budget is charged for rows and groups. With `person`
+            membership is private: in which groups a person counts may depend on their records.
         key : ReleaseKey, optional
             The same key, label, mechanism, group and records repeat their answer, so that a
             retry is not a second release; see `release_key` for what it is not for. With

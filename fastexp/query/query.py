@@ -12,6 +12,7 @@ from .._rounding import check_rounding
 from .._typing import Membership, Neighbors, RNGLike, SeedLike
 from ..budget import Budget
 from ..errors import ParameterError
+from ..grouped.request import checked_membership
 from ..privacy import Guarantee
 from .answers import answers_of, column_name
 from .groups import groups_of
@@ -48,7 +49,8 @@ class Query:
     max_groups, max_rows : int
         These limits, >= 1. Without `person` they are your claim, which nobody checks.
     membership : {"private", "public"}
-        Whether it is private who is in which group; see `fastexp.privacy.total`.
+        Whether it is private who is in which group; see `fastexp.privacy.total`. With `person`
+        it is: in which of their groups a person counts may depend on their records.
 
     Raises
     ------
@@ -109,7 +111,7 @@ class Query:
         put(self, "person", whose)
         put(self, "max_groups", _validate.counting("max_groups", max_groups))
         put(self, "max_rows", _validate.counting("max_rows", max_rows))
-        put(self, "membership", _validate.choice("membership", membership, ("private", "public")))
+        put(self, "membership", checked_membership(membership, whose))
         if columns and groups is None:
             raise ParameterError(
                 "groups must be given with by: the public list of groups to answer; which groups "
