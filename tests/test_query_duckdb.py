@@ -133,6 +133,17 @@ class TestAnswers:
         with pytest.raises(fx.ParameterError, match=r"^groups must be .* can hold"):
             finished(con, Column("x", kind, moments(sign * (2**63 - 1), unit=unit)))
 
+    @pytest.mark.filterwarnings("ignore::fastexp.PrivacyWarning")
+    @pytest.mark.parametrize("kind", ["DATE", *UNITS.values()])
+    def test_groups_from_the_data_may_be_infinite(self, con, kind):
+        values = f"(VALUES ('infinity'::{kind}), ('-infinity'), ('2020-02-29')) v(k)"
+        rows = con.sql(f"SELECT k, 1 AS x FROM {values}")
+        asked = fx.Query(by="k", groups="from-data")
+        found = asked.release(rows, {"x": (cases.MEDIAN, "x")})
+        assert found.types[0] == rows.types[0]
+        told = found.project("k::VARCHAR AS k").fetchall()
+        assert [row[0][:10] for row in told] == ["-infinity", "2020-02-29", "infinity"]
+
     def test_names_that_are_one_to_duckdb_are_refused(self, con):
         columns = [Column(name, "integers", np.arange(2)) for name in ("town", "Town")]
         with pytest.raises(fx.ParameterError, match=r"upper and lower case .* 'town' and 'Town'"):

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 from duckdb import (
+    CaseExpression,
     ColumnExpression,
     ConstantExpression,
     DuckDBPyRelation,
@@ -155,15 +156,26 @@ def _typed(name: str, column: Column) -> Expression:
     """What the numbers of days, or of a unit, since 1970 mean; other values as they are."""
     value: Expression = ColumnExpression(name)
     if column.kind == "dates":
-        return ConstantExpression("1970-01-01").cast("DATE") + value.cast("INTEGER")
+        day = ConstantExpression("1970-01-01").cast("DATE") + value.cast("INTEGER")
+        return _or_infinite(value, (1 << 31) - 1, day, "DATE")
     if column.kind == "timestamps":
         unit = _unit(column)
         since = FunctionExpression(
             "make_timestamp_ns" if unit == "ns" else "make_timestamp",
             value * ConstantExpression(MICROSECONDS[unit]),
         )
-        return since.cast(INSTANTS[unit])
+        return _or_infinite(value, (1 << 63) - 1, since.cast(INSTANTS[unit]), INSTANTS[unit])
     return value
+
+
+def _or_infinite(value: Expression, last: int, finite: Expression, kind: str) -> Expression:
+    """A date or timestamp; the last number there is, and the first, are those of infinite ones.
+
+    Groups from the data may be these; of a list they are refused.
+    """
+    later, earlier = (ConstantExpression(text).cast(kind) for text in ("infinity", "-infinity"))
+    infinite = CaseExpression(value == ConstantExpression(last), later)
+    return infinite.when(value == ConstantExpression(-last), earlier).otherwise(finite)
 
 
 def _unit(column: Column) -> str:
