@@ -118,6 +118,8 @@ def _of_pandas(keys: Any, argument: str) -> list[Rows]:
 
 def _of_series(keys: Any, argument: str) -> list[Rows] | None:
     """The same, by its type, of pandas, which is not imported here; None of other types."""
+    if has(keys, "to_series"):  # an index hands out no Arrow data
+        keys = keys.to_series()
     dtype = attribute(keys, "dtype")
     if has(dtype, "categories"):
         codes = np.asarray(getattr(keys, "cat", keys).codes)

@@ -72,7 +72,7 @@ class TestRows:
     @forms
     def test_are_those_of_the_table(self, form):
         frame = frame_of(FORMS[form](TABLE))
-        assert frame.names() == ([] if form == "stream" else TABLE.column_names)
+        assert frame.names() == (None if form == "stream" else TABLE.column_names)
         assert rows(frame, USES) == WITHIN
 
     @forms
@@ -163,7 +163,7 @@ class TestRows:
                 raise AssertionError
 
         frame = frame_of(Fails())
-        assert (frame.names(), frame.empty(USES)) == ([], None)
+        assert (frame.names(), frame.empty(USES)) == (None, None)
         with pytest.raises(fx.InvalidRecords):
             list(frame.parts(USES, [], None))
 

@@ -21,7 +21,7 @@ from fastexp.query.engines import find
 
 from . import frame_cases as cases
 from .frame_cases import DATA, MEDIAN, PERSONS, QUESTIONS, core_release, core_sample
-from .query_frames import FORMS, KINDS, answers, types_of
+from .query_frames import FORMS, KINDS, answers, arrow_in_pandas, types_of
 
 pytestmark = pytest.mark.engines
 KEY = fx.release_key()
@@ -197,6 +197,67 @@ class TestColumnsOfOtherTypes:
             rows = rows.astype({"zip": str(kind).replace("int", "Int").replace("u", "U")})
         want = MEDIAN.release(data["rent"], by=data["zip"], groups=q.groups, key=KEY, label=q.label)
         assert answers(released(rows, q)) == {"zip": q.groups, "rent": want.tolist()}
+
+    @forms
+    @pytest.mark.parametrize("gaps", [False, True])
+    def test_persons_beyond_int64(self, form, gaps):
+        """As hashes are."""
+        persons = [None if gaps and i % 7 == 0 else 2**64 - 1 - i % 9 for i in range(60)]
+        data = {"k": [i % 2 for i in range(60)], "x": [float(i) for i in range(60)]}
+        table = pa.table({**data, "p": pa.array(persons, pa.uint64())})
+        asked = fx.Query(by="k", groups=[1, 0], person="p", max_rows=2)
+        found = asked.release(FORMS[form](table), {"x": (MEDIAN, "x")}, key=KEY)
+        told = {"groups": [1, 0], "max_rows": 2, "key": KEY, "label": "x by k"}
+        want = MEDIAN.release(data["x"], by=data["k"], person=persons, **told)
+        assert answers(found)["x"] == want.tolist()
+
+    @pytest.mark.parametrize(
+        "items",
+        [
+            [date(2020, 1, 1), date(1800, 1, 1)],
+            [datetime(2020, 1, 1, 1), datetime(1800, 1, 1)],
+            [True, False],
+            [8, 7],
+            ["Rome", "Oslo"],
+        ],
+        ids=lambda items: type(items[0]).__name__,
+    )
+    def test_categories_of_arrow_in_pandas(self, items):
+        k = [items[i % 2] for i in range(60)]
+        table = pa.table({"k": k, "x": [float(i) for i in range(60)]})
+        rows = arrow_in_pandas(table)
+        rows["k"] = rows["k"].astype("category")
+        asked, median = fx.Query(by="k", groups=items), {"x": (MEDIAN, "x")}
+        want = asked.release(table, median, key=KEY)["x"].to_pylist()
+        assert asked.release(rows, median, key=KEY)["x"].tolist() == want
+        listed = fx.Query(by="k", groups=pd.Index(rows["k"].cat.categories))
+        assert listed.release(rows, median, key=KEY)["x"].tolist() == want[::-1]
+        if not isinstance(items[0], date):
+            common = {"k": (fx.MostCommon(9.0, candidates=items), "k")}
+            want = fx.Query().sample(table, common, size=5, rng=1)["k"].to_pylist()
+            assert answers(fx.Query().sample(rows, common, size=5, rng=1))["k"] == want
+
+    @pytest.mark.parametrize(
+        "rows",
+        [
+            pd.DataFrame(np.ones((4, 2))),
+            pd.DataFrame(),
+            pl.DataFrame(),
+            pl.LazyFrame(),
+            pa.table({}),
+            {},
+            {0: [1], 1: [1]},
+        ],
+        ids=lambda rows: type(rows).__name__,
+    )
+    def test_frames_of_no_names(self, rows):
+        budget = fx.Budget(epsilon=1.0)
+        for asked in (fx.Query(), fx.Query(by="k", groups=[1])):
+            with pytest.raises(fx.ParameterError, match=r"^column '.' must be .*; got none"):
+                asked.release(rows, {"x": (MEDIAN, "x")}, budget=budget)
+        with pytest.raises(fx.ParameterError, match=r"^groups must have one column"):
+            fx.Query(by="k", groups=rows)
+        assert budget.charges == 0
 
     @pytest.mark.parametrize("form", ["arrow", "polars", "pandas-arrow", "stream", "arrays"])
     def test_keys_beyond_int64_are_not_listed(self, form):
@@ -382,6 +443,18 @@ class TestGroupsFromTheData:
                 for data in (DATA, cases.NONE)
             }
             assert len(kinds) == 1
+
+    @pytest.mark.filterwarnings("ignore::fastexp.PrivacyWarning")
+    @pytest.mark.parametrize("width", [1, 2])
+    def test_days_that_python_has_no_dates_for(self, width):
+        days = np.array([10**6, 0, -(10**6), 10**7, -1])
+        column = pa.array(days, pa.int32()).cast(pa.date32())
+        table = pa.table({"day": column, "k": [7] * 5, "x": [1.0] * 5})
+        asked = fx.Query(by=["day", "k"][:width], groups="from-data")
+        for form in ("arrow", "polars", "pandas-arrow", "stream", "arrow-dataset"):
+            found = asked.release(FORMS[form](table), {"x": (MEDIAN, "x")})["day"]
+            found = np.array(found, "M8[D]") if form == "pandas-arrow" else found.to_numpy()
+            assert found.astype(np.int64).tolist() == sorted(days.tolist())
 
 
 class TestCharges:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import _intake
-from .._foreign import has, readable
-from .._group_keys import distinct
+from .._group_keys import numbered
 from .._group_names import Names
-from .._key_rows import HIGHEST
+from .._key_columns import read
+from .._key_objects import INTEGERS
+from .._key_rows import HIGHEST, Coded, Integers, Objects
+from .._key_rows import Rows as Keys
 from .._typing import AnyArray, IntArray, WordArray
 from ..errors import InvalidRecords
 from .mechanism import GroupedMechanism
@@ -35,7 +38,7 @@ class Rows(NamedTuple):
 
 def persons_of(person: Any) -> tuple[IntArray, WordArray]:
     """The number of each record's person, and what persons are called in digests."""
-    numbers, people = distinct(person_keys(person), "person")
+    numbers, people = numbered([person_keys(person)], "person")
     return numbers, people.name_words()
 
 
@@ -91,23 +94,27 @@ def bounded(
     return np.where(kept, codes, -1)
 
 
-def person_keys(person: Any) -> Any:
-    """Numbers of persons beyond int64, as hashes are, modulo 2**64: that they differ is all."""
-    readable(person, "person")
-    if isinstance(person, (list, tuple)) and any(type(x) is int and x > HIGHEST for x in person):
-        numbers = [x for x in person if isinstance(x, (int, np.integer))]
-        within = min(numbers) >= 0 and max(numbers) < 1 << 64
-        return [_signed(x) for x in person] if within else person
-    array = person
-    try:
-        if has(person, "to_numpy") and str(getattr(person, "dtype", "")).lower() == "uint64":
-            array = person.to_numpy()  # of Polars and pandas; with gaps it is no unsigned array
-    except Exception:  # it is none of these; its message may hold data
-        return person
-    unsigned = isinstance(array, np.ndarray) and array.dtype == np.uint64
-    return array.view(np.int64) if unsigned else person
+def person_keys(person: Any) -> list[Keys]:
+    """The chunks of a column of persons.
+
+    Numbers of persons beyond int64, as hashes are, are taken modulo 2**64: that they differ is
+    all that matters.
+    """
+    return [_signed(rows) for rows in read(person, "person")]
 
 
-def _signed(key: Any) -> Any:
-    """An unsigned number as the signed one of the same 64 bits; anything else as it is."""
-    return key - (1 << 64) if isinstance(key, int) and key > HIGHEST else key
+def _signed(rows: Keys) -> Keys:
+    """Unsigned integers as the signed ones of the same 64 bits; anything else as it is."""
+    if isinstance(rows, Coded):
+        return replace(rows, child=tuple(map(_signed, rows.child)))
+    if isinstance(rows, Integers) and rows.values.dtype == np.uint64:
+        return replace(rows, values=rows.values.view(np.int64))
+    if isinstance(rows, Objects):
+        numbers = [x for x in rows.values if isinstance(x, INTEGERS)]
+        if max(numbers, default=0) > HIGHEST and min(numbers) >= 0 and max(numbers) < 1 << 64:
+            items = [
+                int(x) - (1 << 64) if isinstance(x, INTEGERS) and x > HIGHEST else x
+                for x in rows.values
+            ]
+            return replace(rows, values=items)
+    return rows

@@ -46,10 +46,13 @@ def uses_of(query: Query, answers: tuple[Answer, ...]) -> Uses:
 def fit(way: Way, frame: Frame, uses: Uses) -> None:
     """Refuse a frame whose columns, by their names or types, are not what they must be."""
     names, query = frame.names(), way.query
-    for use in uses if names else ():
+    for use in uses:
+        if names is None:
+            break
         there = names.count(use.column)
         if there != 1:
             listed = ", ".join(map(repr, names[:20])) + ", ..." * (len(names) > 20)
+            listed = listed or "none with a name of text"
             got = "several of that name" if there else "none"
             raise ParameterError(
                 f"column {use.column!r} must be in the frame, once: it has {listed}; got {got}"

@@ -80,7 +80,7 @@ def _of_frame(frame: Frame, by: Sequence[str]) -> Names:
     """The groups in the rows of a frame."""
     present = frame.names()
     for name in by:
-        if present and present.count(name) != 1:
+        if present is not None and present.count(name) != 1:
             got = "several" if name in present else "none"
             raise ParameterError(f"groups must have one column of the name {name!r}, got {got}")
     columns: list[list[Rows]] = [[] for _ in by]

@@ -6,6 +6,7 @@ their records as each mechanism reads them.
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -121,7 +122,7 @@ class Reader:
     def _persons(self, columns: Sequence[Any], size: int) -> list[Keys] | None:
         if self._uses.person is None:
             return None
-        chunks = _key_columns.read(person_keys(columns[self._uses.person]), "person")
+        chunks = person_keys(columns[self._uses.person])
         if sum(rows.length for rows in chunks) != size:
             raise ParameterError(LENGTHS)
         return chunks
@@ -194,10 +195,19 @@ class Found:
             return self._none, np.zeros(0, np.int64)
         columns: list[Any] = [labels] if self._width == 1 else list(zip(*labels, strict=True))
         lists = [settled(list(column), self._written) for column in columns or [()] * self._width]
-        rows = lists[0] if self._width == 1 else list(zip(*lists, strict=True))
+        sortable = list(map(_sortable, lists))
+        rows = sortable[0] if self._width == 1 else list(zip(*sortable, strict=True))
         order = sorted(range(len(labels)), key=rows.__getitem__)
         listed = [[column[i] for i in order] for column in lists]
         return names_of_columns(listed, "by"), np.array(order, np.int64)
+
+
+def _sortable(keys: list[Any]) -> list[Any]:
+    """What is in the order of the keys: of dates that Python's has not all are numbers."""
+    if any(isinstance(key, np.datetime64) for key in keys) and dt.date in set(map(type, keys)):
+        days: list[Any] = np.array(keys, "M8[D]").view(np.int64).tolist()
+        return days
+    return keys
 
 
 Groups: TypeAlias = Whole | Listed | Found

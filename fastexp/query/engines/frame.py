@@ -52,10 +52,10 @@ class Frame(Protocol):
     spills: bool  # whether rows that do not fit into memory are sorted on disk
     written: bool  # whether all columns are text: "keys" are integers if all are written so
 
-    def names(self) -> list[str]:
+    def names(self) -> list[str] | None:
         """The names of all columns, in order; one that there is twice, twice.
 
-        Of what tells them only while it is read (a stream): what is known, [] if nothing is.
+        None: they are not known before it is read, as of a stream.
         """
 
     def empty(self, uses: Sequence[Use]) -> Sequence[Any] | None:

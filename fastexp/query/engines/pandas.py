@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..._group_names import Names
+from ..._typing import AnyArray
 from .frame import Column, Use
 from .limits import PYTHON, check_dates
 
@@ -68,5 +69,10 @@ def _series(column: Column) -> pd.Series:
     if np.ndim(values) == 2:
         return pd.Series(list(values), dtype=object)
     if column.kind == "dates":
-        values = np.asarray(values).astype(object)
+        values = _dates(np.asarray(values))
     return pd.Series(values, dtype=TYPES.get(column.kind))
+
+
+def _dates(days: AnyArray) -> list[Any]:
+    """Python's dates; NumPy's in groups from the data that Python has no dates for."""
+    return [np.datetime64(day, "D") if isinstance(day, int) else day for day in days.tolist()]

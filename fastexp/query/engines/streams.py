@@ -26,9 +26,9 @@ class StreamFrame:
     def __init__(self, frame: Any) -> None:
         self._frame = frame
 
-    def names(self) -> list[str]:
-        """None are known yet."""
-        return []
+    def names(self) -> None:
+        """They are not known yet."""
+        return
 
     def empty(self, uses: Sequence[Use]) -> None:
         """Their types are not known yet."""

@@ -89,7 +89,8 @@ def _type_of(column: Any) -> Type:
         return Type("numbers", "integers")
     dtype = attribute(column, "dtype")
     if has(dtype, "categories") and has(column, "isna"):  # of pandas
-        return type_of(dtype.categories)._replace(name=f"categories ({dtype})", coded=True)
+        entries = dtype.categories.to_series()  # an index hands out no Arrow data
+        return type_of(entries)._replace(name=f"categories ({dtype})", coded=True)
     if is_column(column) or has(dtype, "pyarrow_dtype"):
         return _of_chunk(_arrow.column(_without_rows(column), "column")[0])
     if dtype is None:
