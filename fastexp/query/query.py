@@ -264,7 +264,7 @@ class Query:
         way = self._released(answers, key, label, budget, nan, threads)
         room = Room(memory, temp)
         place = output_of(output, force, frame)
-        rows = frame_of(frame, memory=memory, temp=temp)
+        rows = frame_of(frame, memory=memory, threads=way.threads)
         return carried_out(way, rows, room, place)
 
     def attach(
@@ -322,7 +322,7 @@ class Query:
 
         way = self._released(answers, key, label, budget, nan, threads)
         room = Room(memory, temp)
-        rows = source_of(con, source, memory, temp)
+        rows = source_of(con, source, memory, way.threads)
         return carried_out(way, AttachedFrame(con, name, rows), room)
 
     def sample(
@@ -376,7 +376,7 @@ class Query:
         wanted = answers_of(answers, self.by, nan)
         way = Sampled(self, wanted, size, rng, _validate.threads(threads))
         room = Room(memory, temp)
-        return carried_out(way, frame_of(frame, memory=memory, temp=temp), room)
+        return carried_out(way, frame_of(frame, memory=memory, threads=way.threads), room)
 
     def accuracy(
         self,
@@ -452,7 +452,7 @@ class Query:
         wanted = answers_of(answers, self.by, nan)
         way = Accurate(self, wanted, probability, rng, _validate.threads(threads))
         room = Room(memory, temp)
-        return accurate(way, frame_of(frame, memory=memory, temp=temp), room)
+        return accurate(way, frame_of(frame, memory=memory, threads=way.threads), room)
 
     def _released(
         self, answers: Any, key: Any, label: Any, budget: Any, nan: Any, threads: Any

@@ -69,7 +69,9 @@ class AttachedFrame:
         return self._con.sql(f"FROM {table}")
 
 
-def source_of(con: DuckDBPyConnection, source: Any, memory: Any = None, temp: Any = None) -> Frame:
+def source_of(
+    con: DuckDBPyConnection, source: Any, memory: int | str | None = None, threads: int = 1
+) -> Frame:
     """The rows of a table or view that a connection finds by its name, or of any frame.
 
     A text that names neither a temporary table or view nor one of the current schema is a path.
@@ -81,7 +83,7 @@ def source_of(con: DuckDBPyConnection, source: Any, memory: Any = None, temp: An
         for schema in (("temp", "main"), current):
             if schema in places:
                 return DuckDBFrame(con.sql("FROM " + ".".join(map(quoted, places[schema]))))
-    return frame_of(source, memory=memory, temp=temp)
+    return frame_of(source, memory=memory, threads=threads)
 
 
 def _named(con: DuckDBPyConnection, name: str) -> list[tuple[str, str, str]]:

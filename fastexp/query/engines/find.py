@@ -43,7 +43,7 @@ ENGINES = (
 )
 
 
-def frame_of(frame: Any, *, memory: int | str | None = None, temp: Any = None) -> Frame:
+def frame_of(frame: Any, *, memory: int | str | None = None, threads: int = 1) -> Frame:
     """The adapter of a frame of any kind.
 
     Parameters
@@ -55,8 +55,8 @@ def frame_of(frame: Any, *, memory: int | str | None = None, temp: Any = None) -
         dict of columns; or a path.
     memory : int or str, optional
         Bytes that reading a path may take.
-    temp : str, optional
-        Where rows of a path that do not fit are sorted.
+    threads : int
+        That read a path; 0: one a processor.
 
     Returns
     -------
@@ -70,7 +70,7 @@ def frame_of(frame: Any, *, memory: int | str | None = None, temp: Any = None) -
     readable(frame, "frame")
     found: Frame
     if isinstance(frame, (str, os.PathLike)):
-        found = import_module(".paths", __package__).PathFrame(frame, memory, temp)
+        found = import_module(".paths", __package__).PathFrame(frame, memory, threads)
         return found
     if isinstance(frame, dict):
         from .arrays import ArraysFrame
@@ -83,7 +83,7 @@ def frame_of(frame: Any, *, memory: int | str | None = None, temp: Any = None) -
     if _is(frame, "narwhals", ("DataFrame", "LazyFrame")):
         from .any import WrappedFrame
 
-        return WrappedFrame(frame, frame_of(frame.to_native(), memory=memory, temp=temp))
+        return WrappedFrame(frame, frame_of(frame.to_native(), memory=memory, threads=threads))
     if _of_narwhals(frame):
         from .any import AnyFrame, eager
 

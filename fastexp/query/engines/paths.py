@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from ... import _arrow
@@ -42,8 +43,18 @@ class Query(NamedTuple):
     widths: list[int]
 
 
+class Survey(NamedTuple):
+    """What is known of a file before its rows are read: their number, and what uses' cells tell.
+
+    None where columns have types.
+    """
+
+    rows: int | None
+    cells: list[bool]
+
+
 class PathFrame:
-    """A file, the files of a pattern, or those of a folder; their schemas are read.
+    """A file, the files of a pattern, or those of a folder; looked at when something is asked.
 
     Parameters
     ----------
@@ -51,15 +62,11 @@ class PathFrame:
         As of `files_of`. Its name says what format a file is of.
     memory : int or str, optional
         As of `release`. Reading takes half of it at most, but 64 MB if it needs them.
-    temp : str, optional
-        Not used: reading puts nothing on the disk.
     threads : int
         As of `release`.
 
-    Raises
-    ------
-    ParameterError, ParameterTypeError
-        If there are no such files, or they are not what their names promise.
+    Its methods raise ParameterError or ParameterTypeError if there are no such files, or they are
+    not what their names promise.
     """
 
     spills: Final = True
@@ -69,16 +76,26 @@ class PathFrame:
         self,
         path: Any,
         memory: int | str | None = None,
-        temp: str | None = None,
         threads: int = 1,
     ) -> None:
-        files = files_of(path)
-        self._database = connect(
-            memory=max(memory_of(memory) // 2, LEAST),
-            threads=threads,
-            files=[name for file in files for name in (file.path, pattern(file.path))],
+        self._path, self._memory, self._threads = path, memory, threads
+
+    @cached_property
+    def _sources(self) -> list[Source]:
+        """The files, whose schemas are read."""
+        return [_source(self._database, file) for file in self._files]
+
+    @cached_property
+    def _files(self) -> list[File]:
+        return files_of(self._path)
+
+    @cached_property
+    def _database(self) -> DuckDBPyConnection:
+        return connect(
+            memory=max(memory_of(self._memory) // 2, LEAST),
+            threads=self._threads,
+            files=[name for file in self._files for name in (file.path, pattern(file.path))],
         )
-        self._sources = [_source(self._database, file) for file in files]
 
     def names(self) -> list[str]:
         """The columns of the first file; then those that names of folders are."""
@@ -117,14 +134,15 @@ class PathFrame:
         try:
             surveys = [self._surveyed(source, uses) for source in self._sources]
             kinds = [
-                cells.kind_of(use, [told[i] for _, told in surveys]) for i, use in enumerate(uses)
+                cells.kind_of(use, [survey.cells[i] for survey in surveys])
+                for i, use in enumerate(uses)
             ]
-            for source, (rows, _) in zip(self._sources, surveys, strict=True):
+            for source, survey in zip(self._sources, surveys, strict=True):
                 seen = 0
                 for length, part in self._read(source, uses, kinds):
                     seen += length
                     yield part
-                if rows is not None and seen != rows:
+                if survey.rows not in (None, seen):
                     raise InvalidRecords(f"{source.file.path!r} must be {source.form}")
                 source.file.check_same()
         finally:
@@ -156,24 +174,34 @@ class PathFrame:
         columns = dict(zip(typed, _tried(read, source, ParameterError), strict=True))
         return [columns.get(use, cells.empty(use)) for use in uses]
 
-    def _surveyed(self, source: Source, uses: Sequence[Use]) -> tuple[int | None, list[bool]]:
-        """How many rows there are, and what they tell; None where columns have types."""
+    def _surveyed(self, source: Source, uses: Sequence[Use]) -> Survey:
+        """What the bytes of a file tell; where that is not enough, what all its cells tell."""
+        nothing = [False] * len(uses)
         if source.typed and not source.file.partitions:
-            return None, [False] * len(uses)
+            return Survey(None, nothing)
+        plain = _tried(lambda: source.plain, source, InvalidRecords)
+        if (
+            plain is not None
+            and not source.file.partitions
+            and not any(cells.is_open(use, plain.wide) for use in uses)
+        ):
+            return Survey(plain.rows, nothing)
 
         def read() -> Any:
             query = _query(source, uses, None)
             return self._database.execute(query.sql, query.parameters).fetchall()
 
         ((rows, *told),) = _tried(read, source, InvalidRecords)
-        return rows, told
+        return Survey(rows if plain is None else plain.rows, told)
 
     def _read(
         self, source: Source, uses: Sequence[Use], kinds: Sequence[cells.Kind]
     ) -> Iterator[tuple[int, list[Any]]]:
         """Parts of a file, and how many rows each has."""
+        odd = source.plain is None or source.plain.odd or bool(source.file.partitions)
         found = [
-            cells.Found(kind, _called(source, use)) for use, kind in zip(uses, kinds, strict=True)
+            cells.Found(kind, _called(source, use), odd)
+            for use, kind in zip(uses, kinds, strict=True)
         ]
         query = _query(source, uses, found)
         count = sum(query.widths)

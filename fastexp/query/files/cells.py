@@ -7,7 +7,8 @@ it surely reads alike, and `digits` all others: DuckDB takes 1_000 and +-1 for n
 for an infinite one.
 
 A *cell* is an expression of SQL for a text, or NULL for nothing. As few of its rows may tell of
-what type a column is, files are gone through twice: `surveyed`, then read.
+what type a column is, files are gone through twice, `survey` and read, unless bytes tell
+(`plain`).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from ...errors import InvalidRecords
 from ..digits import EXACT, LONGEST, PADDING, aligned
 from ..engines.frame import Use
 
-Kind: TypeAlias = Literal["floats", "integers", "text", "mixed"]
+Kind: TypeAlias = Literal["floats", "integers", "text"]
 
 MOST_TEXT = 1 << 14  # bytes of a key or candidate: what a batch takes is bounded
 TEXT = f"CASE WHEN strlen({{0}}) > {MOST_TEXT} THEN left({{0}}, {MOST_TEXT + 1}) ELSE {{0}} END"
@@ -36,19 +37,23 @@ DECIMAL = (
 )
 DOUBLE = "TRY_CAST({0} AS DOUBLE)"
 # Whether a number is surely the same to DuckDB, be it written as an integer or as a decimal.
-PLAIN = f"(abs({DOUBLE}) < {EXACT} AND NOT contains({{0}}, '_') AND NOT contains({{0}}, '+-'))"
+SMALL = f"abs({DOUBLE}) < {EXACT}"
+SURE = f"({SMALL} AND NOT contains({{0}}, '_') AND NOT contains({{0}}, '+-'))"
 WHOLE = f"CASE WHEN {INTEGER} THEN TRY_CAST({{0}} AS BIGINT) END"
 WIDE = f"CASE WHEN abs({DOUBLE}) >= {EXACT} THEN abs(CAST({WHOLE} AS HUGEINT)) > {EXACT} END"
-OTHER = (  # for `digits`, where `{1}` is no number yet; the longest number has 400 characters
-    f"CASE WHEN {{1}} IS NOT NULL OR {GAP} THEN NULL "
+OTHER = (  # for `digits`, unless `{1}`; the longest number has 400 characters
+    f"CASE WHEN {{1}} THEN NULL WHEN {GAP} THEN NULL "
     f"WHEN strlen({{0}}) > {LONGEST} THEN '?' ELSE {{0}} END"
 )
-FLOATS = f"CASE WHEN {PLAIN} THEN {DOUBLE} END"
 AS_WRITTEN = "CAST(TRY_CAST({0} AS BIGINT) AS VARCHAR) = {0}"  # 007 and +7 are texts
 INTEGERS = (  # also 7.0: of a column with gaps, others write it so
     f"CASE WHEN {AS_WRITTEN} OR {INTEGER} THEN TRY_CAST({{0}} AS BIGINT) "
     f"WHEN {DECIMAL} AND {DOUBLE} = floor({DOUBLE}) AND abs({DOUBLE}) <= {EXACT} "
     f"THEN CAST({DOUBLE} AS BIGINT) END"
+)
+SMALL_INTEGERS = (  # the same, of texts that are not odd
+    f"CASE WHEN {SMALL} AND {DOUBLE} = floor({DOUBLE}) THEN CAST({DOUBLE} AS BIGINT) "
+    f"ELSE {INTEGERS} END"
 )
 BOOLEANS = "CASE lower({0}) WHEN 'true' THEN true WHEN 'false' THEN false END"
 DATES = (
@@ -74,11 +79,18 @@ class Found(NamedTuple):
     """What a survey tells of a column of cells, for the reading that is asked for.
 
     Of numbers `kind` is "floats", or "integers" where some are beyond 2**53; of keys what they
-    are. `called` is the column in messages.
+    are. `called` is the column in messages. `odd`: whether there may be texts that only DuckDB
+    takes for numbers.
     """
 
     kind: Kind
     called: str
+    odd: bool
+
+
+def is_open(use: Use, wide: bool) -> bool:
+    """Whether only a survey tells what is read; `wide`: some integer may be beyond 2**53."""
+    return use.reading == "keys" or (use.reading == "numbers" and wide)
 
 
 def survey(use: Use, cell: str) -> str:
@@ -100,13 +112,17 @@ def kind_of(use: Use, findings: Sequence[bool]) -> Kind:
 def expressions(use: Use, found: Found, cell: str) -> list[str]:
     """What is read of a cell; `column` makes the column of it."""
     if use.reading == "numbers":
-        number = (WHOLE if found.kind == "integers" else FLOATS).format(cell)
-        return [number, OTHER.format(cell, number)]
+        if found.kind == "integers":
+            number = WHOLE.format(cell)
+            return [number, OTHER.format(cell, f"{number} IS NOT NULL")]
+        sure = (SURE if found.odd else SMALL).format(cell)
+        return [DOUBLE.format(cell), OTHER.format(cell, sure)]
     if use.reading == "keys":
         return [(f"TRY_CAST({cell} AS BIGINT)" if found.kind == "integers" else TEXT).format(cell)]
     if use.reading == "timestamps":
         return [TIMESTAMPS.format(cell), NANOSECONDS.format(cell)]
-    known = {"text": TEXT, "integers": INTEGERS, "booleans": BOOLEANS, "dates": DATES}
+    integers = INTEGERS if found.odd else SMALL_INTEGERS
+    known = {"text": TEXT, "integers": integers, "booleans": BOOLEANS, "dates": DATES}
     return [known[use.reading].format(cell)]
 
 

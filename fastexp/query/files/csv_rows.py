@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ...errors import InvalidRecords, ParameterError
 from ..engines.frame import Use
 from .places import COMPRESSED, File, opened, pattern
+from .plain import Plain, plain
 from .source import Rows
 
 if TYPE_CHECKING:
@@ -59,8 +61,10 @@ class Csv:
 
     def _header(self) -> list[str] | None:
         with opened(self.file.path) as raw:
-            start = raw.read(LINE).removeprefix(MARK)
+            start = raw.read(LINE)
         line = LINE_END.split(start, maxsplit=1)[0]
+        self._start = len(line)  # of what follows the header
+        line = line.removeprefix(MARK)
         if len(line) == LINE or b"\0" in line:
             return None
         try:
@@ -69,22 +73,30 @@ class Csv:
             return None
         return found
 
+    @cached_property
+    def plain(self) -> Plain | None:
+        """What the bytes tell; None if the file is compressed, or lines need not be rows."""
+        if self.file.path.lower().endswith(COMPRESSED):
+            return None
+        return plain(self.file.path, self._start)
+
     def names(self) -> list[str]:
         return self._names
 
     def rows(self, uses: Sequence[Use], survey: bool) -> Rows:
         # DuckDB reads in parallel and one after the other by different ways, each of which loses
         # rows of some broken files without a word: the one a last row longer than its buffers,
-        # the other what comes after the last quote if that is not closed. The survey goes the
-        # one way and is compared with the rows, which come by the other.
+        # the other what comes after the last quote if that is not closed. Where lines do not say
+        # how many rows there are, the survey goes the one way and the rows come by the other.
         cells = ", ".join(f"{self._cell(use)} AS r{i}" for i, use in enumerate(uses))
-        if survey:
+        parallel = survey or self.plain is not None
+        if self.plain is None and survey:
             self._check_end()
         columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(self._names)))
         delimiter = "chr(9)" if self._delimiter == "\t" else "','"
         table = (
             f"SELECT {cells or 1} FROM read_csv($path, {DIALECT}, header = true, delim = "
-            f"{delimiter}, quote = '\"', escape = '\"', parallel = {str(survey).lower()}, "
+            f"{delimiter}, quote = '\"', escape = '\"', parallel = {parallel}, "
             f"columns = {{{columns}}})"
         )
         if len(self._names) == 1:  # then a blank line is no row, and "" is an empty cell

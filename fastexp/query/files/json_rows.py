@@ -50,6 +50,7 @@ class Json:
         "text as keys of persons and groups"
     )
     typed = False
+    plain = None
 
     def __init__(self, database: DuckDBPyConnection, file: File) -> None:
         self.file = file

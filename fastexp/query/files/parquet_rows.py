@@ -32,6 +32,7 @@ class Parquet:
 
     form = "Parquet that is whole"
     typed = True
+    plain = None
 
     def __init__(self, database: DuckDBPyConnection, file: File) -> None:
         self.file = file

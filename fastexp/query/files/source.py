@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 from ..engines.frame import Use
 from .places import File
+from .plain import Plain
 
 
 class Rows(NamedTuple):
@@ -22,6 +23,10 @@ class Source(Protocol):
     file: File
     form: str  # what a file of the format must be, for messages
     typed: bool  # whether columns have types; else they are cells of text
+
+    @property
+    def plain(self) -> Plain | None:
+        """What the bytes of the file tell; None where rows cannot be counted by lines."""
 
     def names(self) -> list[str]:
         """The names of the columns, in order; those of folders are none of them."""
