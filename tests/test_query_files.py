@@ -436,6 +436,17 @@ def test_bad_json_is_refused_without_showing_it(
     assert caught.value.__context__ is None
 
 
+def test_of_json_only_the_first_line_is_looked_at_before_the_charge(tmp_path: Path) -> None:
+    lines = b'\n{"c": 1, "\xc3\xa9": 2}\r\n{"c":'
+    for name, content in {"f.jsonl": lines, "f.jsonl.gz": gzip.compress(lines)}.items():
+        file = written(tmp_path, content, name)
+        assert PathFrame(file).names() == ["c", "é"]
+        budget = fx.Budget(epsilon=1.0)
+        with pytest.raises(InvalidRecords, match="one object of JSON in each line"):
+            fx.Query().release(file, {"c": (fx.Median(1.0, bounds=(0, 9)), "c")}, budget=budget)
+        assert budget.spent == 1.0, "how other lines are is told by a release only"
+
+
 # ---- Parquet ----
 
 

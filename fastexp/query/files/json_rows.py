@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import ParameterError
 from ..engines.frame import Use
-from .places import File, pattern
+from .places import File, opened, pattern
 from .source import Rows
 
 if TYPE_CHECKING:
@@ -52,11 +52,11 @@ class Json:
     typed = False
     plain = None
 
-    def __init__(self, database: DuckDBPyConnection, file: File) -> None:
+    def __init__(self, _database: DuckDBPyConnection, file: File) -> None:
         self.file = file
-        query = f"SELECT json FROM {OBJECTS} LIMIT 1"
-        found = database.execute(query, {"path": pattern(file.path)}).fetchall()
-        names = _names(found[0][0]) if found else None
+        with opened(file.path) as raw:  # DuckDB would look at more lines, and fail of them
+            start = raw.read(LINE + 1).lstrip()
+        names = _names(start.split(b"\n", 1)[0])
         if names is None:
             raise ParameterError(
                 f"frame must be a file of JSON lines: the first line of {file.path!r} must be an "
@@ -82,10 +82,10 @@ def _cell(use: Use, survey: bool, value: str) -> str:
     return (KEYS_SURVEYED if survey and use.reading == "keys" else cell).format(value)
 
 
-def _names(line: str) -> list[str] | None:
+def _names(line: bytes) -> list[str] | None:
     """The names in an object, also one that is there twice."""
     try:
         found: Any = json.loads(line, object_pairs_hook=lambda pairs: [name for name, _ in pairs])
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, list) and line.lstrip().startswith("{") else None
+    return found if isinstance(found, list) and line.startswith(b"{") else None
