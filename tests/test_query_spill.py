@@ -163,6 +163,19 @@ def test_persons_whose_names_are_sorted_alike_stay_apart(spill: Spill) -> None:
     assert np.bincount(part.persons.ids).tolist() == [30] * 4
 
 
+def test_ranges_are_full_however_many_runs_there_are(tmp_path: Path) -> None:
+    """For little memory they would be of one key each, and reading took hours."""
+    rows = runs.Runs(str(tmp_path), 1, 1)
+    keys = np.random.default_rng(5).integers(-(2**63), 2**63 - 1, 4000, endpoint=True)
+    keys[:2] = ENDS[[0, -1]]
+    rows.add([keys])
+    rows.written()
+    found = list(rows.ranges(80))
+    assert [some.size for some in found] == [80] * 50
+    assert np.concatenate([rows.read(some)[0] for some in found]).tolist() == sorted(keys.tolist())
+    rows.close()
+
+
 def test_every_bit_survives(spill: Spill) -> None:
     patterns = [0x7FF8000000000001, 0xFFF4000000000002, 0x8000000000000000, 1, 0x7FF0000000000000]
     words = np.array(patterns, np.uint64)

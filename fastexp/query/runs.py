@@ -113,7 +113,7 @@ class Runs:
         while rest := int((ends - first).sum()):
             last, after = ends, HIGHEST + 1
             if rest > most:
-                after = self._cut(samples, key, most)
+                after = self._cut(samples, first, key, most)
                 last = self._places(after)
             if size := int((last - first).sum()):
                 yield Range(key, size, first, last)
@@ -135,14 +135,23 @@ class Runs:
                 place, size = int(first) + begin, end - begin
                 yield [self._entries(run.columns[i], place, size) for i in columns]
 
-    def _cut(self, samples: IntArray, key: int, most: int) -> int:
-        """A key up to which, from `key` on, there are surely at most so many rows; or the next."""
+    def _cut(self, samples: IntArray, first: IntArray, key: int, most: int) -> int:
+        """A key up to which, from `key` on, there are at most so many rows; or the next."""
         before = int(np.searchsorted(samples, key))
         # Between samples of a run there are STEP - 1 rows, and before the first of a range, too.
         place = before + most // STEP - len(self._runs)
         if place >= samples.size:
             return HIGHEST + 1
-        return int(samples[place]) if place > before and samples[place] > key else key + 1
+        if place > before and samples[place] > key:
+            return int(samples[place])
+        low, high = key + 1, HIGHEST + 1  # many runs for little memory: rows are counted
+        while low + 1 < high:
+            middle = (low + high) // 2
+            if int((self._places(middle) - first).sum()) > most:
+                high = middle
+            else:
+                low = middle
+        return low
 
     def _places(self, key: int) -> IntArray:
         """How many rows of each run are below a key."""
