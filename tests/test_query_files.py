@@ -700,6 +700,50 @@ def test_answers_are_those_of_rows_in_memory(tmp_path: Path, form: str) -> None:
     )
 
 
+@pytest.mark.parametrize("form", [".csv", ".jsonl", ".parquet"])
+def test_long_names_that_are_listed_are_found(tmp_path: Path, form: str) -> None:
+    names = ["n" * (cells.MOST_TEXT + size) for size in (1, 2, 30)]
+    table, key = pa.table({"k": names * 40, "x": [5, 6, 7] * 40}), fx.release_key()
+    query = fx.Query(by="k", groups=names[:2])
+    answers = {
+        "x": (fx.Median(9.0, bounds=(0, 1000), step=1), "x"),
+        "k_again": (fx.MostCommon(9.0, candidates=["m", *names[:2]]), "k"),
+    }
+    found = query.release(put(table, tmp_path, form), answers, key=key)
+    assert found == query.release(table, answers, key=key)
+    assert found["k_again"].to_pylist() == names[:2]
+
+
+LONG_TEXTS = """
+import re, sys
+import fastexp as fx
+path, use = sys.argv[1:]
+column = {use: "s"}
+limits = {"max_groups": 1, "max_rows": 1} if use == "person" else {"groups": "from-data"}
+median = fx.Median(epsilon=1.0, bounds=(0, 9), step=1)
+fx.Query(**column, **limits).release(path, {"x": (median, "x")}, memory="100MB")
+print(int(re.search(r"VmHWM:\\s+([0-9]+)", open("/proc/self/status").read())[1]) >> 10)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="no /proc")
+@pytest.mark.parametrize("use", ["by", "person"])
+@pytest.mark.process
+def test_long_texts_take_no_more_memory_than_they_may(tmp_path: Path, use: str) -> None:
+    """1 GB of text in a small file."""
+    path, number = tmp_path / "f.parquet", 70_000
+    texts = pa.DictionaryArray.from_arrays(np.zeros(number, np.int32), ["s" * 15_000])
+    pq.write_table(pa.table({"s": texts, "x": np.zeros(number, np.int64)}), path)
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", LONG_TEXTS, str(path), use],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert int(done.stdout) < 400, done.stderr
+
+
 def test_rows_that_cannot_be_read_are_charged(tmp_path: Path) -> None:
     """And what a header shows is not."""
     answers = {"rent": (fx.Median(0.5, bounds=(0, 5000), step=10), "rent")}
@@ -860,6 +904,18 @@ def test_a_database_of_ours_reaches_nothing_else(tmp_path: Path, monkeypatch: An
             database.execute(statement).fetchall()
     assert {path.name for path in tmp_path.iterdir()} == {"f.csv", "g.csv"}
     assert not Path(".tmp").exists()
+
+
+@pytest.mark.process
+def test_no_progress_is_printed() -> None:
+    """DuckDB does so where Python runs without a file, as it does for whoever types."""
+    code = (
+        "from fastexp.query.database import connect\n"
+        "database = connect(memory=1 << 26)\n"
+        "(found,) = database.sql(\"SELECT current_setting('enable_progress_bar')\").fetchall()\n"
+        "assert found == (False,), found\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
 def test_any_text_is_a_name() -> None:

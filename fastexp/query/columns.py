@@ -29,18 +29,28 @@ class Uses(tuple[Use, ...]):
 
 def uses_of(query: Query, answers: tuple[Answer, ...]) -> Uses:
     """The columns that a call reads."""
-    kinds: list[Any] = ["keys"] * len(query.by)
+    wanted = [Use(name, "keys") for name in query.by]
     if query.groups is not None:
-        kinds = list(query.groups.kinds)
-    wanted = [Use(name, kind) for name, kind in zip(query.by, kinds, strict=True)]
+        wanted = [_use(name, kind, listed) for name, kind, listed in group_columns(query)]
     wanted += [] if query.person is None else [Use(query.person, "keys")]
-    records = [Use(answer.column, answer.mechanism._reading()) for answer in answers]
+    records = [_record_use(answer) for answer in answers]
     uses = Uses(dict.fromkeys([*wanted, *records]))
     place = {use: i for i, use in enumerate(uses)}
     uses.by = [place[use] for use in wanted[: len(query.by)]]
     uses.person = None if query.person is None else place[wanted[-1]]
     uses.records = [place[use] for use in records]
     return uses
+
+
+def _record_use(answer: Answer) -> Use:
+    mechanism: Any = answer.mechanism
+    reading = mechanism._reading()
+    return _use(answer.column, reading, mechanism.candidates if reading == "text" else ())
+
+
+def _use(column: str, reading: Any, listed: Any) -> Use:
+    longest = max(map(len, listed), default=0) if reading == "text" else None
+    return Use(column, reading, longest)
 
 
 def fit(way: Way, frame: Frame, uses: Uses) -> None:

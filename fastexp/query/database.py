@@ -58,6 +58,7 @@ def connect(
     if threads:
         limits["threads"] = str(threads)
     found: DuckDBPyConnection = duckdb.connect(":memory:", config={**SETTINGS, **limits})
+    found.execute("SET enable_progress_bar = false")  # which it prints where a user may look on
     found.execute("SET allowed_paths = ?", [list(files)])
     found.execute("SET enable_external_access = false")
     found.execute("SET lock_configuration = true")

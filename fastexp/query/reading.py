@@ -27,7 +27,7 @@ def drawn(
     into memory; None: they stay there.
     """
     reader = Reader(way, uses, written)
-    held = Held(reader)
+    held = Held(reader, streamed=room is not None)
     for columns in parts:
         held.add(reader.part(columns))
         if room is not None and held.bytes > room.memory:

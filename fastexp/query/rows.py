@@ -74,6 +74,11 @@ class Part(NamedTuple):
         persons = None if self.persons is None else _some(self.persons, chosen)
         return Part(self.codes[chosen], records, missing, persons)
 
+    def apart(self) -> Part:
+        """The same rows, whose records do not keep all columns of a stream in memory."""
+        records = [values if values.base is None else values.copy() for values in self.records]
+        return self._replace(records=records)
+
 
 class Reader:
     """How columns become parts: answers share what they read alike.
@@ -221,19 +226,29 @@ def _groups_of(way: Way, written: bool) -> Groups:
 
 
 class Held:
-    """The parts that were read so far, in memory."""
+    """The parts that were read so far, in memory.
 
-    def __init__(self, reader: Reader) -> None:
-        self._reader = reader
+    Parameters
+    ----------
+    reader : Reader
+    streamed : bool
+        Whether what was read is let go then, but for what parts hold of it.
+    """
+
+    def __init__(self, reader: Reader, streamed: bool) -> None:
+        self._reader, self._streamed = reader, streamed
         self.parts: list[Part] = []
         self.bytes = 0
 
     def add(self, part: Part) -> None:
         """Hold the rows of listed groups; of the first part all, as it may be the only one."""
         if len(self.parts) == 1:
-            self.parts[0] = self.parts[0].listed()
-        self.parts.append(part.listed() if self.parts else part)
+            self.parts[0] = self._listed(self.parts[0])
+        self.parts.append(self._listed(part) if self.parts else part)
         self.bytes += self.parts[-1].bytes
+
+    def _listed(self, part: Part) -> Part:
+        return part.listed().apart() if self._streamed else part.listed()
 
     def joined(self) -> Part:
         """All rows as one part; the others are let go."""

@@ -20,10 +20,14 @@ class Use(NamedTuple):
     Engines whose columns have types give the column as it is, whatever `reading` says.
     "numbers" are records of a number mechanism; "keys" are persons and groups without a list,
     of which only the data know whether they are integers or text.
+
+    `longest`: characters of the longest text that is listed, where "text" is read: longer ones
+    are all alike. None: not known.
     """
 
     column: str
     reading: Reading
+    longest: int | None = None
 
 
 class Column(NamedTuple):

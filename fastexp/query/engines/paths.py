@@ -32,6 +32,7 @@ FORMATS: dict[str, type[Csv] | type[Json] | type[Parquet]] = {
     "Parquet": Parquet,
 }
 BATCH = 1 << 16  # rows at a time
+LONG_BATCH = 1 << 11  # where texts of any length are read
 LEAST = 64 << 20  # bytes that DuckDB may need for a file
 
 
@@ -205,7 +206,9 @@ class PathFrame:
         ]
         query = _query(source, uses, found)
         count = sum(query.widths)
-        batches = self._batches(query.sql, query.parameters, "e", count)
+        long = any(cells.has_long(use, what) for use, what in zip(uses, found, strict=True))
+        rows = LONG_BATCH if long else BATCH
+        batches = self._batches(query.sql, query.parameters, "e", count, rows)
         while (batch := _tried(lambda: next(batches, None), source, InvalidRecords)) is not None:
             columns, part = iter(batch), []
             for use, what, width in zip(uses, found, query.widths, strict=True):
@@ -214,12 +217,12 @@ class PathFrame:
             yield batch[0].length, part
 
     def _batches(
-        self, sql: str, parameters: dict[str, Any], letter: str, count: int
+        self, sql: str, parameters: dict[str, Any], letter: str, count: int, rows: int = BATCH
     ) -> Iterator[list[_arrow.Column]]:
         """Columns of a query, whose names are a letter and a number."""
         relation = self._database.sql(sql, params=parameters)
         names = [f"{letter}{i}" for i in range(count)]
-        yield from _arrow.table(relation.to_arrow_reader(BATCH), names, "frame")
+        yield from _arrow.table(relation.to_arrow_reader(rows), names, "frame")
 
 
 def _source(database: DuckDBPyConnection, file: File) -> Source:

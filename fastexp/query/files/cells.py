@@ -27,8 +27,7 @@ from ..engines.frame import Use
 
 Kind: TypeAlias = Literal["floats", "integers", "text"]
 
-MOST_TEXT = 1 << 14  # bytes of a key or candidate: what a batch takes is bounded
-TEXT = f"CASE WHEN strlen({{0}}) > {MOST_TEXT} THEN left({{0}}, {MOST_TEXT + 1}) ELSE {{0}} END"
+MOST_TEXT = 1 << 14  # bytes of a key
 GAP = "lower(trim({0}, ' ' || chr(9))) IN ('', 'nan', 'na', 'null')"
 INTEGER = "regexp_full_match({0}, '[ \\t]*[+-]?[0-9]+[ \\t]*')"
 DECIMAL = (
@@ -118,12 +117,25 @@ def expressions(use: Use, found: Found, cell: str) -> list[str]:
         sure = (SURE if found.odd else SMALL).format(cell)
         return [DOUBLE.format(cell), OTHER.format(cell, sure)]
     if use.reading == "keys":
-        return [(f"TRY_CAST({cell} AS BIGINT)" if found.kind == "integers" else TEXT).format(cell)]
+        return [f"TRY_CAST({cell} AS BIGINT)" if found.kind == "integers" else cut(use, cell)]
     if use.reading == "timestamps":
         return [TIMESTAMPS.format(cell), NANOSECONDS.format(cell)]
+    if use.reading == "text":
+        return [cut(use, cell)]
     integers = INTEGERS if found.odd else SMALL_INTEGERS
-    known = {"text": TEXT, "integers": integers, "booleans": BOOLEANS, "dates": DATES}
+    known = {"integers": integers, "booleans": BOOLEANS, "dates": DATES}
     return [known[use.reading].format(cell)]
+
+
+def cut(use: Use, text: str) -> str:
+    """Of a text as much as tells which key it is, or that it is none: what a batch takes."""
+    most = MOST_TEXT if use.longest is None else use.longest
+    return f"CASE WHEN strlen({text}) > {most} THEN left({text}, {most + 1}) ELSE {text} END"
+
+
+def has_long(use: Use, found: Found) -> bool:
+    """Whether texts may be long that are read."""
+    return use.longest is None and use.reading in ("keys", "text") and found.kind != "integers"
 
 
 def column(use: Use, found: Found, read: Sequence[_arrow.Column]) -> Any:

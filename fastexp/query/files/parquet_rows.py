@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ...errors import ParameterError, ParameterTypeError
 from ..database import quoted
 from ..engines.frame import Use
-from .cells import TEXT
+from .cells import cut
 from .places import File, pattern
 from .source import Rows
 
@@ -67,7 +67,7 @@ class Parquet:
                 f"column {use.column!r} of {self.file.path!r} must be of a type that is read as "
                 f"it is, got {kind}"
             )
-        return TEXT.format(name) if kind.id == "varchar" else name
+        return cut(use, name) if kind.id == "varchar" else name
 
 
 def _check_footer(path: str) -> None:
