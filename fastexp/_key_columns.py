@@ -124,8 +124,8 @@ def _of_series(keys: Any, argument: str) -> list[Rows] | None:
     if has(dtype, "categories"):
         codes = np.asarray(getattr(keys, "cat", keys).codes)
         return [Coded(codes.size, None, codes, tuple(read(dtype.categories, argument)))]
-    if isinstance(dtype, np.dtype):
-        return [_of_array(keys.to_numpy(), argument)]
+    if isinstance(dtype, np.dtype) or has(dtype, "fill_value"):  # sparse
+        return [_of_array(np.asarray(keys), argument)]
     kind = getattr(dtype, "kind", "O")
     if kind in "iub" and hasattr(dtype, "numpy_dtype"):
         missing = np.asarray(keys.isna(), dtype=bool)

@@ -237,6 +237,14 @@ class TestColumnsOfOtherTypes:
             want = fx.Query().sample(table, common, size=5, rng=1)["k"].to_pylist()
             assert answers(fx.Query().sample(rows, common, size=5, rng=1))["k"] == want
 
+    def test_sparse_keys_of_pandas(self):
+        keys = [1, 0, 0, 3] * 9
+        rows = pd.DataFrame({"k": pd.arrays.SparseArray(keys), "x": np.arange(36.0)})
+        asked = fx.Query(by="k", groups=[3, 0, 1], person="k", max_rows=99)
+        found = asked.release(rows, {"x": (MEDIAN, "x")}, key=KEY)
+        want = asked.release({"k": keys, "x": rows["x"]}, {"x": (MEDIAN, "x")}, key=KEY)
+        assert found["x"].tolist() == want["x"].tolist()
+
     @pytest.mark.parametrize(
         "rows",
         [
@@ -629,6 +637,24 @@ class TestTypesOfRecords:
         table = pa.table({"flag": pa.array([None, *[True] * 90, False, None, *[True] * 90])})
         asked = {"x": (fx.MostCommon(9.0, candidates=[False, True]), "flag")}
         assert answers(fx.Query().release(FORMS[form](table), asked)) == {"x": [True]}
+
+    @pytest.mark.parametrize("form", TYPED)
+    def test_keys_of_another_type_than_listed_are_refused_by_column(self, form):
+        columns = {"a": ["x", "y"], "b": [7, 8], "c": [True, False], "v": [1.0, 2.0]}
+        rows, listed = pa.table(columns), ("x", 7, True)
+        for i, column in enumerate("abc"):
+            others = {kind: listed[j] for j, kind in enumerate(("text", "integers", "booleans"))}
+            for kind, other in others.items():
+                if other == listed[i]:
+                    continue
+                groups = [(*listed[:i], other, *listed[i + 1 :])]
+                asked, budget = fx.Query(by=["a", "b", "c"], groups=groups), fx.Budget(epsilon=1.0)
+                told = f"^by must hold {kind}, as the list of groups does, got '{column}', which"
+                with pytest.raises(fx.ParameterTypeError, match=told):
+                    asked.release(FORMS[form](rows), {"x": (MEDIAN, "v")}, budget=budget)
+                assert budget.spent == (1.0 if form == "stream" else 0.0)
+        asked = fx.Query(by=["a", "b"], groups=[])
+        asked.release(FORMS[form](rows), {"x": (MEDIAN, "v")})
 
     @pytest.mark.parametrize("form", TYPED)
     def test_floats_are_no_groups_or_persons(self, form):

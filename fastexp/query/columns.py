@@ -80,8 +80,10 @@ def _check_types(way: Way, uses: Uses, columns: Sequence[Any]) -> None:
     """Refuse columns that, by their types, are not what they are to be read as."""
     for answer, i in zip(way.answers, uses.records, strict=True):
         check_records(f"answers[{answer.name!r}]", uses[i], columns[i])
+    listed = way.query.groups
     for i in uses.by:
-        check_keys("by", uses[i], columns[i])
+        use = uses[i] if listed is None or listed.size else uses[i]._replace(reading="keys")
+        check_keys("by", use, columns[i])
     if uses.person is not None:
         check_keys("person", uses[uses.person], columns[uses.person])
 

@@ -19,6 +19,7 @@ WANTED = {
     "text": ("text, as candidates are text", ("text",)),
     "booleans": ("booleans, as candidates are booleans", ("booleans",)),
 }
+KEYS = {"integers": "numbers", "text": "text", "booleans": "booleans"}
 HELD: dict[str, Held] = {"U": "text", "T": "text", "b": "booleans"}  # NumPy's kinds
 UNKNOWN = ("nulls", "objects")  # types that say nothing: columns of them may hold anything
 
@@ -60,12 +61,22 @@ def check_records(argument: str, use: Use, column: Any) -> None:
 def check_keys(argument: str, use: Use, column: Any) -> None:
     """Refuse groups and persons that are floats: without a row, they could be anything.
 
-    Other types are refused where keys are read.
+    So are groups of another type than those listed, where types tell. What else is no key is
+    refused where keys are read.
+
+    Parameters
+    ----------
+    argument : str
+        What messages call it.
+    use : Use
+        Its `reading` is what the list of groups holds, or "keys".
+    column
+        As of `Frame.empty`, or a part of the rows.
 
     Raises
     ------
     ParameterTypeError
-        If the column holds floats or decimals.
+        If the column is of another type; nothing of what is in it is told.
     """
     kind = type_of(column)
     if kind.floats:
@@ -73,6 +84,11 @@ def check_keys(argument: str, use: Use, column: Any) -> None:
             f"{argument} must be a column of integers, text, booleans, dates or timestamps, got "
             f"{use.column!r}, which holds {kind.name} (pandas makes floats of integers with gaps: "
             'astype("Int64"))'
+        )
+    if use.reading != "keys" and kind.held in KEYS.values() and kind.held != KEYS.get(use.reading):
+        raise ParameterTypeError(
+            f"{argument} must hold {use.reading}, as the list of groups does, got {use.column!r}, "
+            f"which holds {kind.name}"
         )
 
 
