@@ -9,7 +9,9 @@ from copy import deepcopy
 
 import duckdb
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 import fastexp as fx
 from fastexp.query import draws
@@ -146,6 +148,19 @@ class TestBeyondMemory:
                 == wanted
             )
         assert list(tmp_path.iterdir()) == []
+
+    @pytest.mark.parametrize("groups", [range(40), range(-9, 0)])
+    def test_integers_stay_exact_behind_a_file_without_rows(self, groups, key, tmp_path):
+        columns = {"k": np.arange(4000) % 40, "n": 2**60 + np.arange(4000) % 100}
+        for name, rows in (("a", 0), ("b", 4000)):
+            table = pa.table({column: values[:rows] for column, values in columns.items()})
+            parquet.write_table(table, tmp_path / f"{name}.parquet")
+        asked = {"m": (fx.Median(epsilon=9.0, bounds=(2**60, 2**60 + 99), step=1), "n")}
+        found = [
+            fx.Query(by="k", groups=groups).release(rows, asked, key=key, label="n", **limits)
+            for rows, limits in ((columns, {}), (tmp_path, {"memory": 30_000}))
+        ]
+        assert found[0]["m"].tolist() == found[1]["m"].to_pylist()
 
     def test_a_group_that_is_larger_is_gone_through(self, relation, tmp_path):
         exact = {

@@ -127,6 +127,8 @@ class _Disk:
 
     def add(self, part: Part) -> None:
         """Take the rows of listed groups."""
+        if not part.codes.size:  # which are of no type: those to come may be integers
+            return
         if not self._floats:
             written = self._reader.written
             self._floats = [written or values.dtype.kind == "f" for values in part.records]
@@ -177,7 +179,7 @@ class _Disk:
 
     def _records(self, part: spill.Part, reading: int) -> AnyArray:
         values = part.values[reading]
-        return values.view(np.float64) if self._floats[reading] else values
+        return values.view(np.float64) if self._floats and self._floats[reading] else values
 
     def _draw(self, found: Found, part: spill.Part, names: Names, first: int, last: int) -> None:
         """Answers for groups first..last - 1, of which these are all rows, in order."""
