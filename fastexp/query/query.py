@@ -231,7 +231,9 @@ class Query:
         Raises
         ------
         ParameterError, ParameterTypeError
-            If arguments, names or types of columns do not fit: nothing is read or charged.
+            If arguments, names or types of columns do not fit: nothing is read or charged. (What
+            only the rows tell is refused as `InvalidRecords` are: objects of another type in a
+            list; a person, or with a key a group, whose rows `memory` has no room for.)
         BudgetExceeded
             If the rest of the budget does not cover it: nothing is read or charged.
         LabelError
@@ -247,8 +249,9 @@ class Query:
 
         Notes
         -----
-        **Privacy**: `total`, for every call anew. What the engine itself shows of its rows
-        (plans, logs, progress) is as private as the rows.
+        **Privacy**: `total`, for every call anew. That a release fails once it is charged may tell
+        of the rows, and is outside of it. What the engine itself shows of its rows (plans, logs,
+        progress) is as private as the rows.
 
         Examples
         --------
