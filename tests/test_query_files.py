@@ -839,6 +839,26 @@ def test_what_is_no_place_is_refused_before_the_charge(tmp_path: Path) -> None:
     assert (tmp_path / "paid.csv").read_text().startswith("city,rent\nRome,")
 
 
+@pytest.mark.parametrize("source", ["rows", "rows/*.csv", "rows/b.csv"])
+def test_no_file_of_the_rows_is_replaced(tmp_path: Path, source: str) -> None:
+    written(tmp_path, "city,rent\nRome,5\n", "rows/a.csv")
+    last, budget = written(tmp_path, "city,rent\nRome,6\n", "rows/b.csv"), fx.Budget(1.0)
+    with pytest.raises(ParameterError, match="another file than the frame's"):
+        rent_of(tmp_path / source, budget=budget, output=last, force=True)
+    assert budget.spent == 0
+    assert last.read_text() == "city,rent\nRome,6\n"
+
+
+@pytest.mark.parametrize("suffix", PLACES)
+def test_groups_of_the_data_are_in_a_file_as_well(tmp_path: Path, suffix: str) -> None:
+    query = fx.Query(by="city", groups="from-data")
+    data, place = written(tmp_path, "city,rent\nRome,5\nOslo,6\n"), tmp_path / f"o{suffix}"
+    answers = {"rent": (fx.Median(0.5, bounds=(0, 5000), step=10), "rent")}
+    with pytest.warns(fx.PrivacyWarning):
+        found = query.release(data, answers, output=place)
+    assert read(place, ("city", "text"), ("rent", "integers")) == list(found.to_pydict().values())
+
+
 def test_answers_that_a_disk_does_not_take_are_in_the_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

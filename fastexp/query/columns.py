@@ -67,8 +67,7 @@ def fit(way: Way, frame: Frame, uses: Uses) -> None:
             raise ParameterError(
                 f"column {use.column!r} must be in the frame, once: it has {listed}; got {got}"
             )
-    groups = [] if query.groups is None else group_columns(query)
-    frame.check_answers([*query.by, *(answer.name for answer in way.answers)], groups)
+    frame.check_answers([*query.by, *(answer.name for answer in way.answers)], group_columns(query))
     empty = frame.empty(uses)
     if empty is not None:
         _check_types(way, uses, empty)
@@ -114,6 +113,8 @@ def _next(way: Way, parts: Iterator[Sequence[Any]]) -> Sequence[Any] | None:
 
 
 def group_columns(query: Query) -> list[Column]:
-    """The public list, as columns."""
-    keys = [] if query.groups is None else query.groups.columns()
+    """The public list, as columns; none if there is no list."""
+    if query.groups is None:
+        return []
+    keys = query.groups.columns()
     return [Column(name, *column) for name, column in zip(query.by, keys, strict=True)]

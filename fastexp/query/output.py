@@ -20,6 +20,7 @@ import numpy as np
 from .. import _files, _validate
 from ..errors import OutputError, ParameterError, ParameterTypeError
 from .engines.frame import Column
+from .files.places import files_of
 
 SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl")
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -99,11 +100,22 @@ def output_of(output: Any, force: bool, source: Any) -> Output | None:
     if output is None:
         return None
     file = check(output, replaces)
-    if isinstance(source, (str, os.PathLike)) and _is_same(file, source):
+    if isinstance(source, (str, os.PathLike)) and _is_of(file, source):
         raise ParameterError(f"output must be another file than the frame's, got {file!r}")
     if suffix(file) == ".parquet" and find_spec("pyarrow") is None:
         raise ParameterError("output must not be Parquet where pyarrow is not installed")
     return Output(file, replaces)
+
+
+def _is_of(file: str, source: str | os.PathLike[str]) -> bool:
+    """Whether a file is one of those that a path means."""
+    if not os.path.lexists(file):
+        return False
+    try:
+        sources = files_of(source)
+    except (ParameterError, ParameterTypeError):  # said where they are read, if they are
+        return False
+    return any(_is_same(file, one.path) for one in sources)
 
 
 def _is_same(file: str, other: str | os.PathLike[str]) -> bool:
