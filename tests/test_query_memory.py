@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
+from fastexp._key_rows import Integers
 from fastexp.errors import ParameterError, ParameterTypeError
 from fastexp.query import memory
+from fastexp.query.rows import Held, Part, Reader
 
 SIZES = [("2GB", 2 << 30), ("1.5 GiB", 3 << 29), ("500m", 500 << 20), ("2000KB", 2000 << 10)]
 
@@ -50,3 +52,24 @@ def test_half_of_what_is_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert memory.free() == 4000000 << 10
     (group / "memory.max").write_text(f"{1000 + (2 << 30)}\n")
     assert memory.free() == 1 << 30
+
+
+@pytest.mark.parametrize("listed", [0, -1])
+def test_rows_that_are_held_hold_nothing_of_their_batches(listed: int) -> None:
+    """Arrow's columns are pieces of a batch, which stays as long as one of them."""
+    batch = np.arange(30).reshape(3, 10)
+    codes = np.zeros(10, np.int64)
+    codes[3] = listed
+    part = Part(codes, [batch[0]], [None], [Integers(10, None, batch[1])])
+    held = Held(cast(Reader, None), streamed=True)
+    for _ in range(3):
+        held.add(part)
+    assert len(held.parts) == 3
+    for rows in held.parts:
+        (persons,) = rows.persons or []
+        assert isinstance(persons, Integers)
+        chosen = codes >= 0
+        assert rows.records[0].tolist() == batch[0][chosen].tolist()
+        assert persons.values.tolist() == batch[1][chosen].tolist()
+        assert not np.shares_memory(rows.records[0], batch)
+        assert not np.shares_memory(persons.values, batch)

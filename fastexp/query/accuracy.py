@@ -90,7 +90,7 @@ def accurate(way: Accurate, frame: Frame, room: Room) -> Any:
     fit(way, frame, uses)
     frame.check_answers([*by, *COLUMNS], [])
     with closing(parts_of(way, frame, uses)) as parts:
-        names, figures = drawn(way, uses, parts, frame.written, room if frame.spills else None)
+        names, figures = drawn(way, uses, parts, room if frame.spills else None)
     columns = [
         Column(name, kind, _repeated(values, len(answers)))
         for name, (kind, values) in zip(by, names.columns() if by else [], strict=True)

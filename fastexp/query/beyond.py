@@ -15,12 +15,10 @@ import numpy as np
 
 from .._group_keys import numbered
 from .._group_names import Names, chosen
-from .._key_names import FIRST_WORD, KeyNames
-from .._typing import AnyArray, IntArray, WordArray
+from .._typing import AnyArray, IntArray
 from ..errors import ParameterError
 from ..grouped.counted import Rows
 from ..grouped.segments import Segments
-from ..grouped.written import is_integer
 from . import spill
 from .draws import Found, counted, together
 from .folders import private_folder
@@ -70,39 +68,6 @@ def _in_arrival_order(names: Names, order: IntArray) -> Names:
     return chosen(names, place)
 
 
-class People:
-    """What persons are called on disk.
-
-    Where all is text as it is written, persons are integers if all of them are, which is known
-    only at the end: until then each integer has the words of one.
-    """
-
-    def __init__(self, written: bool) -> None:
-        self._written, self._texts = written, False
-
-    def words(self, people: Names) -> WordArray:
-        """Of the persons of some rows."""
-        words = people.name_words()
-        if not self._written:
-            return words
-        labels: list[Any] = people.labels()
-        whole = np.array([is_integer(label) for label in labels], np.bool_)
-        self._texts = self._texts or not whole.all()
-        numbers = [int(labels[i]) for i in np.flatnonzero(whole)]
-        words[whole] = KeyNames("integers", np.array(numbers, np.int64)).name_words()
-        return words
-
-    def of(self, words: WordArray) -> WordArray:
-        """The words that persons have in the end."""
-        if not (self._written and self._texts):
-            return words
-        whole = (words[:, 0] == FIRST_WORD["integers"]) & (words[:, 2:] == 0).all(axis=1)
-        texts = [str(number) for number in words[whole, 1].view(np.int64).tolist()]
-        words = words.copy()
-        words[whole] = KeyNames("text", texts).name_words()
-        return words
-
-
 class _Disk:
     """Rows on disk, and which of them each answer counts.
 
@@ -113,7 +78,6 @@ class _Disk:
     def __init__(self, way: Way, reader: Reader, folder: str, memory: int) -> None:
         self._way, self._reader = way, reader
         self._floats: list[bool] = []  # of each reading
-        self._people = People(reader.written)
         persons = way.query.person is not None
         self._spill = spill.Spill(folder, memory // 3, reader.count, persons=persons)
         self._most = max(1, memory // 3 // self._spill.row_bytes)
@@ -130,8 +94,7 @@ class _Disk:
         if not part.codes.size:  # which are of no type: those to come may be integers
             return
         if not self._floats:
-            written = self._reader.written
-            self._floats = [written or values.dtype.kind == "f" for values in part.records]
+            self._floats = [values.dtype.kind == "f" for values in part.records]
         counts = np.zeros(part.codes.size, np.int64)
         for which, reading in enumerate(self._reader.of):
             missing = part.missing[reading]
@@ -143,7 +106,7 @@ class _Disk:
         persons = None
         if part.persons is not None:
             ids, people = numbered([part.persons], "person")
-            persons = spill.Persons(ids, self._people.words(people))
+            persons = spill.Persons(ids, people.name_words())
         self._spill.add(spill.Part(part.codes, counts, records, persons))
 
     def draws(self, names: Names) -> Found:
@@ -169,7 +132,7 @@ class _Disk:
     def _bounded(self, part: spill.Part, names: Names) -> IntArray:
         """What rows of whole persons count for, once each answer has bounded them."""
         assert part.persons is not None  # noqa: S101  (the spill was made with persons)
-        rows = Rows(part.codes, names, part.persons.ids, self._people.of(part.persons.words))
+        rows = Rows(part.codes, names, part.persons.ids, part.persons.words)
         counts = np.zeros_like(part.counts)
         for which, reading in enumerate(self._reader.of):
             codes = np.where(part.counts >> which & 1 == 1, part.codes, -1)

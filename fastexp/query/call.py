@@ -191,7 +191,7 @@ def carried_out(way: Way, frame: Frame, room: Room, output: Output | None = None
 
     def draw() -> list[Any]:
         with closing(parts_of(way, frame, uses)) as parts:
-            names, values = drawn(way, uses, parts, frame.written, room if frame.spills else None)
+            names, values = drawn(way, uses, parts, room if frame.spills else None)
         from_data = query.by and query.groups is None
         return [_packed(names.columns()) if from_data else [], *values]
 

@@ -71,7 +71,7 @@ def fit(way: Way, frame: Frame, uses: Uses) -> None:
     empty = frame.empty(uses)
     if empty is not None:
         _check_types(way, uses, empty)
-        Reader(way, uses, frame.written).part(empty)
+        Reader(way, uses).part(empty)
         uses.typed = True
 
 

@@ -19,14 +19,13 @@ if TYPE_CHECKING:
 
 
 def drawn(
-    way: Way, uses: Uses, parts: Iterator[Sequence[Any]], written: bool, room: Room | None
+    way: Way, uses: Uses, parts: Iterator[Sequence[Any]], room: Room | None
 ) -> tuple[Names, list[Any]]:
     """The groups in order, and each answer for all of them.
 
-    written: whether all columns are text as it is written. room: where rows go that do not fit
-    into memory; None: they stay there.
+    room: where rows go that do not fit into memory; None: they stay there.
     """
-    reader = Reader(way, uses, written)
+    reader = Reader(way, uses)
     held = Held(reader, streamed=room is not None)
     for columns in parts:
         held.add(reader.part(columns))
@@ -43,5 +42,5 @@ def drawn(
         codes = place[codes]
     rows = Rows(codes, names)
     if part.persons is not None:
-        rows = Rows(codes, names, *persons_of(part.persons, written))
+        rows = Rows(codes, names, *persons_of(part.persons))
     return names, in_memory(way, reader, rows, part).answers(None)

@@ -22,7 +22,6 @@ from .._key_rows import Rows as Keys
 from .._typing import AnyArray, IntArray, WordArray
 from ..errors import ParameterError, ParameterTypeError
 from ..grouped.counted import person_keys, present
-from ..grouped.written import settled
 
 if TYPE_CHECKING:
     from .answers import Answer
@@ -75,9 +74,10 @@ class Part(NamedTuple):
         return Part(self.codes[chosen], records, missing, persons)
 
     def apart(self) -> Part:
-        """The same rows, whose records do not keep all columns of a stream in memory."""
+        """The same rows, whose columns do not keep all columns of a stream in memory."""
         records = [values if values.base is None else values.copy() for values in self.records]
-        return self._replace(records=records)
+        persons = None if self.persons is None else [_apart(rows) for rows in self.persons]
+        return self._replace(records=records, persons=persons)
 
 
 class Reader:
@@ -87,12 +87,10 @@ class Reader:
     ----------
     way, uses
         The call, and its columns.
-    written : bool
-        Whether all columns are text as it is written.
     """
 
-    def __init__(self, way: Way, uses: Uses, written: bool) -> None:
-        self._uses, self.written = uses, written
+    def __init__(self, way: Way, uses: Uses) -> None:
+        self._uses = uses
         first: dict[Any, Answer] = {}
         readings = []
         for answer, place in zip(way.answers, uses.records, strict=True):
@@ -101,7 +99,7 @@ class Reader:
         self.of = [list(first).index(reading) for reading in readings]  # of each answer
         self._first = [(reading[0], answer) for reading, answer in first.items()]
         self.count = len(first)
-        self.groups = _groups_of(way, written)
+        self.groups = _groups_of(way)
 
     def part(self, columns: Sequence[Any]) -> Part:
         """All rows of some columns."""
@@ -133,12 +131,9 @@ class Reader:
         return chunks
 
 
-def persons_of(chunks: list[Keys], written: bool) -> tuple[IntArray, WordArray]:
+def persons_of(chunks: list[Keys]) -> tuple[IntArray, WordArray]:
     """The number of each row's person, and what persons are called in digests."""
     numbers, people = numbered([chunks], "person")
-    labels = people.labels()
-    found = settled(labels, written)
-    people = people if found is labels else names_of_columns([found], "person")
     return numbers, people.name_words()
 
 
@@ -171,17 +166,11 @@ class Listed:
 
 
 class Found:
-    """Groups of the data, numbered as they come.
+    """Groups of the data, numbered as they come."""
 
-    Parameters
-    ----------
-    written : bool
-        Whether keys are text as it is written: integers are, if all of them are.
-    """
-
-    def __init__(self, written: bool) -> None:
+    def __init__(self) -> None:
         self._numbers: dict[Any, int] = {}
-        self._written, self._width = written, 1
+        self._width = 1
         self._none: Names | None = None  # of the kinds that the columns have without a row
 
     def codes(self, keys: list[Any], _size: int) -> IntArray:
@@ -199,7 +188,7 @@ class Found:
         if not labels and self._none is not None:
             return self._none, np.zeros(0, np.int64)
         columns: list[Any] = [labels] if self._width == 1 else list(zip(*labels, strict=True))
-        lists = [settled(list(column), self._written) for column in columns or [()] * self._width]
+        lists = [list(column) for column in columns or [()] * self._width]
         sortable = list(map(_sortable, lists))
         rows = sortable[0] if self._width == 1 else list(zip(*sortable, strict=True))
         order = sorted(range(len(labels)), key=rows.__getitem__)
@@ -218,11 +207,11 @@ def _sortable(keys: list[Any]) -> list[Any]:
 Groups: TypeAlias = Whole | Listed | Found
 
 
-def _groups_of(way: Way, written: bool) -> Groups:
+def _groups_of(way: Way) -> Groups:
     query = way.query
     if not query.by:
         return Whole()
-    return Found(written) if query.groups is None else Listed(query.groups, way.threads)
+    return Found() if query.groups is None else Listed(query.groups, way.threads)
 
 
 class Held:
@@ -248,7 +237,8 @@ class Held:
         self.bytes += self.parts[-1].bytes
 
     def _listed(self, part: Part) -> Part:
-        return part.listed().apart() if self._streamed else part.listed()
+        listed = part.listed()
+        return listed.apart() if self._streamed and listed is part else listed
 
     def joined(self) -> Part:
         """All rows as one part; the others are let go."""
@@ -301,6 +291,11 @@ def _some(chunks: list[Keys], chosen: AnyArray) -> list[Keys]:
         found.append(_taken(rows, chosen[first : first + rows.length]))
         first += rows.length
     return found
+
+
+def _apart(rows: Keys) -> Keys:
+    """Of texts a copy would take the more memory, as long as both are there."""
+    return replace(rows, values=rows.values.copy()) if isinstance(rows, Integers) else rows
 
 
 def _taken(rows: Keys, chosen: AnyArray) -> Keys:

@@ -33,7 +33,6 @@ class AnyFrame:
     """A `Frame` of an eager frame of narwhals."""
 
     spills = False
-    written = False
 
     def __init__(self, frame: nw.DataFrame[Any]) -> None:
         self._frame = frame
@@ -71,7 +70,7 @@ class WrappedFrame:
 
     def __init__(self, frame: Any, native: Frame) -> None:
         self._native = native
-        self.spills, self.written = native.spills, native.written
+        self.spills = native.spills
         version = sys.modules[type(frame).__module__]  # narwhals.stable.v1, and the like
         self._wrapped = getattr(version, "from_native", narwhals.from_native)
         self.names, self.empty, self.parts = native.names, native.empty, native.parts

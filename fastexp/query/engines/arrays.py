@@ -25,7 +25,6 @@ class ArraysFrame:
     """A `Frame` of a dict of columns of one length."""
 
     spills = False
-    written = False
 
     def __init__(self, frame: dict[Any, Any]) -> None:
         self._frame = frame

@@ -26,7 +26,6 @@ class ArrowFrame:
     """A `Frame` of a Table, RecordBatch, RecordBatchReader, Dataset or Scanner."""
 
     spills = False
-    written = False
 
     def __init__(self, frame: Any) -> None:
         self._frame = frame

@@ -54,7 +54,7 @@ class AttachedFrame:
             raise ParameterError(
                 f"name must not be that of a table or view of the connection, got {name!r}"
             )
-        self.spills, self.written = rows.spills, rows.written
+        self.spills = rows.spills
         self.names, self.empty, self.parts = rows.names, rows.empty, rows.parts
         self._con, self._name = con, name
 

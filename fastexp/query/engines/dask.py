@@ -24,7 +24,6 @@ class DaskFrame:
     """A `Frame` of a DataFrame; it is computed where `parts` are asked for, once."""
 
     spills = False
-    written = False
 
     def __init__(self, frame: dd.DataFrame) -> None:
         self._frame, self._types = frame, PandasFrame(frame._meta)

@@ -44,7 +44,6 @@ class DuckDBFrame:
     """
 
     spills = True
-    written = False
 
     def __init__(self, relation: DuckDBPyRelation) -> None:
         self._relation = relation

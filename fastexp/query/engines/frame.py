@@ -54,7 +54,6 @@ class Frame(Protocol):
     """
 
     spills: bool  # whether rows that do not fit into memory are sorted on disk
-    written: bool  # whether all columns are text: "keys" are integers if all are written so
 
     def names(self) -> list[str] | None:
         """The names of all columns, in order; one that there is twice, twice.

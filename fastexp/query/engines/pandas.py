@@ -26,7 +26,6 @@ class PandasFrame:
     """A `Frame` of a DataFrame; its index does not matter."""
 
     spills = False
-    written = False
 
     def __init__(self, frame: pd.DataFrame) -> None:
         self._frame = frame

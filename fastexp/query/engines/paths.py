@@ -71,7 +71,6 @@ class PathFrame:
     """
 
     spills: Final = True
-    written: Final = False  # keys come as what they are
 
     def __init__(
         self,

@@ -31,7 +31,6 @@ class PolarsFrame:
     """A `Frame` of a DataFrame or LazyFrame."""
 
     spills = False
-    written = False
 
     def __init__(self, frame: pl.DataFrame | pl.LazyFrame) -> None:
         self._frame = frame

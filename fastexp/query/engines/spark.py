@@ -48,7 +48,6 @@ class SparkFrame:
     """A `Frame` of a DataFrame that is no stream."""
 
     spills = False
-    written = False
 
     def __init__(self, frame: DataFrame) -> None:
         if frame.isStreaming:

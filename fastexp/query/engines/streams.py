@@ -21,7 +21,6 @@ class StreamFrame:
     """A `Frame` of anything with `__arrow_c_stream__` or `__arrow_c_array__`."""
 
     spills = False
-    written = False
 
     def __init__(self, frame: Any) -> None:
         self._frame = frame
