@@ -436,6 +436,11 @@ def test_bad_json_is_refused_without_showing_it(
     assert caught.value.__context__ is None
 
 
+def test_json_may_begin_with_a_mark_and_blank_lines(tmp_path: Path) -> None:
+    path = written(tmp_path, b'\xef\xbb\xbf\n \n {"c": 1}\r\n\n{"c": 2}', "f.jsonl")
+    assert read(path, ("c", "numbers")) == [[1, 2]]
+
+
 def test_of_json_only_the_first_line_is_looked_at_before_the_charge(tmp_path: Path) -> None:
     lines = b'\n{"c": 1, "\xc3\xa9": 2}\r\n{"c":'
     for name, content in {"f.jsonl": lines, "f.jsonl.gz": gzip.compress(lines)}.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from codecs import BOM_UTF8
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +56,7 @@ class Json:
     def __init__(self, _database: DuckDBPyConnection, file: File) -> None:
         self.file = file
         with opened(file.path) as raw:  # DuckDB would look at more lines, and fail of them
-            start = raw.read(LINE + 1).lstrip()
+            start = raw.read(LINE + 1).removeprefix(BOM_UTF8).lstrip()
         names = _names(start.split(b"\n", 1)[0])
         if names is None:
             raise ParameterError(
