@@ -133,6 +133,19 @@ class TestAnswers:
         with pytest.raises(fx.ParameterError, match=r"^groups must be .* can hold"):
             finished(con, Column("x", kind, moments(sign * (2**63 - 1), unit=unit)))
 
+    @pytest.mark.parametrize("unit", UNITS)
+    def test_neither_settings_nor_macros_change_them(self, con, unit):
+        for sql in (
+            "SET default_order = 'desc'",
+            "CREATE TEMP MACRO range(x) AS [2, 1, 0]",
+            "CREATE TEMP MACRO make_timestamp(x) AS TIMESTAMP '1999-01-01'",
+            "CREATE TEMP MACRO make_timestamp_ns(x) AS TIMESTAMP_NS '1999-01-01'",
+        ):
+            con.execute(sql).fetchall()
+        values = moments(5, 3, 4, 0, unit=unit)
+        found = finished(con, Column("x", "timestamps", values))
+        assert found.fetchnumpy()["x"].tolist() == values.tolist()
+
     @pytest.mark.filterwarnings("ignore::fastexp.PrivacyWarning")
     @pytest.mark.parametrize("kind", ["DATE", *UNITS.values()])
     def test_groups_from_the_data_may_be_infinite(self, con, kind):

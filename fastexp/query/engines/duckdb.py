@@ -29,6 +29,7 @@ MISREAD = {  # as Arrow they look like something else: text; integers of 128 bit
 }
 TYPES = {"integers": "BIGINT", "floats": "DOUBLE", "text": "VARCHAR", "booleans": "BOOLEAN"}
 INSTANTS = {"s": "TIMESTAMP_S", "ms": "TIMESTAMP_MS", "us": "TIMESTAMP", "ns": "TIMESTAMP_NS"}
+SYSTEM = "system.main"  # a user's macros may have the names of DuckDB's functions
 MICROSECONDS = {"s": 1_000_000, "ms": 1_000, "us": 1, "ns": 1}  # or nanoseconds, of "ns"
 DAYS = (1 << 31) - 2  # the last ones of 32 bits are infinite
 MOMENTS = 106_751 * 86_400 * 10**9  # whole days within 64 bits: beyond them casts fail badly
@@ -120,13 +121,12 @@ def table_of(row: DuckDBPyRelation, columns: Sequence[Column]) -> DuckDBPyRelati
 
     A connection may be locked, or have a table of any name: nothing is registered or looked up.
     """
-    size = ConstantExpression(len(columns[0].values))
-    place = FunctionExpression("unnest", FunctionExpression("range", size))
+    place = SQLExpression(f"unnest({SYSTEM}.range({len(columns[0].values)}))")
     listed = [_unnested(column).alias(_at(i)) for i, column in enumerate(columns)]
     answers = row.select(*listed, place.alias("place")).materialize()
     # Their order is no longer that of the lists.
     named = [_typed(_at(i), column).alias(column.name) for i, column in enumerate(columns)]
-    return answers.order("place").select(*named)
+    return answers.order("place ASC").select(*named)
 
 
 def _at(i: int) -> str:
@@ -159,10 +159,8 @@ def _typed(name: str, column: Column) -> Expression:
         return _or_infinite(value, (1 << 31) - 1, day, "DATE")
     if column.kind == "timestamps":
         unit = _unit(column)
-        since = FunctionExpression(
-            "make_timestamp_ns" if unit == "ns" else "make_timestamp",
-            value * ConstantExpression(MICROSECONDS[unit]),
-        )
+        function = f"{SYSTEM}.make_timestamp{'_ns' if unit == 'ns' else ''}"
+        since = SQLExpression(f"{function}({name} * {MICROSECONDS[unit]})")
         return _or_infinite(value, (1 << 63) - 1, since.cast(INSTANTS[unit]), INSTANTS[unit])
     return value
 
