@@ -20,7 +20,7 @@ from ..grouped.segments import Segments
 from .answers import Answer
 from .call import Sampled
 from .columns import fit, parts_of, uses_of
-from .draws import Found
+from .draws import Results
 from .engines.frame import Column, Frame
 from .memory import Room
 from .reading import drawn
@@ -50,7 +50,7 @@ class Accurate(Sampled):
                 taken = ", ".join(COLUMNS)
                 raise ParameterError(f"by must have other names than {taken}, got {name!r}")
 
-    def found(self, groups: int) -> Found:
+    def results(self, groups: int) -> Results:
         """Their figures."""
         return Figures(self, groups)
 
@@ -69,8 +69,8 @@ class Figures:
         """Of answers of the same segments; `names` begin with the group of this place."""
         for i in which:
             mechanism = self._way.answers[i].mechanism
-            found = accuracy_of(mechanism, segments, self._way.probability)
-            for name, values in found.items():
+            own = accuracy_of(mechanism, segments, self._way.probability)
+            for name, values in own.items():
                 self._figures[i][name][first : first + names.size] = values
 
     def put(self, which: int, group: int, index: int) -> None:  # noqa: ARG002
@@ -81,7 +81,7 @@ class Figures:
         """By answer, in the order of the groups."""
         if order is None:
             return self._figures
-        return [{name: x[order] for name, x in found.items()} for found in self._figures]
+        return [{name: x[order] for name, x in own.items()} for own in self._figures]
 
 
 def accurate(way: Accurate, frame: Frame, room: Room) -> Any:
@@ -101,7 +101,7 @@ def accurate(way: Accurate, frame: Frame, room: Room) -> Any:
     ):
         columns.append(Column(name, "text", words * names.size))
     for name in FIGURES:
-        values = np.stack([found[name] for found in figures], axis=1).reshape(-1)
+        values = np.stack([own[name] for own in figures], axis=1).reshape(-1)
         columns.append(Column(name, "integers" if name == "n" else "floats", values))
     return frame.finished(columns)
 

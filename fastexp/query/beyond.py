@@ -20,7 +20,7 @@ from ..errors import ParameterError
 from ..grouped.counted import Rows
 from ..grouped.segments import Segments
 from . import spill
-from .draws import Found, counted, together
+from .draws import Results, counted, together
 from .folders import private_folder
 from .rows import Held, Part, Reader, as_floats
 
@@ -52,8 +52,8 @@ def beyond_memory(
         for part in parts:
             disk.add(part.listed())
         names, order = reader.groups.settled()
-        found = disk.draws(names if order is None else _in_arrival_order(names, order))
-    return names, found.answers(order)
+        results = disk.draws(names if order is None else _in_arrival_order(names, order))
+    return names, results.answers(order)
 
 
 def _let_go(held: Held) -> Iterator[Part]:
@@ -109,25 +109,25 @@ class _Disk:
             persons = spill.Persons(ids, people.name_words())
         self._spill.add(spill.Part(part.codes, counts, records, persons))
 
-    def draws(self, names: Names) -> Found:
+    def draws(self, names: Names) -> Results:
         """Draws of all answers, for groups in the order of their numbers."""
         if self._way.query.person is not None:
             for part in self._spill.by_person(self._most):
                 self._spill.keep(part._replace(counts=self._bounded(part, names)))
-        found, first, long = self._way.found(names.size), 0, []
+        results, first, long = self._way.results(names.size), 0, []
         for rows in self._spill.by_group(self._most):
             if isinstance(rows, spill.LongGroup):
                 long.append(rows.code)
                 continue
             last = int(rows.codes[-1]) + 1
-            self._draw(found, rows, names, first, last)
+            self._draw(results, rows, names, first, last)
             first = last
         nothing = spill.Part(NONE, NONE, [NONE] * self._reader.count)
-        self._draw(found, nothing, names, first, names.size)
+        self._draw(results, nothing, names, first, names.size)
         for code in long:
             for which in range(len(self._way.answers)):
-                found.put(which, code, self._in_passes(which, code))
-        return found
+                results.put(which, code, self._in_passes(which, code))
+        return results
 
     def _bounded(self, part: spill.Part, names: Names) -> IntArray:
         """What rows of whole persons count for, once each answer has bounded them."""
@@ -144,17 +144,19 @@ class _Disk:
         values = part.values[reading]
         return values.view(np.float64) if self._floats and self._floats[reading] else values
 
-    def _draw(self, found: Found, part: spill.Part, names: Names, first: int, last: int) -> None:
+    def _draw(
+        self, results: Results, part: spill.Part, names: Names, first: int, last: int
+    ) -> None:
         """Answers for groups first..last - 1, of which these are all rows, in order."""
         if first == last:
             return
-        listed = chosen(names, np.arange(first, last))
+        some = chosen(names, np.arange(first, last))
         for reading, which in together(self._way, self._reader):
             counts = part.counts >> which[0] & 1 == 1
             sizes = np.bincount(part.codes[counts] - first, minlength=last - first)
             offsets = np.concatenate([[0], np.cumsum(sizes)])
             values = np.ascontiguousarray(self._records(part, reading)[counts])
-            found.draw(which, Segments(values, offsets), listed, first)
+            results.draw(which, Segments(values, offsets), some, first)
 
     def _in_passes(self, which: int, code: int) -> int:
         """A release for one group, whose records are read anew in each pass."""

@@ -25,7 +25,7 @@ from ..grouped.verbs import TELLS
 from ..grouped.words import FreshWords, KeyedWords, SimulatedWords, Words
 from .answers import Answer, label_of
 from .columns import fit, group_columns, parts_of, uses_of
-from .draws import Found, Indices
+from .draws import Indices, Results
 from .engines.frame import Column, Frame
 from .folders import check_temp
 from .memory import Room
@@ -54,7 +54,7 @@ class Way(Protocol):
     def choice(self, answer: Answer) -> bytes:
         """The key of the choice among too many rows of a person."""
 
-    def found(self, groups: int) -> Found:
+    def results(self, groups: int) -> Results:
         """Where draws go, of so many groups."""
 
     def obtained(self, draw: Callable[[], list[Any]], check: Callable[[], None]) -> list[Any]:
@@ -100,7 +100,7 @@ class Released:
         label = "" if self._line is None else label_of(answer, self.answers, self._line)
         return _contribution.release_choice(self._key, answer.mechanism, label)
 
-    def found(self, groups: int) -> Found:
+    def results(self, groups: int) -> Results:
         """Their draws."""
         return Indices(self, groups)
 
@@ -140,7 +140,7 @@ class Sampled:
 
         return _contribution.sample_choice(self._seed_of(answer))
 
-    def found(self, groups: int) -> Found:
+    def results(self, groups: int) -> Results:
         """Their draws."""
         return Indices(self, groups)
 
@@ -166,8 +166,8 @@ def questions_of(query: Query, answers: tuple[Answer, ...], label: str | None = 
     """
     form: tuple[Any, ...] = ()
     if label is not None:
-        listed = None if query.groups is None else _digest(query.groups)
-        form = "query", query.by, query.person, listed
+        groups = None if query.groups is None else _digest(query.groups)
+        form = "query", query.by, query.person, groups
     return Questions(
         tuple(
             Question(
@@ -204,8 +204,8 @@ def carried_out(way: Way, frame: Frame, room: Room, output: Output | None = None
         packed, *values = way.obtained(draw, check)
         groups = query.groups
         columns = _unpacked(packed, query.by) if groups is None else group_columns(query)
-        for answer, kind, found in zip(answers, kinds, values, strict=True):
-            columns.append(Column(answer.name, kind, _values(found, kind)))
+        for answer, kind, own in zip(answers, kinds, values, strict=True):
+            columns.append(Column(answer.name, kind, _values(own, kind)))
         finished = frame.finished(columns)
         if place is not None:
             try:

@@ -31,7 +31,7 @@ def uses_of(query: Query, answers: tuple[Answer, ...]) -> Uses:
     """The columns that a call reads."""
     wanted = [Use(name, "keys") for name in query.by]
     if query.groups is not None:
-        wanted = [_use(name, kind, listed) for name, kind, listed in group_columns(query)]
+        wanted = [_use(name, kind, keys) for name, kind, keys in group_columns(query)]
     wanted += [] if query.person is None else [Use(query.person, "keys")]
     records = [_record_use(answer) for answer in answers]
     uses = Uses(dict.fromkeys([*wanted, *records]))
@@ -48,8 +48,8 @@ def _record_use(answer: Answer) -> Use:
     return _use(answer.column, reading, mechanism.candidates if reading == "text" else ())
 
 
-def _use(column: str, reading: Any, listed: Any) -> Use:
-    longest = max(map(len, listed), default=0) if reading == "text" else None
+def _use(column: str, reading: Any, keys: Any) -> Use:
+    longest = max(map(len, keys), default=0) if reading == "text" else None
     return Use(column, reading, longest)
 
 
@@ -61,11 +61,11 @@ def fit(way: Way, frame: Frame, uses: Uses) -> None:
             break
         there = names.count(use.column)
         if there != 1:
-            listed = ", ".join(map(repr, names[:20])) + ", ..." * (len(names) > 20)
-            listed = listed or "none with a name of text"
+            present = ", ".join(map(repr, names[:20])) + ", ..." * (len(names) > 20)
+            present = present or "none with a name of text"
             got = "several of that name" if there else "none"
             raise ParameterError(
-                f"column {use.column!r} must be in the frame, once: it has {listed}; got {got}"
+                f"column {use.column!r} must be in the frame, once: it has {present}; got {got}"
             )
     frame.check_answers([*query.by, *(answer.name for answer in way.answers)], group_columns(query))
     empty = frame.empty(uses)
@@ -79,9 +79,9 @@ def _check_types(way: Way, uses: Uses, columns: Sequence[Any]) -> None:
     """Refuse columns that, by their types, are not what they are to be read as."""
     for answer, i in zip(way.answers, uses.records, strict=True):
         check_records(f"answers[{answer.name!r}]", uses[i], columns[i])
-    listed = way.query.groups
+    groups = way.query.groups
     for i in uses.by:
-        use = uses[i] if listed is None or listed.size else uses[i]._replace(reading="keys")
+        use = uses[i] if groups is None or groups.size else uses[i]._replace(reading="keys")
         check_keys("by", use, columns[i])
     if uses.person is not None:
         check_keys("person", uses[uses.person], columns[uses.person])

@@ -57,12 +57,14 @@ def connect(
     limits = {"memory_limit": f"{max(memory, LEAST)}B", "temp_directory": folder or ""}
     if threads:
         limits["threads"] = str(threads)
-    found: DuckDBPyConnection = duckdb.connect(":memory:", config={**SETTINGS, **limits})
-    found.execute("SET enable_progress_bar = false")  # which it prints where a user may look on
-    found.execute("SET allowed_paths = ?", [list(files)])
-    found.execute("SET enable_external_access = false")
-    found.execute("SET lock_configuration = true")
-    return found
+    connection: DuckDBPyConnection = duckdb.connect(":memory:", config={**SETTINGS, **limits})
+    connection.execute(
+        "SET enable_progress_bar = false"
+    )  # which it prints where a user may look on
+    connection.execute("SET allowed_paths = ?", [list(files)])
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+    return connection
 
 
 def quoted(name: str) -> str:

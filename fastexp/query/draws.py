@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .rows import Part, Reader
 
 
-class Found(Protocol):
+class Results(Protocol):
     """What comes of the records of each group: draws, or figures."""
 
     def draw(self, which: list[int], segments: Segments, names: Names, first: int = 0) -> None:
@@ -54,24 +54,24 @@ class Indices:
 
     def answers(self, order: IntArray | None) -> list[Any]:
         """What mechanisms call them, by group in order."""
-        way, found = self._way, []
+        way, answers = self._way, []
         for answer, drawn in zip(way.answers, self._drawn, strict=True):
             indices = drawn if order is None else drawn[order]
             chosen = indices[:, 0] if way.size is None else indices
-            found.append(answer.mechanism._answer(chosen, way.released))
-        return found
+            answers.append(answer.mechanism._answer(chosen, way.released))
+        return answers
 
 
-def in_memory(way: Way, reader: Reader, rows: Rows, part: Part) -> Found:
+def in_memory(way: Way, reader: Reader, rows: Rows, part: Part) -> Results:
     """Of all answers: together those that count the same records."""
-    found = way.found(rows.names.size)
+    results = way.results(rows.names.size)
     for reading, which in together(way, reader):
         values, missing = part.records[reading], part.missing[reading]
         codes = rows.codes if missing is None else np.where(missing, -1, rows.codes)
         codes = counted(way, which[0], rows, codes, values)
         segments = Segments(*gather(codes, values, rows.names.size, way.threads))
-        found.draw(which, segments, rows.names)
-    return found
+        results.draw(which, segments, rows.names)
+    return results
 
 
 def together(way: Way, reader: Reader) -> list[tuple[int, list[int]]]:

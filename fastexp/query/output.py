@@ -268,9 +268,9 @@ def written(columns: Sequence[Column], place: OutputFile) -> None:
 def _parquet(columns: Sequence[Column]) -> bytes:
     from .engines.arrow import table_of
 
-    made = io.BytesIO()
-    import_module("pyarrow.parquet").write_table(table_of(columns), made)
-    return made.getvalue()
+    buffer = io.BytesIO()
+    import_module("pyarrow.parquet").write_table(table_of(columns), buffer)
+    return buffer.getvalue()
 
 
 def _values(column: Column) -> list[Any]:

@@ -124,8 +124,8 @@ class Query:
     def __repr__(self) -> str:
         parts = []
         if self.by:
-            listed = "'from-data'" if self.groups is None else f"<{self.groups.size} groups>"
-            parts += [f"by={list(self.by)!r}", f"groups={listed}"]
+            groups = "'from-data'" if self.groups is None else f"<{self.groups.size} groups>"
+            parts += [f"by={list(self.by)!r}", f"groups={groups}"]
         if self.person is not None:
             parts.append(f"person={self.person!r}")
         parts += [

@@ -108,10 +108,10 @@ class Reader:
         codes = self.groups.codes([columns[i] for i in self._uses.by], size)
         records: list[AnyArray] = []
         missing: list[AnyArray | None] = []
-        for (_, answer), (found, gaps) in zip(self._first, values, strict=True):
-            if found.size != size or codes.size != size:
+        for (_, answer), (read, gaps) in zip(self._first, values, strict=True):
+            if read.size != size or codes.size != size:
                 raise ParameterError(LENGTHS)
-            there, whole = present(codes, found, gaps, answer.nan)
+            there, whole = present(codes, read, gaps, answer.nan)
             records.append(whole)
             missing.append(None if there is codes else (codes >= 0) & (there < 0))
         return Part(codes, records, missing, self._persons(columns, size))
@@ -165,7 +165,7 @@ class Listed:
         return self._names, None
 
 
-class Found:
+class FromData:
     """Groups of the data, numbered as they come."""
 
     def __init__(self) -> None:
@@ -192,8 +192,8 @@ class Found:
         sortable = list(map(_sortable, lists))
         rows = sortable[0] if self._width == 1 else list(zip(*sortable, strict=True))
         order = sorted(range(len(labels)), key=rows.__getitem__)
-        listed = [[column[i] for i in order] for column in lists]
-        return names_of_columns(listed, "by"), np.array(order, np.int64)
+        columns = [[column[i] for i in order] for column in lists]
+        return names_of_columns(columns, "by"), np.array(order, np.int64)
 
 
 def _sortable(keys: list[Any]) -> list[Any]:
@@ -204,14 +204,14 @@ def _sortable(keys: list[Any]) -> list[Any]:
     return keys
 
 
-Groups: TypeAlias = Whole | Listed | Found
+Groups: TypeAlias = Whole | Listed | FromData
 
 
 def _groups_of(way: Way) -> Groups:
     query = way.query
     if not query.by:
         return Whole()
-    return Found() if query.groups is None else Listed(query.groups, way.threads)
+    return FromData() if query.groups is None else Listed(query.groups, way.threads)
 
 
 class Held:
@@ -237,8 +237,8 @@ class Held:
         self.bytes += self.parts[-1].bytes
 
     def _listed(self, part: Part) -> Part:
-        listed = part.listed()
-        return listed.apart() if self._streamed and listed is part else listed
+        some = part.listed()
+        return some.apart() if self._streamed and some is part else some
 
     def joined(self) -> Part:
         """All rows as one part; the others are let go."""
@@ -286,11 +286,11 @@ def _joined_gaps(parts: list[AnyArray | None], sizes: list[int]) -> AnyArray | N
 
 def _some(chunks: list[Keys], chosen: AnyArray) -> list[Keys]:
     """The chosen rows of a column of keys."""
-    found, first = [], 0
+    some, first = [], 0
     for rows in chunks:
-        found.append(_taken(rows, chosen[first : first + rows.length]))
+        some.append(_taken(rows, chosen[first : first + rows.length]))
         first += rows.length
-    return found
+    return some
 
 
 def _apart(rows: Keys) -> Keys:

@@ -88,8 +88,8 @@ def source_of(
 
 def _named(con: DuckDBPyConnection, name: str) -> list[tuple[str, str, str]]:
     """(database, schema, name) of all tables and views of a name."""
-    found: list[tuple[str, str, str]] = con.sql(NAMED, params=[name]).fetchall()
-    return found
+    places: list[tuple[str, str, str]] = con.sql(NAMED, params=[name]).fetchall()
+    return places
 
 
 def _check_connection(con: Any) -> None:

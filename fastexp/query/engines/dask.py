@@ -55,8 +55,8 @@ class DaskFrame:
         """Also in one partition, so that they keep their order."""
         answers = answers_of(columns)
         with dask.config.set({"dataframe.convert-string": False}):  # it makes text of objects
-            found: dd.DataFrame = dd.from_pandas(answers, npartitions=1, sort=False)  # type: ignore[no-untyped-call]
-        return found
+            finished: dd.DataFrame = dd.from_pandas(answers, npartitions=1, sort=False)  # type: ignore[no-untyped-call]
+        return finished
 
 
 def _listed(part: pd.DataFrame, by: list[str], groups: Names | None) -> pd.DataFrame:

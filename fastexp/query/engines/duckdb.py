@@ -122,8 +122,8 @@ def table_of(row: DuckDBPyRelation, columns: Sequence[Column]) -> DuckDBPyRelati
     A connection may be locked, or have a table of any name: nothing is registered or looked up.
     """
     place = SQLExpression(f"unnest({SYSTEM}.range({len(columns[0].values)}))")
-    listed = [_unnested(column).alias(_at(i)) for i, column in enumerate(columns)]
-    answers = row.select(*listed, place.alias("place")).materialize()
+    lists = [_unnested(column).alias(_at(i)) for i, column in enumerate(columns)]
+    answers = row.select(*lists, place.alias("place")).materialize()
     # Their order is no longer that of the lists.
     named = [_typed(_at(i), column).alias(column.name) for i, column in enumerate(columns)]
     return answers.order("place ASC").select(*named)

@@ -68,18 +68,20 @@ def frame_of(frame: Any, *, memory: int | str | None = None, threads: int = 1) -
         If it is anything else.
     """
     readable(frame, "frame")
-    found: Frame
+    adapter: Frame
     if isinstance(frame, (str, os.PathLike)):
-        found = import_module(".paths", __package__).PathFrame(frame, memory, threads)
-        return found
+        adapter = import_module(".paths", __package__).PathFrame(frame, memory, threads)
+        return adapter
     if isinstance(frame, dict):
         from .arrays import ArraysFrame
 
         return ArraysFrame(frame)
     for engine in ENGINES:
         if _is(frame, engine.library, engine.types):
-            found = getattr(import_module(f".{engine.module}", __package__), engine.adapter)(frame)
-            return found
+            adapter = getattr(import_module(f".{engine.module}", __package__), engine.adapter)(
+                frame
+            )
+            return adapter
     if _is(frame, "narwhals", ("DataFrame", "LazyFrame")):
         from .any import WrappedFrame
 
@@ -125,5 +127,5 @@ def _described(frame: Any) -> str:
     name = f"{module}{kind.__qualname__}"
     if _is(frame, "duckdb", ("DuckDBPyConnection",)):
         return CONNECTION.format(name)
-    listed = isinstance(frame, (list, tuple, set, range))
-    return SERIES.format(name) if listed or _is_series(frame) else name
+    several = isinstance(frame, (list, tuple, set, range))
+    return SERIES.format(name) if several or _is_series(frame) else name

@@ -104,16 +104,16 @@ class PathFrame:
 
     def empty(self, uses: Sequence[Use]) -> Sequence[Any]:
         """The columns without rows, the same in all files; of text, what is asked for."""
-        found = [self._empty(source, uses) for source in self._sources]
-        for source, columns in zip(self._sources, found, strict=True):
-            for use, column, first in zip(uses, columns, found[0], strict=True):
+        empties = [self._empty(source, uses) for source in self._sources]
+        for source, columns in zip(self._sources, empties, strict=True):
+            for use, column, first in zip(uses, columns, empties[0], strict=True):
                 if isinstance(column, _arrow.Column) and column.format != first.format:
                     raise ParameterError(
                         f"{_called(source, use)} must be of the same type as in the other files"
                     )
         return [
             _arrow.Opened.of(column) if isinstance(column, _arrow.Column) else column
-            for column in found[0]
+            for column in empties[0]
         ]
 
     def check_answers(
@@ -199,20 +199,20 @@ class PathFrame:
     ) -> Iterator[tuple[int, list[Any]]]:
         """Parts of a file, and how many rows each has."""
         odd = source.plain is None or source.plain.odd or bool(source.file.partitions)
-        found = [
-            cells.Found(kind, _called(source, use), odd)
+        surveys = [
+            cells.Survey(kind, _called(source, use), odd)
             for use, kind in zip(uses, kinds, strict=True)
         ]
-        query = _query(source, uses, found)
+        query = _query(source, uses, surveys)
         count = sum(query.widths)
-        long = any(cells.has_long(use, what) for use, what in zip(uses, found, strict=True))
+        long = any(cells.has_long(use, survey) for use, survey in zip(uses, surveys, strict=True))
         rows = LONG_BATCH if long else BATCH
         batches = self._batches(query.sql, query.parameters, "e", count, rows)
         while (batch := _tried(lambda: next(batches, None), source, InvalidRecords)) is not None:
             columns, part = iter(batch), []
-            for use, what, width in zip(uses, found, query.widths, strict=True):
+            for use, survey, width in zip(uses, surveys, query.widths, strict=True):
                 read = [next(columns) for _ in range(width)]
-                part.append(_column(source, use, what, read))
+                part.append(_column(source, use, survey, read))
             yield batch[0].length, part
 
     def _batches(
@@ -241,33 +241,33 @@ def _is_typed(source: Source, use: Use) -> bool:
     return source.typed and use.column not in source.file.partitions
 
 
-def _query(source: Source, uses: Sequence[Use], found: Sequence[cells.Found] | None) -> Query:
-    """The survey of a file, or, with what it found, the query for its rows."""
+def _query(source: Source, uses: Sequence[Use], surveys: Sequence[cells.Survey] | None) -> Query:
+    """The survey of a file, or, with what that says, the query for its rows."""
     partitions = source.file.partitions
     own = [use for use in uses if use.column not in partitions]
-    rows = source.rows(own, survey=found is None)
+    rows = source.rows(own, survey=surveys is None)
     parameters, chosen, widths = dict(rows.parameters), [], []
     for i, use in enumerate(uses):
         folder = use.column in partitions
         cell = f"CAST($folder{i} AS VARCHAR)" if folder else f"r{own.index(use)}"
         typed = _is_typed(source, use)
-        if found is None:
+        if surveys is None:
             expressions = ["false" if typed else cells.survey(use, cell)]
         else:
-            expressions = [cell] if typed else cells.expressions(use, found[i], cell)
+            expressions = [cell] if typed else cells.expressions(use, surveys[i], cell)
         if folder and cell in expressions[0]:  # DuckDB refuses parameters that are not used
             parameters[f"folder{i}"] = partitions[use.column]
         chosen += expressions
         widths.append(len(expressions))
     chosen = [f"{expression} AS e{i}" for i, expression in enumerate(chosen)]
-    if found is None:
+    if surveys is None:
         chosen.insert(0, "count(*)")
     return Query(f"SELECT {', '.join(chosen)} FROM {rows.table}", parameters, widths)
 
 
-def _column(source: Source, use: Use, found: cells.Found, read: Sequence[_arrow.Column]) -> Any:
+def _column(source: Source, use: Use, survey: cells.Survey, read: Sequence[_arrow.Column]) -> Any:
     if not _is_typed(source, use):
-        return cells.column(use, found, read)
+        return cells.column(use, survey, read)
     if use.reading == "keys":
-        cells.check_lengths(found.called, read[0])
+        cells.check_lengths(survey.called, read[0])
     return _arrow.Opened.of(read[0])

@@ -85,9 +85,9 @@ class SparkFrame:
         if groups is not None:
             names = [f"g{i}" for i in range(len(by))]
             kinds = zip(names, groups.columns(), strict=True)
-            listed = _frame(self._spark, [Column(name, *keys) for name, keys in kinds])
+            groups_listed = _frame(self._spark, [Column(name, *keys) for name, keys in kinds])
             same = [sql.col(_at(i)) == sql.col(name) for i, name in zip(by, names, strict=True)]
-            rows = rows.join(sql.broadcast(listed), same, "left_semi")
+            rows = rows.join(sql.broadcast(groups_listed), same, "left_semi")
         yield rows.toArrow().columns
 
     def finished(self, columns: Sequence[Column]) -> DataFrame:

@@ -74,7 +74,7 @@ NANOSECONDS = (
 LEAST_NS, MOST_NS = -9_223_372_036_854_775, 9_223_372_036_854_774  # microseconds
 
 
-class Found(NamedTuple):
+class Survey(NamedTuple):
     """What a survey tells of a column of cells, for the reading that is asked for.
 
     Of numbers `kind` is "floats", or "integers" where some are beyond 2**53; of keys what they
@@ -93,7 +93,7 @@ def is_open(use: Use, wide: bool) -> bool:
 
 
 def survey(use: Use, cell: str) -> str:
-    """The expression that tells, over all rows, what `Found.kind` needs."""
+    """The expression that tells, over all rows, what `Survey.kind` needs."""
     if use.reading == "numbers":
         return f"coalesce(bool_or({WIDE.format(cell)}), false)"
     if use.reading == "keys":
@@ -108,21 +108,21 @@ def kind_of(use: Use, findings: Sequence[bool]) -> Kind:
     return "integers" if all(findings) else "text"
 
 
-def expressions(use: Use, found: Found, cell: str) -> list[str]:
+def expressions(use: Use, survey: Survey, cell: str) -> list[str]:
     """What is read of a cell; `column` makes the column of it."""
     if use.reading == "numbers":
-        if found.kind == "integers":
+        if survey.kind == "integers":
             number = WHOLE.format(cell)
             return [number, OTHER.format(cell, f"{number} IS NOT NULL")]
-        sure = (SURE if found.odd else SMALL).format(cell)
+        sure = (SURE if survey.odd else SMALL).format(cell)
         return [DOUBLE.format(cell), OTHER.format(cell, sure)]
     if use.reading == "keys":
-        return [f"TRY_CAST({cell} AS BIGINT)" if found.kind == "integers" else cut(use, cell)]
+        return [f"TRY_CAST({cell} AS BIGINT)" if survey.kind == "integers" else cut(use, cell)]
     if use.reading == "timestamps":
         return [TIMESTAMPS.format(cell), NANOSECONDS.format(cell)]
     if use.reading == "text":
         return [cut(use, cell)]
-    integers = INTEGERS if found.odd else SMALL_INTEGERS
+    integers = INTEGERS if survey.odd else SMALL_INTEGERS
     known = {"integers": integers, "booleans": BOOLEANS, "dates": DATES}
     return [known[use.reading].format(cell)]
 
@@ -133,19 +133,19 @@ def cut(use: Use, text: str) -> str:
     return f"CASE WHEN strlen({text}) > {most} THEN left({text}, {most + 1}) ELSE {text} END"
 
 
-def has_long(use: Use, found: Found) -> bool:
+def has_long(use: Use, survey: Survey) -> bool:
     """Whether texts may be long that are read."""
-    return use.longest is None and use.reading in ("keys", "text") and found.kind != "integers"
+    return use.longest is None and use.reading in ("keys", "text") and survey.kind != "integers"
 
 
-def column(use: Use, found: Found, read: Sequence[_arrow.Column]) -> Any:
+def column(use: Use, survey: Survey, read: Sequence[_arrow.Column]) -> Any:
     """The column, of what the expressions give."""
     if use.reading == "numbers":
-        return _numbers(found, *read)
+        return _numbers(survey, *read)
     if use.reading == "timestamps":
-        return _timestamps(found, *read)
+        return _timestamps(survey, *read)
     if use.reading == "keys":
-        check_lengths(found.called, read[0])
+        check_lengths(survey.called, read[0])
     return _arrow.Opened.of(read[0])
 
 
@@ -181,13 +181,13 @@ def no_numbers(called: str) -> InvalidRecords:
     )
 
 
-def _numbers(found: Found, numbers: _arrow.Column, others: _arrow.Column) -> Numbers:
+def _numbers(survey: Survey, numbers: _arrow.Column, others: _arrow.Column) -> Numbers:
     """Doubles with NaN for gaps; or integers, of which some are beyond 2**53."""
     if numbers.values is None or others.values is None or others.offsets is None:
-        raise no_numbers(found.called)
+        raise no_numbers(survey.called)
     missing = np.zeros(numbers.length, np.bool_) if numbers.valid is None else ~numbers.valid
     values = numbers.values
-    gap = 0 if found.kind == "integers" else np.nan
+    gap = 0 if survey.kind == "integers" else np.nan
     if missing.any():
         values = np.where(missing, values.dtype.type(gap), values)
     rest = np.flatnonzero(_there(others))
@@ -196,9 +196,9 @@ def _numbers(found: Found, numbers: _arrow.Column, others: _arrow.Column) -> Num
         offsets = others.offsets.astype(np.int64, copy=False)
         parts = aligned(buffer, offsets[rest], offsets[rest + 1])
         if parts is None:
-            raise no_numbers(found.called)
+            raise no_numbers(survey.called)
         whole, decimals, are_whole = parts
-        if found.kind == "integers":
+        if survey.kind == "integers":
             known = are_whole | np.isnan(decimals)
             rounded = not known.all()
             more, missing[rest] = np.where(are_whole, whole, 0), ~are_whole
@@ -207,29 +207,29 @@ def _numbers(found: Found, numbers: _arrow.Column, others: _arrow.Column) -> Num
             more = np.where(are_whole, whole.astype(np.float64), decimals)
         if rounded:
             raise InvalidRecords(
-                f"{found.called} holds integers beyond 2**53 beside decimals: as doubles they "
+                f"{survey.called} holds integers beyond 2**53 beside decimals: as doubles they "
                 "would be rounded; make all of them integers, or write all with a decimal point"
             )
         values = np.array(values)
         values[rest] = more
-    return Numbers(values, missing if found.kind == "integers" and missing.any() else None)
+    return Numbers(values, missing if survey.kind == "integers" and missing.any() else None)
 
 
 def _there(rows: _arrow.Column) -> AnyArray:
     return np.ones(rows.length, np.bool_) if rows.valid is None else rows.valid
 
 
-def _timestamps(found: Found, instants: _arrow.Column, nanoseconds: _arrow.Column) -> AnyArray:
+def _timestamps(survey: Survey, instants: _arrow.Column, nanoseconds: _arrow.Column) -> AnyArray:
     """In microseconds, or, where some have more digits, in nanoseconds."""
     if instants.values is None or nanoseconds.values is None:
-        raise InvalidRecords(f"{found.called} must hold timestamps")
+        raise InvalidRecords(f"{survey.called} must hold timestamps")
     there, values = _there(instants), instants.values
     more = np.where(there, nanoseconds.values.astype(np.int64), 0)
     unit = "us"
     if more.any():
         if not ((values >= LEAST_NS) & (values <= MOST_NS) | ~there).all():
             raise InvalidRecords(
-                f"{found.called} must hold timestamps of nanoseconds between the years 1678 and "
+                f"{survey.called} must hold timestamps of nanoseconds between the years 1678 and "
                 "2261 only"
             )
         values, unit = np.where(there, values, 0) * 1000 + more, "ns"

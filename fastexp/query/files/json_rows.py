@@ -86,7 +86,7 @@ def _cell(use: Use, survey: bool, value: str) -> str:
 def _names(line: bytes) -> list[str] | None:
     """The names in an object, also one that is there twice."""
     try:
-        found: Any = json.loads(line, object_pairs_hook=lambda pairs: [name for name, _ in pairs])
+        keys: Any = json.loads(line, object_pairs_hook=lambda pairs: [name for name, _ in pairs])
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, list) and line.startswith(b"{") else None
+    return keys if isinstance(keys, list) and line.startswith(b"{") else None

@@ -49,8 +49,8 @@ class Parquet:
             raise ParameterError(
                 f"frame must be a file of at most {MOST_COLUMNS} columns, got more in {file.path!r}"
             )
-        found = database.sql(f"FROM {TABLE}", params=path)
-        self._columns, self._types = found.columns, found.types
+        table = database.sql(f"FROM {TABLE}", params=path)
+        self._columns, self._types = table.columns, table.types
 
     def names(self) -> list[str]:
         return self._names

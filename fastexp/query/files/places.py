@@ -105,36 +105,36 @@ def files_of(path: Any) -> list[File]:
     if "\0" in text or not text:
         raise ParameterError(f"frame must be a path, got {text!r}")
     full = os.path.abspath(text)  # noqa: PTH100  (resolve would follow links, whose names count)
-    found = [_checked(file, text, parts) for file, parts in _paths(full, text)]
-    if len({file.format for file in found}) > 1:
+    files = [_checked(file, text, parts) for file, parts in _paths(full, text)]
+    if len({file.format for file in files}) > 1:
         raise ParameterError(f"frame must be files of one format, got several in {text!r}")
-    if len({tuple(file.partitions) for file in found}) > 1:
+    if len({tuple(file.partitions) for file in files}) > 1:
         raise ParameterError(
             f"frame must be files in folders of the same names, as in year=2020, got others in "
             f"{text!r}"
         )
-    return found
+    return files
 
 
 def _paths(full: str, text: str) -> list[tuple[str, tuple[str, ...]]]:
     """Files, and the names of folders between where it was looked for and each."""
     if os.path.isdir(full):  # noqa: PTH112  (of what cannot be a path, False)
-        base, listed = full, _inside(full)
+        base, names = full, _inside(full)
     elif os.path.lexists(full) or not glob.has_magic(full):
         return [(full, ())]
     else:
         parts = Path(full).parts
         fixed = next(i for i, part in enumerate(parts) if glob.has_magic(part))
         base = str(Path(*parts[:fixed]))
-        listed = (name for name in glob.iglob(full, recursive=True) if not os.path.isdir(name))  # noqa: PTH112, PTH207
-    found = []
-    for name in listed:
-        found.append(name)
-        if len(found) > MOST_FILES:
+        names = (name for name in glob.iglob(full, recursive=True) if not os.path.isdir(name))  # noqa: PTH112, PTH207
+    paths = []
+    for name in names:
+        paths.append(name)
+        if len(paths) > MOST_FILES:
             raise ParameterError(f"frame must be at most {MOST_FILES} files, got more in {text!r}")
-    if not found:
+    if not paths:
         raise ParameterError(f"frame must be a path with files in it, got none in {text!r}")
-    return [(name, Path(name).relative_to(base).parts[:-1]) for name in sorted(found)]
+    return [(name, Path(name).relative_to(base).parts[:-1]) for name in sorted(paths)]
 
 
 def _inside(folder: str) -> Iterator[str]:
@@ -185,5 +185,5 @@ def _none() -> Any:
 
 
 def _stamp(file: str) -> Stamp:
-    found = os.stat(file)  # noqa: PTH116  (one call for all)
-    return Stamp(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+    status = os.stat(file)  # noqa: PTH116  (one call for all)
+    return Stamp(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
