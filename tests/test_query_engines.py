@@ -237,6 +237,11 @@ class TestColumnsOfOtherTypes:
             want = fx.Query().sample(table, common, size=5, rng=1)["k"].to_pylist()
             assert answers(fx.Query().sample(rows, common, size=5, rng=1))["k"] == want
 
+    def test_a_row_that_is_a_list_is_no_key(self):
+        for keys in ([[7]], [(7,)], [np.array([7])]):
+            with pytest.raises(fx.ParameterTypeError, match=r"^by must be one column"):
+                fx.Query(by="k", groups=[7]).release({"k": keys, "x": [5]}, {"x": (MEDIAN, "x")})
+
     def test_sparse_keys_of_pandas(self):
         keys = [1, 0, 0, 3] * 9
         rows = pd.DataFrame({"k": pd.arrays.SparseArray(keys), "x": np.arange(36.0)})

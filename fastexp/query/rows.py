@@ -157,8 +157,7 @@ class Listed:
 
     def codes(self, keys: list[Any], _size: int) -> IntArray:
         """Each row's place in the list, -1 if it is not there."""
-        columns = keys if len(keys) > 1 else keys[0]
-        return codes_of(columns, self._names, threads=self._threads)
+        return codes_of(keys, self._names, threads=self._threads)
 
     def settled(self) -> tuple[Names, None]:
         """The list."""
