@@ -232,7 +232,7 @@ class TestQueries:
         rows.write_parquet(tmp_path / "rows.parquet")
         calls, original = [], beyond.beyond_memory
         monkeypatch.setattr(beyond, "beyond_memory", lambda *a: calls.append(1) or original(*a))
-        listed = groups if groups == "from-data" else [(c, y) for c in CITIES for y in (7, 3)]
+        listed = groups if groups == "from-data" else [(c, y) for c in CITIES for y in range(30)]
         query = fx.Query(["city", "year"], listed, person="who", max_groups=2)
         found = query.accuracy(tmp_path / "rows.parquet", ANSWERS, rng=3, memory="1MB")
         assert calls == [1]
