@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import datetime as dt
 import gc
+import subprocess
+import sys
+from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -551,3 +554,27 @@ class TestAttachedFrame:
         for make in (lambda: AttachedFrame(3, "x", self.ROWS), lambda: source_of(duckdb, "x")):
             with pytest.raises(fx.ParameterTypeError, match=r"^con must be a connection of DuckDB"):
                 make()
+
+
+MANY_GROUPS = """
+import duckdb, fastexp as fx
+con = duckdb.connect(config={"memory_limit": "100MB", "threads": 1})
+rows = con.sql("SELECT i % 1000 AS k, i % 7 AS x FROM range(100000) t(i)")
+median = fx.Median(epsilon=50.0, bounds=(0, 9), step=1)
+query = fx.Query(by="k", groups=range(600_000))
+found = query.release(rows, {"m": (median, "x")}, memory="100MB")
+assert found.limit(1, offset=500_000).fetchall()[0][0] == 500_000
+assert len(found) == 600_000
+print(int(open("/proc/self/status").read().split("VmHWM:")[1].split()[0]) >> 10)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.process
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="no /proc")
+def test_answers_of_many_groups_take_little_memory() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", MANY_GROUPS], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) < 400

@@ -31,6 +31,7 @@ TYPES = {"integers": "BIGINT", "floats": "DOUBLE", "text": "VARCHAR", "booleans"
 INSTANTS = {"s": "TIMESTAMP_S", "ms": "TIMESTAMP_MS", "us": "TIMESTAMP", "ns": "TIMESTAMP_NS"}
 SYSTEM = "system.main"  # a user's macros may have the names of DuckDB's functions
 MICROSECONDS = {"s": 1_000_000, "ms": 1_000, "us": 1, "ns": 1}  # or nanoseconds, of "ns"
+ROWS, MOST_UNIONS = 1 << 17, 64  # rows of answers at a time: as constants they take much memory
 DAYS = (1 << 31) - 2  # the last ones of 32 bits are infinite
 MOMENTS = 106_751 * 86_400 * 10**9  # whole days within 64 bits: beyond them casts fail badly
 
@@ -121,12 +122,26 @@ def table_of(row: DuckDBPyRelation, columns: Sequence[Column]) -> DuckDBPyRelati
 
     A connection may be locked, or have a table of any name: nothing is registered or looked up.
     """
-    place = SQLExpression(f"unnest({SYSTEM}.range({len(columns[0].values)}))")
-    lists = [_unnested(column).alias(_at(i)) for i, column in enumerate(columns)]
-    answers = row.select(*lists, place.alias("place")).materialize()
+    size = len(columns[0].values)
+    step = max(ROWS, size // MOST_UNIONS)
+    answers = _rows(row, columns, 0, min(step, size))
+    for first in range(step, size, step):
+        answers = answers.union(_rows(row, columns, first, min(first + step, size)))
     # Their order is no longer that of the lists.
     named = [_typed(_at(i), column).alias(column.name) for i, column in enumerate(columns)]
     return answers.order("place ASC").select(*named)
+
+
+def _rows(
+    row: DuckDBPyRelation, columns: Sequence[Column], first: int, last: int
+) -> DuckDBPyRelation:
+    """Some rows of answers, and their places."""
+    place = SQLExpression(f"unnest({SYSTEM}.range({first}, {last}))")
+    lists = [
+        _unnested(column._replace(values=column.values[first:last])).alias(_at(i))
+        for i, column in enumerate(columns)
+    ]
+    return row.select(*lists, place.alias("place")).materialize()
 
 
 def _at(i: int) -> str:
