@@ -419,7 +419,7 @@ def test_floats_are_no_keys_even_without_a_row(form):
 
 
 @pytest.mark.process
-def test_only_what_the_user_imported_is_imported():
+def test_only_what_the_user_imported_is_imported(tmp_path):
     code = (
         "import sys; from fastexp.query.engines.find import frame_of; import fastexp as fx\n"
         "others = {'pandas', 'pyarrow', 'duckdb', 'narwhals', 'dask', 'pyspark'}\n"
@@ -434,8 +434,17 @@ def test_only_what_the_user_imported_is_imported():
         "fx.Query(by='k', groups=[1]).sample(rows, answer, rng=1)\n"
         "assert not hasattr(pl.DataFrame, 'fx')\n"
         "assert not others & set(sys.modules)\n"
+        "import datetime as dt\n"
+        "row = ('a', 1, True, dt.date(2020, 1, 2), dt.datetime(2020, 1, 2, 3))\n"
+        "answer['c'] = (fx.MostCommon(1.0, candidates=['a', 'b']), 'c')\n"
+        "groups = fx.Query(by=list('ktbdu'), groups=[row])\n"
+        "with open(sys.argv[1], 'w') as file: file.write('k,t,b,d,u,x,c\\n')\n"
+        "groups.sample(sys.argv[1], answer)\n"
+        "fx.Query().sample(sys.argv[1], {'x': answer['x']}, size=9)\n"
+        "assert not (others - {'duckdb', 'pyarrow'}) & set(sys.modules)\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=600)
+    command = [sys.executable, "-c", code, str(tmp_path / "f.csv")]
+    subprocess.run(command, check=True, timeout=600)
 
 
 def test_many_draws_make_long_lists(monkeypatch):

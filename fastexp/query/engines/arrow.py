@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..._group_names import Names
+from ..._typing import AnyArray
 from .frame import Column, Use
 from .limits import DAYS32, check_dates, within
 
@@ -81,14 +82,44 @@ def _chosen(rows: Any, places: list[int]) -> list[Any]:
 
 
 def _array(column: Column) -> pa.Array:
-    values, kind = column.values, TYPES.get(column.kind)
-    if column.kind == "dates" and not within(column, *DAYS32):  # from the data, in ms
-        kind = pa.date64()
-    if np.ndim(values) < 2:
-        return pa.array(values, kind)
-    many = np.asarray(values)
+    if np.ndim(column.values) < 2:
+        return _flat(column)
+    many = np.asarray(column.values)
     offsets = np.arange(many.shape[0] + 1) * many.shape[1]
-    flat = pa.array(many.reshape(-1), kind)
+    flat = _flat(column._replace(values=many.reshape(-1)))
     if many.size < INT32:
-        return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), flat)
-    return pa.LargeListArray.from_arrays(pa.array(offsets), flat)
+        return pa.ListArray.from_arrays(_of_words(offsets.astype(np.int32), pa.int32()), flat)
+    return pa.LargeListArray.from_arrays(_of_words(offsets, pa.int64()), flat)
+
+
+def _flat(column: Column) -> pa.Array:
+    """An array without gaps, put together by hand: `pa.array` imports pandas."""
+    if column.kind == "text":
+        return _text(list(column.values))
+    values, kind = np.asarray(column.values), TYPES.get(column.kind)
+    if column.kind == "booleans":
+        bits = np.packbits(values, bitorder="little")
+        return pa.Array.from_buffers(kind, values.size, [None, pa.py_buffer(bits)])
+    if column.kind == "dates":
+        if not within(column, *DAYS32):  # from the data, in ms
+            return pa.array(values, pa.date64())
+        return _of_words(values.astype("M8[D]").view(np.int64).astype(np.int32), kind)
+    if column.kind == "timestamps":
+        kind = pa.timestamp(np.datetime_data(values.dtype)[0])
+    return _of_words(values, kind)
+
+
+def _of_words(values: AnyArray, kind: pa.DataType) -> pa.Array:
+    buffer = pa.py_buffer(np.ascontiguousarray(values).view(np.uint8))
+    return pa.Array.from_buffers(kind, values.size, [None, buffer])
+
+
+def _text(texts: list[str]) -> pa.Array:
+    parts = [text.encode() for text in texts]
+    ends = np.cumsum([0, *map(len, parts)])
+    if ends[-1] >= INT32:
+        return pa.array(texts, TYPES["text"])  # in several arrays
+    offsets = pa.py_buffer(ends.astype(np.int32))
+    return pa.Array.from_buffers(
+        TYPES["text"], len(parts), [None, offsets, pa.py_buffer(b"".join(parts))]
+    )
