@@ -7,6 +7,7 @@ against broken copies of the package, without the compiler (`python -m tests.che
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -288,9 +289,10 @@ def flips_are_the_twins() -> None:
         with changed((FlipCountDraws, "_exactly", never)):
             found = mechanism.sample(labels, 5, offsets=offsets, rng=3)
             check_flips(found, labels, offsets, words, k)
-        with changed(*coins_of(2)):  # these are often left open
-            found = mechanism.sample(labels, 5, offsets=offsets, rng=3)
-            check_flips(found, labels, offsets, words, k)
+        for bits in (2, 4):  # these are often left open; of 70 candidates 4 take several fours
+            with changed(*coins_of(bits)):
+                found = mechanism.sample(labels, 5, offsets=offsets, rng=3)
+                check_flips(found, labels, offsets, words, k)
 
 
 def coins_of(bits: int) -> list[tuple[Any, str, Any]]:
@@ -352,14 +354,14 @@ def keyed_flips_go_on_in_their_stream() -> None:
     mechanism = fx.MostCommon(0.01, range(k), mechanism=FLIP)
     labels = np.array([3, 3, 69, 0, 12, 12])
     names = hashlib.blake2b(b"b", digest_size=32, person=b"fastexp.name").digest()
-    question = query_digest(mechanism, "rent", "nan=drop").tobytes()
     records = hashlib.blake2b(np.sort(labels).astype("<i8").tobytes(), digest_size=32).digest()
-    own = hashlib.blake2b(question + names + records, digest_size=32, key=SECRET).digest()
     number = np.bincount(labels, minlength=k)
-    for bits in (32, 2):
+    for bits, label in itertools.product((32, 2), ("rent", "heating", "size", "floor")):
+        question = query_digest(mechanism, label, "nan=drop").tobytes()
+        own = hashlib.blake2b(question + names + records, digest_size=32, key=SECRET).digest()
         with changed(*coins_of(bits)):
             count = flip_words(k)
-            how = {"by": ["b"] * 6, "groups": ["a", "b"], "key": key, "label": "rent"}
+            how = {"by": ["b"] * 6, "groups": ["a", "b"], "key": key, "label": label}
             found = mechanism.release(labels, **how)[1]
             stream = (word for block in range(99) for word in chacha_words(own, block))
             first = [next(stream) for _ in range(count)]

@@ -94,6 +94,10 @@ def names_have_words_of_their_own() -> None:
         assert names.name_words().tolist() == [digest.tolist()]
         tags, streams = names.streams()
         assert (tags.tolist(), streams.tolist()) == ([int(digest[1]) | 2**63], [int(digest[0])])
+    many = names_of_tuples([(i, True) for i in range(16)], 2)
+    second = many.name_words()[:, 1]
+    assert (second < 2**63).any()
+    assert (many.streams()[0] == second | np.uint64(2**63)).all()
 
 
 def lists_and_columns_that_do_not_fit_are_refused() -> None:

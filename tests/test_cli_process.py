@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -329,7 +330,10 @@ def test_the_demo_explains_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
 # ---- info and warmup ----
 
 
-def test_info(capsys: pytest.CaptureFixture[str]) -> None:
+def test_info(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # where others left nothing over
     assert main(["info", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     plain = {"fastexp", "python", "platform", "cpu", "threads"}

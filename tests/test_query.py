@@ -392,6 +392,17 @@ class TestLabels:
             assert first == again
 
 
+def test_candidates_of_other_types_are_simulated():
+    """They cannot be a column of answers, but their numbers can."""
+    rows = {"x": [0.5, 1.5, 1.5] * 30, "s": [b"a", b"b", b"b"] * 30}
+    for column, candidates in {"x": [0.5, 1.5], "s": [b"a", b"b"]}.items():
+        common = fx.MostCommon(1.0, candidates)
+        draws = fx.Query().sample(rows, {"m": (common, column)}, size=3, rng=1)
+        assert draws["m"].tolist() == [[1, 1, 1]]
+        with pytest.raises(fx.ParameterTypeError, match="candidates must be all int"):
+            fx.Query().release(rows, {"m": (common, column)})
+
+
 class TestRefused:
     @pytest.mark.parametrize(
         ("arguments", "told"),

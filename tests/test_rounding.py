@@ -206,19 +206,13 @@ def test_frames_are_refused_and_nothing_is_charged(engine):
         import pandas as pd
 
         frame = module.from_df(pd.DataFrame(columns))
-        from fastexp import duckdb as door
-    elif engine == "pyarrow":
-        frame = module.table(columns)
-        from fastexp import arrow as door
     else:
-        frame = module.DataFrame(columns)
-        from fastexp import frame as door
+        frame = (module.table if engine == "pyarrow" else module.DataFrame)(columns)
+    query, wanted = fx.Query("city", ["a", "b"]), {"median": (NUMBERS["Median"], "age")}
     budget = fx.Budget(1.0)
 
     def answers():
-        return door.release(
-            frame, NUMBERS["Median"], "age", by="city", groups=["a", "b"], budget=budget
-        )
+        return query.release(frame, wanted, budget=budget)
 
     for mode in WRONG.values():
         with pytest.raises(fx.RoundingModeError), rounding(mode):

@@ -337,7 +337,9 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
     def _reading(self) -> Reading:
         """As the candidates are."""
         kinds = {type(label) for label in self.candidates}
-        return "integers" if kinds == {int} else "booleans" if kinds == {bool} else "text"
+        if kinds in ({int}, {bool}):
+            return "integers" if kinds == {int} else "booleans"
+        return "numbers" if kinds <= {int, float} else "text"
 
     def _read_as(self, nan: str) -> Hashable:  # noqa: ARG002
         """The numbers of the same candidates."""

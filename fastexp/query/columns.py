@@ -43,9 +43,9 @@ def uses_of(query: Query, answers: tuple[Answer, ...]) -> Uses:
 
 
 def _record_use(answer: Answer) -> Use:
-    mechanism: Any = answer.mechanism
-    reading = mechanism._reading()
-    return _use(answer.column, reading, mechanism.candidates if reading == "text" else ())
+    candidates = getattr(answer.mechanism, "candidates", ())  # a number mechanism has none
+    texts = [label for label in candidates if isinstance(label, str)]
+    return _use(answer.column, answer.mechanism._reading(), texts)
 
 
 def _use(column: str, reading: Any, keys: Any) -> Use:
