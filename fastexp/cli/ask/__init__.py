@@ -1,0 +1,1 @@
+"""What a command or a publication asks: a public call, its file, its lists, its budget."""

@@ -1,0 +1,52 @@
+"""A call of the command line as far as it is public: what is asked, of which rows, paid by what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .source import Source
+
+if TYPE_CHECKING:
+    from ...grouped.mechanism import GroupedMechanism
+    from ...query.query import Query
+
+
+@dataclass(frozen=True)
+class Call:
+    """What a command or a publication asks.
+
+    Attributes
+    ----------
+    query : Query
+    answers : dict of str to (mechanism, str)
+        As `Query.release` takes them.
+    nan : dict of str to str
+        What is done with missing records, by answer.
+    source : Source
+    budget, label, note, key : str or None
+        The budget's file, what its log calls the release and says of it; the key's file.
+    output : str or None
+        A file of answers.
+    force : bool
+        Replace that file if it exists.
+    threads : int
+    memory : int or None
+        Bytes.
+    temp : str or None
+    """
+
+    query: Query
+    answers: Mapping[str, tuple[GroupedMechanism, str]]
+    nan: Mapping[str, str]
+    source: Source
+    budget: str | None = None
+    label: str | None = None
+    note: str | None = None
+    key: str | None = None
+    output: str | None = None
+    force: bool = False
+    threads: int = 1
+    memory: int | None = None
+    temp: str | None = None

@@ -1,0 +1,1 @@
+"""What can be given on the command line, and its help."""
