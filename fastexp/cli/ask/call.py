@@ -25,6 +25,11 @@ class Call:
     nan : dict of str to str
         What is done with missing records, by answer.
     source : Source
+    origin : str or None
+        What names the source where two questions under one label are compared: None: its absolute
+        path.
+    candidates_from_data : bool
+        Whether candidates are those that occur, so that nothing is promised.
     budget, label, note, key : str or None
         The budget's file, what its log calls the release and says of it; the key's file.
     output : str or None
@@ -50,3 +55,5 @@ class Call:
     threads: int = 1
     memory: int | None = None
     temp: str | None = None
+    origin: str | None = None
+    candidates_from_data: bool = False

@@ -1,0 +1,268 @@
+"""A publication: a release as a file that people can read, check and sign before it is made.
+
+It holds what is public and nothing else: no SQL, no code, no variables. Its paths are relative
+to its own folder.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import os
+import stat
+import tomllib
+from collections.abc import Callable, Iterable
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ..errors import UserMistake
+from .call import Call
+from .source import Source
+
+if TYPE_CHECKING:
+    from ...grouped.mechanism import GroupedMechanism
+    from ...query.query import Query
+
+T = TypeVar("T")
+MOST = 1 << 22  # bytes
+LARGEST = 400  # decimal exponent: beyond float64, which mechanisms refuse in words of their own
+NEEDED = ("source", "budget", "label", "answers")
+TABLES = ("query", "answers")
+PATHS = ("source", "budget", "output", "key")
+KEYS = ("source", "delimiter", "budget", "label", "output", "key", "note", *TABLES)
+OF_ANSWERS = ("mechanism", "column", "nan")
+FROM_DATA = "from-data"
+FLIPS = "permute-and-flip"
+MECHANISMS: dict[str, tuple[str, dict[str, Any]]] = {  # classes, and what their names say
+    "median": ("Median", {}),
+    "quantile": ("Quantile", {}),
+    "order-statistic": ("OrderStatistic", {}),
+    "maximum": ("Maximum", {}),
+    "mode": ("Mode", {}),
+    "price": ("Price", {}),
+    "most-common": ("MostCommon", {}),
+    FLIPS: ("MostCommon", {"mechanism": FLIPS}),
+}
+
+
+def read(file: str, *, force: bool = False) -> Call:
+    """The call that a publication asks for; neither its source nor its key is looked at.
+
+    Parameters
+    ----------
+    file : str
+        TOML, of at most 4 MB.
+    force : bool
+        As of `Call`.
+
+    Returns
+    -------
+    Call
+        With a budget and a label.
+
+    Raises
+    ------
+    UserMistake
+        If it is no publication: the message names the table and the key.
+    """
+    try:
+        return _call(file, _parsed(file), force)
+    except UserMistake as mistake:
+        raise UserMistake(f"{file!r}: {mistake}") from None
+
+
+def _parsed(file: str) -> dict[str, Any]:
+    """What is written; numbers as they are written."""
+    try:
+        if not stat.S_ISREG(Path(file).stat().st_mode):
+            raise UserMistake("must be a regular file")
+        with Path(file).open("rb") as raw:
+            content = raw.read(MOST + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "not a path"
+        raise UserMistake(f"cannot be read: {reason}") from None
+    if len(content) > MOST:
+        raise UserMistake(f"must have at most {MOST >> 20} MB")
+    try:
+        parsed = tomllib.loads(content.decode("utf-8-sig"), parse_float=_decimal)
+        _check_integers(parsed)
+    except UnicodeDecodeError:
+        raise UserMistake("must be UTF-8 text") from None
+    except RecursionError:
+        raise UserMistake("is nested too deeply") from None
+    except ValueError as error:  # tomllib's errors name line and column
+        raise UserMistake(f"is not valid TOML: {error}") from None
+    return parsed
+
+
+def _decimal(text: str) -> Decimal:
+    number = Decimal(text)
+    if not number.is_finite() or abs(number.adjusted()) > LARGEST:
+        raise ValueError("a number must be finite, and not beyond 64 bits")
+    return number
+
+
+def _check_integers(value: Any) -> None:
+    """Refuse integers that nothing can use, and that take long to print."""
+    if isinstance(value, (dict, list)):
+        for item in value.values() if isinstance(value, dict) else value:
+            _check_integers(item)
+    elif isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
+        raise ValueError("an integer must not be beyond 64 bits")
+
+
+def _call(file: str, parsed: dict[str, Any], force: bool) -> Call:
+    _check_keys("", parsed, KEYS, NEEDED)
+    for key, value in parsed.items():
+        kind, words = (dict, "a table") if key in TABLES else (str, "text")
+        if not isinstance(value, kind) or not value:
+            raise UserMistake(f"{key} must be {words} that is not empty")
+    folder = os.path.dirname(os.path.abspath(file))  # noqa: PTH100, PTH120  (links stay)
+    paths = {key: _path(key, folder, parsed[key]) for key in PATHS if key in parsed}
+    table = parsed.get("query", {})
+    groups = table.get("groups")
+    if isinstance(groups, str) and groups != FROM_DATA:
+        paths["groups"] = groups = _path("groups", folder, groups)
+    if "output" in paths:
+        others = [file, *(path for key, path in paths.items() if key != "output")]
+        if os.path.realpath(paths["output"]) in map(os.path.realpath, others):
+            raise UserMistake("output must be a file of its own")
+    query = _query({**table, "groups": groups})
+    given = {name: _answer(name, table, query) for name, table in parsed["answers"].items()}
+    answers = {name: answer for name, (answer, _) in given.items()}
+    _attempt("answers", lambda: query.total(answers))
+    return Call(
+        query,
+        answers,
+        {name: nan for name, (_, nan) in given.items()},
+        Source(paths["source"], parsed.get("delimiter", ",")),
+        budget=paths["budget"],
+        label=parsed["label"],
+        note=parsed.get("note"),
+        key=paths.get("key"),
+        output=paths.get("output"),
+        force=force,
+        origin=_origin(paths["source"], paths["budget"]),
+    )
+
+
+def _path(key: str, folder: str, text: str) -> str:
+    if not text or not text.isprintable():
+        raise UserMistake(f"{key} must be a path of printable characters")
+    return os.path.join(folder, text)  # noqa: PTH118  (one from the root stays as it is)
+
+
+def _origin(source: str, budget: str) -> str:
+    """What the source is called in the question: the way to it from the budget.
+
+    So a folder with both can be moved, and equal publications of two folders are two questions.
+    """
+    try:
+        return os.path.relpath(source, Path(budget).parent)
+    except ValueError:  # Windows: on another drive
+        return source
+
+
+def _query(table: dict[str, Any]) -> Query:
+    """Which groups are answered, and how much of a person counts."""
+    from ... import Query, product
+
+    where, groups = "query", table["groups"]
+    _check_keys(where, table, list(inspect.signature(Query).parameters))
+    if not isinstance(table.get("by", ""), (str, list)):
+        raise _mistake(where, "by must be a column or a list of columns")
+    if groups == FROM_DATA:
+        raise _mistake(
+            where,
+            f"groups must be a public list, not {FROM_DATA}: which groups the data have is private",
+        )
+    if "by" in table and not isinstance(groups, (str, list, dict)):
+        raise _mistake(
+            where,
+            "groups must be the public list of groups: a list, a table with a "
+            "list for each column of by, or a file with these columns",
+        )
+
+    def checked() -> Query:
+        if isinstance(groups, dict):
+            return Query(**{**table, "groups": product(**groups)})
+        if isinstance(groups, list):
+            keys = [tuple(group) if isinstance(group, list) else group for group in groups]
+            return Query(**{**table, "groups": keys})
+        return Query(**table)
+
+    query = _attempt(where, checked)
+    if query.groups is not None and not query.groups.size:
+        raise _mistake(where, "groups must name a group or more")
+    return query
+
+
+def _answer(name: str, table: Any, query: Query) -> tuple[tuple[GroupedMechanism, str], str]:
+    """A mechanism with its column, and what is done with missing records."""
+    import fastexp
+
+    from ...query.answers import answers_of
+
+    where = f"answers.{name}"
+    if not isinstance(table, dict):
+        raise _mistake(where, "must be a table")
+    word = table.get("mechanism")
+    if not isinstance(word, str) or word not in MECHANISMS:
+        meant = _meant(word, MECHANISMS) if isinstance(word, str) else ""
+        raise _mistake(where, f"mechanism must be one of {', '.join(MECHANISMS)}{meant}")
+    kind, settings = MECHANISMS[word]
+    build = getattr(fastexp, kind)
+    parameters = dict(inspect.signature(build).parameters)
+    parameters.pop("mechanism", None)  # the word says it
+    needed = [key for key, parameter in parameters.items() if parameter.default is parameter.empty]
+    _check_keys(where, table, [*OF_ANSWERS, *parameters], ["column", *needed])
+    if table.get("candidates") == FROM_DATA:
+        raise _mistake(
+            where,
+            f"candidates must be a public list, not {FROM_DATA}: which of them "
+            "the data have is private",
+        )
+    given = {key: value for key, value in table.items() if key in parameters}
+    column, nan = table["column"], table.get("nan", "raise")
+
+    def checked() -> GroupedMechanism:
+        mechanism: GroupedMechanism = build(**given, **settings)
+        answers_of({name: (mechanism, column)}, query.by, {name: nan})
+        mechanism._kind(released=True)  # refuses candidates that no column can have
+        return mechanism
+
+    return (_attempt(where, checked), column), nan
+
+
+def _check_keys(
+    where: str, table: dict[str, Any], known: Iterable[str], needed: Iterable[str] = ()
+) -> None:
+    """Refuse a key that a table cannot have, and the lack of one that it must have."""
+    for key in table:
+        if key not in known:
+            meant = _meant(key, known) or f"; there are {', '.join(known)}"
+            raise _mistake(where, f"unknown key {key!r}{meant}")
+    for key in needed:
+        if key not in table:
+            raise _mistake(where, f"{key} is missing")
+
+
+def _meant(word: str, known: Iterable[str]) -> str:
+    """What was meant, perhaps."""
+    near = difflib.get_close_matches(word[:100], list(known), 1)
+    return f": did you mean {near[0]!r}?" if near else ""
+
+
+def _attempt(where: str, make: Callable[[], T]) -> T:
+    """What `make` returns; its refusal with the table's name."""
+    from ...errors import FastexpError
+
+    try:
+        return make()
+    except FastexpError as error:
+        raise _mistake(where, str(error)) from None
+
+
+def _mistake(where: str, text: str) -> UserMistake:
+    return UserMistake(f"[{where}] {text}" if where else text)
