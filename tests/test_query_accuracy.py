@@ -12,9 +12,8 @@ import polars as pl
 import pytest
 
 import fastexp as fx
-from fastexp.grouped.segments import Segments
 from fastexp.query import beyond
-from fastexp.query.accuracy import FIGURES, accuracy_of
+from fastexp.query.accuracy import FIGURES
 
 WIDE = {"bounds": (0, 20), "step": 1}
 LENGTHS = [0, 1, 2, 5, 8, 9, 40, 0, 33]
@@ -24,6 +23,14 @@ RECORDS = np.random.default_rng(1).integers(-2, 24, OFFSETS[-1])
 
 def parts(values):
     return [values[a:b] for a, b in itertools.pairwise(OFFSETS)]
+
+
+def accuracy_of(mechanism, records, lengths, probability):
+    """Figures of each group, in groups of so many records."""
+    rows = {"g": np.repeat(np.arange(len(lengths)), lengths), "x": records}
+    query = fx.Query(by="g", groups=range(len(lengths)))
+    found = query.accuracy(rows, {"a": (mechanism, "x")}, probability=probability)
+    return {name: found[name] for name in FIGURES}
 
 
 def at_rank(values, low, high):
@@ -84,8 +91,7 @@ class TestNumbers:
     def test_figures_are_those_of_each_law(self, name, floats):
         mechanism, truth = NUMBERS[name]
         records = RECORDS / 1.0 if floats else RECORDS
-        found = accuracy_of(mechanism, Segments(records, OFFSETS), 0.9)
-        assert tuple(found) == FIGURES
+        found = accuracy_of(mechanism, records, LENGTHS, 0.9)
         assert mechanism._measure == "error"
         assert found["n"].tolist() == LENGTHS
         for g, own in enumerate(parts(records)):
@@ -105,10 +111,8 @@ class TestNumbers:
     def test_the_truth_is_not_moved_into_the_bounds(self):
         """So that bounds that do not fit show."""
         mechanism = fx.Median(100.0, **WIDE)
-        segments = Segments(
-            np.array([70, 71, 72, math.inf, math.inf, -math.inf]), np.array([0, 3, 5, 6])
-        )
-        found = accuracy_of(mechanism, segments, 0.5)
+        records = np.array([70, 71, 72, math.inf, math.inf, -math.inf])
+        found = accuracy_of(mechanism, records, [3, 2, 1], 0.5)
         assert found["truth"].tolist() == [71.0, math.inf, -math.inf]
         assert found["expected"] == pytest.approx([51.0, math.inf, math.inf], abs=0.1)
         assert found["bias"] == pytest.approx([-51.0, -math.inf, math.inf], abs=0.1)
@@ -116,7 +120,7 @@ class TestNumbers:
 
     def test_draws_have_these_errors(self):
         mechanism, size = NUMBERS["median"][0], 20_000
-        found = accuracy_of(mechanism, Segments(RECORDS, OFFSETS), 0.9)
+        found = accuracy_of(mechanism, RECORDS, LENGTHS, 0.9)
         drawn = mechanism.sample(RECORDS, size, offsets=OFFSETS, rng=3)
         for g in np.flatnonzero(LENGTHS):
             errors = np.abs(drawn[g] - found["truth"][g])
@@ -131,7 +135,7 @@ class TestLosses:
     @pytest.mark.parametrize("name", LOSSES)
     def test_figures_are_those_of_each_law(self, name):
         mechanism, records = LOSSES[name], RECORDS.clip(0, 23)
-        found = accuracy_of(mechanism, Segments(records, OFFSETS), 0.75)
+        found = accuracy_of(mechanism, records, LENGTHS, 0.75)
         assert mechanism._measure == "loss"
         assert found["n"].tolist() == LENGTHS
         assert np.isnan([found["truth"], found["bias"]]).all()
@@ -142,8 +146,9 @@ class TestLosses:
 
 
 def test_no_groups_have_no_figures():
-    found = accuracy_of(fx.Median(1.0, **WIDE), Segments(RECORDS[:0], np.array([0])), 0.5)
-    assert {name: values.shape for name, values in found.items()} == dict.fromkeys(FIGURES, (0,))
+    rows, answers = {"g": [], "x": []}, {"a": (fx.Median(1.0, **WIDE), "x")}
+    found = fx.Query(by="g", groups="from-data").accuracy(rows, answers)
+    assert [len(found[name]) for name in FIGURES] == [0] * len(FIGURES)
 
 
 ROWS = {

@@ -8,6 +8,21 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 Measure: TypeAlias = Literal["error", "loss"]
 
 
+class Exact(NamedTuple):
+    """What there is to know of a draw beforehand: **private data**, made of the records.
+
+    Attributes
+    ----------
+    law
+        The exact law.
+    truth : int, float or None
+        The true number; None without records, and of candidates.
+    """
+
+    law: Any
+    truth: Any
+
+
 class Accuracy(NamedTuple):
     """How accurate a draw is: **private data**, as it is a function of the records.
 
@@ -27,8 +42,11 @@ class Accuracy(NamedTuple):
     quantile: float
 
 
-def error_accuracy(law: Any, truth: Any, probability: float) -> Accuracy:
-    """Of the errors of a law of numbers; truth: None where there is none."""
+def accuracy(exact: Exact, measure: Measure, probability: float) -> Accuracy:
+    """Of the errors of a law, or of its losses, with a quantile of this probability."""
+    law, truth = exact
+    if measure == "loss":
+        return Accuracy(nan, nan, float(law.expected_loss()), float(law.loss_quantile(probability)))
     if truth is None or isnan(truth):
         return Accuracy(nan, nan, nan, nan)
     if not isfinite(truth):  # records may be infinite, outputs are not
@@ -36,9 +54,3 @@ def error_accuracy(law: Any, truth: Any, probability: float) -> Accuracy:
     quantile = float(law.error_quantile(probability, truth))
     bias = float(law.mean() - truth)
     return Accuracy(float(truth), bias, float(law.expected_error(truth)), quantile)
-
-
-def loss_accuracy(law: Any, probability: float) -> Accuracy:
-    """Of the losses of a law."""
-    quantile = float(law.loss_quantile(probability))
-    return Accuracy(nan, nan, float(law.expected_loss()), quantile)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
 from .._typing import AnyArray, IntArray
 from ..privacy import Guarantee
-from .accuracy import Accuracy, Measure
+from .accuracy import Exact, Measure
 from .segments import Draws, Segments
 from .words import Words
 
@@ -45,8 +45,8 @@ class GroupedMechanism(Protocol):
     def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
         """Draws of each segment."""
 
-    def _accuracy(self, values: AnyArray, probability: float) -> Accuracy:
-        """How accurate a draw is for records that `_read` gave, by the exact law."""
+    def _exact(self, values: AnyArray) -> Exact:
+        """The exact law of a draw for records that `_read` gave, and their true number."""
 
     def _streamed(self, records: Callable[[], Iterator[AnyArray]], threads: int) -> int | None:
         """One released draw for records that `_read` gave, in parts, anew at each call.

@@ -21,7 +21,7 @@ from .._typing import AnyArray, ArrayLike, IntArray, Membership, Neighbors, RNGL
 from ..budget import Budget, once
 from ..errors import ParameterError
 from ..grouped import verbs
-from ..grouped.accuracy import Accuracy, Measure, error_accuracy, loss_accuracy
+from ..grouped.accuracy import Exact, Measure
 from ..grouped.mechanism import GroupedMechanism, Kind, Reading
 from ..grouped.numbers import read_numbers
 from ..grouped.request import Request, check_key
@@ -384,18 +384,15 @@ class NumberMechanism(GroupedMechanism, ABC):
         """Draws of each segment; kernels for many of them are in subclasses."""
         return ShapeDraws(self._shape, self.grid, segments, words, size)
 
-    def _accuracy(self, values: AnyArray, probability: float) -> Accuracy:
-        """How accurate a draw is for these records, by the exact law."""
+    def _exact(self, values: AnyArray) -> Exact:
+        """The exact law of a draw for these records, and the true number of them."""
         ordered = np.sort(values)
-        law = self.law(ordered, assume_sorted=True)
-        if self._measure == "loss":
-            return loss_accuracy(law, probability)
         truth = self._truth(ordered) if ordered.size else None
-        return error_accuracy(law, truth, probability)
+        return Exact(self.law(ordered, assume_sorted=True), truth)
 
-    def _truth(self, ordered: AnyArray) -> Any:  # noqa: ARG002
-        """The true number of sorted records, one or more; None where there is none."""
-        return None
+    @abstractmethod
+    def _truth(self, ordered: AnyArray) -> Any:
+        """The true number of sorted records, one or more."""
 
     @property
     def _in_passes(self) -> bool:

@@ -28,7 +28,7 @@ from .._weighting import Weighting
 from ..budget import Budget
 from ..errors import ParameterError, ParameterTypeError
 from ..grouped import verbs
-from ..grouped.accuracy import Accuracy, Measure, loss_accuracy
+from ..grouped.accuracy import Exact, Measure
 from ..grouped.counts import ExponentialCountDraws, FlipCountDraws
 from ..grouped.labels import check_type, read_labels
 from ..grouped.mechanism import GroupedMechanism, Kind, Reading
@@ -352,10 +352,10 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
             counts += np.bincount(part, minlength=counts.size)
         return int(self._release(*_data.utilities(counts, None, "raise"), threads))
 
-    def _accuracy(self, values: AnyArray, probability: float) -> Accuracy:
-        """How accurate a draw is for these numbers of candidates, by the exact law."""
+    def _exact(self, values: AnyArray) -> Exact:
+        """The exact law of a draw for these numbers of candidates."""
         counts = np.bincount(values, minlength=len(self.candidates)).astype(np.int64)
-        return loss_accuracy(self._law(*_data.utilities(counts, None, "raise")), probability)
+        return Exact(self._law(*_data.utilities(counts, None, "raise")), None)
 
     def _kind(self, released: bool) -> Kind:
         """Candidates of one kind, or their numbers."""

@@ -11,6 +11,7 @@ from .. import _validate
 from .._records import Source
 from .._revenue import Prices, demand, losses
 from .._revenue_cells import RevenueSampler, shape_of
+from .._typing import AnyArray
 from ..errors import ParameterError
 from ..grouped.accuracy import Measure
 from ..grouped.prices import PriceDraws, regular
@@ -123,6 +124,15 @@ class Price(NumberMechanism):
 
     def _shape(self, source: Source) -> Shape:
         return shape_of(self._prices, demand(source, self.grid))
+
+    def _truth(self, ordered: AnyArray) -> Any:
+        """The lowest of the best prices: only a price that is somebody's whole bid can be best."""
+        points, bids = np.unique(self._place(ordered), return_counts=True)
+        buyers = bids[::-1].cumsum()[::-1]
+        revenue = self.grid.values(points) * buyers.astype(np.float64)
+        near = np.flatnonzero(revenue >= revenue.max() * (1 - 1e-12)).tolist()
+        best = max(near, key=lambda i: (self.grid.exact(int(points[i])) * int(buyers[i]), -i))
+        return self.grid.value(int(points[best]))
 
     def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
         if not regular(self._prices):

@@ -169,6 +169,6 @@ class _Disk:
 
         index = answer.mechanism._streamed(records, way.threads) if way.fresh else None
         if index is None:
-            name = repr(answer.mechanism) if way.fresh else "a key, a sample or accuracy"
+            name = repr(answer.mechanism) if way.fresh else "a key, a sample, a law or accuracy"
             raise ParameterError(LARGE.format(name))
         return index

@@ -1,0 +1,169 @@
+"""Not private: the exact law of each answer of each group, in one pass over the rows.
+
+Laws are functions of the records without any noise: for plans and studies, where the records are
+public, simulated or one's own to look at, and never for publication.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import closing
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from .._group_names import Names
+from .._typing import AnyArray, IntArray, RNGLike, SeedLike
+from ..errors import FastexpError
+from ..grouped.accuracy import Exact
+from ..grouped.segments import Segments
+from .answers import Answer
+from .call import Sampled
+from .columns import fit, parts_of, uses_of
+from .draws import Indices
+from .engines.frame import Column, Frame
+from .memory import Room
+from .reading import drawn
+
+if TYPE_CHECKING:
+    from .query import Query
+
+
+class Analysed(Sampled):
+    """Something of each law, of the rows that a sample counts; and draws, where `size` is given."""
+
+    def of(self, answer: Answer, exact: Exact) -> Any:  # noqa: ARG002
+        """What is wanted of a group: the law and the truth."""
+        return exact
+
+    def results(self, groups: int) -> Analyses:
+        """One for each answer and group."""
+        return Analyses(self, groups)
+
+
+class Analysis(NamedTuple):
+    """Of one answer: by group what the way wants of the law, how many records count, draws."""
+
+    wanted: list[Any]
+    records: IntArray
+    draws: AnyArray | None
+
+
+class Analyses:
+    """What is wanted of each answer for all groups."""
+
+    def __init__(self, way: Analysed, groups: int) -> None:
+        self._way = way
+        self._wanted: list[list[Any]] = [[None] * groups for _ in way.answers]
+        self._records = [np.zeros(groups, np.int64) for _ in way.answers]
+        self._draws = None if way.size is None else Indices(way, groups)
+
+    def draw(self, which: list[int], segments: Segments, names: Names, first: int = 0) -> None:
+        """Of answers of the same segments; `names` begin with the group of this place."""
+        if self._draws is not None:
+            self._draws.draw(which, segments, names, first)
+        for i in which:
+            answer = self._way.answers[i]
+            self._records[i][first : first + names.size] = np.diff(segments.offsets)
+            for g in range(names.size):
+                values = np.ascontiguousarray(segments.some(g, g + 1).values)
+                self._wanted[i][first + g] = self._way.of(answer, answer.mechanism._exact(values))
+
+    def put(self, which: int, group: int, index: int) -> None:  # noqa: ARG002
+        """Only releases are drawn in passes."""
+        raise FastexpError("a draw where a law is wanted: please report this")
+
+    def answers(self, order: IntArray | None) -> list[Analysis]:
+        """By answer, in the order of the groups."""
+        draws = [None] * len(self._wanted) if self._draws is None else self._draws.answers(order)
+        whole = zip(self._wanted, self._records, draws, strict=True)
+        if order is None:
+            return [Analysis(*analysis) for analysis in whole]
+        return [
+            Analysis([wanted[i] for i in order.tolist()], records[order], drawn)
+            for wanted, records, drawn in whole
+        ]
+
+
+def analysed(way: Analysed, frame: Frame, room: Room) -> tuple[Names, list[Analysis]]:
+    """The groups in order, and an analysis an answer, in one pass."""
+    uses = uses_of(way.query, way.answers)
+    fit(way, frame, uses)
+    with closing(parts_of(way, frame, uses)) as parts:
+        return drawn(way, uses, parts, room if frame.spills else None)
+
+
+class Laws(NamedTuple):
+    """Exact laws by answer and group: **private data**.
+
+    Attributes
+    ----------
+    groups : list of Column
+        The names of the groups, in order; no column where all rows are one group.
+    laws : dict of str to list
+        By answer, the law of each group.
+    truths : dict of str to list of (int, float or None)
+        The true number of each group: of records that are not clamped to the bounds, but for
+        modes and prices, which are points of the grid. None without records, and of candidates.
+    records : dict of str to ndarray of int64, shape (groups,)
+        How many records count.
+    draws : dict of str to ndarray, shape (groups, size)
+        As `Query.sample` gives them; empty where none are wanted.
+    """
+
+    groups: list[Column]
+    laws: dict[str, list[Any]]
+    truths: dict[str, list[Any]]
+    records: dict[str, IntArray]
+    draws: dict[str, AnyArray]
+
+
+def laws_of(
+    query: Query,
+    answers: Mapping[str, Any],
+    frame: Frame,
+    *,
+    size: int | None = None,
+    rng: SeedLike | RNGLike | None = None,
+    nan: Any = "raise",
+    threads: int = 1,
+    room: Room | None = None,
+) -> Laws:
+    """The exact law of each answer of each group; of the same rows draws, where `size` is given.
+
+    Parameters
+    ----------
+    query, answers, nan, threads
+        As for `Query.sample`.
+    frame : Frame
+        An adapter's.
+    size : int, optional
+        How many draws of each group and answer: those of `Query.sample`. None: none.
+    rng
+        Of the draws, and which rows of a person count where there are too many.
+    room : Room, optional
+        Where rows go that memory has no room for; default: half of what is free.
+
+    Returns
+    -------
+    Laws
+        Some 10 kB a group and answer.
+
+    Raises
+    ------
+    ParameterError, ParameterTypeError, InvalidRecords
+        As for `Query.sample`.
+    """
+    from .answers import answers_of
+
+    way = Analysed(query, answers_of(answers, query.by, nan), size, rng, threads)
+    names, analyses = analysed(way, frame, Room(None, None) if room is None else room)
+    by_name = {answer.name: a for answer, a in zip(way.answers, analyses, strict=True)}
+    columns = names.columns() if query.by else []
+    return Laws(
+        [Column(name, *column) for name, column in zip(query.by, columns, strict=True)],
+        {name: [exact.law for exact in a.wanted] for name, a in by_name.items()},
+        {name: [exact.truth for exact in a.wanted] for name, a in by_name.items()},
+        {name: a.records for name, a in by_name.items()},
+        {name: a.draws for name, a in by_name.items() if a.draws is not None},
+    )
