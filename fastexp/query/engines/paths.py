@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ... import _arrow
 from ..._group_names import Names
 from ...errors import FastexpError, InvalidRecords, ParameterError
 from ..database import connect
 from ..files import cells
-from ..files.csv_rows import Csv
+from ..files.csv_rows import csv_of
 from ..files.failures import attempted
 from ..files.json_rows import Json
 from ..files.parquet_rows import Parquet
@@ -25,12 +25,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 T = TypeVar("T")
-FORMATS: dict[str, type[Csv] | type[Json] | type[Parquet]] = {
-    "CSV": Csv,
-    "TSV": Csv,
-    "JSON lines": Json,
-    "Parquet": Parquet,
-}
+FORMATS: dict[str, type[Json] | type[Parquet]] = {"JSON lines": Json, "Parquet": Parquet}
 BATCH = 1 << 16  # rows at a time
 LONG_BATCH = 1 << 11  # where texts of any length are read
 LEAST = 64 << 20  # bytes that DuckDB may need for a file
@@ -65,28 +60,33 @@ class PathFrame:
         As of `release`. Reading takes half of it at most, but 64 MB if it needs them.
     threads : int
         As of `release`.
+    delimiter : str, optional
+        Of CSV and TSV: one character; default: a comma, a tab.
 
     Its methods raise ParameterError or ParameterTypeError if there are no such files, or they are
     not what their names promise.
     """
 
-    spills: Final = True
+    spills = True
 
     def __init__(
         self,
         path: Any,
         memory: int | str | None = None,
         threads: int = 1,
+        delimiter: str | None = None,
     ) -> None:
         self._path, self._memory, self._threads = path, memory, threads
+        self._delimiter = delimiter
 
     @cached_property
     def _sources(self) -> list[Source]:
         """The files, whose schemas are read."""
-        return [_source(self._database, file) for file in self._files]
+        return [_source(self._database, file, self._delimiter) for file in self.files]
 
     @cached_property
-    def _files(self) -> list[File]:
+    def files(self) -> list[File]:
+        """The files that the path means."""
         return files_of(self._path)
 
     @cached_property
@@ -94,7 +94,7 @@ class PathFrame:
         return connect(
             memory=max(memory_of(self._memory) // 2, LEAST),
             threads=self._threads,
-            files=[name for file in self._files for name in (file.path, pattern(file.path))],
+            files=[name for file in self.files for name in (file.path, pattern(file.path))],
         )
 
     def names(self) -> list[str]:
@@ -143,7 +143,7 @@ class PathFrame:
                     seen += length
                     yield part
                 if survey.rows not in (None, seen):
-                    raise InvalidRecords(f"{source.file.path!r} must be {source.form}")
+                    raise InvalidRecords(f"{source.file.called} must be {source.form}")
                 source.file.check_same()
         finally:
             self._database.close()
@@ -224,8 +224,10 @@ class PathFrame:
         yield from _arrow.table(relation.to_arrow_reader(rows), names, "frame")
 
 
-def _source(database: DuckDBPyConnection, file: File) -> Source:
-    kind = FORMATS[file.format]
+def _source(database: DuckDBPyConnection, file: File, delimiter: str | None) -> Source:
+    kind = FORMATS.get(file.format)
+    if kind is None:
+        return csv_of(file, delimiter)
     return attempted(lambda: kind(database, file), file, kind.form, ParameterError)
 
 
@@ -234,7 +236,7 @@ def _tried(read: Callable[[], T], source: Source, error: type[FastexpError]) -> 
 
 
 def _called(source: Source, use: Use) -> str:
-    return f"column {use.column!r} of {source.file.path!r}"
+    return f"column {use.column!r} of {source.file.called}"
 
 
 def _is_typed(source: Source, use: Use) -> bool:

@@ -6,16 +6,13 @@ import csv
 import re
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from ...errors import InvalidRecords, ParameterError
 from ..engines.frame import Use
+from .failures import attempted
 from .places import COMPRESSED, File, opened, pattern
 from .plain import Plain, plain
 from .source import Rows
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
 
 LINE = 1 << 20  # bytes of a row, at most
 BUFFER = 4 * LINE  # bytes that DuckDB reads at a time
@@ -27,15 +24,22 @@ DIALECT = (
 MARK = b"\xef\xbb\xbf"  # byte order mark
 LINE_END = re.compile(rb"\r?\n|\r")
 DELIMITERS = {"CSV": ",", "TSV": "\t"}
+NO_DELIMITERS = ('"', "\r", "\n", "\0")
 
 
 class Csv:
     """One file, whose header row is read.
 
+    Parameters
+    ----------
+    file : File
+    delimiter : str, optional
+        One character; default: that of the format.
+
     Raises
     ------
     ParameterError
-        If it has none.
+        If it has none, or the delimiter can be none.
     """
 
     form = (
@@ -44,18 +48,22 @@ class Csv:
     )
     typed = False
 
-    def __init__(self, database: DuckDBPyConnection, file: File) -> None:
-        self.file, self._delimiter = file, DELIMITERS[file.format]
+    def __init__(self, file: File, delimiter: str | None = None) -> None:
+        self.file, self._delimiter = file, delimiter or DELIMITERS[file.format]
+        if len(self._delimiter) != 1 or self._delimiter in NO_DELIMITERS:
+            raise ParameterError(
+                f"delimiter must be one character, and no quote or line end, got {delimiter!r}"
+            )
         header = self._header()
         if not header:
             raise ParameterError(
-                f"frame must be a file with a header row: the first line of {file.path!r} must "
+                f"frame must be a file with a header row: the first line of {file.called} must "
                 f"name the columns, in at most {LINE} bytes"
             )
         if len(header) > MOST_COLUMNS:
             raise ParameterError(
                 f"frame must be a file of at most {MOST_COLUMNS} columns, got more in "
-                f"{file.path!r}: take out those that are needed, or use Parquet"
+                f"{file.called}: take out those that are needed, or use Parquet"
             )
         self._names = [name.strip() for name in header]
 
@@ -93,15 +101,15 @@ class Csv:
         if self.plain is None and survey:
             self._check_end()
         columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(self._names)))
-        delimiter = "chr(9)" if self._delimiter == "\t" else "','"
         table = (
-            f"SELECT {cells or 1} FROM read_csv($path, {DIALECT}, header = true, delim = "
-            f"{delimiter}, quote = '\"', escape = '\"', parallel = {parallel}, "
+            f"SELECT {cells or 1} FROM read_csv($path, {DIALECT}, header = true, "
+            f"delim = $delimiter, quote = '\"', escape = '\"', parallel = {parallel}, "
             f"columns = {{{columns}}})"
         )
         if len(self._names) == 1:  # then a blank line is no row, and "" is an empty cell
             table += " WHERE c0 IS NOT NULL"
-        return Rows(f"({table})", {"path": pattern(self.file.path)})
+        parameters = {"path": pattern(self.file.path), "delimiter": self._delimiter}
+        return Rows(f"({table})", parameters)
 
     def _check_end(self) -> None:
         """Refuse a last row that both ways lose: a long one whose end is not written."""
@@ -112,8 +120,13 @@ class Csv:
             while part := raw.read(LINE):
                 tail = (tail + part)[-LINE:]
         if len(tail) == LINE and not LINE_END.search(tail):
-            raise InvalidRecords(f"{self.file.path!r} must be {self.form}")
+            raise InvalidRecords(f"{self.file.called} must be {self.form}")
 
     def _cell(self, use: Use) -> str:
         at = f"c{self._names.index(use.column)}"
         return f"coalesce({at}, '')" if use.reading == "text" else at
+
+
+def csv_of(file: File, delimiter: str | None = None) -> Csv:
+    """The file, of which what fails is told without showing it."""
+    return attempted(lambda: Csv(file, delimiter), file, Csv.form, ParameterError)

@@ -35,4 +35,4 @@ def attempted(read: Callable[[], T], file: File, form: str, error: type[FastexpE
         name = type(failure).__name__
         damaged = name in OF_FILES or isinstance(failure, OSError)
         reason = DAMAGED if damaged else FULL if name == "OutOfMemoryException" else ""
-    raise error(f"{file.path!r} {reason or f'must be {form}'}")
+    raise error(f"{file.called} {reason or f'must be {form}'}")

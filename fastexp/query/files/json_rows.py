@@ -60,7 +60,7 @@ class Json:
         names = _names(start.split(b"\n", 1)[0])
         if names is None:
             raise ParameterError(
-                f"frame must be a file of JSON lines: the first line of {file.path!r} must be an "
+                f"frame must be a file of JSON lines: the first line of {file.called} must be an "
                 "object with all columns, null where one has no value"
             )
         self._names = names

@@ -47,7 +47,7 @@ class Parquet:
             inside = max(inside - 1, 0) + children
         if len(self._names) > MOST_COLUMNS or len(nodes) == 8 * MOST_COLUMNS:
             raise ParameterError(
-                f"frame must be a file of at most {MOST_COLUMNS} columns, got more in {file.path!r}"
+                f"frame must be a file of at most {MOST_COLUMNS} columns, got more in {file.called}"
             )
         table = database.sql(f"FROM {TABLE}", params=path)
         self._columns, self._types = table.columns, table.types
@@ -64,7 +64,7 @@ class Parquet:
         name, kind = quoted(self._columns[place]), self._types[place]
         if kind.id in MISREAD:
             raise ParameterTypeError(
-                f"column {use.column!r} of {self.file.path!r} must be of a type that is read as "
+                f"column {use.column!r} of {self.file.called} must be of a type that is read as "
                 f"it is, got {kind}"
             )
         return cut(use, name) if kind.id == "varchar" else name

@@ -49,6 +49,12 @@ class File(NamedTuple):
     format: str
     partitions: dict[str, str | None]
     stamp: Stamp
+    alias: str = ""
+
+    @property
+    def called(self) -> str:
+        """What messages call it: its path, or what it is a copy of."""
+        return self.alias or repr(self.path)
 
     def check_same(self) -> None:
         """Refuse rows of a file that is another one by now.
@@ -62,7 +68,11 @@ class File(NamedTuple):
         except OSError:
             same = False
         if not same:
-            raise changed(self.path)
+            raise self.changed()
+
+    def changed(self) -> InvalidRecords:
+        """What is raised where it is not what it was."""
+        return InvalidRecords(f"{self.called} must not change while it is read")
 
 
 def pattern(path: str) -> str:
@@ -78,11 +88,6 @@ def opened(path: str) -> IO[bytes]:
         arrow = import_module("pyarrow")
         return cast("IO[bytes]", arrow.input_stream(path, compression="zstd"))
     return Path(path).open("rb")
-
-
-def changed(path: str) -> InvalidRecords:
-    """What is raised where a file is not what it was."""
-    return InvalidRecords(f"{path!r} must not change while it is read")
 
 
 def files_of(path: Any) -> list[File]:
@@ -150,14 +155,7 @@ def _checked(file: str, text: str, parts: tuple[str, ...]) -> File:
     for suffix in COMPRESSED:
         bare = bare.removesuffix(suffix)
     kind = FORMATS.get(Path(bare).suffix)
-    reason = ""
-    try:
-        with Path(file).open("rb") if _is_regular(file) else _none():
-            stamp = _stamp(file)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "not a path"
-    if reason:
-        raise ParameterError(f"frame must be a path that can be read, got {file!r}: {reason}")
+    stamp = stamp_of(file)
     if "\\" in pattern(file) and pattern(file) != file.replace(os.sep, "/"):
         raise ParameterError(
             f"frame must be a path without a backslash beside any of {MAGIC}, got {file!r}"
@@ -169,6 +167,22 @@ def _checked(file: str, text: str, parts: tuple[str, ...]) -> File:
     if len(partitions) < len(named):
         raise ParameterError(f"frame must be in folders of different names, got {file!r}")
     return File(file, kind, partitions, stamp)
+
+
+def stamp_of(file: str) -> Stamp:
+    """What changes when a file does, of one that can be opened without waiting, and has an end.
+
+    Raises
+    ------
+    ParameterError
+        If it is no such file.
+    """
+    try:
+        with Path(file).open("rb") if _is_regular(file) else _none():
+            return _stamp(file)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "not a path"
+    raise ParameterError(f"frame must be a path that can be read, got {file!r}: {reason}")
 
 
 def _value(text: str) -> str | None:
