@@ -22,15 +22,14 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from . import _answers, _files, _ledger_lines
-from ._ledger_lines import ANSWERED, MOMENT, OPEN, USED_UP, Charge, History
-from ._terms import Cost, Spent, Terms
+from ._ledger_lines import ANSWERED, OPEN, USED_UP, Charge, Entry, History
+from ._terms import Spent, Terms
 from .errors import BudgetError, LabelError, ParameterError, ParameterTypeError
 
 INLINE = 4096  # characters of answers in the ledger itself; longer ones have a file
@@ -45,7 +44,7 @@ class Memory:
         self.terms = terms
         self._lock, self._process = threading.Lock(), os.getpid()
         self._spent = Spent()
-        self._charges: list[tuple[Cost, str | None, str | None, datetime]] = []
+        self._charges: list[Charge] = []
 
     def spent(self) -> Spent:
         """What is spent."""
@@ -53,10 +52,9 @@ class Memory:
 
     def charges(self) -> list[Charge]:
         """All charges."""
-        listed = list(self._charges)
-        return [Charge(cost, name, t.strftime(MOMENT), label) for cost, name, label, t in listed]
+        return list(self._charges)
 
-    def charge(self, cost: Cost, name: str | None, label: str | None = None) -> None:
+    def charge(self, entry: Entry) -> None:
         """Add a charge, or raise."""
         if os.getpid() != self._process:  # before the lock: another thread may have held it
             raise BudgetError(
@@ -64,8 +62,8 @@ class Memory:
                 "(each would spend all of it); use Budget.file"
             )
         with self._lock:
-            self._spent = self.terms.after(self._spent, cost)
-            self._charges.append((cost, name, label, datetime.now(UTC)))
+            self._spent = self.terms.after(self._spent, entry.cost)
+            self._charges.append(Charge(entry, _ledger_lines.now()))
 
     def __str__(self) -> str:
         return "Budget("
@@ -87,12 +85,12 @@ class File:
         """All charges."""
         return list(self._look().charges)
 
-    def charge(self, cost: Cost, name: str | None) -> None:
+    def charge(self, entry: Entry) -> None:
         """Add a charge that is on disk when this returns, or raise."""
         with _told(self.path), _files.locked(self.path, write=True) as handle:
             history = self._read(_files.contents(handle))
-            self.terms.after(history.spent, cost)
-            self._append(handle, history, _ledger_lines.charged(cost, name))
+            self.terms.after(history.spent, entry.cost)
+            self._append(handle, history, _ledger_lines.charged(entry))
 
     def answers(self, label: str) -> Any:
         """What is kept under a label."""
@@ -103,20 +101,18 @@ class File:
 
     def once(
         self,
+        entry: Entry,
         label: str,
-        question: str,
-        cost: Cost,
-        name: str,
         width: int,
         draw: Callable[[], Any],
         check: Callable[[], None],
     ) -> Any:
-        """The answers under a label: kept ones, or those of a draw that is charged before.
+        """The answers under an entry's label: kept ones, or those of a draw that is charged before.
 
         check: refuses what is no call at all, before a charge.
         """
         known = self._look().of(label)
-        if known is not None and self._same(known, question).state == ANSWERED:
+        if known is not None and self._same(known, entry).state == ANSWERED:
             return self._kept(known)
         check()
         process, before = os.getpid(), sys.exc_info()[1]
@@ -124,7 +120,7 @@ class File:
         failure: BaseException | None = None
         try:
             with self._alone(label):
-                known = self._open(label, question, cost, name)
+                known = self._open(entry, label)
                 if known.state == ANSWERED:
                     return self._kept(known)
                 text, failure = _drawn(draw, width)
@@ -143,18 +139,17 @@ class File:
         finally:
             text = failure = None  # a failure holds this frame, and with it the records
 
-    def _open(self, label: str, question: str, cost: Cost, name: str) -> Charge:
-        """The charge under a label, by this call or by one that died."""
+    def _open(self, entry: Entry, label: str) -> Charge:
+        """The charge under an entry's label, by this call or by one that died."""
         with _told(self.path), _files.locked(self.path, write=True) as handle:
             history = self._read(_files.contents(handle))
             known = history.of(label)
             if known is None:
-                self.terms.after(history.spent, cost)
-                line = _ledger_lines.charged(cost, name, label, question)
-                known = self._append(handle, history, line).of(label)
+                self.terms.after(history.spent, entry.cost)
+                known = self._append(handle, history, _ledger_lines.charged(entry)).of(label)
         if known is None:
             raise BudgetError("the charge is lost: please report this")
-        return self._same(known, question)
+        return self._same(known, entry)
 
     def _settle(self, label: str, text: str | None) -> Charge:
         """Keep answers, or (None) that the release failed, before anybody is told.
@@ -195,7 +190,7 @@ class File:
     def _kept(self, charge: Charge) -> Any:
         """The answers of a charge."""
         if charge.state == USED_UP:
-            raise self._used_up(charge.label)
+            raise self._used_up(charge)
         parsed = charge.answers
         if charge.beside is not None:
             digest, key = charge.beside
@@ -208,24 +203,31 @@ class File:
         try:
             return _answers.value(parsed)
         except (ValueError, TypeError, KeyError, ArithmeticError):
-            raise _damaged(self.path, f"the answers under {charge.label!r} are none") from None
+            label = charge.entry.label
+            raise _damaged(self.path, f"the answers under {label!r} are none") from None
 
-    def _same(self, charge: Charge, question: str) -> Charge:
-        """The charge under a label, if that is the question again."""
-        if charge.question != question:
+    def _same(self, charge: Charge, entry: Entry) -> Charge:
+        """The charge under an entry's label, if that is the question again."""
+        first = charge.entry
+        if first.question != entry.question:
+            words = (first.about, entry.about) if first.about != entry.about else ()
+            change = (
+                "that was {!r}, and this is {!r}".format(*words)
+                if words
+                else ("other parameters of a mechanism, another list of groups, nan or promise")
+            )
             raise LabelError(
-                f"label {charge.label!r} names another question in {_called(self.path)}: another "
-                "mechanism, groups, limits, nan or promise; nothing was read or charged: take "
-                "another label"
+                f"label {first.label!r} names another question in {_called(self.path)}: {change}; "
+                "nothing was read or charged: take another label"
             )
         if charge.state == USED_UP:
-            raise self._used_up(charge.label)
+            raise self._used_up(charge)
         return charge
 
-    def _used_up(self, label: str | None) -> LabelError:
+    def _used_up(self, charge: Charge) -> LabelError:
         return LabelError(
-            f"label {label!r} is used up in {_called(self.path)}: its release was charged and "
-            "failed, which was its answer; take another label, which is charged anew"
+            f"label {charge.entry.label!r} is used up in {_called(self.path)}: its release was "
+            "charged and failed, which was its answer; take another label, which is charged anew"
         )
 
     @contextmanager
@@ -276,7 +278,9 @@ class File:
             self._known = known = known.then(lines[len(known.lines) :])
         except _ledger_lines.OtherVersion:
             raise BudgetError(
-                f"{_called(self.path)} has a version that this fastexp cannot read"
+                f"{_called(self.path)} has a version that this fastexp cannot read (it reads "
+                f"version {_ledger_lines.VERSION}): use the fastexp that wrote it; nothing is "
+                "released"
             ) from None
         except ValueError as error:
             raise _damaged(self.path, str(error)) from None

@@ -15,9 +15,10 @@ from typing import Any
 
 from ._terms import RELATIONS, UNITS, Cost, Spent, Terms
 
-FORMAT, VERSION = "fastexp budget", 2
+FORMAT, VERSION = "fastexp budget", 3
 HEADER = {"format", "version", "unit", "limit", "delta", "neighbors", "time"}
-CHARGE = {"charge", "delta", "name", "time"}
+WORDS = "name", "about", "note"
+CHARGE = {"charge", "delta", "time", *WORDS}
 LABELLED = CHARGE | {"label", "question"}
 ANSWERS = {"answers", "label", "time"}
 BESIDE = {"beside", "key", "label", "time"}  # answers in a file of their own
@@ -28,14 +29,23 @@ CHARGED, OPEN, ANSWERED, USED_UP = "charged", "open", "answered", "failed"  # st
 
 
 @dataclass(frozen=True, slots=True)
-class Charge:
-    """A charge, and what became of it."""
+class Entry:
+    """What is charged and for what; all of it is public."""
 
     cost: Cost
-    name: str | None
-    time: str
+    name: str | None = None  # of the mechanisms
+    about: str | None = None  # what is asked, in words
+    note: str | None = None  # the user's words
     label: str | None = None
-    question: str = ""  # of a label: the digest of what was asked
+    question: str = ""  # of a label: the digest of what is asked
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """An entry that was charged, and what became of it."""
+
+    entry: Entry
+    time: str
     state: str = CHARGED
     answers: Any = None  # parsed JSON, as `_answers.value` takes it
     beside: tuple[str, str] | None = None  # digest and key of the file that has them
@@ -67,10 +77,10 @@ class History:
                 names = fields.keys()
                 if names in (CHARGE, LABELLED):
                     charge = _charge(fields)
-                    if charge.label is not None:
-                        labels[_new(charge.label, labels)] = len(charges)
+                    if charge.entry.label is not None:
+                        labels[_new(charge.entry.label, labels)] = len(charges)
                     charges.append(charge)
-                    spent = spent.with_one(charge.cost)
+                    spent = spent.with_one(charge.entry.cost)
                 else:
                     place = labels[fields["failed" if names == FAILED else "label"]]
                     charges[place] = _settled(charges[place], fields)
@@ -107,11 +117,12 @@ def header(terms: Terms) -> bytes:
     return line({**head, **limits, "neighbors": terms.neighbors, "time": now()})
 
 
-def charged(cost: Cost, name: str | None, label: str | None = None, question: str = "") -> bytes:
+def charged(entry: Entry) -> bytes:
     """The line of a charge."""
-    fields = {"charge": repr(cost.amount), "delta": repr(cost.delta), "name": name}
-    asked = {} if label is None else {"label": label, "question": question}
-    return line({**fields, **asked, "time": now()})
+    amounts = {"charge": repr(entry.cost.amount), "delta": repr(entry.cost.delta)}
+    words = {key: getattr(entry, key) for key in WORDS}
+    label = {} if entry.label is None else {"label": entry.label, "question": entry.question}
+    return line({**amounts, **words, **label, "time": now()})
 
 
 def answered(label: str, text: str) -> bytes:
@@ -147,14 +158,15 @@ def _new(label: str, labels: dict[str, int]) -> str:
 
 
 def _charge(fields: dict[str, Any]) -> Charge:
-    cost = Cost(_decimal(fields["charge"]), _decimal(fields["delta"]))
-    name, moment = fields["name"], _text(fields["time"])
-    if name is not None:
-        _text(name)
+    cost, moment = (
+        Cost(_decimal(fields["charge"]), _decimal(fields["delta"])),
+        _text(fields["time"]),
+    )
+    name, about, note = (None if fields[key] is None else _text(fields[key]) for key in WORDS)
     if "label" not in fields:
-        return Charge(cost, name, moment)
+        return Charge(Entry(cost, name, about, note), moment)
     label, question = _text(fields["label"]), _digest(fields["question"])
-    return Charge(cost, name, moment, label, question, OPEN)
+    return Charge(Entry(cost, name, about, note, label, question), moment, OPEN)
 
 
 def _settled(charge: Charge, fields: dict[str, Any]) -> Charge:

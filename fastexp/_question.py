@@ -12,6 +12,7 @@ from .privacy import Guarantee, sequential, total
 
 FORMAT = 1  # of the digest: it must change whenever equal questions could have other digests
 DOMAIN = b"fastexp.asked"
+MOST_ABOUT = 1000  # characters of a description
 
 
 class Question(NamedTuple):
@@ -27,6 +28,12 @@ class Question(NamedTuple):
         What else is asked: text, numbers and tuples of them. Needed where there is a label.
     widest : int
         How many characters an answer may have, if not those of a number or a candidate.
+    column : str
+        Of the records; "" where it has no name.
+    grouping : str
+        Which groups are answered, in words; "" without groups.
+    person : str or None
+        In words, who is bounded by the limits; None: nobody, they are a claim.
     """
 
     mechanism: Any
@@ -38,11 +45,19 @@ class Question(NamedTuple):
     max_rows: int = 1
     form: tuple[Any, ...] = ()
     widest: int = _answers.NUMBER
+    column: str = ""
+    grouping: str = ""
+    person: str | None = None
 
     @property
     def name(self) -> str:
         """What a budget calls it."""
         return str(type(self.mechanism).__name__)[: _validate.MOST_LABEL]
+
+    @property
+    def about(self) -> str:
+        """What is asked, in words for a budget's log."""
+        return Questions((self,)).about
 
     def promise(self, neighbors: Neighbors | None = None) -> Guarantee:
         """What the whole call promises."""
@@ -84,6 +99,17 @@ class Questions(NamedTuple):
         names = dict.fromkeys(question.name for question in self.each)
         return ", ".join(names)[: _validate.MOST_LABEL]
 
+    @property
+    def about(self) -> str:
+        """What is asked, in words for a budget's log: a line, as "Median of rent; by city"."""
+        first = self.each[0]
+        named = ((question.name, question.column) for question in self.each)
+        subjects = [f"{name} of {column}" if column else name for name, column in named]
+        parts = ", ".join(subjects), _parts(first), _persons(first)
+        text = "; ".join(part for part in parts if part)
+        line = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text[: MOST_ABOUT + 1])
+        return line if len(line) <= MOST_ABOUT else f"{line[: MOST_ABOUT - 3]}..."
+
     def promise(self, neighbors: Neighbors | None = None) -> Guarantee:
         """What they promise together: a promise for both relations is taken for the others'."""
         stated = {question.mechanism.guarantee.neighbors for question in self.each} - {"both"}
@@ -101,3 +127,28 @@ class Questions(NamedTuple):
     def width(self) -> int:
         """How many characters each answer is kept with."""
         return max(question.width for question in self.each)
+
+
+def groups_in_words(count: int) -> str:
+    """How many groups are listed."""
+    return f"{count} group{'s' * (count != 1)}"
+
+
+def _parts(question: Question) -> str:
+    """Which parts of the data are asked about."""
+    rows = "" if question.rows == 1 else f"{question.rows} data sets"
+    return (question.grouping or rows) + ", disjoint" * question.disjoint
+
+
+def _persons(question: Question) -> str:
+    """Whose contribution is bounded, and how: by the call, or as its caller claims."""
+    limits = [
+        f"{name} {most}"
+        for name in ("max_groups", "max_rows")
+        if (most := getattr(question, name)) != 1
+    ]
+    if question.person is not None:
+        limits.insert(0, question.person)
+    elif limits:
+        limits[-1] += " (claimed)"
+    return ", ".join(limits + ["public membership"] * (question.membership == "public"))

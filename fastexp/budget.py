@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Literal, NoReturn
 
 from . import _ledger, _validate
+from ._ledger_lines import Entry
 from ._question import Question, Questions
 from ._rounding import check_rounding
 from ._terms import rest, terms_of
@@ -184,7 +186,9 @@ only 0.2 remains; nothing was drawn or charged
             )
         return made
 
-    def charge(self, guarantee: Guarantee, *, name: str | None = None) -> None:
+    def charge(
+        self, guarantee: Guarantee, *, name: str | None = None, note: str | None = None
+    ) -> None:
         """Spend what a release promises. `release` does it; call it for releases elsewhere.
 
         Parameters
@@ -192,7 +196,9 @@ only 0.2 remains; nothing was drawn or charged
         guarantee : Guarantee
             The promise of the whole call: ``mechanism.total(...)``.
         name : str, optional
-            A public word for a file's line: the mechanism's name.
+            A public word for the log: the mechanism's name.
+        note : str, optional
+            Public words for the log: a line of at most 200 printable characters.
 
         Raises
         ------
@@ -209,14 +215,15 @@ only 0.2 remains; nothing was drawn or charged
         >>> import fastexp as fx
         >>> budget = fx.Budget(rho=0.01)
         >>> promise = fx.MostCommon(epsilon=0.1, candidates=["a", "b"]).guarantee
-        >>> budget.charge(promise)
+        >>> budget.charge(promise, note="asked by telephone")
         >>> budget.spent
         0.00125
         """
         check_rounding()
         word = None if name is None else _validate.line("name", name)
+        words = checked_note(note, self)
         cost = self._ledger.terms.cost(checked_guarantee(guarantee))
-        self._ledger.charge(cost, word)
+        self._ledger.charge(Entry(cost, word, note=words))
 
     def _once(
         self,
@@ -224,18 +231,17 @@ only 0.2 remains; nothing was drawn or charged
         question: Question | Questions,
         draw: Callable[[], Any],
         check: Callable[[], None],
+        note: str | None,
     ) -> Any:
         """Charge, then draw; or what is kept under the label. Releases call it by `once`."""
         promise, ledger = question.promise(self.neighbors), self._ledger
-        cost, name = ledger.terms.cost(promise), question.name
+        cost = ledger.terms.cost(promise)
+        entry = Entry(cost, question.name, question.about, note, label)
         if label is not None and isinstance(ledger, _ledger.File):
-            digest, width = question.digest(promise), question.width
-            return ledger.once(label, digest, cost, name, width, draw, check)
+            entry = replace(entry, question=question.digest(promise))
+            return ledger.once(entry, label, question.width, draw, check)
         check()
-        if isinstance(ledger, _ledger.File):
-            ledger.charge(cost, name)
-        else:
-            ledger.charge(cost, name, label)
+        ledger.charge(entry)
         return draw()
 
     def answers(self, label: str) -> Any:
@@ -272,31 +278,46 @@ only 0.2 remains; nothing was drawn or charged
         Returns
         -------
         list of dict
-            Of each charge: ``time`` (UTC, as text), ``name`` (of the mechanism), ``label`` or
-            None, the amounts, ``epsilon`` and ``delta`` or ``rho``, and its ``state``: "charged"
-            (without a label: nothing is kept), "answered", "open" (its process is drawing, or
-            died) or "failed". In memory all are "charged".
+            Of each charge, all of it public:
+
+            * time: UTC, as text;
+            * name: of the mechanisms, or as `charge` was told; or None;
+            * about: what was asked, in words; None of what `charge` was told;
+            * label: or None;
+            * note: the user's words, or None;
+            * epsilon and delta, or rho: the amounts;
+            * state: "charged" (without a label: nothing is kept), "answered", "open" (its
+              process is drawing, or died: the same call again gives answers without a charge)
+              or "failed" (the label is used up). In memory all are "charged".
 
         Examples
         --------
         >>> import fastexp as fx
         >>> budget = fx.Budget(epsilon=1.0)
-        >>> budget.charge(fx.Exponential(0.1, 1.0).guarantee, name="elsewhere")
-        >>> [(entry["name"], entry["epsilon"], entry["state"]) for entry in budget.log()]
-        [('elsewhere', 0.1, 'charged')]
+        >>> rents = {"city": ["Rome", "Oslo"] * 50, "rent": [600, 900] * 50}
+        >>> query = fx.Query(by="city", groups=["Rome", "Oslo"])
+        >>> median = fx.Median(epsilon=0.5, bounds=(0, 2000), step=100)
+        >>> answers = {"median": (median, "rent")}
+        >>> found = query.release(rents, answers, budget=budget, note="for the yearbook")
+        >>> (entry,) = budget.log()
+        >>> entry["about"], entry["note"], entry["epsilon"], entry["state"]
+        ('Median of rent; by city (2 groups)', 'for the yearbook', 0.5, 'charged')
         """
         check_rounding()
         listed = []
         for charge in self._ledger.charges():
-            entry: dict[str, Any] = {
+            entry = charge.entry
+            facts: dict[str, Any] = {
                 "time": charge.time,
-                "name": charge.name,
-                "label": charge.label,
+                "name": entry.name,
+                "about": entry.about,
+                "label": entry.label,
+                "note": entry.note,
+                self.unit: entry.cost.amount,
             }
-            entry[self.unit] = charge.cost.amount
             if self.unit == "epsilon":
-                entry["delta"] = charge.cost.delta
-            listed.append(entry | {"state": charge.state})
+                facts["delta"] = entry.cost.delta
+            listed.append(facts | {"state": charge.state})
         return listed
 
     @property
@@ -367,6 +388,7 @@ def once(
     question: Question | Questions,
     draw: Callable[[], Any],
     check: Callable[[], None] = lambda: None,
+    note: str | None = None,
 ) -> Any:
     """The one way to the answers of a release: charge, draw, keep; or what was kept.
 
@@ -385,6 +407,8 @@ def once(
     check : callable
         Refuses, by what is public of the data's form, a call that is a mistake. It is called
         before a charge, but not where the answers are kept.
+    note : str or None
+        The user's words for the log; checked before (`checked_note`).
 
     Returns
     -------
@@ -396,4 +420,12 @@ def once(
         return draw()
     if not isinstance(budget, Budget):
         raise ParameterTypeError(f"budget must be a Budget, got {type(budget).__name__}")
-    return budget._once(label, question, draw, check)
+    return budget._once(label, question, draw, check, note)
+
+
+def checked_note(note: Any, budget: Any) -> str | None:
+    """The user's words for a budget's log; they need one."""
+    words = None if note is None else _validate.line("note", note)
+    if words is not None and budget is None:
+        raise ParameterError("note goes together with budget, whose log has it")
+    return words

@@ -311,18 +311,21 @@ def test_the_log(make):
     budget = make(1.0)
     fx.Exponential(0.1, 1.0).release([1, 2], budget=budget)
     fx.Exponential(0.2, 1.0).release([1, 2], budget=budget, label="second")
-    budget.charge(promise(0.3), name="elsewhere")
+    budget.charge(promise(0.3), name="elsewhere", note="by telephone")
     log = budget.log()
-    assert [entry.pop("time")[-1] for entry in log] == ["Z"] * 3
+    for entry in log:
+        assert time.strptime(entry.pop("time"), "%Y-%m-%dT%H:%M:%SZ")
     state = "charged" if isinstance(budget._ledger, _ledger.Memory) else "answered"
-    assert log == [
-        {"name": "Exponential", "label": None, "epsilon": 0.1, "delta": 0.0, "state": "charged"},
-        {"name": "Exponential", "label": "second", "epsilon": 0.2, "delta": 0.0, "state": state},
-        {"name": "elsewhere", "label": None, "epsilon": 0.3, "delta": 0.0, "state": "charged"},
+    words = ["name", "about", "label", "note", "epsilon", "delta", "state"]
+    assert [[*entry.values()] for entry in log] == [
+        ["Exponential", "Exponential", None, None, 0.1, 0.0, "charged"],
+        ["Exponential", "Exponential", "second", None, 0.2, 0.0, state],
+        ["elsewhere", None, None, "by telephone", 0.3, 0.0, "charged"],
     ]
+    assert [[*entry] for entry in log] == [words] * 3
     other = Budget(rho=1.0)
     other.charge(promise())
-    assert [{*entry} for entry in other.log()] == [{"time", "name", "label", "rho", "state"}]
+    assert [*other.log()[0]] == ["time", "name", "about", "label", "note", "rho", "state"]
 
 
 def test_limits_of_any_number_type():
@@ -369,12 +372,13 @@ def test_promises_that_do_not_count_are_refused(make):
         budget.charge(promise(None))
     with pytest.raises(ParameterTypeError, match=r"guarantee must be a Guarantee, got float"):
         budget.charge(0.1)
-    for name in (1, "", b"a"):
-        with pytest.raises(ParameterTypeError, match="name must be text that is not empty, got"):
-            budget.charge(promise(), name=name)
-    for name in ("a\nb", "\ud800", "x" * 201):
-        with pytest.raises(ParameterError, match="name must be a line of at most 200 printable"):
-            budget.charge(promise(), name=name)
+    for name in ("name", "note"):
+        for bad in (1, "", b"a"):
+            with pytest.raises(ParameterTypeError, match=f"{name} must be text that is not empty"):
+                budget.charge(promise(), **{name: bad})
+        for bad in ("a\nb", "\ud800", "x" * 201):
+            with pytest.raises(ParameterError, match=f"{name} must be a line of at most 200"):
+                budget.charge(promise(), **{name: bad})
     assert budget.charges == 0
     with pytest.raises(ParameterError, match="got one without"):
         Budget(rho=1.0).charge(promise(rho=None))
@@ -620,7 +624,7 @@ def test_the_file_says_what_happened(path):
     assert time.strptime(moment, "%Y-%m-%dT%H:%M:%SZ")
     assert header == {
         "format": "fastexp budget",
-        "version": 2,
+        "version": 3,
         "unit": "epsilon",
         "limit": "0.3",
         "delta": "0.0",
@@ -673,10 +677,11 @@ def test_a_torn_last_line_is_cut_off(path, cut):
 
 TIME = '"time": "2026-01-01T00:00:00Z"'
 HEADER = (
-    '{"format": "fastexp budget", "version": 2, "unit": "epsilon", "limit": "1.0", '
+    '{"format": "fastexp budget", "version": 3, "unit": "epsilon", "limit": "1.0", '
     f'"delta": "0.0", "neighbors": "add-remove", {TIME}}}\n'
 )
-CHARGE = f'{{"charge": "0.1", "delta": "0.0", "name": null, {TIME}}}\n'
+WORDS = '"name": null, "about": null, "note": null'
+CHARGE = f'{{"charge": "0.1", "delta": "0.0", {WORDS}, {TIME}}}\n'
 ASKED = CHARGE.replace("}", f', "label": "a", "question": "{64 * "0"}"}}')
 ANSWERED = f'{{"answers": 7, "label": "a", {TIME}}}\n'
 BESIDE = ANSWERED.replace('"answers": 7', f'"beside": "{64 * "0"}", "key": "{64 * "0"}"')
@@ -712,7 +717,11 @@ DAMAGED = [
     HEADER + CHARGE.replace("0.1", "inf"),
     HEADER + CHARGE.replace("0.1", "1_0.0"),
     HEADER + CHARGE.replace("0.0", "-0.0"),
-    HEADER + CHARGE.replace("null", "1"),
+    HEADER + CHARGE.replace('"name": null', '"name": 1'),
+    HEADER + CHARGE.replace('"about": null', '"about": ["Median"]'),
+    HEADER + CHARGE.replace('"note": null', '"note": false'),
+    HEADER + CHARGE.replace('"note": null, ', ""),
+    HEADER + CHARGE.replace('"about": null, ', ""),
     HEADER + CHARGE.replace("{", '{"more": 1, '),
     HEADER + '{"cha' + CHARGE + CHARGE,
     HEADER + CHARGE[:-1] + "\r" + CHARGE,
@@ -733,6 +742,16 @@ DAMAGED = [
 ]
 
 
+def test_whole_lines_are_read(path):
+    """What is damaged above is whole but for one thing."""
+    path.write_text(HEADER + CHARGE + ASKED + ANSWERED)
+    assert [entry["state"] for entry in Budget.file(path).log()] == ["charged", "answered"]
+    path.write_text(HEADER + ASKED + BESIDE)
+    assert [entry["state"] for entry in Budget.file(path).log()] == ["answered"]
+    path.write_text(HEADER + ASKED + FAILED)
+    assert [entry["state"] for entry in Budget.file(path).log()] == ["failed"]
+
+
 @pytest.mark.parametrize("text", DAMAGED)
 def test_a_damaged_file_is_refused_and_left_alone(path, text):
     raw = text.encode("latin-1")
@@ -744,8 +763,10 @@ def test_a_damaged_file_is_refused_and_left_alone(path, text):
 
 
 def test_another_format_is_refused(path):
-    path.write_text(HEADER.replace('"version": 2', '"version": 1'))
-    with pytest.raises(BudgetError, match="has a version that this fastexp cannot read"):
+    old = CHARGE.replace('"about": null, "note": null, ', "")
+    path.write_text(HEADER.replace('"version": 3', '"version": 2') + old)
+    message = r"has a version that this fastexp cannot read \(it reads version 3\)"
+    with pytest.raises(BudgetError, match=message):
         Budget.file(path)
 
 

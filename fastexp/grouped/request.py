@@ -13,7 +13,7 @@ from .._group_keys import columns_of, names_of, names_of_tuples
 from .._group_names import Names
 from .._number_columns import opened
 from .._product import Product
-from .._question import Question
+from .._question import Question, groups_in_words
 from .._release_key import checked_key
 from .._typing import IntArray, Membership
 from ..errors import ParameterError, ParameterTypeError
@@ -99,7 +99,16 @@ class Request(NamedTuple):
         """
         call = self.call(rows, disjoint, membership)
         form = () if label is None else (self._form(rows), self.person is not None, nan)
-        return Question(mechanism, **call, form=form)
+        person = None if self.person is None else "persons bounded"
+        return Question(mechanism, **call, form=form, grouping=self._grouping(rows), person=person)
+
+    def _grouping(self, rows: int) -> str:
+        """Which groups are asked for, in words."""
+        if isinstance(self.groups, Names):
+            return groups_in_words(self.groups.size)
+        if self.by is not None:
+            return "groups from the data"
+        return "" if self.offsets is None else f"{rows} data sets"
 
     def _form(self, rows: int) -> tuple[Any, ...]:
         """How records are grouped, and in which groups: their list in its order."""

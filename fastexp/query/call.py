@@ -14,11 +14,11 @@ import numpy as np
 from .. import _validate
 from .._group_names import Names
 from .._key_names import KeyColumn
-from .._question import Question, Questions
+from .._question import Question, Questions, groups_in_words
 from .._randomness import make_key
 from .._release_key import ReleaseKey
 from .._typing import WordArray
-from ..budget import Budget, once
+from ..budget import Budget, checked_note, once
 from ..errors import OutputError, PrivacyWarning
 from ..grouped.request import FROM_DATA, Request, check_key
 from ..grouped.verbs import TELLS
@@ -75,11 +75,13 @@ class Released:
         label: str | None,
         budget: Budget | None,
         threads: int,
+        note: str | None = None,
     ) -> None:
         self.query, self.answers, self.threads = query, answers, threads
         default = label is None and key is not None
         line = check_key(key, _default_label(query, answers) if default else label, budget)
         self._key, self._budget, self._line = key, budget, line
+        self._note = checked_note(note, budget)
         self._label, self.fresh = None if default else line, key is None
         self._questions = questions_of(query, answers, self._label)
         self._questions.promise()  # refuses limits that mean nothing here
@@ -106,7 +108,8 @@ class Released:
 
     def obtained(self, draw: Callable[[], list[Any]], check: Callable[[], None]) -> list[Any]:
         """Charged before a row is read."""
-        answers: list[Any] = once(self._budget, self._label, self._questions, draw, check)
+        asked = self._budget, self._label, self._questions
+        answers: list[Any] = once(*asked, draw, check, self._note)
         return answers
 
     @cached_property
@@ -168,6 +171,8 @@ def questions_of(query: Query, answers: tuple[Answer, ...], label: str | None = 
     if label is not None:
         groups = None if query.groups is None else _digest(query.groups)
         form = "query", query.by, query.person, groups
+    grouping = _grouping(query)
+    person = None if query.person is None else f"person {query.person}"
     return Questions(
         tuple(
             Question(
@@ -177,6 +182,9 @@ def questions_of(query: Query, answers: tuple[Answer, ...], label: str | None = 
                 max_groups=query.max_groups,
                 max_rows=query.max_rows,
                 form=(*form, answer.name, answer.column, answer.nan),
+                column=answer.column,
+                grouping=grouping,
+                person=person,
             )
             for answer in answers
         )
@@ -236,6 +244,14 @@ def _default_label(query: Query, answers: tuple[Answer, ...]) -> str:
     if label.isprintable() and len(label) <= _validate.MOST_LABEL:
         return label
     return hashlib.blake2b(label.encode(), digest_size=32).hexdigest()
+
+
+def _grouping(query: Query) -> str:
+    """Which groups are asked for, in words."""
+    if not query.by:
+        return ""
+    count = "groups from the data" if query.groups is None else groups_in_words(query.groups.size)
+    return f"by {', '.join(query.by)} ({count})"
 
 
 def _digest(names: Names) -> str:

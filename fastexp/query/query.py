@@ -178,6 +178,7 @@ class Query:
         budget: Budget | None = None,
         key: ReleaseKey | None = None,
         label: str | None = None,
+        note: str | None = None,
         nan: Any = "raise",
         threads: int = 1,
         memory: int | str | None = None,
@@ -204,6 +205,9 @@ class Query:
             What the release is called; with `budget` or `key`. A `Budget.file` keeps its
             answers under this name: the same question gives them again, without a charge or a
             look at the rows. With a key alone the default names the columns.
+        note : str, optional
+            Your public words for the log of `budget`: a line of at most 200 printable
+            characters. It is no part of the question under a label.
         nan : {"raise", "drop", "lower", "upper"} or dict
             What to do with records that are missing or NaN, in all answers or by answer.
         threads : int
@@ -264,7 +268,7 @@ class Query:
         from .call import carried_out
         from .engines.find import frame_of
 
-        way = self._released(answers, key, label, budget, nan, threads)
+        way = self._released(answers, key, label, note, budget, nan, threads)
         room = Room(memory, temp)
         place = output_of(output, force, frame)
         rows = frame_of(frame, memory=memory, threads=way.threads)
@@ -280,6 +284,7 @@ class Query:
         budget: Budget | None = None,
         key: ReleaseKey | None = None,
         label: str | None = None,
+        note: str | None = None,
         nan: Any = "raise",
         threads: int = 1,
         memory: int | str | None = None,
@@ -292,7 +297,7 @@ class Query:
         con : duckdb.DuckDBPyConnection
         source : str or frame
             The name of a table or view of the connection, or whatever `release` takes.
-        answers, budget, key, label, nan, threads, memory, temp
+        answers, budget, key, label, note, nan, threads, memory, temp
             As for `release`.
         name : str
             Of the temporary table of answers. Nothing of the connection may have it.
@@ -323,7 +328,7 @@ class Query:
         from .call import carried_out
         from .engines.attached import AttachedFrame, source_of
 
-        way = self._released(answers, key, label, budget, nan, threads)
+        way = self._released(answers, key, label, note, budget, nan, threads)
         room = Room(memory, temp)
         rows = source_of(con, source, memory, way.threads)
         return carried_out(way, AttachedFrame(con, name, rows), room)
@@ -458,13 +463,14 @@ class Query:
         return accurate(way, frame_of(frame, memory=memory, threads=way.threads), room)
 
     def _released(
-        self, answers: Any, key: Any, label: Any, budget: Any, nan: Any, threads: Any
+        self, answers: Any, key: Any, label: Any, note: Any, budget: Any, nan: Any, threads: Any
     ) -> Released:
         from .call import Released
 
         check_rounding()
         wanted = answers_of(answers, self.by, nan)
-        return Released(self, wanted, key, label, budget, _validate.threads(threads))
+        workers = _validate.threads(threads)
+        return Released(self, wanted, key, label, budget, workers, note)
 
 
 def _columns(by: Any) -> tuple[str, ...]:
