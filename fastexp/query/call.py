@@ -76,6 +76,7 @@ class Released:
         budget: Budget | None,
         threads: int,
         note: str | None = None,
+        origin: tuple[str, ...] = (),
     ) -> None:
         self.query, self.answers, self.threads = query, answers, threads
         default = label is None and key is not None
@@ -83,7 +84,7 @@ class Released:
         self._key, self._budget, self._line = key, budget, line
         self._note = checked_note(note, budget)
         self._label, self.fresh = None if default else line, key is None
-        self._questions = questions_of(query, answers, self._label)
+        self._questions = questions_of(query, answers, self._label, origin)
         self._questions.promise()  # refuses limits that mean nothing here
         if query.by and query.groups is None:
             warnings.warn(TELLS, PrivacyWarning, stacklevel=4)
@@ -162,7 +163,12 @@ class Sampled:
         return np.frombuffer(seed.digest(), np.dtype("<u8")).astype(np.uint64)
 
 
-def questions_of(query: Query, answers: tuple[Answer, ...], label: str | None = None) -> Questions:
+def questions_of(
+    query: Query,
+    answers: tuple[Answer, ...],
+    label: str | None = None,
+    origin: tuple[str, ...] = (),
+) -> Questions:
     """What a call asks, for budgets; its form only where there is a label, to keep answers under.
 
     (Of a list of 1e6 groups the form takes a second.)
@@ -170,7 +176,7 @@ def questions_of(query: Query, answers: tuple[Answer, ...], label: str | None = 
     form: tuple[Any, ...] = ()
     if label is not None:
         groups = None if query.groups is None else _digest(query.groups)
-        form = "query", query.by, query.person, groups
+        form = "query", query.by, query.person, groups, *origin
     grouping = _grouping(query)
     person = None if query.person is None else f"person {query.person}"
     return Questions(

@@ -253,7 +253,7 @@ def written(columns: Sequence[Column], place: OutputFile) -> None:
     if ending == ".parquet":
         content = _parquet(columns)
     else:
-        cells = [_values(column) for column in columns]
+        cells = [values_of(column) for column in columns]
         names = [column.name for column in columns]
         rows = zip(*cells, strict=True)
         if ending == ".jsonl":
@@ -273,7 +273,7 @@ def _parquet(columns: Sequence[Column]) -> bytes:
     return buffer.getvalue()
 
 
-def _values(column: Column) -> list[Any]:
+def values_of(column: Column) -> list[Any]:
     """As Python's: integers, floats, booleans, and text, which dates and timestamps become."""
     if isinstance(column.values, list):
         return column.values

@@ -1,0 +1,164 @@
+"""Options of a command to a call."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import Any
+
+from ..errors import UserMistake
+from . import lists, mechanisms
+from .call import Call
+from .source import Source, is_npy
+
+WHY_PUBLIC = """\
+--candidates is needed: the list to select from, chosen without looking at FILE
+why:   a list made from the data shows that each value on it occurs, so that somebody with
+       a rare one took part, whatever epsilon is
+do:    take it from the form, code book or standard behind the data, as in
+       --candidates "yes,no,no answer"; candidates that nobody has do no harm
+else:  for data that is public anyway there is --candidates from-data"""
+OF_GROUPS = ("groups", "max_groups", "membership")  # what belongs to --by
+PAID = ("budget", "label", "note", "key")
+
+
+def call_of(options: Namespace, which: str) -> Call:
+    """What a command asks.
+
+    Parameters
+    ----------
+    options : Namespace
+        Of the command line.
+    which : {"median", "quantile", "maximum", "mode", "price", "select"}
+
+    Raises
+    ------
+    UserMistake, ParameterError, ParameterTypeError
+        If options do not go together, or a public parameter is not allowed. The file has not
+        been looked at, but for its columns' types where the lists depend on them.
+    """
+    import fastexp as fx
+
+    check(options)
+    source = Source(options.file, options.delimiter)
+    groups = None if options.by is None else lists.groups(options.groups, options.by, source)
+    query = fx.Query(
+        options.by,
+        groups,
+        options.person,
+        options.max_groups or 1,
+        options.max_rows or 1,
+        options.membership or "private",
+    )
+    if which == "select":
+        candidates = lists.candidates(options.candidates, options.column, source)
+        build = mechanisms.of_candidates(options, candidates)
+    else:
+        build = mechanisms.of_numbers(options, which)
+    name = column = options.column or "value"
+    if name in query.by:
+        raise UserMistake("--by and --column must be different columns")
+
+    def promise(mechanism: Any, relation: Any) -> Any:
+        return query.total({name: (mechanism, column)}, neighbors=relation)
+
+    mechanism = mechanisms.with_epsilon(options, build, promise)
+    return Call(
+        query,
+        {name: (mechanism, column)},
+        {name: getattr(options, "nan", "drop")},
+        source,
+        options.budget,
+        options.label,
+        options.note,
+        options.key,
+        options.output,
+        bool(options.force),
+        1 if options.threads is None else options.threads,
+        options.memory,
+        options.temp,
+    )
+
+
+def check(options: Namespace) -> None:
+    """Refuse options that do not go together.
+
+    Parameters
+    ----------
+    options : Namespace
+        Of one of the six commands.
+
+    Raises
+    ------
+    UserMistake
+    """
+    if options.by is None:
+        for name in OF_GROUPS:
+            if getattr(options, name) is not None:
+                raise UserMistake(f"{option(name)} belongs to --by: the columns of groups")
+    elif options.groups is None:
+        raise UserMistake(lists.WHY_PUBLIC)
+    if is_npy(options.file):
+        if options.column is not None:
+            raise UserMistake("--column does not go with .npy, which holds one array")
+    elif options.column is None and not getattr(options, "utilities", False):
+        raise UserMistake("--column is needed: the column of FILE that holds the records")
+    check_kind(options)
+    _check_selection(options)
+    if getattr(options, "nan", None) == "drop" and getattr(options, "neighbors", "") == "replace":
+        raise UserMistake(
+            "--nan drop does not go with --neighbors replace, under which nobody can leave: take "
+            "missing records as a bound, --nan lower or upper"
+        )
+
+
+def check_kind(options: Namespace) -> None:
+    """Refuse what belongs to another kind of output than is asked for."""
+    simulated = options.draws is not None
+    shown = options.law or simulated or options.accuracy
+    if options.seed is not None and not simulated:
+        raise UserMistake("--seed belongs to --draws")
+    if options.plot is not None and not (options.law or simulated):
+        raise UserMistake("--plot belongs to --law or --draws")
+    for name in (*PAID, "output"):
+        if shown and getattr(options, name) is not None:
+            raise UserMistake(
+                f"{option(name)} is for releases: --law, --draws and --accuracy are not private"
+            )
+    if options.force and options.output is None:
+        raise UserMistake("--force belongs to --output")
+    if options.label is not None and options.budget is None and options.key is None:
+        raise UserMistake(
+            "--label belongs to --budget, whose file keeps the answers under it, or to --key"
+        )
+    if options.note is not None and options.budget is None:
+        raise UserMistake("--note belongs to --budget, whose file keeps it")
+    for name in ("groups", "candidates"):
+        if getattr(options, name, None) == lists.FROM_DATA:
+            for paid in PAID:
+                if getattr(options, paid) is not None:
+                    raise UserMistake(
+                        f"{option(paid)} does not go with {option(name)} from-data, which keeps "
+                        "no promise"
+                    )
+
+
+def _check_selection(options: Namespace) -> None:
+    """What ``select`` has, and other commands have not."""
+    if not hasattr(options, "candidates"):
+        return
+    if options.mechanism != mechanisms.TOP_K:
+        for name in ("k", "delta"):
+            if getattr(options, name) is not None:
+                raise UserMistake(f"{option(name)} belongs to --mechanism top-k")
+    if options.utilities:
+        return
+    for name in ("sensitivity", "monotonic"):
+        if getattr(options, name) not in (None, False):
+            raise UserMistake(f"{option(name)} is for --utilities (counts have sensitivity 1)")
+    if options.candidates is None:
+        raise UserMistake(WHY_PUBLIC)
+
+
+def option(name: str) -> str:
+    """An attribute, as it is written on the command line."""
+    return f"--{name.replace('_', '-')}"

@@ -1,0 +1,128 @@
+"""Options to a mechanism, from public parameters alone, with its share of ``--total-epsilon``."""
+
+from __future__ import annotations
+
+import math
+from argparse import Namespace
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ... import _validate
+from ...privacy import amounts
+from ..errors import UserMistake
+from . import lists
+from .payment import opened
+
+if TYPE_CHECKING:
+    from ...privacy import Guarantee
+
+T = TypeVar("T")
+EXPONENTIAL, FLIP, TOP_K = "exponential", "permute-and-flip", "top-k"
+OPTIONAL = ("neighbors", "convention", "widen", "scaling")  # defaults are the mechanisms' own
+WHY_PUBLIC = """\
+--bounds is needed: the lowest and the highest answer, chosen without looking at FILE
+why:   bounds taken from the data show its extremes, the records of two persons, whatever
+       epsilon is
+do:    take them from what the numbers mean, as in --bounds 0 120 --step 1 for ages; records
+       outside count as the nearest bound, so that wide bounds do little harm
+else:  --grid lists the answers themselves"""
+
+
+def of_numbers(options: Namespace, which: str) -> Callable[[float], Any]:
+    """The mechanism of a command about numbers, for an epsilon.
+
+    Parameters
+    ----------
+    options : Namespace
+        Of the command line.
+    which : {"median", "quantile", "maximum", "mode", "price"}
+
+    Raises
+    ------
+    UserMistake
+        If there is no grid.
+    """
+    import fastexp as fx
+
+    if options.bounds is None and options.grid is None:
+        raise UserMistake(WHY_PUBLIC)
+    points = None if options.grid is None else lists.points(options.grid)
+    bounds = tuple(_ends(points) if options.bounds is None else options.bounds)
+    settings: dict[str, Any] = {
+        name: value for name in OPTIONAL if (value := getattr(options, name, None)) is not None
+    }
+    settings |= {"step": options.step, "grid": points, "any_epsilon": options.any_epsilon}
+    if which == "quantile":
+        return lambda epsilon: fx.Quantile(options.q, epsilon, bounds, **settings)
+    kind = {"median": fx.Median, "maximum": fx.Maximum, "mode": fx.Mode, "price": fx.Price}[which]
+    return lambda epsilon: kind(epsilon, bounds, **settings)
+
+
+def of_candidates(options: Namespace, candidates: tuple[Any, ...]) -> Callable[[float], Any]:
+    """The mechanism that selects the most common candidate, for an epsilon."""
+    from ... import MostCommon
+
+    relation: Any = options.neighbors or "add-remove"
+    return lambda epsilon: MostCommon(
+        epsilon,
+        candidates,
+        mechanism=options.mechanism,
+        neighbors=relation,
+        any_epsilon=options.any_epsilon,
+    )
+
+
+def of_scores(
+    options: Namespace, candidates: tuple[Any, ...], sensitivity: float, *, monotonic: bool
+) -> Callable[[float], Any]:
+    """The mechanism over utilities, for an epsilon."""
+    from ... import Exponential, PermuteAndFlip, TopK
+
+    settings: dict[str, Any] = {
+        "sensitivity": sensitivity,
+        "monotonic": monotonic,
+        "candidates": candidates,
+        "any_epsilon": options.any_epsilon,
+    }
+    if options.mechanism == TOP_K:
+        delta = options.delta or 0.0
+        return lambda epsilon: TopK(options.k, epsilon, delta=delta, **settings)
+    kind = PermuteAndFlip if options.mechanism == FLIP else Exponential
+    return lambda epsilon: kind(epsilon, **settings)
+
+
+def with_epsilon(
+    options: Namespace,
+    build: Callable[[float], T],
+    promise: Callable[[T, Any], Guarantee],
+) -> T:
+    """A mechanism with ``--epsilon``, or with its share of ``--total-epsilon``.
+
+    Parameters
+    ----------
+    options : Namespace
+        Of a command that releases.
+    build : callable
+        The mechanism for an epsilon.
+    promise : callable
+        What the whole call promises by a mechanism, under a relation (None: its own).
+    """
+    if options.total_epsilon is None:
+        return build(options.epsilon)
+    relation = None if options.budget is None else opened(options.budget).neighbors
+
+    def whole(mechanism: T) -> float:
+        epsilon = promise(mechanism, relation).epsilon
+        return math.inf if epsilon is None else epsilon
+
+    limit = _validate.positive("--total-epsilon", options.total_epsilon)
+    share = amounts.down(amounts.exact(limit) / amounts.exact(whole(build(1.0))))
+    while whole(build(share)) > limit:  # where a promise is no multiple of epsilon
+        share = math.nextafter(share, 0.0)
+    return build(share)
+
+
+def _ends(points: Any) -> tuple[Any, Any]:
+    """Bounds of a grid that is given without them."""
+    low, high = min(points, default=0), max(points, default=0)
+    return (low, high) if low < high else (0, 1)  # too few points: refused as such

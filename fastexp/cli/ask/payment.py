@@ -1,0 +1,219 @@
+"""``--budget`` and ``--label``: a release is charged before a record is read, drawn once, not lost.
+
+Under a label the ledger keeps the answers. Without one, answers that cannot be shown or written
+go to a file of their own, whose name is told.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shlex
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ... import _files
+from ...budget import Budget, once
+from ...errors import BudgetError
+from .. import interrupts
+from ..errors import UserMistake
+from ..output import json_text, note, printable
+
+if TYPE_CHECKING:
+    from ..._question import Question, Questions
+    from ...privacy import Guarantee
+
+FAILED = "charged nevertheless, as a failure may tell of the data"
+INTERRUPTED = "charged nevertheless, as it was interrupted after the charge"
+
+
+def opened(file: str) -> Budget:
+    """The budget of a file, which must exist."""
+    if not Path(file).exists():
+        raise UserMistake(
+            f"there is no budget file {file!r}; create it with: "
+            f"fastexp budget {printable(shlex.quote(file))} --epsilon E (or --rho R)"
+        )
+    return Budget.file(file)
+
+
+class Payment:
+    """What a release costs, and to whom.
+
+    Parameters
+    ----------
+    file, label : str or None
+        The budget's file, and what the release is called.
+
+    Attributes
+    ----------
+    budget : Budget or None
+    drawn : bool
+        Whether this call drew, and did not find kept answers.
+    """
+
+    def __init__(self, file: str | None, label: str | None) -> None:
+        self._label = label
+        self.budget = None if file is None else opened(file)
+        self._state = self._state_of_label()
+        self.drawn = False
+        self._promise: Guarantee | None = None
+
+    def _state_of_label(self) -> str | None:
+        if self.budget is None or self._label is None:
+            return None
+        states = [e["state"] for e in self.budget.log() if e["label"] == self._label]
+        return states[-1] if states else None
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the ledger has the answers already, so that FILE need not be there."""
+        return self._state in ("answered", "failed")
+
+    def promise(self, question: Question | Questions) -> Guarantee:
+        """What the whole release promises, under the budget's relation if there is one."""
+        return question.promise(None if self.budget is None else self.budget.neighbors)
+
+    def obtained(
+        self,
+        question: Question | Questions,
+        draw: Callable[[], Any],
+        check: Callable[[], None] = lambda: None,
+    ) -> Any:
+        """The ledger's answers, or those of `draw`, which reads the records, after a charge.
+
+        Parameters
+        ----------
+        question : Question or Questions
+            Public.
+        draw, check : callable
+            As of `budget.once`.
+        """
+        self._promise = self.promise(question)
+
+        def last() -> None:
+            check()
+            interrupts.check()
+
+        def after_the_charge() -> Any:
+            self.drawn = True
+            return draw()
+
+        before = 0 if self.budget is None else self.budget.charges
+        try:
+            return once(self.budget, self._label, question, after_the_charge, last)
+        except BudgetError:  # says itself what is charged
+            raise
+        except BaseException as error:
+            state = self._state_since(before, question.name)
+            if state is not None:
+                note(self._without_answers(state, isinstance(error, Exception)))
+            raise
+
+    def _state_since(self, before: int, name: str) -> str | None:
+        """What became of this call's charge, by the ledger itself; None: there is none.
+
+        A charge of an equal command that runs at the same time may be taken for this one's.
+        """
+        if self.budget is None:
+            return None
+        try:
+            if self._label is not None:
+                return self._state_of_label()
+            names = [entry["name"] for entry in self.budget.log()[before:]]
+        except BudgetError:  # it cannot be read any more
+            return "charged" if self.drawn else None
+        return "charged" if self.drawn or name in names else None
+
+    def _without_answers(self, state: str, failed: bool) -> str:
+        if state == "open":
+            return f"charged; the same command with label {self._label!r} goes on without a charge"
+        if state == "answered":
+            return f"charged; {self._kept()}"
+        why = FAILED if failed else INTERRUPTED
+        used_up = f": label {self._label!r} is used up" if state == "failed" else ""
+        return f"{why}{used_up}; {self._left()}"
+
+    @contextmanager
+    def shown(self, facts: Callable[[], dict[str, Any]], *folders: str) -> Iterator[None]:
+        """While answers are shown: if that fails after a charge, they are elsewhere.
+
+        Parameters
+        ----------
+        facts : callable
+            The answers and what they are of, as for ``--json``.
+        *folders : str
+            Where a file may be made of them, before others.
+        """
+        try:
+            yield
+            sys.stdout.flush()
+        except BaseException:
+            self.rescue(facts, *folders)
+            raise
+
+    def rescue(self, facts: Callable[[], dict[str, Any]], *folders: str) -> None:
+        """Say where answers are that were charged and cannot be shown."""
+        if self.budget is not None:
+            note(self._whereabouts(facts, folders))
+
+    def _whereabouts(self, facts: Callable[[], dict[str, Any]], folders: tuple[str, ...]) -> str:
+        if self._label is not None:
+            return f"charged; {self._kept()}"
+        text = json_text(facts())
+        for folder in (*folders, os.curdir, tempfile.gettempdir()):
+            with suppress(OSError):
+                return f"charged; the answers are in {printable(_rescued(text, folder))} (JSON)"
+        return f"charged; the answers are: {text}"
+
+    def _kept(self) -> str:
+        return (
+            f"the answers are kept in the budget file under label {self._label!r}: "
+            "the same command gives them again at no cost"
+        )
+
+    def facts(self) -> dict[str, Any] | None:
+        """What was charged and what is left, for ``--json``; None without a budget."""
+        budget = self.budget
+        if budget is None:
+            return None
+        left: float | None = None
+        with suppress(BudgetError):
+            left = budget.remaining
+        facts = {"unit": budget.unit, "neighbors": budget.neighbors, "charged": self._charged()}
+        return {**facts, "total": budget.total, "remaining": left, "label": self._label}
+
+    def words(self) -> str:
+        """What was charged and what is left; nothing without a budget."""
+        if self.budget is None:
+            return ""
+        kept = "" if self._label is None else f", kept under label {self._label!r}"
+        return f"charged {self._charged()!r}{kept}; {self._left()}"
+
+    def _charged(self) -> float | None:
+        """What this call cost."""
+        if not self.drawn or self.budget is None or self._promise is None:
+            return 0.0
+        promise = self._promise
+        return promise.epsilon if self.budget.unit == "epsilon" else promise.rho
+
+    def _left(self) -> str:
+        """That it cannot be read does not undo a release."""
+        if self.budget is None:
+            return ""
+        try:
+            left = f"{self.budget.remaining!r} of {self.budget.total!r}"
+        except BudgetError as error:
+            return f"but now {error}"
+        return f"{self.budget.unit} left: {left}"
+
+
+def _rescued(text: str, folder: str) -> str:
+    """The name of a new file, for its user alone, that has the text."""
+    path = Path(folder).resolve() / f"fastexp-answers-{secrets.token_hex(8)}.json"
+    _files.create(str(path), f"{text}\n".encode())
+    return str(path)

@@ -1,0 +1,120 @@
+"""A call is released: charged, read once, drawn; its answers as columns."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...errors import OutputError, PrivacyWarning
+from ...query.answers import answers_of
+from ...query.call import Released, carried_out
+from ...query.memory import Room
+from ...query.output import output_of, values_of
+from ..grouped_key import read_key
+from . import source
+from .payment import Payment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..._question import Questions
+    from ...privacy import Guarantee
+    from ...query.engines.frame import Column
+    from .call import Call
+
+
+class Release(Released):
+    """What a call promises and costs; then its answers.
+
+    Parameters
+    ----------
+    call : Call
+        Its budget, key and place of output are looked at; its source is not.
+    """
+
+    def __init__(self, call: Call) -> None:
+        self.call = call
+        key = None if call.key is None else read_key(call.key)
+        self.payment = Payment(call.budget, call.label)
+        self._output = output_of(call.output, call.force, call.source.file)
+        answers = answers_of(call.answers, call.query.by, call.nan)
+        place = call.origin or str(Path(call.source.file).absolute())
+        origin = "file", place, call.source.delimiter or ""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PrivacyWarning)  # the command line has its own words
+            super().__init__(
+                call.query,
+                answers,
+                key,
+                call.label,
+                self.payment.budget,
+                call.threads,
+                call.note,
+                origin,
+            )
+
+    @property
+    def question(self) -> Questions:
+        """What is asked: public."""
+        return self._questions
+
+    @property
+    def promise(self) -> Guarantee:
+        """What the whole call promises, under the budget's relation if there is one."""
+        return self.payment.promise(self._questions)
+
+    @property
+    def breaks_promise(self) -> bool:
+        """Whether a list was taken from the data, so that nothing is promised."""
+        groups_are_private = bool(self.query.by) and self.query.groups is None
+        return groups_are_private or self.call.candidates_from_data
+
+    @property
+    def folders(self) -> list[str]:
+        """Where the file of answers is to be, if there is to be one."""
+        return [] if self._output is None else [str(Path(self._output.file).parent)]
+
+    def obtained(self, draw: Callable[[], list[Any]], check: Callable[[], None]) -> list[Any]:
+        """Charged before a row is read."""
+        answers: list[Any] = self.payment.obtained(self._questions, draw, check)
+        return answers
+
+    def columns(self) -> list[Column]:
+        """The columns of groups, then one an answer; in the call's file as well.
+
+        Raises
+        ------
+        FastexpError
+            As of `Query.release`.
+        """
+        call, room = self.call, Room(self.call.memory, self.call.temp)
+        rows: AbstractContextManager[Any] = nullcontext(Unread())
+        if not self.payment.is_settled:
+            rows = source.opened(call.source, call.memory, call.threads, call.temp)
+        with rows as frame:
+            try:
+                columns: list[Column] = carried_out(self, frame, room, self._output)
+            except OutputError as error:
+                answers = error.answers
+                if answers is not None:  # they are paid for
+                    self.payment.rescue(lambda: {"rows": rows_of(answers)}, *self.folders)
+                raise
+        return columns
+
+
+class Unread:
+    """A frame in the place of one whose answers are kept: nothing asks it for rows."""
+
+    def finished(self, columns: Sequence[Column]) -> list[Column]:
+        """As they are."""
+        return list(columns)
+
+
+def rows_of(columns: Sequence[Column]) -> list[dict[str, Any]]:
+    """Answers as objects of plain values, one a group."""
+    names = [column.name for column in columns]
+    cells = [values_of(column) for column in columns]
+    return [dict(zip(names, row, strict=True)) for row in zip(*cells, strict=True)]

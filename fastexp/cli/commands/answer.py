@@ -1,0 +1,187 @@
+"""``fastexp median``, ``quantile``, ``maximum``, ``mode``, ``price`` and ``select``.
+
+One call gives one kind of output: a private release, or the exact law, simulated draws, or how
+accurate answers are (these three are not private).
+"""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import TYPE_CHECKING, Any
+
+from .. import output as tables
+from ..ask import lists
+from ..ask.asked import call_of
+from ..ask.released import Release, rows_of
+from ..tell import words
+from . import scores
+
+if TYPE_CHECKING:
+    from ...query.engines.frame import Column
+    from ..ask.call import Call
+
+
+def median(options: Namespace) -> None:
+    """Answer about the median.
+
+    Parameters
+    ----------
+    options : Namespace
+        Of the command line.
+    """
+    _answer(options, "median")
+
+
+def quantile(options: Namespace) -> None:
+    """The same about a quantile.
+
+    Parameters
+    ----------
+    options : Namespace
+        Of the command line.
+    """
+    _answer(options, "quantile")
+
+
+def maximum(options: Namespace) -> None:
+    """The same about the maximum.
+
+    Parameters
+    ----------
+    options : Namespace
+        Of the command line.
+    """
+    _answer(options, "maximum")
+
+
+def mode(options: Namespace) -> None:
+    """The same about the mode.
+
+    Parameters
+    ----------
+    options : Namespace
+        Of the command line.
+    """
+    _answer(options, "mode")
+
+
+def price(options: Namespace) -> None:
+    """The same about the price of highest revenue.
+
+    Parameters
+    ----------
+    options : Namespace
+        Of the command line.
+    """
+    _answer(options, "price")
+
+
+def select(options: Namespace) -> None:
+    """The same about the most common candidate, or that of the highest utility.
+
+    Parameters
+    ----------
+    options : Namespace
+        Of the command line.
+    """
+    if scores.is_asked(options):
+        scores.select(options)
+    else:
+        _answer(options, "select")
+
+
+def _answer(options: Namespace, which: str) -> None:
+    call = call_of(options, which)
+    for name in ("groups", "candidates"):
+        if getattr(options, name, None) == lists.FROM_DATA:
+            tables.note(words.FROM_DATA.format(what=f"the {name}"))
+    if options.law or options.accuracy or options.draws is not None:
+        from . import known
+
+        known.tell(call, which, options)
+    else:
+        release(call, as_json=options.json, quiet=options.quiet)
+
+
+def release(call: Call, *, as_json: bool, quiet: bool) -> None:
+    """Charge, read, draw, print: what a command and a publication have in common.
+
+    Parameters
+    ----------
+    call : Call
+    as_json : bool
+        One JSON object on stdout, else the answer or a table of them.
+    quiet : bool
+        No lines on stderr about what was promised and charged.
+    """
+    release = Release(call)
+    if not quiet:  # before a record is read, so that something is seen at once
+        tables.note(_promised(release))
+    columns = release.columns()
+
+    def facts() -> dict[str, Any]:
+        return _facts(release, columns)
+
+    with release.payment.shown(facts, *release.folders):
+        if as_json:
+            tables.as_json(facts())
+        elif call.output is None:
+            show(columns, len(call.query.by))
+    if not quiet and (line := _paid(release)):
+        tables.note(line)
+
+
+def show(columns: list[Column], keys: int) -> None:
+    """One answer of one data set as it is; else a table, a row a group.
+
+    Parameters
+    ----------
+    columns : list of Column
+    keys : int
+        How many of them say which group it is.
+    """
+    rows = rows_of(columns)
+    if keys == 0 and len(columns) == 1:
+        (value,) = rows[0].values()
+        tables.line(str(value))
+        return
+    names = [column.name for column in columns]
+    texts = [name for name, kind, _ in columns if kind == "text"]
+    tables.table(names, [[str(value) for value in row.values()] for row in rows], texts)
+
+
+def _promised(release: Release) -> str:
+    if release.breaks_promise:
+        return "promised: nothing, as a list was taken from the data"
+    each = sum(mechanism.guarantee.epsilon or 0.0 for mechanism, _ in release.call.answers.values())
+    return words.promised(release.promise, release.call.query, each)
+
+
+def _paid(release: Release) -> str:
+    """What was charged, kept and written."""
+    call = release.call
+    parts = [release.payment.words()]
+    if call.key is not None:
+        parts.append("the same key, label and records give the same answers")
+    if call.output is not None:
+        parts.append(f"written: {call.output}")
+    return "; ".join(filter(None, parts))
+
+
+def _facts(release: Release, columns: list[Column]) -> dict[str, Any]:
+    """All of it, as for ``--json``."""
+    call, rows = release.call, rows_of(columns)
+    answers = {
+        name: {**words.parameters(mechanism), "column": column, "nan": call.nan[name]}
+        for name, (mechanism, column) in call.answers.items()
+    }
+    facts: dict[str, Any] = {
+        "kind": "release",
+        "private": not release.breaks_promise,
+        "answers": answers,
+        **words.query_facts(call.query),
+        "promised": None if release.breaks_promise else words.promise_facts(release.promise),
+        "budget": release.payment.facts(),
+        "output": call.output,
+    }
+    return {**facts, "rows": rows}

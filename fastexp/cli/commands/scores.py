@@ -1,0 +1,180 @@
+"""``fastexp select`` over utilities: those of a file (``--utilities``), or counts for top-k."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ... import _number_columns
+from ..._group_lists import names_of_chunks
+from ..._key_columns import read
+from ..._question import Question
+from ...query.counts import Counts
+from ...query.engines.frame import Frame, Use
+from .. import output as tables
+from ..ask import lists, mechanisms
+from ..ask.asked import check, option
+from ..ask.payment import Payment
+from ..ask.source import Source, opened
+from ..errors import UserMistake
+from ..tell import words
+
+if TYPE_CHECKING:
+    from ..._typing import AnyArray
+
+OF_QUERIES = ("by", "groups", "person", "max_groups", "max_rows", "membership", "key", "output")
+OF_COUNTS = ("column", "candidates", "neighbors")
+
+
+@dataclass(frozen=True)
+class Scored:
+    """What is asked about candidates with utilities.
+
+    Attributes
+    ----------
+    candidates : tuple
+    sensitivity : float
+    monotonic : bool
+    read : callable
+        The utilities, read after the charge.
+    """
+
+    candidates: tuple[Any, ...]
+    sensitivity: float
+    monotonic: bool
+    read: Callable[[], AnyArray]
+    check: Callable[[], None] = lambda: None
+
+
+def is_asked(options: Namespace) -> bool:
+    """Whether utilities decide, and not by itself how many records have a value."""
+    return bool(options.utilities) or options.mechanism == mechanisms.TOP_K
+
+
+def select(options: Namespace) -> None:
+    """Select by utilities.
+
+    Parameters
+    ----------
+    options : Namespace
+        Of the command ``select``.
+    """
+    _check(options)
+    payment = Payment(options.budget, options.label)
+    source = Source(options.file, options.delimiter)
+    with opened(source, options.memory, 1, options.temp) as frame:
+        scored = (
+            _of_file(frame, options) if options.utilities else _counted(frame, options, payment)
+        )
+        build = mechanisms.of_scores(
+            options, scored.candidates, scored.sensitivity, monotonic=scored.monotonic
+        )
+        mechanism = mechanisms.with_epsilon(options, build, _promise)
+        if options.law or options.draws is not None:
+            from . import known
+
+            known.tell_scores(mechanism, scored.read(), options)
+        else:
+            _release(options, payment, mechanism, scored)
+
+
+def _promise(mechanism: Any, relation: Any) -> Any:
+    return Question(mechanism).promise(relation)
+
+
+def _release(options: Namespace, payment: Payment, mechanism: Any, scored: Scored) -> None:
+    form = "scores", str(Path(options.file).absolute()), options.column, options.delimiter
+    question = Question(mechanism, form=form)
+    promise = payment.promise(question)
+    if not options.quiet:
+        amount, relation = words.amount(promise), promise.neighbors
+        meant = f"one record {words.CHANGES[relation]}" if relation else words.STATED
+        tables.note(f"promised: {amount}-differential privacy if {meant}")
+    answer = payment.obtained(question, lambda: mechanism.release(scored.read()), scored.check)
+    selected = list(answer) if isinstance(answer, (list, tuple)) else [answer]
+
+    def facts() -> dict[str, Any]:
+        return {
+            "kind": "release",
+            "private": True,
+            "answers": {"selected": words.parameters(mechanism)},
+            "promised": words.promise_facts(promise),
+            "budget": payment.facts(),
+            "rows": [{"selected": candidate} for candidate in selected],
+        }
+
+    with payment.shown(facts):
+        if options.json:
+            tables.as_json(facts())
+        else:
+            for candidate in selected:
+                tables.line(str(candidate))
+    if not options.quiet and (line := payment.words()):
+        tables.note(line)
+
+
+def _of_file(frame: Frame, options: Namespace) -> Scored:
+    """Candidates, which are public, with their utilities."""
+    names = frame.names() or []
+    if len(names) != 2:
+        raise UserMistake(
+            f"--utilities: {options.file!r} must have two columns, candidate and utility (is "
+            "--delimiter right?)"
+        )
+    labels, utilities = [], []
+    for candidates, scores in frame.parts(
+        [Use(names[0], "text"), Use(names[1], "numbers")], [], None
+    ):
+        labels += read(candidates, "--utilities")
+        values, missing = _number_columns.read(scores, "--utilities") or (np.zeros(0), None)
+        if missing is not None and missing.any():
+            raise UserMistake("--utilities: each candidate must have a utility")
+        utilities.append(values)
+    listed = names_of_chunks([labels], "--utilities").labels()
+    if not listed:
+        raise UserMistake(f"--utilities: {options.file!r} has no candidates")
+    whole = np.concatenate(utilities)
+    return Scored(tuple(listed), options.sensitivity, bool(options.monotonic), lambda: whole)
+
+
+def _counted(frame: Frame, options: Namespace, payment: Payment) -> Scored:
+    """Candidates of a list, with how many records have each."""
+    import fastexp as fx
+
+    relation = options.neighbors or "add-remove"
+    if payment.budget is not None and payment.budget.neighbors != relation:
+        raise UserMistake(
+            f"--neighbors must be the budget's, {payment.budget.neighbors}, got {relation}"
+        )
+    source = Source(options.file, options.delimiter)
+    candidates = lists.candidates(options.candidates, options.column, source)
+    counts = Counts(fx.Query(), fx.MostCommon(1.0, candidates), options.column, frame)
+    # Counts are monotone under add-remove only: replacing a record moves two of them.
+    monotonic = relation == "add-remove"
+    return Scored(tuple(candidates), 1.0, monotonic, counts.read, counts.check)
+
+
+def _check(options: Namespace) -> None:
+    """Refuse options that do not go together."""
+    which = "--utilities" if options.utilities else "--mechanism top-k"
+    refused = OF_QUERIES + (OF_COUNTS if options.utilities else ())
+    for name in refused:
+        if getattr(options, name) not in (None, False):
+            raise UserMistake(f"{option(name)} does not go with {which}")
+    if options.accuracy:
+        raise UserMistake(f"--accuracy does not go with {which}: --law tells the expected loss")
+    if options.utilities and options.sensitivity is None:
+        raise UserMistake(
+            "--utilities needs --sensitivity: the most that one record changes the utility of any "
+            "one candidate"
+        )
+    if options.candidates == lists.FROM_DATA:
+        raise UserMistake(f"--candidates from-data does not go with {which}")
+    if options.mechanism == mechanisms.TOP_K and options.k is None:
+        raise UserMistake("--mechanism top-k needs --k: how many candidates are selected")
+    check(options)
