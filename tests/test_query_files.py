@@ -197,7 +197,10 @@ GOOD: list[tuple[bytes, str, list[str]]] = [
     (b"c,d\n1,2\n", "f.csv", ["1"]),
     (b"\xef\xbb\xbfc,d\n1,2\n", "f.csv", ["1"]),  # byte order mark
     (b'\xef\xbb\xbf"c",d\n1,2\n', "f.csv", ["1"]),
-    (b"d, c\n2, x\n", "f.csv", [" x"]),  # spaces are the value's, but not a name's
+    (b"d, c\n2, x\n2,  y \n", "f.csv", ["x", "y "]),  # blanks behind all delimiters
+    (b'd, "c"\n2, x\n', "f.csv", ["x"]),
+    (b"d, e,c\n2, 3, x\n", "f.csv", [" x"]),  # others are the value's
+    (b'"d, e",c\n2," x"\n', "f.csv", [" x"]),
     (b'c,d\n"a, b",2\n"say ""hi""",2\n', "f.csv", ["a, b", 'say "hi"']),
     (b'c,d\n"two\nlines",2\n"a\r\nb",2\n', "f.csv", ["two\nlines", "a\r\nb"]),
     (b"c,d\r\n1,2\r\n\r\n3,4", "f.csv", ["1", "3"]),  # Windows, a blank line, no last newline
@@ -751,6 +754,42 @@ def test_long_texts_take_no_more_memory_than_they_may(tmp_path: Path, use: str) 
         timeout=120,
     )
     assert int(done.stdout) < 400, done.stderr
+
+
+HEADERS = {
+    "rant,city": "it has 'rant', 'city'; did you mean 'rant'?",
+    "city,year": "it has 'city', 'year'",
+    "rent,city,rent": "got several of that name",
+    "city;rent": "it has 'city;rent' alone (is another delimiter between its columns?)",
+    ",".join(f"c{i}" for i in range(30)): "'c18', 'c19', ...",
+    f"{MARKER},39": "may be a record (is there a header row?), and are not shown",
+    f"{MARKER},": "may be a record (is there a header row?), and are not shown",
+    f"{MARKER},-.5": "may be a record (is there a header row?), and are not shown",
+    f"{MARKER},{MARKER}": "may be a record (is there a header row?), and are not shown",
+}
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_a_column_that_is_not_there(tmp_path: Path, header: str) -> None:
+    """What there is is said, unless it may be somebody's record in place of a header."""
+    path, budget = written(tmp_path, f"{header}\n"), fx.Budget(1.0)
+    with pytest.raises(ParameterError) as caught:
+        fx.Query().release(path, {"m": (fx.Median(1.0, bounds=(0, 9)), "rent")}, budget=budget)
+    assert str(caught.value).startswith("column 'rent' must be in the frame, once: ")
+    assert str(caught.value).endswith(HEADERS[header])
+    assert MARKER not in str(caught.value)
+    assert budget.spent == 0
+
+
+@pytest.mark.parametrize("library", ["duckdb", "pyarrow"])
+def test_what_reading_needs_is_told_before_the_charge(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, library: str
+) -> None:
+    path, budget = written(tmp_path, "rent\n1\n"), fx.Budget(1.0)
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(ParameterError, match=f"needs {library}: install it"):
+        fx.Query().release(path, {"m": (fx.Median(1.0, bounds=(0, 9)), "rent")}, budget=budget)
+    assert budget.spent == 0
 
 
 def test_rows_that_cannot_be_read_are_charged(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from ..errors import FastexpError, InvalidRecords, ParameterError
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from .query import Query
 
 UNREAD = "records: the engine failed to read the rows; why is in its error when it reads them alone"
+
+SHOWN = 20  # names of columns in a message
+NUMERIC = frozenset("0123456789+-.")  # what numbers begin with
 
 
 class Uses(tuple[Use, ...]):
@@ -61,18 +65,27 @@ def fit(way: Way, frame: Frame, uses: Uses) -> None:
             break
         there = names.count(use.column)
         if there != 1:
-            present = ", ".join(map(repr, names[:20])) + ", ..." * (len(names) > 20)
-            present = present or "none with a name of text"
-            got = "several of that name" if there else "none"
-            raise ParameterError(
-                f"column {use.column!r} must be in the frame, once: it has {present}; got {got}"
-            )
+            got = "got several of that name" if there else _present(names, use.column)
+            raise ParameterError(f"column {use.column!r} must be in the frame, once: {got}")
     frame.check_answers([*query.by, *(answer.name for answer in way.answers)], group_columns(query))
     empty = frame.empty(uses)
     if empty is not None:
         _check_types(way, uses, empty)
         Reader(way, uses).part(empty)
         uses.typed = True
+
+
+def _present(names: Sequence[str], wanted: str) -> str:
+    """What there is instead of a column; what may be a record in place of a header is not shown."""
+    if not names:
+        return "it has none with a name of text"
+    if len(set(names)) < len(names) or any(not name or name[0] in NUMERIC for name in names):
+        return "its names of columns may be a record (is there a header row?), and are not shown"
+    listed = ", ".join(map(repr, names[:SHOWN])) + ", ..." * (len(names) > SHOWN)
+    if len(names) == 1 and set(names[0]) & set(",;|\t "):
+        return f"it has {listed} alone (is another delimiter between its columns?)"
+    alike = get_close_matches(wanted, names, 1)
+    return f"it has {listed}" + "".join(f"; did you mean {name!r}?" for name in alike)
 
 
 def _check_types(way: Way, uses: Uses, columns: Sequence[Any]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
@@ -44,16 +45,15 @@ def connect(
     Raises
     ------
     ParameterError
-        If DuckDB is not installed.
+        If DuckDB is not installed, or pyarrow, by which it gives batches of a size that is asked.
     """
-    try:
-        duckdb = import_module("duckdb")
-    except ImportError:
-        duckdb = None
-    if duckdb is None:
+    missing = [name for name in ("duckdb", "pyarrow") if find_spec(name) is None]
+    if missing:
         raise ParameterError(
-            "frame is a path, which needs duckdb: install it as in pip install 'fastexp[files]'"
+            f"frame is a path, which needs {' and '.join(missing)}: install it as in pip install "
+            "'fastexp[files]'"
         )
+    duckdb = import_module("duckdb")
     limits = {"memory_limit": f"{max(memory, LEAST)}B", "temp_directory": folder or ""}
     if threads:
         limits["threads"] = str(threads)

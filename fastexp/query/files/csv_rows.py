@@ -1,4 +1,8 @@
-"""CSV and TSV with a header row: nothing is guessed, all cells are text."""
+"""CSV and TSV with a header row: nothing is guessed, all cells are text.
+
+Blanks behind delimiters count for nothing where they are behind all those of the header, as in
+``a, b``: DuckDB does not tell cells with quotes, whose blanks would count, from others.
+"""
 
 from __future__ import annotations
 
@@ -75,11 +79,15 @@ class Csv:
         line = line.removeprefix(MARK)
         if len(line) == LINE or b"\0" in line:
             return None
+        text, mark = line.decode(), self._delimiter
         try:
-            (found,) = csv.reader([line.decode()], delimiter=self._delimiter, strict=True)
+            (tight,) = csv.reader([text], delimiter=mark, strict=True)
+            self._is_spaced = len(tight) > 1 and all(name[:1] == " " for name in tight[1:])
+            skip = self._is_spaced
+            (header,) = csv.reader([text], delimiter=mark, strict=True, skipinitialspace=skip)
         except csv.Error:
             return None
-        return found
+        return header
 
     @cached_property
     def plain(self) -> Plain | None:
@@ -124,6 +132,7 @@ class Csv:
 
     def _cell(self, use: Use) -> str:
         at = f"c{self._names.index(use.column)}"
+        at = f"ltrim({at}, ' ')" if self._is_spaced else at
         return f"coalesce({at}, '')" if use.reading == "text" else at
 
 
