@@ -133,7 +133,7 @@ def test_mistakes_cost_nothing(run: Run, select, file: Path, more, message: str)
 
 def test_candidates_from_data_cannot_be_charged(run: Run, select, file: Path) -> None:
     run("budget", file, "--epsilon", "100")
-    arguments = [*select[:4], "--candidates-from-data", *select[6:], "--budget", file]
+    arguments = [*select[:4], "--candidates", "from-data", *select[6:], "--budget", file]
     code, out, err = run(*arguments)
     assert (code, out) == (2, "")
     assert "which keeps no promise" in err
@@ -150,7 +150,7 @@ def test_a_budget_must_exist(run: Run, select, file: Path) -> None:
 BAD = [
     (["--epsilon", "0"], 2, "epsilon must be finite and > 0"),
     (["--epsilon", "1", "--rho", "1"], 2, "not allowed with argument"),
-    (["--epsilon", "x"], 2, "invalid float value"),
+    (["--epsilon", "x"], 2, "--epsilon must be a number"),
     (["--epsilon", "1", "--neighbors", "both"], 2, "invalid choice"),
     ([], 2, "there is no budget file"),
 ]
@@ -188,7 +188,7 @@ def test_a_release_is_printed_even_if_the_rest_cannot_be_read(
 
 
 def test_help_names_the_keys(run: Run) -> None:
-    code, out, _ = run("budget", "--help")
+    code, out, _ = run("budget", "--help-all")
     assert code == 0
     assert "keys of --json: unit, neighbors, total, spent, remaining, charges" in out
     assert "--budget FILE" in run("select", "--help")[1]

@@ -91,7 +91,6 @@ ONE_OR_NONE = [
     ("{folder}/people.csv:status", "is FILE, and the candidates of the data are private"),
     ("{folder}/people.parquet", "which column? Write it as FILE:COLUMN"),
     ("{folder}/none.csv:x", "cannot read"),
-    ("from-data", "or --candidates-from-data"),
     ("a\0b", "there is no file"),
 ]
 

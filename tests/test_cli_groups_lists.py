@@ -164,5 +164,5 @@ def test_the_width_is_that_of_stderr(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_help_says_what_a_retry_costs(run: Run) -> None:
-    text = " ".join(run("median", "--help")[1].split())
+    text = " ".join(run("median", "--help-all")[1].split())
     assert "Without a label every run is charged" in text

@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp.cli import arguments, columns, number_law, number_question, number_view
+from fastexp.cli import columns, number_law, number_question, number_view
+from fastexp.cli.options import values
 from tests.command_line import Run
 
 MARKER = "SECRET-7341"
@@ -134,12 +135,12 @@ def test_arguments_are_read_exactly(run: Run, ages, options: list[str], public) 
 
 
 def test_decimals_beyond_float64_stay_exact() -> None:
-    low, high = (arguments.exact(text) for text in ("0.1", "0.10000000000000000000001"))
+    low, high = (values.exact(text) for text in ("0.1", "0.10000000000000000000001"))
     assert (type(low), low) == (float, 0.1)
     assert Fraction(high) == Fraction(10**22 + 1, 10**23)
-    assert arguments.quantile("1/3") == Fraction(1, 3)
-    assert arguments.quantile("0.9") == 0.9
-    assert arguments.written("1" * 500) is None
+    assert values.quantile("1/3") == Fraction(1, 3)
+    assert values.quantile("0.9") == 0.9
+    assert values.written("1" * 500) is None
 
 
 @pytest.mark.parametrize("q", ["1/3", "0.9", "0.50", "1e-3"])
@@ -609,9 +610,9 @@ MISTAKES: list[tuple[list[str], str]] = [
     (["median", "FILE", "--column", "age", "--bounds", "0", "9"], "--total-epsilon is required"),
     (["median", "FILE", "--column", "age", "--epsilon", "1"], "--bounds is needed"),
     (["median", "FILE", "--epsilon", "1", "--bounds", "0", "9"], "--column is needed"),
-    (["median", *GIVEN[:-1]], "expected 2 arguments"),
-    (["median", *GIVEN[:-1], "nan"], "must be a number, as 12, -0.5 or 1e3, got 'nan'"),
-    (["median", *GIVEN[:-1], "1_0"], "must be a number"),
+    (["median", *GIVEN[:-1]], "must be two numbers, as 0 120 or 0,120, got '0'"),
+    (["median", *GIVEN[:-1], "nan"], "must be two numbers, as 0 120 or 0,120, got '0,nan'"),
+    (["median", *GIVEN[:-1], "1_0"], "must be two numbers"),
     (["median", *GIVEN[:-1], "-1"], "bounds must be finite with lower < upper"),
     (["median", *GIVEN, "--step", "7"], "step must divide the bounds"),
     (["median", *GIVEN, "--step", "0"], "step must be > 0"),
@@ -620,7 +621,7 @@ MISTAKES: list[tuple[list[str], str]] = [
     (["median", *GIVEN, "--grid", "2,1"], "in increasing order"),
     (["median", *GIVEN, "--grid", "none.txt"], "cannot read 'none.txt'"),
     (["median", *GIVEN, "--grid", "FILE"], "must hold numbers only, separated by"),
-    (["median", *GIVEN, "--q", "0.5"], "unrecognized arguments"),
+    (["median", *GIVEN, "--q", "0.5"], "unknown option '--q'"),
     (["median", *GIVEN, "--epsilon", "0"], "epsilon must be finite and > 0"),
     (["median", *GIVEN, "--epsilon", "1e-12"], "add --any-epsilon"),
     (["median", *GIVEN, "--widen", "-1"], "widen must be finite and >= 0"),
@@ -640,7 +641,7 @@ MISTAKES: list[tuple[list[str], str]] = [
     (["quantile", *GIVEN, "--q", "1/0"], "must be a decimal or a fraction"),
     (["quantile", *GIVEN, "--q", "half"], "must be a decimal or a fraction"),
     (["quantile", *GIVEN, "--q", "0.9", "--convention", "strict"], "invalid choice"),
-    (["price", *GIVEN, "--neighbors", "replace"], "unrecognized arguments"),
+    (["price", *GIVEN, "--neighbors", "replace"], "unknown option '--neighbors'"),
     (["price", *GIVEN[:-2], "-1", "9"], "must not hold prices below 0"),
     (["price", *GIVEN, "--scaling", "loose"], "invalid choice"),
 ]
@@ -663,7 +664,7 @@ def test_missing_bounds_are_explained(run: Run, ages) -> None:
 
 @pytest.mark.parametrize("which", ["median", "quantile", "price"])
 def test_help_has_examples_and_keys(run: Run, which: str) -> None:
-    code, out, _ = run(which, "--help")
+    code, out, _ = run(which, "--help-all")
     assert code == 0
     assert f"  fastexp {which} " in out
     for part in ("choose them without looking at FILE", "keys of --json", "--nan", "probability"):

@@ -36,9 +36,9 @@ def test_nothing_unprintable_is_printed(
     listed = [*ask, "--candidates", f"{odd},b"]
     by = ["--by", "g", "--groups", f"{cell},z"]
     calls = [
-        [*ask, "--candidates-from-data"],
-        [*ask, "--candidates-from-data", "--json"],
-        [*ask, "--candidates-from-data", "--law"],
+        [*ask, "--candidates", "from-data"],
+        [*ask, "--candidates", "from-data", "--json"],
+        [*ask, "--candidates", "from-data", "--law"],
         listed,
         [*listed, "--json"],
         [*listed, "--law", "--json"],

@@ -219,7 +219,7 @@ def test_parquet_columns_take_candidates_as_text(
 def test_candidates_from_a_parquet_column(
     parquet: Path, backend: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    more = ["--candidates-from-data", "--epsilon", "1", "--law", "--json"]
+    more = ["--candidates", "from-data", "--epsilon", "1", "--law", "--json"]
     assert main(["select", str(parquet), "--column", "real", *more]) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert [row["candidate"] for row in rows] == ["2.5", "1.0"]
@@ -270,6 +270,6 @@ def test_column_without_values_gives_no_candidates(
 ) -> None:
     path = tmp_path / "f.csv"
     path.write_text("c,d\n,1\n")
-    arguments = ["select", str(path), "--column", "c", "--candidates-from-data"]
+    arguments = ["select", str(path), "--column", "c", "--candidates", "from-data"]
     assert main([*arguments, "--epsilon", "1"]) == 2
     assert "holds no values to take candidates from" in capsys.readouterr().err

@@ -89,7 +89,7 @@ def test_the_share_is_what_the_answers_have(run: Run) -> None:
         (["--total-epsilon", "1", "--epsilon", "1"], "not allowed with"),
         ([], "--epsilon --total-epsilon is required"),
         (["--total-epsilon", "0"], "--total-epsilon must be finite and > 0"),
-        (["--total-epsilon", "nan"], "--total-epsilon must be finite and > 0"),
+        (["--total-epsilon", "nan"], "--total-epsilon must be a number"),
         (["--total-epsilon", "1e-9", "--max-rows", "9"], "epsilon must be in [1e-09, 1e+06]"),
     ],
 )
@@ -101,6 +101,6 @@ def test_what_is_no_total(run: Run, options: list[str], message: str) -> None:
 
 def test_helps_say_whose_epsilon_it_is(run: Run) -> None:
     for command in ("median", "quantile", "price", "select"):
-        text = " ".join(run(command, "--help")[1].split())
-        assert "--epsilon E of each answer, in nats" in text
+        text = " ".join(run(command, "--help-all")[1].split())
+        assert "--epsilon E how private each answer is, in nats" in text
         assert "--total-epsilon E of all answers together" in text

@@ -9,7 +9,7 @@ from typing import Any
 from . import demo_groups, demo_numbers, output, reading
 from .errors import UserMistake
 from .info import announce_compiling
-from .parser import program
+from .options.parser import program
 
 COLUMN, EPSILONS = "marital-status", (0.0001, 0.001, 0.01)
 BEFORE = """\

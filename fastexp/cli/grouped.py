@@ -8,10 +8,10 @@ from typing import Any
 from . import grouped_output, mechanisms, number_question, question
 from .errors import UserMistake
 from .files import same
-from .grouped_parser import OWN
 from .share import mechanism_of
 
 FROM_DATA = "from-data"
+OWN = ("groups", "person", "max_groups", "max_rows", "membership", "key", "memory", "output")
 
 
 def by_group(options: Namespace) -> bool:

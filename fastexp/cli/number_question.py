@@ -6,11 +6,11 @@ from argparse import Namespace
 from dataclasses import dataclass
 from typing import Any
 
-from .arguments import written
 from .budget import check_budget
 from .columns import is_npy, records
 from .errors import UserMistake
 from .files import name, opened
+from .options.values import written
 
 WHY_PUBLIC = """\
 --bounds is needed: the lowest and the highest answer, chosen without looking at FILE

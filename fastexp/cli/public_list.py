@@ -40,7 +40,7 @@ class Kind(NamedTuple):
 
 
 GROUPS = Kind("--groups", "group", f"--groups {FROM_DATA}")
-CANDIDATES = Kind("--candidates", "candidate", "--candidates-from-data")
+CANDIDATES = Kind("--candidates", "candidate", "--candidates from-data")
 
 
 class Labels(NamedTuple):

@@ -20,7 +20,7 @@ why:   a list made from the data shows that each value on it occurs, so that som
        a rare one took part, whatever epsilon is
 do:    take it from the form, code book or standard behind the data, as in
        --candidates "yes,no,no answer"; candidates that nobody has do no harm
-else:  for data that is public anyway there is --candidates-from-data"""
+else:  for data that is public anyway there is --candidates from-data"""
 FROM_DATA = """\
 WARNING: the candidates were taken from the file: that a value occurs at all is not protected,
 WARNING: so the output does not keep the promise of epsilon. Use it for public data only."""
@@ -101,7 +101,7 @@ def check(options: Namespace) -> None:
     check_budget(options)
     if options.budget is not None and options.candidates_from_data:
         raise UserMistake(
-            "--budget does not go with --candidates-from-data, which keeps no promise"
+            "--budget does not go with --candidates from-data, which keeps no promise"
         )
     if options.utilities:
         _refuse(options, "does not go with --utilities", "column", "candidates", "neighbors")
@@ -118,7 +118,7 @@ def check(options: Namespace) -> None:
     if options.candidates is None and not options.candidates_from_data:
         raise UserMistake(WHY_PUBLIC)
     if options.candidates is not None and options.candidates_from_data:
-        raise UserMistake("--candidates does not go with --candidates-from-data")
+        raise UserMistake("--candidates does not go with --candidates from-data")
 
 
 def _refuse(options: Namespace, why: str, *names: str) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from . import output, study_tables
 from .errors import Failure, UserMistake
 from .info import announce_compiling
-from .parser import program
+from .options.parser import program
 from .study_progress import Shown
 from .study_workers import executor
 

@@ -1,0 +1,323 @@
+"""The commands: where their code is, and what their help says beside the options."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+ABOUT = "Exact private answers: the exponential mechanism of differential privacy."
+ENDINGS = """\
+exit codes:
+  0    done
+  1    failure at run time (also: nobody reads the output)
+  2    the user's mistake: usage, a parameter, the file
+  3    the rest of the budget does not cover it: nothing was drawn or charged
+  130  interrupted
+
+Results go to stdout, everything else to stderr. New here? Start with: fastexp demo"""
+
+
+class Command(NamedTuple):
+    """One command.
+
+    Attributes
+    ----------
+    module, function : str
+        Below `fastexp.cli`; "" of a command that only has others, as ``study``.
+    usage : str
+        What follows its name, as it is commonly called.
+    short : str
+        One line of the list of commands.
+    about : str
+        What it does.
+    examples : tuple of str
+        Whole commands, without the program's name.
+    more : str
+        What the full help says below the options.
+    """
+
+    module: str
+    function: str
+    usage: str
+    short: str
+    about: str
+    examples: tuple[str, ...] = ()
+    more: str = ""
+
+
+GRID = """\
+--bounds, --step and --grid are public: choose them without looking at FILE. Numbers are read
+exactly as they are written; where bounds and step are integers, so is the answer. A number
+counts at the nearest point of the grid (49 at 50 on a grid of tens; half-way, at the first,
+third, fifth ... point), a bid at the price at or below it. Where the grid is much finer than
+the data, equal numbers are one point among many: so let it be as coarse as they are, ages have
+--step 1, amounts of money --step 0.01.
+
+The column must hold numbers, as 12, -0.5 or 1e3; an empty cell, NA, null and nan are missing
+records, see --nan. Numbers outside the bounds, also inf and -inf, count as the nearest bound.
+Without records every point of the grid is equally likely.
+"""
+COUNTS = """\
+A value is the likelier the more records have it. Values are compared as text, exactly; empty
+ones count nowhere. A misspelt candidate counts nothing, and a release may not tell: --law does.
+"""
+GROUPS = """\
+--groups is public: choose it without looking at FILE. A group without records is answered, too,
+and what the list does not name is left out. Codes of one width (01001, 10001) are text.
+"""
+KEYS = """\
+keys of --json:
+  all        kind, private, mechanism, epsilon, neighbors and the parameters; by group: by, groups,
+             max_groups, max_rows, membership, persons, label, promised (of the whole call)
+  a release  {value}; by group rows of {{group, {value}}}
+  --law      truth, mean, sd, quantiles, expected_error, error_95, expected_loss, loss_95, rows of
+             {{value, probability}}; of select rows of {{candidate, probability, log_probability}}
+  --draws    draws, seed, observed and exact figures, rows with observed and frequency, too
+"private" says whether the output keeps the promise of epsilon; numbers beyond float64 are null.
+"""
+NUMBER = "adult.csv --column age --epsilon 0.01 --bounds 0 120 --step 1"
+RENTS = "rents.parquet --column rent --epsilon 1 --bounds 0 9000 --step 1 \\\n      "
+BY_CITY = RENTS + "--by city --groups cities.txt --budget rents.budget --output out.csv"
+
+
+def _number(name: str, article: str, about: str, *examples: str, usage: str = "") -> Command:
+    """A command about the numbers in a column."""
+    return Command(
+        "numbers",
+        name,
+        f"FILE --column C {usage}--epsilon E --bounds A B [options]",
+        f"release {article} of a column privately",
+        about,
+        examples,
+        f"{GRID}\n{GROUPS}\n{KEYS.format(value='value')}",
+    )
+
+
+def _ranked(name: str, article: str) -> str:
+    return (
+        f"Release {article} of the numbers in a column privately: a point of a public grid, the "
+        f"likelier the nearer it is to the {name} in rank."
+    )
+
+
+COMMANDS: dict[str, Command] = {
+    "median": _number(
+        "median",
+        "the median",
+        _ranked("median", "the median"),
+        f"median {NUMBER}",
+        f"median {BY_CITY}",
+    ),
+    "quantile": _number(
+        "quantile",
+        "a quantile",
+        _ranked("quantile", "a quantile"),
+        f"quantile {NUMBER} --q 0.9",
+        f"quantile {BY_CITY} --q 1/3",
+        usage="--q Q ",
+    ),
+    "maximum": _number(
+        "maximum",
+        "the maximum",
+        _ranked("maximum", "the maximum"),
+        f"maximum {NUMBER}",
+        f"maximum {BY_CITY}",
+    ),
+    "mode": _number(
+        "mode",
+        "the mode",
+        "Release the most frequent number of a column privately: a point of a public grid, the "
+        "likelier the fewer records must change to make it the most frequent one.",
+        f"mode {NUMBER}",
+        f"mode {BY_CITY}",
+    ),
+    "price": _number(
+        "price",
+        "a price of high revenue",
+        "Release a price privately, from a column of bids: one of a public grid, the likelier the "
+        "higher its revenue is, price times number of bids that are not below it.",
+        "price bids.csv --column bid --epsilon 1 --bounds 0 3.5 --step 0.01",
+        "price bids.csv --column bid --epsilon 1 --grid 0.99,1.99,2.49,2.99",
+    ),
+    "select": Command(
+        "select",
+        "select",
+        "FILE --column C --candidates LIST --epsilon E [options]",
+        "select one candidate of a column privately",
+        "Select one of a public list of candidates privately: the likelier the more records of "
+        "the column have it.",
+        (
+            "select adult.csv --column sex --candidates Male,Female --epsilon 0.1",
+            "select scores.csv --utilities --sensitivity 1 --epsilon 1",
+        ),
+        f"{COUNTS}\n{GROUPS}\n{KEYS.format(value='selected')}",
+    ),
+    "release": Command(
+        "commands.release",
+        "release",
+        "PUBLICATION.toml [--check] [--like FILE] [options]",
+        "release a whole publication, as a file describes it",
+        "Release what a publication describes: a file that can be read and signed before.",
+        ("release rents.toml --check --like public.csv", "release rents.toml"),
+    ),
+    "budget": Command(
+        "budget",
+        "budget",
+        "FILE [--epsilon E] [--log]",
+        "create or show a file that releases charge",
+        "Create a budget file, or show what it holds. Releases charge it, and none can overspend "
+        "it: fastexp median ... --budget FILE, or Budget.file in Python.",
+        ("budget survey.budget --epsilon 1", "budget survey.budget --log"),
+        """\
+With --epsilon (and --delta) or --rho, FILE is created if there is none; a file that exists must
+have the same. Whoever can write to FILE can spend or forge it. Never restore an older copy of it.
+Releases with a label keep their answers in FILE, and are listed.
+
+keys of --json: unit, neighbors, total, spent, remaining, charges (with a delta total_delta,
+  spent_delta, remaining_delta), log of {time, name, label, epsilon and delta or rho, state}
+""",
+    ),
+    "key": Command(
+        "grouped_key",
+        "key",
+        "FILE",
+        "make a release key, with which a retry repeats answers",
+        "Make a release key: with --key FILE, the same question about the same records of a group "
+        "has the same answer again, so that a retry is no second release. Whoever reads FILE can "
+        "undo the protection: keep it as you keep the records. A file that exists is never "
+        "overwritten.",
+        ("key rents.key", f"median {RENTS}--by city --groups cities.txt --key rents.key"),
+        "keys of --json: key\n",
+    ),
+    "study": Command(
+        "",
+        "",
+        "list|run|resume|report",
+        "accuracy studies: exact errors and simulations over many data sets",
+        "Accuracy studies: how wrong private answers are, on which data, against what rivals. "
+        "Exact expected errors over the mechanisms' noise, and the same by drawing, on many data sets.",
+        ("study list", "study run table1 --datasets 200 --out results", "study report results"),
+    ),
+    "study list": Command(
+        "study",
+        "study_list",
+        "",
+        "the studies that come with fastexp, and what one can name",
+        "The studies that come with fastexp, and what a file can name.",
+    ),
+    "study run": Command(
+        "study",
+        "study_run",
+        "STUDY [options]",
+        "run a study",
+        "Run a study: one that comes with fastexp (fastexp study list), or one that is described "
+        "in a file, TOML or JSON, whose keys are the parameters of fastexp.Study.",
+        (
+            "study run table1 --datasets 200",
+            "study run medians.toml --out results --executor processes --workers 4",
+        ),
+        """\
+a file:
+  name = "medians"
+  epsilon = [0.5, 1.0, 2.0]
+  n = [100, 1000]
+  bounds = [0, 120]
+  datasets = 200
+  draws = 100
+  figures = ["error", "error_quantile"]
+  data = ["ages", {file = "adult.csv", column = "age"}]
+  mechanisms = [
+    {name = "median", step = 1},
+    {name = "quantile", q = 0.9, step = 1, label = "ninth decile"},
+    {name = "smooth-sensitivity-median", noise = "cauchy"},
+  ]
+
+fastexp study list tells what data and mechanisms there are; files are found from the study's
+own folder. Of integers give step = 1: on the default fine grid a median of equal records is
+hard to hit. Figures are error (|output - truth|), bias, loss (of utility), error_quantile and
+loss_quantile at the `levels`, and the bounds theorem_1, theorem_6 and corollary_7.
+
+With --out, each finished task is kept at once: after Ctrl-C or a crash fastexp study resume
+FOLDER goes on. (Of quantiles a task keeps some 2 kB a cell and figure, of others 200 bytes.)
+The results have the same bytes for any executor and number of workers.
+
+keys of --json: study, key, versions, agree, columns, rows, tables
+Exit code 1 also means: exact figures and simulated ones disagree.
+""",
+    ),
+    "study resume": Command(
+        "study",
+        "study_resume",
+        "FOLDER [options]",
+        "go on with a study that stopped",
+        "Go on with a study that stopped, and print its results; also those of a complete one.",
+        ("study resume results",),
+    ),
+    "study report": Command(
+        "study",
+        "study_report",
+        "FOLDER [options]",
+        "a page with tables and figures",
+        "Write a page of HTML with a study's tables and figures, and the figures as files. The "
+        "page needs nothing else: no script, no network.",
+        ("study report results --format svg,pdf",),
+    ),
+    "demo": Command(
+        "demo",
+        "demo",
+        "[--records NAME]",
+        "a short story on real data, from any folder",
+        "A short story on real data, from any folder.",
+    ),
+    "warmup": Command(
+        "info",
+        "warmup",
+        "[--image]",
+        "compile all kernels now, so that later calls start at once",
+        "Compile all kernels now, so that later calls start at once.",
+        (),
+        """\
+In a Dockerfile, after pip install; the second line is for other x86-64 CPUs than the one that
+the image is built on (those with AVX2; results are the same to the last bit):
+  RUN fastexp warmup --image
+  RUN NUMBA_CPU_NAME=x86-64-v3 NUMBA_CPU_FEATURES= fastexp warmup --image
+
+keys of --json: kernels, seconds, cache (the folder; null if there is none)
+""",
+    ),
+    "info": Command(
+        "info",
+        "info",
+        "",
+        "show versions, CPU, cache, threads and what was left over",
+        "Show versions, CPU, cache, threads and what was left over.",
+        (),
+        """\
+The cache of compiled kernels: these folders are looked into, in this order, for the CPU here and
+then for x86-64-v3; what is in none of them is compiled, and saved in the first of those marked *
+that can be written to:
+  FASTEXP_CACHE_DIR  the folder that this variable names *
+  image              share/fastexp below Python's prefix; see fastexp warmup --image
+  own                fastexp below XDG_CACHE_HOME or ~/.cache (Windows: LOCALAPPDATA) *
+FASTEXP_CACHE=0 switches it off. A folder holds code, so it is not used where anybody but root or
+you owns it or one above it, or may write there (a sticky folder such as /tmp may be above it).
+On Windows, where this cannot be told, only your own folder is used.
+
+left over: a folder of private rows, in the system's folder for temporary files, whose process was
+killed. Nothing removes it but you.
+
+keys of --json: fastexp, python, platform, cpu, threads, packages, cache: folder (where kernels are
+saved; null if nowhere) and places, a list of {name, folder, kernels, refusal}; left_over: a list of
+{folder, bytes}
+""",
+    ),
+}
+
+
+def below(name: str) -> dict[str, Command]:
+    """The commands that a command has, or all of the first level of ""; by their last word."""
+    start = f"{name} " if name else ""
+    return {
+        full.removeprefix(start): command
+        for full, command in COMMANDS.items()
+        if full.startswith(start) and " " not in full.removeprefix(start)
+    }

@@ -1,0 +1,199 @@
+"""The parser: argparse over the table of options, with plain words for what is misspelt."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable
+from itertools import takewhile
+from pathlib import Path
+from typing import Any, NoReturn
+
+from ... import __version__
+from ..errors import MISTAKE
+from .commands import below
+from .screens import screen
+from .table import Option, sections
+from .values import numbers
+
+
+class Parser(argparse.ArgumentParser):
+    """The parser of a command: errors in one line, with the way to the help."""
+
+    command = ""  # "" of the program itself
+
+    @property
+    def options(self) -> dict[str, Option]:
+        """All options, by each of their names."""
+        listed = sections(self.command).values()
+        return {name: option for options in listed for option in options for name in option.names}
+
+    def format_help(self) -> str:
+        """The short screen."""
+        return screen(self.command, program())
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse; before that what is misspelt is refused, and each list becomes one argument."""
+        given = sys.argv[1:] if args is None else list(args)
+        commands = below(self.command)
+        if not commands:
+            given = self._arranged(given)
+        elif not given:
+            given = ["--help"]
+        elif _is_option(given[0]):
+            self._option(given[0])
+        elif given[0] not in commands:
+            self.error(_unknown("command", given[0], commands))
+        return super().parse_known_args(given, namespace)
+
+    def _option(self, word: str) -> Option:
+        name = word.partition("=")[0]
+        if name not in self.options:
+            self.error(_unknown("option", name, self.options))
+        return self.options[name]
+
+    def _arranged(self, given: list[str]) -> list[str]:
+        """Options, each with its value in one word; then what has no name.
+
+        A list may be several words. Where it is of any words, FILE may be the last of them.
+        """
+        parts: list[list[str]] = []  # an option's name and its values
+        bare: list[str] = []
+        lists: list[list[str]] = []  # those parts that any word may belong to
+        rest = list(given)
+        while rest:
+            word = rest.pop(0)
+            if word == "--":
+                bare += rest
+                break
+            if not _is_option(word):
+                bare.append(word)
+                continue
+            option = self._option(word)
+            part = [word]
+            if option.value and "=" not in word:
+                part += self._values(option, word, rest)
+                del rest[: len(part) - 1]
+            parts.append(part)
+            if option.lists == "words":
+                lists.append(part)
+        if not bare and lists and len(lists[-1]) > 2:
+            bare.append(lists[-1].pop())
+        if len(bare) > 1:
+            self.error(f"unexpected argument {bare[1]!r}: {bare[0]!r} stands there already")
+        ready = [f"{name}={','.join(values)}" if values else name for name, *values in parts]
+        return [*ready, "--", *bare] if bare else ready
+
+    def _values(self, option: Option, name: str, rest: list[str]) -> list[str]:
+        """The words that are an option's value."""
+        words = list(takewhile(lambda word: not _is_option(word), rest))
+        if not words and option.implied is None:
+            self.error(f"{name} needs a value (one that begins with - is written {name}=-...)")
+        if option.lists == "pair" and words and "," not in words[0]:
+            return words[:2]
+        if option.lists == "numbers":
+            return list(takewhile(numbers, words)) or words[:1]
+        return words if option.lists == "words" else words[:1]
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong, and end."""
+        from ..tell.tables import note, printable
+
+        plain = printable(message.removeprefix("argument ").replace(": must ", " must ", 1))
+        note(f"{self.prog}: error: {plain}\nsee: {self.prog} --help")
+        sys.exit(MISTAKE)
+
+
+class _FullHelp(argparse.Action):
+    def __call__(self, parser: Any, *_: Any) -> None:
+        sys.stdout.write(screen(parser.command, program(), full=True))
+        parser.exit()
+
+
+class _Completion(argparse.Action):
+    def __call__(self, parser: Any, namespace: Any, shell: Any, *_: Any) -> None:  # noqa: ARG002
+        from .completion import script
+
+        sys.stdout.write(script(parser, shell))
+        parser.exit()
+
+
+ACTIONS: dict[str, dict[str, Any]] = {  # of options that do something at once
+    "help": {"action": "help"},
+    "help_all": {"action": _FullHelp, "nargs": 0},
+    "version": {"action": "version", "version": f"fastexp {__version__}"},
+    "print_completion": {"action": _Completion, "choices": ("bash", "zsh")},
+}
+
+
+def program() -> str:
+    """How this program was called: ``fastexp`` or ``python -m fastexp``."""
+    called = Path(sys.argv[0])
+    module = called.name == "__main__.py" and called.parent.name == "fastexp"
+    return "python -m fastexp" if module else "fastexp"
+
+
+def build() -> Parser:
+    """Build the parser; its result names the module and the function of the command."""
+    top = Parser(prog=program(), add_help=False, allow_abbrev=False)
+    _fill(top)
+    return top
+
+
+def _fill(parser: Parser) -> None:
+    """Add options and, below it, commands."""
+    either: dict[str, Any] = {}
+    for options in sections(parser.command).values():
+        for option in options:
+            target: Any = parser
+            if option.either:
+                needed = option.either.endswith("!")
+                if option.either not in either:
+                    either[option.either] = parser.add_mutually_exclusive_group(required=needed)
+                target = either[option.either]
+            _add(target, option)
+    commands = below(parser.command)
+    if not commands:
+        return
+    children = parser.add_subparsers(metavar="COMMAND", prog=parser.prog, required=True)
+    for name, command in commands.items():
+        child = children.add_parser(
+            name, help=command.short, description=command.about, add_help=False, allow_abbrev=False
+        )
+        child.command = f"{parser.command} {name}".strip()
+        child.set_defaults(module=command.module, function=command.function)
+        _fill(child)
+
+
+def _add(target: Any, option: Option) -> None:
+    text = option.help.replace("%", "%%")
+    if option.dest in ACTIONS:
+        target.add_argument(*option.names, help=text, **ACTIONS[option.dest])
+    elif not option.names:
+        target.add_argument(option.dest, metavar=option.value, help=text)
+    elif not option.value:
+        target.add_argument(*option.names, action="store_true", help=text)
+    else:
+        target.add_argument(
+            *option.names,
+            type=option.read,
+            choices=option.choices,
+            metavar=option.value,
+            default=option.default,
+            nargs=None if option.implied is None else "?",
+            const=option.implied,
+            required=option.needed,
+            help=text,
+        )
+
+
+def _is_option(word: str) -> bool:
+    """Whether a word is an option: not -, no negative number, no text that begins with -."""
+    return word.startswith("-") and word != "-" and " " not in word and not numbers(word)
+
+
+def _unknown(kind: str, word: str, known: Iterable[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(word, known, 1)
+    return f"unknown {kind} {word!r}" + (f": did you mean {near[0]!r}?" if near else "")

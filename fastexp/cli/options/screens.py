@@ -1,0 +1,70 @@
+"""Screens of help, 80 columns wide: a short one that fits a terminal, and a full one."""
+
+from __future__ import annotations
+
+import textwrap
+
+from .commands import ABOUT, COMMANDS, ENDINGS, Command, below
+from .table import ANSWERS, COMMON, HELP, Option, sections
+
+WIDTH, INDENT = 80, 20
+
+
+def screen(name: str, program: str, full: bool = False) -> str:
+    """The help of a command.
+
+    Parameters
+    ----------
+    name : str
+        Of the command, as ``study run``; "" for the program itself.
+    program : str
+        How it was called.
+    full : bool
+        With all options and remarks.
+    """
+    blocks = _head(name, program)
+    if below(name):
+        blocks.append(_commands(below(name)))
+    shown = sections(name)
+    if full:
+        blocks += [f"{heading}:\n{_rows(options, full)}" for heading, options in shown.items()]
+    else:
+        short = [o for heading, options in shown.items() for o in options if heading != HELP]
+        if name in ANSWERS:
+            short = [option for option in short if option.dest in COMMON]
+        blocks += [_rows(short, full)] if short else []
+    if not name:
+        blocks.append(ENDINGS)
+    elif full:
+        blocks.append(COMMANDS[name].more)
+    elif COMMANDS[name].more:
+        blocks.append(f"All options, and more: {program} {name} --help-all")
+    return "\n\n".join(block.strip("\n") for block in blocks if block) + "\n"
+
+
+def _head(name: str, program: str) -> list[str]:
+    if not name:
+        return [f"usage: {program} COMMAND ...", ABOUT]
+    command = COMMANDS[name]
+    blocks = [f"usage: {program} {name} {command.usage}".rstrip()]
+    blocks.append(textwrap.fill(command.about, WIDTH))
+    if command.examples:
+        blocks.append("\n".join(["examples:", *(f"  fastexp {one}" for one in command.examples)]))
+    return blocks
+
+
+def _commands(commands: dict[str, Command]) -> str:
+    return "\n".join(["commands:", *(f"  {n:<9} {c.short}" for n, c in commands.items())])
+
+
+def _rows(options: list[Option], full: bool) -> str:
+    """Options and their help; of a short screen its first sentence."""
+    lines = []
+    for option in options:
+        text = option.help if full else option.help.partition(". ")[0]
+        name = f"  {' '.join([', '.join(option.names), option.value]).strip()}"
+        help_lines = textwrap.wrap(text, WIDTH - INDENT)
+        if len(name) <= INDENT - 2:
+            name = f"{name:<{INDENT}}{help_lines.pop(0)}"
+        lines += [name, *(" " * INDENT + line for line in help_lines)]
+    return "\n".join(lines)

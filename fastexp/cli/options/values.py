@@ -1,0 +1,131 @@
+"""What the text of an option must be. Imports nothing heavy, so that --help is instant."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+LONGEST = 400  # characters of a number; int() has a limit of its own
+INTEGER = re.compile(r"[+-]?[0-9]+")
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+FRACTION = re.compile(r"[0-9]+/[0-9]+")
+Refused = argparse.ArgumentTypeError
+
+
+def written(text: str) -> Any:
+    """The number that a text is: an int (1e6, too), a float that prints so, a Decimal or None."""
+    bare = text.strip()
+    if len(bare) > LONGEST or not NUMBER.fullmatch(bare):
+        return None
+    if INTEGER.fullmatch(bare):
+        return int(bare)
+    from decimal import Decimal
+
+    number = float(bare)
+    if abs(number) == float("inf"):
+        return None
+    if "." not in bare and number.is_integer() and abs(number) < 2**63:
+        return int(number)
+    return number if Decimal(repr(number)) == Decimal(bare) else Decimal(bare)
+
+
+def numbers(text: str) -> bool:
+    """Whether a text is a number, or several with commas: -5 and -1,0,1 are no options."""
+    return all(NUMBER.fullmatch(part.strip()) for part in text.split(","))
+
+
+def exact(text: str) -> Any:
+    """A number exactly as it is written."""
+    number = written(text)
+    if number is None:
+        raise Refused(f"must be a number, as 12, -0.5 or 1e3, got {text!r}")
+    return number
+
+
+def decimal(text: str) -> float:
+    """A number as a float."""
+    return float(exact(text))
+
+
+def whole(least: int, most: int) -> Callable[[str], int]:
+    """What reads an integer within limits, as 1000 or 1e3."""
+
+    def read(text: str) -> int:
+        number = written(text)
+        if not isinstance(number, int) or not least <= number <= most:
+            raise Refused(f"must be an integer between {least} and {most}, got {text!r}")
+        return number
+
+    return read
+
+
+def pair(text: str) -> tuple[Any, Any]:
+    """Two numbers."""
+    both = tuple(map(written, text.split(",")))
+    if len(both) != 2 or None in both:
+        raise Refused(f"must be two numbers, as 0 120 or 0,120, got {text!r}")
+    return both
+
+
+def quantile(text: str) -> float | Fraction | Any:
+    """A decimal or a fraction between 0 and 1, as it is written."""
+    bare = text.strip()
+    if FRACTION.fullmatch(bare) and len(bare) < LONGEST:
+        from fractions import Fraction
+
+        over, under = map(int, bare.split("/"))
+        number: Any = Fraction(over, under) if under else None
+    else:
+        number = written(bare)
+    if number is None:
+        raise Refused(f"must be a decimal or a fraction, as 0.9 or 1/3, got {text!r}")
+    return number
+
+
+def names(text: str) -> list[str]:
+    """One name or several with commas; one that has a comma itself is quoted."""
+    import csv
+
+    try:
+        (row,) = csv.reader([text], skipinitialspace=True, strict=True)
+    except (csv.Error, ValueError):
+        row = []
+    listed = [name.strip() for name in row]
+    if not listed or not all(listed):
+        raise Refused(f"must be one name or several, as A,B or A B, got {text!r}")
+    return listed
+
+
+def among(*words: str) -> Callable[[str], list[str]]:
+    """What reads one or several of these words."""
+
+    def read(text: str) -> list[str]:
+        listed = names(text)
+        if not set(listed) <= set(words):
+            raise Refused(f"must be of {', '.join(words)}, got {text!r}")
+        return listed
+
+    return read
+
+
+def delimiter(text: str) -> str:
+    """One character, or a word for a tab."""
+    mark = {"tab": "\t", "\\t": "\t"}.get(text, text)
+    if len(mark) != 1 or mark in '"\r\n':
+        raise Refused(f"must be one character (tab for a tab), got {text!r}")
+    return mark
+
+
+def size(text: str) -> int:
+    """A number of bytes: 500MB, 2 GiB, 1.5g."""
+    from ...query.memory import LEAST, MOST, size_of
+
+    given = size_of(text)
+    if not LEAST <= given <= MOST:
+        raise Refused(f"must be a size from 1MB on, as 500MB or 2GB, got {text!r}")
+    return given
