@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..arguments import written
 from ..errors import UserMistake
+from ..options.values import written
 from .source import Source
 
 FROM_DATA = "from-data"

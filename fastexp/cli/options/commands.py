@@ -82,7 +82,7 @@ BY_CITY = RENTS + "--by city --groups cities.txt --budget rents.budget --output 
 def _number(name: str, article: str, about: str, *examples: str, usage: str = "") -> Command:
     """A command about the numbers in a column."""
     return Command(
-        "numbers",
+        "commands.answer" if name in ("maximum", "mode") else "numbers",
         name,
         f"FILE --column C {usage}--epsilon E --bounds A B [options]",
         f"release {article} of a column privately",
@@ -194,7 +194,7 @@ keys of --json: unit, neighbors, total, spent, remaining, charges (with a delta 
         "list|run|resume|report",
         "accuracy studies: exact errors and simulations over many data sets",
         "Accuracy studies: how wrong private answers are, on which data, against what rivals. "
-        "Exact expected errors over the mechanisms' noise, and the same by drawing, on many data sets.",
+        "Exact expected errors over the noise, and the same by drawing, on many data sets.",
         ("study list", "study run table1 --datasets 200 --out results", "study report results"),
     ),
     "study list": Command(
