@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         RoundingModeError,
         ScoreError,
         SensitivityWarning,
+        SessionError,
         StudyError,
     )
     from .laws.bounds import epsilon_for, loss_bound
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
     from .mechanisms.top_k import TopK
     from .privacy import Guarantee
     from .query.query import Query
+    from .query.session import Session
     from .sensitivity import SensitivityLowerBound, check_sensitivity
     from .smooth import smooth_sensitivity
     from .studies.results import StudyResults
@@ -109,6 +111,8 @@ _HOME = {
     "ScoredExponential": "mechanisms.scored",
     "SensitivityLowerBound": "sensitivity",
     "SensitivityWarning": "errors",
+    "Session": "query.session",
+    "SessionError": "errors",
     "SmoothSensitivityMedian": "mechanisms.smooth_sensitivity_median",
     "Study": "studies.study",
     "StudyError": "errors",
@@ -167,6 +171,8 @@ __all__ = [
     "ScoredExponential",
     "SensitivityLowerBound",
     "SensitivityWarning",
+    "Session",
+    "SessionError",
     "SmoothSensitivityMedian",
     "Study",
     "StudyError",

@@ -55,6 +55,10 @@ class LabelError(BudgetError):
     """A label that names another question, was used up by a failure, or has no answers yet."""
 
 
+class SessionError(FastexpError, RuntimeError):
+    """A session cannot answer: its files changed, or a release failed after its charge."""
+
+
 class NotReleasable(FastexpError, TypeError):
     """A comparator: its noise is a float, so it is for simulations only."""
 

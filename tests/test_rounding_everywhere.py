@@ -59,6 +59,7 @@ MAKERS = {
     "Guarantee": partial(fx.Guarantee, 1.0, None, None, None, 0.0, ""),
     "Budget": partial(fx.Budget, 1.0),
     "Query": fx.Query,
+    "Session": lambda: fx.Session({"age": AGES}, budget=fx.Budget(9.0)),
     "Study": partial(fx.Study.ready, "table1", datasets=2, draws=2),
     "FiniteLaw": lambda: SELECTIONS["Exponential"]().law(U),
     "PermuteAndFlipLaw": lambda: SELECTIONS["PermuteAndFlip"]().law(U),
@@ -207,6 +208,8 @@ def call_of(name, folder):
         if member == "attach":
             return partial(query.attach, duckdb.connect(), {"age": AGES}, answers, name="a")
         return partial(getattr(query, member), {"age": AGES}, answers)
+    if name == "Session.release":
+        return partial(MAKERS[owner]().release, None, {"age": (NUMBERS["Median"](), "age")})
     if name in makers:
         return makers[name]
     one = MAKERS[owner]()

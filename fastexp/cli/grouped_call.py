@@ -10,8 +10,8 @@ from .._question import Question
 from ..grouped.request import Request, checked_membership
 from ..query import memory
 from . import grouped_draws, grouped_kinds, public_list
-from .ask.key import read_key
 from .errors import UserMistake
+from .grouped_key import read_key
 from .grouped_keys import Found, Keys, Listed
 from .grouped_records import Records, Table
 from .grouped_rows import Batch, Rows

@@ -219,7 +219,7 @@ def carried_out(way: Way, frame: Frame, room: Room, output: Output | None = None
         groups = query.groups
         columns = _unpacked(packed, query.by) if groups is None else group_columns(query)
         for answer, kind, own in zip(answers, kinds, values, strict=True):
-            columns.append(Column(answer.name, kind, _values(own, kind)))
+            columns.append(Column(answer.name, kind, values_of(own, kind)))
         finished = frame.finished(columns)
         if place is not None:
             try:
@@ -283,7 +283,7 @@ def _unpacked(packed: list[Any], by: tuple[str, ...]) -> list[Column]:
     ]
 
 
-def _values(answers: Any, kind: str) -> Any:
+def values_of(answers: Any, kind: str) -> Any:
     """Answers as a column has them; what was kept comes as lists."""
     dtypes = {"integers": np.int64, "floats": np.float64, "booleans": np.bool_}
     return list(answers) if kind == "text" else np.asarray(answers, dtypes[kind])

@@ -46,8 +46,8 @@ class Payment:
 
     Parameters
     ----------
-    file, label, note : str or None
-        The budget's file, what the release is called, and the user's words for the log.
+    file, label : str or None
+        The budget's file, and what the release is called.
 
     Attributes
     ----------
@@ -56,8 +56,8 @@ class Payment:
         Whether this call drew, and did not find kept answers.
     """
 
-    def __init__(self, file: str | None, label: str | None, note: str | None = None) -> None:
-        self._label, self._note = label, note
+    def __init__(self, file: str | None, label: str | None) -> None:
+        self._label = label
         self.budget = None if file is None else opened(file)
         self._state = self._state_of_label()
         self.drawn = False
@@ -105,7 +105,7 @@ class Payment:
 
         before = 0 if self.budget is None else self.budget.charges
         try:
-            return once(self.budget, self._label, question, after_the_charge, last, self._note)
+            return once(self.budget, self._label, question, after_the_charge, last)
         except BudgetError:  # says itself what is charged
             raise
         except BaseException as error:

@@ -13,8 +13,8 @@ from ...query.answers import answers_of
 from ...query.call import Released, carried_out
 from ...query.memory import Room
 from ...query.output import output_of, values_of
+from ..grouped_key import read_key
 from . import source
-from .key import read_key
 from .payment import Payment
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Release(Released):
     def __init__(self, call: Call) -> None:
         self.call = call
         key = None if call.key is None else read_key(call.key)
-        self.payment = Payment(call.budget, call.label, call.note)
+        self.payment = Payment(call.budget, call.label)
         self._output = output_of(call.output, call.force, call.source.file)
         answers = answers_of(call.answers, call.query.by, call.nan)
         place = call.origin or str(Path(call.source.file).absolute())

@@ -77,12 +77,12 @@ def frame_of(frame: Any, *, memory: int | str | None = None, threads: int = 1) -
 
         return ArraysFrame(frame)
     for engine in ENGINES:
-        if _is(frame, engine.library, engine.types):
+        if is_of(frame, engine.library, engine.types):
             adapter = getattr(import_module(f".{engine.module}", __package__), engine.adapter)(
                 frame
             )
             return adapter
-    if _is(frame, "narwhals", ("DataFrame", "LazyFrame")):
+    if is_of(frame, "narwhals", ("DataFrame", "LazyFrame")):
         from .any import WrappedFrame
 
         return WrappedFrame(frame, frame_of(frame.to_native(), memory=memory, threads=threads))
@@ -99,7 +99,7 @@ def frame_of(frame: Any, *, memory: int | str | None = None, threads: int = 1) -
     raise ParameterTypeError(FRAMES.format(_described(frame)))
 
 
-def _is(thing: Any, library: str, types: tuple[str, ...]) -> bool:
+def is_of(thing: Any, library: str, types: tuple[str, ...]) -> bool:
     """Whether it is of one of a library's types, subclasses included."""
     module = sys.modules.get(library)
     known = [attribute(module, name) for name in types]
@@ -116,7 +116,7 @@ def _is_series(thing: Any) -> bool:
     """Whether it is one column, or an array."""
     if isinstance(thing, type):
         return False
-    arrow = _is(thing, "pyarrow", ("Array", "ChunkedArray"))
+    arrow = is_of(thing, "pyarrow", ("Array", "ChunkedArray"))
     return arrow or any(attribute(thing, name) is not None for name in ("dtype", "ndim"))
 
 
@@ -125,7 +125,7 @@ def _described(frame: Any) -> str:
     kind = type(frame)
     module = "" if kind.__module__ == "builtins" else f"{kind.__module__}."
     name = f"{module}{kind.__qualname__}"
-    if _is(frame, "duckdb", ("DuckDBPyConnection",)):
+    if is_of(frame, "duckdb", ("DuckDBPyConnection",)):
         return CONNECTION.format(name)
     several = isinstance(frame, (list, tuple, set, range))
     return SERIES.format(name) if several or _is_series(frame) else name

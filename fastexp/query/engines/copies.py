@@ -1,0 +1,71 @@
+"""A copy of a frame's rows in memory, which no later change of the frame reaches."""
+
+from __future__ import annotations
+
+import pickle
+from importlib import import_module
+from typing import Any
+
+from ...errors import ParameterError, ParameterTypeError
+from .find import frame_of, is_of
+from .frame import Frame, Use
+
+LAZY = (  # library, its types, and what brings all of their rows here
+    ("polars", ("LazyFrame",), "collect"),
+    ("pyarrow", ("RecordBatchReader",), "read_all"),
+    ("pyarrow.dataset", ("Dataset", "Scanner"), "to_table"),
+    ("duckdb", ("DuckDBPyRelation",), "to_arrow_table"),
+    ("pyspark.sql", ("DataFrame",), "toArrow"),
+    ("dask.dataframe", ("DataFrame",), "compute"),
+)
+
+
+def copy_of(frame: Any) -> Frame:
+    """All rows of a frame of any kind but a path, apart from it.
+
+    Answers are of the kind of the copy, which has no connection to where the rows came from: a
+    dict of a dict, pandas of pandas and Dask, Polars of Polars, else an Arrow table.
+
+    Raises
+    ------
+    ParameterError, ParameterTypeError
+        If it is no frame, holds columns that no query could read, or cannot be copied.
+    """
+    rows = frame_of(frame)
+    known = rows.names() is not None
+    if known:
+        _check(rows)
+    if is_of(frame, "narwhals", ("DataFrame", "LazyFrame")):
+        frame = frame.to_native()
+    copy = frame_of(_copied(_in_memory(frame, streamed=not known)))
+    _check(copy)
+    return copy
+
+
+def _check(rows: Frame) -> None:
+    """Refuse a frame whose columns, by their names or types, cannot all be read."""
+    names = rows.names() or []
+    if not names:
+        raise ParameterError("frame must have columns, got none with a name of text")
+    for i, name in enumerate(names):
+        if name in names[:i]:
+            raise ParameterError(f"frame must have each column once, got {name!r} twice")
+    rows.empty([Use(name, "keys") for name in names])
+
+
+def _in_memory(frame: Any, *, streamed: bool) -> Any:
+    if isinstance(frame, dict):
+        return {name: column for name, column in frame.items() if isinstance(name, str)}
+    for library, types, method in LAZY:
+        if is_of(frame, library, types):
+            return getattr(frame, method)()
+    return import_module("pyarrow").table(frame) if streamed else frame
+
+
+def _copied(frame: Any) -> Any:
+    """Through bytes: the copies that libraries make of columns may share their memory."""
+    try:
+        return pickle.loads(pickle.dumps(frame, protocol=5))
+    except Exception:  # noqa: S110 - raised below, where that error is no context of ours
+        pass
+    raise ParameterTypeError("frame must hold columns that can be copied, got some that cannot")
