@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ... import _files
-from ...budget import Budget, once
+from ...budget import Budget, checked_note, once
 from ...errors import BudgetError
 from .. import interrupts
 from ..errors import UserMistake
@@ -46,8 +46,8 @@ class Payment:
 
     Parameters
     ----------
-    file, label : str or None
-        The budget's file, and what the release is called.
+    file, label, note : str or None
+        The budget's file, what the release is called, and the user's words on it.
 
     Attributes
     ----------
@@ -56,9 +56,10 @@ class Payment:
         Whether this call drew, and did not find kept answers.
     """
 
-    def __init__(self, file: str | None, label: str | None) -> None:
+    def __init__(self, file: str | None, label: str | None, note: str | None) -> None:
         self._label = label
         self.budget = None if file is None else opened(file)
+        self._note = checked_note(note, self.budget)
         self._state = self._state_of_label()
         self.drawn = False
         self._promise: Guarantee | None = None
@@ -105,7 +106,7 @@ class Payment:
 
         before = 0 if self.budget is None else self.budget.charges
         try:
-            return once(self.budget, self._label, question, after_the_charge, last)
+            return once(self.budget, self._label, question, after_the_charge, last, self._note)
         except BudgetError:  # says itself what is charged
             raise
         except BaseException as error:

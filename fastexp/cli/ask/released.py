@@ -38,7 +38,7 @@ class Release(Released):
     def __init__(self, call: Call) -> None:
         self.call = call
         key = None if call.key is None else read_key(call.key)
-        self.payment = Payment(call.budget, call.label)
+        self.payment = Payment(call.budget, call.label, call.note)
         self._output = output_of(call.output, call.force, call.source.file)
         answers = answers_of(call.answers, call.query.by, call.nan)
         place = call.origin or str(Path(call.source.file).absolute())

@@ -65,7 +65,7 @@ def select(options: Namespace) -> None:
         Of the command ``select``.
     """
     _check(options)
-    payment = Payment(options.budget, options.label)
+    payment = Payment(options.budget, options.label, options.note)
     source = Source(options.file, options.delimiter)
     with opened(source, options.memory, 1, options.temp) as frame:
         scored = (
