@@ -58,6 +58,8 @@ def _as_option(text: str) -> str:
     text = text.replace("pass any_epsilon=True", "add --any-epsilon")
     if text.startswith(("output ", "cannot write output ")):
         text = text.replace("output ", "--output ", 1).replace("pass force=True", "add --force")
+    if text.startswith("frame must be a path"):
+        text = text.replace("frame", "FILE", 1)
     return text.replace("the argument nan", "--nan").replace("grid=", "--grid")
 
 

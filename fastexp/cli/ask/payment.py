@@ -193,7 +193,8 @@ class Payment:
         if self.budget is None:
             return ""
         kept = "" if self._label is None else f", kept under label {self._label!r}"
-        return f"charged {self._charged()!r}{kept}; {self._left()}"
+        charged = f"charged {self._charged()!r}" if self.drawn else "charged nothing"
+        return f"{charged}{kept}; {self._left()}"
 
     def _charged(self) -> float | None:
         """What this call cost."""
@@ -210,7 +211,7 @@ class Payment:
             left = f"{self.budget.remaining!r} of {self.budget.total!r}"
         except BudgetError as error:
             return f"but now {error}"
-        return f"{self.budget.unit} left: {left}"
+        return f"{left} {self.budget.unit} remains"
 
 
 def _rescued(text: str, folder: str) -> str:
