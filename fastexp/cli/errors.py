@@ -58,8 +58,9 @@ def _as_option(text: str) -> str:
     text = text.replace("pass any_epsilon=True", "add --any-epsilon")
     if text.startswith(("output ", "cannot write output ")):
         text = text.replace("output ", "--output ", 1).replace("pass force=True", "add --force")
-    if text.startswith("frame must be a path"):
+    if text.startswith("frame must be "):
         text = text.replace("frame", "FILE", 1)
+    text = text.replace("must be in the frame, once", "must be in FILE, once")
     return text.replace("the argument nan", "--nan").replace("grid=", "--grid")
 
 

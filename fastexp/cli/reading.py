@@ -63,12 +63,6 @@ def steps(file: str, column: str, delimiter: str = ",") -> Iterator[Any]:
     UserMistake
         If the file cannot be read or has no such column.
     """
-    if file.lower().endswith(PARQUET):
-        from .parquet import column_values
-
-        for found in column_values(file, column):
-            yield found and Records(*found)
-        return
     with _csv(file, delimiter) as (header, rows):
         at = place(file, header, column)
         yield None

@@ -21,7 +21,7 @@ from ...budget import Budget, checked_note, once
 from ...errors import BudgetError
 from .. import interrupts
 from ..errors import UserMistake
-from ..output import json_text, note, printable
+from ..tell.tables import json_text, note, printable
 
 if TYPE_CHECKING:
     from ..._question import Question, Questions

@@ -9,11 +9,10 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
-from .. import output as tables
 from ..ask import lists
 from ..ask.asked import call_of
 from ..ask.released import Release, rows_of
-from ..tell import words
+from ..tell import tables, words
 from . import scores
 
 if TYPE_CHECKING:
@@ -152,7 +151,7 @@ def show(columns: list[Column], keys: int) -> None:
 
 def _promised(release: Release) -> str:
     if release.breaks_promise:
-        return "promised: nothing, as a list was taken from the data"
+        return "promises nothing, as a list was taken from the data"
     each = sum(mechanism.guarantee.epsilon or 0.0 for mechanism, _ in release.call.answers.values())
     return words.promised(release.promise, release.call.query, each)
 

@@ -16,13 +16,12 @@ from ..._key_columns import read
 from ..._question import Question
 from ...query.counts import Counts
 from ...query.engines.frame import Frame, Use
-from .. import output as tables
 from ..ask import lists, mechanisms
 from ..ask.asked import check, option
 from ..ask.payment import Payment
 from ..ask.source import Source, opened
 from ..errors import UserMistake
-from ..tell import words
+from ..tell import tables, words
 
 if TYPE_CHECKING:
     from ..._typing import AnyArray
@@ -94,7 +93,7 @@ def _release(options: Namespace, payment: Payment, mechanism: Any, scored: Score
     if not options.quiet:
         amount, relation = words.amount(promise), promise.neighbors
         meant = f"one record {words.CHANGES[relation]}" if relation else words.STATED
-        tables.note(f"promised: {amount}-differential privacy if {meant}")
+        tables.note(f"promises {amount}-differential privacy: {meant}")
     answer = payment.obtained(question, lambda: mechanism.release(scored.read()), scored.check)
     selected = list(answer) if isinstance(answer, (list, tuple)) else [answer]
 

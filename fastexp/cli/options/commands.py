@@ -82,7 +82,7 @@ BY_CITY = RENTS + "--by city --groups cities.txt --budget rents.budget --output 
 def _number(name: str, article: str, about: str, *examples: str, usage: str = "") -> Command:
     """A command about the numbers in a column."""
     return Command(
-        "commands.answer" if name in ("maximum", "mode") else "numbers",
+        "commands.answer",
         name,
         f"FILE --column C {usage}--epsilon E --bounds A B [options]",
         f"release {article} of a column privately",
@@ -139,7 +139,7 @@ COMMANDS: dict[str, Command] = {
         "price bids.csv --column bid --epsilon 1 --grid 0.99,1.99,2.49,2.99",
     ),
     "select": Command(
-        "select",
+        "commands.answer",
         "select",
         "FILE --column C --candidates LIST --epsilon E [options]",
         "select one candidate of a column privately",

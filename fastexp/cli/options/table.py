@@ -96,7 +96,6 @@ TABLE = (
                 "--delimiter D",
                 "between the cells of CSV. Default: a comma; tab for a tab",
                 values.delimiter,
-                default=",",
             ),
             Option(
                 "--nan raise|drop|lower|upper",

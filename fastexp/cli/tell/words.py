@@ -38,11 +38,11 @@ def promised(promise: Guarantee, query: Query, each: float) -> str:
     """
     epsilon = amount(promise)
     if promise.neighbors is None:
-        return f"promised: {epsilon}-differential privacy if {STATED}"
+        return f"promises {epsilon}-differential privacy: {STATED}"
     who = f"one {_who(query)} {CHANGES[promise.neighbors]}{_limits(query)}"
     whole = promise.epsilon or 0.0
     times = f" ({whole / each:g} x {each:g})" if whole > each else ""
-    return f"promised: {epsilon}-differential privacy{times} if {who}"
+    return f"promises {epsilon}-differential privacy{times}: {who}"
 
 
 def amount(promise: Guarantee) -> str:
