@@ -63,12 +63,13 @@ def test_the_truth_is_that_of_accuracy():
     there, figures = laws(BY_CITY, ANSWERS, ROWS), BY_CITY.accuracy(ROWS, ANSWERS)
     for i, name in enumerate(ANSWERS):
         stated = figures["truth"][i :: len(ANSWERS)].tolist()
+        if name in ("common", "flips"):
+            for city, counts in zip(CITIES, there.truths[name], strict=True):
+                assert counts.tolist() == [rents(city).count(c) for c in CANDIDATES]
+            continue
         assert there.truths[name][1] is None  # nobody is of Bonn
-        for truth, wanted in zip(there.truths[name], stated, strict=True):
-            if name in ("common", "flips"):
-                assert truth is None
-            elif not math.isnan(wanted):
-                assert truth == wanted
+        if name != "price":  # its losses have no truth there
+            assert [there.truths[name][g] for g in (0, 2)] == [stated[g] for g in (0, 2)]
     whole = laws(fx.Query(), ANSWERS, {"rent": [4, 1, 3, 2]}).truths
     assert (whole["median"], whole["most"]) == ([2.5], [4])
     odd = laws(fx.Query(), ANSWERS, {"rent": [2**62 + 1]}).truths["median"]
@@ -151,7 +152,7 @@ def test_rows_on_disk_have_the_same(groups, tmp_path, monkeypatch):
         assert list(column.values) == list(same.values)
     for name in ANSWERS:
         assert found.laws[name] == held.laws[name]
-        assert found.truths[name] == held.truths[name]
+        assert str(found.truths[name]) == str(held.truths[name])
         assert found.records[name].tolist() == held.records[name].tolist()
         assert found.draws[name].tolist() == held.draws[name].tolist()
 

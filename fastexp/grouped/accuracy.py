@@ -15,8 +15,8 @@ class Exact(NamedTuple):
     ----------
     law
         The exact law.
-    truth : int, float or None
-        The true number; None without records, and of candidates.
+    truth : int, float, None or ndarray of int64, shape (candidates,)
+        The true number, None without records; of candidates how many records each has.
     """
 
     law: Any

@@ -46,7 +46,7 @@ class GroupedMechanism(Protocol):
         """Draws of each segment."""
 
     def _exact(self, values: AnyArray) -> Exact:
-        """The exact law of a draw for records that `_read` gave, and their true number."""
+        """The exact law of a draw for records that `_read` gave, and what is true of them."""
 
     def _streamed(self, records: Callable[[], Iterator[AnyArray]], threads: int) -> int | None:
         """One released draw for records that `_read` gave, in parts, anew at each call.

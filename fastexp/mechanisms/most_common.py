@@ -353,9 +353,9 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
         return int(self._release(*_data.utilities(counts, None, "raise"), threads))
 
     def _exact(self, values: AnyArray) -> Exact:
-        """The exact law of a draw for these numbers of candidates."""
+        """The exact law of a draw for these numbers of candidates, and how often each is there."""
         counts = np.bincount(values, minlength=len(self.candidates)).astype(np.int64)
-        return Exact(self._law(*_data.utilities(counts, None, "raise")), None)
+        return Exact(self._law(*_data.utilities(counts, None, "raise")), counts)
 
     def _kind(self, released: bool) -> Kind:
         """Candidates of one kind, or their numbers."""

@@ -102,9 +102,10 @@ class Laws(NamedTuple):
         The names of the groups, in order; no column where all rows are one group.
     laws : dict of str to list
         By answer, the law of each group.
-    truths : dict of str to list of (int, float or None)
+    truths : dict of str to list of (int, float, None or ndarray of int64)
         The true number of each group: of records that are not clamped to the bounds, but for
-        modes and prices, which are points of the grid. None without records, and of candidates.
+        modes and prices, which are points of the grid. None without records. Of candidates how
+        many records each has.
     records : dict of str to ndarray of int64, shape (groups,)
         How many records count.
     draws : dict of str to ndarray, shape (groups, size)
