@@ -97,7 +97,7 @@ def _answer(options: Namespace, which: str) -> None:
     if options.law or options.accuracy or options.draws is not None:
         from . import known
 
-        known.tell(call, which, options)
+        known.tell(call, options)
     else:
         release(call, as_json=options.json, quiet=options.quiet)
 

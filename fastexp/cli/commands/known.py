@@ -5,35 +5,82 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
-from ..errors import Failure
+import numpy as np
+
+from ...query.accuracy import Accurate, accurate
+from ...query.answers import answers_of
+from ...query.laws import laws_of
+from ...query.memory import Room
+from ..ask.source import opened
+from ..tell import canvas, laws
+from ..tell.figures import TAIL, Subject, subject_of
 
 if TYPE_CHECKING:
     from ..._typing import AnyArray
     from ..ask.call import Call
 
 
-def tell(call: Call, which: str, options: Namespace) -> None:  # noqa: ARG001
-    """Print what is known of a call's answers.
+def tell(call: Call, options: Namespace) -> None:
+    """Print what is known of a call's answer.
 
     Parameters
     ----------
     call : Call
-    which : str
-        The command.
+        With one answer.
     options : Namespace
         Of the command line.
     """
-    raise Failure(f"{which}: to come")
+    if options.plot is not None:
+        canvas.check(options.plot)
+    room = Room(call.memory, call.temp)
+    with opened(call.source, call.memory, call.threads, call.temp) as frame:
+        if options.accuracy:
+            answers = answers_of(call.answers, call.query.by, call.nan)
+            way = Accurate(call.query, answers, TAIL, options.seed, call.threads)
+            columns = accurate(way, frame, room)
+        else:
+            found = laws_of(
+                call.query,
+                call.answers,
+                frame,
+                size=options.draws,
+                rng=options.seed,
+                nan=dict(call.nan),
+                threads=call.threads,
+                room=room,
+            )
+    if options.accuracy:
+        laws.accuracy(call, columns, as_json=options.json)
+    else:
+        subject = subject_of(call, found)
+        laws.show(subject, as_json=options.json, seed=options.seed, plot=options.plot)
 
 
-def tell_scores(mechanism: Any, utilities: AnyArray, options: Namespace) -> None:  # noqa: ARG001
-    """The same of a mechanism over utilities.
+def tell_scores(mechanism: Any, utilities: AnyArray, options: Namespace) -> None:
+    """The same of a mechanism over utilities; of top-k about the first place.
 
     Parameters
     ----------
-    mechanism
+    mechanism : Exponential, PermuteAndFlip or TopK
     utilities : ndarray, shape (k,)
+        Counts, unless they are those of a file.
     options : Namespace
         Of the command line.
     """
-    raise Failure("to come")
+    if options.plot is not None:
+        canvas.check(options.plot)
+    law = mechanism.law(utilities)
+    drawn = None
+    if options.draws is not None:
+        drawn = mechanism.sample(utilities, size=options.draws, rng=options.seed)
+        drawn = drawn.reshape(1, options.draws, -1)[:, :, 0]
+    subject = Subject(
+        mechanism,
+        "utility" if options.utilities else options.column,
+        [{}],
+        [law.first_place if options.k is not None else law],
+        [None if options.utilities else utilities],
+        [] if options.utilities else [int(np.sum(utilities))],
+        drawn,
+    )
+    laws.show(subject, as_json=options.json, seed=options.seed, plot=options.plot)

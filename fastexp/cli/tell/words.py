@@ -92,6 +92,9 @@ def title(name: str, mechanism: Any) -> str:
     parts += [f"{convention} convention"] * (convention != "weak")
     widen = getattr(mechanism, "widen", 0)
     parts += [f"widened by {widen}"] * (widen != 0)
+    parts += ["by permute-and-flip"] * (getattr(mechanism, "mechanism", "") == "permute-and-flip")
+    if name == "top-k":
+        parts.append(f"the first of {mechanism.k} places")
     return ", ".join(parts)
 
 

@@ -1,0 +1,95 @@
+"""A picture's paper: its heading and style, and the file that it is written to."""
+
+from __future__ import annotations
+
+import textwrap
+import warnings
+from pathlib import Path
+from typing import Any
+
+from ..errors import Failure, UserMistake
+from ..output import needed, printable
+
+SUFFIXES = (".png", ".svg", ".pdf")
+LONGEST, LINE = 28, 115  # characters of a label, and of a line of notes
+BAR, MARK, QUIET = "#8fb8de", "#1b2a41", "#6b7280"
+TRUTH = "#b4430c"  # darker than the bars in grey, and no law's colour
+WIDTH, EDGE = 8.0, 0.12  # inches: of a picture, and of its margins
+TITLE, NOTE = 0.42, 0.19  # inches: of the title's line, and of a line of notes
+PRIVATE = "not private: for analysis only"
+
+
+def check(path: str) -> None:
+    """Refuse a picture that could not be written, before any work is done.
+
+    Parameters
+    ----------
+    path : str
+        Where the picture is to go.
+
+    Raises
+    ------
+    UserMistake
+        If its folder does not exist or its kind is none of `SUFFIXES`.
+    Failure
+        If matplotlib is not installed.
+    """
+    target = Path(path)
+    if target.suffix.lower() not in SUFFIXES:
+        raise UserMistake(f"--plot writes {', '.join(SUFFIXES)}, got {path!r}")
+    if not target.parent.is_dir() or target.is_dir():
+        raise UserMistake(f"--plot {path!r} is not a file in an existing folder")
+    needed("matplotlib.figure", "--plot", "'fastexp[plot]'")
+
+
+def canvas(
+    title: str, notes: list[str], height: float, shape: tuple[int, int] = (1, 1)
+) -> tuple[Any, list[Any]]:
+    """A figure below its heading, and its axes row by row; nothing of the process is changed.
+
+    Parameters
+    ----------
+    title : str
+    notes : list of str
+        What was asked; that it is not private is added.
+    height : float
+        Of all axes together, in inches.
+    shape : (int, int)
+        Rows and columns of axes.
+    """
+    figure_class = needed("matplotlib.figure", "--plot", "'fastexp[plot]'").Figure
+    lines = textwrap.wrap(" · ".join([*notes, PRIVATE]), LINE)
+    head = TITLE + NOTE * len(lines)
+    whole = height + head
+    figure = figure_class(figsize=(WIDTH, whole), dpi=150, layout="constrained")
+    below = (0, 0, 1, height / whole)
+    figure.get_layout_engine().set(w_pad=EDGE, h_pad=0.1, rect=below)
+    style = {"x": EDGE / WIDTH, "ha": "left", "va": "top", "parse_math": False}
+    bold = {"fontsize": 13, "fontweight": "bold", "color": MARK}
+    figure.text(y=1 - EDGE / whole, s=title, **style, **bold)
+    figure.text(y=1 - TITLE / whole, s="\n".join(lines), **style, fontsize=9, color=QUIET)
+    return figure, list(figure.subplots(*shape, squeeze=False).flat)
+
+
+def undecorated(axes: Any, along: str) -> None:
+    """Light lines along one axis to read values at, and no box."""
+    axes.grid(axis=along, color="#e5e7eb", linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def label(name: str, longest: int = LONGEST) -> str:
+    """A name in a picture: one line, not too long."""
+    text = printable(name)
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def save(figure: Any, path: str) -> None:
+    """Write a picture; what the system refuses is told without a traceback."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # glyphs that the font does not have
+            figure.savefig(path)
+    except OSError as error:
+        reason = error.strerror or "system error"
+        raise Failure(f"the picture {path!r} could not be written: {reason}") from None
