@@ -35,6 +35,7 @@ from .errors import BudgetError, LabelError, ParameterError, ParameterTypeError
 INLINE = 4096  # characters of answers in the ledger itself; longer ones have a file
 KEY_BYTES = 32
 ASKED = b"fastexp.label"  # domain of BLAKE2b
+OTHER = "another file, list of groups, nan or promise, or other parameters of a mechanism"
 
 
 class Memory:
@@ -210,12 +211,9 @@ class File:
         """The charge under an entry's label, if that is the question again."""
         first = charge.entry
         if first.question != entry.question:
-            words = (first.about, entry.about) if first.about != entry.about else ()
-            change = (
-                "that was {!r}, and this is {!r}".format(*words)
-                if words
-                else ("other parameters of a mechanism, another list of groups, nan or promise")
-            )
+            change = OTHER
+            if first.about != entry.about:
+                change = f"that was {first.about!r}, and this is {entry.about!r}"
             raise LabelError(
                 f"label {first.label!r} names another question in {_called(self.path)}: {change}; "
                 "nothing was read or charged: take another label"

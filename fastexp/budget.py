@@ -408,19 +408,20 @@ def once(
         Refuses, by what is public of the data's form, a call that is a mistake. It is called
         before a charge, but not where the answers are kept.
     note : str or None
-        The user's words for the log; checked before (`checked_note`).
+        The user's words for the log.
 
     Returns
     -------
     object
         What `draw` returned, now or when the label was new.
     """
+    words = checked_note(note, budget)
     if budget is None:
         check()
         return draw()
     if not isinstance(budget, Budget):
         raise ParameterTypeError(f"budget must be a Budget, got {type(budget).__name__}")
-    return budget._once(label, question, draw, check, note)
+    return budget._once(label, question, draw, check, words)
 
 
 def checked_note(note: Any, budget: Any) -> str | None:

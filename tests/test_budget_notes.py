@@ -140,7 +140,7 @@ def test_another_question_under_a_label_is_told_by_what_it_asked(path):
     with pytest.raises(LabelError, match=message):
         query.release(FRAME, other, budget=budget, label="q")
     finer = {"m": (fx.Median(0.1, bounds=(0, 99), step=1), "age")}
-    with pytest.raises(LabelError, match=r"other parameters of a mechanism, .* another label"):
+    with pytest.raises(LabelError, match=r"another file, list of groups, .* another label"):
         query.release(FRAME, finer, budget=budget, label="q")
     assert budget.charges == 1
 
