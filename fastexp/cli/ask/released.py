@@ -13,8 +13,8 @@ from ...query.answers import answers_of
 from ...query.call import Released, carried_out
 from ...query.memory import Room
 from ...query.output import output_of, values_of
-from ..grouped_key import read_key
 from . import source
+from .key import read_key
 from .payment import Payment
 
 if TYPE_CHECKING:

@@ -160,7 +160,7 @@ COMMANDS: dict[str, Command] = {
         ("release rents.toml --check --like public.csv", "release rents.toml"),
     ),
     "budget": Command(
-        "budget",
+        "commands.budget",
         "budget",
         "FILE [--epsilon E] [--log]",
         "create or show a file that releases charge",
@@ -170,14 +170,19 @@ COMMANDS: dict[str, Command] = {
         """\
 With --epsilon (and --delta) or --rho, FILE is created if there is none; a file that exists must
 have the same. Whoever can write to FILE can spend or forge it. Never restore an older copy of it.
-Releases with a label keep their answers in FILE, and are listed.
+Releases with a label keep their answers in FILE. --log lists all charges, each with a state:
+  charged   without a label: nothing is kept
+  answered  with a label: the same command gives the answers again, at no cost
+  open      its process draws, or died: the same command gives answers, at no further cost
+  failed    the release failed after its charge: its label is used up
 
 keys of --json: unit, neighbors, total, spent, remaining, charges (with a delta total_delta,
-  spent_delta, remaining_delta), log of {time, name, label, epsilon and delta or rho, state}
+  spent_delta, remaining_delta), log of {time, name, about, label, note, epsilon and delta or
+  rho, state}
 """,
     ),
     "key": Command(
-        "grouped_key",
+        "commands.key",
         "key",
         "FILE",
         "make a release key, with which a retry repeats answers",

@@ -1,0 +1,105 @@
+"""``fastexp budget``: makes a file that releases charge, and shows what it holds."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import TYPE_CHECKING, Any
+
+from ..ask.payment import opened
+from ..tell import tables
+
+if TYPE_CHECKING:
+    from ...budget import Budget
+
+OPEN = """\
+open: charged, but without answers yet. Its process draws, or died: the same
+call with this label gives the answers, and is not charged again."""
+FAILED = """\
+failed: charged, and the release failed, which was its answer. The label is
+used up: take another one, which is charged anew."""
+
+
+def budget(options: Namespace) -> None:
+    """Create a budget file or show one.
+
+    Parameters
+    ----------
+    options : Namespace
+        Of the command line.
+    """
+    from ... import Budget
+
+    if options.epsilon is None and options.rho is None:
+        opened(options.file)
+    shown = Budget.file(
+        options.file,
+        epsilon=options.epsilon,
+        delta=options.delta,
+        rho=options.rho,
+        neighbors=options.neighbors,
+    )
+    facts, log = _facts(shown), shown.log()
+    if options.json:
+        tables.as_json({**facts, "log": log})
+        return
+    if options.log:
+        _show_log(log, shown.unit)
+        return
+    width = max(map(len, facts))
+    for name, value in facts.items():
+        print(f"{name:<{width}}  {value}")
+    waiting = [entry for entry in log if entry["state"] == "open"]
+    for entry in waiting:
+        tables.line(f"{'open':<{width}}  {entry['label']!r}, charged {entry['time']}")
+    if waiting:
+        print(f"\n{OPEN}")
+
+
+def _facts(budget: Budget) -> dict[str, Any]:
+    """What a budget is of, and what is left."""
+    facts: dict[str, Any] = {
+        "unit": budget.unit,
+        "neighbors": budget.neighbors,
+        "total": budget.total,
+        "spent": budget.spent,
+        "remaining": budget.remaining,
+        "charges": budget.charges,
+    }
+    if budget.total_delta > 0.0:
+        facts["total_delta"] = budget.total_delta
+        facts["spent_delta"] = budget.spent_delta
+        facts["remaining_delta"] = budget.remaining_delta
+    return facts
+
+
+def _show_log(log: list[dict[str, Any]], unit: str) -> None:
+    """A table of charges, without columns that are empty; then what their states mean."""
+    if not log:
+        print("nothing is charged")
+        return
+    cells = [
+        {
+            "time": entry["time"].replace("T", " "),  # a place to break a narrow cell
+            "what": entry["about"] or entry["name"] or "",
+            "label": entry["label"] or "",
+            "note": entry["note"] or "",
+            unit: repr(entry[unit]),
+            "delta": repr(entry["delta"]) if entry.get("delta") else "",
+            "state": entry["state"],
+        }
+        for entry in log
+    ]
+    headers = [
+        name
+        for name in ("time", "what", "label", "note", unit, "delta", "state")
+        if name in ("time", unit, "state") or any(row[name] for row in cells)
+    ]
+    tables.table(
+        headers,
+        [[row[name] for name in headers] for row in cells],
+        words=("what", "label", "note", "state"),
+    )
+    states = {entry["state"] for entry in log}
+    for state, meaning in (("open", OPEN), ("failed", FAILED)):
+        if state in states:
+            print(f"\n{meaning}")
