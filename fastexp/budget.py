@@ -225,6 +225,35 @@ only 0.2 remains; nothing was drawn or charged
         cost = self._ledger.terms.cost(checked_guarantee(guarantee))
         self._ledger.charge(Entry(cost, word, note=words))
 
+    def rest_after(self, guarantee: Guarantee) -> float:
+        """What would be left of `remaining` if a release were charged; nothing is.
+
+        Parameters
+        ----------
+        guarantee : Guarantee
+            The promise of the whole call: ``mechanism.total(...)``.
+
+        Raises
+        ------
+        BudgetExceeded
+            If the rest does not cover it.
+        ParameterError, ParameterTypeError
+            As of `charge`.
+
+        Examples
+        --------
+        >>> import fastexp as fx
+        >>> budget = fx.Budget(epsilon=1.0)
+        >>> budget.rest_after(fx.MostCommon(epsilon=0.3, candidates=["a", "b"]).guarantee)
+        0.7
+        >>> budget.remaining
+        1.0
+        """
+        check_rounding()
+        terms = self._ledger.terms
+        cost = terms.cost(checked_guarantee(guarantee))
+        return rest(terms.limit, terms.after(self._ledger.spent(), cost).amount)
+
     def _once(
         self,
         label: str | None,

@@ -80,6 +80,17 @@ def test_refused_charges_leave_the_rest(make):
     assert budget.remaining == 0.0
 
 
+def test_what_would_be_left_is_what_is_left(make):
+    budget = make(0.3)
+    for left in (0.2, 0.1, 0.0):
+        assert budget.rest_after(promise(0.1)) == left
+        budget.charge(promise(0.1))
+        assert budget.remaining == left
+    with pytest.raises(BudgetExceeded, match=r"costs 0\.1 of epsilon.* 0\.3 only 0\.0 remains"):
+        budget.rest_after(promise(0.1))
+    assert budget.charges == 3
+
+
 def test_rho(make):
     budget = make(rho=0.00375)
     for _ in range(3):

@@ -249,20 +249,63 @@ def written(columns: Sequence[Column], place: OutputFile) -> None:
     OutputError
         If the disk fails, or there is a file by now.
     """
-    ending = suffix(place.file)
+    place.write(content(columns, place.file))
+
+
+def repeated(columns: Sequence[Column], output: Output) -> bool:
+    """Put kept answers into their file, unless it has them.
+
+    Parameters
+    ----------
+    columns, output
+        As of `written`; a file of other content is replaced only by force.
+
+    Returns
+    -------
+    bool
+        Whether the file had these very answers, and was left as it is.
+
+    Raises
+    ------
+    ParameterError, OutputError
+        As of `check` and `written`; the answers are an attribute of `OutputError`.
+    """
+    if holds(output.file, columns):
+        return True
+    check(output.file, output.force)
+    try:
+        with reserved(output, 0) as place:
+            written(columns, place)
+    except OutputError as error:
+        error.answers = columns
+        raise
+    return False
+
+
+def holds(file: str, columns: Sequence[Column]) -> bool:
+    """Whether a file is the one that `written` would make of these answers, byte for byte."""
+    wanted = content(columns, file)
+    try:
+        with Path(file).open("rb") if Path(file).is_file() else io.BytesIO() as raw:
+            return raw.read(len(wanted) + 1) == wanted
+    except OSError:
+        return False
+
+
+def content(columns: Sequence[Column], file: str) -> bytes:
+    """Answers as the bytes of a file, whose name says in which format."""
+    ending = suffix(file)
     if ending == ".parquet":
-        content = _parquet(columns)
+        return _parquet(columns)
+    cells = [values_of(column) for column in columns]
+    names = [column.name for column in columns]
+    rows = zip(*cells, strict=True)
+    if ending == ".jsonl":
+        lines = [json.dumps(dict(zip(names, row, strict=True))) for row in rows]
     else:
-        cells = [values_of(column) for column in columns]
-        names = [column.name for column in columns]
-        rows = zip(*cells, strict=True)
-        if ending == ".jsonl":
-            lines = [json.dumps(dict(zip(names, row, strict=True))) for row in rows]
-        else:
-            mark = "\t" if ending == ".tsv" else ","
-            lines = [mark.join(map(_cell, row)) for row in [tuple(names), *rows]]
-        content = "".join(f"{line}\n" for line in lines).encode()
-    place.write(content)
+        mark = "\t" if ending == ".tsv" else ","
+        lines = [mark.join(map(_cell, row)) for row in [tuple(names), *rows]]
+    return "".join(f"{line}\n" for line in lines).encode()
 
 
 def _parquet(columns: Sequence[Column]) -> bytes:

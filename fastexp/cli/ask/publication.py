@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import UserMistake
 from .call import Call
-from .source import Source
+from .source import STDIN, Source
 
 if TYPE_CHECKING:
     from ...grouped.mechanism import GroupedMechanism
@@ -118,7 +118,11 @@ def _call(file: str, parsed: dict[str, Any], force: bool) -> Call:
         kind, words = (dict, "a table") if key in TABLES else (str, "text")
         if not isinstance(value, kind) or not value:
             raise UserMistake(f"{key} must be {words} that is not empty")
-    folder = os.path.dirname(os.path.abspath(file))  # noqa: PTH100, PTH120  (links stay)
+    if len(parsed.get("delimiter", ",")) != 1:
+        raise UserMistake("delimiter must be one character")
+    if parsed["source"] == STDIN:
+        raise UserMistake("source must be a file, not stdin")
+    folder = os.path.dirname(file)  # noqa: PTH120  (joined as text, below)
     paths = {key: _path(key, folder, parsed[key]) for key in PATHS if key in parsed}
     table = parsed.get("query", {})
     groups = table.get("groups")
@@ -136,7 +140,7 @@ def _call(file: str, parsed: dict[str, Any], force: bool) -> Call:
         query,
         answers,
         {name: nan for name, (_, nan) in given.items()},
-        Source(paths["source"], parsed.get("delimiter", ",")),
+        Source(paths["source"], parsed.get("delimiter")),
         budget=paths["budget"],
         label=parsed["label"],
         note=parsed.get("note"),

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...errors import OutputError, PrivacyWarning
+from ...errors import OutputError, ParameterError, PrivacyWarning
 from ...query.answers import answers_of
 from ...query.call import Released, carried_out
 from ...query.memory import Room
-from ...query.output import output_of, values_of
+from ...query.output import EXISTS, holds, output_of, repeated, values_of
 from . import source
 from .key import read_key
 from .payment import Payment
@@ -33,13 +32,25 @@ class Release(Released):
     ----------
     call : Call
         Its budget, key and place of output are looked at; its source is not.
+
+    Attributes
+    ----------
+    payment : Payment
+    had_file : bool
+        Whether the file of answers was there with these very answers, and was left so.
     """
 
     def __init__(self, call: Call) -> None:
         self.call = call
         key = None if call.key is None else read_key(call.key)
-        self.payment = Payment(call.budget, call.label, call.note)
-        self._output = output_of(call.output, call.force, call.source.file)
+        output = output_of(call.output, True, call.source.file)
+        is_taken = output is not None and Path(output.file).exists()
+        payment = Payment(call.budget, call.label, call.note)  # later: who wrote it kept it before
+        self.payment = payment
+        if is_taken and not call.force and not payment.is_settled:
+            raise ParameterError(EXISTS.format(call.output))
+        self._output = None if output is None else output._replace(force=call.force)
+        self.had_file = False
         answers = answers_of(call.answers, call.query.by, call.nan)
         place = call.origin or str(Path(call.source.file).absolute())
         origin = "file", place, call.source.delimiter or ""
@@ -90,18 +101,24 @@ class Release(Released):
         FastexpError
             As of `Query.release`.
         """
-        call, room = self.call, Room(self.call.memory, self.call.temp)
-        rows: AbstractContextManager[Any] = nullcontext(Unread())
-        if not self.payment.is_settled:
-            rows = source.opened(call.source, call.memory, call.threads, call.temp)
-        with rows as frame:
-            try:
-                columns: list[Column] = carried_out(self, frame, room, self._output)
-            except OutputError as error:
-                answers = error.answers
-                if answers is not None:  # they are paid for
-                    self.payment.rescue(lambda: {"rows": rows_of(answers)}, *self.folders)
+        call, output = self.call, self._output
+        columns: list[Column]
+        try:
+            if not self.payment.is_settled:
+                with source.opened(call.source, call.memory, call.threads, call.temp) as frame:
+                    columns = carried_out(self, frame, Room(call.memory, call.temp), output)
+            else:
+                unread: Any = Unread()
+                columns = carried_out(self, unread, Room(None, None))
+                self.had_file = output is not None and repeated(columns, output)
+        except OutputError as error:
+            if error.answers is None:
                 raise
+            columns = error.answers  # they are paid for
+            if output is None or not holds(output.file, columns):
+                self.payment.rescue(lambda: {"rows": rows_of(columns)}, *self.folders)
+                raise
+            self.had_file = True  # by an equal call at the same time
         return columns
 
 

@@ -163,24 +163,26 @@ def _paid(release: Release) -> str:
     if call.key is not None:
         parts.append("the same key, label and records give the same answers")
     if call.output is not None:
-        parts.append(f"written: {call.output}")
+        has_them = f"{call.output} has these answers already"
+        parts.append(has_them if release.had_file else f"written: {call.output}")
     return "; ".join(filter(None, parts))
 
 
 def _facts(release: Release, columns: list[Column]) -> dict[str, Any]:
     """All of it, as for ``--json``."""
-    call, rows = release.call, rows_of(columns)
-    answers = {
-        name: {**words.parameters(mechanism), "column": column, "nan": call.nan[name]}
-        for name, (mechanism, column) in call.answers.items()
-    }
     facts: dict[str, Any] = {
         "kind": "release",
         "private": not release.breaks_promise,
-        "answers": answers,
-        **words.query_facts(call.query),
+        "answers": {name: answer_facts(release.call, name) for name in release.call.answers},
+        **words.query_facts(release.call.query),
         "promised": None if release.breaks_promise else words.promise_facts(release.promise),
         "budget": release.payment.facts(),
-        "output": call.output,
+        "output": release.call.output,
     }
-    return {**facts, "rows": rows}
+    return {**facts, "rows": rows_of(columns)}
+
+
+def answer_facts(call: Call, name: str) -> dict[str, Any]:
+    """The public parameters of an answer, for ``--json``."""
+    mechanism, column = call.answers[name]
+    return {**words.parameters(mechanism), "column": column, "nan": call.nan[name]}

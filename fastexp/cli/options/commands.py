@@ -74,6 +74,51 @@ keys of --json:
   --draws    draws, seed, observed and exact figures, rows with observed and frequency, too
 "private" says whether the output keeps the promise of epsilon; numbers beyond float64 are null.
 """
+PUBLICATION = """\
+A publication has what is public and nothing else: no SQL, no code, no variables. Its paths are
+relative to its own folder, and a key that is not known is an error.
+
+  source = "rents.csv"            # delimiter = ";" for another one of CSV
+  budget = "survey.budget"        # made by: fastexp budget survey.budget --epsilon 2
+  label = "rents 2024"
+  output = "rents-by-city.csv"    # or .tsv, .parquet, .jsonl; these three may be left out
+  key = "rents.key"
+  note = "for the yearbook"
+
+  [query]                         # without it all rows are one group
+  by = ["city", "year"]
+  groups = "cities.csv"           # with these columns; or [["Rome", 2024], ["Oslo", 2024]], or
+  person = "tenant"               #   every combination: {city = ["Rome", "Oslo"], year = [2024]}
+  max_groups = 1
+  max_rows = 3
+
+  [answers.median]                # one table an answer; what mechanisms take, fastexp's docs say
+  mechanism = "median"            # or quantile, order-statistic, maximum, mode, price, ...
+  column = "rent"
+  epsilon = 0.5
+  bounds = [0, 2000]
+  step = 100
+  nan = "drop"
+
+  [answers.heating]
+  mechanism = "most-common"       # or permute-and-flip
+  column = "heating"
+  epsilon = 0.2
+  candidates = ["gas", "oil"]
+
+Run again, it gives the answers that the budget keeps under its label, costs nothing, and leaves
+an output that has them as it is; other content needs --force. An edited publication is another
+question and needs another label, unless only its output, key, note or comments were edited.
+
+--check may read the budget and a list of groups, and exits with 3 where the budget has no room.
+With --like it shows exact errors on a public file, which are not private.
+
+keys of --json:
+  a release  kind, private, answers of {parameters}, by, groups, person, max_groups, max_rows,
+             membership, promised, budget, output, rows of {group columns and answers}
+  --check    the same with what each answer promises; budget has cost, remaining, left and state;
+             with --like accuracy, rows of figures
+"""
 NUMBER = "adult.csv --column age --epsilon 0.01 --bounds 0 120 --step 1"
 RENTS = "rents.parquet --column rent --epsilon 1 --bounds 0 9000 --step 1 \\\n      "
 BY_CITY = RENTS + "--by city --groups cities.txt --budget rents.budget --output out.csv"
@@ -158,6 +203,7 @@ COMMANDS: dict[str, Command] = {
         "release a whole publication, as a file describes it",
         "Release what a publication describes: a file that can be read and signed before.",
         ("release rents.toml --check --like public.csv", "release rents.toml"),
+        PUBLICATION,
     ),
     "budget": Command(
         "commands.budget",

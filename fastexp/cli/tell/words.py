@@ -68,7 +68,7 @@ def _limits(query: Query) -> str:
     if query.person is not None:
         return f", of whom {most} count"
     stays = ", whose groups are public" * (query.membership == "public")
-    return f", with {most}{stays} (your claim; --person enforces it)"
+    return f", with {most}{stays} (your claim; a person column enforces it)"
 
 
 def title(name: str, mechanism: Any) -> str:
