@@ -13,7 +13,9 @@ from typing import Any
 
 import pytest
 
-from fastexp.cli import main, output, study, study_progress
+from fastexp.cli import main, output
+from fastexp.cli.commands import study
+from fastexp.cli.tell import progress as study_progress
 from fastexp.studies import pools
 
 TOML = """\

@@ -249,14 +249,14 @@ keys of --json: unit, neighbors, total, spent, remaining, charges (with a delta 
         ("study list", "study run table1 --datasets 200 --out results", "study report results"),
     ),
     "study list": Command(
-        "study",
+        "commands.study",
         "study_list",
         "",
         "the studies that come with fastexp, and what one can name",
         "The studies that come with fastexp, and what a file can name.",
     ),
     "study run": Command(
-        "study",
+        "commands.study",
         "study_run",
         "STUDY [options]",
         "run a study",
@@ -296,7 +296,7 @@ Exit code 1 also means: exact figures and simulated ones disagree.
 """,
     ),
     "study resume": Command(
-        "study",
+        "commands.study",
         "study_resume",
         "FOLDER [options]",
         "go on with a study that stopped",
@@ -304,7 +304,7 @@ Exit code 1 also means: exact figures and simulated ones disagree.
         ("study resume results",),
     ),
     "study report": Command(
-        "study",
+        "commands.study",
         "study_report",
         "FOLDER [options]",
         "a page with tables and figures",

@@ -6,7 +6,7 @@ import sys
 import time
 from typing import Any
 
-from . import output
+from . import tables
 
 
 class Shown:
@@ -62,7 +62,7 @@ def _on_terminal() -> bool:
 
 def _bar() -> Any:
     """A bar of rich, not begun; None where rich is not installed."""
-    rich, console = output.optional("rich.progress"), output.optional("rich.console")
+    rich, console = tables.optional("rich.progress"), tables.optional("rich.console")
     if rich is None or console is None:
         return None
     return rich.Progress(

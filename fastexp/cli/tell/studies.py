@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from . import output
+from . import tables
 
 if TYPE_CHECKING:
-    from ..studies.questions import Table
-    from ..studies.results import StudyResults
+    from ...studies.questions import Table
+    from ...studies.results import StudyResults
 
 NOT_PRIVATE = "Simulations, not private releases: computed from data sets that the study knows."
 WORDS = ("data", "mechanism", "figure")
@@ -25,19 +25,19 @@ def show(results: StudyResults, *, as_json: bool) -> None:
     as_json : bool
         One JSON object instead, with all rows and tables.
     """
-    from ..studies import ready
+    from ...studies import ready
 
-    tables = ready.tables(results)
+    answers = ready.tables(results)
     if as_json:
-        output.as_json({**results.to_dict(), "tables": [asdict(table) for table in tables]})
+        tables.as_json({**results.to_dict(), "tables": [asdict(table) for table in answers]})
         return
     study = results.study
-    print(output.printable(f"{study.name}: {study.question}" if study.question else study.name))
+    print(tables.printable(f"{study.name}: {study.question}" if study.question else study.name))
     print(f"{study.datasets:,} data sets of each kind and size, {study.draws:,} draws for each")
     print(NOT_PRIVATE)
-    for table in tables:
+    for table in answers:
         _print(table)
-    if not tables:
+    if not answers:
         _rows(results.rows)
     both = [row["agree"] for row in results.rows if row["agree"] is not None]
     if both and all(both):
@@ -45,10 +45,10 @@ def show(results: StudyResults, *, as_json: bool) -> None:
 
 
 def _print(table: Table) -> None:
-    print(f"\n{output.printable(table.title)}\n")
-    output.table(table.columns, table.rows)
+    print(f"\n{tables.printable(table.title)}\n")
+    tables.table(table.columns, table.rows)
     if table.note:
-        print(f"\n{output.printable(table.note)}")
+        print(f"\n{tables.printable(table.note)}")
 
 
 def _rows(rows: list[dict[str, Any]]) -> None:
@@ -66,7 +66,7 @@ def _rows(rows: list[dict[str, Any]]) -> None:
     }
     kept = {header: cells for header, cells in made.items() if any(cells)}
     print()
-    output.table(list(kept), list(zip(*kept.values(), strict=True)), WORDS)
+    tables.table(list(kept), list(zip(*kept.values(), strict=True)), WORDS)
     print("\nexact ± standard deviation across data sets; the interval is of the draws' noise")
 
 

@@ -8,8 +8,8 @@ from argparse import Namespace
 from collections.abc import Iterator
 from typing import Any
 
-from . import output
-from .errors import Failure, UserMistake
+from ..errors import Failure, UserMistake
+from ..tell import tables
 
 RETRIES = 2  # of a task, by dask; a study's engine has retries of its own
 PATIENCE = "10s"  # for a scheduler to answer
@@ -45,9 +45,9 @@ def executor(options: Namespace) -> Iterator[dict[str, Any]]:
 @contextlib.contextmanager
 def _client(address: str | None, workers: int) -> Iterator[Any]:
     """A client of a running scheduler, or of a cluster of processes on this machine."""
-    from ..studies.pools import interrupts_kept
+    from ...studies.pools import interrupts_kept
 
-    dask = output.needed("distributed", "--executor dask", "'fastexp[distributed]'")
+    dask = tables.needed("distributed", "--executor dask", "'fastexp[distributed]'")
     _hush()
     with contextlib.ExitStack() as stack:
         if address is None:
@@ -58,7 +58,7 @@ def _client(address: str | None, workers: int) -> Iterator[Any]:
 
 def _cluster(dask: Any, workers: int) -> Any:
     """Processes on this machine, without a dashboard."""
-    from .._validate import threads
+    from ..._validate import threads
 
     return dask.LocalCluster(
         n_workers=threads(workers),

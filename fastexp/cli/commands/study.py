@@ -7,16 +7,16 @@ from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import output, study_tables
-from .errors import Failure, UserMistake
-from .info import announce_compiling
-from .options.parser import program
-from .study_progress import Shown
-from .study_workers import executor
+from ..ask.workers import executor
+from ..errors import Failure, UserMistake
+from ..info import announce_compiling
+from ..options.parser import program
+from ..tell import studies, tables
+from ..tell.progress import Shown
 
 if TYPE_CHECKING:
-    from ..studies.results import StudyResults
-    from ..studies.study import Study
+    from ...studies.results import StudyResults
+    from ...studies.study import Study
 
 FILES = (".toml", ".json")
 
@@ -29,12 +29,12 @@ def study_list(options: Namespace) -> None:
     options : Namespace
         Of the command line.
     """
-    from ..studies import ready
+    from ...studies import ready
 
     found = [_described(ready.ready(name)) for name in ready.READY]
     data, mechanisms = _parts()
     if options.json:
-        output.as_json(
+        tables.as_json(
             {"kind": "studies", "studies": found, "data": data, "mechanisms": mechanisms}
         )
         return
@@ -42,17 +42,17 @@ def study_list(options: Namespace) -> None:
         (s["name"], f"{s['cells']:,}", f"{s['datasets']:,}", f"{s['draws']:,}", s["question"])
         for s in found
     ]
-    output.table(("study", "cells", "data sets", "draws", "question"), rows, ("question",))
+    tables.table(("study", "cells", "data sets", "draws", "question"), rows, ("question",))
     for title, parts in (("data", data), ("mechanism", mechanisms)):
         print()
         lines = [(part["name"], ", ".join(part["parameters"]), part["about"]) for part in parts]
-        output.table((title, "parameters", "what it is"), lines, ("parameters", "what it is"))
+        tables.table((title, "parameters", "what it is"), lines, ("parameters", "what it is"))
 
 
 def _parts() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The generators of data and the mechanisms that a study can name."""
-    from ..studies.registry import MECHANISMS
-    from ..studies.sources import SOURCES
+    from ...studies.registry import MECHANISMS
+    from ...studies.sources import SOURCES
 
     data = [
         {"name": name, "parameters": list(source.defaults), "about": source.about}
@@ -95,7 +95,7 @@ def study_resume(options: Namespace) -> None:
     options : Namespace
         Of the command line.
     """
-    from ..studies.study import Study
+    from ...studies.study import Study
 
     def run(workers: Any, progress: Any) -> StudyResults:
         return Study.resume(options.folder, **workers, progress=progress)
@@ -111,27 +111,27 @@ def study_report(options: Namespace) -> None:
     options : Namespace
         Of the command line.
     """
-    from ..studies.report import Finished, write_report
+    from ...studies.report import Finished, write_report
 
     if options.format is not None:
-        output.needed("matplotlib", "--format", "'fastexp[plot]'")
+        tables.needed("matplotlib", "--format", "'fastexp[plot]'")
     folder = Path(options.folder)
     target = folder if options.output is None else Path(options.output)
     formats = tuple(dict.fromkeys(options.format or ("svg",)))
     written = [str(path) for path in write_report(Finished(folder), target, formats)]
     if options.json:
-        output.as_json({"kind": "report", "files": written})
+        tables.as_json({"kind": "report", "files": written})
         return
     for path in written:
-        output.line(path)
+        tables.line(path)
     if len(written) == 1:
-        output.note("without figures: they need matplotlib, pip install 'fastexp[plot]'")
+        tables.note("without figures: they need matplotlib, pip install 'fastexp[plot]'")
 
 
 def _asked(options: Namespace) -> Study:
     """The study of the command line, with its settings changed."""
-    from ..studies import ready
-    from ..studies.study import Study
+    from ...studies import ready
+    from ...studies.study import Study
 
     found = {name: getattr(options, name) for name in ("datasets", "draws", "seed")}
     changes = {name: value for name, value in found.items() if value is not None}
@@ -155,11 +155,11 @@ def _carry_out(run: Any, options: Namespace, folder: str) -> None:
                 results = run(workers, shown.progress)
         except KeyboardInterrupt:
             shown.close()
-            output.note(_interrupted(shown.finished, shown.tasks, folder))
+            tables.note(_interrupted(shown.finished, shown.tasks, folder))
             raise
-    study_tables.show(results, as_json=options.json)
+    studies.show(results, as_json=options.json)
     if not options.quiet:
-        output.note(_where(folder))
+        tables.note(_where(folder))
     bad = sum(row["agree"] is False for row in results.rows)
     if bad:
         raise Failure(
