@@ -48,7 +48,7 @@ def names_of(groups: Any, argument: str = "groups") -> KeyNames:
         ...
     fastexp.errors.ParameterError: groups must not name a group twice, got 3 again
     """
-    return _distinct(_listed(read(groups, argument), argument), argument)
+    return _distinct(listed_keys(read(groups, argument), argument), argument)
 
 
 def names_of_columns(columns: Sequence[Any], argument: str = "groups") -> Names:
@@ -81,7 +81,7 @@ def names_of_columns(columns: Sequence[Any], argument: str = "groups") -> Names:
 
 def names_of_chunks(columns: Sequence[list[Rows]], argument: str = "groups") -> Names:
     """The same of columns whose chunks were read already, of one part or many."""
-    lists = [_listed(chunks, argument) for chunks in columns]
+    lists = [listed_keys(chunks, argument) for chunks in columns]
     if len(lists) == 1:
         return _distinct(lists[0], argument)
     if len({names.size for names in lists}) > 1:
@@ -141,7 +141,7 @@ def _distinct(names: KeyNames, argument: str) -> KeyNames:
     return names
 
 
-def _listed(chunks: list[Rows], argument: str) -> KeyNames:
+def listed_keys(chunks: list[Rows], argument: str) -> KeyNames:
     """The keys of a public list in order, some of them twice perhaps."""
     found = [listed(rows, argument) for rows in chunks]
     kind = kind_of_all(chunks, argument)

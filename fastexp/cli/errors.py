@@ -56,6 +56,7 @@ def report(error: Exception) -> tuple[str, int]:
 
 def _as_option(text: str) -> str:
     text = text.replace("pass any_epsilon=True", "add --any-epsilon")
+    text = text.replace("frame must be", "FILE must be").replace("in the frame", "in FILE")
     if text.startswith(("output ", "cannot write output ")):
         text = text.replace("output ", "--output ", 1).replace("pass force=True", "add --force")
     if text.startswith("frame must be "):
