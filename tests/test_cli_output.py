@@ -78,7 +78,7 @@ def test_json_says_labels_exactly(capsys: pytest.CaptureFixture[str]) -> None:
 def test_tables_of_rich_show_labels_as_they_are(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(output, "_on_terminal", lambda: True)
+    monkeypatch.setattr(output, "_styled", lambda: True)
     output.table(("candidate", "p"), [("[red]x[/red]", "1"), ("[/]", "2")])
     shown = capsys.readouterr().out
     assert "[red]x[/red]" in shown

@@ -34,6 +34,7 @@ def script(parser: Parser, shell: str) -> str:
             "--print-completion needs a package that is not installed: pip install 'fastexp[cli]'"
         ) from None
     _mark(parser, shtab.FILE, shtab.DIRECTORY)
+    parser.prog = "fastexp"  # also where Python was told to run the package
     text: str = shtab.complete(parser, shell)
     return text
 

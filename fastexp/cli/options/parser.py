@@ -158,7 +158,7 @@ def _fill(parser: Parser) -> None:
     children = parser.add_subparsers(metavar="COMMAND", prog=parser.prog, required=True)
     for name, command in commands.items():
         child = children.add_parser(
-            name, help=command.short, description=command.about, add_help=False, allow_abbrev=False
+            name, description=command.short, add_help=False, allow_abbrev=False
         )
         child.command = f"{parser.command} {name}".strip()
         child.set_defaults(module=command.module, function=command.function)
@@ -166,7 +166,7 @@ def _fill(parser: Parser) -> None:
 
 
 def _add(target: Any, option: Option) -> None:
-    text = option.help.replace("%", "%%")
+    text = option.short  # for completion; screens are our own
     if option.dest in ACTIONS:
         target.add_argument(*option.names, help=text, **ACTIONS[option.dest])
     elif not option.names:

@@ -61,7 +61,7 @@ def _rows(options: list[Option], full: bool) -> str:
     """Options and their help; of a short screen its first sentence."""
     lines = []
     for option in options:
-        text = option.help if full else option.help.partition(". ")[0]
+        text = option.help if full else option.short
         name = f"  {' '.join([', '.join(option.names), option.value]).strip()}"
         help_lines = textwrap.wrap(text, WIDTH - INDENT)
         if len(name) <= INDENT - 2:

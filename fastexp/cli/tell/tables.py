@@ -5,14 +5,18 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import os
 import sys
 import unicodedata
 from collections.abc import Sequence
 from importlib import import_module
+from itertools import zip_longest
+from shutil import get_terminal_size
 from typing import Any
 
 from ..errors import Failure
 
+GAP = "  "  # between columns
 RICH_ROWS = 500  # longer tables are for pipes and pagers
 
 
@@ -83,7 +87,8 @@ def needed(name: str, option: str, install: str) -> Any:
 def table(headers: Sequence[str], rows: Sequence[Sequence[str]], words: Sequence[str] = ()) -> None:
     """Print an aligned table: the first column and those of words left, the others right.
 
-    With rich on a terminal, else as plain text.
+    It fits the terminal (80 columns where there is none) and breaks lines between words; where
+    the words alone are too wide, each row is a block with a line a column.
 
     Parameters
     ----------
@@ -96,38 +101,86 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[str]], words: Sequence
         Headers of further columns that hold words.
     """
     left = [number == 0 or header in words for number, header in enumerate(headers)]
-    headers = [printable(header) for header in headers]
-    safe = [[printable(cell) for cell in row] for row in rows]
-    rich = optional("rich.table") if _on_terminal() and len(rows) <= RICH_ROWS else None
+    lines = [[printable(cell) for cell in row] for row in (headers, *rows)]
+    room = get_terminal_size().columns
+    widths = _widths(lines, room)
+    if widths is None:
+        _blocks(lines, room)
+        return
+    cells = [[_wrapped(cell, n) for cell, n in zip(row, widths, strict=True)] for row in lines]
+    rich = optional("rich.table") if _styled() and len(rows) <= RICH_ROWS else None
     if rich is None:
-        _plain_table(headers, safe, left)
+        _plain_table(cells, widths, left)
     else:
-        _rich_table(rich.Table, headers, safe, left)
+        _rich_table(rich.Table, cells, left)
 
 
-def _on_terminal() -> bool:
-    return sys.stdout is not None and sys.stdout.isatty()
+def _styled() -> bool:
+    """Whether stdout is a terminal, and nobody asked for plain text."""
+    return sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
-def _plain_table(headers: Sequence[str], rows: list[list[str]], left: list[bool]) -> None:
-    lines = [list(headers), *rows]
-    widths = [max(_width(line[i]) for line in lines) for i in range(len(headers))]
-    for line in lines:
-        gaps = [" " * (wide - _width(cell)) for cell, wide in zip(line, widths, strict=True)]
-        cells = zip(line, gaps, left, strict=True)
-        print("  ".join(cell + gap if first else gap + cell for cell, gap, first in cells).rstrip())
+def _widths(lines: list[list[str]], room: int) -> list[int] | None:
+    """How wide each column is; None if there is no room for its words."""
+    columns = list(zip(*lines, strict=True))
+    room -= len(GAP) * (len(columns) - 1)
+    least = [max(_width(word) for cell in column for word in cell.split(" ")) for column in columns]
+    widths = [max(map(_width, column)) for column in columns]
+    if sum(least) > room:
+        return None
+    while sum(widths) > room:  # the widest of those that can be broken, as far as it must
+        spare = [wide - bare for wide, bare in zip(widths, least, strict=True)]
+        widest = max((i for i, n in enumerate(spare) if n), key=lambda i: widths[i])
+        widths[widest] -= min(spare[widest], max(1, (sum(widths) - room) // 2))
+    return widths
 
 
-def _rich_table(
-    table_class: Any, headers: Sequence[str], rows: list[list[str]], left: list[bool]
-) -> None:
+def _wrapped(cell: str, width: int) -> list[str]:
+    """The lines of a cell: broken between words, if it is too wide."""
+    if _width(cell) <= width:
+        return [cell]
+    lines = [""]
+    for word in cell.split(" "):
+        longer = f"{lines[-1]} {word}" if lines[-1] else word
+        if _width(longer) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines
+
+
+def _plain_table(cells: list[list[list[str]]], widths: list[int], left: list[bool]) -> None:
+    for row in cells:
+        for parts in zip_longest(*row, fillvalue=""):
+            padded = []
+            for part, width, first in zip(parts, widths, left, strict=True):
+                blank = " " * (width - _width(part))  # none, if it is negative
+                padded.append(part + blank if first else blank + part)
+            print(GAP.join(padded).rstrip())
+
+
+def _rich_table(table_class: Any, cells: list[list[list[str]]], left: list[bool]) -> None:
     text, box = import_module("rich.text").Text, import_module("rich.box")
-    made = table_class(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for header, first in zip(headers, left, strict=True):
-        made.add_column(header, justify="left" if first else "right", overflow="fold")
+    # The box has a blank between columns, and so has their padding: GAP.
+    made = table_class(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
+    headers, *rows = [[text("\n".join(lines)) for lines in row] for row in cells]
+    for header, first in zip(headers, left, strict=True):  # Text: a label is never markup
+        made.add_column(header, justify="left" if first else "right", no_wrap=True)
     for row in rows:
-        made.add_row(*(text(cell) for cell in row))  # Text: a label is never markup
+        made.add_row(*row)
     import_module("rich.console").Console(file=sys.stdout).print(made)
+
+
+def _blocks(lines: list[list[str]], room: int) -> None:
+    """Each row as a block: of every column a line, its header first."""
+    headers, *rows = lines
+    width = max(map(_width, headers))
+    for number, row in enumerate(rows):
+        if number:
+            print()
+        for header, cell in zip(headers, row, strict=True):
+            parts = _wrapped(cell, room - width - len(GAP))
+            _plain_table([[[header], parts]], [width, 0], [True, True])
 
 
 def _width(text: str) -> int:
