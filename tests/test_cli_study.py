@@ -45,9 +45,16 @@ def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str,
     return code, told.out, told.err
 
 
+@pytest.fixture
+def wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal on which each row of a table is a line."""
+    monkeypatch.setenv("COLUMNS", "200")
+
+
 # ---- list ----
 
 
+@pytest.mark.usefixtures("wide")
 def test_the_list_tells_names_sizes_and_questions(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = call(capsys, "list")
     assert (code, err) == (0, "")
@@ -69,6 +76,7 @@ def test_the_list_tells_names_sizes_and_questions(capsys: pytest.CaptureFixture[
 # ---- run ----
 
 
+@pytest.mark.usefixtures("wide")
 def test_a_file_is_run_and_its_rows_are_shown(
     capsys: pytest.CaptureFixture[str], file: str
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from . import tables
@@ -48,7 +49,7 @@ def _print(table: Table) -> None:
     print(f"\n{tables.printable(table.title)}\n")
     tables.table(table.columns, table.rows)
     if table.note:
-        print(f"\n{tables.printable(table.note)}")
+        print(f"\n{fill(tables.printable(table.note), 80)}")
 
 
 def _rows(rows: list[dict[str, Any]]) -> None:

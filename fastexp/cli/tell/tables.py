@@ -87,8 +87,8 @@ def needed(name: str, option: str, install: str) -> Any:
 def table(headers: Sequence[str], rows: Sequence[Sequence[str]], words: Sequence[str] = ()) -> None:
     """Print an aligned table: the first column and those of words left, the others right.
 
-    It fits the terminal (80 columns where there is none) and breaks lines between words; where
-    the words alone are too wide, each row is a block with a line a column.
+    It fits the terminal (80 columns where there is none): headers and words are broken between
+    words. Where that is not enough, each row is a block with a line a column.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[str]], words: Sequence
     left = [number == 0 or header in words for number, header in enumerate(headers)]
     lines = [[printable(cell) for cell in row] for row in (headers, *rows)]
     room = get_terminal_size().columns
-    widths = _widths(lines, room)
+    widths = _widths(lines, left, room)
     if widths is None:
         _blocks(lines, room)
         return
@@ -120,11 +120,14 @@ def _styled() -> bool:
     return sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
-def _widths(lines: list[list[str]], room: int) -> list[int] | None:
+def _widths(lines: list[list[str]], left: list[bool], room: int) -> list[int] | None:
     """How wide each column is; None if there is no room for its words."""
     columns = list(zip(*lines, strict=True))
     room -= len(GAP) * (len(columns) - 1)
-    least = [max(_width(word) for cell in column for word in cell.split(" ")) for column in columns]
+    least = [
+        max(map(_width, [*header.split(" "), *(" ".join(cells).split(" ") if broken else cells)]))
+        for (header, *cells), broken in zip(columns, left, strict=True)
+    ]
     widths = [max(map(_width, column)) for column in columns]
     if sum(least) > room:
         return None
