@@ -106,7 +106,10 @@ def test_every_answering_command_has_the_same_attributes(name: str) -> None:
         (["study", "reprot"], "unknown command 'reprot': did you mean 'report'?"),
         (["--versoin"], "unknown option '--versoin': did you mean '--version'?"),
         ([*MEDIAN, "--bound", "0", "9"], "unknown option '--bound': did you mean '--bounds'?"),
-        (["median", "F", "--epsilom", "1"], "unknown option '--epsilom': did you mean '--epsilon'?"),
+        (
+            ["median", "F", "--epsilom", "1"],
+            "unknown option '--epsilom': did you mean '--epsilon'?",
+        ),
         ([*MEDIAN, "--epsilom=1"], "unknown option '--epsilom': did you mean '--epsilon'?"),
         ([*MEDIAN, "--zzz"], "unknown option '--zzz'\n"),
         ([*MEDIAN, "--column"], "--column needs a value"),

@@ -13,7 +13,109 @@ exit codes:
   3    the rest of the budget does not cover it: nothing was drawn or charged
   130  interrupted
 
-Results go to stdout, everything else to stderr. New here? Start with: fastexp demo"""
+Results go to stdout, everything else to stderr. New here? fastexp demo"""
+
+GRID = """\
+--bounds, --step and --grid are public: choose them without looking at FILE.
+Numbers are read exactly as they are written; where bounds and step are
+integers, so is the answer. A number counts at the nearest point of the grid
+(49 at 50 on a grid of tens; half-way, at the first, third, fifth ... point), a
+bid at the price at or below it. Let the grid be as coarse as the data: on a
+much finer one equal numbers are one point among many. So ages have --step 1,
+amounts of money --step 0.01.
+
+The column must hold numbers, as 12, -0.5 or 1e3; an empty cell, NA, null and
+nan are missing records, see --nan. Numbers outside the bounds, also inf and
+-inf, count as the nearest bound. Without records every point is equally likely.
+"""
+COUNTS = """\
+Values are compared exactly; empty ones count nowhere. A misspelt candidate
+counts nothing, and a release may not tell: --law does.
+"""
+GROUPS = """\
+--groups is public: choose it without looking at FILE. A group without rows is
+answered, too; what the list does not name is left out. Codes of one width
+(01001, 10001) are text.
+"""
+KEYS = """\
+keys of --json:
+  a release   kind, private, answers (of each its mechanism, parameters, column,
+              nan), by, groups, person, max_groups, max_rows, membership,
+              promised (epsilon, delta, rho, neighbors), budget, output, rows
+  --law       kind, private, mechanism, its parameters, by, plot, n, {figures},
+              rows of {{{row}}}
+  --draws     draws, seed; observed and exact figures; rows also have observed
+              and frequency
+  --accuracy  kind, private, by, answers, rows of {{group, answer, measure, n,
+              truth, bias, expected, quantile}}
+By group --law and --draws have groups, a list of {{group, ...}} with the rest.
+"private" says whether the output keeps the promise of epsilon; numbers beyond
+float64 are null.
+"""
+PUBLICATION = """\
+A publication has what is public and nothing else: no SQL, no code, no
+variables. Its paths are relative to its own folder, and a key that is not known
+is an error.
+
+  source = "rents.csv"            # delimiter = ";" for another one of CSV
+  budget = "survey.budget"        # fastexp budget survey.budget --epsilon 2
+  label = "rents 2024"
+  output = "rents-by-city.csv"    # or .tsv, .parquet, .jsonl; this and the two
+  key = "rents.key"               # below may be left out
+  note = "for the yearbook"
+
+  [query]                         # without it all rows are one group
+  by = ["city", "year"]
+  groups = "cities.csv"           # with these columns; or [["Rome", 2024], ...]
+  person = "tenant"               # or every combination, as in
+  max_groups = 1                  #   {city = ["Rome", "Oslo"], year = [2024]}
+  max_rows = 3
+
+  [answers.median]                # one table an answer
+  mechanism = "median"            # or quantile, order-statistic, maximum, mode,
+  column = "rent"                 # price ...
+  epsilon = 0.5
+  bounds = [0, 2000]
+  step = 100
+  nan = "drop"
+
+  [answers.heating]
+  mechanism = "most-common"       # or permute-and-flip
+  column = "heating"
+  epsilon = 0.2
+  candidates = ["gas", "oil"]
+
+Run again, it gives the answers that the budget keeps under its label, costs
+nothing, and leaves an output that has them as it is; other content needs
+--force. An edited publication is another question and needs another label,
+unless only its output, key, note or comments were edited.
+
+--check may read the budget and a list of groups, and exits with 3 where the
+budget has no room. With --like it shows exact errors on a public file, which
+are not private.
+
+keys of --json:
+  a release  kind, private, answers of {parameters}, by, groups, person,
+             max_groups, max_rows, membership, promised, budget, output, rows
+             of {group columns and answers}
+  --check    the same with what each answer promises; budget has cost,
+             remaining, left and state; with --like accuracy, rows of figures
+"""
+OF_NUMBERS = KEYS.format(
+    figures="truth,\n              mean, sd, quantiles, expected_error, error_95, expected_loss,\n"
+    "              loss_95",
+    row="value, probability",
+)
+OF_CANDIDATES = KEYS.format(
+    figures="expected_loss,\n              loss_95", row="candidate, probability, log_probability"
+)
+AGES = "adult.csv --column age --epsilon 0.01 --bounds 0 120 --step 1"
+RENTS = "rents.csv --column rent --epsilon 1 --bounds 0 9000 --step 1"
+BY_CITY = RENTS + " \\\n      --by city --groups cities.txt --budget rents.budget --output out.csv"
+RANKED = (
+    "Release {} of the numbers in a column privately: a point of a public grid, the likelier the "
+    "nearer it is in rank."
+)
 
 
 class Command(NamedTuple):
@@ -28,7 +130,7 @@ class Command(NamedTuple):
     short : str
         One line of the list of commands.
     about : str
-        What it does.
+        What it does; default: the short line.
     examples : tuple of str
         Whole commands, without the program's name.
     more : str
@@ -39,149 +141,39 @@ class Command(NamedTuple):
     function: str
     usage: str
     short: str
-    about: str
+    about: str = ""
     examples: tuple[str, ...] = ()
     more: str = ""
 
 
-GRID = """\
---bounds, --step and --grid are public: choose them without looking at FILE. Numbers are read
-exactly as they are written; where bounds and step are integers, so is the answer. A number
-counts at the nearest point of the grid (49 at 50 on a grid of tens; half-way, at the first,
-third, fifth ... point), a bid at the price at or below it. Where the grid is much finer than
-the data, equal numbers are one point among many: so let it be as coarse as they are, ages have
---step 1, amounts of money --step 0.01.
-
-The column must hold numbers, as 12, -0.5 or 1e3; an empty cell, NA, null and nan are missing
-records, see --nan. Numbers outside the bounds, also inf and -inf, count as the nearest bound.
-Without records every point of the grid is equally likely.
-"""
-COUNTS = """\
-A value is the likelier the more records have it. Values are compared as text, exactly; empty
-ones count nowhere. A misspelt candidate counts nothing, and a release may not tell: --law does.
-"""
-GROUPS = """\
---groups is public: choose it without looking at FILE. A group without records is answered, too,
-and what the list does not name is left out. Codes of one width (01001, 10001) are text.
-"""
-KEYS = """\
-keys of --json:
-  all        kind, private, mechanism, epsilon, neighbors and the parameters; by group: by, groups,
-             max_groups, max_rows, membership, persons, label, promised (of the whole call)
-  a release  {value}; by group rows of {{group, {value}}}
-  --law      truth, mean, sd, quantiles, expected_error, error_95, expected_loss, loss_95, rows of
-             {{value, probability}}; of select rows of {{candidate, probability, log_probability}}
-  --draws    draws, seed, observed and exact figures, rows with observed and frequency, too
-"private" says whether the output keeps the promise of epsilon; numbers beyond float64 are null.
-"""
-PUBLICATION = """\
-A publication has what is public and nothing else: no SQL, no code, no variables. Its paths are
-relative to its own folder, and a key that is not known is an error.
-
-  source = "rents.csv"            # delimiter = ";" for another one of CSV
-  budget = "survey.budget"        # made by: fastexp budget survey.budget --epsilon 2
-  label = "rents 2024"
-  output = "rents-by-city.csv"    # or .tsv, .parquet, .jsonl; these three may be left out
-  key = "rents.key"
-  note = "for the yearbook"
-
-  [query]                         # without it all rows are one group
-  by = ["city", "year"]
-  groups = "cities.csv"           # with these columns; or [["Rome", 2024], ["Oslo", 2024]], or
-  person = "tenant"               #   every combination: {city = ["Rome", "Oslo"], year = [2024]}
-  max_groups = 1
-  max_rows = 3
-
-  [answers.median]                # one table an answer; what mechanisms take, fastexp's docs say
-  mechanism = "median"            # or quantile, order-statistic, maximum, mode, price, ...
-  column = "rent"
-  epsilon = 0.5
-  bounds = [0, 2000]
-  step = 100
-  nan = "drop"
-
-  [answers.heating]
-  mechanism = "most-common"       # or permute-and-flip
-  column = "heating"
-  epsilon = 0.2
-  candidates = ["gas", "oil"]
-
-Run again, it gives the answers that the budget keeps under its label, costs nothing, and leaves
-an output that has them as it is; other content needs --force. An edited publication is another
-question and needs another label, unless only its output, key, note or comments were edited.
-
---check may read the budget and a list of groups, and exits with 3 where the budget has no room.
-With --like it shows exact errors on a public file, which are not private.
-
-keys of --json:
-  a release  kind, private, answers of {parameters}, by, groups, person, max_groups, max_rows,
-             membership, promised, budget, output, rows of {group columns and answers}
-  --check    the same with what each answer promises; budget has cost, remaining, left and state;
-             with --like accuracy, rows of figures
-"""
-NUMBER = "adult.csv --column age --epsilon 0.01 --bounds 0 120 --step 1"
-RENTS = "rents.parquet --column rent --epsilon 1 --bounds 0 9000 --step 1 \\\n      "
-BY_CITY = RENTS + "--by city --groups cities.txt --budget rents.budget --output out.csv"
-
-
-def _number(name: str, article: str, about: str, *examples: str, usage: str = "") -> Command:
-    """A command about the numbers in a column."""
+def _number(name: str, article: str, about: str = "", more: str = "") -> Command:
+    """A command about the numbers in a column; `more` is what its usage has, too."""
     return Command(
         "commands.answer",
         name,
-        f"FILE --column C {usage}--epsilon E --bounds A B [options]",
+        f"FILE --column C {more}--epsilon E --bounds A B [options]",
         f"release {article} of a column privately",
-        about,
-        examples,
-        f"{GRID}\n{GROUPS}\n{KEYS.format(value='value')}",
-    )
-
-
-def _ranked(name: str, article: str) -> str:
-    return (
-        f"Release {article} of the numbers in a column privately: a point of a public grid, the "
-        f"likelier the nearer it is to the {name} in rank."
+        about or RANKED.format(article),
+        (f"{name} {AGES}", f"{name} {BY_CITY}"),
+        f"{GRID}\n{GROUPS}\n{OF_NUMBERS}",
     )
 
 
 COMMANDS: dict[str, Command] = {
-    "median": _number(
-        "median",
-        "the median",
-        _ranked("median", "the median"),
-        f"median {NUMBER}",
-        f"median {BY_CITY}",
-    ),
-    "quantile": _number(
-        "quantile",
-        "a quantile",
-        _ranked("quantile", "a quantile"),
-        f"quantile {NUMBER} --q 0.9",
-        f"quantile {BY_CITY} --q 1/3",
-        usage="--q Q ",
-    ),
-    "maximum": _number(
-        "maximum",
-        "the maximum",
-        _ranked("maximum", "the maximum"),
-        f"maximum {NUMBER}",
-        f"maximum {BY_CITY}",
-    ),
+    "median": _number("median", "the median"),
+    "quantile": _number("quantile", "a quantile", more="--q Q "),
+    "maximum": _number("maximum", "the maximum"),
     "mode": _number(
         "mode",
         "the mode",
         "Release the most frequent number of a column privately: a point of a public grid, the "
-        "likelier the fewer records must change to make it the most frequent one.",
-        f"mode {NUMBER}",
-        f"mode {BY_CITY}",
+        "likelier the fewer records must change to make it so.",
     ),
     "price": _number(
         "price",
-        "a price of high revenue",
+        "a price for the bids",
         "Release a price privately, from a column of bids: one of a public grid, the likelier the "
-        "higher its revenue is, price times number of bids that are not below it.",
-        "price bids.csv --column bid --epsilon 1 --bounds 0 3.5 --step 0.01",
-        "price bids.csv --column bid --epsilon 1 --grid 0.99,1.99,2.49,2.99",
+        "higher its revenue, price times number of bids not below it.",
     ),
     "select": Command(
         "commands.answer",
@@ -194,14 +186,14 @@ COMMANDS: dict[str, Command] = {
             "select adult.csv --column sex --candidates Male,Female --epsilon 0.1",
             "select scores.csv --utilities --sensitivity 1 --epsilon 1",
         ),
-        f"{COUNTS}\n{GROUPS}\n{KEYS.format(value='selected')}",
+        f"{COUNTS}\n{GROUPS}\n{OF_CANDIDATES}",
     ),
     "release": Command(
         "commands.release",
         "release",
-        "PUBLICATION.toml [--check] [--like FILE] [options]",
+        "PUBLICATION [--check [--like FILE]] [options]",
         "release a whole publication, as a file describes it",
-        "Release what a publication describes: a file that can be read and signed before.",
+        "Release what a publication describes: a file that can be read and signed.",
         ("release rents.toml --check --like public.csv", "release rents.toml"),
         PUBLICATION,
     ),
@@ -214,17 +206,14 @@ COMMANDS: dict[str, Command] = {
         "it: fastexp median ... --budget FILE, or Budget.file in Python.",
         ("budget survey.budget --epsilon 1", "budget survey.budget --log"),
         """\
-With --epsilon (and --delta) or --rho, FILE is created if there is none; a file that exists must
-have the same. Whoever can write to FILE can spend or forge it. Never restore an older copy of it.
-Releases with a label keep their answers in FILE. --log lists all charges, each with a state:
-  charged   without a label: nothing is kept
-  answered  with a label: the same command gives the answers again, at no cost
-  open      its process draws, or died: the same command gives answers, at no further cost
-  failed    the release failed after its charge: its label is used up
+With --epsilon (and --delta) or --rho, FILE is created if there is none; a file
+that exists must have the same. Whoever can write to FILE can spend or forge it.
+Never restore an older copy of it. Releases with a label keep their answers in
+FILE.
 
-keys of --json: unit, neighbors, total, spent, remaining, charges (with a delta total_delta,
-  spent_delta, remaining_delta), log of {time, name, about, label, note, epsilon and delta or
-  rho, state}
+keys of --json: unit, neighbors, total, spent, remaining, charges (with a delta
+total_delta, spent_delta, remaining_delta), log of {time, name, about, label,
+note, epsilon and delta or rho, state}
 """,
     ),
     "key": Command(
@@ -236,13 +225,13 @@ keys of --json: unit, neighbors, total, spent, remaining, charges (with a delta 
         "has the same answer again, so that a retry is no second release. Whoever reads FILE can "
         "undo the protection: keep it as you keep the records. A file that exists is never "
         "overwritten.",
-        ("key rents.key", f"median {RENTS}--by city --groups cities.txt --key rents.key"),
+        ("key rents.key", f"median {RENTS} --key rents.key"),
         "keys of --json: key\n",
     ),
     "study": Command(
         "",
         "",
-        "list|run|resume|report",
+        "COMMAND ...",
         "accuracy studies: exact errors and simulations over many data sets",
         "Accuracy studies: how wrong private answers are, on which data, against what rivals. "
         "Exact expected errors over the noise, and the same by drawing, on many data sets.",
@@ -251,9 +240,8 @@ keys of --json: unit, neighbors, total, spent, remaining, charges (with a delta 
     "study list": Command(
         "commands.study",
         "study_list",
-        "",
-        "the studies that come with fastexp, and what one can name",
-        "The studies that come with fastexp, and what a file can name.",
+        "[options]",
+        "the studies of fastexp, and what a file can name",
     ),
     "study run": Command(
         "commands.study",
@@ -282,14 +270,16 @@ a file:
     {name = "smooth-sensitivity-median", noise = "cauchy"},
   ]
 
-fastexp study list tells what data and mechanisms there are; files are found from the study's
-own folder. Of integers give step = 1: on the default fine grid a median of equal records is
-hard to hit. Figures are error (|output - truth|), bias, loss (of utility), error_quantile and
-loss_quantile at the `levels`, and the bounds theorem_1, theorem_6 and corollary_7.
+fastexp study list tells what data and mechanisms there are; files are found
+from the study's own folder. Of integers give step = 1: on the default fine grid
+a median of equal records is hard to hit. Figures are error (|output - truth|),
+bias, loss (of utility), error_quantile and loss_quantile at the `levels`, and
+the bounds theorem_1, theorem_6 and corollary_7.
 
-With --out, each finished task is kept at once: after Ctrl-C or a crash fastexp study resume
-FOLDER goes on. (Of quantiles a task keeps some 2 kB a cell and figure, of others 200 bytes.)
-The results have the same bytes for any executor and number of workers.
+With --out, each finished task is kept at once: after Ctrl-C or a crash
+fastexp study resume FOLDER goes on. (Of quantiles a task keeps some 2 kB a cell
+and figure, of others 200 bytes.) The results have the same bytes for any
+executor and number of workers.
 
 keys of --json: study, key, versions, agree, columns, rows, tables
 Exit code 1 also means: exact figures and simulated ones disagree.
@@ -299,66 +289,60 @@ Exit code 1 also means: exact figures and simulated ones disagree.
         "commands.study",
         "study_resume",
         "FOLDER [options]",
-        "go on with a study that stopped",
-        "Go on with a study that stopped, and print its results; also those of a complete one.",
-        ("study resume results",),
+        "go on with a study that stopped, and print its results",
     ),
     "study report": Command(
         "commands.study",
         "study_report",
         "FOLDER [options]",
-        "a page with tables and figures",
+        "write a page with tables and figures",
         "Write a page of HTML with a study's tables and figures, and the figures as files. The "
         "page needs nothing else: no script, no network.",
         ("study report results --format svg,pdf",),
     ),
     "demo": Command(
-        "demo",
-        "demo",
-        "[--records NAME]",
-        "a short story on real data, from any folder",
-        "A short story on real data, from any folder.",
+        "demo", "demo", "[--records [NAME]]", "a short story on real data, from any folder"
     ),
     "warmup": Command(
         "info",
         "warmup",
         "[--image]",
         "compile all kernels now, so that later calls start at once",
-        "Compile all kernels now, so that later calls start at once.",
-        (),
-        """\
-In a Dockerfile, after pip install; the second line is for other x86-64 CPUs than the one that
-the image is built on (those with AVX2; results are the same to the last bit):
+        more="""\
+In a Dockerfile, after pip install; the second line is for other x86-64 CPUs
+than the one that the image is built on (those with AVX2; results are the same
+to the last bit):
   RUN fastexp warmup --image
   RUN NUMBA_CPU_NAME=x86-64-v3 NUMBA_CPU_FEATURES= fastexp warmup --image
 
-keys of --json: kernels, seconds, cache (the folder; null if there is none)
+keys of --json: kernels, seconds, cached, cache (the folder; null if there is
+none)
 """,
     ),
     "info": Command(
         "info",
         "info",
-        "",
+        "[--json]",
         "show versions, CPU, cache, threads and what was left over",
-        "Show versions, CPU, cache, threads and what was left over.",
-        (),
-        """\
-The cache of compiled kernels: these folders are looked into, in this order, for the CPU here and
-then for x86-64-v3; what is in none of them is compiled, and saved in the first of those marked *
-that can be written to:
+        more="""\
+The cache of compiled kernels: these folders are looked into, in this order, for
+the CPU here and then for x86-64-v3; what is in none of them is compiled, and
+saved in the first of those marked * that can be written to:
   FASTEXP_CACHE_DIR  the folder that this variable names *
-  image              share/fastexp below Python's prefix; see fastexp warmup --image
-  own                fastexp below XDG_CACHE_HOME or ~/.cache (Windows: LOCALAPPDATA) *
-FASTEXP_CACHE=0 switches it off. A folder holds code, so it is not used where anybody but root or
-you owns it or one above it, or may write there (a sticky folder such as /tmp may be above it).
-On Windows, where this cannot be told, only your own folder is used.
+  image              share/fastexp below Python's prefix (warmup --image)
+  own                fastexp below XDG_CACHE_HOME or ~/.cache (Windows:
+                     LOCALAPPDATA) *
+FASTEXP_CACHE=0 switches it off. A folder holds code, so it is not used where
+anybody but root or you owns it or one above it, or may write there (a sticky
+folder such as /tmp may be above it). On Windows, where this cannot be told,
+only your own folder is used.
 
-left over: a folder of private rows, in the system's folder for temporary files, whose process was
-killed. Nothing removes it but you.
+left over: a folder of private rows, in the system's folder for temporary files,
+whose process was killed. Nothing removes it but you.
 
-keys of --json: fastexp, python, platform, cpu, threads, packages, cache: folder (where kernels are
-saved; null if nowhere) and places, a list of {name, folder, kernels, refusal}; left_over: a list of
-{folder, bytes}
+keys of --json: fastexp, python, platform, cpu, threads, packages, cache: folder
+(where kernels are saved; null if nowhere) and places, a list of {name, folder,
+kernels, refusal}; left_over: a list of {folder, bytes}
 """,
     ),
 }

@@ -158,7 +158,7 @@ def _fill(parser: Parser) -> None:
     children = parser.add_subparsers(metavar="COMMAND", prog=parser.prog, required=True)
     for name, command in commands.items():
         child = children.add_parser(
-            name, description=command.short, add_help=False, allow_abbrev=False
+            name, help=command.short, description=command.short, add_help=False, allow_abbrev=False
         )
         child.command = f"{parser.command} {name}".strip()
         child.set_defaults(module=command.module, function=command.function)

@@ -47,7 +47,8 @@ def _head(name: str, program: str) -> list[str]:
         return [f"usage: {program} COMMAND ...", ABOUT]
     command = COMMANDS[name]
     blocks = [f"usage: {program} {name} {command.usage}".rstrip()]
-    blocks.append(textwrap.fill(command.about, WIDTH))
+    about = command.about or f"{command.short[0].upper()}{command.short[1:]}."
+    blocks.append(textwrap.fill(about, WIDTH))
     if command.examples:
         blocks.append("\n".join(["examples:", *(f"  fastexp {one}" for one in command.examples)]))
     return blocks
