@@ -42,7 +42,7 @@ keys of --json:
   a release   kind, private, answers (of each its mechanism, parameters, column,
               nan), by, groups, person, max_groups, max_rows, membership,
               promised (epsilon, delta, rho, neighbors), budget, output, rows
-  --law       kind, private, mechanism, its parameters, by, plot, n, {figures},
+  --law       kind, private, mechanism, its parameters, by, plot, n,{figures},
               rows of {{{row}}}
   --draws     draws, seed; observed and exact figures; rows also have observed
               and frequency
@@ -102,16 +102,15 @@ keys of --json:
              remaining, left and state; with --like accuracy, rows of figures
 """
 OF_NUMBERS = KEYS.format(
-    figures="truth,\n              mean, sd, quantiles, expected_error, error_95, expected_loss,\n"
+    figures=" truth,\n              mean, sd, quantiles, expected_error, error_95, expected_loss,\n"
     "              loss_95",
     row="value, probability",
 )
 OF_CANDIDATES = KEYS.format(
-    figures="expected_loss,\n              loss_95", row="candidate, probability, log_probability"
+    figures="\n              expected_loss, loss_95", row="candidate, probability, log_probability"
 )
-AGES = "adult.csv --column age --epsilon 0.01 --bounds 0 120 --step 1"
-RENTS = "rents.csv --column rent --epsilon 1 --bounds 0 9000 --step 1"
-BY_CITY = RENTS + " \\\n      --by city --groups cities.txt --budget rents.budget --output out.csv"
+RENTS = "rents.csv --column rent --epsilon 1 --bounds 0 9000"
+BY_CITY = RENTS + " \\\n      --by city --groups cities.txt --budget rents.budget --label 2024"
 RANKED = (
     "Release {} of the numbers in a column privately: a point of a public grid, the likelier the "
     "nearer it is in rank."
@@ -146,22 +145,26 @@ class Command(NamedTuple):
     more: str = ""
 
 
-def _number(name: str, article: str, about: str = "", more: str = "") -> Command:
-    """A command about the numbers in a column; `more` is what its usage has, too."""
+def _number(name: str, article: str, about: str = "") -> Command:
+    """A command about the numbers in a column."""
+    usage, which = ("--q Q ", " --q 0.9") if name == "quantile" else ("", "")
     return Command(
         "commands.answer",
         name,
-        f"FILE --column C {more}--epsilon E --bounds A B [options]",
+        f"FILE --column C {usage}--epsilon E --bounds A B ...",
         f"release {article} of a column privately",
         about or RANKED.format(article),
-        (f"{name} {AGES}", f"{name} {BY_CITY}"),
+        (
+            f"{name} ages.npy --epsilon 0.1 --bounds 0 120 --step 1{which}",
+            f"{name} {BY_CITY}{which}",
+        ),
         f"{GRID}\n{GROUPS}\n{OF_NUMBERS}",
     )
 
 
 COMMANDS: dict[str, Command] = {
     "median": _number("median", "the median"),
-    "quantile": _number("quantile", "a quantile", more="--q Q "),
+    "quantile": _number("quantile", "a quantile"),
     "maximum": _number("maximum", "the maximum"),
     "mode": _number(
         "mode",
@@ -178,7 +181,7 @@ COMMANDS: dict[str, Command] = {
     "select": Command(
         "commands.answer",
         "select",
-        "FILE --column C --candidates LIST --epsilon E [options]",
+        "FILE --column C --candidates LIST --epsilon E ...",
         "select one candidate of a column privately",
         "Select one of a public list of candidates privately: the likelier the more records of "
         "the column have it.",
@@ -225,7 +228,7 @@ note, epsilon and delta or rho, state}
         "has the same answer again, so that a retry is no second release. Whoever reads FILE can "
         "undo the protection: keep it as you keep the records. A file that exists is never "
         "overwritten.",
-        ("key rents.key", f"median {RENTS} --key rents.key"),
+        ("key rents.key", f"median {RENTS} \\\n      --key rents.key"),
         "keys of --json: key\n",
     ),
     "study": Command(

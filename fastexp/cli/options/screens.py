@@ -37,7 +37,7 @@ def screen(name: str, program: str, full: bool = False) -> str:
         blocks.append(ENDINGS)
     elif full:
         blocks.append(COMMANDS[name].more)
-    elif COMMANDS[name].more:
+    elif COMMANDS[name].more or any(option.help != option.short for option in short):
         blocks.append(f"All options, and more: {program} {name} --help-all")
     return "\n\n".join(block.strip("\n") for block in blocks if block) + "\n"
 
@@ -64,7 +64,7 @@ def _rows(options: list[Option], full: bool) -> str:
     for option in options:
         text = option.help if full else option.short
         name = f"  {' '.join([', '.join(option.names), option.value]).strip()}"
-        help_lines = textwrap.wrap(text, WIDTH - INDENT)
+        help_lines = textwrap.wrap(text, WIDTH - INDENT, break_on_hyphens=False)
         if len(name) <= INDENT - 2:
             name = f"{name:<{INDENT}}{help_lines.pop(0)}"
         lines += [name, *(" " * INDENT + line for line in help_lines)]
