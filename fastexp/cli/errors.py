@@ -62,6 +62,7 @@ def _as_option(text: str) -> str:
     if text.startswith("frame must be "):
         text = text.replace("frame", "FILE", 1)
     text = text.replace("must be in the frame, once", "must be in FILE, once")
+    text = text.replace("'fastexp[files]'", "'fastexp[cli]'")
     return text.replace("the argument nan", "--nan").replace("grid=", "--grid")
 
 

@@ -89,9 +89,10 @@ FILE  CSV, Parquet, JSON lines or .npy; - is CSV on stdin
 
 [groups and persons: answers]
 --by C[,C]  one answer a group: the columns that say which
---groups LIST  the public list of groups: A,B,C or a file with one a line. Or columns of a file
-    (cities.csv:city). Of one name: A,; from-data takes those that FILE has, which breaks the
-    promise of privacy
+--groups LIST  the public list of groups: A,B,C or a file with one a line. Or a column of a file
+    (cities.csv:city); of several columns a file that has them, or all combinations:
+    'city=A,B;year=2023,2024'. from-data takes those that FILE has, which breaks the promise of
+    privacy
 --person C  the column that says whose a row is. What a person has beyond the two limits does not
     count; without it the limits are your claim
 --max-groups N  in how many groups one person is, at most (default: 1)
