@@ -42,11 +42,11 @@ class Release(Released):
 
     def __init__(self, call: Call) -> None:
         self.call = call
-        key = None if call.key is None else read_key(call.key)
         output = output_of(call.output, True, call.source.file)
         is_taken = output is not None and Path(output.file).exists()
         payment = Payment(call.budget, call.label, call.note)  # later: who wrote it kept it before
         self.payment = payment
+        key = None if call.key is None or payment.is_settled else read_key(call.key)
         if is_taken and not call.force and not payment.is_settled:
             raise ParameterError(EXISTS.format(call.output))
         self._output = None if output is None else output._replace(force=call.force)

@@ -115,7 +115,7 @@ def release(call: Call, *, as_json: bool, quiet: bool) -> None:
     """
     release = Release(call)
     if not quiet:  # before a record is read, so that something is seen at once
-        tables.note(_promised(release))
+        tables.note(promised(release))
     columns = release.columns()
 
     def facts() -> dict[str, Any]:
@@ -149,7 +149,8 @@ def show(columns: list[Column], keys: int) -> None:
     tables.table(names, [[str(value) for value in row.values()] for row in rows], texts)
 
 
-def _promised(release: Release) -> str:
+def promised(release: Release) -> str:
+    """A line about what the whole call promises."""
     if release.breaks_promise:
         return "promises nothing, as a list was taken from the data"
     each = sum(mechanism.guarantee.epsilon or 0.0 for mechanism, _ in release.call.answers.values())

@@ -17,6 +17,7 @@ from ..tell.figures import TAIL, Subject, subject_of
 
 if TYPE_CHECKING:
     from ..._typing import AnyArray
+    from ...query.engines.frame import Column
     from ..ask.call import Call
 
 
@@ -32,28 +33,38 @@ def tell(call: Call, options: Namespace) -> None:
     """
     if options.plot is not None:
         canvas.check(options.plot)
-    room = Room(call.memory, call.temp)
-    with opened(call.source, call.memory, call.threads, call.temp) as frame:
-        if options.accuracy:
-            answers = answers_of(call.answers, call.query.by, call.nan)
-            way = Accurate(call.query, answers, TAIL, options.seed, call.threads)
-            columns = accurate(way, frame, room)
-        else:
-            found = laws_of(
-                call.query,
-                call.answers,
-                frame,
-                size=options.draws,
-                rng=options.seed,
-                nan=dict(call.nan),
-                threads=call.threads,
-                room=room,
-            )
     if options.accuracy:
-        laws.accuracy(call, columns, as_json=options.json)
-    else:
-        subject = subject_of(call, found)
-        laws.show(subject, as_json=options.json, seed=options.seed, plot=options.plot)
+        laws.accuracy(call, figures(call, options.seed), as_json=options.json)
+        return
+    with opened(call.source, call.memory, call.threads, call.temp) as frame:
+        found = laws_of(
+            call.query,
+            call.answers,
+            frame,
+            size=options.draws,
+            rng=options.seed,
+            nan=dict(call.nan),
+            threads=call.threads,
+            room=Room(call.memory, call.temp),
+        )
+    subject = subject_of(call, found)
+    laws.show(subject, as_json=options.json, seed=options.seed, plot=options.plot)
+
+
+def figures(call: Call, seed: int | None = None) -> list[Column]:
+    """How accurate the answers of a call are on its source, by `Query.accuracy`.
+
+    Parameters
+    ----------
+    call : Call
+    seed : int, optional
+        Which rows of a person count where there are too many.
+    """
+    answers = answers_of(call.answers, call.query.by, call.nan)
+    way = Accurate(call.query, answers, TAIL, seed, call.threads)
+    with opened(call.source, call.memory, call.threads, call.temp) as frame:
+        columns: list[Column] = accurate(way, frame, Room(call.memory, call.temp))
+    return columns
 
 
 def tell_scores(mechanism: Any, utilities: AnyArray, options: Namespace) -> None:
