@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal, NoReturn
 
-from . import _ledger, _validate
+from . import _jit, _ledger, _validate
 from ._ledger_lines import Entry
 from ._question import Question, Questions
 from ._rounding import check_rounding
@@ -450,7 +450,12 @@ def once(
         return draw()
     if not isinstance(budget, Budget):
         raise ParameterTypeError(f"budget must be a Budget, got {type(budget).__name__}")
-    return budget._once(label, question, draw, check, words)
+
+    def prepared() -> None:
+        _jit.ready()  # what fails in an import, or is swallowed by it, comes before the charge
+        check()
+
+    return budget._once(label, question, draw, prepared, words)
 
 
 def checked_note(note: Any, budget: Any) -> str | None:

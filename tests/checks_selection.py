@@ -18,7 +18,7 @@ import numpy as np
 
 import fastexp as fx
 from fastexp import _data, _gumbel, _permute_flip, _top_k, reference
-from fastexp._jit import INTERPRETED
+from fastexp._jit import interpreted
 from fastexp._randomness import row_stream, seeds_of
 from fastexp._rows import Rows
 from fastexp._scan import MASK_64, Scan
@@ -195,7 +195,7 @@ def noisy_maxima_are_brute_force(sizes: Iterable[int], draws: int = 2) -> None:
         fill(stream, number, first, out)
         out &= np.uint64(3)
 
-    if INTERPRETED:
+    if interpreted():
         for kind in NOISES.values():
             with changed((gumbel, "fill_substream", fill_low)):
                 noisy_max_is_brute_force(weighting, u, kind, 5, 2, 1, 3)
@@ -303,7 +303,7 @@ def coins_in_doubt_are_exact() -> None:
 
     Without the compiler only. With coins of a bit or two the words of exact tests count.
     """
-    if not INTERPRETED:
+    if not interpreted():
         return
     never = [(where, "lower", lambda r: np.int64(0)) for where in (chords, permute_flip)]
     always = [(where, "upper", lambda r: np.int64(1 << 62)) for where in (chords, permute_flip)]

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from fastexp import _jit, _kernel_cache, _kernel_target, _trusted_folder
+from fastexp import _compiler, _jit, _kernel_cache, _kernel_target, _trusted_folder
 from fastexp.kernels import logexp
 
 pytestmark = pytest.mark.skipif(not _trusted_folder.POSIX, reason="permissions of another kind")
@@ -27,7 +27,8 @@ as_root = pytest.mark.skipif(
     not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away"
 )
 has_v3 = pytest.mark.skipif(
-    not _jit.host_features() >= _kernel_target.IMPLIED["x86-64-v3"], reason="a CPU without AVX2"
+    not _compiler.host_features() >= _kernel_target.IMPLIED["x86-64-v3"],
+    reason="a CPU without AVX2",
 )
 SOMEBODY = 12345
 ROOT = Path(__file__).parent.parent
@@ -102,7 +103,11 @@ def test_an_edited_kernel_is_compiled_again(copy):
 @pytest.mark.process
 def test_an_edited_flag_or_intrinsic_compiles_all_again(copy):
     run(copy)
-    edit(copy / "fastexp/_jit.py", "bitcast(args[0], context.get_value_type(target))", "_wrong()")
+    edit(
+        copy / "fastexp/_compiler.py",
+        "bitcast(args[0], context.get_value_type(target))",
+        "_wrong()",
+    )
     process = start(copy)
     assert "_wrong" in process.communicate(timeout=100)[1]  # nothing was loaded
 
@@ -241,8 +246,10 @@ def test_a_package_without_sources_is_compiled_and_not_cached(copy):
 FORK = """
 import os, signal, threading, time
 from numba.core.compiler_lock import global_compiler_lock
+from fastexp import _jit
 from fastexp.kernels import logexp
 import numpy as np
+_jit.ready()
 x, out = np.array([1.0]), np.empty(1)
 compiling = threading.Event()
 
@@ -264,9 +271,55 @@ print(os.waitpid(child, 0)[1], None)
 """
 
 
+FORK_IN_AN_IMPORT = """
+import os, signal, sys, threading, time
+from fastexp.kernels import logexp
+import numpy as np
+x, out = np.array([1.0]), np.empty(1)
+importing = threading.Event()
+
+class Slow:
+    def find_spec(self, name, path, target=None):
+        if name == "numba":
+            importing.set()
+            time.sleep(1)
+
+sys.meta_path.insert(0, Slow())
+assert "numba" not in sys.modules
+thread = threading.Thread(target=logexp.exp_fill, args=(x, np.empty(1)))
+thread.start()
+importing.wait()
+child = os.fork()
+if child == 0:
+    signal.alarm(60)
+    logexp.exp_fill(x, out)
+    os._exit(0)
+print(os.waitpid(child, 0)[1], None)
+"""
+
+
 @pytest.mark.process
-def test_a_child_does_not_wait_for_a_thread_that_compiles_in_its_parent(copy):
-    assert run(copy, FORK)[0] == 0
+@pytest.mark.parametrize("script", [FORK, FORK_IN_AN_IMPORT], ids=["compiles", "imports"])
+def test_a_child_does_not_wait_for_a_thread_of_its_parent(copy, script):
+    assert run(copy, script)[0] == 0
+
+
+MANY_THREADS = """
+import sys, threading
+from fastexp.kernels import logexp
+import numpy as np
+assert "numba" not in sys.modules
+outs = [np.empty(1) for _ in range(8)]
+threads = [threading.Thread(target=logexp.exp_fill, args=(np.array([1.0]), o)) for o in outs]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(*{float(out[0]) for out in outs}, None)
+"""
+
+
+@pytest.mark.process
+def test_the_first_call_may_be_of_many_threads_at_once(copy):
+    assert run(copy, MANY_THREADS)[0] == pytest.approx(2.718281828459045)
 
 
 @pytest.mark.process
@@ -283,7 +336,7 @@ def test_processes_that_fill_the_cache_at_once_get_right_code(copy):
 def test_a_changed_option_is_another_folder(copy):
     _, folder = run(copy)
     _, other = run(copy, NUMBA_OPT="1")
-    edit(copy / "fastexp/_jit.py", '"nogil": True', '"nogil": False')
+    edit(copy / "fastexp/_compiler.py", '"nogil": True', '"nogil": False')
     _, third = run(copy)
     _, cpu = run(copy, NUMBA_CPU_NAME="generic")
     assert len({folder, other, third, cpu}) == 4
@@ -332,10 +385,10 @@ def test_a_changed_bit_is_noticed(copy):
     for place in (40, len(whole) // 2, len(whole) - 1):
         damaged = whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :]
         with pytest.raises(ValueError, match="damaged"):
-            _kernel_cache.unpacked(damaged, _jit.host_features())
+            _kernel_cache.unpacked(damaged, _compiler.host_features())
     entry.write_bytes(damaged)
     assert run(copy)[0] == value
-    assert _kernel_cache.unpacked(entry.read_bytes(), _jit.host_features())
+    assert _kernel_cache.unpacked(entry.read_bytes(), _compiler.host_features())
 
 
 class TestTargets:
@@ -393,9 +446,9 @@ class TestTargets:
         (entry,) = files(copy)
         stamp = entry.stat().st_mtime_ns
         poorer = """
-from fastexp import _jit
-features = _jit.host_features()
-_jit.host_features = lambda: frozenset(sorted(features)[1:])
+from fastexp import _compiler
+features = _compiler.host_features()
+_compiler.host_features = lambda: frozenset(sorted(features)[1:])
 """
         assert run(copy, poorer + RUN) == (value, "None")  # nor saved, as it would not be loaded
         assert entry.stat().st_mtime_ns == stamp
@@ -403,7 +456,7 @@ _jit.host_features = lambda: frozenset(sorted(features)[1:])
     @pytest.mark.process
     def test_code_that_this_cpu_would_not_load_is_not_saved(self, copy):
         """A name that is neither the CPU's own nor known says nothing of what it needs."""
-        other = "core2" if _jit.llvm.get_host_cpu_name() != "core2" else "nehalem"
+        other = "core2" if _compiler.llvm.get_host_cpu_name() != "core2" else "nehalem"
         value, folder = run(copy, NUMBA_CPU_NAME=other, NUMBA_CPU_FEATURES="")
         assert (value, folder) == (pytest.approx(2.718281828459045), "None")
         assert files(copy) == []
@@ -524,7 +577,7 @@ def test_a_full_disk_is_no_error(monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", full)
-    monkeypatch.setattr(_jit._Cache, "load_overload", lambda *_: None)
+    monkeypatch.setattr(_compiler._Cache, "load_overload", lambda *_: None)
     kernel = logexp.exp_fill
     again = _jit.Kernel(kernel.function, kernel.signature)
     out = np.empty(1)

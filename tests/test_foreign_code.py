@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from fastexp import _jit, _kernel_cache, _trusted_folder
+from fastexp import _compiler, _kernel_cache, _trusted_folder
 from fastexp.kernels import logexp
 
 pytestmark = pytest.mark.skipif(not _trusted_folder.POSIX, reason="permissions of another kind")
@@ -44,19 +44,19 @@ class TestForeignCode:
         monkeypatch.setenv("FASTEXP_CACHE_DIR", str(tmp_path / "above/between/cache"))
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "own"))
         body = pickle.dumps(Mark(tmp_path / "mark"))
-        (target, _), *_ = _jit.targets()
+        (target, _), *_ = _compiler.targets()
         name = self.cache()._file
         folder = _kernel_cache.save(_kernel_cache.places(), target, name, body, frozenset())
         return folder / name
 
     def cache(self):
         kernel = logexp.exp_fill
-        return _jit._Cache(kernel.name, kernel.function.__module__)
+        return _compiler._Cache(kernel.name, kernel.function.__module__)
 
     def is_loaded(self, tmp_path: Path) -> bool:
         mark = tmp_path / "mark"
         mark.unlink(missing_ok=True)
-        context = _jit.registry.cpu_target.target_context
+        context = _compiler.registry.cpu_target.target_context
         assert self.cache().load_overload(None, context) is None  # it is no kernel
         return mark.exists()
 

@@ -32,7 +32,7 @@ X86 = platform.machine() in ("x86_64", "AMD64") and LIBM is not None
 pytestmark = [
     pytest.mark.proof,
     pytest.mark.skipif(not X86, reason="not x86-64, whose rounding mode it sets"),
-    pytest.mark.skipif(_jit.INTERPRETED, reason="kernels are not compiled"),
+    pytest.mark.skipif(_jit.interpreted(), reason="kernels are not compiled"),
 ]
 MODES = (0, 0x400, 0x800, 0xC00)  # nearest, down, up, to zero
 ROOM, PATTERN = 256, 0xA5  # bytes of guard on either side, and what they hold
@@ -57,7 +57,7 @@ class Guards:
             self.calls[kernel.name] += 1
         if self.calls[kernel.name] > CALLS:
             return entry(*arguments)
-        written = [bool(getattr(kind, "mutable", False)) for kind in kernel.signature.args]
+        written = [kind.startswith("out ") for kind in kernel.signature.arguments]
         own = {}
         for mode in MODES:
             copies, views = self._guarded(arguments, written)
@@ -293,7 +293,7 @@ def run() -> None:
     writers = {
         kernel.name
         for kernel in _jit.KERNELS.values()
-        if any(getattr(kind, "mutable", False) for kind in kernel.signature.args)
+        if any(kind.startswith("out ") for kind in kernel.signature.arguments)
     }
     sys.stdout.write(f"broken {sorted(guards.broken)}\n")
     sys.stdout.write(f"differing {sorted(guards.differing)}\n")

@@ -98,7 +98,7 @@ def test_all_that_numba_compiles_into_a_kernel_is_among_them():
             function = waiting.pop()
             functions.add(function)
             values = inspect.getclosurevars(function).globals.values()
-            called = {getattr(v, "py_func", None) or getattr(v, "_defn", None) for v in values}
+            called = {getattr(v, "function", None) for v in values}
             waiting += called - functions - {None}
         assert {f.__module__ for f in functions} <= modules.keys(), kernel.name
 

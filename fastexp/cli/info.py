@@ -77,9 +77,9 @@ def announce_compiling() -> None:
     """On a terminal, say why a first call takes seconds."""
     if sys.stderr is None or not sys.stderr.isatty():
         return
-    from .. import _jit, _kernel_cache
+    from .. import _compiler, _kernel_cache
 
-    if _kernel_cache.is_empty([target.text for target in _jit.targets()]):
+    if _kernel_cache.is_empty([target.text for target in _compiler.targets()]):
         output.note("compiling (some seconds, only the first time; see fastexp warmup) ...")
 
 
@@ -93,10 +93,10 @@ def cached_kernels() -> Counter[str]:
 
 def _states() -> list[State]:
     # Of every place for the CPU here; then what there is for the baseline.
-    from .. import _jit, _kernel_cache
+    from .. import _compiler, _kernel_cache
 
-    (here, _), *others = _jit.targets()
-    places, features = _kernel_cache.places(), _jit.host_features()
+    (here, _), *others = _compiler.targets()
+    places, features = _kernel_cache.places(), _compiler.host_features()
     states = [_kernel_cache.state(place, here, features) for place in places]
     for text, _ in others:
         read_only = [place._replace(is_saved_to=False) for place in places]
