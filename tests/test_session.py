@@ -204,13 +204,13 @@ class TestMissing:
 
 class TestThePrice:
     def test_it_is_charged_before_a_row_is_read(self):
-        one = session({"x": [1, 2, object()]})
+        one = session({"x": ["a", "b"]})
         with pytest.raises(fx.SessionError):
             one.release(None, {"m": (MEDIAN, "x")})
         assert one.remaining == 950.0
 
     def test_a_budget_without_room_refuses_before(self):
-        one = session({"x": [1, 2, object()]}, budget=budget(1.0))
+        one = session({"x": ["a", "b"]}, budget=budget(1.0))
         with pytest.raises(fx.BudgetExceeded):
             one.release(None, {"m": (MEDIAN, "x")})
         assert (one.remaining, one.log()) == (1.0, [])
@@ -235,7 +235,7 @@ class TestThePrice:
         with pytest.raises(fx.LabelError):
             session(budget=paying).release(None, answers, label="rents")
         with pytest.raises(fx.SessionError):
-            session({"x": [object()]}, budget=paying).release(
+            session({"x": ["a"]}, budget=paying).release(
                 None, {"a": (MEDIAN_1, "x")}, label="fails"
             )
         assert [entry["state"] for entry in paying.log()] == ["answered", "failed"]
@@ -402,6 +402,15 @@ class TestTheFrame:
     def test_what_is_none(self, frame):
         with pytest.raises((fx.ParameterError, fx.ParameterTypeError)):
             fx.Session(frame, budget=budget())
+
+    @pytest.mark.parametrize(
+        "column",
+        [[1, "a"], ["a", 1.5], [2**70, 1], [2**60 + 1, 0.5], [1, object()], [b"x"]],
+        ids=str,
+    )
+    def test_columns_that_a_query_may_fail_of(self, column):
+        with pytest.raises(fx.ParameterTypeError, match=r"frame\['x'\] must hold entries of one"):
+            session({"x": column, "y": [1] * len(column)})
 
     @pytest.mark.parametrize("person", ["none", "share", 1, ""])
     def test_whose_rows_are_nobodys(self, person):

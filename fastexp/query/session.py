@@ -14,7 +14,6 @@ import numpy as np
 from .. import _validate
 from .._question import Question, Questions
 from .._rounding import check_rounding
-from .._typing import AnyArray
 from ..budget import Budget, checked_note, once
 from ..errors import (
     BudgetError,
@@ -24,16 +23,16 @@ from ..errors import (
     SessionError,
 )
 from ..grouped.request import check_key
-from ..mechanisms.exponential import Exponential
 from ..mechanisms.most_common import MostCommon
 from .answers import Answer, answers_of, column_name
 from .call import Released, carried_out, values_of
 from .engines.copies import copy_of
-from .engines.frame import Column, Frame, Kind, Use
+from .engines.frame import Column, Frame, Use
 from .engines.paths import PathFrame
 from .engines.types import check_keys
 from .memory import Room
 from .query import Query
+from .scores import Score, arrays_of, score_of, scores_of
 from .untrusted import is_exactly, mechanism_of, pairs_of, plain, query_of
 
 T = TypeVar("T")
@@ -41,19 +40,6 @@ FAILED = "the release failed once it was charged; why is withheld, as it may dep
 UNREAD = "the release failed before a record was read"
 CHANGED = "the files of the session changed since it began: nothing was read or charged"
 NAN = ("drop", "lower", "upper")
-SCORES = (
-    "scores must be a dict from names to (score, candidates, sensitivity): score(columns, "
-    "candidates) gives a number for each candidate"
-)
-
-
-class Score(NamedTuple):
-    """A utility that the curator registered."""
-
-    function: Callable[..., Any]
-    candidates: tuple[Any, ...]
-    sensitivity: float
-    kind: Kind
 
 
 class Files(NamedTuple):
@@ -124,7 +110,8 @@ class Session:
         ``score(columns, candidates)``, where columns is a dict of arrays, gives a number for each
         of the candidates, which are all int, all float, all text or all bool. The sensitivity
         is the most by which one person, with all of their rows, changes the score of any one
-        candidate. Not of paths.
+        candidate when they join, leave or are replaced, as the budget's `neighbors` says. Not
+        of paths.
     memory : int or str, optional
         Of a path: what its rows may take, as of `Query.release`.
     temp : str or Path, optional
@@ -196,7 +183,7 @@ class Session:
                 "max_groups goes with person: without it max_rows says how many rows one person "
                 "has, in whatever groups"
             )
-        utilities = _scores(scores)
+        utilities = scores_of(scores)
         room = Room(memory, temp)
         held: Frame | Files
         if isinstance(frame, (str, os.PathLike)):
@@ -394,50 +381,30 @@ class _OfScores(_Call):
             raise ParameterError("nan must be None for scores: NaN is the lowest utility")
         label = check_key(None, self.label, door.budget)
         note = checked_note(self.note, door.budget)
-        scores = [_score(door, name, score) for name, score, _ in self.given]
-        questions, frame = self._questions(scores), door.frame(self.threads)
+        questions, draws = [], []
+        for name, called, epsilon in self.given:
+            score = score_of(door.scores, name, called)
+            mechanism = score.mechanism(plain("epsilon", epsilon))
+            form = "score", called, column_name("the names of answers", name)
+            questions.append(Question(mechanism, form=form, column=called))
+            draws.append((name, score, mechanism.epsilon))
+        frame = door.frame(self.threads)
 
         def draw() -> list[Any]:
-            columns = _arrays(frame)
-            return [
-                self._drawn(question.mechanism, score, columns)
-                for question, score in zip(questions.each, scores, strict=True)
-            ]
+            columns = arrays_of(frame)
+            return [score.drawn(columns, epsilon, self.threads) for _, score, epsilon in draws]
 
         def check() -> None:
-            frame.check_answers([name for name, *_ in self.given], [])
+            frame.check_answers([name for name, *_ in draws], [])
 
-        values = once(door.budget, label, questions, lambda: self.reading(draw), check, note)
+        asked = door.budget, label, Questions(tuple(questions))
+        values = once(*asked, lambda: self.reading(draw), check, note)
         return frame.finished(
             [
                 Column(name, score.kind, values_of([value], score.kind))
-                for (name, *_), score, value in zip(self.given, scores, values, strict=True)
+                for (name, score, _), value in zip(draws, values, strict=True)
             ]
         )
-
-    def _questions(self, scores: list[Score]) -> Questions:
-        return Questions(
-            tuple(
-                Question(
-                    Exponential(
-                        plain("epsilon", epsilon), score.sensitivity, candidates=score.candidates
-                    ),
-                    form=("score", called, column_name("the names of answers", name)),
-                    column=called,
-                )
-                for (name, called, epsilon), score in zip(self.given, scores, strict=True)
-            )
-        )
-
-    def _drawn(self, mechanism: Exponential, score: Score, columns: dict[str, AnyArray]) -> Any:
-        scored = Exponential.from_score(
-            score.function,
-            score.candidates,
-            epsilon=mechanism.epsilon,
-            sensitivity=score.sensitivity,
-            vectorized=True,
-        )
-        return scored.release(columns, nan="lowest", threads=self.threads)
 
 
 def _attempted(session: Session, call: _Call) -> Any:
@@ -483,47 +450,6 @@ def _policies(nan: Any, pairs: dict[str, Any]) -> dict[str, str]:
 def _is_counted(mechanism: Any) -> bool:
     """Whether the number of records must be the same in neighbouring data."""
     return not isinstance(mechanism, MostCommon) and mechanism.guarantee.neighbors == "replace"
-
-
-def _scores(scores: Any) -> dict[str, Score]:
-    """The utilities of the curator, checked."""
-    if scores is None:
-        return {}
-    if not isinstance(scores, Mapping):
-        raise ParameterTypeError(f"{SCORES}, got {type(scores).__name__}")
-    checked = {}
-    for name, score in scores.items():
-        if not isinstance(score, (tuple, list)) or len(score) != 3 or not callable(score[0]):
-            raise ParameterTypeError(SCORES)
-        labels, sensitivity = _validate.candidates(score[1]), _validate.sensitivity(score[2])
-        kinds = set(map(type, labels))
-        if kinds not in ({int}, {float}, {str}, {bool}):
-            raise ParameterTypeError(
-                f"scores[{name!r}] must have candidates that are all int, all float, all text or "
-                "all bool"
-            )
-        kind = "floats" if kinds == {float} else MostCommon(1.0, labels)._kind(released=True)
-        checked[column_name("scores", name)] = Score(score[0], labels, sensitivity, kind)
-    return checked
-
-
-def _score(door: Door, name: str, score: str) -> Score:
-    if score not in door.scores:
-        listed = ", ".join(map(repr, door.scores)) or "none"
-        raise ParameterError(
-            f"answer {name!r} must name a score of the session ({listed}), got {score!r}"
-        )
-    return door.scores[score]
-
-
-def _arrays(frame: Frame) -> dict[str, AnyArray]:
-    """All columns of rows in memory, for a score, which cannot write to them."""
-    uses = [Use(name, "keys") for name in frame.names() or ()]
-    (part,) = frame.parts(uses, [], None)
-    arrays = {use.column: np.asarray(column).view() for use, column in zip(uses, part, strict=True)}
-    for array in arrays.values():
-        array.flags.writeable = False
-    return arrays
 
 
 def _state(frame: PathFrame) -> list[Any]:

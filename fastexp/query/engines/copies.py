@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from ...errors import ParameterError, ParameterTypeError
+from ... import _key_columns, _number_columns
+from ..._group_keys import numbered
+from ...errors import FastexpError, ParameterError, ParameterTypeError
 from .find import frame_of, is_of
 from .frame import Frame, Use
+from .types import type_of
 
 LAZY = (  # library, its types, and what brings all of their rows here
     ("polars", ("LazyFrame",), "collect"),
@@ -29,7 +33,8 @@ def copy_of(frame: Any) -> Frame:
     Raises
     ------
     ParameterError, ParameterTypeError
-        If it is no frame, holds columns that no query could read, or cannot be copied.
+        If it is no frame, holds columns that no query could read, or of objects of several types,
+        or cannot be copied.
     """
     rows = frame_of(frame)
     known = rows.names() is not None
@@ -39,6 +44,7 @@ def copy_of(frame: Any) -> Frame:
         frame = frame.to_native()
     copy = frame_of(_copied(_in_memory(frame, streamed=not known)))
     _check(copy)
+    _check_objects(copy)
     return copy
 
 
@@ -51,6 +57,31 @@ def _check(rows: Frame) -> None:
         if name in names[:i]:
             raise ParameterError(f"frame must have each column once, got {name!r} twice")
     rows.empty([Use(name, "keys") for name in names])
+
+
+def _check_objects(rows: Frame) -> None:
+    """Refuse columns of mixed objects: that a query fails of them would tell of the rows."""
+    uses = [Use(name, "keys") for name in rows.names() or ()]
+    for part in rows.parts(uses, [], None):
+        for use, column in zip(uses, part, strict=True):
+            if type_of(column).held == "objects" and not (
+                _is_read(_number_columns.read, column) or _is_read(_keys, column)
+            ):
+                raise ParameterTypeError(
+                    f"frame[{use.column!r}] must hold entries of one type: numbers, text, "
+                    "booleans, dates or timestamps, so that no query fails of them"
+                )
+
+
+def _keys(column: Any, argument: str) -> Any:
+    return numbered([_key_columns.read(column, argument)], argument)
+
+
+def _is_read(read: Callable[[Any, str], Any], column: Any) -> bool:
+    try:
+        return read(column, "frame") is not None
+    except FastexpError:
+        return False
 
 
 def _in_memory(frame: Any, *, streamed: bool) -> Any:

@@ -1,0 +1,95 @@
+"""Utilities that a curator registered, and that are asked for by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _validate
+from .._typing import AnyArray
+from ..errors import ParameterError, ParameterTypeError
+from ..mechanisms.exponential import Exponential
+from ..mechanisms.most_common import MostCommon
+from .answers import column_name
+from .engines.frame import Frame, Kind, Use
+
+FORM = (
+    "scores must be a dict from names to (score, candidates, sensitivity): score(columns, "
+    "candidates) gives a number for each candidate"
+)
+
+
+class Score(NamedTuple):
+    """A utility, and what it is of."""
+
+    function: Callable[..., Any]
+    candidates: tuple[Any, ...]
+    sensitivity: float
+    kind: Kind  # of the candidates
+
+    def mechanism(self, epsilon: Any) -> Exponential:
+        """What draws among the candidates."""
+        return Exponential(epsilon, self.sensitivity, candidates=self.candidates)
+
+    def drawn(self, columns: dict[str, AnyArray], epsilon: float, threads: int) -> Any:
+        """A candidate; NaN is the lowest utility."""
+        scored = Exponential.from_score(
+            self.function,
+            self.candidates,
+            epsilon=epsilon,
+            sensitivity=self.sensitivity,
+            vectorized=True,
+        )
+        return scored.release(columns, nan="lowest", threads=threads)
+
+
+def scores_of(scores: Any) -> dict[str, Score]:
+    """Check what `Session` is given.
+
+    Raises
+    ------
+    ParameterError, ParameterTypeError
+        If there is anything else in it.
+    """
+    if scores is None:
+        return {}
+    if not isinstance(scores, Mapping):
+        raise ParameterTypeError(f"{FORM}, got {type(scores).__name__}")
+    return {column_name("scores", name): _score(name, score) for name, score in scores.items()}
+
+
+def score_of(scores: dict[str, Score], answer: str, name: str) -> Score:
+    """The score of this name, which an answer asks for."""
+    if name not in scores:
+        listed = ", ".join(map(repr, scores)) or "none"
+        raise ParameterError(
+            f"answer {answer!r} must name a score of the session ({listed}), got {name!r}"
+        )
+    return scores[name]
+
+
+def arrays_of(frame: Frame) -> dict[str, AnyArray]:
+    """All columns of rows in memory, which no score can write to."""
+    uses = [Use(name, "keys") for name in frame.names() or ()]
+    (part,) = frame.parts(uses, [], None)
+    columns = zip(uses, part, strict=True)
+    arrays = {use.column: np.asanyarray(column).view() for use, column in columns}
+    for array in arrays.values():
+        array.flags.writeable = False
+    return arrays
+
+
+def _score(name: str, score: Any) -> Score:
+    if not isinstance(score, (tuple, list)) or len(score) != 3 or not callable(score[0]):
+        raise ParameterTypeError(f"{FORM}, got another object for {name!r}")
+    labels, sensitivity = _validate.candidates(score[1]), _validate.sensitivity(score[2])
+    kinds = set(map(type, labels))
+    if kinds not in ({int}, {float}, {str}, {bool}):
+        raise ParameterTypeError(
+            f"scores[{name!r}] must have candidates that are all int, all float, all text or all "
+            "bool"
+        )
+    kind = "floats" if kinds == {float} else MostCommon(1.0, labels)._kind(released=True)
+    return Score(score[0], labels, sensitivity, kind)
