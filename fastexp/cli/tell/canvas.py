@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import Failure, UserMistake
-from ..output import needed, printable
+from .tables import needed, printable
 
 SUFFIXES = (".png", ".svg", ".pdf")
 LONGEST, LINE = 28, 115  # characters of a label, and of a line of notes

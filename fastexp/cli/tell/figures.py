@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...grouped.accuracy import Exact, accuracy
 from ...query.output import values_of
-from .words import name_of
+from .words import LISTED, name_of
 
 if TYPE_CHECKING:
     from ..._typing import AnyArray
@@ -62,7 +61,7 @@ class Subject:
         """The columns of groups."""
         return list(self.labels[0]) if self.labels else []
 
-    @cached_property
+    @property
     def names(self) -> list[str]:
         """The groups in words."""
         return [", ".join(map(str, label.values())) for label in self.labels]
@@ -74,27 +73,70 @@ class Subject:
         return labels
 
     @property
-    def counts_records(self) -> bool:
-        """Whether losses of candidates are counts of records."""
-        return bool(self.truths) and self.truths[0] is not None
-
-    @property
     def truth_name(self) -> str:
         """What the true number is called."""
         name = name_of(self.mechanism)
-        if name == "price":
-            return "best price"
-        return f"true {self.mechanism.q}-quantile" if name == "quantile" else f"true {name}"
+        if name == "quantile":
+            name = f"{self.mechanism.q}-quantile"
+        return "best price" if name == "price" else f"true {name}"
+
+    @property
+    def unit(self) -> str:
+        """Of losses."""
+        if self.candidates is None:
+            return "revenue" if name_of(self.mechanism) == "price" else "records"
+        return "units of the utility" if self.truths[0] is None else "records"
 
     @property
     def absent(self) -> list[str]:
-        """What no record has: candidates, or groups; perhaps they are misspelt."""
-        if self.candidates is not None and self.counts_records:
-            unused = np.sum(self.truths, axis=0) == 0
-            return [repr(self.candidates[i]) for i in np.flatnonzero(unused).tolist()]
-        if not self.by:
-            return []
-        return [repr(name) for name, n in zip(self.names, self.records, strict=True) if n == 0]
+        """What no record has, candidates or else groups: perhaps misspelt."""
+        names, sizes = [*map(repr, self.names)], list(self.records) if self.by else []
+        if self.candidates is not None and self.truths and self.truths[0] is not None:
+            names, sizes = [*map(repr, self.candidates)], np.sum(self.truths, axis=0).tolist()
+        return [name for name, n in zip(names, sizes, strict=False) if n == 0]
+
+    def facts(self, group: int) -> dict[str, Any]:
+        """What there is to say of a group, as ``--json`` says it."""
+        law, truth = self.laws[group], self.truths[group]
+        drawn = None if self.draws is None else self.draws[group]
+        facts: dict[str, Any] = {"n": self.records[group]} if self.records else {}
+        losses = float(law.expected_loss()), float(law.loss_quantile(TAIL))
+        lost = dict(zip(("expected_loss", "loss_95"), losses, strict=True))
+        if self.candidates is not None:
+            facts |= lost
+        elif drawn is None:
+            facts |= {"truth": truth, **_exact(law, truth), **lost}
+        else:
+            facts |= {"truth": truth, "observed": _observed(drawn, truth)}
+            facts["exact"] = _exact(law, truth)
+        points = law.grid.size if self.candidates is None else len(self.candidates)
+        if points * len(self.laws) <= LISTED:
+            facts["rows"] = self.rows(group)
+        elif self.draws is not None and self.draws.size <= LISTED:
+            facts["values"] = self.draws[group].tolist()
+        return facts
+
+    def rows(self, group: int) -> list[dict[str, Any]]:
+        """An object a grid point; or a candidate, the likeliest first, equal ones as listed."""
+        law, labels = self.laws[group], self.candidates
+        columns: dict[str, Any] = {"candidate": labels}
+        if labels is None:
+            labels = law.points.tolist()
+            columns = {"value": labels}
+        elif self.truths[group] is not None:
+            columns["records"] = self.truths[group].tolist()
+        if self.draws is not None:
+            drawn = self.draws[group]
+            places = np.searchsorted(law.points, drawn) if "value" in columns else drawn
+            times = np.bincount(places, minlength=len(labels))
+            columns |= {"observed": times.tolist(), "frequency": (times / drawn.size).tolist()}
+        columns["probability"] = law.probabilities.tolist()
+        order: Sequence[int] = range(len(labels))
+        if "candidate" in columns:
+            logs = law.log_probabilities
+            columns |= {} if self.draws is not None else {"log_probability": logs.tolist()}
+            order = (-logs).argsort(kind="stable").tolist()
+        return [{name: column[i] for name, column in columns.items()} for i in order]
 
 
 def subject_of(call: Call, laws: Laws) -> Subject:
@@ -106,9 +148,8 @@ def subject_of(call: Call, laws: Laws) -> Subject:
     laws : Laws
     """
     ((name, (mechanism, column)),) = call.answers.items()
-    cells = [values_of(own) for own in laws.groups]
-    names = [own.name for own in laws.groups]
-    labels = [dict(zip(names, row, strict=True)) for row in zip(*cells, strict=True)]
+    cells = zip(*map(values_of, laws.groups), strict=True)
+    labels = [dict(zip(call.query.by, row, strict=True)) for row in cells]
     return Subject(
         mechanism,
         column,
@@ -121,76 +162,30 @@ def subject_of(call: Call, laws: Laws) -> Subject:
     )
 
 
-def number_facts(law: Any, truth: Any) -> dict[str, Any]:
-    """Of an exact law of numbers: the truth, moments and quantiles, errors, losses.
-
-    Parameters
-    ----------
-    law : GridLaw
-    truth : int, float or None
-        None: there are no records, and no errors.
-    """
+def _exact(law: Any, truth: Any) -> dict[str, Any]:
+    """Moments, quantiles and errors of a law of numbers."""
+    plain = int if law.grid.whole else float
     error = accuracy(Exact(law, truth), "error", TAIL)
     return {
-        "truth": truth,
-        **moments(law),
+        "mean": law.mean(),
+        "sd": math.sqrt(law.var()),
+        "quantiles": {f"{p:g}": plain(law.ppf(p)) for p in LEVELS},
         "expected_error": error.expected,
         "error_95": error.quantile,
-        **losses(law),
     }
 
 
-def moments(law: Any) -> dict[str, Any]:
-    """Mean, standard deviation and quantiles of the output."""
-    plain = int if law.grid.whole else float
-    quantiles = {f"{p:g}": plain(law.ppf(p)) for p in LEVELS}
-    return {"mean": law.mean(), "sd": math.sqrt(law.var()), "quantiles": quantiles}
-
-
-def losses(law: Any) -> dict[str, float]:
-    """By how much outputs are worse than the best one."""
-    return {"expected_loss": float(law.expected_loss()), "loss_95": float(law.loss_quantile(TAIL))}
-
-
-def observed(drawn: AnyArray, truth: Any) -> dict[str, Any]:
-    """Mean, standard deviation, quantiles and mean error of draws."""
+def _observed(drawn: AnyArray, truth: Any) -> dict[str, Any]:
+    """The same of draws."""
+    errors = np.abs(drawn - math.nan if truth is None else drawn - float(truth))
     quantiles = np.quantile(drawn, LEVELS, method="inverted_cdf").tolist()
     return {
         "mean": float(drawn.mean()),
         "sd": float(drawn.std()),
         "quantiles": {f"{p:g}": x for p, x in zip(LEVELS, quantiles, strict=True)},
-        "expected_error": None if truth is None else float(np.abs(drawn - float(truth)).mean()),
+        "expected_error": float(errors.mean()),
+        "error_95": float(np.quantile(errors, TAIL, method="inverted_cdf")),
     }
-
-
-def point_rows(law: Any, drawn: AnyArray | None) -> list[dict[str, Any]]:
-    """One object a grid point."""
-    values, exact = law.points.tolist(), law.probabilities.tolist()
-    if drawn is None:
-        return [{"value": v, "probability": p} for v, p in zip(values, exact, strict=True)]
-    counts = np.bincount(np.searchsorted(law.points, drawn), minlength=len(values)).tolist()
-    return [
-        {"value": v, "observed": c, "frequency": c / drawn.size, "probability": p}
-        for v, c, p in zip(values, counts, exact, strict=True)
-    ]
-
-
-def candidate_rows(subject: Subject, group: int) -> list[dict[str, Any]]:
-    """One object a candidate, by descending probability, equal ones as listed."""
-    law, counts = subject.laws[group], subject.truths[group]
-    logs = law.log_probabilities
-    order = (-logs).argsort(kind="stable").tolist()
-    columns: dict[str, Any] = {"candidate": subject.candidates or range(logs.size)}
-    if counts is not None:
-        columns["records"] = counts.tolist()
-    if subject.draws is not None:
-        drawn = subject.draws[group]
-        times = np.bincount(drawn, minlength=logs.size)
-        columns |= {"observed": times.tolist(), "frequency": (times / drawn.size).tolist()}
-    columns["probability"] = law.probabilities.tolist()
-    if subject.draws is None:
-        columns["log_probability"] = logs.tolist()
-    return [{name: column[i] for name, column in columns.items()} for i in order]
 
 
 def number(x: Any, digits: int = 6) -> str:

@@ -7,19 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...query.accuracy import COLUMNS
 from ...query.output import values_of
-from .. import output as tables
-from . import pictures, words
-from .figures import (
-    TAIL,
-    Subject,
-    candidate_rows,
-    losses,
-    number,
-    number_facts,
-    observed,
-    point_rows,
-    short,
-)
+from . import pictures, tables, words
+from .figures import TAIL, Subject, number, short
 
 if TYPE_CHECKING:
     from ...query.engines.frame import Column
@@ -27,7 +16,24 @@ if TYPE_CHECKING:
 
 MOST_ABSENT = 5
 SHORT = ("0.05", "0.5", "0.95")  # quantiles of a group
-MOMENTS = {"mean": "mean", "sd": "standard deviation"}
+FACTS = {
+    "mean": "mean",
+    "sd": "standard deviation",
+    "quantiles": "{} quantile",
+    "expected_error": "expected error",
+    "error_95": f"error in {TAIL:.0%} of draws at most",
+    "expected_loss": "expected loss against the best point ({})",
+    "loss_95": f"loss in {TAIL:.0%} of draws at most",
+}
+MEANINGS = {"error": "abs(output - truth)", "loss": "best minus obtained utility"}
+CELLS: dict[str, Callable[[Any], str]] = {
+    "candidate": str,
+    "records": "{:,}".format,
+    "observed": "{:,}".format,
+    "frequency": "{:.6f}".format,
+    "probability": tables.probability,
+    "log_probability": tables.logarithm,
+}
 
 
 def show(
@@ -39,72 +45,44 @@ def show(
     ----------
     subject : Subject
     as_json : bool
-        One object instead of tables. Its keys: kind ("law" or "draws"), private (false), the
-        mechanism's parameters, by, plot; of draws their number and seed. Then those of the
-        data set, or for each of ``groups``, whose ``group`` has its names: of numbers n, truth,
-        mean, sd, quantiles, expected_error, error_95, expected_loss, loss_95 (of draws n,
-        truth, observed, exact); of candidates n, expected_loss, loss_95. And ``rows``, an
-        object a grid point or candidate, as long as there are at most 10,000; else of as many
-        draws ``values``.
+        One object, as the help says, instead of tables.
     seed : int, optional
         Of the draws.
     plot : str, optional
-        A file for a picture, which `pictures.check` took.
+        A file for a picture, which `canvas.check` took.
     """
     if plot is not None:
         pictures.draw(plot, subject)
+    groups = [subject.facts(group) for group in range(len(subject.laws))]
     if as_json:
-        _print_json(subject, seed, plot)
+        _print_json(subject, groups, seed, plot)
         return
     _print_head(subject, seed)
-    if subject.by:
-        _print_groups(subject)
+    if subject.by or not groups:
+        _print_groups(subject, groups)
     elif subject.candidates is None:
-        _print_number(subject)
+        _print_number(subject, groups[0])
     else:
-        _print_candidates(subject)
+        _print_candidates(subject, groups[0])
     if plot is not None:
-        tables.note(f"picture: {tables.printable(plot)}")
+        tables.note(f"picture: {plot}")
 
 
-def _print_json(subject: Subject, seed: int | None, plot: str | None) -> None:
+def _print_json(
+    subject: Subject, groups: list[dict[str, Any]], seed: int | None, plot: str | None
+) -> None:
     facts: dict[str, Any] = {"kind": "law" if subject.draws is None else "draws", "private": False}
     facts |= words.parameters(subject.mechanism)
     facts |= {} if subject.nan is None else {"nan": subject.nan}
     facts |= {"by": subject.by, "plot": plot}
     if subject.draws is not None:
         facts |= {"draws": subject.draws.shape[1], "seed": seed}
-    groups = [_facts(subject, group) for group in range(len(subject.laws))]
-    if subject.by:
-        facts["groups"] = [
-            {"group": dict(label), **own} for label, own in zip(subject.labels, groups, strict=True)
-        ]
+    if subject.by or not groups:
+        named = zip(subject.labels, groups, strict=True)
+        facts["groups"] = [{"group": dict(label), **group} for label, group in named]
     else:
         facts |= groups[0]
     tables.as_json(facts)
-
-
-def _facts(subject: Subject, group: int) -> dict[str, Any]:
-    """What there is to say of a group."""
-    law, truth = subject.laws[group], subject.truths[group]
-    drawn = None if subject.draws is None else subject.draws[group]
-    facts: dict[str, Any] = {"n": subject.records[group]} if subject.records else {}
-    candidates, size = subject.candidates, len(subject.laws)
-    if candidates is not None:
-        facts |= losses(law)
-        fits = len(candidates) * size <= words.LISTED
-        return {**facts, **({"rows": candidate_rows(subject, group)} if fits else {})}
-    if drawn is None:
-        facts |= number_facts(law, truth)
-    else:
-        exact = number_facts(law, truth)
-        seen = observed(drawn, truth)
-        facts |= {"truth": truth, "observed": seen, "exact": {name: exact[name] for name in seen}}
-    if law.grid.size * size <= words.LISTED:
-        facts["rows"] = point_rows(law, drawn)
-    elif subject.draws is not None and drawn is not None and subject.draws.size <= words.LISTED:
-        facts["values"] = drawn.tolist()
-    return facts
 
 
 def _print_head(subject: Subject, seed: int | None) -> None:
@@ -119,98 +97,74 @@ def _print_head(subject: Subject, seed: int | None) -> None:
     if subject.draws is not None:
         seeded = "no seed" if seed is None else f"seed {seed}"
         print(f"{subject.draws.shape[1]:,} simulated draws, {seeded}, beside the exact law")
-    absent = subject.absent
-    if absent:
+    if absent := subject.absent:
         more = ", ..." * (len(absent) > MOST_ABSENT)
         tables.note(f"no record has: {', '.join(absent[:MOST_ABSENT])}{more} (spelling?)")
 
 
-def _print_number(subject: Subject) -> None:
+def _print_number(subject: Subject, facts: dict[str, Any]) -> None:
     """The law of one data set, or draws beside it."""
-    law, truth = subject.laws[0], subject.truths[0]
-    exact = number_facts(law, truth)
+    several = [facts] if subject.draws is None else [facts["observed"], facts["exact"]]
+    lines = [] if subject.draws is not None else [[subject.truth_name, number(facts["truth"])]]
+    for key, text in FACTS.items():
+        if key == "quantiles":
+            for p in several[0][key]:
+                cells = (number(column[key][p]) for column in several)
+                lines.append([text.format(f"{float(p):.0%}"), *cells])
+        elif key in several[0]:
+            lines.append([text.format(subject.unit), *(number(c[key]) for c in several)])
     print()
-    if subject.draws is not None:
-        seen = observed(subject.draws[0], truth)
-        lines = [(text, seen[key], exact[key]) for key, text in MOMENTS.items()]
-        pairs = zip(seen["quantiles"].items(), exact["quantiles"].values(), strict=True)
-        lines += [(f"{float(p):.0%} quantile", x, y) for (p, x), y in pairs]
-        lines.append(("mean error", seen["expected_error"], exact["expected_error"]))
-        cells = [(name, number(x), number(y)) for name, x, y in lines]
-        tables.table(("output", "observed", "exact law"), cells)
-        return
-    unit = "revenue" if words.name_of(subject.mechanism) == "price" else "records"
-    facts = [(subject.truth_name, truth)]
-    facts += [(text, exact[key]) for key, text in MOMENTS.items()]
-    facts += [(f"{float(p):.0%} quantile", x) for p, x in exact["quantiles"].items()]
-    facts += [
-        ("expected error", exact["expected_error"]),
-        (f"error in {TAIL:.0%} of draws at most", exact["error_95"]),
-        (f"expected loss against the best point ({unit})", exact["expected_loss"]),
-        (f"loss in {TAIL:.0%} of draws at most", exact["loss_95"]),
-    ]
-    tables.table(("output", "exact law"), [(name, number(x)) for name, x in facts])
+    tables.table(("output", *["observed"][: len(several) - 1], "exact law"), lines)
 
 
-def _print_candidates(subject: Subject) -> None:
+def _print_candidates(subject: Subject, facts: dict[str, Any]) -> None:
     """The candidates of one data set by their probability, and how often each was drawn."""
     if subject.draws is None:
-        found, unit = losses(subject.laws[0]), "units of the utility"
-        unit = "records" if subject.counts_records else unit
         print(
-            f"expected loss {found['expected_loss']:.6g}, at most {found['loss_95']:.6g} in "
-            f"{TAIL:.0%} of draws (loss: best minus obtained, in {unit})"
+            f"expected loss {facts['expected_loss']:.6g}, at most {facts['loss_95']:.6g} in "
+            f"{TAIL:.0%} of draws (loss: best minus obtained, in {subject.unit})"
         )
     print()
-    rows = candidate_rows(subject, 0)
-    shown: dict[str, Callable[[Any], str]] = {
-        "candidate": str,
-        "records": "{:,}".format,
-        "observed": "{:,}".format,
-        "frequency": "{:.6f}".format,
-        "probability": tables.probability,
-        "log_probability": tables.logarithm,
-    }
+    rows = subject.rows(0)
     headers = [name.replace("_", "-") for name in rows[0]]
-    tables.table(headers, [[shown[name](x) for name, x in row.items()] for row in rows])
+    tables.table(headers, [[CELLS[name](x) for name, x in row.items()] for row in rows])
 
 
-def _print_groups(subject: Subject) -> None:
-    """A row a group; of draws one for them and one for the law."""
-    print()
-    cells: list[list[str]] = []
-    for group, label in enumerate(subject.labels):
-        head = [*map(str, label.values()), f"{subject.records[group]:,}"]
-        law, truth = subject.laws[group], subject.truths[group]
-        if subject.candidates is not None:
-            best = candidate_rows(subject, group)[0]
-            seen = [] if subject.draws is None else [f"{best['frequency']:.6f}"]
-            chance = tables.probability(best["probability"])
-            loss = short(law.expected_loss())
-            cells.append([*head, str(best["candidate"]), *seen, chance, loss])
-            continue
-        exact = number_facts(law, truth)
-        if subject.draws is None:
-            cells.append([*head, short(truth), *_cells(exact)])
-        else:
-            seen_facts = observed(subject.draws[group], truth)
-            cells.append([*head, "draws", *_cells(seen_facts)])
-            cells.append([*([""] * len(head)), "law", *_cells(exact)])
+def _print_groups(subject: Subject, groups: list[dict[str, Any]]) -> None:
+    """A row a group; of draws of numbers one for them and one for the law."""
+    by, drawn = subject.by, subject.draws is not None
+    sizes = zip(subject.labels, subject.records, strict=True)
+    names = [[*map(str, label.values()), f"{n:,}"] for label, n in sizes]
     if subject.candidates is not None:
-        frequency = [] if subject.draws is None else ["frequency"]
-        headers = [*subject.by, "n", "likeliest", *frequency, "probability", "loss"]
-        texts = [*subject.by, "likeliest"]
+        shown = ["candidate", *(["frequency"] if drawn else []), "probability"]
+        headers = [*by, "n", "likeliest", *shown[1:], "loss"]
+        cells = []
+        for g, facts in enumerate(groups):
+            best = subject.rows(g)[0]
+            chosen = [CELLS[name](best[name]) for name in shown]
+            cells.append([*names[g], *chosen, short(facts["expected_loss"])])
+        print(f"\nloss: the expected {MEANINGS['loss']}, in {subject.unit}")
     else:
-        first = "truth" if subject.draws is None else "of"
-        quantiles = [f"{float(p):.0%}" for p in SHORT]
-        headers = [*subject.by, "n", first, "mean", "sd", *quantiles, "error"]
-        texts = [*subject.by, "of"]
-    tables.table(headers, cells, texts)
+        last = "loss" if subject.unit == "revenue" and not drawn else "error"
+        levels = [f"{float(p):.0%}" for p in SHORT]
+        headers = [*by, "n", "of" if drawn else "truth", "mean", "sd", *levels, last]
+        cells = []
+        for name, facts in zip(names, groups, strict=True):
+            if not drawn:
+                cells.append([*name, short(facts["truth"]), *_cells(facts, last)])
+                continue
+            cells.append([*name, "draws", *_cells(facts["observed"], last)])
+            cells.append([*([""] * len(name)), "law", *_cells(facts["exact"], last)])
+        meaning = (
+            "abs(output - truth)" if last == "error" else f"best minus obtained {subject.unit}"
+        )
+        print(f"\n{last}: expected, {meaning}")
+    tables.table(headers, cells, [*by, "likeliest", "of"])
 
 
-def _cells(facts: dict[str, Any]) -> list[str]:
+def _cells(facts: dict[str, Any], last: str) -> list[str]:
     quantiles = [facts["quantiles"][p] for p in SHORT]
-    return [*map(short, (facts["mean"], facts["sd"], *quantiles, facts["expected_error"]))]
+    return [short(x) for x in (facts["mean"], facts["sd"], *quantiles, facts[f"expected_{last}"])]
 
 
 def accuracy(call: Call, columns: Sequence[Column], *, as_json: bool) -> None:
@@ -222,8 +176,7 @@ def accuracy(call: Call, columns: Sequence[Column], *, as_json: bool) -> None:
     columns : sequence of Column
         The figures.
     as_json : bool
-        An object with kind "accuracy", private (false), by, answers (the parameters of each
-        mechanism) and ``rows``, an object a group and answer: its ``group``, and the figures.
+        One object, as the help says, instead of a table.
     """
     rows = accuracy_rows(columns)
     if as_json:
@@ -237,7 +190,6 @@ def accuracy(call: Call, columns: Sequence[Column], *, as_json: bool) -> None:
     print(words.NOT_PRIVATE)
     for mechanism, _ in call.answers.values():
         print(words.title(words.name_of(mechanism), mechanism))
-    print()
     accuracy_table(rows)
 
 
@@ -245,17 +197,15 @@ def accuracy_rows(columns: Iterable[Column]) -> list[dict[str, Any]]:
     """The figures as objects: a group's names apart from them."""
     values = {column.name: values_of(column) for column in columns}
     rows = [dict(zip(values, row, strict=True)) for row in zip(*values.values(), strict=True)]
+    by = [name for name in values if name not in COLUMNS]
     return [
-        {
-            "group": {name: value for name, value in row.items() if name not in COLUMNS},
-            **{name: row[name] for name in COLUMNS},
-        }
+        {"group": {name: row[name] for name in by}, **{name: row[name] for name in COLUMNS}}
         for row in rows
     ]
 
 
 def accuracy_table(rows: Sequence[dict[str, Any]]) -> None:
-    """A row a group and answer; what is the same in all rows is left out.
+    """A row a group and answer; what is the same in all rows is not repeated.
 
     Parameters
     ----------
@@ -263,17 +213,20 @@ def accuracy_table(rows: Sequence[dict[str, Any]]) -> None:
         As `accuracy_rows` has them.
     """
     by = list(rows[0]["group"]) if rows else []
-    words_shown = [name for name in ("answer", "measure") if len({row[name] for row in rows}) > 1]
-    measure = rows[0]["measure"] if rows and "measure" not in words_shown else "expected"
-    figures = ["truth", "bias"] if any(row["measure"] == "error" for row in rows) else []
-    headers = [*by, *words_shown, "n", *figures, measure, f"{TAIL:.0%}"]
+    varied = [name for name in ("answer", "measure") if len({row[name] for row in rows}) > 1]
+    measures = sorted({row["measure"] for row in rows})
+    meanings = "; ".join(f"{measure}: the expected {MEANINGS[measure]}" for measure in measures)
+    print(f"\n{meanings}; {TAIL:.0%}: in {TAIL:.0%} of draws at most" if rows else "")
+    figures = ["truth", "bias"] if "error" in measures else []
+    expected = measures[0] if len(measures) == 1 else "expected"
     cells = [
         [
             *map(str, row["group"].values()),
-            *(row[name] for name in words_shown),
+            *(row[name] for name in varied),
             f"{row['n']:,}",
             *(short(row[name]) for name in (*figures, "expected", "quantile")),
         ]
         for row in rows
     ]
-    tables.table(headers, cells, [*by, *words_shown])
+    headers = [*by, *varied, "n", *figures, expected, f"{TAIL:.0%}"]
+    tables.table(headers, cells, [*by, *varied])
