@@ -88,10 +88,9 @@ def tell_scores(mechanism: Any, utilities: AnyArray, options: Namespace) -> None
     subject = Subject(
         mechanism,
         "utility" if options.utilities else options.column,
-        [{}],
         [law.first_place if options.k is not None else law],
         [None if options.utilities else utilities],
         [] if options.utilities else [int(np.sum(utilities))],
-        drawn,
+        draws=drawn,
     )
     laws.show(subject, as_json=options.json, seed=options.seed, plot=options.plot)

@@ -32,8 +32,6 @@ class Subject:
         One that a query takes, or over utilities.
     column : str
         What its records are called.
-    labels : sequence of mapping
-        The name of each group by column: one without columns where all rows are one group.
     laws : sequence of GridLaw or FiniteLaw
         Of top-k that of the first place.
     truths : sequence
@@ -41,6 +39,10 @@ class Subject:
         None of utilities.
     records : sequence of int
         How many records of each group count; of utilities none.
+    by : sequence of str
+        The columns of groups; none where all rows are one group.
+    labels : sequence of mapping
+        The name of each group, by column.
     draws : ndarray, shape (groups, size), or None
         Numbers, or candidates by number.
     nan : str, optional
@@ -49,17 +51,13 @@ class Subject:
 
     mechanism: Any
     column: str
-    labels: Sequence[Mapping[str, Any]]
     laws: Sequence[Any]
     truths: Sequence[Any]
     records: Sequence[int] = ()
+    by: Sequence[str] = ()
+    labels: Sequence[Mapping[str, Any]] = ()
     draws: AnyArray | None = None
     nan: str | None = None
-
-    @property
-    def by(self) -> list[str]:
-        """The columns of groups."""
-        return list(self.labels[0]) if self.labels else []
 
     @property
     def names(self) -> list[str]:
@@ -85,15 +83,22 @@ class Subject:
         """Of losses."""
         if self.candidates is None:
             return "revenue" if name_of(self.mechanism) == "price" else "records"
-        return "units of the utility" if self.truths[0] is None else "records"
+        return "records" if self.counts else "units of the utility"
+
+    @property
+    def counts(self) -> bool:
+        """Whether utilities of candidates are counts of records."""
+        return self.candidates is not None and all(truth is not None for truth in self.truths)
 
     @property
     def absent(self) -> list[str]:
         """What no record has, candidates or else groups: perhaps misspelt."""
-        names, sizes = [*map(repr, self.names)], list(self.records) if self.by else []
-        if self.candidates is not None and self.truths and self.truths[0] is not None:
-            names, sizes = [*map(repr, self.candidates)], np.sum(self.truths, axis=0).tolist()
-        return [name for name, n in zip(names, sizes, strict=False) if n == 0]
+        names: Sequence[Any] = self.names
+        sizes: Sequence[int] = self.records
+        if self.candidates is not None:
+            names = self.candidates if self.counts and self.truths else ()
+            sizes = [sum(counts[i] for counts in self.truths) for i in range(len(names))]
+        return [repr(name) for name, n in zip(names, sizes, strict=False) if n == 0]
 
     def facts(self, group: int) -> dict[str, Any]:
         """What there is to say of a group, as ``--json`` says it."""
@@ -153,10 +158,11 @@ def subject_of(call: Call, laws: Laws) -> Subject:
     return Subject(
         mechanism,
         column,
-        labels if call.query.by else [{}],
         laws.laws[name],
         laws.truths[name],
         laws.records[name].tolist(),
+        call.query.by,
+        labels,
         laws.draws.get(name),
         None if name_of(mechanism) == "most-common" else call.nan[name],
     )
@@ -192,8 +198,9 @@ def number(x: Any, digits: int = 6) -> str:
     """A number for people: integers in full, others with at least so many digits."""
     if x is None or x != x:
         return "-"
-    whole = isinstance(x, int) or 10**digits <= abs(x) < 1e15
-    return f"{x:.0f}" if whole else f"{x:.{digits}g}"
+    if isinstance(x, int):
+        return str(x)
+    return f"{x:.0f}" if 10**digits <= abs(x) < 1e15 else f"{x:.{digits}g}"
 
 
 def short(x: Any) -> str:

@@ -58,7 +58,7 @@ def show(
         _print_json(subject, groups, seed, plot)
         return
     _print_head(subject, seed)
-    if subject.by or not groups:
+    if subject.by:
         _print_groups(subject, groups)
     elif subject.candidates is None:
         _print_number(subject, groups[0])
@@ -74,10 +74,10 @@ def _print_json(
     facts: dict[str, Any] = {"kind": "law" if subject.draws is None else "draws", "private": False}
     facts |= words.parameters(subject.mechanism)
     facts |= {} if subject.nan is None else {"nan": subject.nan}
-    facts |= {"by": subject.by, "plot": plot}
+    facts |= {"by": list(subject.by), "plot": plot}
     if subject.draws is not None:
         facts |= {"draws": subject.draws.shape[1], "seed": seed}
-    if subject.by or not groups:
+    if subject.by:
         named = zip(subject.labels, groups, strict=True)
         facts["groups"] = [{"group": dict(label), **group} for label, group in named]
     else:
@@ -155,10 +155,7 @@ def _print_groups(subject: Subject, groups: list[dict[str, Any]]) -> None:
                 continue
             cells.append([*name, "draws", *_cells(facts["observed"], last)])
             cells.append([*([""] * len(name)), "law", *_cells(facts["exact"], last)])
-        meaning = (
-            "abs(output - truth)" if last == "error" else f"best minus obtained {subject.unit}"
-        )
-        print(f"\n{last}: expected, {meaning}")
+        print(f"\n{last}: the expected {MEANINGS[last]}")
     tables.table(headers, cells, [*by, "likeliest", "of"])
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..errors import Failure
 from . import words
 from .canvas import BAR, MARK, QUIET, TRUTH, canvas, label, save, undecorated
 from .figures import number, short
@@ -45,7 +46,14 @@ def draw(path: str, subject: Subject) -> None:
         A file that `canvas.check` took.
     subject : Subject
         Of more than `PANELS` groups the first ones.
+
+    Raises
+    ------
+    Failure
+        If there is no group, or the file cannot be written.
     """
+    if not subject.laws:
+        raise Failure("--plot: the data have no group to draw")
     shown = min(PANELS, len(subject.laws))
     paper = _candidates if subject.candidates is not None else _numbers
     save(paper(subject, shown), path)
@@ -70,8 +78,8 @@ def _heading(subject: Subject, shown: int) -> tuple[str, list[str]]:
 def _shape(subject: Subject, shown: int) -> tuple[int, int]:
     if not subject.by:
         return 1, 1
-    across = min(ACROSS, max(shown, 1))
-    return max(1, -(-shown // across)), across
+    across = min(ACROSS, shown)
+    return -(-shown // across), across
 
 
 def _panels(axes: list[Any], subject: Subject, shown: int, below: str) -> None:
@@ -99,8 +107,7 @@ def _numbers(subject: Subject, shown: int) -> Any:
     three = words.name_of(subject.mechanism) == "price" and subject.draws is None
     three = three and not subject.by
     grid = subject.mechanism.grid
-    whole = three or not laws
-    view = part(grid, 0, grid.size - 1) if whole else in_sight(laws, truths)
+    view = part(grid, 0, grid.size - 1) if three else in_sight(laws, truths)
     head, notes = _heading(subject, shown)
     if three:
         head = "What epsilon does to the private price"
