@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from . import _answers, _validate
@@ -34,6 +35,8 @@ class Question(NamedTuple):
         Which groups are answered, in words; "" without groups.
     person : str or None
         In words, who is bounded by the limits; None: nobody, they are a claim.
+    stated : {"add-remove", "replace"} or None
+        The relation for which the sensitivity of the mechanism was stated, if it does not know.
     """
 
     mechanism: Any
@@ -48,6 +51,7 @@ class Question(NamedTuple):
     column: str = ""
     grouping: str = ""
     person: str | None = None
+    stated: Neighbors | None = None
 
     @property
     def name(self) -> str:
@@ -59,10 +63,18 @@ class Question(NamedTuple):
         """What is asked, in words for a budget's log."""
         return Questions((self,)).about
 
+    @property
+    def guarantee(self) -> Guarantee:
+        """What one draw promises."""
+        promise: Guarantee = self.mechanism.guarantee
+        if self.stated is None or promise.neighbors is not None:
+            return promise
+        return replace(promise, neighbors=self.stated)
+
     def promise(self, neighbors: Neighbors | None = None) -> Guarantee:
         """What the whole call promises."""
         return total(
-            self.mechanism.guarantee,
+            self.guarantee,
             rows=self.rows,
             disjoint=self.disjoint,
             groups=self.groups,
@@ -112,7 +124,7 @@ class Questions(NamedTuple):
 
     def promise(self, neighbors: Neighbors | None = None) -> Guarantee:
         """What they promise together: a promise for both relations is taken for the others'."""
-        stated = {question.mechanism.guarantee.neighbors for question in self.each} - {"both"}
+        stated: set[Any] = {question.guarantee.neighbors for question in self.each} - {"both"}
         if neighbors is None and len(self.each) > 1 and len(stated) == 1:
             (neighbors,) = stated
         promises = [question.promise(neighbors) for question in self.each]

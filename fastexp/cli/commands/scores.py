@@ -24,7 +24,8 @@ from ..errors import UserMistake
 from ..tell import tables, words
 
 if TYPE_CHECKING:
-    from ..._typing import AnyArray
+    from ..._typing import AnyArray, Neighbors
+    from ...privacy import Guarantee
 
 OF_QUERIES = ("by", "groups", "person", "max_groups", "max_rows", "membership", "key", "output")
 OF_COUNTS = ("column", "candidates", "neighbors")
@@ -41,6 +42,10 @@ class Scored:
     monotonic : bool
     read : callable
         The utilities, read after the charge.
+    check : callable
+        Refuses a file that cannot have them, before it.
+    neighbors : {"add-remove", "replace"} or None
+        The relation that the sensitivity is for; None: that which its user had in mind.
     """
 
     candidates: tuple[Any, ...]
@@ -48,6 +53,7 @@ class Scored:
     monotonic: bool
     read: Callable[[], AnyArray]
     check: Callable[[], None] = lambda: None
+    neighbors: Neighbors | None = None
 
 
 def is_asked(options: Namespace) -> bool:
@@ -67,13 +73,15 @@ def select(options: Namespace) -> None:
     payment = Payment(options.budget, options.label, options.note)
     source = Source(options.file, options.delimiter)
     with opened(source, options.memory, 1, options.temp) as frame:
-        scored = (
-            _of_file(frame, options) if options.utilities else _counted(frame, options, payment)
-        )
+        scored = _of_file(frame, options) if options.utilities else _counted(frame, options)
         build = mechanisms.of_scores(
             options, scored.candidates, scored.sensitivity, monotonic=scored.monotonic
         )
-        mechanism = mechanisms.with_epsilon(options, build, _promise)
+
+        def promise(mechanism: Any, relation: Any) -> Guarantee:
+            return Question(mechanism, stated=scored.neighbors).promise(relation)
+
+        mechanism = mechanisms.with_epsilon(options, build, promise)
         if options.law or options.draws is not None:
             from . import known
 
@@ -82,28 +90,28 @@ def select(options: Namespace) -> None:
             _release(options, payment, mechanism, scored)
 
 
-def _promise(mechanism: Any, relation: Any) -> Any:
-    return Question(mechanism).promise(relation)
-
-
 def _release(options: Namespace, payment: Payment, mechanism: Any, scored: Scored) -> None:
+    import fastexp as fx
+
     form = "scores", str(Path(options.file).absolute()), options.column, options.delimiter
-    question = Question(mechanism, form=form)
-    promise = payment.promise(question)
+    question = Question(mechanism, form=form, stated=scored.neighbors)
+    promise, query = payment.promise(question), fx.Query()
     if not options.quiet:
-        amount, relation = words.amount(promise), promise.neighbors
-        meant = f"one record {words.CHANGES[relation]}" if relation else words.STATED
-        tables.note(f"promises {amount}-differential privacy: {meant}")
+        tables.note(words.promised(promise, query, mechanism.guarantee.epsilon))
     answer = payment.obtained(question, lambda: mechanism.release(scored.read()), scored.check)
     selected = list(answer) if isinstance(answer, (list, tuple)) else [answer]
+
+    stated = question.guarantee.neighbors
 
     def facts() -> dict[str, Any]:
         return {
             "kind": "release",
             "private": True,
-            "answers": {"selected": words.parameters(mechanism)},
+            "answers": {"selected": {**words.parameters(mechanism), "neighbors": stated}},
+            **words.query_facts(query),
             "promised": words.promise_facts(promise),
             "budget": payment.facts(),
+            "output": None,
             "rows": [{"selected": candidate} for candidate in selected],
         }
 
@@ -141,21 +149,17 @@ def _of_file(frame: Frame, options: Namespace) -> Scored:
     return Scored(tuple(listed), options.sensitivity, bool(options.monotonic), lambda: whole)
 
 
-def _counted(frame: Frame, options: Namespace, payment: Payment) -> Scored:
+def _counted(frame: Frame, options: Namespace) -> Scored:
     """Candidates of a list, with how many records have each."""
     import fastexp as fx
 
-    relation = options.neighbors or "add-remove"
-    if payment.budget is not None and payment.budget.neighbors != relation:
-        raise UserMistake(
-            f"--neighbors must be the budget's, {payment.budget.neighbors}, got {relation}"
-        )
+    relation: Neighbors = options.neighbors or "add-remove"
     source = Source(options.file, options.delimiter)
     candidates = lists.candidates(options.candidates, options.column, source)
     counts = Counts(fx.Query(), fx.MostCommon(1.0, candidates), options.column, frame)
     # Counts are monotone under add-remove only: replacing a record moves two of them.
     monotonic = relation == "add-remove"
-    return Scored(tuple(candidates), 1.0, monotonic, counts.read, counts.check)
+    return Scored(tuple(candidates), 1.0, monotonic, counts.read, counts.check, relation)
 
 
 def _check(options: Namespace) -> None:

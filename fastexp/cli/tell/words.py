@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import fields
-from decimal import Decimal
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -40,16 +40,24 @@ def promised(promise: Guarantee, query: Query, each: float) -> str:
     if promise.neighbors is None:
         return f"promises {epsilon}-differential privacy: {STATED}"
     who = f"one {_who(query)} {CHANGES[promise.neighbors]}{_limits(query)}"
-    whole = promise.epsilon or 0.0
-    times = f" ({whole / each:g} x {each:g})" if whole > each else ""
+    factor = (promise.epsilon or 0.0) / each
+    times = f" ({factor:.0f} x {each:g})" if factor > 1.5 and _is_whole(factor) else ""
     return f"promises {epsilon}-differential privacy{times}: {who}"
 
 
 def amount(promise: Guarantee) -> str:
-    """Epsilon, or (epsilon, delta)."""
-    if promise.delta == 0:
-        return f"{promise.epsilon:g}"
-    return f"({promise.epsilon:g}, {promise.delta:g})"
+    """Epsilon, or (epsilon, delta), rounded up: a promise is never said to be better than it is."""
+    rounding = Context(6, ROUND_CEILING)
+    epsilon, delta = (
+        f"{float(rounding.create_decimal(repr(number))):g}"
+        for number in (promise.epsilon, promise.delta)
+    )
+    return epsilon if promise.delta == 0 else f"({epsilon}, {delta})"
+
+
+def _is_whole(factor: float) -> bool:
+    """But for roundings: answers that differ in their relation may have no common factor."""
+    return abs(factor - round(factor)) < 1e-9
 
 
 def _who(query: Query) -> str:
