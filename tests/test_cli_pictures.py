@@ -179,6 +179,7 @@ def test_candidates_of_panels_are_in_one_order(run, ages, figures, tmp_path):
         frequencies = {str(row["candidate"]): row["frequency"] for row in group["rows"]}
         bars = [bar.get_width() for bar in ax.patches]
         assert bars == [frequencies[name] for name in labels]
+        assert max(bars) <= ax.get_xlim()[1]
 
 
 def test_of_many_groups_the_first_are_drawn(run, tmp_path, figures):
@@ -198,7 +199,9 @@ def test_prices_are_drawn_at_three_epsilons(run, ages, figures, tmp_path):
     assert run(*call, "--plot", tmp_path / "p.png").code == 0
     named = [text.get_text() for text in figures[0].legends[0].get_texts()]
     assert named == ["ε = 0.004", "ε = 0.02", "ε = 0.1"]
-    assert "best price 37" in [text.get_text() for text in figures[0].axes[0].texts]
+    assert any("dashed: best price 37" in text.get_text() for text in figures[0].texts)
+    (line,) = figures[0].axes[0].lines
+    assert line.get_xdata() == [37, 37]
 
 
 def test_long_lists_are_cut_and_labels_are_no_markup(run, tmp_path, figures):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import textwrap
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,21 +20,28 @@ if TYPE_CHECKING:
 
 PANELS, ACROSS = 24, 3  # groups in a picture, and beside each other
 TOP, TOP_OF_GROUP = 20, 8  # candidates
-NAME, UNITS = 34, 44  # characters above a panel, and of a line beside an axis
+NAME = 34  # characters above a panel
 BARS = 120  # of draws on a fine grid, at most
 TIMES = 5  # between the three epsilons
 WIDER = 15.0  # times the least peak, and the density needs a logarithmic scale
 FLOOR = 1e-5  # of the highest density: the lower end of that scale
-STEMS = 40  # prices, each with a stem for each epsilon
 FENCE = 50  # points, beyond which error bars hide what they stand for
 STYLES: tuple[dict[str, Any], ...] = (  # in grey too: by dashes and by darkness
     {"color": "#7b8794", "linestyle": (0, (1, 1)), "linewidth": 1.8},
     {"color": MARK, "linestyle": "-", "linewidth": 1.5},
     {"color": "#2b7bba", "linestyle": (0, (5, 1.5)), "linewidth": 1.5},
 )
-MARKERS = ("s", "o", "^")
 OBSERVED = "observed frequency"
 SPREAD = "exact probability ± 2 standard errors"
+
+
+class Panel(NamedTuple):
+    """How each panel is made: how high it is in inches, what is in it, below and beside it."""
+
+    height: float
+    paint: Callable[[Any, int], None]
+    below: str
+    beside: str
 
 
 def draw(path: str, subject: Subject) -> None:
@@ -54,102 +61,84 @@ def draw(path: str, subject: Subject) -> None:
     """
     if not subject.laws:
         raise Failure("--plot: the data have no group to draw")
-    shown = min(PANELS, len(subject.laws))
-    paper = _candidates if subject.candidates is not None else _numbers
-    save(paper(subject, shown), path)
-
-
-def _heading(subject: Subject, shown: int) -> tuple[str, list[str]]:
-    """The title, and what was asked."""
-    name = words.name_of(subject.mechanism)
-    head = f"The exact law of the private {name}"
+    shown, name = min(PANELS, len(subject.laws)), words.name_of(subject.mechanism)
+    what = name if subject.candidates is None else "selection"
+    title = f"The exact law of the private {what}"
     if subject.draws is not None:
         n = subject.draws.shape[1]
-        head = f"{n:,} draw{'s' * (n != 1)} against the exact law"
+        title = f"{n:,} draw{'s' * (n != 1)} against the exact law"
     notes = [words.title(name, subject.mechanism)]
     if subject.by:
-        head += f", by {label(' and '.join(subject.by))}"
-        more = len(subject.laws) > shown
-        notes += [f"the first {shown} of {len(subject.laws):,} groups"] * more
-        notes += [f"dashed: {subject.truth_name}"] * (subject.candidates is None)
-    return head, notes
-
-
-def _shape(subject: Subject, shown: int) -> tuple[int, int]:
-    if not subject.by:
-        return 1, 1
+        title += f", by {label(' and '.join(subject.by))}"
+        if shown < len(subject.laws):
+            notes.append(f"the first {shown} of {len(subject.laws):,} groups")
+    panel = (_numbers if subject.candidates is None else _candidates)(subject, shown, notes)
     across = min(ACROSS, shown)
-    return -(-shown // across), across
-
-
-def _panels(axes: list[Any], subject: Subject, shown: int, below: str) -> None:
-    """The names of groups above panels; what is the same below all of them at the edge only."""
-    _, across = _shape(subject, shown)
+    rows, size = -(-shown // across), 8 if subject.by else 10
+    figure, axes = canvas(title, notes, 0.6 + panel.height * rows, (rows, across))
     for ax in axes[shown:]:
         ax.remove()
     for g, ax in enumerate(axes[:shown]):
-        facts = [f"n = {subject.records[g]:,}"]
-        truth = subject.truths[g]
-        if subject.candidates is None and truth is not None:
-            facts.append(f"true {short(truth)}")
-        ax.set_title(" · ".join(facts), loc="left", fontsize=7.5, color=QUIET, pad=3)
-        style = {"fontsize": 9, "color": MARK, "fontweight": "bold", "parse_math": False}
-        place = {"xy": (0, 1), "xycoords": "axes fraction", "textcoords": "offset points"}
-        ax.annotate(label(subject.names[g], NAME), xytext=(0, 14), **place, **style)
-        ax.tick_params(labelsize=8, labelbottom=g + across >= shown)
-        if g + across >= shown:
-            ax.set_xlabel(below, fontsize=8, parse_math=False)
+        panel.paint(ax, g)
+        if subject.by:
+            _name(ax, subject, g)
+        lowest = g + across >= shown
+        ax.tick_params(labelsize=size, labelbottom=lowest)
+        if lowest:
+            ax.set_xlabel(panel.below, fontsize=size, parse_math=False)
+        if g % across and subject.candidates is not None:
+            ax.tick_params(labelleft=False)
+    figure.supylabel(panel.beside, fontsize=10, parse_math=False)
+    handles, texts = axes[0].get_legend_handles_labels()
+    if handles:
+        place = {"loc": "outside lower center", "ncols": 3, "frameon": False, "fontsize": 9}
+        figure.legend(handles, texts, **place)
+    save(figure, path)
 
 
-def _numbers(subject: Subject, shown: int) -> Any:
-    """Of private numbers: bars of few points, the density of many."""
+def _name(ax: Any, subject: Subject, group: int) -> None:
+    """The name of a group above its panel."""
+    facts = [f"n = {subject.records[group]:,}"]
+    truth = subject.truths[group]
+    if subject.candidates is None and truth is not None:
+        facts.append(f"true {short(truth)}")
+    ax.set_title(" · ".join(facts), loc="left", fontsize=7.5, color=QUIET, pad=3)
+    style = {"fontsize": 9, "color": MARK, "fontweight": "bold", "parse_math": False}
+    place = {"xy": (0, 1), "xycoords": "axes fraction", "textcoords": "offset points"}
+    ax.annotate(label(subject.names[group], NAME), xytext=(0, 14), **place, **style)
+
+
+def _numbers(subject: Subject, shown: int, notes: list[str]) -> Panel:
+    """Of private numbers: bars of few points, the density of many; the truth as a line."""
     laws, truths = subject.laws[:shown], subject.truths[:shown]
-    three = words.name_of(subject.mechanism) == "price" and subject.draws is None
-    three = three and not subject.by
+    priced = words.name_of(subject.mechanism) == "price"
+    three = priced and subject.draws is None and not subject.by
     grid = subject.mechanism.grid
     view = part(grid, 0, grid.size - 1) if three else in_sight(laws, truths)
-    head, notes = _heading(subject, shown)
+    if subject.by:
+        notes.append(f"dashed: {subject.truth_name}")
+    elif truths[0] is None:
+        notes.append("no records")
+    else:
+        notes.append(f"dashed: {subject.truth_name} {number(truths[0])}")
     if three:
-        head = "What epsilon does to the private price"
-        notes = [f"exact laws on the grid {words.grid_text(subject.mechanism)}"]
         notes.append(f"at epsilon, {TIMES} times less and {TIMES} times more")
     elif not subject.by:
         notes += outside(laws[0], view)
-    if not subject.by and truths[0] is None:
-        notes.append("no records")
-    rows, across = _shape(subject, shown)
-    height = 0.7 + 1.55 * rows if subject.by else 4.0 if three else 3.7
-    figure, axes = canvas(head, notes, height, (rows, across))
-    for g, (ax, law) in enumerate(zip(axes, laws, strict=False)):
+
+    def paint(ax: Any, group: int) -> None:
         if three:
-            _three(ax, law, view)
+            _three(ax, laws[group], view)
         elif subject.draws is not None:
-            _beside(ax, law, subject.draws[g], view)
+            _beside(ax, laws[group], subject.draws[group], view)
         else:
-            _exact(ax, law, view)
-        _finish(ax, view, truths[g], 4 if subject.by else 8)
+            _exact(ax, laws[group], view)
+        _finish(ax, view, truths[group], 4 if subject.by else 8)
+
     column = label(subject.column)
-    priced = words.name_of(subject.mechanism) == "price"
-    below = f"price ({column})" if priced else column
-    units = "probability" if view.few else f"probability density (per unit of {column})"
-    if subject.by:
-        _panels(axes, subject, shown, below)
-        figure.supylabel(textwrap.fill(units, UNITS), fontsize=9, parse_math=False)
-    else:
-        units += ", log scale" * (axes[0].get_yscale() == "log")
-        axes[0].set_xlabel(below, parse_math=False)
-        axes[0].set_ylabel(textwrap.fill(units, UNITS), parse_math=False)
-        _name_truth(axes[0], subject, view)
-    if three or subject.draws is not None:
-        _legend(figure, axes[0], 3)
-    return figure
-
-
-def _legend(figure: Any, ax: Any, across: int) -> None:
-    """Below all panels, of one of them."""
-    handles, texts = ax.get_legend_handles_labels()
-    place = {"loc": "outside lower center", "ncols": across, "frameon": False, "fontsize": 9}
-    figure.legend(handles, texts, **place)
+    beside = "probability" if view.few else f"probability density (per unit of {column})"
+    height = 1.6 if subject.by else 3.7
+    return Panel(height, paint, f"price ({column})" if priced else column, beside)
 
 
 def _exact(ax: Any, law: GridLaw, view: View) -> None:
@@ -177,30 +166,25 @@ def _bars(ax: Any, points: AnyArray, heights: FloatArray, view: View, **style: A
 def _beside(ax: Any, law: GridLaw, drawn: AnyArray, view: View) -> None:
     """Draws as bars, the exact law over them as marks or as a line."""
     heights, n = heights_of(law, view), drawn.size
-    if view.few:
-        points = law.grid.values(view.cuts[:-1])
-        counts, _ = np.histogram(drawn, view.edges)
-        _bars(ax, points, counts / n, view, label=OBSERVED)
-        _with_errors(ax, points, heights, n)
+    if not view.few:
+        bins = min(heights.size, BARS, max(8, int(n**0.5)))
+        edges = view.edges[np.arange(bins + 1) * heights.size // bins]
+        counts, _ = np.histogram(drawn, edges)
+        ax.stairs(counts / (n * np.diff(edges)), edges, color=BAR, fill=True, label=OBSERVED)
+        same = np.diff(law.cdf(edges)).clip(min=0) / np.diff(edges)  # in the bars' own bins
+        ax.stairs(same, edges, label="exact law", color=MARK, linewidth=1.4, baseline=None)
         return
-    bins = min(heights.size, BARS, max(8, int(n**0.5)))
-    counts, edges = np.histogram(drawn, view.edges[np.arange(bins + 1) * heights.size // bins])
-    share = counts / (n * np.diff(edges))
-    ax.stairs(share, edges, color=BAR, fill=True, label=OBSERVED)
-    same = np.diff(law.cdf(edges)).clip(min=0) / np.diff(edges)  # in the bars' own bins
-    ax.stairs(same, edges, label="exact law", color=MARK, linewidth=1.4, baseline=None)
-
-
-def _with_errors(ax: Any, points: AnyArray, heights: FloatArray, n: int) -> None:
-    """Exact probabilities, and how far frequencies may be off: as bars, or as a band."""
+    points = law.grid.values(view.cuts[:-1])
+    counts, _ = np.histogram(drawn, view.edges)
+    _bars(ax, points, counts / n, view, label=OBSERVED)
     below, above = _spread(heights, n)
     if points.size <= FENCE:
         style = {"fmt": "D", "markersize": 3.5, "color": MARK, "elinewidth": 1.0}
         ax.errorbar(points, heights, yerr=(below, above), capsize=2, label=SPREAD, **style)
-        return
-    ax.plot(points, heights, "-", color=MARK, linewidth=1.2, label=SPREAD)
-    band = {"color": MARK, "alpha": 0.25, "linewidth": 0}
-    ax.fill_between(points, heights - below, heights + above, **band)
+    else:
+        ax.plot(points, heights, "-", color=MARK, linewidth=1.2, label=SPREAD)
+        band = {"color": MARK, "alpha": 0.25, "linewidth": 0}
+        ax.fill_between(points, heights - below, heights + above, **band)
 
 
 def _spread(exact: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
@@ -218,15 +202,8 @@ def _three(ax: Any, law: GridLaw, view: View) -> None:
     if max(peaks) > WIDER * min(peaks):
         ax.set_yscale("log")
         ax.set_ylim(FLOOR * max(peaks), 5 * max(peaks))
-    for i, (h, epsilon) in enumerate(zip(heights, epsilons, strict=True)):
-        if h.size <= STEMS and view.few:
-            points = law.grid.values(view.cuts[:-1])
-            x = points + (i - 1) * 0.2 * np.diff(points).min()
-            ax.vlines(x, 0, h, color=STYLES[i]["color"], linewidth=2.2)
-            style = {"color": STYLES[i]["color"], "markersize": 5}
-            ax.plot(x, h, MARKERS[i], label=f"ε = {epsilon:g}", **style)
-        else:
-            ax.stairs(h, view.edges, baseline=None, label=f"ε = {epsilon:g}", **STYLES[i])
+    for h, epsilon, style in zip(heights, epsilons, STYLES, strict=True):
+        ax.stairs(h, view.edges, baseline=None, label=f"ε = {epsilon:g}", **style)
 
 
 def _finish(ax: Any, view: View, truth: Any, ticks: int) -> None:
@@ -237,75 +214,43 @@ def _finish(ax: Any, view: View, truth: Any, ticks: int) -> None:
     ax.locator_params(axis="x", nbins=ticks)
     undecorated(ax, "y")
     if ax.get_yscale() == "linear":
-        ax.set_ylim(0, 1.16 * ax.dataLim.y1)  # headroom for the name of the truth
+        ax.set_ylim(0, 1.1 * ax.dataLim.y1)
         ax.yaxis.set_major_formatter("{x:.6g}")  # which would stand elsewhere
         ax.locator_params(axis="y", nbins=ticks)
     if truth is not None and view.edges[0] <= truth <= view.edges[-1]:
         ax.axvline(truth, color=TRUTH, linewidth=1.1, linestyle=(0, (4, 3)), zorder=1)
 
 
-def _name_truth(ax: Any, subject: Subject, view: View) -> None:
-    """The true number beside its line."""
-    truth = subject.truths[0]
-    if truth is None or not view.edges[0] <= truth <= view.edges[-1]:
-        return
-    right = truth <= view.edges[[0, -1]].mean()
-    ax.annotate(
-        f"{subject.truth_name} {number(truth)}",
-        (truth, 0.965),
-        (6 if right else -6, 0),
-        xycoords=("data", "axes fraction"),
-        textcoords="offset points",
-        ha="left" if right else "right",
-        va="center",
-        fontsize=9.5,
-        color=TRUTH,
-        bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0, "alpha": 0.85},
-    )
-
-
-def _candidates(subject: Subject, shown: int) -> Any:
-    """Of candidates: a bar each, the likeliest on top."""
-    labels = subject.candidates or ()
+def _candidates(subject: Subject, shown: int, notes: list[str]) -> Panel:
+    """Of candidates: a bar each, the likeliest of all groups on top."""
+    listed = subject.candidates or ()
     exact = np.array([law.probabilities for law in subject.laws[:shown]]).clip(max=1.0)
-    top = min(TOP_OF_GROUP if subject.by else TOP, len(labels))
+    top = min(TOP_OF_GROUP if subject.by else TOP, len(listed))
     order = (-exact.sum(axis=0)).argsort(kind="stable")[:top]
-    head, notes = _heading(subject, shown)
-    if top < len(labels):
-        notes.append(f"the {top} likeliest of {len(labels):,} candidates")
-    rows, across = _shape(subject, shown)
-    height = 0.7 + (0.45 + 0.19 * top) * rows if subject.by else 1.3 + 0.34 * top
-    figure, axes = canvas(head, notes, height, (rows, across))
-    for g, ax in enumerate(axes[:shown]):
+    if top < len(listed):
+        notes.append(f"the {top} likeliest of {len(listed):,} candidates")
+    names = [label(str(listed[i])) for i in order.tolist()]
+    shares = exact
+    if subject.draws is not None:
+        times = [np.bincount(drawn, minlength=len(listed)) for drawn in subject.draws[:shown]]
+        shares = np.array(times) / subject.draws.shape[1]
+    most = min(1.0, 1.1 * float(max(exact.max(), shares.max())))
+
+    def paint(ax: Any, group: int) -> None:
+        places, style = range(top), {"height": 0.66, "color": BAR}
         if subject.draws is None:
-            ax.barh(range(top), exact[g, order], height=0.66, color=BAR)
+            ax.barh(places, exact[group, order], **style)
         else:
-            drawn = subject.draws[g]
-            counts = np.bincount(drawn, minlength=len(labels))[order]
-            _beside_candidates(ax, counts / drawn.size, exact[g, order], drawn.size)
-        names = [label(str(labels[i])) for i in order.tolist()]
-        ax.set_yticks(range(top), names if g % across == 0 else [], parse_math=False)
+            ax.barh(places, shares[group, order], label=OBSERVED, **style)
+            marks = {"fmt": "D", "markersize": 4, "color": MARK, "capsize": 3, "clip_on": False}
+            spread = _spread(exact[group, order], subject.draws.shape[1])
+            ax.errorbar(exact[group, order], places, xerr=spread, label=SPREAD, **marks)
+        ax.set_yticks(places, names, parse_math=False)
         ax.set_ylim(top - 0.4, -0.6)
+        ax.set_xlim(0, most)
         undecorated(ax, "x")
         ax.spines["left"].set_visible(False)
         ax.tick_params(axis="y", length=0, pad=7)  # for half of a mark at 0
-    most = max(ax.dataLim.x1 for ax in axes[:shown])
-    for ax in axes[:shown]:
-        ax.set_xlim(0, 1.04 * most)
-        ax.xaxis.set_major_formatter("{x:.6g}")
-    if subject.by:
-        _panels(axes, subject, shown, "probability")
-    else:
-        axes[0].set_xlabel("probability")
-    if subject.draws is not None:
-        _legend(figure, axes[0], 2)
-    return figure
 
-
-def _beside_candidates(ax: Any, frequencies: FloatArray, exact: FloatArray, n: int) -> None:
-    """Draws as bars, exact probabilities as marks."""
-    places = range(len(exact))
-    ax.barh(places, frequencies, height=0.66, color=BAR, label=OBSERVED)
-    style = {"fmt": "D", "markersize": 4.5, "color": MARK, "elinewidth": 1.2, "capsize": 3}
-    style["clip_on"] = False
-    ax.errorbar(exact, places, xerr=_spread(exact, n), label=SPREAD, **style)
+    height = 0.45 + 0.19 * top if subject.by else 0.5 + 0.34 * top
+    return Panel(height, paint, "probability", "")
