@@ -352,6 +352,17 @@ class TestRunsAndRetries:
         both = [engine.columns(release(frame, q))["rent"] for _ in range(2)]
         assert not set(both[0]) & set(both[1])
 
+    def test_a_session_reads_them_when_it_begins(self, engine, tmp_path):
+        rows = engine.failing(engine.of(whole(), 1), counting(tmp_path))
+        session = fx.Session(rows, budget=fx.Budget(1e9))
+        reads = len(list(tmp_path.iterdir()))
+        asked = {"rent": (fx.Maximum(1e5, (0, 1000), step=1), "rent")}
+        query = fx.Query("town", ["Oslo"])
+        found = [session.release(query, asked)["rent"] for _ in range(2)]
+        assert len(list(tmp_path.iterdir())) == reads > 0
+        want = query.release(whole(), asked)["rent"].to_pylist()
+        assert [np.asarray(column).tolist() for column in found] == [want, want]
+
     def test_a_budget_is_charged_once(self, engine):
         q, budget = cases.PERSONS["person-2-3"], fx.Budget(20.0)
         engine.columns(release(engine.of(whole()), q, budget=budget))

@@ -479,6 +479,7 @@ class TestArgumentsThatWereWrittenOver:
             ("texts", ("a", Text("b"))),
             ("texts", ["a", "b"]),
             ("unit", Spy()),
+            ("unit", "century"),
         ],
     )
     def test_names_of_groups(self, name, value):

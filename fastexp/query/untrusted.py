@@ -18,6 +18,7 @@ import numpy as np
 from .._grid import Grid
 from .._group_names import TupleNames
 from .._key_names import KeyNames
+from .._key_rows import TICKS
 from ..errors import ParameterError, ParameterTypeError
 from ..mechanisms.maximum import Maximum
 from ..mechanisms.median import Median
@@ -35,6 +36,7 @@ ANSWERS = (
     "or the name of a score and an epsilon"
 )
 CHANGED = "must not be changed once it is built: build a new one"
+UNITS = ("", *TICKS)  # of timestamps, and of other keys
 LIMITS = {"person": None, "max_groups": 1, "max_rows": 1, "membership": "private"}
 STATED = f"query must have by and groups alone: {', '.join(LIMITS)} are the session's"
 LISTED = 'query must have a public list of groups: groups="from-data" tells of the records'
@@ -146,8 +148,11 @@ def _keys(names: Any) -> KeyNames:
     if type(names) is not KeyNames:
         raise _changed("query")
     kind, unit, texts, numbers = _attributes(names, "kind", "unit", "texts", "numbers")
-    plain = is_exactly(kind, str) and is_exactly(unit, str) and is_exactly(texts, tuple)
-    if not plain or not all(is_exactly(text, str) for text in texts):
+    if not is_exactly(texts, tuple) or not all(
+        is_exactly(text, str) for text in (kind, unit, *texts)
+    ):
+        raise _changed("query")
+    if unit not in UNITS:
         raise _changed("query")
     return KeyNames(kind, texts if kind == "text" else _integers(numbers), unit)
 
