@@ -56,13 +56,14 @@ def report(error: Exception) -> tuple[str, int]:
 
 def _as_option(text: str) -> str:
     text = text.replace("pass any_epsilon=True", "add --any-epsilon")
-    text = text.replace("frame must be", "FILE must be").replace("in the frame", "in FILE")
     if text.startswith(("output ", "cannot write output ")):
         text = text.replace("output ", "--output ", 1).replace("pass force=True", "add --force")
     if text.startswith("frame must be "):
         text = text.replace("frame", "FILE", 1)
     text = text.replace("must be in the frame, once", "must be in FILE, once")
-    text = text.replace("'fastexp[files]'", "'fastexp[cli]'")
+    if "must be a path that ends in" in text:
+        text += "; CSV of another name can be given by stdin: - < FILE"
+    text = text.replace("'fastexp[files]'", "'fastexp[cli]'").replace("see nan=", "see --nan")
     return text.replace("the argument nan", "--nan").replace("grid=", "--grid")
 
 

@@ -46,7 +46,7 @@ class NpyRows:
 
     @cached_property
     def _array(self) -> Array:
-        file = File(self._path, "NPY", {}, stamp_of(self._path))
+        file = File(self._path, "NPY", {}, stamp_of(self._path, self._path), repr(self._path))
         shape, dtype = None, np.dtype(object)
         with Path(self._path).open("rb") as raw:
             try:

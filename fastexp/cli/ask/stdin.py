@@ -65,7 +65,7 @@ class StdinRows(FileRows):
         yield from super().parts(uses, by, groups)
 
     def _files(self) -> list[File]:
-        return [file._replace(alias="stdin") for file in files_of(self._path)]
+        return [file._replace(called="stdin") for file in files_of(self._path)]
 
     def _copied(self, rows: IO[bytes], copy: IO[bytes]) -> bool:
         """Copy rows, up to one that does not end; whether all of them do.

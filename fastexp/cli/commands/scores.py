@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ... import _number_columns
-from ..._group_lists import names_of_chunks
+from ..._group_lists import listed_keys
 from ..._key_columns import read
 from ..._question import Question
 from ...query.counts import Counts
@@ -21,6 +21,7 @@ from ..ask.asked import check, option
 from ..ask.payment import Payment
 from ..ask.source import Source, opened
 from ..errors import UserMistake
+from ..options.values import written
 from ..tell import tables, words
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from ...privacy import Guarantee
 
 OF_QUERIES = ("by", "groups", "person", "max_groups", "max_rows", "membership", "key", "output")
+MOST = 2.0**63  # of utilities: larger ones would be rounded by more than a sensitivity allows for
 OF_COUNTS = ("column", "candidates", "neighbors")
 
 
@@ -133,6 +135,11 @@ def _of_file(frame: Frame, options: Namespace) -> Scored:
             f"--utilities: {options.file!r} must have two columns, candidate and utility (is "
             "--delimiter right?)"
         )
+    if written(names[1]) is not None:
+        raise UserMistake(
+            f"--utilities: the first row of {options.file!r} must be a header, such as "
+            "candidate,utility: it would be skipped, and it seems to hold a utility"
+        )
     labels, utilities = [], []
     for candidates, scores in frame.parts(
         [Use(names[0], "text"), Use(names[1], "numbers")], [], None
@@ -142,10 +149,12 @@ def _of_file(frame: Frame, options: Namespace) -> Scored:
         if missing is not None and missing.any():
             raise UserMistake("--utilities: each candidate must have a utility")
         utilities.append(values)
-    listed = names_of_chunks([labels], "--utilities").labels()
+    listed = listed_keys(labels, "--utilities").labels()
     if not listed:
         raise UserMistake(f"--utilities: {options.file!r} has no candidates")
     whole = np.concatenate(utilities)
+    if (np.isfinite(whole) & (np.abs(whole.astype(np.float64)) >= MOST)).any():
+        raise UserMistake("--utilities: integers must fit into 64 bits, and decimals be as small")
     return Scored(tuple(listed), options.sensitivity, bool(options.monotonic), lambda: whole)
 
 

@@ -49,12 +49,7 @@ class File(NamedTuple):
     format: str
     partitions: dict[str, str | None]
     stamp: Stamp
-    alias: str = ""
-
-    @property
-    def called(self) -> str:
-        """What messages call it: its path, or what it is a copy of."""
-        return self.alias or repr(self.path)
+    called: str  # in messages: as it was given, its path, or what it is a copy of
 
     def check_same(self) -> None:
         """Refuse rows of a file that is another one by now.
@@ -155,22 +150,29 @@ def _checked(file: str, text: str, parts: tuple[str, ...]) -> File:
     for suffix in COMPRESSED:
         bare = bare.removesuffix(suffix)
     kind = FORMATS.get(Path(bare).suffix)
-    stamp = stamp_of(file)
+    given = text if file.endswith(text) else file
+    stamp = stamp_of(file, given)
     if "\\" in pattern(file) and pattern(file) != file.replace(os.sep, "/"):
         raise ParameterError(
             f"frame must be a path without a backslash beside any of {MAGIC}, got {file!r}"
         )
     if kind is None or (kind == "Parquet" and bare != ending):
-        raise ParameterError(WANTED.format(text if file.endswith(text) else file))
+        raise ParameterError(WANTED.format(given))
     named = [part.partition("=") for part in parts if "=" in part]
     partitions = {unquote(name): _value(value) for name, _, value in named}
     if len(partitions) < len(named):
         raise ParameterError(f"frame must be in folders of different names, got {file!r}")
-    return File(file, kind, partitions, stamp)
+    return File(file, kind, partitions, stamp, repr(given))
 
 
-def stamp_of(file: str) -> Stamp:
+def stamp_of(file: str, given: str) -> Stamp:
     """What changes when a file does, of one that can be opened without waiting, and has an end.
+
+    Parameters
+    ----------
+    file : str
+    given : str
+        What messages call it.
 
     Raises
     ------
@@ -182,7 +184,7 @@ def stamp_of(file: str) -> Stamp:
             return _stamp(file)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "not a path"
-    raise ParameterError(f"frame must be a path that can be read, got {file!r}: {reason}")
+    raise ParameterError(f"frame must be a path that can be read, got {given!r}: {reason}")
 
 
 def _value(text: str) -> str | None:
