@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -33,14 +33,7 @@ ZERO, POINT, PLUS, MINUS, SPACE, TAB = b"0.+- \t"
 Aligned: TypeAlias = tuple[IntArray, FloatArray, AnyArray]
 
 
-class Numbers(NamedTuple):
-    """What a column holds: its integers, and its other numbers with NaN for gaps."""
-
-    integers: IntArray
-    decimals: FloatArray
-
-
-def numbers(buffer: AnyArray, start: IntArray, end: IntArray) -> Numbers | None:
+def aligned(buffer: AnyArray, start: IntArray, end: IntArray) -> Aligned | None:
     """The numbers that are written in parts of a buffer.
 
     Parameters
@@ -52,19 +45,9 @@ def numbers(buffer: AnyArray, start: IntArray, end: IntArray) -> Numbers | None:
 
     Returns
     -------
-    Numbers or None
-        None if some part is neither a number nor a gap.
-    """
-    found = aligned(buffer, start, end)
-    return None if found is None else Numbers(found[0][found[2]], found[1][~found[2]])
-
-
-def aligned(
-    buffer: AnyArray, start: IntArray, end: IntArray, others: bool = False
-) -> Aligned | None:
-    """The same, each in its place: (integers, decimals, which of them are integers).
-
-    With `others`, what is no number is a gap.
+    tuple of ndarray, or None
+        Integers; decimals, with NaN for gaps; which of the parts are integers. None if some part
+        is neither a number nor a gap.
     """
     start, end = _trimmed(buffer, start, end)
     value, places, whole, odd = _digits(buffer, start, end - start)
@@ -79,9 +62,8 @@ def aligned(
     text = buffer.tobytes() if rest.size else b""
     for i, first, last in zip(*(x.tolist() for x in (rest, start[rest], end[rest])), strict=True):
         found = number(text[first:last])
-        if found is None and not others:
+        if found is None:
             return None
-        found = math.nan if found is None else found
         whole[i] = isinstance(found, int)
         (value if whole[i] else decimals)[i] = found
     return value, decimals, whole

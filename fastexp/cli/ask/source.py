@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import NamedTuple
 
 from ...query.engines.frame import Column, Frame
@@ -51,8 +51,11 @@ def opened(
     if source.file == STDIN:
         from .stdin import StdinRows
 
-        with private_folder(temp) as folder:
-            yield StdinRows(folder, memory, threads, source.delimiter)
+        with (
+            private_folder(temp) as folder,
+            closing(StdinRows(folder, memory, threads, source.delimiter)) as rows,
+        ):
+            yield rows
     elif is_npy(source.file):
         from .npy import NpyRows
 

@@ -7,7 +7,7 @@ import io
 import shutil
 import sys
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -41,20 +41,28 @@ class StdinRows(FileRows):
         self, folder: str, memory: int | str | None, threads: int, delimiter: str | None
     ) -> None:
         self._copy, self._ends = Path(folder, "stdin.csv"), True
+        self._copying = self._copied()
         super().__init__(str(self._copy), memory, threads, delimiter)
 
     @cached_property
+    def _header(self) -> Csv:
+        """What the first part of the rows tells, while no other was asked for."""
+        return cast("Csv", self._step())
+
+    @cached_property
     def files(self) -> list[File]:
-        """The copy."""
-        try:
-            with self._copy.open("xb") as copy, _stdin() as rows:
-                self._ends = self._copied(rows, copy)
-            return self._files()
-        except (EOFError, gzip.BadGzipFile, zlib.error):
-            problem = "is compressed, and cut off or damaged"
-        except OSError as error:
-            problem = f"cannot be read or copied: {error.strerror or 'system error'}"
-        raise Failure(f"stdin {problem}; {NOTHING}")
+        """The whole copy."""
+        _ = self._header
+        self._step()
+        return self._files()
+
+    def close(self) -> None:
+        """Copy no more."""
+        self._copying.close()
+
+    def names(self) -> list[str]:
+        """The names in the header row."""
+        return self._header.names()
 
     def parts(
         self, uses: Sequence[Use], by: Sequence[int], groups: Names | None
@@ -67,21 +75,27 @@ class StdinRows(FileRows):
     def _files(self) -> list[File]:
         return [file._replace(called="stdin") for file in files_of(self._path)]
 
-    def _copied(self, rows: IO[bytes], copy: IO[bytes]) -> bool:
-        """Copy rows, up to one that does not end; whether all of them do.
+    def _step(self) -> Csv | None:
+        """Go on copying: up to the header, then to the end."""
+        try:
+            return next(self._copying, None)
+        except (EOFError, gzip.BadGzipFile, zlib.error):
+            problem = "is compressed, and cut off or damaged"
+        except OSError as error:
+            problem = f"cannot be read or copied: {error.strerror or 'system error'}"
+        raise Failure(f"stdin {problem}; {NOTHING}")
 
-        Of the first part the header is looked at, before another one is read.
-        """
-        while part := rows.read(LINE):
-            self._check_room()
-            at_start = not copy.tell()
+    def _copied(self) -> Generator[Csv]:
+        """Copy rows, up to one that does not end, and stop once where the header is there."""
+        with self._copy.open("xb") as copy, _stdin() as rows:
+            part = rows.read(LINE)
             copy.write(part)
-            if at_start:
-                copy.flush()
-                csv_of(self._files()[0], self._delimiter)
-            if len(part) == LINE and b"\n" not in part and b"\r" not in part:
-                return False
-        return True
+            copy.flush()
+            yield csv_of(self._files()[0], self._delimiter)
+            while part and self._ends:
+                self._ends = len(part) < LINE or b"\n" in part or b"\r" in part
+                self._check_room()
+                copy.write(part := rows.read(LINE))
 
     def _check_room(self) -> None:
         disk = shutil.disk_usage(self._copy.parent)
