@@ -458,6 +458,12 @@ def once(
     return budget._once(label, question, draw, prepared, words)
 
 
+def file_of(budget: Budget | None) -> str | None:
+    """The path of a budget in a file."""
+    ledger = budget._ledger if isinstance(budget, Budget) else None
+    return ledger.path if isinstance(ledger, _ledger.File) else None
+
+
 def checked_note(note: Any, budget: Any) -> str | None:
     """The user's words for a budget's log; they need one."""
     words = None if note is None else _validate.line("note", note)

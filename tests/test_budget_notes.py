@@ -14,6 +14,8 @@ import pytest
 
 import fastexp as fx
 from fastexp import Budget, BudgetError, BudgetExceeded, LabelError
+from fastexp._question import Question
+from fastexp.budget import once
 from fastexp.errors import ParameterError, ParameterTypeError
 
 MEDIAN = fx.Median(0.1, bounds=(0, 100), step=1)
@@ -175,6 +177,14 @@ def test_a_hostile_note_is_refused_before_anything(bad, budget, path):
             query.release(never, answers, budget=budget, label=label, note=bad)
     assert budget.charges == 0
     assert (path.read_bytes() if path.exists() else b"") == lines
+
+
+def test_whatever_releases_has_its_note_checked(budget):
+    with pytest.raises(ParameterError, match="note must be a line"):
+        once(budget, None, Question(MEDIAN), never, note="a\nb")
+    with pytest.raises(ParameterError, match="note goes together with budget"):
+        once(None, None, Question(MEDIAN), never, note="n")
+    assert budget.charges == 0
 
 
 def test_a_long_note_is_not_repeated_in_its_refusal(budget):

@@ -134,7 +134,7 @@ def test_a_budget_must_exist(run: Run, select, file: Path) -> None:
     for arguments in (["budget", file], [*select, "--budget", file]):
         code, out, err = run(*arguments)
         assert (code, out) == (2, "")
-        assert "there is no budget file" in err
+        assert f"there is no budget file '{file}'; create it with: fastexp budget {file}" in err
     assert not file.exists()
 
 

@@ -156,7 +156,7 @@ def test_forged_words_move_no_terminal(run: Run, file: Path, option: str, monkey
     text = file.read_bytes()
     for word in (b"FORGED", b"LABEL", b"NOTED", b"Median of rent"):
         text = text.replace(word, word[:1] + evil)
-    file.write_bytes(text)
+    file.write_bytes(text.replace(b'"time": "', b'"time": "' + evil))
     for more in ([], [option]):
         code, out, err = run("budget", file, *more)
         assert (code, err) == (0, "")

@@ -897,6 +897,17 @@ def test_no_file_of_the_rows_is_replaced(tmp_path: Path, source: str) -> None:
     assert last.read_text() == "city,rent\nRome,6\n"
 
 
+@pytest.mark.parametrize("link", [os.symlink, os.link])
+def test_no_budget_is_replaced(tmp_path: Path, link: Any) -> None:
+    data, file = written(tmp_path, "city,rent\nRome,5\n"), tmp_path / "survey.budget"
+    budget = fx.Budget.file(file, epsilon=1.0)
+    link(file, tmp_path / "o.csv")
+    before = file.read_bytes()
+    with pytest.raises(ParameterError, match="another file than the budget's"):
+        rent_of(data, budget=budget, output=tmp_path / "o.csv", force=True)
+    assert file.read_bytes() == before
+
+
 @pytest.mark.parametrize("suffix", PLACES)
 def test_groups_of_the_data_are_in_a_file_as_well(tmp_path: Path, suffix: str) -> None:
     query = fx.Query(by="city", groups="from-data")

@@ -81,7 +81,7 @@ class Output(NamedTuple):
     force: bool
 
 
-def output_of(output: Any, force: bool, source: Any) -> Output | None:
+def output_of(output: Any, force: bool, source: Any, ledger: str | None) -> Output | None:
     """What `release` is asked for; None for nothing.
 
     Parameters
@@ -90,6 +90,8 @@ def output_of(output: Any, force: bool, source: Any) -> Output | None:
         As of `check`.
     source
         The frame, whose file it must not be.
+    ledger
+        The file of a budget, which it must not be either.
 
     Raises
     ------
@@ -102,6 +104,8 @@ def output_of(output: Any, force: bool, source: Any) -> Output | None:
     file = check(output, replaces)
     if isinstance(source, (str, os.PathLike)) and _is_of(file, source):
         raise ParameterError(f"output must be another file than the frame's, got {file!r}")
+    if ledger is not None and _is_same(file, ledger):
+        raise ParameterError(f"output must be another file than the budget's, got {file!r}")
     if suffix(file) == ".parquet" and find_spec("pyarrow") is None:
         raise ParameterError("output must not be Parquet where pyarrow is not installed")
     return Output(file, replaces)

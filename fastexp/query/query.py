@@ -10,7 +10,7 @@ from .._group_names import Names
 from .._release_key import ReleaseKey
 from .._rounding import check_rounding
 from .._typing import Membership, Neighbors, RNGLike, SeedLike
-from ..budget import Budget
+from ..budget import Budget, file_of
 from ..errors import ParameterError
 from ..grouped.request import checked_membership
 from ..privacy import Guarantee
@@ -270,7 +270,7 @@ class Query:
 
         way = self._released(answers, key, label, note, budget, nan, threads)
         room = Room(memory, temp)
-        place = output_of(output, force, frame)
+        place = output_of(output, force, frame, file_of(budget))
         rows = frame_of(frame, memory=memory, threads=way.threads)
         return carried_out(way, rows, room, place)
 

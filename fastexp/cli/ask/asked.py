@@ -6,6 +6,7 @@ from argparse import Namespace
 from typing import Any
 
 from ..errors import UserMistake
+from ..files import same
 from . import lists, mechanisms
 from .call import Call
 from .source import Source, is_npy
@@ -19,6 +20,7 @@ do:    take it from the form, code book or standard behind the data, as in
 else:  for data that is public anyway there is --candidates from-data"""
 OF_GROUPS = ("groups", "max_groups", "membership")  # what belongs to --by
 PAID = ("budget", "label", "note", "key")
+READ = ("groups", "candidates", "grid", "key", "budget")  # what may name a file
 
 
 def call_of(options: Namespace, which: str) -> Call:
@@ -124,8 +126,7 @@ def check_kind(options: Namespace) -> None:
             raise UserMistake(
                 f"{option(name)} is for releases: --law, --draws and --accuracy are not private"
             )
-    if options.force and options.output is None:
-        raise UserMistake("--force belongs to --output")
+    _check_output(options)
     if options.label is not None and options.budget is None and options.key is None:
         raise UserMistake(
             "--label belongs to --budget, whose file keeps the answers under it, or to --key"
@@ -140,6 +141,16 @@ def check_kind(options: Namespace) -> None:
                         f"{option(paid)} does not go with {option(name)} from-data, which keeps "
                         "no promise"
                     )
+
+
+def _check_output(options: Namespace) -> None:
+    """Refuse answers in the place of what is read."""
+    if options.force and options.output is None:
+        raise UserMistake("--force belongs to --output")
+    for name in READ if options.output is not None else ():
+        text = getattr(options, name, None) or ""
+        if same(options.output, text) or same(options.output, text.rpartition(":")[0]):
+            raise UserMistake(f"--output must be another file than that of {option(name)}")
 
 
 def _check_selection(options: Namespace) -> None:

@@ -42,7 +42,7 @@ class Release(Released):
 
     def __init__(self, call: Call) -> None:
         self.call = call
-        output = output_of(call.output, True, call.source.file)
+        output = output_of(call.output, True, call.source.file, call.budget)
         is_taken = output is not None and Path(output.file).exists()
         payment = Payment(call.budget, call.label, call.note)  # later: who wrote it kept it before
         self.payment = payment
