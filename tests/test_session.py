@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -17,6 +19,8 @@ ROWS = {
     "heating": ["gas", "oil", "gas"] * 100,
 }
 MEDIAN = fx.Median(epsilon=50.0, bounds=(0, 2000), step=100)
+MEDIAN_9 = fx.Median(50.0, (0, 9), step=1)
+MEDIAN_1 = fx.Median(1.0, (0, 2000), step=100)
 MODE = fx.MostCommon(epsilon=50.0, candidates=["gas", "oil"])
 CITIES = fx.Query(by="city", groups=["Oslo", "Bern", "Rome"])
 PRICES = np.arange(0, 3.5, 0.5)
@@ -157,9 +161,6 @@ class TestLimits:
         assert one.log() == []
 
 
-MEDIAN_9 = fx.Median(50.0, (0, 9), step=1)
-
-
 GAPS = {"x": [4.0, float("nan"), 4.0, 4.0, float("nan")] * 50}
 
 
@@ -240,6 +241,24 @@ class TestThePrice:
             )
         assert [entry["state"] for entry in paying.log()] == ["answered", "failed"]
 
+    def test_an_interrupt_is_no_answer(self, tmp_path):
+        """As of every release with a label: the next call draws under the same charge."""
+        interrupts = [KeyboardInterrupt, SystemExit]
+
+        def score(columns, candidates):
+            if interrupts:
+                raise interrupts.pop()
+            return [0.0, 9.0]
+
+        paying = fx.Budget.file(tmp_path / "a.budget", epsilon=100.0)
+        one = session(budget=paying, scores={"s": (score, ["a", "b"], 1.0)})
+        for kind in (SystemExit, KeyboardInterrupt):
+            with pytest.raises(kind):
+                one.release(None, {"x": ("s", 100.0)}, label="once")
+            assert [entry["state"] for entry in one.log()] == ["open"]
+        assert one.release(None, {"x": ("s", 100.0)}, label="once") == {"x": ["b"]}
+        assert [entry["state"] for entry in one.log()] == ["answered"]
+
     def test_threads_share_it(self):
         one = session(budget=budget(8.0))
         outcomes = []
@@ -257,9 +276,6 @@ class TestThePrice:
             thread.join(60)
         assert sorted(map(bool, outcomes)) == [False] * 4 + [True] * 8
         assert len(one.log()) == 8
-
-
-MEDIAN_1 = fx.Median(1.0, (0, 2000), step=100)
 
 
 class TestScores:
@@ -447,6 +463,7 @@ class TestFiles:
     def test_that_change_are_refused(self, path, change):
         one = session(path)
         status = path.stat()
+        time.sleep(0.05)  # clocks of file systems tick some times a second
         if change == "rows":
             path.write_text("x,who\n" + "3,b\n" * 99)
         elif change == "times":
@@ -485,6 +502,20 @@ class TestFiles:
         monkeypatch.setattr(call, "drawn", changing)
         with pytest.raises(fx.SessionError, match="once it was charged"):
             one.release(None, {"x": (MEDIAN_9, "x")})
+
+    def test_threads_share_them(self, path):
+        one = session(path)
+        with ThreadPoolExecutor(3) as pool:
+            asked = [pool.submit(one.release, None, {"x": (MEDIAN_9, "x")}) for _ in range(6)]
+        assert [each.result(60)["x"].to_pylist() for each in asked] == [[2]] * 6
+
+    def test_a_budget_without_room_refuses_before_they_are_read(self, path):
+        path.write_text("x,who\nno number,a\n")
+        one = session(path, budget=budget(1.0))
+        with pytest.raises(fx.BudgetExceeded):
+            one.release(None, {"x": (MEDIAN_9, "x")})
+        with pytest.raises(fx.SessionError, match="once it was charged"):
+            one.release(None, {"x": (fx.Median(1.0, (0, 9)), "x")})
 
     def test_scores_are_not_theirs(self, path):
         with pytest.raises(fx.ParameterError, match="scores"):

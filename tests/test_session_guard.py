@@ -193,6 +193,17 @@ class TestNothingShows:
         assert error.__context__ is error.__cause__ is None
         assert one.remaining == 99.0
 
+    def test_no_interrupt_while_an_error_is_taken_apart(self, monkeypatch):
+        def interrupted(*arguments):
+            raise KeyboardInterrupt(*arguments)
+
+        monkeypatch.setattr("fastexp.query.session.SessionError", interrupted)
+        one = session()
+        error = raised(lambda: one.release(None, {"m": (MEDIAN, "who")}))
+        assert (type(error), error.args) == (KeyboardInterrupt, ())
+        assert not shows(error)
+        assert error.__context__ is error.__cause__ is None
+
     def test_no_mistake_before_it_reads(self, monkeypatch):
         """Where anything else goes wrong than what is checked."""
 

@@ -278,7 +278,10 @@ class Session:
             kind = _OfMechanisms
             given = [(name, mechanism_of(name, item), column) for name, item, column in given]
         call = kind(plain_query, given, label, note, nan, threads)
-        answered = _attempted(self, call)
+        try:
+            answered = _attempted(self, call)
+        except BaseException:  # an interrupt, while the frames of an error were still there
+            answered = KeyboardInterrupt()
         if isinstance(answered, BaseException):
             raise answered
         return answered
