@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 
 from fastexp import _kernel_cache
-from fastexp.cli import info, main, output
+from fastexp.cli import info, main
+from fastexp.cli.tell import tables
 
 
 def test_labels_in_tables_cannot_move_the_cursor(capsys: pytest.CaptureFixture[str]) -> None:
-    output.table(("candidate", "p"), [("a\x1b[31m\nb", "1"), ("日本", "2")])
+    tables.table(("candidate", "p"), [("a\x1b[31m\nb", "1"), ("日本", "2")])
     lines = capsys.readouterr().out.splitlines()
     assert lines == ["candidate     p", "a\\x1b[31m\\nb  1", "日本          2"]
 
@@ -66,11 +67,11 @@ def test_nothing_unprintable_is_printed(
 
 def test_json_says_labels_exactly(capsys: pytest.CaptureFixture[str]) -> None:
     odd = {"a": ["ä\x7f\x9b\u202e日\U000e0001", 1.5, None], "b": float("inf")}
-    output.as_json(odd)
+    tables.as_json(odd)
     out = capsys.readouterr().out
     assert out == '{"a": ["ä\\u007f\\u009b\\u202e日\\udb40\\udc01", 1.5, null], "b": null}\n'
     assert json.loads(out) == {**odd, "b": None}
-    narrow = output.json_text(odd, "ascii")
+    narrow = tables.json_text(odd, "ascii")
     assert narrow.isascii()
     assert json.loads(narrow) == {**odd, "b": None}
 
@@ -78,15 +79,64 @@ def test_json_says_labels_exactly(capsys: pytest.CaptureFixture[str]) -> None:
 def test_tables_of_rich_show_labels_as_they_are(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(output, "_styled", lambda: True)
-    output.table(("candidate", "p"), [("[red]x[/red]", "1"), ("[/]", "2")])
+    monkeypatch.setattr(tables, "_styled", lambda: True)
+    tables.table(("candidate", "p"), [("[red]x[/red]", "1"), ("[/]", "2")])
     shown = capsys.readouterr().out
     assert "[red]x[/red]" in shown
     assert "[/]" in shown
     assert "─" in shown
     monkeypatch.setitem(sys.modules, "rich.table", None)
-    output.table(("candidate", "p"), [("[red]x[/red]", "1")])
+    tables.table(("candidate", "p"), [("[red]x[/red]", "1")])
     assert capsys.readouterr().out.splitlines() == ["candidate     p", "[red]x[/red]  1"]
+
+
+HEADERS = ("group", "records", "the truth of it", "expected error", "5%", "50%", "95%")
+LONG = ("Married-civ-spouse and more words than fit", "14,976", "43", "1.2 of 3", "1", "2", "12345")
+
+
+def shown(capsys: pytest.CaptureFixture[str], *rows: tuple[str, ...]) -> list[str]:
+    tables.table(HEADERS, rows)
+    return capsys.readouterr().out.splitlines()
+
+
+@pytest.mark.parametrize("styled", [False, True])
+@pytest.mark.parametrize("width", [63, 80, 200])
+def test_tables_are_broken_between_words(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, width: int, styled: bool
+) -> None:
+    monkeypatch.setattr(tables, "_styled", lambda: styled)
+    monkeypatch.setenv("COLUMNS", str(width))
+    lines = shown(capsys, LONG)
+    words = " ".join((*HEADERS, *LONG)).split()
+    assert max(map(len, lines)) <= width
+    assert sorted(w for line in lines for w in line.split() if "─" not in w) == sorted(words)
+    assert (len(lines) == 2 + styled) == (width == 200)
+    assert any("1.2 of 3" in line for line in lines)  # a number is on one line
+
+
+def test_a_table_too_wide_for_its_words_has_a_block_a_row(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    lines = shown(capsys, LONG, LONG)
+    assert max(map(len, lines)) <= 40
+    assert lines[0] == "group            Married-civ-spouse and"
+    assert lines[1:3] == [f"{'':17}more words than fit", "records          14,976"]
+    assert (lines[8], lines[:8]) == ("", lines[9:])
+
+
+def test_no_color_is_plain_text(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    assert "─" in "".join(shown(capsys, LONG))
+    monkeypatch.setenv("NO_COLOR", "")  # empty: as if it were not set
+    assert "─" in "".join(shown(capsys, LONG))
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "─" not in "".join(lines := shown(capsys, LONG))
+    assert "\x1b" not in "".join(lines)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +150,7 @@ def test_tables_of_rich_show_labels_as_they_are(
     ],
 )
 def test_probabilities_are_readable(p: float, text: str) -> None:
-    assert output.probability(p) == text
+    assert tables.probability(p) == text
 
 
 @pytest.mark.parametrize(
@@ -108,7 +158,7 @@ def test_probabilities_are_readable(p: float, text: str) -> None:
     [(0.0, "0.0000"), (-1.25, "-1.2500"), (-3e-9, "-3.000e-09"), (-2.5e300, "-2.500e+300")],
 )
 def test_log_probabilities_are_readable(x: float, text: str) -> None:
-    assert output.logarithm(x) == text
+    assert tables.logarithm(x) == text
 
 
 def test_notes_survive_a_closed_stderr(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,10 +174,10 @@ def test_notes_survive_a_closed_stderr(monkeypatch: pytest.MonkeyPatch) -> None:
 
     closed = Closed()
     monkeypatch.setattr(sys, "stderr", closed)
-    output.note("x")
+    tables.note("x")
     assert closed.writes == ["x"]
     monkeypatch.setattr(sys, "stderr", None)
-    output.note("x")  # print(file=None) would write to stdout
+    tables.note("x")  # print(file=None) would write to stdout
 
 
 @pytest.mark.parametrize(

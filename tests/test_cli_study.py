@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 import fastexp as fx
-from fastexp.cli import main, output
+from fastexp.cli import main
+from fastexp.cli.tell import tables
 from fastexp.studies import figures, ready
 from fastexp.studies.registry import MECHANISMS
 from fastexp.studies.results import StudyResults
@@ -227,7 +228,7 @@ def test_a_page_without_matplotlib(
     code, out, err = call(capsys, "report", folder)
     assert (code, len(out.splitlines())) == (0, 1)
     assert "pip install 'fastexp[plot]'" in err
-    monkeypatch.setattr(output, "optional", lambda name: None)
+    monkeypatch.setattr(tables, "optional", lambda name: None)
     code, _, err = call(capsys, "report", folder, "--format", "png")
     assert (code, "--format needs a package" in err) == (1, True)
 

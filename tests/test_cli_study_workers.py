@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 
-from fastexp.cli import main, output
+from fastexp.cli import main
 from fastexp.cli.commands import study
 from fastexp.cli.tell import progress as study_progress
+from fastexp.cli.tell import tables
 from fastexp.studies import pools
 
 TOML = """\
@@ -196,7 +197,7 @@ def test_progress_is_shown_on_a_terminal_only(
     terminal.text = ""
     assert main(["study", "run", file, "-q"]) == 0
     assert terminal.text == ""
-    monkeypatch.setattr(output, "optional", lambda name: None)  # no rich
+    monkeypatch.setattr(tables, "optional", lambda name: None)  # no rich
     assert main(["study", "run", file]) == 0
     assert "━" not in terminal.text
 

@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
 
 from .errors import FAILURE, INTERRUPTED, OK, report
 from .interrupts import remembered
@@ -54,8 +53,6 @@ def _run(argv: Sequence[str] | None) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         options = build().parse_args(argv)
-        if not options.module.startswith("commands."):
-            _as_before(options)
         check_rounding()
         command = import_module(f".{options.module}", __name__)
         getattr(command, options.function)(options)
@@ -69,15 +66,6 @@ def _run(argv: Sequence[str] | None) -> int:
         return OK
     _end(message)
     return code
-
-
-def _as_before(options: Any) -> None:
-    """Options as modules read them that are not over `Query` yet."""
-    if hasattr(options, "by"):
-        options.by = ",".join(options.by) if options.by else None
-    if hasattr(options, "candidates"):
-        options.candidates_from_data = options.candidates == "from-data"
-        options.candidates = None if options.candidates_from_data else options.candidates
 
 
 def _end(message: str) -> None:
