@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,9 @@ def parsed(*arguments: str) -> Any:
         (["--bounds", "-5,5"], "bounds", (-5, 5)),
         (["--bounds", "-1e3", "-.5"], "bounds", (-1000, -0.5)),
         (["--step", "0.1"], "step", 0.1),
+        (["--step", "1.0"], "step", 1.0),
+        (["--step", "1e2"], "step", 100),
+        (["--step", "0.10000000000000000000001"], "step", Decimal("0.10000000000000000000001")),
         (["--grid", "0,10,50"], "grid", "0,10,50"),
         (["--grid", "-1", "0", "10"], "grid", "-1,0,10"),
         (["--grid", "points.txt"], "grid", "points.txt"),
@@ -68,6 +72,12 @@ def test_numbers_and_lists(written: list[str], name: str, value: object, before:
 @pytest.mark.parametrize(("text", "q"), [("1/3", Fraction(1, 3)), ("0.9", 0.9), ("1e-3", 1e-3)])
 def test_quantiles(text: str, q: object) -> None:
     assert parsed("quantile", "FILE", "--epsilon", "1", "--q", text).q == q
+
+
+def test_a_value_may_be_implied() -> None:
+    assert parsed("demo").records is None
+    assert parsed("demo", "--records").records == "marital-status"
+    assert parsed("demo", "--records", "age").records == "age"
 
 
 def test_after_two_dashes_nothing_is_an_option() -> None:
@@ -118,6 +128,9 @@ def test_every_answering_command_has_the_same_attributes(name: str) -> None:
         ([*MEDIAN, "more"], "unexpected argument 'more': 'FILE' stands there already"),
         (["median", "FILE"], "--epsilon --total-epsilon is required"),
         (["median", "--epsilon", "1"], "required: FILE"),
+        (["quantile", "FILE", "--epsilon", "1"], "required: --q"),
+        (["quantile", "FILE", "--q", "1/0"], "--q must be a decimal or a fraction"),
+        ([*MEDIAN, "--step", "1e999"], "--step must be a number"),
         ([*MEDIAN, "--law", "--draws", "9"], "not allowed with"),
         ([*MEDIAN, "--accuracy", "--draws", "9"], "not allowed with"),
         ([*MEDIAN, "--bounds", "0"], "--bounds must be two numbers, as 0 120 or 0,120, got '0'"),
@@ -260,7 +273,9 @@ def test_bash_completes(run: Run, tmp_path: Path) -> None:
     assert completed("median", "--temp", "ren") == {"rents"}
 
 
-def test_zsh_completes(run: Run) -> None:
+def test_zsh_completes(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["/lib/fastexp/__main__.py"])
+    assert "python -m fastexp" in run("--help").out
     code, out, err = run("--print-completion", "zsh")
     assert (code, err) == (0, "")
     assert out.startswith("#compdef fastexp\n")

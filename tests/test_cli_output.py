@@ -125,6 +125,17 @@ def test_a_table_too_wide_for_its_words_has_a_block_a_row(
     assert (lines[8], lines[:8]) == ("", lines[9:])
 
 
+def test_numbers_are_not_broken(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "22")
+    tables.table(("g", "x"), [("a", "44.7 [40.0, 49.4]")])
+    tables.table(("group", "x"), [("a", "44.7 [40.0, 49.4]")])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "g                  x"
+    assert lines[2:] == ["group  a", "x      44.7 [40.0,", "       49.4]"]
+
+
 def test_no_color_is_plain_text(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

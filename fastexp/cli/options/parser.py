@@ -97,9 +97,9 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong, and end."""
-        from ..tell.tables import note, printable
+        from ..tell.tables import note
 
-        plain = printable(message.removeprefix("argument ").replace(": must ", " must ", 1))
+        plain = message.removeprefix("argument ").replace(": must ", " must ", 1)
         note(f"{self.prog}: error: {plain}\nsee: {self.prog} --help")
         sys.exit(MISTAKE)
 
