@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
-import stat
 import sys
 from pathlib import Path
 from typing import Any
@@ -437,38 +435,6 @@ def test_draws_as_lists_or_rows(run: Run, files, tmp_path: Path) -> None:
     out = run(*how)[1]
     assert out.startswith("NOT PRIVATE")
     assert "3 simulated draws of each of 4 groups, seed 1" in out
-
-
-# ---- keys in files ----
-
-
-def test_a_key_is_made_for_its_owner_and_never_overwritten(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "k.key"
-    code, out, err = run("key", path)
-    assert (code, out) == (0, f"{path}\n")
-    text = path.read_text()
-    assert text.strip() not in out + err
-    assert os.name != "posix" or stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert run("key", path)[0] == 2
-    assert path.read_text() == text
-    assert run("key", tmp_path / "no" / "k")[0] == 2
-    assert json.loads(run("key", tmp_path / "j.key", "--json")[1]) == {
-        "key": str(tmp_path / "j.key")
-    }
-
-
-@pytest.mark.engines
-def test_other_keys_are_refused_without_showing_them(run: Run, files, tmp_path: Path) -> None:
-    how = [*command("median", files["rents.csv"]), "--by", "city", "--groups", files["cities.txt"]]
-    bad = tmp_path / "bad.key"
-    bad.write_text(Path(files["a.key"]).read_text()[:-3] + "zz\n")
-    code, out, err = run(*how, "--key", bad)
-    assert (code, out) == (2, "")
-    assert "holds no release key" in err
-    assert bad.read_text()[20:40] not in err
-    if os.name == "posix":
-        Path(files["a.key"]).chmod(0o644)
-        assert "others can read" in run(*how, "--key", files["a.key"])[2]
 
 
 # ---- what does not go together ----
