@@ -15,7 +15,7 @@ PACKAGE = Path(fx.__file__).parent
 # A file imports only from rooms above its own.
 ROOMS = [
     ["errors", "_typing"],
-    ["_rounding", "_foreign"],
+    ["_rounding", "_foreign", "_text"],
     ["_source_stamps"],
     ["_trusted_folder", "_kernel_sources", "_kernel_target"],
     ["_kernel_cache"],
@@ -71,6 +71,7 @@ ROOMS = [
     ["utilities"],
     ["laws"],
     ["mechanisms"],
+    ["pictures"],
     ["_warmup", "studies", "query"],
     ["cli"],
     ["__main__"],

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp.cli.tell import view
+from fastexp.pictures import canvas, view
 
 GROUPS = {
     "a": [20] * 300 + [37] * 500,
@@ -231,7 +231,7 @@ def test_pictures_of_no_records(run, tmp_path):
     call = ["median", path, "--column", "x", *call[6:], "--bounds", 0, 9]
     by[1] = "g"
     code, out, err = run(*call, *by, "--plot", tmp_path / "p.svg")
-    assert (code, out) == (1, "")
+    assert (code, out) == (2, "")
     assert "no group to draw" in err
 
 
@@ -249,9 +249,9 @@ def test_a_picture_that_cannot_be_written_is_a_failure(run, ages, tmp_path, monk
 
 
 def test_a_picture_needs_matplotlib(run, ages, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    monkeypatch.setattr(canvas, "find_spec", lambda name: None)
     ended = run("median", *ages, *GRID, "--law", "--plot", tmp_path / "p.png")
-    assert (ended.code, ended.out) == (1, "")
+    assert (ended.code, ended.out) == (2, "")
     assert "pip install 'fastexp[plot]'" in ended.err
 
 
@@ -259,7 +259,7 @@ def test_a_picture_needs_matplotlib(run, ages, tmp_path, monkeypatch):
     ("options", "message"),
     [
         (["--law", "--plot", "a.doc"], ".png, .svg, .pdf"),
-        (["--law", "--plot", "/no/a.png"], "existing folder"),
+        (["--law", "--plot", "/no/a.png"], "folder that exists"),
         (["--plot", "a.png"], "--plot belongs to --law or --draws"),
         (["--accuracy", "--plot", "a.png"], "--plot belongs to --law or --draws"),
     ],

@@ -11,6 +11,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .._text import printable
 from . import output
 from .errors import Failure
 
@@ -67,7 +68,7 @@ def warmup(options: Namespace) -> None:
         return
     print(f"{number} kernels ready in {seconds:.2f} s")
     for folder, kernels in folders.items():
-        output.note(f"{kernels} of {number} cached in {output.printable(folder)}")
+        output.note(f"{kernels} of {number} cached in {printable(folder)}")
     if folders.total() < number:
         rest = number - folders.total()
         output.note(f"{rest} of {number} not cached (see fastexp info): compiled in every process")

@@ -2,6 +2,7 @@
 
 import sys
 
+from .._text import printable
 from .tell import tables
 from .tell.tables import (
     as_json,
@@ -11,7 +12,6 @@ from .tell.tables import (
     needed,
     note,
     optional,
-    printable,
     probability,
     table,
 )

@@ -8,8 +8,9 @@ import shlex
 from html import escape
 from typing import Any
 
+from .._text import printable
 from .page_style import CSS
-from .panels import Picture, printable
+from .panels import Picture
 from .questions import Table
 from .scales import logarithmic
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from .._text import printable
+
 Rows = list[dict[str, Any]]
 
 MOST_PANELS, COLUMNS = 12, 3  # of a picture
@@ -119,13 +121,6 @@ def pictures(rows: Rows, takes: Mapping[str, str]) -> list[Picture]:
         own = [r for r in own if takes.get(r["mechanism"], RECORDS) == kind and _shown(r)]
         made += _of_figure(own, figure, kind, places)
     return made
-
-
-def printable(text: str, kept: str = "") -> str:
-    """A text with what cannot be printed shown by its code, but for characters to keep."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() or c in kept else repr(c)[1:-1] for c in text)
 
 
 def _shown(row: dict[str, Any]) -> bool:

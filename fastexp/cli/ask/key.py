@@ -7,9 +7,10 @@ import shlex
 import stat
 from typing import TYPE_CHECKING
 
+from ..._text import printable
 from ..errors import UserMistake
 from ..files import opened
-from ..tell.tables import note, printable
+from ..tell.tables import note
 
 if TYPE_CHECKING:
     from ..._release_key import ReleaseKey

@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ... import _files
+from ..._text import printable
 from ...budget import Budget, checked_note, once
 from ...errors import BudgetError
 from .. import interrupts
 from ..errors import UserMistake
-from ..tell.tables import json_text, note, printable
+from ..tell.tables import json_text, note
 
 if TYPE_CHECKING:
     from ..._question import Question, Questions

@@ -9,6 +9,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
+from ...pictures.words import parameters
 from ..ask import lists
 from ..ask.asked import call_of
 from ..ask.released import Release, rows_of
@@ -186,4 +187,4 @@ def _facts(release: Release, columns: list[Column]) -> dict[str, Any]:
 def answer_facts(call: Call, name: str) -> dict[str, Any]:
     """The public parameters of an answer, for ``--json``."""
     mechanism, column = call.answers[name]
-    return {**words.parameters(mechanism), "column": column, "nan": call.nan[name]}
+    return {**parameters(mechanism), "column": column, "nan": call.nan[name]}

@@ -7,17 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...pictures import canvas
+from ...pictures.subject import TAIL, Subject
+from ...pictures.words import name_of
 from ...query.accuracy import Accurate, accurate
 from ...query.answers import answers_of
 from ...query.laws import laws_of
 from ...query.memory import Room
+from ...query.output import values_of
 from ..ask.source import opened
-from ..tell import canvas, laws
-from ..tell.figures import TAIL, Subject, subject_of
+from ..tell import laws
 
 if TYPE_CHECKING:
     from ..._typing import AnyArray
     from ...query.engines.frame import Column
+    from ...query.laws import Laws
     from ..ask.call import Call
 
 
@@ -47,7 +51,7 @@ def tell(call: Call, options: Namespace) -> None:
             threads=call.threads,
             room=Room(call.memory, call.temp),
         )
-    subject = subject_of(call, found)
+    subject = _subject(call, found)
     laws.show(subject, as_json=options.json, seed=options.seed, plot=options.plot)
 
 
@@ -94,3 +98,27 @@ def tell_scores(mechanism: Any, utilities: AnyArray, options: Namespace) -> None
         draws=drawn,
     )
     laws.show(subject, as_json=options.json, seed=options.seed, plot=options.plot)
+
+
+def _subject(call: Call, laws: Laws) -> Subject:
+    """Of a call with one answer, what `laws_of` says.
+
+    Parameters
+    ----------
+    call : Call
+    laws : Laws
+    """
+    ((name, (mechanism, column)),) = call.answers.items()
+    cells = zip(*map(values_of, laws.groups), strict=True)
+    labels = [dict(zip(call.query.by, row, strict=True)) for row in cells]
+    return Subject(
+        mechanism,
+        column,
+        laws.laws[name],
+        laws.truths[name],
+        laws.records[name].tolist(),
+        call.query.by,
+        labels,
+        laws.draws.get(name),
+        None if name_of(mechanism) == "most-common" else call.nan[name],
+    )

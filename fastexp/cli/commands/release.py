@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from ...budget import once
 from ...errors import BudgetExceeded
+from ...pictures.words import grid_text, name_of, title
 from ...query import output
 from ..ask import publication
 from ..ask.payment import opened
@@ -134,10 +135,10 @@ def _state(call: Call, public: Release, budget: Budget) -> str:
 def _show(call: Call, public: Release, facts: dict[str, Any]) -> None:
     """The same in words."""
     for name, (mechanism, column) in call.answers.items():
-        title = words.title(words.name_of(mechanism), mechanism)
-        tables.line(f"{name}: {title}; of column {column}, missing records: {call.nan[name]}")
+        heading = title(name_of(mechanism), mechanism)
+        tables.line(f"{name}: {heading}; of column {column}, missing records: {call.nan[name]}")
         candidates = getattr(mechanism, "candidates", None)
-        one_of = words.grid_text(mechanism) if candidates is None else _some(candidates)
+        one_of = grid_text(mechanism) if candidates is None else _some(candidates)
         promised = facts["answers"][name]["promised"]["epsilon"]
         tables.line(f"    one of {one_of}; promises {promised:g}")
     tables.line(f"groups: {_groups(call)}")

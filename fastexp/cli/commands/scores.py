@@ -14,6 +14,7 @@ from ... import _number_columns
 from ..._group_lists import listed_keys
 from ..._key_columns import read
 from ..._question import Question
+from ...pictures.words import parameters
 from ...query.counts import Counts
 from ...query.engines.frame import Frame, Use
 from ..ask import lists, mechanisms
@@ -109,7 +110,7 @@ def _release(options: Namespace, payment: Payment, mechanism: Any, scored: Score
         return {
             "kind": "release",
             "private": True,
-            "answers": {"selected": {**words.parameters(mechanism), "neighbors": stated}},
+            "answers": {"selected": {**parameters(mechanism), "neighbors": stated}},
             **words.query_facts(query),
             "promised": words.promise_facts(promise),
             "budget": payment.facts(),

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ...pictures.laws import draw
+from ...pictures.subject import TAIL, Subject, number, short
+from ...pictures.words import grid_text, name_of, parameters, title
 from ...query.accuracy import COLUMNS
 from ...query.output import values_of
-from . import pictures, tables, words
-from .figures import TAIL, Subject, number, short
+from . import tables, words
 
 if TYPE_CHECKING:
     from ...query.engines.frame import Column
@@ -52,7 +54,7 @@ def show(
         A file for a picture, which `canvas.check` took.
     """
     if plot is not None:
-        pictures.draw(plot, subject)
+        draw(plot, subject)
     groups = [subject.facts(group) for group in range(len(subject.laws))]
     if as_json:
         _print_json(subject, groups, seed, plot)
@@ -72,7 +74,7 @@ def _print_json(
     subject: Subject, groups: list[dict[str, Any]], seed: int | None, plot: str | None
 ) -> None:
     facts: dict[str, Any] = {"kind": "law" if subject.draws is None else "draws", "private": False}
-    facts |= words.parameters(subject.mechanism)
+    facts |= parameters(subject.mechanism)
     facts |= {} if subject.nan is None else {"nan": subject.nan}
     facts |= {"by": list(subject.by), "plot": plot}
     if subject.draws is not None:
@@ -89,11 +91,11 @@ def _print_head(subject: Subject, seed: int | None) -> None:
     """What was asked, and that none of it is private."""
     mechanism, candidates = subject.mechanism, subject.candidates
     print(words.NOT_PRIVATE)
-    title = words.title(words.name_of(mechanism), mechanism)
+    heading = title(name_of(mechanism), mechanism)
     if candidates is None:
-        print(f"{title}, on the grid {words.grid_text(mechanism)}")
+        print(f"{heading}, on the grid {grid_text(mechanism)}")
     else:
-        print(f"{title}, {len(candidates)} candidate{'s' * (len(candidates) != 1)}")
+        print(f"{heading}, {len(candidates)} candidate{'s' * (len(candidates) != 1)}")
     if subject.draws is not None:
         seeded = "no seed" if seed is None else f"seed {seed}"
         print(f"{subject.draws.shape[1]:,} simulated draws, {seeded}, beside the exact law")
@@ -178,7 +180,7 @@ def accuracy(call: Call, columns: Sequence[Column], *, as_json: bool) -> None:
     rows = accuracy_rows(columns)
     if as_json:
         answers = {
-            name: {"column": column, **words.parameters(mechanism)}
+            name: {"column": column, **parameters(mechanism)}
             for name, (mechanism, column) in call.answers.items()
         }
         facts = {"kind": "accuracy", "private": False, "by": list(call.query.by)}
@@ -186,7 +188,7 @@ def accuracy(call: Call, columns: Sequence[Column], *, as_json: bool) -> None:
         return
     print(words.NOT_PRIVATE)
     for mechanism, _ in call.answers.values():
-        print(words.title(words.name_of(mechanism), mechanism))
+        print(title(name_of(mechanism), mechanism))
     accuracy_table(rows)
 
 

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
+from ..._text import printable
 from . import tables
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def show(results: StudyResults, *, as_json: bool) -> None:
         tables.as_json({**results.to_dict(), "tables": [asdict(table) for table in answers]})
         return
     study = results.study
-    print(tables.printable(f"{study.name}: {study.question}" if study.question else study.name))
+    print(printable(f"{study.name}: {study.question}" if study.question else study.name))
     print(f"{study.datasets:,} data sets of each kind and size, {study.draws:,} draws for each")
     print(NOT_PRIVATE)
     for table in answers:
@@ -46,10 +47,10 @@ def show(results: StudyResults, *, as_json: bool) -> None:
 
 
 def _print(table: Table) -> None:
-    print(f"\n{tables.printable(table.title)}\n")
+    print(f"\n{printable(table.title)}\n")
     tables.table(table.columns, table.rows)
     if table.note:
-        print(f"\n{fill(tables.printable(table.note), 80)}")
+        print(f"\n{fill(printable(table.note), 80)}")
 
 
 def _rows(rows: list[dict[str, Any]]) -> None:

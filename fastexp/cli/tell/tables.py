@@ -14,6 +14,7 @@ from itertools import zip_longest
 from shutil import get_terminal_size
 from typing import Any
 
+from ..._text import printable
 from ..errors import Failure
 
 GAP = "  "  # between columns
@@ -192,13 +193,6 @@ def _width(text: str) -> int:
         return len(text)
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
     return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)
-
-
-def printable(text: str) -> str:
-    """`text` with control characters escaped, so that a label is one line of plain text."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def probability(p: float) -> str:

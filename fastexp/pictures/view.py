@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from ..._grid import Grid
-    from ..._typing import FloatArray, IntArray
-    from ...laws.grid import GridLaw
+    from .._grid import Grid
+    from .._typing import FloatArray, IntArray
+    from ..laws.grid import GridLaw
 
 FEW, MANY = 160, 8000  # points whose probabilities are shown; steps of a density
 BINS = 2000  # of a finer grid

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import textwrap
 import warnings
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from ..errors import Failure, UserMistake
-from .tables import needed, printable
+from .._text import printable
+from ..errors import OutputError, ParameterError
 
 SUFFIXES = (".png", ".svg", ".pdf")
 LONGEST, LINE = 28, 115  # characters of a label, and of a line of notes
@@ -29,17 +31,16 @@ def check(path: str) -> None:
 
     Raises
     ------
-    UserMistake
-        If its folder does not exist or its kind is none of `SUFFIXES`.
-    Failure
-        If matplotlib is not installed.
+    ParameterError
+        If its folder does not exist, its kind is none of `SUFFIXES`, or matplotlib is missing.
     """
     target = Path(path)
     if target.suffix.lower() not in SUFFIXES:
-        raise UserMistake(f"--plot writes {', '.join(SUFFIXES)}, got {path!r}")
+        raise ParameterError(f"plot must end in one of {', '.join(SUFFIXES)}, got {path!r}")
     if not target.parent.is_dir() or target.is_dir():
-        raise UserMistake(f"--plot {path!r} is not a file in an existing folder")
-    needed("matplotlib.figure", "--plot", "'fastexp[plot]'")
+        raise ParameterError(f"plot must be a file in a folder that exists, got {path!r}")
+    if find_spec("matplotlib") is None:
+        raise ParameterError("plot needs matplotlib: pip install 'fastexp[plot]'")
 
 
 def canvas(
@@ -57,7 +58,7 @@ def canvas(
     shape : (int, int)
         Rows and columns of axes.
     """
-    figure_class = needed("matplotlib.figure", "--plot", "'fastexp[plot]'").Figure
+    figure_class: Any = import_module("matplotlib.figure").Figure  # mypy knows too little of it
     lines = textwrap.wrap(" · ".join([*notes, PRIVATE]), LINE)
     head = TITLE + NOTE * len(lines)
     whole = height + head
@@ -92,4 +93,4 @@ def save(figure: Any, path: str) -> None:
             figure.savefig(path)
     except OSError as error:
         reason = error.strerror or "system error"
-        raise Failure(f"the picture {path!r} could not be written: {reason}") from None
+        raise OutputError(f"the picture {path!r} could not be written: {reason}") from None

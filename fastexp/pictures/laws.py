@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..errors import Failure
+from ..errors import ParameterError
 from . import words
 from .canvas import BAR, MARK, QUIET, TRUTH, canvas, label, save, undecorated
-from .figures import number, short
+from .subject import number, short
 from .view import View, heights_of, in_sight, outside, part
 
 if TYPE_CHECKING:
-    from ..._typing import AnyArray, FloatArray
-    from ...laws.grid import GridLaw
-    from .figures import Subject
+    from .._typing import AnyArray, FloatArray
+    from ..laws.grid import GridLaw
+    from .subject import Subject
 
 PANELS, ACROSS = 24, 3  # groups in a picture, and beside each other
 TOP, TOP_OF_GROUP = 20, 8  # candidates
@@ -56,11 +56,11 @@ def draw(path: str, subject: Subject) -> None:
 
     Raises
     ------
-    Failure
+    ParameterError
         If there is no group, or the file cannot be written.
     """
     if not subject.laws:
-        raise Failure("--plot: the data have no group to draw")
+        raise ParameterError("plot: the data have no group to draw")
     shown, name = min(PANELS, len(subject.laws)), words.name_of(subject.mechanism)
     what = name if subject.candidates is None else "selection"
     title = f"The exact law of the private {what}"

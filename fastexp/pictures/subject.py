@@ -9,14 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...grouped.accuracy import Exact, accuracy
-from ...query.output import values_of
+from ..grouped.accuracy import Exact, accuracy
 from .words import LISTED, name_of
 
 if TYPE_CHECKING:
-    from ..._typing import AnyArray
-    from ...query.laws import Laws
-    from ..ask.call import Call
+    from .._typing import AnyArray
 
 LEVELS = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 TAIL = 0.95  # of draws have at most this error or loss
@@ -142,30 +139,6 @@ class Subject:
             columns |= {} if self.draws is not None else {"log_probability": logs.tolist()}
             order = (-logs).argsort(kind="stable").tolist()
         return [{name: column[i] for name, column in columns.items()} for i in order]
-
-
-def subject_of(call: Call, laws: Laws) -> Subject:
-    """Of a call with one answer, what `laws_of` says.
-
-    Parameters
-    ----------
-    call : Call
-    laws : Laws
-    """
-    ((name, (mechanism, column)),) = call.answers.items()
-    cells = zip(*map(values_of, laws.groups), strict=True)
-    labels = [dict(zip(call.query.by, row, strict=True)) for row in cells]
-    return Subject(
-        mechanism,
-        column,
-        laws.laws[name],
-        laws.truths[name],
-        laws.records[name].tolist(),
-        call.query.by,
-        labels,
-        laws.draws.get(name),
-        None if name_of(mechanism) == "most-common" else call.nan[name],
-    )
 
 
 def _exact(law: Any, truth: Any) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""Pictures of exact laws, and of draws beside them; what mechanisms are called there."""
