@@ -217,6 +217,7 @@ def test_what_it_must_have(place: Path, key: str) -> None:
         (WHOLE.replace("epsilon = 0.5\n", ""), "[answers.median] epsilon is missing"),
         (WHOLE.replace("epsilon = 0.5", "epsilon = 0"), "[answers.median] epsilon must be "),
         (WHOLE.replace("epsilon = 0.5", 'epsilon = "0.5"'), "[answers.median] epsilon must be "),
+        (WHOLE.replace('["gas", "oil"]', "[0.5, 1.5]"), "[answers.heating] candidates must be all"),
         (WHOLE.replace("= 3", "= 0"), "[query] max_rows must be >= 1, got 0"),
         (WHOLE.replace('"drop"', '"skip"'), "[answers.median] "),
         (WHOLE.replace('["city", "year"]', "2024"), "[query] by must be a column or a list"),
@@ -315,7 +316,7 @@ def test_torn_publications_are_taken_or_refused_in_words(place: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="devices and pipes of POSIX")
-def test_what_is_no_regular_file_is_refused_at_once(tmp_path: Path) -> None:
+def test_what_is_no_regular_file_is_refused_without_waiting(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     for file in (pipe, tmp_path, Path("/dev/zero"), Path("/dev/stdin")):

@@ -463,6 +463,17 @@ def test_a_check_of_a_run_that_was_killed(
     whole()
 
 
+def test_a_check_is_of_the_budgets_relation(place: Path, run: Run) -> None:
+    Path("b").unlink()
+    fx.Budget.file("b", epsilon=2.0, neighbors="replace")
+    facts = json.loads(run("release", "p.toml", "--check", "--json").out)
+    promised = [answer["promised"]["epsilon"] for answer in facts["answers"].values()]
+    assert (promised, facts["promised"]["epsilon"]) == ([1.0, 0.5], 1.5)
+    assert facts["budget"]["left"] == 0.5
+    assert run("release", "p.toml", "-q").code == 0
+    assert budget().remaining == 0.5
+
+
 def test_a_check_says_that_the_output_is_taken(place: Path, run: Run) -> None:
     Path("out.csv").write_text("mine\n")
     assert "output out.csv exists: a run needs --force" in run("release", "p.toml", "--check").out
