@@ -17,6 +17,7 @@ import fastexp as fx
 from fastexp.cli.ask import publication
 from fastexp.cli.ask.call import Call
 from fastexp.cli.errors import UserMistake
+from tests.command_line import released_pipes
 
 TOP = """\
 source = "rents.csv"
@@ -318,10 +319,10 @@ def test_torn_publications_are_taken_or_refused_in_words(place: Path) -> None:
 @pytest.mark.skipif(os.name != "posix", reason="devices and pipes of POSIX")
 def test_what_is_no_regular_file_is_refused_without_waiting(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    for file in (pipe, tmp_path, Path("/dev/zero"), Path("/dev/stdin")):
-        with pytest.raises(UserMistake, match=r"must be a regular file|cannot be read"):
-            publication.read(str(file))
+    with released_pipes(pipe):
+        for file in (pipe, tmp_path, Path("/dev/zero"), Path("/dev/stdin")):
+            with pytest.raises(UserMistake, match=r"must be a regular file|cannot be read"):
+                publication.read(str(file))
 
 
 @pytest.mark.parametrize("file", ["none.toml", "", "a\0b", "x" * 5000])
@@ -331,7 +332,6 @@ def test_what_is_no_file_is_refused(tmp_path: Path, file: str) -> None:
 
 
 def test_neither_source_nor_key_is_looked_at(place: Path, tmp_path: Path) -> None:
-    for name in ("rents.csv", "r.key"):
-        os.mkfifo(tmp_path / name)
-    assert read(place, 'key = "r.key"\n' + WHOLE).key == str(tmp_path / "r.key")
+    with released_pipes(tmp_path / "rents.csv", tmp_path / "r.key"):
+        assert read(place, 'key = "r.key"\n' + WHOLE).key == str(tmp_path / "r.key")
     assert [path.name for path in tmp_path.iterdir() if path.suffix == ".budget"] == []

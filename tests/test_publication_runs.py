@@ -17,7 +17,7 @@ import pytest
 import fastexp as fx
 from fastexp import _files
 from fastexp.cli import main
-from tests.command_line import Run
+from tests.command_line import Run, released_pipes
 
 pytest.importorskip("duckdb")
 pytestmark = [
@@ -394,25 +394,17 @@ def untouched() -> dict[str, tuple[int, int, bytes]]:
     return {f.name: (f.stat().st_ino, f.stat().st_mtime_ns, f.read_bytes()) for f in files}
 
 
-@pytest.mark.parametrize("kind", ["missing", "pipes"])
-def test_a_check_opens_neither_source_nor_key(place: Path, run: Run, kind: str) -> None:
+@pytest.mark.parametrize("pipes", [[], ["d.csv", "k"]], ids=["missing", "pipes"])
+def test_a_check_opens_neither_source_nor_key(place: Path, run: Run, pipes: list[str]) -> None:
     edited(TEXT, ("label", 'key = "k"\nlabel'))
     Path("d.csv").unlink()
-    if kind == "pipes":
-        os.mkfifo("d.csv")
-        os.mkfifo("k")
     before = untouched()
-    ended = run("release", "p.toml", "--check")
+    with released_pipes(*map(Path, pipes)):
+        ended = run("release", "p.toml", "--check")
+        facts = json.loads(run("release", "p.toml", "--check", "--json").out)
     assert (ended.code, ended.err) == (0, "")
-    for words in (
-        "0.75-differential privacy",
-        "0.5",
-        "0.25",
-        "costs 0.75, which leaves 1.25",
-        "Rome, Oslo, Bonn",
-    ):
-        assert words in ended.out
-    facts = json.loads(run("release", "p.toml", "--check", "--json").out)
+    told = ["0.75-differential privacy", "costs 0.75, which leaves 1.25", "Rome, Oslo, Bonn"]
+    assert all(words in ended.out for words in told)
     assert facts["promised"]["epsilon"] == 0.75
     assert facts["answers"]["median"]["promised"]["epsilon"] == 0.5
     assert facts["budget"] == {
@@ -509,6 +501,14 @@ def test_accuracy_on_a_public_stand_in(place: Path, run: Run) -> None:
 def test_the_source_is_no_stand_in(place: Path, run: Run, like: str) -> None:
     Path("link.csv").symlink_to("d.csv")
     ended = run("release", "p.toml", "--check", "--like", like)
+    assert ended.code == 2
+    assert "must be another file than source" in ended.err
+
+
+@pytest.mark.parametrize("source", [".", "*.csv", "../*/d.csv"])
+def test_what_is_in_the_source_is_no_stand_in(place: Path, run: Run, source: str) -> None:
+    edited(TEXT, ("d.csv", source))
+    ended = run("release", "p.toml", "--check", "--like", "d.csv")
     assert ended.code == 2
     assert "must be another file than source" in ended.err
 
