@@ -78,6 +78,7 @@ def call_of(options: Namespace, which: str) -> Call:
         1 if options.threads is None else options.threads,
         options.memory,
         options.temp,
+        candidates_from_data=getattr(options, "candidates", None) == lists.FROM_DATA,
     )
 
 
