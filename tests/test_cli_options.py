@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
 import sys
+from dataclasses import fields
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -11,6 +14,7 @@ from typing import Any
 
 import pytest
 
+import fastexp as fx
 from fastexp.cli.options import completion, parser, table
 from fastexp.cli.options.commands import COMMANDS, below
 from tests.command_line import Run
@@ -208,6 +212,25 @@ def test_examples_can_be_parsed(name: str) -> None:
         assert found.function
 
 
+@pytest.mark.parametrize("kind", [[], ["--law"], ["--draws", "3"], ["--accuracy"]])
+@pytest.mark.parametrize("by", [[], ["--by", "g", "--groups", "a", "b"]])
+@pytest.mark.parametrize("name", ["median", "select"])
+def test_all_help_names_the_keys_of_json(
+    run: Run, tmp_path: Path, name: str, kind: list[str], by: list[str]
+) -> None:
+    (tmp_path / "t.csv").write_text("g,x\na,1\nb,3\na,2\n")
+    asked = ["--bounds", "0", "2", "--step", "1"] if name == "median" else ["--candidates", "1,2"]
+    given = [tmp_path / "t.csv", "--column", "x", "--epsilon", "1", *asked, *by, *kind, "--json"]
+    facts = json.loads(run(name, *given).out)
+    keys = set(facts) | set(facts.get("rows", [{}])[0])
+    for group in facts["groups"] if isinstance(facts.get("groups"), list) else []:
+        keys |= set(group) | set(group["rows"][0])
+    mechanisms = (fx.Median, fx.MostCommon)
+    keys -= {field.name for mechanism in mechanisms for field in fields(mechanism)}
+    keys -= {"points", "selected_by", "x", "g"}
+    assert keys <= set(re.findall(r"\w+", run(name, "--help-all").out.partition("keys of")[2]))
+
+
 def test_every_setting_is_of_an_option() -> None:
     there = {
         (heading, name)
@@ -221,9 +244,7 @@ def test_every_setting_is_of_an_option() -> None:
 
 
 def test_version(run: Run) -> None:
-    import fastexp
-
-    assert run("--version") == (0, f"fastexp {fastexp.__version__}\n", "")
+    assert run("--version") == (0, f"fastexp {fx.__version__}\n", "")
 
 
 @pytest.mark.process

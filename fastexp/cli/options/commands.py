@@ -42,13 +42,15 @@ keys of --json:
   a release   kind, private, answers (of each its mechanism, parameters, column,
               nan), by, groups, person, max_groups, max_rows, membership,
               promised (epsilon, delta, rho, neighbors), budget, output, rows
-  --law       kind, private, mechanism, its parameters, by, plot, n,{figures},
-              rows of {{{row}}}
+  --law       kind, private, mechanism, its parameters, nan, by, plot, n; truth,
+              mean, sd, quantiles, expected_error, error_95 (not of select),
+              expected_loss, loss_95; rows (value, probability, of at most 10000
+              points; of select candidate, records, log_probability)
   --draws     draws, seed; observed and exact figures; rows also have observed
               and frequency
-  --accuracy  kind, private, by, answers, rows of {{group, answer, measure, n,
-              truth, bias, expected, quantile}}
-By group --law and --draws have groups, a list of {{group, ...}} with the rest.
+  --accuracy  kind, private, by, answers, rows (group, answer, measure, n,
+              truth, bias, expected, quantile)
+By group --law and --draws have groups, a list of {group, ...} with the rest.
 "private" says whether the output keeps the promise of epsilon; numbers beyond
 float64 are null.
 """
@@ -101,14 +103,6 @@ keys of --json:
   --check    the same with what each answer promises; budget has cost,
              remaining, left and state; with --like accuracy, rows of figures
 """
-OF_NUMBERS = KEYS.format(
-    figures=" truth,\n              mean, sd, quantiles, expected_error, error_95, expected_loss,\n"
-    "              loss_95",
-    row="value, probability",
-)
-OF_CANDIDATES = KEYS.format(
-    figures="\n              expected_loss, loss_95", row="candidate, probability, log_probability"
-)
 RENTS = "rents.csv --column rent --epsilon 1 --bounds 0 9000"
 BY_CITY = RENTS + " \\\n      --by city --groups cities.txt --budget rents.budget --label 2024"
 RANKED = (
@@ -118,31 +112,15 @@ RANKED = (
 
 
 class Command(NamedTuple):
-    """One command.
+    """One command."""
 
-    Attributes
-    ----------
-    module, function : str
-        Below `fastexp.cli`; "" of a command that only has others, as ``study``.
-    usage : str
-        What follows its name, as it is commonly called.
-    short : str
-        One line of the list of commands.
-    about : str
-        What it does; default: the short line.
-    examples : tuple of str
-        Whole commands, without the program's name.
-    more : str
-        What the full help says below the options.
-    """
-
-    module: str
+    module: str  # below `fastexp.cli`; "" of a command that only has others, as ``study``
     function: str
-    usage: str
-    short: str
-    about: str = ""
-    examples: tuple[str, ...] = ()
-    more: str = ""
+    usage: str  # what follows its name, as it is commonly called
+    short: str  # in the list of commands
+    about: str = ""  # default: the short line
+    examples: tuple[str, ...] = ()  # without the program's name
+    more: str = ""  # what the full help says below the options
 
 
 def _number(name: str, article: str, about: str = "") -> Command:
@@ -158,7 +136,7 @@ def _number(name: str, article: str, about: str = "") -> Command:
             f"{name} ages.npy --epsilon 0.1 --bounds 0 120 --step 1{which}",
             f"{name} {BY_CITY}{which}",
         ),
-        f"{GRID}\n{GROUPS}\n{OF_NUMBERS}",
+        f"{GRID}\n{GROUPS}\n{KEYS}",
     )
 
 
@@ -189,7 +167,7 @@ COMMANDS: dict[str, Command] = {
             "select adult.csv --column sex --candidates Male,Female --epsilon 0.1",
             "select scores.csv --utilities --sensitivity 1 --epsilon 1",
         ),
-        f"{COUNTS}\n{GROUPS}\n{OF_CANDIDATES}",
+        f"{COUNTS}\n{GROUPS}\n{KEYS}",
     ),
     "release": Command(
         "commands.release",

@@ -193,36 +193,17 @@ FOLDER  the --out of the run
 
 
 class Option(NamedTuple):
-    """One option.
+    """One option."""
 
-    Attributes
-    ----------
-    names : list of str
-        As it is typed: one name, or a short and a long one; none of what needs no name.
-    value : str
-        What its value is called; "" of a flag. Words with | between them are all it may be.
-    help : str
-    read : callable
-        The text of a value to the value.
-    lists : {"", "pair", "numbers", "words"}
-        What it takes several of.
-    either : str
-        Of the options with the same word at most one is given; of those with a "!" in it, one.
-    default, implied : object
-        The value if it is not given, and if it is given without one.
-    needed : bool
-        Whether it must be given.
-    """
-
-    names: list[str]
-    value: str
-    help: str
-    read: Callable[[str], Any] = str
-    lists: str = ""
-    either: str = ""
-    default: Any = None
-    implied: Any = None
-    needed: bool = False
+    names: list[str]  # as it is typed: one, or a short and a long one; none of what needs none
+    value: str  # what its value is called; "" of a flag; words with | are all that it may be
+    help: str  # sentences; the first is enough on a short screen
+    read: Callable[[str], Any] = str  # the text of a value to the value
+    lists: str = ""  # what it takes several of: "", "pair", "numbers" or "words"
+    either: str = ""  # of those with the same word at most one is given; with a "!" in it, one
+    default: Any = None  # the value if it is not given
+    implied: Any = None  # the value if it is given without one
+    needed: bool = False  # whether it must be given
 
     @property
     def dest(self) -> str:
