@@ -21,77 +21,18 @@ if TYPE_CHECKING:
     from ..ask.call import Call
 
 
-def median(options: Namespace) -> None:
-    """Answer about the median.
+def answer(options: Namespace) -> None:
+    """Release the answer of a command, or tell what is known of it.
 
     Parameters
     ----------
     options : Namespace
         Of the command line.
     """
-    _answer(options, "median")
-
-
-def quantile(options: Namespace) -> None:
-    """The same about a quantile.
-
-    Parameters
-    ----------
-    options : Namespace
-        Of the command line.
-    """
-    _answer(options, "quantile")
-
-
-def maximum(options: Namespace) -> None:
-    """The same about the maximum.
-
-    Parameters
-    ----------
-    options : Namespace
-        Of the command line.
-    """
-    _answer(options, "maximum")
-
-
-def mode(options: Namespace) -> None:
-    """The same about the mode.
-
-    Parameters
-    ----------
-    options : Namespace
-        Of the command line.
-    """
-    _answer(options, "mode")
-
-
-def price(options: Namespace) -> None:
-    """The same about the price of highest revenue.
-
-    Parameters
-    ----------
-    options : Namespace
-        Of the command line.
-    """
-    _answer(options, "price")
-
-
-def select(options: Namespace) -> None:
-    """The same about the most common candidate, or that of the highest utility.
-
-    Parameters
-    ----------
-    options : Namespace
-        Of the command line.
-    """
-    if scores.is_asked(options):
+    if options.command == "select" and scores.is_asked(options):
         scores.select(options)
-    else:
-        _answer(options, "select")
-
-
-def _answer(options: Namespace, which: str) -> None:
-    call = call_of(options, which)
+        return
+    call = call_of(options, options.command)
     for name in ("groups", "candidates"):
         if getattr(options, name, None) == lists.FROM_DATA:
             tables.note(words.FROM_DATA.format(what=f"the {name}"))

@@ -128,7 +128,7 @@ def _number(name: str, article: str, about: str = "") -> Command:
     usage, which = ("--q Q ", " --q 0.9") if name == "quantile" else ("", "")
     return Command(
         "commands.answer",
-        name,
+        "answer",
         f"FILE --column C {usage}--epsilon E --bounds A B ...",
         f"release {article} of a column privately",
         about or RANKED.format(article),
@@ -158,7 +158,7 @@ COMMANDS: dict[str, Command] = {
     ),
     "select": Command(
         "commands.answer",
-        "select",
+        "answer",
         "FILE --column C --candidates LIST --epsilon E ...",
         "select one candidate of a column privately",
         "Select one of a public list of candidates privately: the likelier the more records of "

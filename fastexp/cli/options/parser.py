@@ -134,7 +134,7 @@ def program() -> str:
 
 
 def build() -> Parser:
-    """Build the parser; its result names the module and the function of the command."""
+    """Build the parser; its result names the command, its module and its function."""
     top = Parser(prog=program(), add_help=False, allow_abbrev=False)
     _fill(top)
     return top
@@ -161,7 +161,7 @@ def _fill(parser: Parser) -> None:
             name, help=command.short, description=command.short, add_help=False, allow_abbrev=False
         )
         child.command = f"{parser.command} {name}".strip()
-        child.set_defaults(module=command.module, function=command.function)
+        child.set_defaults(module=command.module, function=command.function, command=name)
         _fill(child)
 
 
