@@ -181,3 +181,90 @@ def test_a_file_of_another_version_is_told(run: Run, file: Path, budget: fx.Budg
     code, out, err = run("budget", file, "--log")
     assert (code, out) == (1, "")
     assert "has a version that this fastexp cannot read (it reads version 3): use the" in err
+
+
+# ---- what commands say of themselves ----
+
+NUMBERS = ["--column", "rent", "--epsilon", "0.5", "--bounds", "0", "9000", "--step", "100"]
+PUBLICATION = """\
+source = "rents.csv"
+budget = "survey.budget"
+label = "q"
+note = "for the yearbook"
+[answers.middle]
+mechanism = "median"
+column = "rent"
+epsilon = 0.5
+bounds = [0, 9000]
+step = 100
+"""
+COMMANDS = {
+    "Median of rent": ["median", "rents.csv", *NUMBERS],
+    "Quantile of rent; by city (2 groups)": [
+        *["quantile", "rents.csv", *NUMBERS, "--q", "0.9", "--by", "city", "--groups", "Rome,Oslo"]
+    ],
+    "Maximum of rent; person tenant, max_rows 2": [
+        *["maximum", "rents.csv", *NUMBERS, "--person", "tenant", "--max-rows", "2"]
+    ],
+    "MostCommon of city": [
+        *["select", "rents.csv", "--column", "city", "--candidates", "Rome,Oslo"],
+        *["--epsilon", "0.5"],
+    ],
+    "Exponential": [
+        *["select", "scores.csv", "--utilities", "--sensitivity", "1", "--epsilon", "0.5"]
+    ],
+    "TopK of city": [
+        *["select", "rents.csv", "--column", "city", "--candidates", "Rome,Oslo"],
+        *["--epsilon", "0.5", "--mechanism", "top-k", "--k", "1"],
+    ],
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, budget: fx.Budget, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder that the process is in, with rents, scores and a budget."""
+    rows = [f"{'Rome' if i % 2 else 'Oslo'},{i * 10},t{i}" for i in range(100)]
+    (tmp_path / "rents.csv").write_text("\n".join(["city,rent,tenant", *rows]))
+    (tmp_path / "scores.csv").write_text("candidate,utility\na,900\nb,3\n")
+    (tmp_path / "p.toml").write_text(PUBLICATION)
+    monkeypatch.chdir(tmp_path)
+    assert budget.charges == 0
+    return tmp_path
+
+
+@pytest.mark.engines
+@pytest.mark.parametrize("about", COMMANDS)
+@pytest.mark.parametrize("label", [[], ["--label", "q"]])
+def test_a_command_is_told_with_its_note(run: Run, folder, budget, about: str, label) -> None:
+    asked = [*COMMANDS[about], "--budget", "survey.budget", "--note", "for the yearbook"]
+    done = run(*asked, *label)
+    assert done.code == 0, done.err
+    (entry,) = budget.log()
+    assert (entry["about"], entry["note"]) == (about, "for the yearbook")
+
+
+@pytest.mark.engines
+def test_a_publication_is_told_with_its_note(run: Run, folder, budget: fx.Budget) -> None:
+    done = run("release", "p.toml")
+    assert done.code == 0, done.err
+    (entry,) = budget.log()
+    assert (entry["about"], entry["note"]) == ("Median of rent", "for the yearbook")
+
+
+@pytest.mark.engines
+@pytest.mark.parametrize("bad", ["", "a\nb", "\x1b[2J", "\udcff", "x" * 201])
+@pytest.mark.parametrize("about", ["Median of rent", "Exponential", "TopK of city"])
+def test_a_hostile_note_is_refused(run: Run, folder, budget, about: str, bad: str) -> None:
+    asked = [*COMMANDS[about], "--budget", "survey.budget"]
+    code, out, err = run(*asked, "--note", bad)
+    assert (code, out) == (2, "")
+    assert "note must be" in err
+    assert budget.charges == 0
+
+
+@pytest.mark.engines
+def test_a_note_needs_a_budget(run: Run, folder) -> None:
+    for about in ("Median of rent", "Exponential"):
+        code, out, err = run(*COMMANDS[about], "--note", "n")
+        assert (code, out) == (2, "")
+        assert "--note belongs to --budget" in err

@@ -97,7 +97,8 @@ def _release(options: Namespace, payment: Payment, mechanism: Any, scored: Score
     import fastexp as fx
 
     form = "scores", str(Path(options.file).absolute()), options.column, options.delimiter
-    question = Question(mechanism, form=form, stated=scored.neighbors)
+    column = options.column or ""
+    question = Question(mechanism, form=form, column=column, stated=scored.neighbors)
     promise, query = payment.promise(question), fx.Query()
     if not options.quiet:
         tables.note(words.promised(promise, query, mechanism.guarantee.epsilon))
