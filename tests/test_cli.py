@@ -148,7 +148,7 @@ MISTAKES: list[tuple[list[str], str]] = [
     (["COUNT", "--epsilon", "1", "--draws", "many"], "an integer between 1 and"),
     (["COUNT", "--epsilon", "1", "--draws", "9", "--seed", "-1"], "an integer between 0 and"),
     (["COUNT", "--epsilon", "1", "--draws", "9", "--plot", "a.doc"], ".png, .svg, .pdf"),
-    (["COUNT", "--epsilon", "1", "--draws", "9", "--plot", "/no/a.png"], "existing folder"),
+    (["COUNT", "--epsilon", "1", "--draws", "9", "--plot", "/no/a.png"], "in a folder that exists"),
     (["SCORE", "--epsilon", "1", "--column", "c"], "--column does not go with --utilities"),
     (["SCORE", "--epsilon", "1", "--candidates", "c"], "--candidates does not go with"),
     (["SCORE", "--epsilon", "1", "--neighbors", "replace"], "--neighbors does not go with"),

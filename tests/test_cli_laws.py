@@ -343,14 +343,6 @@ def test_the_first_of_several(run, colours):
     ).tolist()
 
 
-def test_what_json_does_not_know_is_null(run, tmp_path):
-    path = tmp_path / "wide.csv"
-    path.write_text("c,u\nlow,-1.7e308\nhigh,1.7e308\n")
-    call = ["select", path, "--utilities", "--sensitivity", 1, "--epsilon", "1e6", "--law"]
-    row = told(run, *call)["rows"][1]
-    assert row == {"candidate": "low", "probability": 0.0, "log_probability": None}
-
-
 # ---- accuracy ----
 
 
