@@ -430,6 +430,20 @@ def test_a_check_draws_nothing(place: Path, run: Run, monkeypatch: pytest.Monkey
     assert run("release", "p.toml", "--check").code == 0
 
 
+@pytest.mark.parametrize("more", [["--check"], []])
+def test_the_promise_is_told_before_a_long_list_is_digested(
+    place: Path, run: Run, monkeypatch: pytest.MonkeyPatch, more: list[str]
+) -> None:
+    def digest(_: object) -> str:
+        raise fx.FastexpError("digested")
+
+    monkeypatch.setattr("fastexp.query.call._digest", digest)
+    ended = run("release", "p.toml", *more)
+    assert ended.code == 1
+    assert "promises 0.75-differential privacy" in ended.out + ended.err
+    assert budget().charges == 0
+
+
 def test_a_check_after_the_release_costs_nothing(place: Path, run: Run) -> None:
     run("release", "p.toml")
     before = untouched()

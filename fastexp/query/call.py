@@ -84,10 +84,15 @@ class Released:
         self._key, self._budget, self._line = key, budget, line
         self._note = checked_note(note, budget)
         self._label, self.fresh = None if default else line, key is None
-        self._questions = questions_of(query, answers, self._label, origin)
-        self._questions.promise()  # refuses limits that mean nothing here
+        self._origin = origin
+        questions_of(query, answers).promise()  # refuses limits that mean nothing here
         if query.by and query.groups is None:
             warnings.warn(TELLS, PrivacyWarning, stacklevel=4)
+
+    @cached_property
+    def _questions(self) -> Questions:
+        """For the budget; made before the charge."""
+        return questions_of(self.query, self.answers, self._label, self._origin)
 
     def words(self, answer: Answer, names: Names) -> Words:
         """Of the system, or of the key, the query, the group and its records."""

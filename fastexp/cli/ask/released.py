@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import OutputError, ParameterError, PrivacyWarning
 from ...query.answers import answers_of
-from ...query.call import Released, carried_out
+from ...query.call import Released, carried_out, questions_of
 from ...query.memory import Room
 from ...query.output import EXISTS, holds, output_of, repeated, values_of
 from . import source
@@ -75,7 +75,7 @@ class Release(Released):
     @property
     def promise(self) -> Guarantee:
         """What the whole call promises, under the budget's relation if there is one."""
-        return self.payment.promise(self._questions)
+        return self.payment.promise(questions_of(self.query, self.answers))
 
     @property
     def breaks_promise(self) -> bool:

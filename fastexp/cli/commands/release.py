@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import sys
 from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
@@ -68,50 +69,57 @@ def check(call: Call, like: str | None, *, as_json: bool) -> None:
         output.check(call.output, force=True)
     public, budget = Release(replace(call, key=None, output=None)), opened(str(call.budget))
     facts = _facts(call, public, budget)
-    rows = None if like is None else _accuracy(call, like)
-    if as_json:
-        tables.as_json({**facts, "accuracy": rows})
-    else:
+    if not as_json:  # before the list is digested, so that something is seen at once
         _show(call, public, facts)
-        if rows is not None:
-            print(f"\n{words.NOT_PRIVATE}\n")
-            laws.accuracy_table(rows)
-    if facts["budget"]["left"] is None:
+        sys.stdout.flush()
+    facts["budget"] = paid = _paid(call, public, budget)
+    if not as_json:
+        _show_paid(call, paid)
+    facts["accuracy"] = rows = None if like is None else _accuracy(call, like)
+    if as_json:
+        tables.as_json(facts)
+    elif rows is not None:
+        print(f"\n{words.NOT_PRIVATE}\n")
+        laws.accuracy_table(rows)
+    if paid["left"] is None:
         budget.rest_after(public.promise)  # says why there is none
 
 
 def _facts(call: Call, public: Release, budget: Budget) -> dict[str, Any]:
-    """All of it, as for ``--json``."""
+    """What is asked and promised, as for ``--json``."""
     answers = {}
     for name, mechanism in call.answers.items():
         promise = call.query.total({name: mechanism}, neighbors=budget.neighbors)
         promised = words.promise_facts(promise)
         answers[name] = {**answer.answer_facts(call, name), "promised": promised}
+    return {
+        "kind": "check",
+        "answers": answers,
+        **words.query_facts(call.query),
+        "promised": words.promise_facts(public.promise),
+        "output": call.output,
+    }
+
+
+def _paid(call: Call, public: Release, budget: Budget) -> dict[str, Any]:
+    """What a run costs and what it leaves (None: the budget has no room), as for ``--json``."""
     total, state = public.promise, _state(call, public, budget)
-    cost, left = total.epsilon if budget.unit == "epsilon" else total.rho, None
-    if state != NEW:
-        cost, left = 0.0, budget.remaining
-    else:
+    cost = total.epsilon if budget.unit == "epsilon" else total.rho
+    left: float | None = budget.remaining
+    if state == NEW:
         try:
             left = budget.rest_after(total)
         except BudgetExceeded:
             left = None
     return {
-        "kind": "check",
-        "answers": answers,
-        **words.query_facts(call.query),
-        "promised": words.promise_facts(total),
-        "budget": {
-            "file": call.budget,
-            "unit": budget.unit,
-            "neighbors": budget.neighbors,
-            "cost": cost,
-            "remaining": budget.remaining,
-            "left": left,
-            "label": call.label,
-            "state": state,
-        },
-        "output": call.output,
+        "file": call.budget,
+        "unit": budget.unit,
+        "neighbors": budget.neighbors,
+        "cost": cost if state == NEW else 0.0,
+        "remaining": budget.remaining,
+        "left": left,
+        "label": call.label,
+        "state": state,
     }
 
 
@@ -143,7 +151,10 @@ def _show(call: Call, public: Release, facts: dict[str, Any]) -> None:
         tables.line(f"    one of {one_of}; promises {promised:g}")
     tables.line(f"groups: {_groups(call)}")
     tables.line(answer.promised(public))
-    paid = facts["budget"]
+
+
+def _show_paid(call: Call, paid: dict[str, Any]) -> None:
+    """The same of what it costs."""
     head = f"budget {call.budget}: {paid['remaining']!r} {paid['unit']} remains"
     if paid["state"] == ANSWERED:
         tables.line(f"{head}; label {call.label!r} is answered: a run repeats it, at no cost")
