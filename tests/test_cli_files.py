@@ -23,6 +23,7 @@ from fastexp.errors import InvalidRecords, ParameterError
 from fastexp.query.answers import answers_of
 from fastexp.query.call import Sampled, carried_out
 from fastexp.query.engines.frame import Use
+from fastexp.query.engines.paths import PathFrame
 from fastexp.query.memory import Room
 from tests.test_query_files import listed
 
@@ -91,6 +92,9 @@ def test_stdin_is_csv(pipe: Any, compressed: bool) -> None:
 
 def test_stdin_is_larger_than_what_is_looked_at_first(pipe: Any) -> None:
     pipe(b"k;x\n" + b"".join(b"%d;a\n" % i for i in range(400_000)))
+    with opened(Source("-", ";")) as frame:
+        assert frame.names() == ["k", "x"]
+    pipe(b"k;x\n" + b"".join(b"%d;a\n" % i for i in range(400_000)))
     (numbers,) = rows(Source("-", ";"), ("k", "integers"))
     assert sorted(numbers) == list(range(400_000))
 
@@ -124,9 +128,12 @@ def test_what_has_no_header_is_refused_before_the_rest_is_read(pipe: Any, name: 
 
 
 @pytest.mark.parametrize("byte", [b"\0", b"x", b",", b'"'])
-def test_a_row_without_end_ends_the_copy(pipe: Any, byte: bytes) -> None:
-    """It is told after the charge: it is about records."""
+def test_a_row_without_end_ends_the_copy(
+    pipe: Any, monkeypatch: pytest.MonkeyPatch, byte: bytes
+) -> None:
+    """It is told after the charge, as it is about records; also where a reader does not mind."""
     stream = pipe(b"c,d\n1,2\n", byte)
+    monkeypatch.setattr(PathFrame, "parts", lambda *_: iter([]))
     with opened(STDIN) as frame:
         assert frame.names() == ["c", "d"]
         with pytest.raises(InvalidRecords, match="stdin must be UTF-8 text in rows as long as"):
@@ -328,3 +335,13 @@ def test_an_array_that_changes_is_refused(tmp_path: Path) -> None:
             with pytest.raises(InvalidRecords, match="must not change while it is read"):
                 list(parts)
         np.save(path, np.arange(600_000))
+
+
+def test_entries_that_are_not_read_are_missed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    np.save(tmp_path / "a.npy", np.arange(9))
+    whole = np.fromfile
+    monkeypatch.setattr(np, "fromfile", lambda raw, dtype, n: whole(raw, dtype, n)[:-1])
+    with pytest.raises(InvalidRecords, match="must not change while it is read"):
+        rows(Source(str(tmp_path / "a.npy")), (VALUE, "numbers"))
