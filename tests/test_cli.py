@@ -1,15 +1,19 @@
-"""`fastexp select` releases, analyses and refuses as its help says, and keeps data secret."""
+"""`fastexp select` releases and refuses as its help says, and keeps data secret."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from fastexp import MostCommon, errors
+import fastexp as fx
+from fastexp import errors
+from fastexp.query import call
 from tests.command_line import Run
 
+pytestmark = pytest.mark.engines
 MARKER = "SECRET-7341"
 CERTAIN = "--epsilon=50"  # 300 records more than any other: wrong with probability < e**-10000
 
@@ -42,33 +46,65 @@ def score(path: object, *more: object) -> list[object]:
 
 
 def test_release_is_all_of_stdout_and_the_promise_is_on_stderr(run: Run, colours: Path) -> None:
-    code, out, err = run(*count(colours, CERTAIN))
-    assert (code, out) == (0, "red\n")
-    assert err == "promises 50-differential privacy: one record joins or leaves\n"
-
-
-def test_quiet_says_nothing_about_the_promise(run: Run, colours: Path) -> None:
+    promise = "promises 50-differential privacy: one record joins or leaves\n"
+    assert run(*count(colours, CERTAIN)) == (0, "red\n", promise)
     assert run(*count(colours, CERTAIN, "--quiet")) == (0, "red\n", "")
 
 
 @pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
 def test_release_as_json(run: Run, colours: Path, neighbors: str) -> None:
-    code, out, err = run(*count(colours, CERTAIN, "--json", "--neighbors", neighbors))
-    facts = json.loads(out)
+    code, out, _ = run(*count(colours, CERTAIN, "--json", "--neighbors", neighbors))
+    found = json.loads(out)
+    promise = fx.MostCommon(50.0, ["red", "blue", "green"], neighbors=neighbors).guarantee
     assert code == 0
-    assert (facts["kind"], facts["private"]) == ("release", True)
-    assert facts["rows"] == [{"colour": "red"}]
-    assert facts["promised"]["neighbors"] == neighbors
-    assert facts["answers"]["colour"] == {
-        "mechanism": "most-common", "selected_by": "exponential", "epsilon": 50.0,
-        "candidates": ["red", "blue", "green"], "neighbors": neighbors, "column": "colour",
+    assert found.pop("answers")["colour"] == {
+        "mechanism": "most-common",
+        "epsilon": 50.0,
+        "candidates": ["red", "blue", "green"],
+        "neighbors": neighbors,
+        "selected_by": "exponential",
+        "column": "colour",
         "nan": "drop",
-    }  # fmt: skip
-    changes = {"add-remove": "joins or leaves", "replace": "changes"}[neighbors]
-    assert err == f"promises 50-differential privacy: one record {changes}\n"
+    }
+    assert found.pop("promised") == {
+        "epsilon": 50.0,
+        "delta": 0.0,
+        "rho": promise.rho,
+        "neighbors": neighbors,
+    }
+    assert found == {
+        "kind": "release",
+        "private": True,
+        "by": [],
+        "groups": None,
+        "person": None,
+        "max_groups": 1,
+        "max_rows": 1,
+        "membership": "private",
+        "budget": None,
+        "output": None,
+        "rows": [{"colour": "red"}],
+    }
 
 
-def test_numbers_of_a_csv_file_are_text(run: Run, colours: Path) -> None:
+def test_every_release_has_the_same_keys(run: Run, colours: Path, scores: Path) -> None:
+    """Also over utilities, and with a budget."""
+    of_counts = json.loads(run(*count(colours, CERTAIN, "--json")).out)
+    budget = fx.Budget.file(colours.with_name("b"), epsilon=9.0)
+    paid = ["--budget", colours.with_name("b"), "--label", "x", "--json"]
+    of_scores = json.loads(run(*score(scores, "--epsilon", 2, *paid)).out)
+    assert of_scores.keys() == of_counts.keys()
+    assert of_scores["budget"] == {
+        "unit": "epsilon",
+        "neighbors": "add-remove",
+        "charged": 2.0,
+        "total": 9.0,
+        "remaining": budget.remaining,
+        "label": "x",
+    }
+
+
+def test_numbers_of_a_csv_file_may_be_candidates(run: Run, colours: Path) -> None:
     ended = run("select", colours, "--column", "flag", "--candidates", "0,1", CERTAIN)
     assert ended.out == "1\n"
 
@@ -76,48 +112,53 @@ def test_numbers_of_a_csv_file_are_text(run: Run, colours: Path) -> None:
 def test_file_without_records_still_gives_a_release(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "none.csv"
     path.write_text("colour\n")
-    code, out, _ = run(*count(path, CERTAIN))
-    assert code == 0
-    assert out.strip() in {"red", "blue", "green"}
+    assert run(*count(path, CERTAIN)).out.strip() in {"red", "blue", "green"}
 
 
-def test_candidates_from_data_warns_and_promises_nothing(run: Run, colours: Path) -> None:
+def test_candidates_from_data_warn_and_promise_nothing(run: Run, colours: Path) -> None:
     arguments = ["select", colours, "--column", "colour", "--candidates", "from-data", CERTAIN]
     code, out, err = run(*arguments)
     assert (code, out) == (0, "red\n")
-    assert "WARNING: the candidates were taken from FILE" in err
+    assert err.startswith("WARNING: the candidates were taken from FILE")
     assert err.endswith("\npromises nothing, as a list was taken from the data\n")
     code, out, err = run(*arguments, "--json", "--quiet")
-    assert json.loads(out)["private"] is False
-    assert "WARNING" in err  # --quiet is about the promise only
-
-
-def test_candidates_from_data_skips_gaps_and_sorts(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "gaps.csv"
-    path.write_text("c,x\nb,1\n,1\na,1\n")
-    arguments = ["select", path, "--column", "c", "--candidates", "from-data", "--epsilon", "1"]
-    rows = json.loads(run(*arguments, "--law", "--json").out)["rows"]
-    assert [row["candidate"] for row in rows] == ["a", "b"]
+    assert (json.loads(out)["private"], json.loads(out)["promised"]) == (False, None)
+    assert err.startswith("WARNING")  # --quiet is about the promise only
 
 
 def test_utilities_select_from_pairs(run: Run, scores: Path) -> None:
     code, out, err = run(*score(scores, "--epsilon", "9"))
     assert (code, out) == (0, "a, b\n")
-    assert "one person changes as --sensitivity was stated for" in err
-    facts = json.loads(run(*score(scores, "--epsilon", "9", "--json")).out)
-    assert facts["promised"]["neighbors"] is None
-    assert facts["rows"] == [{"selected": "a, b"}]
+    assert err.endswith(": one person changes as --sensitivity was stated for\n")
 
 
-def test_any_epsilon_lifts_the_limits(run: Run, colours: Path) -> None:
-    refused = run(*count(colours, "--epsilon", "1e-12"))
-    assert refused.code == 2
-    assert "add --any-epsilon" in refused.err
-    assert run(*count(colours, "--epsilon", "1e-12", "--any-epsilon")).code == 0
+def test_integer_utilities_stay_exact(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "large.csv"
+    path.write_text(f"c,u\nworse,{2**62}\nbetter,{2**62 + 1}\n")  # equal as float64
+    rows = json.loads(run(*score(path, "--epsilon", "2", "--law", "--json")).out)["rows"]
+    exact = fx.Exponential(2.0, 1.0).law([1, 0]).probabilities.tolist()
+    assert [(row["candidate"], row["probability"]) for row in rows] == [
+        ("better", exact[0]),
+        ("worse", exact[1]),
+    ]
+
+
+@pytest.mark.parametrize("kind", [["--law"], ["--draws", "10"], ["--accuracy"]])
+def test_what_is_not_private_draws_no_release(run: Run, colours, kind, monkeypatch) -> None:
+    def forbidden(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(call.Released, "words", forbidden)
+    ended = run(*count(colours, CERTAIN, *kind))
+    assert (ended.code, ended.out.startswith("NOT PRIVATE")) == (0, True)
+    assert run(*count(colours, CERTAIN)).code == 1  # the patch does forbid it
 
 
 # ---- mistakes: exit code 2, nothing on stdout, no traceback, no data ----
 
+COUNTED = ["COUNT", "--epsilon", "1"]
+SCORED = ["SCORE", "--epsilon", "1"]
+FREE = ["COUNT", "--candidates", "from-data", "--epsilon", "1"]
 MISTAKES: list[tuple[list[str], str]] = [
     (["guess"], "unknown command 'guess'"),
     (["select", "FILE", "--column", "colour"], "--epsilon --total-epsilon is required"),
@@ -126,43 +167,62 @@ MISTAKES: list[tuple[list[str], str]] = [
     (["COUNT", "--epsilon", "x"], "--epsilon must be a number, as 12, -0.5 or 1e3, got 'x'"),
     (["COUNT", "--epsilon", "0"], "epsilon must be finite and > 0"),
     (["COUNT", "--epsilon", "nan"], "--epsilon must be a number"),
-    (["COUNT", "--epsilon", "1", "--neighbors", "swap"], "invalid choice: 'swap'"),
-    (["COUNT", "--epsilon", "1", "--eps", "2"], "unknown option '--eps'"),
-    (["COUNT", "--epsilon", "1", "--candidates", "a,,b"], "an empty entry"),
-    (["COUNT", "--epsilon", "1", "--candidates", ""], "there is no file"),
-    (["COUNT", "--epsilon", "1", "--candidates", '"a,b'], "must be one line of CSV"),
-    (["COUNT", "--epsilon", "1", "--candidates", "a,b,a"], "is there already: entry 1"),
+    (["COUNT", "--epsilon", "1e-12"], "add --any-epsilon"),
+    ([*COUNTED, "--neighbors", "swap"], "invalid choice: 'swap'"),
+    ([*COUNTED, "--eps", "2"], "unknown option '--eps'"),
+    ([*COUNTED, "--candidates", "a,,b"], "empty"),
+    ([*COUNTED, "--candidates", '"a,b'], "must be one line of CSV"),
+    ([*COUNTED, "--candidates", ""], "there is no file"),
+    ([*COUNTED, "--candidates", "a,b,a"], "is there already: entry 1"),
+    ([*COUNTED, "--column", "hue"], "it has 'colour', 'flag', 'note'"),
+    ([*COUNTED, "--delimiter", ";"], "is another delimiter between"),
+    ([*COUNTED, "--delimiter", ";;"], "must be one character"),
+    ([*COUNTED, "--sensitivity", "1"], "--sensitivity is for --utilities"),
+    ([*COUNTED, "--monotonic"], "--monotonic is for --utilities"),
+    ([*COUNTED, "--seed", "1"], "--seed belongs to --draws"),
+    ([*COUNTED, "--law", "--seed", "1"], "--seed belongs to --draws"),
+    ([*COUNTED, "--plot", "a.png"], "--plot belongs to --law or --draws"),
+    ([*COUNTED, "--accuracy", "--plot", "a.png"], "--plot belongs to --law or --draws"),
+    ([*COUNTED, "--law", "--draws", "1"], "not allowed with argument --law"),
+    ([*COUNTED, "--law", "--output", "o.csv"], "--output is for releases"),
+    ([*COUNTED, "--draws", "3", "--key", "k"], "--key is for releases"),
+    ([*COUNTED, "--accuracy", "--budget", "b"], "--budget is for releases"),
+    ([*COUNTED, "--draws", "0"], "an integer between 1 and"),
+    ([*COUNTED, "--draws", "9", "--seed", "-1"], "an integer between 0 and"),
+    ([*COUNTED, "--force"], "--force belongs to --output"),
+    ([*COUNTED, "--note", "x"], "--note belongs to --budget"),
+    ([*COUNTED, "--membership", "public"], "--membership belongs to --by"),
+    ([*COUNTED, "--person", "note", "--max-groups", "2"], "--max-groups belongs to --by"),
     (
-        ["COUNT", "--epsilon", "1", "--column", "hue"],
-        "must be in FILE, once: it has 'colour', 'flag', 'note'",
+        [*COUNTED, "--mechanism", "top-k", "--k", "2", "--person", "note"],
+        "--person does not go with",
     ),
-    (["COUNT", "--epsilon", "1", "--delimiter", ";"], "is another delimiter between its columns?"),
-    (["COUNT", "--epsilon", "1", "--delimiter", ";;"], "must be one character"),
-    (["COUNT", "--epsilon", "1", "--sensitivity", "1"], "--sensitivity is for --utilities"),
-    (["COUNT", "--epsilon", "1", "--monotonic"], "--monotonic is for --utilities"),
-    (["COUNT", "--epsilon", "1", "--seed", "1"], "--seed belongs to --draws"),
-    (["COUNT", "--epsilon", "1", "--plot", "a.png"], "--plot belongs to --law or --draws"),
-    (["COUNT", "--epsilon", "1", "--law", "--seed", "1"], "--seed belongs to --draws"),
-    (["COUNT", "--epsilon", "1", "--law", "--draws", "1"], "not allowed with argument --law"),
-    (["COUNT", "--epsilon", "1", "--draws", "0"], "an integer between 1 and"),
-    (["COUNT", "--epsilon", "1", "--draws", "many"], "an integer between 1 and"),
-    (["COUNT", "--epsilon", "1", "--draws", "9", "--seed", "-1"], "an integer between 0 and"),
-    (["COUNT", "--epsilon", "1", "--draws", "9", "--plot", "a.doc"], ".png, .svg, .pdf"),
-    (["COUNT", "--epsilon", "1", "--draws", "9", "--plot", "/no/a.png"], "in a folder that exists"),
-    (["SCORE", "--epsilon", "1", "--column", "c"], "--column does not go with --utilities"),
-    (["SCORE", "--epsilon", "1", "--candidates", "c"], "--candidates does not go with"),
-    (["SCORE", "--epsilon", "1", "--neighbors", "replace"], "--neighbors does not go with"),
-    (["SCORE", "--epsilon", "1", "--sensitivity", "0"], "sensitivity must be finite and > 0"),
+    (
+        [*COUNTED, "--mechanism", "top-k", "--k", "2", "--max-rows", "2"],
+        "--max-rows does not go with",
+    ),
+    ([*COUNTED, "--mechanism", "top-k", "--k", "2", "--accuracy"], "--accuracy does not go with"),
+    ([*FREE, "--budget", "b"], "--budget does not go with --candidates from-data"),
+    ([*FREE, "--label", "x", "--key", "k"], "--label does not go with --candidates from-data"),
+    ([*FREE, "--key", "k"], "--key does not go with --candidates from-data"),
+    ([*FREE, "--mechanism", "top-k", "--k", "2"], "from-data does not go with"),
+    ([*SCORED, "--column", "c"], "--column does not go with --utilities"),
+    ([*SCORED, "--candidates", "c"], "--candidates does not go with"),
+    ([*SCORED, "--neighbors", "replace"], "--neighbors does not go with"),
+    ([*SCORED, "--by", "c"], "--by does not go with"),
+    ([*SCORED, "--key", "k"], "--key does not go with"),
+    ([*SCORED, "--output", "o.csv"], "--output does not go with"),
+    ([*SCORED, "--accuracy"], "--accuracy does not go with"),
+    ([*SCORED, "--label", "x"], "--label belongs to --budget"),
+    ([*SCORED, "--sensitivity", "0"], "sensitivity must be finite and > 0"),
     (["select", "FILE", "--utilities", "--epsilon", "1"], "--utilities needs --sensitivity"),
-    (["demo", "--records", "--json"], "--records does not go with --json"),
+    (["select", "FILE", "--utilities", "--sensitivity", "1", "--epsilon", "1"], "two columns"),
 ]
 
 
 @pytest.mark.parametrize(("arguments", "message"), MISTAKES)
-def test_mistakes(
-    run: Run, colours: Path, scores: Path, arguments: list[str], message: str
-) -> None:
-    full: list[object] = [colours if a == "FILE" else a for a in arguments]
+def test_mistakes(run: Run, colours, scores, arguments: list[str], message: str) -> None:
+    full: list[Any] = [colours if a == "FILE" else a for a in arguments]
     if full[:1] == ["COUNT"]:
         full = count(colours, *full[1:])
     elif full[:1] == ["SCORE"]:
@@ -178,6 +238,10 @@ def test_missing_candidates_are_explained(run: Run, colours: Path) -> None:
     err = run("select", colours, "--column", "colour", "--epsilon", "1").err
     for part in ("why:", "whatever epsilon is", "do:", "code book", "--candidates from-data"):
         assert part in err
+
+
+def test_any_epsilon_lifts_the_limits(run: Run, colours: Path) -> None:
+    assert run(*count(colours, "--epsilon", "1e-12", "--any-epsilon")).code == 0
 
 
 # ---- failures: what an error says, and what it withholds ----
@@ -196,19 +260,14 @@ OUTCOMES: list[tuple[Exception, int, str]] = [
 
 @pytest.mark.parametrize(("error", "code", "message"), OUTCOMES)
 def test_every_error_has_its_exit_code(
-    run: Run,
-    colours: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    error: Exception,
-    code: int,
-    message: str,
+    run: Run, colours: Path, monkeypatch: pytest.MonkeyPatch, error, code: int, message: str
 ) -> None:
     def fail(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr(MostCommon, "_draws", fail)
-    ended = run(*count(colours, CERTAIN))
+    monkeypatch.setattr(call, "drawn", fail)
+    ended = run(*count(colours, CERTAIN, "--quiet"))
     assert (ended.code, ended.out) == (code, "")
     assert message in ended.err
     assert MARKER not in ended.err
-    assert ended.err.count("\n") == 2  # and what is promised
+    assert ended.err.count("\n") == 1

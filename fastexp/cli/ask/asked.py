@@ -100,6 +100,11 @@ def check(options: Namespace) -> None:
                 raise UserMistake(f"{option(name)} belongs to --by: the columns of groups")
     elif options.groups is None:
         raise UserMistake(lists.WHY_PUBLIC)
+    can_move = getattr(options, "neighbors", None) == "replace" or hasattr(options, "scaling")
+    if options.membership == "public" and not can_move:  # a price is promised for both relations
+        raise UserMistake(
+            "--membership public belongs to --neighbors replace: nobody else changes their group"
+        )
     if is_npy(options.file):
         if options.column is not None:
             raise UserMistake("--column does not go with .npy, which holds one array")
