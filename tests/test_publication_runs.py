@@ -148,8 +148,8 @@ def test_another_file_in_the_place_of_the_output_is_left(place: Path, run: Run) 
     Path("out.csv").write_text("mine\n")
     ended = run("release", "p.toml")
     assert ended.code == 2
-    assert "exists" in ended.err
-    assert "--force" in ended.err
+    assert "output 'out.csv' exists" in ended.err
+    assert "add --force to replace it" in ended.err
     assert budget().charges == 0
     edited(TEXT, ("out.csv", "other.csv"))
     assert run("release", "p.toml").code == 0

@@ -17,8 +17,8 @@ from ..ask import publication
 from ..ask.payment import opened
 from ..ask.released import Release
 from ..errors import UserMistake
-from ..tell import laws, tables, words
-from . import answer, known
+from ..tell import tables, words
+from . import answer
 
 if TYPE_CHECKING:
     from ...budget import Budget
@@ -79,6 +79,8 @@ def check(call: Call, like: str | None, *, as_json: bool) -> None:
     if as_json:
         tables.as_json(facts)
     elif rows is not None:
+        from ..tell import laws
+
         print(f"\n{words.NOT_PRIVATE}\n")
         laws.accuracy_table(rows)
     if paid["left"] is None:
@@ -185,6 +187,9 @@ def _some(items: Any) -> str:
 
 def _accuracy(call: Call, like: str) -> list[dict[str, Any]]:
     """Exact figures on a public stand-in."""
+    from ..tell import laws
+    from . import known
+
     if _overlap(like, call.source.file):
         raise UserMistake("--like must be another file than source: its figures are not private")
     public = replace(call, source=call.source._replace(file=like))
