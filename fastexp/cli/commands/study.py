@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..ask.workers import executor
 from ..errors import Failure, UserMistake
-from ..info import announce_compiling
 from ..options.parser import program
-from ..tell import studies, tables
+from ..tell import compiling, studies, tables
 from ..tell.progress import Shown
 
 if TYPE_CHECKING:
@@ -148,7 +147,7 @@ def _asked(options: Namespace) -> Study:
 def _carry_out(run: Any, options: Namespace, folder: str) -> None:
     """Run on the workers that are asked for, print, and say what does not agree."""
     if not options.quiet:
-        announce_compiling()
+        compiling.announce()
     with Shown(options.quiet) as shown:
         try:
             with executor(options) as workers:

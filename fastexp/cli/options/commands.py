@@ -282,10 +282,10 @@ Exit code 1 also means: exact figures and simulated ones disagree.
         ("study report results --format svg,pdf",),
     ),
     "demo": Command(
-        "demo", "demo", "[--records [NAME]]", "a short story on real data, from any folder"
+        "commands.demo", "demo", "[--records [NAME]]", "a short story on real data, from any folder"
     ),
     "warmup": Command(
-        "info",
+        "commands.info",
         "warmup",
         "[--image]",
         "compile all kernels now, so that later calls start at once",
@@ -301,7 +301,7 @@ none)
 """,
     ),
     "info": Command(
-        "info",
+        "commands.info",
         "info",
         "[--json]",
         "show versions, CPU, cache, threads and what was left over",

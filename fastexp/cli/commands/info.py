@@ -7,16 +7,17 @@ import sys
 import time
 from argparse import Namespace
 from collections import Counter
+from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .._text import printable
-from . import output
-from .errors import Failure
+from ..._text import printable
+from ..errors import Failure
+from ..tell import tables
 
 if TYPE_CHECKING:
-    from .._kernel_cache import State
+    from ..._kernel_cache import State
 
 PACKAGES = ("numpy", "numba", "llvmlite", "rich", "matplotlib", "polars", "pyarrow", "distributed")
 
@@ -29,20 +30,13 @@ def info(options: Namespace) -> None:
     options : Namespace
         Of the command line.
     """
-    facts = _facts()
     if options.json:
-        output.as_json(facts)
+        tables.as_json(dict(_facts()))
         return
-    versions = facts.pop("packages")
-    places, folders = facts.pop("cache")["places"], facts.pop("left_over")
-    for name, value in facts.items():
-        output.line(f"{name:<11} {value}")
-    for line in [_line(place) for place in places] or ["off"]:
-        output.line(f"{'cache':<11} {line}")
-    for folder in folders:
-        output.line(f"{'left over':<11} {folder['folder']} ({folder['bytes']} bytes): remove it")
-    for name, version in versions.items():
-        print(f"{name:<11} {version or 'not installed'}")
+    for name, value in _facts():
+        for label, text in _lines(name, value):
+            tables.line(f"{label:<11} {text}")
+            sys.stdout.flush()  # what follows may have to import the compiler
 
 
 def warmup(options: Namespace) -> None:
@@ -64,29 +58,19 @@ def warmup(options: Namespace) -> None:
     folders = cached_kernels()
     if options.json:
         timed = {"kernels": number, "seconds": round(seconds, 3)}
-        output.as_json({**timed, "cached": folders.total(), "cache": next(iter(folders), None)})
+        tables.as_json({**timed, "cached": folders.total(), "cache": next(iter(folders), None)})
         return
     print(f"{number} kernels ready in {seconds:.2f} s")
     for folder, kernels in folders.items():
-        output.note(f"{kernels} of {number} cached in {printable(folder)}")
+        tables.note(f"{kernels} of {number} cached in {printable(folder)}")
     if folders.total() < number:
         rest = number - folders.total()
-        output.note(f"{rest} of {number} not cached (see fastexp info): compiled in every process")
-
-
-def announce_compiling() -> None:
-    """On a terminal, say why a first call takes seconds."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        return
-    from .. import _compiler, _kernel_cache
-
-    if _kernel_cache.is_empty([target.text for target in _compiler.targets()]):
-        output.note("compiling (some seconds, only the first time; see fastexp warmup) ...")
+        tables.note(f"{rest} of {number} not cached (see fastexp info): compiled in every process")
 
 
 def cached_kernels() -> Counter[str]:
     """How many of this process's kernels are in which folder of the cache, most first."""
-    from .. import _jit
+    from ... import _jit
 
     folders = Counter(kernel.folder for kernel in _jit.KERNELS.values())
     return Counter({folder: n for folder, n in folders.most_common() if folder is not None})
@@ -94,7 +78,7 @@ def cached_kernels() -> Counter[str]:
 
 def _states() -> list[State]:
     # Of every place for the CPU here; then what there is for the baseline.
-    from .. import _compiler, _kernel_cache
+    from ... import _compiler, _kernel_cache
 
     (here, _), *others = _compiler.targets()
     places, features = _kernel_cache.places(), _compiler.host_features()
@@ -108,7 +92,7 @@ def _states() -> list[State]:
 
 def _current(kernels: frozenset[str]) -> int:
     """How many of these kernels are compiled from the sources as they are."""
-    from .. import _kernel_sources
+    from ... import _kernel_sources
 
     return sum(
         _kernel_sources.source_hash(f"fastexp.kernels.{kernel.rpartition('.')[0]}") == sources
@@ -116,15 +100,36 @@ def _current(kernels: frozenset[str]) -> int:
     )
 
 
-def _line(place: dict[str, Any]) -> str:
-    line = f"{place['name']} {place['folder']} ({place['kernels']} kernels)"
-    return f"{line}: {place['refusal']}" if place["refusal"] else line
+def _lines(name: str, value: Any) -> Iterator[tuple[str, str]]:
+    """What heads each line of a fact, and what it says."""
+    if name == "cache":
+        for place in value["places"]:
+            line = f"{place['name']} {place['folder']} ({place['kernels']} kernels)"
+            yield name, f"{line}: {place['refusal']}" if place["refusal"] else line
+        if not value["places"]:
+            yield name, "off"
+    elif name == "left_over":
+        for folder in value:
+            yield "left over", f"{folder['folder']} ({folder['bytes']} bytes): remove it"
+    elif name == "packages":
+        for package, version in value.items():
+            yield package, version or "not installed"
+    else:
+        yield name, str(value)
 
 
-def _facts() -> dict[str, Any]:
-    from .. import __version__, _validate
-    from ..query.folders import left_overs
+def _facts() -> Iterator[tuple[str, Any]]:
+    """As for ``--json``, what is known soonest first."""
+    from ... import __version__
 
+    yield "fastexp", __version__
+    yield "python", platform.python_version()
+    yield "platform", platform.platform()
+    yield "cpu", _cpu()
+    from ... import _validate
+    from ...query.folders import left_overs
+
+    yield "threads", _validate.threads(0)
     states = _states()
     places = [
         {
@@ -135,19 +140,10 @@ def _facts() -> dict[str, Any]:
         }
         for state in states
     ]
-    return {
-        "fastexp": __version__,
-        "python": platform.python_version(),
-        "platform": platform.platform(),
-        "cpu": _cpu(),
-        "threads": _validate.threads(0),
-        "cache": {
-            "folder": next((str(state.folder) for state in states if state.is_writable), None),
-            "places": places,
-        },
-        "left_over": [{"folder": one.folder, "bytes": one.size} for one in left_overs()],
-        "packages": {name: _version(name) for name in PACKAGES},
-    }
+    writable = next((str(state.folder) for state in states if state.is_writable), None)
+    yield "cache", {"folder": writable, "places": places}
+    yield "left_over", [{"folder": one.folder, "bytes": one.size} for one in left_overs()]
+    yield "packages", {name: _version(name) for name in PACKAGES}
 
 
 def _version(name: str) -> str | None:

@@ -1,0 +1,180 @@
+"""``fastexp demo``: a short story on real data; each question before its answers are computed."""
+
+from __future__ import annotations
+
+import csv
+from argparse import Namespace
+from collections.abc import Callable
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+from ..errors import UserMistake
+from ..options.parser import program
+from ..tell import compiling, tables
+
+Facts = dict[str, Any]
+COLUMN, EPSILONS, EACH_GROUP, AGES = "marital-status", (0.0001, 0.001, 0.01), 0.01, (0, 120)
+BIDS, PRICES, TICK, PRICED = [1, 1, 1, 3.01], (0, 3.5), 0.001, (0.01, 1, 5, 50)
+ERROR, CHANCE = "expected error (not private)", "its probability (not private)"
+REVENUE, COST = "expected revenue (not private)", 2 * sum(EPSILONS) + EACH_GROUP
+STATUS = """\
+What is the most common marital status of the {people:,} people in the Adult census file?
+
+The exponential mechanism draws one of {k} public candidates, the likelier the more people have it;
+epsilon says how much likelier. A small one protects more (were you counted?) and errs more.
+"""
+MEDIAN = f"""
+What is their median age?
+
+A private median is a point of a public grid, here 0, 1, ..., {AGES[1]}, the likelier the fewer
+people would have to join or leave to make it the median. Bounds taken from the file would tell
+how old its youngest and oldest person are, whatever epsilon is: they are chosen unseen.
+"""
+GROUPS = f"""
+What is the median age for each marital status?
+
+The list of groups is public. Everybody is in one of them, so that all answers together cost
+{EACH_GROUP}, as one does. The fewer people a group has, the farther off its answer may be.
+"""
+PRICE = """
+At which price does one sell most to four people who bid 1, 1, 1 and 3.01?
+
+At 1 all four buy, a revenue of 4.00. At 3.01 one does: 3.01. At 1.01 it is 1.01, and at 3.02
+nothing: adding noise to the best price would ruin it. A price of 0, 0.001, ..., 3.5 is drawn,
+the likelier the higher its revenue. Among so few only a large epsilon comes near 4.00.
+"""
+AFTER = f"""
+The answers are private releases, new each time; those about the census file cost an epsilon of
+{COST:g} together. What is "not private" comes from the exact law, computed from the data without
+noise: it is for learning. Of data that needs protection, publish the answers only.
+
+Try next, from any folder: releases, the laws that they are drawn from, a simulation."""
+CHOICE = "Married-civ-spouse,Never-married"
+SELECT = f" | {{0}} select - --column {COLUMN} --epsilon 0.0005 --candidates {CHOICE}"
+NEXT = (
+    *(SELECT, SELECT + " --law", SELECT + " --draws 10000 --seed 1"),
+    " age | {0} median - --column age --epsilon 0.001 --bounds 0 120 --step 1",
+    " bid | {0} price - --column bid --epsilon 5 --bounds 0 3.5 --step 0.01 --law",
+)
+
+
+class Chapter(NamedTuple):
+    """A question, what ``--json`` calls its answers, what heads these, and how the last prints."""
+
+    name: str
+    story: str
+    headers: tuple[str, str, str]
+    last: str
+    answers: Callable[[], list[Facts]]
+
+
+def demo(options: Namespace) -> None:
+    """Tell the story, or print its records.
+
+    Parameters
+    ----------
+    options : Namespace
+        Of the command line.
+    """
+    if options.records and options.json:
+        raise UserMistake("--records does not go with --json: records are CSV")
+    if options.records:
+        print(options.records, *_records(options.records), sep="\n")
+        return
+    facts: Facts = {"kind": "demo"}
+    for chapter in CHAPTERS:
+        if not options.json:  # before anything is imported or compiled that takes time
+            counts = _counts("marital_status")
+            print(chapter.story.format(people=sum(counts.values()), k=len(counts)), flush=True)
+        if len(facts) == 1:
+            compiling.announce()
+        facts[chapter.name] = answers = chapter.answers()
+        if not options.json:
+            cells = [answer.values() for answer in answers]
+            shown = [[str(a), f"{b:g}", chapter.last.format(c)] for a, b, c in cells]
+            tables.table(chapter.headers, shown)
+    commands = [f"{program()} demo --records{line.format(program())}" for line in NEXT]
+    if options.json:
+        tables.as_json({**facts, "next": commands})
+    else:
+        print(AFTER, *(f"  {command}" for command in commands), sep="\n")
+
+
+def _counts(name: str) -> dict[str, int]:
+    """How many people each record of a file of counts stands for."""
+    text = (files("fastexp") / "data" / f"{name}.csv").read_text(encoding="utf-8")
+    return {record: int(number) for record, number in csv.reader(text.splitlines()[1:])}
+
+
+def _records(column: str) -> list[Any]:
+    """One record a person."""
+    if column == "bid":
+        return BIDS
+    counts = _counts("marital_status" if column == COLUMN else "ages")
+    return [record for record, number in counts.items() for _ in range(number)]
+
+
+def _statuses() -> list[Facts]:
+    from ... import MostCommon
+
+    candidates = tuple(_counts("marital_status"))
+
+    def figure(law: Any, released: str) -> Facts:
+        return {"probability": float(law.probabilities[candidates.index(released)])}
+
+    return _answers(EPSILONS, lambda e: MostCommon(e, candidates), _records(COLUMN), figure)
+
+
+def _medians() -> list[Facts]:
+    from ... import Median
+
+    ages = [int(age) for age in _records("age")]
+    return _answers(EPSILONS, lambda e: Median(e, AGES, step=1), ages, _error(ages))
+
+
+def _medians_by_status() -> list[Facts]:
+    from ... import Median
+
+    ages: dict[str, list[int]] = {status: [] for status in _counts("marital_status")}
+    for pair, number in _counts("ages_by_status").items():
+        status, _, age = pair.rpartition("/")
+        ages[status] += [int(age)] * number
+    statuses, values = zip(*((status, age) for status in ages for age in ages[status]), strict=True)
+    mechanism = Median(EACH_GROUP, AGES, step=1)
+    released = mechanism.release(values, by=statuses, groups=list(ages)).tolist()
+    return [
+        {"group": status, "released": answer, **_error(group)(mechanism.law(group), answer)}
+        for (status, group), answer in zip(ages.items(), released, strict=True)
+    ]
+
+
+def _prices() -> list[Facts]:
+    from ... import Price
+
+    def figure(law: Any, _released: float) -> Facts:
+        return {"expected_revenue": law.expected_utility()}
+
+    return _answers(PRICED, lambda e: Price(e, PRICES, step=TICK), BIDS, figure)
+
+
+def _answers(epsilons: Any, mechanism: Any, records: Any, figure: Any) -> list[Facts]:
+    """An answer at each epsilon, with a figure of its law."""
+    facts = []
+    for private in map(mechanism, epsilons):
+        released, law = private.release(records), private.law(records)
+        facts.append({"released": released, "epsilon": private.epsilon, **figure(law, released)})
+    return facts
+
+
+def _error(ages: list[int]) -> Callable[[Any, Any], Facts]:
+    """How far off an answer is, on average."""
+    middle = sorted(ages)[(len(ages) - 1) // 2]
+    return lambda law, _released: {"expected_error": law.expected_error(middle)}
+
+
+CHAPTERS = (
+    Chapter("steps", STATUS, ("selected", "at epsilon", CHANCE), "{:.6f}", _statuses),
+    Chapter("medians", MEDIAN, ("median age", "at epsilon", ERROR), "{:.2f} years", _medians),
+    Chapter("groups", GROUPS, (COLUMN, "median age", ERROR), "{:.2f} years", _medians_by_status),
+    Chapter("prices", PRICE, ("price", "at epsilon", REVENUE), "{:.2f}", _prices),
+)

@@ -1,0 +1,17 @@
+"""Why a first call takes its time."""
+
+from __future__ import annotations
+
+import sys
+
+from . import tables
+
+
+def announce() -> None:
+    """On a terminal, say that kernels are compiled, if no cache has any."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        return
+    from ... import _compiler, _kernel_cache
+
+    if _kernel_cache.is_empty([target.text for target in _compiler.targets()]):
+        tables.note("compiling (some seconds, only the first time; see fastexp warmup) ...")
