@@ -452,8 +452,8 @@ def once(
         raise ParameterTypeError(f"budget must be a Budget, got {type(budget).__name__}")
 
     def prepared() -> None:
-        _jit.ready()  # what fails in an import, or is swallowed by it, comes before the charge
         check()
+        _jit.ready()  # what fails in an import, or is swallowed by it, comes before the charge
 
     return budget._once(label, question, draw, prepared, words)
 

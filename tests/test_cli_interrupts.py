@@ -42,6 +42,15 @@ def swallow(*arguments):
         pass
 call.fit = counts.fit = swallow  # what is looked at last before the charge
 """
+SWALLOWED_IN_AN_IMPORT = """
+from fastexp import _jit
+def swallow():
+    try:
+        signal.raise_signal(signal.SIGINT)
+    except BaseException:
+        pass
+_jit.ready = swallow  # as numba does
+"""
 
 
 @pytest.fixture
@@ -54,6 +63,22 @@ def budget(tmp_path: Path) -> str:
 def test_one_that_is_swallowed_stops_the_release(budget: str, name: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", START + SWALLOWED + RUN, *QUESTIONS[name], "--budget", budget],
+        input=DATA,
+        capture_output=True,
+        check=False,
+        timeout=300,
+    )
+    assert fx.Budget.file(budget).charges == 0
+    assert (done.returncode, done.stdout) == (130, b"")
+    assert done.stderr.splitlines()[1:] == [b"fastexp: interrupted"]
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.parametrize("charged", [True, False])
+def test_one_that_an_import_swallows_stops_it_too(budget: str, name: str, charged: bool) -> None:
+    charge = ["--budget", budget] if charged else []
+    done = subprocess.run(
+        [sys.executable, "-c", START + SWALLOWED_IN_AN_IMPORT + RUN, *QUESTIONS[name], *charge],
         input=DATA,
         capture_output=True,
         check=False,

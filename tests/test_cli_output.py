@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from fastexp import _kernel_cache
-from fastexp.cli import info, main
-from fastexp.cli.tell import tables
+from fastexp.cli import main
+from fastexp.cli.commands import info
+from fastexp.cli.tell import compiling, tables
 
 
 def test_labels_in_tables_cannot_move_the_cursor(capsys: pytest.CaptureFixture[str]) -> None:
@@ -220,10 +221,10 @@ def test_compiling_is_announced_on_a_terminal_only(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_kernel_cache, "is_empty", lambda _: True)
-    info.announce_compiling()
+    compiling.announce()
     assert capsys.readouterr().err == ""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    info.announce_compiling()
+    compiling.announce()
     assert capsys.readouterr().err.startswith("compiling (some seconds")
 
 

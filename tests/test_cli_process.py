@@ -1,4 +1,4 @@
-"""The program starts fast, ends cleanly, and tells its story in any folder and terminal."""
+"""The program starts fast and ends cleanly, in any folder and terminal."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ import sys
 import tempfile
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import fastexp
 from fastexp import _jit
-from fastexp.cli import demo, info, main
+from fastexp.cli import main
+from fastexp.cli.commands import info
 from fastexp.kernels import logexp
 
 SELECT = ["select", "-", "--column", "c", "--candidates", "a,b", "--epsilon", "50"]
 MODULE = [sys.executable, "-m", "fastexp"]
+ALL_KERNELS = "all kernels: from the cache, or compiled, which takes a minute or two ...\n"
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and pseudo-terminals of POSIX")
 
 
@@ -164,119 +165,6 @@ def test_labels_beyond_the_terminals_alphabet_are_escaped() -> None:
     assert (done.returncode, done.stdout) == (0, "\\xe4\n")
 
 
-# ---- demo ----
-
-
-@pytest.mark.process
-def test_demo_tells_its_story_anywhere(tmp_path: Path) -> None:
-    done = run("demo", cwd=tmp_path)
-    lines = done.stdout.splitlines()
-    assert (done.returncode, done.stderr) == (0, "")
-    assert len(lines) <= 60  # four chapters and the commands
-    assert max(map(len, lines[:-5])) <= 100
-    assert "32,561 people" in lines[0]
-    for epsilon in ("0.0001", "0.001", "0.01"):
-        assert any(f" {epsilon} " in line for line in lines)
-    assert "Married-civ-spouse" in done.stdout  # certain at 0.01, up to e**-42
-    assert done.stdout.count("(not private)") == 4
-    for part in ("0, 1, ..., 120", "youngest", "for each marital status", "1, 1, 1 and 3.01"):
-        assert part in done.stdout
-    assert "\x1b" not in done.stdout
-    assert not list(tmp_path.iterdir())
-
-
-def test_demo_in_process(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["demo"]) == 0
-    out, err = capsys.readouterr()
-    assert err == ""
-    assert sum(line.startswith("  fastexp demo --records | ") for line in out.splitlines()) == 3
-
-
-@pytest.mark.process
-@posix
-def test_commands_that_the_demo_names_work(tmp_path: Path) -> None:
-    commands = json.loads(run("demo", "--json").stdout)["next"]
-    marital = ("Married-civ-spouse\n", "Never-married\n")
-    asked = [("select", marital), *[("select", ("NOT PRIVATE",))] * 2]
-    asked += [("median", tuple("23456")), ("price", ("NOT PRIVATE",))]
-    assert len(commands) == len(asked)
-    called = f"'{sys.executable}' -m fastexp "
-    for command, (name, start) in zip(commands, asked, strict=True):
-        assert command.startswith("python -m fastexp demo --records")
-        assert f" | python -m fastexp {name} - --column " in command
-        done = subprocess.run(
-            ["/bin/sh", "-c", command.replace("python -m fastexp ", called)],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=300,
-        )
-        assert done.returncode == 0
-        assert done.stdout.startswith(start)
-
-
-def test_demo_as_json(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["demo", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["kind"] == "demo"
-    assert [step["epsilon"] for step in found["steps"]] == [0.0001, 0.001, 0.01]
-    law = fastexp.MostCommon(0.0001, demo._people()[0]).law(demo._people()[1])
-    candidates = demo._people()[0]
-    first = found["steps"][0]
-    assert first["probability"] == law.probabilities[candidates.index(first["selected"])]
-    assert all(command.startswith("fastexp demo") for command in found["next"])
-    assert [step["epsilon"] for step in found["medians"]] == [0.0001, 0.001, 0.01]
-    assert all(step["released"] in range(121) for step in found["medians"])
-    ages = np.repeat(*demo.demo_numbers.ages())
-    assert int(np.sort(ages)[ages.size // 2]) == 37
-    for step in found["medians"]:
-        law = fastexp.Median(step["epsilon"], (0, 120), step=1).law(ages)
-        assert step["expected_error"] == law.expected_error(37)
-    status, ages = demo.demo_groups.records()
-    assert sorted(status) == sorted(demo._people()[1])
-    assert np.bincount(ages).tolist() == np.bincount(*demo.demo_numbers.ages()).tolist()
-    assert [step["group"] for step in found["groups"]] == list(candidates)
-    errors = [step["expected_error"] for step in found["groups"]]
-    assert errors == sorted(errors)  # from the largest group to the smallest
-    assert all(step["released"] in range(121) for step in found["groups"])
-    assert [step["epsilon"] for step in found["prices"]] == [0.01, 1.0, 5.0, 50.0]
-    revenues = [step["expected_revenue"] for step in found["prices"]]
-    assert revenues == sorted(revenues)
-    law = fastexp.Price(5.0, (0, 3.5), step=0.001).law([1, 1, 1, 3.01])
-    assert revenues[2] == law.expected_utility()
-    assert all(0 <= step["released"] <= 3.5 for step in found["prices"])
-
-
-def test_demo_records_are_the_census(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["demo", "--records"]) == 0
-    header, *people = capsys.readouterr().out.splitlines()
-    assert header == "marital-status"
-    assert {status: people.count(status) for status in set(people)} == {
-        "Married-civ-spouse": 14976,
-        "Never-married": 10683,
-        "Divorced": 4443,
-        "Separated": 1025,
-        "Widowed": 993,
-        "Married-spouse-absent": 418,
-        "Married-AF-spouse": 23,
-    }
-
-
-def test_other_demo_records(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["demo", "--records", "bid"]) == 0
-    assert capsys.readouterr().out == "bid\n1\n1\n1\n3.01\n"
-    assert main(["demo", "--records", "age"]) == 0
-    header, *ages = capsys.readouterr().out.splitlines()
-    assert (header, len(ages), ages[0], ages[-1], ages.count("36")) == (
-        "age",
-        32561,
-        "17",
-        "90",
-        898,
-    )
-
-
 def on_terminal(*arguments: str, **environment: str) -> str:
     """What a call shows on a pseudo-terminal."""
     import pty
@@ -322,7 +210,7 @@ def test_the_demo_explains_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
     def announced() -> None:
         raise SystemExit(77)
 
-    monkeypatch.setattr("fastexp.cli.demo.announce_compiling", announced)
+    monkeypatch.setattr("fastexp.cli.tell.compiling.announce", announced)
     assert main(["demo"]) == 77
 
 
@@ -417,7 +305,7 @@ def test_warmup_for_an_image(
     assert main(["warmup", "--image"]) == 1
     where, why = f"{tmp_path}/share/fastexp", f"others may write to {entry.parent} (mode 0777)"
     said = f"fastexp: error: kernels cannot be kept in {where}: {why}\n"
-    assert capsys.readouterr().err == said
+    assert capsys.readouterr().err == ALL_KERNELS + said
 
 
 def test_warmup(capsys: pytest.CaptureFixture[str]) -> None:
@@ -441,7 +329,7 @@ def test_warmup_says_what_is_cached(
         assert main(["warmup", "--json"]) == 0
         answer = json.loads(capsys.readouterr().out)
         assert main(["warmup"]) == 0
-        return answer["cached"], answer["cache"], capsys.readouterr().err
+        return answer["cached"], answer["cache"], capsys.readouterr().err.removeprefix(ALL_KERNELS)
 
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ... import _files
+from ... import _files, _jit
 from ..._text import printable
 from ...budget import Budget, checked_note, once
 from ...errors import BudgetError
@@ -98,6 +98,7 @@ class Payment:
         self._promise = self.promise(question)
 
         def last() -> None:
+            _jit.ready()  # its import may swallow what is asked for here
             check()
             interrupts.check()
 

@@ -13,7 +13,7 @@ from ...pictures.words import parameters
 from ..ask import lists
 from ..ask.asked import call_of
 from ..ask.released import Release, rows_of
-from ..tell import tables, words
+from ..tell import compiling, tables, words
 from . import scores
 
 if TYPE_CHECKING:
@@ -58,6 +58,8 @@ def release(call: Call, *, as_json: bool, quiet: bool) -> None:
     release = Release(call)
     if not quiet:  # before a record is read, so that something is seen at once
         tables.note(promised(release))
+        if not release.payment.is_settled:
+            compiling.announce()
     columns = release.columns()
 
     def facts() -> dict[str, Any]:

@@ -19,7 +19,17 @@ from ..tell import tables
 if TYPE_CHECKING:
     from ..._kernel_cache import State
 
-PACKAGES = ("numpy", "numba", "llvmlite", "rich", "matplotlib", "polars", "pyarrow", "distributed")
+PACKAGES = (
+    "numpy",
+    "numba",
+    "llvmlite",
+    "rich",
+    "matplotlib",
+    "duckdb",
+    "polars",
+    "pyarrow",
+    "distributed",
+)
 
 
 def info(options: Namespace) -> None:
@@ -49,6 +59,8 @@ def warmup(options: Namespace) -> None:
     """
     import fastexp
 
+    if not options.json:
+        tables.note("all kernels: from the cache, or compiled, which takes a minute or two ...")
     start = time.perf_counter()
     try:
         number = fastexp.warmup(image=options.image)

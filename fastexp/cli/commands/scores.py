@@ -23,7 +23,7 @@ from ..ask.payment import Payment
 from ..ask.source import Source, opened
 from ..errors import UserMistake
 from ..options.values import written
-from ..tell import tables, words
+from ..tell import compiling, tables, words
 
 if TYPE_CHECKING:
     from ..._typing import AnyArray, Neighbors
@@ -102,6 +102,8 @@ def _release(options: Namespace, payment: Payment, mechanism: Any, scored: Score
     promise, query = payment.promise(question), fx.Query()
     if not options.quiet:
         tables.note(words.promised(promise, query, mechanism.guarantee.epsilon))
+        if not payment.is_settled:
+            compiling.announce()
     answer = payment.obtained(question, lambda: mechanism.release(scored.read()), scored.check)
     selected = list(answer) if isinstance(answer, (list, tuple)) else [answer]
 
