@@ -96,7 +96,7 @@ def test_help_documents_exit_codes_and_json(capsys: pytest.CaptureFixture[str]) 
 def test_streams_and_exit_codes_of_a_process() -> None:
     done = run(*SELECT, stdin="c\n" + "a\n" * 500)
     assert (done.returncode, done.stdout) == (0, "a\n")
-    assert done.stderr.startswith("promised: ")
+    assert done.stderr.startswith("promises ")
     done = run(*SELECT[:-1], "zero", stdin="c\na\n")
     assert (done.returncode, done.stdout) == (2, "")
 
@@ -118,7 +118,8 @@ def test_interrupted_process_ends_with_130() -> None:
         process.stdin.write(b"c\n" + b"a\n" * 1_000_000)  # returns when nearly all is read
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=300)
-    assert (process.returncode, out, err) == (130, b"", b"fastexp: interrupted\n")
+    assert (process.returncode, out) == (130, b"")
+    assert err.splitlines()[1:] == [b"fastexp: interrupted"]  # after the promise
 
 
 @pytest.mark.process
@@ -190,8 +191,7 @@ def test_demo_on_a_terminal() -> None:
     fancy = on_terminal("demo", NO_COLOR="")
     plain = on_terminal("demo", NO_COLOR="1")
     assert "─" in fancy  # a table of rich
-    assert "─" in plain
-    assert not re.search(r"\x1b\[[0-9;]*3[0-7]m", plain)  # no colour
+    assert "\x1b" not in plain
     assert len(fancy.splitlines()) <= 64  # and perhaps the note on compiling
 
 
@@ -202,7 +202,7 @@ def test_first_use_on_a_terminal_explains_the_wait(tmp_path: Path) -> None:
     (tmp_path / "records.csv").write_text("c\na\na\nb\n")
     question = ("select", str(tmp_path / "records.csv"), *SELECT[2:])  # compiles little
     fresh = {"FASTEXP_CACHE_DIR": str(tmp_path / "fresh"), "XDG_CACHE_HOME": str(tmp_path)}
-    assert on_terminal(*question, **fresh).startswith("compiling (some seconds")
+    assert on_terminal(*question, **fresh).splitlines()[1].startswith("compiling (some seconds")
     assert "compiling" not in on_terminal(*question, **fresh)
 
 

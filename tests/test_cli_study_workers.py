@@ -186,7 +186,7 @@ def test_progress_is_shown_on_a_terminal_only(
     capsys: pytest.CaptureFixture[str], file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(study, "announce_compiling", lambda: None)
+    monkeypatch.setattr(study.compiling, "announce", lambda: None)
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     assert main(["study", "run", file]) == 0
