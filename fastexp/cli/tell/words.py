@@ -61,7 +61,7 @@ def _limits(query: Query) -> str:
         f"{rows} in {query.max_groups} group{'s' * (query.max_groups != 1)}" if query.by else rows
     )
     if query.person is not None:
-        return f", of whom {most} count"
+        return f", of whom {most} count{'s' * (query.max_rows == 1)}"
     stays = ", whose groups are public" * (query.membership == "public")
     return f", with {most}{stays} (your claim; a person column enforces it)"
 
