@@ -91,6 +91,18 @@ def test_draws_show_the_first_place(run: Run, colours) -> None:
     assert observed == dict(zip(COUNTS, drawn.tolist(), strict=True))
 
 
+@pytest.mark.parametrize("utility", ["nan", f"{2**64}"])
+def test_utilities_that_are_refused_are_charged(run: Run, tmp_path: Path, utility: str) -> None:
+    """What they are like is learned after the charge."""
+    path, budget = tmp_path / "u.csv", fx.Budget.file(tmp_path / "b", epsilon=1.0)
+    path.write_text(f"candidate,utility\na,{utility}\nb,1\n")
+    options = ["--utilities", "--sensitivity", 1, "--epsilon", 0.25, "--budget", tmp_path / "b"]
+    code, out, err = run("select", path, *options)
+    assert (code, out, budget.spent) == (2, "", 0.25)
+    assert "charged nevertheless" in err
+    assert "0.75 of 1.0 epsilon remains" in err
+
+
 @pytest.mark.parametrize(
     ("options", "text"),
     [

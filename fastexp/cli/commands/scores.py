@@ -144,22 +144,31 @@ def _of_file(frame: Frame, options: Namespace) -> Scored:
             f"--utilities: the first row of {options.file!r} must be a header, such as "
             "candidate,utility: it would be skipped, and it seems to hold a utility"
         )
-    labels, utilities = [], []
+    labels: list[Any] = []
+    utilities: list[AnyArray] = []
+    gaps = False
     for candidates, scores in frame.parts(
         [Use(names[0], "text"), Use(names[1], "numbers")], [], None
     ):
         labels += read(candidates, "--utilities")
         values, missing = _number_columns.read(scores, "--utilities") or (np.zeros(0), None)
-        if missing is not None and missing.any():
-            raise UserMistake("--utilities: each candidate must have a utility")
+        gaps = gaps or (missing is not None and bool(missing.any()))
         utilities.append(values)
     listed = listed_keys(labels, "--utilities").labels()
     if not listed:
         raise UserMistake(f"--utilities: {options.file!r} has no candidates")
-    whole = np.concatenate(utilities)
-    if (np.isfinite(whole) & (np.abs(whole.astype(np.float64)) >= MOST)).any():
-        raise UserMistake("--utilities: integers must fit into 64 bits, and decimals be as small")
-    return Scored(tuple(listed), options.sensitivity, bool(options.monotonic), lambda: whole)
+
+    def checked() -> AnyArray:  # after the charge, as what is refused may tell of the data
+        whole = np.concatenate(utilities)
+        if gaps:
+            raise UserMistake("--utilities: each candidate must have a utility")
+        if (np.isfinite(whole) & (np.abs(whole.astype(np.float64)) >= MOST)).any():
+            raise UserMistake(
+                "--utilities: integers must fit into 64 bits, and decimals be as small"
+            )
+        return whole
+
+    return Scored(tuple(listed), options.sensitivity, bool(options.monotonic), checked)
 
 
 def _counted(frame: Frame, options: Namespace) -> Scored:
