@@ -25,7 +25,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastexp as fx
-from fastexp import Budget, BudgetError, BudgetExceeded, _draw, _files, _ledger, privacy
+from fastexp import Budget, BudgetError, BudgetExceeded, _draw, _files, _jit, _ledger, privacy
 from fastexp.errors import InvalidUtilities, ParameterError, ParameterTypeError
 from fastexp.privacy import Guarantee, amounts
 
@@ -943,3 +943,16 @@ def test_repr_shows_what_is_public(path):
 def test_total_is_what_release_charges():
     mechanism = fx.MostCommon(0.1, ["a", "b"])
     assert mechanism.total() == privacy.total(mechanism.guarantee) == mechanism.guarantee
+
+
+def test_a_compiler_that_cannot_be_imported_costs_nothing(make, monkeypatch):
+    """It is imported before the charge: numba may be broken, or swallow an interrupt meanwhile."""
+    budget = make(epsilon=1.0)
+
+    def broken():
+        raise ImportError("numba")
+
+    monkeypatch.setattr(_jit, "ready", broken)
+    with pytest.raises(ImportError, match="numba"):
+        fx.Median(0.5, (0, 120), step=1).release([1], budget=budget)
+    assert (budget.spent, budget.log()) == (0.0, [])

@@ -28,6 +28,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if sys.stdout is None:  # a release that nobody sees would cost epsilon all the same
         _end("there is no stdout")
         return FAILURE
+    if argv is None:  # this process is ours; no command multiplies matrices
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # others take 0.1 s of CPU to start
     try:
         with remembered():
             code = _run(argv)
