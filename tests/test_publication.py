@@ -130,6 +130,7 @@ def test_groups_are_a_list_or_every_combination(place: Path, text: str, groups: 
     assert query == fx.Query(by=query.by, groups=groups)
 
 
+@pytest.mark.engines
 def test_groups_can_be_a_file(place: Path, tmp_path: Path) -> None:
     pytest.importorskip("duckdb")
     (tmp_path / "cities.csv").write_text("year,city\n2024,Rome\n2024,Oslo\n")

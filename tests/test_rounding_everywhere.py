@@ -87,7 +87,7 @@ ARGUMENTS = {
     "error_quantile": {"p": 0.5, "truth": 30},
     "log_probability": {"selection": [0, 1]},
     "under": {"neighbors": "replace"},
-    "charge": {"guarantee": PROMISE},
+    **{name: {"guarantee": PROMISE} for name in ("charge", "rest_after")},
     **{name: {"t": 0.5} for name in ("loss_cdf", "loss_tail", "theorem_6")},
     **{name: {"p": 0.5} for name in ("ppf", "quantile", "loss_quantile")},
     **{name: {"x": 0.5} for name in ("cdf", "pmf", "pdf")},

@@ -392,7 +392,6 @@ class TestScores:
             {"s": (revenue, [1, 2], 0.0)},
             {1: (revenue, [1, 2], 1.0)},
         ],
-        ids=str,
     )
     def test_what_is_no_score(self, scores):
         with pytest.raises((fx.ParameterError, fx.ParameterTypeError)):
@@ -413,7 +412,6 @@ class TestTheFrame:
     @pytest.mark.parametrize(
         "frame",
         [None, 1, [1, 2], {}, {1: [2]}, {"x": 1}, {"x": [1], "y": [1, 2]}, {"x": [lambda: 1]}],
-        ids=str,
     )
     def test_what_is_none(self, frame):
         with pytest.raises((fx.ParameterError, fx.ParameterTypeError)):
@@ -422,7 +420,6 @@ class TestTheFrame:
     @pytest.mark.parametrize(
         "column",
         [[1, "a"], ["a", 1.5], [2**70, 1], [2**60 + 1, 0.5], [1, object()], [b"x"]],
-        ids=str,
     )
     def test_columns_that_a_query_may_fail_of(self, column):
         with pytest.raises(fx.ParameterTypeError, match=r"frame\['x'\] must hold entries of one"):

@@ -314,7 +314,6 @@ class TestOddArguments:
             {"m": ("s", Whole(1))},
             {"m": ("s", Alike())},
         ],
-        ids=lambda answers: str(answers)[:60] if type(answers) is dict else type(answers).__name__,
     )
     def test_answers(self, answers):
         one = session(scores={"s": (lambda c, k: [0, 0], [1, 2], 1.0)})
