@@ -23,6 +23,8 @@ from .engines.frame import Column
 from .files.places import files_of
 
 SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl")
+NAMELESS: int = getattr(os, "O_TMPFILE", 0)
+HANDLES = "/proc/self/fd"  # what an open file can be given a name by
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 FRAME, NUMBER = 1 << 16, 32  # bytes of a file's frame, and of a number
 ODD = ('"', ",", "\t", "\r", "\n")  # texts with these, or blanks at an end, are in quotes
@@ -130,7 +132,9 @@ def _is_same(file: str, other: str | os.PathLike[str]) -> bool:
 
 
 class OutputFile:
-    """A file beside the place of the answers, for now without a name that anybody looks for.
+    """A file beside the place of the answers: without a name, so that a killed process leaves none.
+
+    Where the system or the file system has no such files, its name is hidden.
 
     Parameters
     ----------
@@ -150,10 +154,10 @@ class OutputFile:
         self.file, self._force = file, force
         self._target = os.path.realpath(file)
         self.folder = str(Path(self._target).parent)
-        self._draft = str(Path(self.folder) / f".fastexp-{secrets.token_hex(8)}")
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _files.BINARY
+        self._hidden = str(Path(self.folder) / f".fastexp-{secrets.token_hex(8)}")
+        self._draft: str | None = None
         try:
-            self._handle = os.open(self._draft, flags, 0o666)  # as any file that is made
+            self._handle = self._opened()
         except OSError as error:
             raise _refused(file, error.strerror) from None
         try:
@@ -161,6 +165,14 @@ class OutputFile:
         except BaseException:
             self.close()
             raise
+
+    def _opened(self) -> int:
+        flags, mode = os.O_WRONLY | _files.BINARY, 0o666  # as any file that is made
+        if NAMELESS and Path(HANDLES).exists():
+            with suppress(OSError):
+                return os.open(self.folder, flags | NAMELESS, mode)
+        self._draft = self._hidden
+        return os.open(self._draft, flags | os.O_CREAT | os.O_EXCL, mode)
 
     def _reserve(self, room: int) -> None:
         if room and hasattr(os, "posix_fallocate"):
@@ -179,7 +191,7 @@ class OutputFile:
             if self._force:
                 with suppress(FileNotFoundError):
                     mode = os.stat(self._target).st_mode  # noqa: PTH116
-                    Path(self._draft).chmod(stat.S_IMODE(mode))
+                    os.chmod(self._draft or self._handle, stat.S_IMODE(mode))  # noqa: PTH101
             os.ftruncate(self._handle, len(content))  # keeps what is reserved of it
             _files.write(self._handle, content)
             self._publish()
@@ -189,6 +201,14 @@ class OutputFile:
             raise OutputError(f"cannot write output {self.file!r}: {reason}") from None
 
     def _publish(self) -> None:
+        if self._draft is None:
+            name = self._hidden if self._force else self._target
+            # The place in HANDLES is a link: to follow it takes linkat, which a folder stands for.
+            handle = f"{HANDLES}/{self._handle}"
+            os.link(handle, name, src_dir_fd=self._handle, follow_symlinks=True)
+            if not self._force:
+                return
+            self._draft = self._hidden
         if self._force:
             os.replace(self._draft, self._target)  # noqa: PTH105  (beside link)
             return
@@ -204,8 +224,9 @@ class OutputFile:
     def close(self) -> None:
         """Leave nothing but the answers, if they are there."""
         os.close(self._handle)
-        with suppress(OSError):
-            Path(self._draft).unlink(missing_ok=True)
+        if self._draft is not None:
+            with suppress(OSError):
+                Path(self._draft).unlink(missing_ok=True)
 
 
 @contextmanager
