@@ -174,7 +174,7 @@ only 0.2 remains; nothing was drawn or charged
         if wanted is not None and (wanted.unit, wanted.limit) != (terms.unit, terms.limit):
             raise ParameterError(
                 f"{wanted.unit} must be that of the budget file ({terms.unit} {terms.limit!r}), "
-                f"got {wanted.limit!r}"
+                f"got {wanted.limit!r}; a limit cannot be changed"
             )
         if wanted is not None and wanted.delta != terms.delta:
             raise ParameterError(

@@ -161,7 +161,7 @@ SCORED = ["SCORE", "--epsilon", "1"]
 FREE = ["COUNT", "--candidates", "from-data", "--epsilon", "1"]
 MISTAKES: list[tuple[list[str], str]] = [
     (["guess"], "unknown command 'guess'"),
-    (["select", "FILE", "--column", "colour"], "--epsilon --total-epsilon is required"),
+    (["select", "FILE", "--column", "colour"], "--epsilon or --total-epsilon is needed"),
     (["select", "FILE", "--column", "colour", "--epsilon", "1"], "--candidates is needed"),
     (["select", "FILE", "--candidates", "a,b", "--epsilon", "1"], "--column is needed"),
     (["COUNT", "--epsilon", "x"], "--epsilon must be a number, as 12, -0.5 or 1e3, got 'x'"),
@@ -183,8 +183,8 @@ MISTAKES: list[tuple[list[str], str]] = [
     ([*COUNTED, "--law", "--seed", "1"], "--seed belongs to --draws"),
     ([*COUNTED, "--plot", "a.png"], "--plot belongs to --law or --draws"),
     ([*COUNTED, "--accuracy", "--plot", "a.png"], "--plot belongs to --law or --draws"),
-    ([*COUNTED, "--law", "--draws", "1"], "not allowed with argument --law"),
-    ([*COUNTED, "--law", "--output", "o.csv"], "--output is for releases"),
+    ([*COUNTED, "--law", "--draws", "1"], "--draws does not go with --law"),
+    ([*COUNTED, "--law", "--output", "o.csv"], "redirect stdout"),
     ([*COUNTED, "--draws", "3", "--key", "k"], "--key is for releases"),
     ([*COUNTED, "--accuracy", "--budget", "b"], "--budget is for releases"),
     ([*COUNTED, "--draws", "0"], "an integer between 1 and"),

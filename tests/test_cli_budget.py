@@ -140,7 +140,7 @@ def test_a_budget_must_exist(run: Run, select, file: Path) -> None:
 
 BAD = [
     (["--epsilon", "0"], 2, "epsilon must be finite and > 0"),
-    (["--epsilon", "1", "--rho", "1"], 2, "not allowed with argument"),
+    (["--epsilon", "1", "--rho", "1"], 2, "does not go with"),
     (["--epsilon", "x"], 2, "--epsilon must be a number"),
     (["--epsilon", "1", "--neighbors", "both"], 2, "invalid choice"),
     ([], 2, "there is no budget file"),

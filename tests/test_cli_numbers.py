@@ -261,7 +261,7 @@ def test_which_failures_are_charged(run: Run, ages, tmp_path: Path) -> None:
 GIVEN = ["FILE", "--column", "age", "--epsilon", "1", "--bounds", "0", "120"]
 BY = ["--by", "name", "--groups", "a,b"]
 MISTAKES: list[tuple[list[str], str]] = [
-    (["median", "FILE", "--column", "age", "--bounds", "0", "9"], "--total-epsilon is required"),
+    (["median", "FILE", "--column", "age", "--bounds", "0", "9"], "--total-epsilon is needed"),
     (["median", "FILE", "--column", "age", "--epsilon", "1"], "--bounds is needed"),
     (["median", "FILE", "--epsilon", "1", "--bounds", "0", "9"], "--column is needed"),
     (["median", *GIVEN[:-1]], "must be two numbers, as 0 120 or 0,120, got '0'"),
@@ -270,7 +270,7 @@ MISTAKES: list[tuple[list[str], str]] = [
     (["median", *GIVEN[:-1], "-1"], "bounds must be finite with lower < upper"),
     (["median", *GIVEN, "--step", "7"], "step must divide the bounds"),
     (["median", *GIVEN, "--step", "0"], "step must be > 0"),
-    (["median", *GIVEN, "--step", "1", "--grid", "1,2"], "not allowed with argument"),
+    (["median", *GIVEN, "--step", "1", "--grid", "1,2"], "does not go with"),
     (["median", *GIVEN, "--grid", "1"], "at least two finite numbers in increasing order"),
     (["median", *GIVEN, "--grid", "2,1"], "in increasing order"),
     (["median", *GIVEN, "--grid", "FILE"], "separated by commas, or a file of numbers"),
@@ -281,13 +281,13 @@ MISTAKES: list[tuple[list[str], str]] = [
     (["median", *GIVEN, "--convention", "middle"], "invalid choice"),
     (["median", *GIVEN, "--nan", "mean"], "invalid choice"),
     (["median", *GIVEN, "--nan", "drop", "--neighbors", "replace"], "under which nobody can"),
-    (["median", *GIVEN, "--law", "--draws", "3"], "not allowed with argument"),
+    (["median", *GIVEN, "--law", "--draws", "3"], "does not go with"),
     (["median", *GIVEN, "--column", "old"], "must be in FILE, once: it has 'name', 'age'"),
     (["median", *GIVEN, "--delimiter", ";"], "is another delimiter between"),
     (["median", "a.npy", *GIVEN[1:]], "--column does not go with .npy"),
     (["median", *GIVEN, *BY, "--membership", "public"], "--membership public belongs to --neigh"),
     (["mode", *GIVEN, *BY, "--membership", "public"], "--membership public belongs to --neighbors"),
-    (["quantile", *GIVEN], "required: --q"),
+    (["quantile", *GIVEN], "error: --q is needed"),
     (["quantile", *GIVEN, "--q", "1"], "q must be"),
     (["quantile", *GIVEN, "--q", "1/0"], "must be a decimal or a fraction"),
     (["quantile", *GIVEN, "--q", "0.9", "--convention", "strict"], "invalid choice"),

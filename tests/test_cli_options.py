@@ -15,8 +15,11 @@ from typing import Any
 import pytest
 
 import fastexp as fx
+from fastexp.cli.ask import asked, lists, mechanisms
 from fastexp.cli.options import completion, parser, table
 from fastexp.cli.options.commands import COMMANDS, below
+from fastexp.cli.tell import words
+from fastexp.query.output import SUFFIXES
 from tests.command_line import Run
 
 MEDIAN = ["median", "FILE", "--epsilon", "1"]
@@ -130,13 +133,13 @@ def test_every_answering_command_has_the_same_attributes(name: str) -> None:
         ([*MEDIAN, "--column", "--law"], "--column needs a value"),
         ([*MEDIAN, "--by", "--law"], "--by needs a value"),
         ([*MEDIAN, "more"], "unexpected argument 'more': 'FILE' stands there already"),
-        (["median", "FILE"], "--epsilon --total-epsilon is required"),
-        (["median", "--epsilon", "1"], "required: FILE"),
-        (["quantile", "FILE", "--epsilon", "1"], "required: --q"),
+        (["median", "FILE"], "--epsilon or --total-epsilon is needed"),
+        (["median", "--epsilon", "1"], "error: FILE is needed"),
+        (["quantile", "FILE", "--epsilon", "1"], "error: --q is needed"),
         (["quantile", "FILE", "--q", "1/0"], "--q must be a decimal or a fraction"),
         ([*MEDIAN, "--step", "1e999"], "--step must be a number"),
-        ([*MEDIAN, "--law", "--draws", "9"], "not allowed with"),
-        ([*MEDIAN, "--accuracy", "--draws", "9"], "not allowed with"),
+        ([*MEDIAN, "--law", "--draws", "9"], "error: --draws does not go with --law\n"),
+        ([*MEDIAN, "--accuracy", "--draws", "9"], "does not go with"),
         ([*MEDIAN, "--bounds", "0"], "--bounds must be two numbers, as 0 120 or 0,120, got '0'"),
         ([*MEDIAN, "--bounds", "0", "x"], "--bounds must be two numbers"),
         ([*MEDIAN, "--step", "1_0"], "--step must be a number, as 12, -0.5 or 1e3, got '1_0'"),
@@ -201,6 +204,37 @@ def test_without_a_command_the_commands_are_listed(run: Run, arguments: list[str
     assert (out, "") == run(*arguments, "--help")[1:]
     for name, command in below(" ".join(arguments)).items():
         assert f"  {name:<9} {command.short}\n" in out
+
+
+@pytest.mark.parametrize("name", ["", *LEAVES])
+def test_help_is_a_command_too(run: Run, name: str) -> None:
+    assert run("help", *name.split()) == run(*name.split(), "--help")
+
+
+@pytest.mark.parametrize("name", table.ANSWERS)
+def test_the_short_help_names_options_that_it_leaves_out(run: Run, name: str) -> None:
+    listed, _, last = run(name, "--help").out.rpartition("Also ")
+    further = re.findall("--[a-z]+", table.FURTHER)
+    options = {n for group in table.sections(name).values() for one in group for n in one.names}
+    assert last.startswith(table.FURTHER)
+    assert set(further) <= options
+    assert not any(f"\n  {option}" in listed for option in further)
+
+
+def test_the_help_names_all_files_that_can_be_written() -> None:
+    (option,) = (
+        one for one in table.sections("median")["paying and keeping"] if one.value == "OUT"
+    )
+    assert tuple(re.findall(r"\.[a-z]+", option.short)) == SUFFIXES
+
+
+@pytest.mark.parametrize(
+    "text", [lists.WHY_PUBLIC, asked.WHY_PUBLIC, mechanisms.WHY_PUBLIC, words.FROM_DATA]
+)
+def test_what_is_said_in_lines_is_80_columns_wide(text: str) -> None:
+    lines = text.format(what="the candidates").splitlines()
+    assert len(lines) > 2
+    assert [line for line in lines if len(line) > 80] == []
 
 
 @pytest.mark.parametrize("name", LEAVES)

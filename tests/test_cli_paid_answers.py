@@ -124,7 +124,10 @@ def test_with_a_label_the_ledger_has_them(run: Run, data, which: str) -> None:
     data.unlink()  # they are kept whatever the data are by now
     code, first, err = run(*arguments)
     assert code == 0
-    assert "charged nothing, kept under label 'q'; 89.0 of 90.0 epsilon remains" in err
+    assert (
+        "charged nothing: these answers were kept under label 'q'; 89.0 of 90.0 epsilon remains"
+        in err
+    )
     assert run(*arguments)[:2] == (0, first)
     assert charges() == 1
 

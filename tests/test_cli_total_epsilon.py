@@ -131,8 +131,8 @@ def test_what_is_said_is_never_less(run: Run) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--total-epsilon", "1", "--epsilon", "1"], "not allowed with"),
-        ([], "--epsilon --total-epsilon is required"),
+        (["--total-epsilon", "1", "--epsilon", "1"], "does not go with"),
+        ([], "--epsilon or --total-epsilon is needed"),
         (["--total-epsilon", "0"], "--total-epsilon must be finite and > 0"),
         (["--total-epsilon", "nan"], "--total-epsilon must be a number"),
         (["--total-epsilon", "1e-9", "--max-rows", "9"], "epsilon must be in [1e-09, 1e+06]"),

@@ -507,7 +507,8 @@ def test_accuracy_on_a_public_stand_in(place: Path, run: Run) -> None:
     for name in ("answer", "measure", "n", "expected", "quantile"):
         assert [row[name] for row in rows] == list(wanted[name])
     text = run("release", "p.toml", "--check", "--like", "like.csv").out
-    assert "NOT PRIVATE" in text
+    assert "NOT PRIVATE: computed from like.csv without noise" in text
+    assert "column rent, missing records are left out" in text
     assert re.search(r"Oslo +median +error +100 +449\.5", text)
 
 
@@ -525,6 +526,24 @@ def test_what_is_in_the_source_is_no_stand_in(place: Path, run: Run, source: str
     ended = run("release", "p.toml", "--check", "--like", "d.csv")
     assert ended.code == 2
     assert "must be another file than source" in ended.err
+
+
+WRONG = {  # what is written instead, and what is said: the words of a publication
+    'column = "rent"': ('column = "rant"', "column 'rant' must be in the file, once: it has"),
+    '"out.csv"': ('"out.txt"', "error: output must end in"),
+    '"d.csv"': ('"e.csv"', "the file must be a path that can be read, got 'e.csv'"),
+    "epsilon = 0.5": ("epsilon = 1e9", "add any_epsilon = true"),
+}
+
+
+@pytest.mark.parametrize("line", WRONG)
+def test_mistakes_are_told_in_keys(place: Path, run: Run, line: str) -> None:
+    Path("p.toml").write_text(TEXT.replace(line, WRONG[line][0]))
+    ended = run("release", "p.toml", "--force")
+    assert ended.code == 2
+    assert WRONG[line][1] in ended.err
+    assert "FILE" not in ended.err
+    assert budget().spent == 0
 
 
 def test_like_belongs_to_check(place: Path, run: Run) -> None:

@@ -53,8 +53,10 @@ def _run(argv: Sequence[str] | None) -> int:
 
     if hasattr(sys.stdout, "reconfigure"):  # a label beyond the terminal's alphabet is escaped
         sys.stdout.reconfigure(errors="backslashreplace")
+    publication = False
     try:
         options = build().parse_args(argv)
+        publication = options.command == "release"
         check_rounding()
         command = import_module(f".{options.module}", __name__)
         getattr(command, options.function)(options)
@@ -63,7 +65,7 @@ def _run(argv: Sequence[str] | None) -> int:
     except OSError:
         raise
     except Exception as error:
-        message, code = report(error)
+        message, code = report(error, publication)
     else:
         return OK
     _end(message)

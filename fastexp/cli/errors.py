@@ -7,6 +7,22 @@ from pathlib import Path
 OK, FAILURE, MISTAKE, NO_ROOM, INTERRUPTED = 0, 1, 2, 3, 130
 
 
+# What the package calls something, and what options and a publication call it.
+TERMS = (
+    ("pass any_epsilon=True", "add --any-epsilon", "add any_epsilon = true"),
+    ("pass force=True", "add --force", "add --force"),
+    ("frame is a path, which needs", "FILE needs", "the file needs"),
+    ("another file than the frame's", "another file than FILE", "another file than source"),
+    ("must be in the frame, once", "must be in FILE, once", "must be in the file, once"),
+    ("between its columns?)", "between its columns? see --delimiter)", "between its columns?)"),
+    ("'fastexp[files]'", "'fastexp[cli]'", "'fastexp[cli]'"),
+    ("see nan=", "see --nan", "see nan"),
+    ("the argument nan", "--nan", "nan"),
+    ("grid=", "--grid", "grid"),
+)
+SUBJECTS = {"frame ": ("FILE ", "the file "), "output ": ("--output ", "output ")}
+
+
 class UserMistake(Exception):
     """Something that the user can mend: options, parameters, the file. Exit code 2."""
 
@@ -19,7 +35,7 @@ class Failure(Exception):
     """Something that went wrong at run time. Exit code 1."""
 
 
-def report(error: Exception) -> tuple[str, int]:
+def report(error: Exception, publication: bool = False) -> tuple[str, int]:
     """The message and the exit code for an error.
 
     Parameters
@@ -27,6 +43,8 @@ def report(error: Exception) -> tuple[str, int]:
     error : Exception
         What a command raised. Only texts that hold no data by construction are repeated:
         the command line's own and those of the package. Others are withheld.
+    publication : bool
+        Whether it was asked by a publication, which has keys instead of options.
 
     Returns
     -------
@@ -40,31 +58,30 @@ def report(error: Exception) -> tuple[str, int]:
     if isinstance(error, errors.InvalidUtilities):
         return "error: the utilities must be finite: NaN or infinity found", MISTAKE
     if isinstance(error, (errors.ParameterError, errors.ParameterTypeError)):
-        return f"error: {_as_option(str(error))}", MISTAKE
+        return f"error: {in_terms(str(error), publication)}", MISTAKE
     if isinstance(error, errors.LabelError):
         return f"error: {error}", MISTAKE
     if isinstance(error, errors.InvalidRecords):
-        return f"error: {_as_option(str(error))}", MISTAKE
+        return f"error: {in_terms(str(error), publication)}", MISTAKE
     if isinstance(error, errors.BudgetExceeded):
         return f"error: {error}", NO_ROOM
     if isinstance(error, (Failure, errors.FastexpError)):
-        return f"error: {_as_option(str(error))}", FAILURE
+        return f"error: {in_terms(str(error), publication)}", FAILURE
     if isinstance(error, MemoryError):
         return "error: not enough memory", FAILURE
     return f"error: {_withheld(error)}", FAILURE
 
 
-def _as_option(text: str) -> str:
-    text = text.replace("pass any_epsilon=True", "add --any-epsilon")
-    if text.startswith(("output ", "cannot write output ")):
-        text = text.replace("output ", "--output ", 1).replace("pass force=True", "add --force")
-    if text.startswith("frame must be "):
-        text = text.replace("frame", "FILE", 1)
-    text = text.replace("must be in the frame, once", "must be in FILE, once")
-    if "must be a path that ends in" in text:
+def in_terms(text: str, publication: bool) -> str:
+    """An error of the package with the words of who asked for an option or wrote a key."""
+    for word, option, key in TERMS:
+        text = text.replace(word, key if publication else option)
+    subject = "output " if text.startswith("cannot write output ") else text.partition(" ")[0] + " "
+    if subject in SUBJECTS:
+        text = text.replace(subject, SUBJECTS[subject][publication], 1)
+    if "must be a path that ends in" in text and not publication:
         text += "; CSV of another name can be given by stdin: - < FILE"
-    text = text.replace("'fastexp[files]'", "'fastexp[cli]'").replace("see nan=", "see --nan")
-    return text.replace("the argument nan", "--nan").replace("grid=", "--grid")
+    return text
 
 
 def _withheld(error: Exception) -> str:

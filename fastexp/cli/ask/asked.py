@@ -12,11 +12,12 @@ from .call import Call
 from .source import Source, is_npy
 
 WHY_PUBLIC = """\
---candidates is needed: the list to select from, chosen without looking at FILE
-why:   a list made from the data shows that each value on it occurs, so that somebody with
-       a rare one took part, whatever epsilon is
-do:    take it from the form, code book or standard behind the data, as in
-       --candidates "yes,no,no answer"; candidates that nobody has do no harm
+--candidates is needed: the list to select from
+why:   a list made from the data shows that each value on it occurs, so that
+       somebody with a rare one took part, whatever epsilon is
+do:    take it from the form, code book or standard behind the data, without
+       looking at FILE, as in --candidates "yes,no,no answer"; candidates that
+       nobody has do no harm
 else:  for data that is public anyway there is --candidates from-data"""
 OF_GROUPS = ("groups", "max_groups", "membership")  # what belongs to --by
 PAID = ("budget", "label", "note", "key")
@@ -126,11 +127,15 @@ def check_kind(options: Namespace) -> None:
     if options.seed is not None and not simulated:
         raise UserMistake("--seed belongs to --draws")
     if options.plot is not None and not (options.law or simulated):
-        raise UserMistake("--plot belongs to --law or --draws")
+        raise UserMistake(
+            "--plot belongs to --law or --draws, which are not private: a release has no picture"
+        )
     for name in (*PAID, "output"):
         if shown and getattr(options, name) is not None:
+            keep = "; to keep a table, redirect stdout" * (name == "output")
             raise UserMistake(
                 f"{option(name)} is for releases: --law, --draws and --accuracy are not private"
+                f"{keep}"
             )
     _check_output(options)
     if options.label is not None and options.budget is None and options.key is None:

@@ -20,11 +20,12 @@ FROM_DATA = "from-data"
 KINDS = ("integers", "text", "booleans")  # of candidates
 MOST_GRID = 1 << 26  # bytes of a file of grid points
 WHY_PUBLIC = """\
---groups is needed: the list of groups to answer, chosen without looking at FILE
-why:   a list made from the data shows which groups exist, so that somebody who is alone in
-       one took part, whatever epsilon is
-do:    take it from a register or a standard, as in --groups cities.txt (one a line),
-       --groups cities.csv:city or --groups Oslo,Rome; groups without records do no harm
+--groups is needed: the list of groups to answer
+why:   a list made from the data shows which groups exist, so that somebody who
+       is alone in one took part, whatever epsilon is
+do:    take it from a register or a standard, without looking at FILE, as in
+       --groups cities.txt (one a line), --groups cities.csv:city or
+       --groups Oslo,Rome; groups without records do no harm
 else:  for data that is public anyway there is --groups from-data"""
 
 

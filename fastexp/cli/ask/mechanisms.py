@@ -20,11 +20,12 @@ T = TypeVar("T")
 EXPONENTIAL, FLIP, TOP_K = "exponential", "permute-and-flip", "top-k"
 OPTIONAL = ("neighbors", "convention", "widen", "scaling")  # defaults are the mechanisms' own
 WHY_PUBLIC = """\
---bounds is needed: the lowest and the highest answer, chosen without looking at FILE
-why:   bounds taken from the data show its extremes, the records of two persons, whatever
-       epsilon is
-do:    take them from what the numbers mean, as in --bounds 0 120 --step 1 for ages; records
-       outside count as the nearest bound, so that wide bounds do little harm
+--bounds is needed: the lowest and the highest answer
+why:   bounds taken from the data show its extremes, the records of two
+       persons, whatever epsilon is
+do:    take them from what the numbers mean, without looking at FILE, as in
+       --bounds 0 120 --step 1 for ages; records outside count as the nearest
+       bound, so that wide bounds do little harm
 else:  --grid lists the answers themselves"""
 
 

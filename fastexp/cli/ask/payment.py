@@ -194,9 +194,11 @@ class Payment:
         """What was charged and what is left; nothing without a budget."""
         if self.budget is None:
             return ""
-        kept = "" if self._label is None else f", kept under label {self._label!r}"
-        charged = f"charged {self._charged()!r}" if self.drawn else "charged nothing"
-        return f"{charged}{kept}; {self._left()}"
+        kept = f"kept under label {self._label!r}"
+        if not self.drawn:
+            return f"charged nothing: these answers were {kept}; {self._left()}"
+        label = "" if self._label is None else f", {kept}"
+        return f"charged {self._charged()!r}{label}; {self._left()}"
 
     def _charged(self) -> float | None:
         """What this call cost."""

@@ -16,7 +16,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..errors import UserMistake
+from ..errors import UserMistake, in_terms
 from .call import Call
 from .source import STDIN, Source
 
@@ -265,7 +265,7 @@ def _attempt(where: str, make: Callable[[], T]) -> T:
     try:
         return make()
     except FastexpError as error:
-        raise _mistake(where, str(error)) from None
+        raise _mistake(where, in_terms(str(error), publication=True)) from None
 
 
 def _mistake(where: str, text: str) -> UserMistake:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import re
+import textwrap
 from argparse import Namespace
 from collections.abc import Callable
 from importlib.resources import files
@@ -85,7 +87,8 @@ def demo(options: Namespace) -> None:
     for chapter in CHAPTERS:
         if not options.json:  # before anything is imported or compiled that takes time
             counts = _counts("marital_status")
-            print(chapter.story.format(people=sum(counts.values()), k=len(counts)), flush=True)
+            story = chapter.story.format(people=sum(counts.values()), k=len(counts))
+            print(_filled(story), flush=True)
         if len(facts) == 1:
             compiling.announce()
         facts[chapter.name] = answers = chapter.answers()
@@ -97,7 +100,12 @@ def demo(options: Namespace) -> None:
     if options.json:
         tables.as_json({**facts, "next": commands})
     else:
-        print(AFTER, *(f"  {command}" for command in commands), sep="\n")
+        print(_filled(AFTER), *(f"  {command}" for command in commands), sep="\n")
+
+
+def _filled(text: str) -> str:
+    """Paragraphs of 80 columns."""
+    return re.sub(r"[^\n]+(\n[^\n]+)*", lambda paragraph: textwrap.fill(paragraph[0], 80), text)
 
 
 def _counts(name: str) -> dict[str, int]:

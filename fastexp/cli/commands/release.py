@@ -24,6 +24,12 @@ if TYPE_CHECKING:
     from ...budget import Budget
     from ..ask.call import Call
 
+MISSING = {  # by nan
+    "raise": "missing records are an error",
+    "drop": "missing records are left out",
+    "lower": "missing records count as the lower bound",
+    "upper": "missing records count as the upper bound",
+}
 FIRST = 5  # groups or candidates that are shown
 NEW, OPEN, ANSWERED = "new", "open", "answered"  # what there is under a label
 
@@ -78,10 +84,10 @@ def check(call: Call, like: str | None, *, as_json: bool) -> None:
     facts["accuracy"] = rows = None if like is None else _accuracy(call, like)
     if as_json:
         tables.as_json(facts)
-    elif rows is not None:
+    elif rows is not None and like is not None:
         from ..tell import laws
 
-        print(f"\n{words.NOT_PRIVATE}\n")
+        print(f"\n{words.of_public(like)}")
         laws.accuracy_table(rows)
     if paid["left"] is None:
         budget.rest_after(public.promise)  # says why there is none
@@ -146,7 +152,7 @@ def _show(call: Call, public: Release, facts: dict[str, Any]) -> None:
     """The same in words."""
     for name, (mechanism, column) in call.answers.items():
         heading = title(name_of(mechanism), mechanism)
-        tables.line(f"{name}: {heading}; of column {column}, missing records: {call.nan[name]}")
+        tables.line(f"{name}: {heading}; of column {column}, {MISSING[call.nan[name]]}")
         candidates = getattr(mechanism, "candidates", None)
         one_of = grid_text(mechanism) if candidates is None else _some(candidates)
         promised = facts["answers"][name]["promised"]["epsilon"]

@@ -34,8 +34,9 @@ counts nothing, and a release may not tell: --law does.
 """
 GROUPS = """\
 --groups is public: choose it without looking at FILE. A group without rows is
-answered, too; what the list does not name is left out. Codes of one width
-(01001, 10001) are text.
+answered, too, as if it had none: also a misspelt one, which --accuracy shows to
+have n = 0. What the list does not name is left out. Codes of one width (01001,
+10001) are text.
 """
 KEYS = """\
 keys of --json:
@@ -74,8 +75,8 @@ is an error.
   max_rows = 3
 
   [answers.median]                # one table an answer
-  mechanism = "median"            # or quantile, order-statistic, maximum, mode,
-  column = "rent"                 # price ...
+  mechanism = "median"            # or quantile (with q = 0.9), order-statistic,
+  column = "rent"                 # maximum, mode, price
   epsilon = 0.5
   bounds = [0, 2000]
   step = 100
@@ -105,6 +106,10 @@ keys of --json:
 """
 RENTS = "rents.csv --column rent --epsilon 1 --bounds 0 9000"
 BY_CITY = RENTS + " \\\n      --by city --groups cities.txt --budget rents.budget --label 2024"
+BIDS = tuple(
+    f"price bids.csv --column bid --epsilon 1 --bounds 0 90 --step 0.5{more}"
+    for more in ("", " \\\n      --law --plot law.png")
+)
 RANKED = (
     "Release {} of the numbers in a column privately: a point of a public grid, the likelier the "
     "nearer it is in rank."
@@ -132,7 +137,9 @@ def _number(name: str, article: str, about: str = "") -> Command:
         f"FILE --column C {usage}--epsilon E --bounds A B ...",
         f"release {article} of a column privately",
         about or RANKED.format(article),
-        (
+        BIDS
+        if name == "price"
+        else (
             f"{name} ages.npy --epsilon 0.1 --bounds 0 120 --step 1{which}",
             f"{name} {BY_CITY}{which}",
         ),
@@ -304,7 +311,7 @@ none)
         "commands.info",
         "info",
         "[--json]",
-        "show versions, CPU, cache, threads and what was left over",
+        "show versions, CPU, cache, threads and left-over folders",
         more="""\
 The cache of compiled kernels: these folders are looked into, in this order, for
 the CPU here and then for x86-64-v3; what is in none of them is compiled, and

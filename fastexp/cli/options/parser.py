@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Iterable
 from itertools import takewhile
@@ -15,6 +16,12 @@ from .commands import below
 from .screens import screen
 from .table import Option, sections
 from .values import numbers
+
+PLAIN = {  # what argparse says, and what we do
+    r"^the following arguments are required: (.*)$": r"\1 is needed",
+    r"^one of the arguments (\S+) (\S+) is required$": r"\1 or \2 is needed",
+    r"^(\S+): not allowed with argument (\S+)$": r"\1 does not go with \2",
+}
 
 
 class Parser(argparse.ArgumentParser):
@@ -40,6 +47,8 @@ class Parser(argparse.ArgumentParser):
             given = self._arranged(given)
         elif not given:
             given = ["--help"]
+        elif given[0] == "help":  # as other programs have it
+            given = [*given[1:], "--help"]
         elif _is_option(given[0]):
             self._option(given[0])
         elif given[0] not in commands:
@@ -100,6 +109,8 @@ class Parser(argparse.ArgumentParser):
         from ..tell.tables import note
 
         plain = message.removeprefix("argument ").replace(": must ", " must ", 1)
+        for pattern, words in PLAIN.items():
+            plain = re.sub(pattern, words, plain)
         note(f"{self.prog}: error: {plain}\nsee: {self.prog} --help")
         sys.exit(MISTAKE)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 
 from .commands import ABOUT, COMMANDS, ENDINGS, Command, below
-from .table import ANSWERS, COMMON, HELP, Option, sections
+from .table import ANSWERS, COMMON, FURTHER, HELP, Option, sections
 
 WIDTH, INDENT = 80, 20
 
@@ -38,7 +38,8 @@ def screen(name: str, program: str, full: bool = False) -> str:
     elif full:
         blocks.append(COMMANDS[name].more)
     elif COMMANDS[name].more or any(option.help != option.short for option in short):
-        blocks.append(f"All options, and more: {program} {name} --help-all")
+        further = f"Also {FURTHER}" if name in ANSWERS else "All options, and more"
+        blocks.append(f"{further}: {program} {name} --help-all")
     return "\n\n".join(block.strip("\n") for block in blocks if block) + "\n"
 
 

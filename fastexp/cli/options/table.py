@@ -23,6 +23,7 @@ COMMON = {  # of ANSWERS: what the short help has; that of other commands has al
     *("file", "column", "candidates", "q", "bounds", "step", "epsilon", "by", "groups"),
     *("budget", "label", "output", "law"),
 }
+FURTHER = "--accuracy, --plot, --person, --key ..."  # what the short help has not
 HELP = "help"  # the heading of what every command has
 
 # [a heading: the commands that have what follows]. An option begins a line: its names and value,
@@ -42,7 +43,7 @@ FILE  CSV, Parquet, JSON lines or .npy; - is CSV on stdin
 
 [the public answers: numbers]
 --bounds A B  the lowest and the highest answer. With --grid: its ends, if not given
---step S  from one answer to the next. It divides B - A (default: 2^40 steps)
+--step S  from one answer to the next, as 1 for ages. It divides B - A (default: 2^40 steps)
 --grid LIST  the answers themselves, increasing: 0,10,50,100, or a file of numbers (text, .npy)
 
 [the public answers: select]
@@ -110,14 +111,14 @@ FILE  CSV, Parquet, JSON lines or .npy; - is CSV on stdin
     --log shows it
 --key FILE  a release key (fastexp key FILE): a retry repeats answers, under --label, if the records
     are what they were
---output OUT  write the answers to a .parquet, .csv or .json file. Its place is made before anything
-    is charged
+--output OUT  write the answers to a .csv, .tsv, .parquet or .jsonl file. Its place is made before
+    anything is charged
 
 [instead of a release, not private: answers]
 --law  the exact law of the answers instead: not private
 --draws N  N simulated draws beside the exact law
 --seed S  with --draws: the same draws again
---accuracy  how wrong the answers are, exactly, of each group
+--accuracy  a table of how wrong the answers would be, exactly, of each group
 --plot PNG  with --law or --draws: a picture (.png, .svg, .pdf)
 
 [a publication: release]
@@ -183,8 +184,8 @@ FOLDER  the --out of the run
 
 [options: the program]
 --version  print the version
---print-completion bash|zsh  what a shell is to read. As in: eval "$(fastexp --print-completion
-    bash)"
+--print-completion bash|zsh  print a script for tab completion. Read it by:
+    eval "$(fastexp --print-completion bash)"
 
 [help: the program, study, every command]
 -h --help  the usual options

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..._text import printable
 from ...pictures.words import amount
 
 if TYPE_CHECKING:
@@ -12,14 +13,20 @@ if TYPE_CHECKING:
 
 NOT_PRIVATE = "NOT PRIVATE: computed from the data without noise. For analysis, never to publish."
 FROM_DATA = """\
-WARNING: {what} were taken from FILE: that one of them occurs at all is not protected, so that
-WARNING: the output does not keep the promise of epsilon. Use it for public data only."""
+WARNING: {what} were taken from FILE: that one of them occurs at all
+WARNING: is not protected, so that the output does not keep the promise of
+WARNING: epsilon. Use it for public data only."""
 STATED = "one person changes as --sensitivity was stated for"
 CHANGES = {
     "add-remove": "joins or leaves",
     "replace": "changes",
     "both": "joins, leaves or changes",
 }
+
+
+def of_public(file: str) -> str:
+    """A line above figures about a file that is to be public."""
+    return f"NOT PRIVATE: computed from {printable(file)} without noise. It must be public."
 
 
 def promised(promise: Guarantee, query: Query, each: float) -> str:
