@@ -892,7 +892,7 @@ def test_whoever_comes_second_opens_what_is_there(path, monkeypatch):
     Budget.file(path, epsilon=1.0).charge(promise())
     monkeypatch.setattr(_ledger, "exists", lambda path: False)
     assert Budget.file(path, epsilon=1.0).charges == 1
-    with pytest.raises(ParameterError, match="got 2.0; a limit cannot be changed"):
+    with pytest.raises(ParameterError, match=r"got 2\.0; a limit cannot be changed"):
         Budget.file(path, epsilon=2.0)
     assert [p.name for p in path.parent.iterdir()] == [path.name]
 

@@ -8,6 +8,7 @@ import os
 import pickle
 import sys
 import tempfile
+import tomllib
 from collections import namedtuple
 from pathlib import Path
 from typing import Any
@@ -20,11 +21,13 @@ from fastexp.cli.ask.npy import VALUE
 from fastexp.cli.ask.source import Source, opened
 from fastexp.cli.errors import Failure, UserMistake
 from fastexp.errors import InvalidRecords, ParameterError
+from fastexp.query import database
 from fastexp.query.answers import answers_of
 from fastexp.query.call import Sampled, carried_out
 from fastexp.query.engines.frame import Use
 from fastexp.query.engines.paths import PathFrame
 from fastexp.query.memory import Room
+from tests.command_line import Run
 from tests.test_query_files import listed
 
 pytest.importorskip("duckdb")
@@ -345,3 +348,22 @@ def test_entries_that_are_not_read_are_missed(
     monkeypatch.setattr(np, "fromfile", lambda raw, dtype, n: whole(raw, dtype, n)[:-1])
     with pytest.raises(InvalidRecords, match="must not change while it is read"):
         rows(Source(str(tmp_path / "a.npy")), (VALUE, "numbers"))
+
+
+def test_what_files_need_is_installed_with_the_command_line() -> None:
+    text = (Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8")
+    extras = tomllib.loads(text)["project"]["optional-dependencies"]
+    for extra in ("cli", "files"):
+        assert set(database.NEEDED) <= {name.partition(">")[0] for name in extras[extra]}
+
+
+def test_a_package_that_is_missing_is_named(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.csv").write_text("x\n1\n")
+    monkeypatch.setattr(database, "find_spec", lambda name: None if name == "pyarrow" else name)
+    ended = run("mode", tmp_path / "a.csv", "--column", "x", "--epsilon", "1", "--bounds", "0", "9")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.endswith(
+        "error: FILE needs pyarrow: install it as in pip install 'fastexp[cli]'\n"
+    )

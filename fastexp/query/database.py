@@ -24,6 +24,7 @@ SETTINGS = {
     "enable_external_file_cache": False,
     "arrow_large_buffer_size": True,  # texts of a batch may have more than 2**31 bytes
 }
+NEEDED = ("duckdb", "pyarrow")  # packages
 
 
 def connect(
@@ -47,7 +48,7 @@ def connect(
     ParameterError
         If DuckDB is not installed, or pyarrow, by which it gives batches of a size that is asked.
     """
-    missing = [name for name in ("duckdb", "pyarrow") if find_spec(name) is None]
+    missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise ParameterError(
             f"frame is a path, which needs {' and '.join(missing)}: install it as in pip install "
