@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from . import _answers, _validate
 from ._encoding import encoded, encoded_mechanism
+from ._text import printable
 from ._typing import Membership, Neighbors
 from .privacy import Guarantee, sequential, total
 
@@ -119,7 +120,7 @@ class Questions(NamedTuple):
         subjects = [f"{name} of {column}" if column else name for name, column in named]
         parts = ", ".join(subjects), _parts(first), _persons(first)
         text = "; ".join(part for part in parts if part)
-        line = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text[: MOST_ABOUT + 1])
+        line = printable(text[: MOST_ABOUT + 1])
         return line if len(line) <= MOST_ABOUT else f"{line[: MOST_ABOUT - 3]}..."
 
     def promise(self, neighbors: Neighbors | None = None) -> Guarantee:
