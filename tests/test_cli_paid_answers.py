@@ -24,7 +24,6 @@ from fastexp.query import output as output_file
 from tests.command_line import Run
 
 pytestmark = [
-    pytest.mark.process,
     pytest.mark.engines,
     pytest.mark.skipif(os.name != "posix", reason="devices, signals and links of POSIX"),
 ]
@@ -68,6 +67,14 @@ def rescued(err: str) -> dict[str, Any]:
     return found
 
 
+def unheard(run: Run, monkeypatch: pytest.MonkeyPatch, *arguments: object) -> tuple[int, str]:
+    """Exit code and stderr of a call whose stdout is a full disk."""
+    with Path("/dev/full").open("w") as full, monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", full)
+        code, _, err = run(*arguments)
+    return code, err
+
+
 def process(
     arguments: list[object], stdout: Any = subprocess.PIPE, start: str = ""
 ) -> subprocess.CompletedProcess[bytes]:
@@ -90,17 +97,18 @@ def process(
     ("which", "form"),
     [("median", []), ("quantile by", ["--json"]), ("select by", []), ("top-k", ["--json"])],
 )
-def test_answers_that_stdout_does_not_take_are_in_a_file(data, which: str, form) -> None:
-    with Path("/dev/full").open("wb") as full:
-        done = process([*ask(which), *form], full)
-    assert done.returncode == 1
-    assert charges() == 1
-    found = rescued(done.stderr.decode())
+def test_answers_that_stdout_does_not_take_are_in_a_file(
+    run: Run, data, monkeypatch: pytest.MonkeyPatch, which: str, form: list[str]
+) -> None:
+    code, err = unheard(run, monkeypatch, *ask(which), *form)
+    assert (code, charges()) == (1, 1)
+    found = rescued(err)
     assert found["kind"] == "release"
     assert len(found["rows"]) == (3 if "by" in which else 2 if which == "top-k" else 1)
-    assert b"could not be written: No space left" in done.stderr
+    assert "could not be written: No space left" in err
 
 
+@pytest.mark.process
 def test_nobody_reads_the_pipe(data) -> None:
     reading, writing = os.pipe()
     os.close(reading)
@@ -114,12 +122,13 @@ def test_nobody_reads_the_pipe(data) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux")
 @pytest.mark.parametrize("which", ["quantile by", "top-k"])
-def test_with_a_label_the_ledger_has_them(run: Run, data, which: str) -> None:
+def test_with_a_label_the_ledger_has_them(
+    run: Run, data, monkeypatch: pytest.MonkeyPatch, which: str
+) -> None:
     arguments = [*ask(which), "--label", "q"]
-    with Path("/dev/full").open("wb") as full:
-        done = process(arguments, full)
-    assert (done.returncode, charges()) == (1, 1)
-    assert b"charged; the answers are kept in the budget file under label 'q'" in done.stderr
+    code, err = unheard(run, monkeypatch, *arguments)
+    assert (code, charges()) == (1, 1)
+    assert "charged; the answers are kept in the budget file under label 'q'" in err
     assert not list(Path().glob("fastexp-answers-*"))
     data.unlink()  # they are kept whatever the data are by now
     code, first, err = run(*arguments)
@@ -212,6 +221,7 @@ def test_nothing_that_is_read_is_replaced(run: Run, data) -> None:
 LIMITED = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))"
 
 
+@pytest.mark.process
 def test_without_room_nothing_is_charged(data) -> None:
     """Room is reserved before: here beyond the size that a process may write."""
     done = process([*ask("quantile by"), "--output", "o.csv"], start=LIMITED)
