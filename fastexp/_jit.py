@@ -48,7 +48,7 @@ OUT_U64, OUT_I64, OUT_F64 = Type("out uint64"), Type("out int64"), Type("out flo
 
 KERNELS: dict[str, Kernel] = {}
 
-_IMPORTING = threading.RLock()
+_BUILDING = threading.RLock()  # whoever imports the compiler, or builds a kernel, holds it
 _imported: ModuleType | None = None
 
 
@@ -80,16 +80,18 @@ class Kernel:
     def __call__(self, *args: Any) -> Any:
         entry = self._entry
         if entry is None:
-            entry = self.build()
+            with _BUILDING:
+                entry = self._entry or self.build()
         return entry(*args)
 
     def build(self, *, image: bool = False) -> Callable[..., Any]:
         """Load the kernel from the cache, or compile it; from and for an image alone if so."""
-        if interpreted():
-            self._entry = _quiet(self.function)
-        else:
-            built = _compiler().compiled(self.function, self.signature, self.name, image=image)
-            self._entry = built
+        with _BUILDING:
+            if interpreted():
+                self._entry = _quiet(self.function)
+            else:
+                built = _compiler().compiled(self.function, self.signature, self.name, image=image)
+                self._entry = built
         return self._entry
 
     @property
@@ -211,8 +213,8 @@ def prefetch(_array: Any, _index: Any) -> None:
 
 def _compiler() -> ModuleType:
     global _imported
-    if _imported is None:  # else without the lock: see `_before_fork`
-        with _IMPORTING:
+    if _imported is None:  # else without the lock, which the holder of the compiler's may not want
+        with _BUILDING:
             from . import _compiler as module
 
             _imported = module
@@ -220,8 +222,9 @@ def _compiler() -> ModuleType:
 
 
 def _before_fork() -> None:
-    # A child would wait for ever for a thread that imports the compiler, or compiles.
-    _IMPORTING.acquire()
+    # A child would wait for ever for locks of a thread that builds a kernel here (those of
+    # imports and LLVM too), or compiles what is not ours.
+    _BUILDING.acquire()
     if _imported is not None:
         _imported.LOCK.acquire()
 
@@ -229,7 +232,7 @@ def _before_fork() -> None:
 def _after_fork() -> None:
     if _imported is not None:
         _imported.LOCK.release()
-    _IMPORTING.release()
+    _BUILDING.release()
 
 
 if hasattr(os, "register_at_fork"):

@@ -298,8 +298,36 @@ print(os.waitpid(child, 0)[1], None)
 """
 
 
+FORK_IN_A_BUILD = """
+import os, signal, threading, time
+from fastexp import _compiler
+from fastexp.kernels import logexp
+import numpy as np
+x, out = np.array([1.0]), np.empty(1)
+building, lock, compiled = threading.Event(), threading.Lock(), _compiler.compiled
+
+def slowly(*arguments, **more):
+    with lock:  # as imports and LLVM have theirs
+        building.set()
+        time.sleep(1)
+    return compiled(*arguments, **more)
+
+_compiler.compiled = slowly
+thread = threading.Thread(target=logexp.log_fill, args=(x, np.empty(1)))
+thread.start()
+building.wait()
+child = os.fork()
+if child == 0:
+    signal.alarm(60)
+    logexp.exp_fill(x, out)
+    os._exit(0)
+print(os.waitpid(child, 0)[1], None)
+"""
+FORKS = {"compiles": FORK, "imports": FORK_IN_AN_IMPORT, "builds": FORK_IN_A_BUILD}
+
+
 @pytest.mark.process
-@pytest.mark.parametrize("script", [FORK, FORK_IN_AN_IMPORT], ids=["compiles", "imports"])
+@pytest.mark.parametrize("script", FORKS.values(), ids=FORKS)
 def test_a_child_does_not_wait_for_a_thread_of_its_parent(copy, script):
     assert run(copy, script)[0] == 0
 
