@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -241,23 +242,32 @@ class TestThePrice:
             )
         assert [entry["state"] for entry in paying.log()] == ["answered", "failed"]
 
-    def test_an_interrupt_is_no_answer(self, tmp_path):
-        """As of every release with a label: the next call draws under the same charge."""
-        interrupts = [KeyboardInterrupt, SystemExit]
+    @pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit])
+    def test_a_score_that_says_it_was_interrupted_has_failed(self, kind, tmp_path):
+        """Nobody interrupts the thread that it runs in, and its label is no free try."""
 
         def score(columns, candidates):
-            if interrupts:
-                raise interrupts.pop()
+            raise kind
+
+        paying = fx.Budget.file(tmp_path / "a.budget", epsilon=100.0)
+        one = session(budget=paying, scores={"s": (score, ["a", "b"], 1.0)})
+        with pytest.raises(fx.SessionError, match="once it was charged"):
+            one.release(None, {"x": ("s", 1.0)}, label="once")
+        assert [entry["state"] for entry in one.log()] == ["failed"]
+
+    def test_an_interrupt_ends_the_wait_alone(self, tmp_path):
+        """The release goes on to its end: the label gives its answers."""
+
+        def score(columns, candidates):
+            signal.raise_signal(signal.SIGINT)  # to the main thread
             return [0.0, 9.0]
 
         paying = fx.Budget.file(tmp_path / "a.budget", epsilon=100.0)
         one = session(budget=paying, scores={"s": (score, ["a", "b"], 1.0)})
-        for kind in (SystemExit, KeyboardInterrupt):
-            with pytest.raises(kind):
-                one.release(None, {"x": ("s", 100.0)}, label="once")
-            assert [entry["state"] for entry in one.log()] == ["open"]
-        assert one.release(None, {"x": ("s", 100.0)}, label="once") == {"x": ["b"]}
+        with pytest.raises(KeyboardInterrupt):
+            one.release(None, {"x": ("s", 100.0)}, label="once")
         assert [entry["state"] for entry in one.log()] == ["answered"]
+        assert one.release(None, {"x": ("s", 100.0)}, label="once") == {"x": ["b"]}
 
     def test_threads_share_it(self):
         one = session(budget=budget(8.0))

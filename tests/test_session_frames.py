@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -95,6 +97,40 @@ def test_memory_is_shared_with_nobody(make):
     low = fx.OrderStatistic(5, EPSILON, (0, 4), step=1)
     found = answers(session.release(None, {"y": (top, "y"), "x": (low, "x")}))
     assert found == {"y": [2.0], "x": [0]}
+
+
+@pytest.mark.parametrize("make", [pl.DataFrame, lambda rows: pl.DataFrame(rows).lazy(), dict])
+def test_categories_of_polars_are_not_held(make):
+    """They are numbered for the whole process: a text of the rows would have a number already."""
+    texts = [f"someone {i}" for i in range(40)]
+    people = pl.Series(texts, dtype=pl.Categorical)
+    session = fx.Session(make({"who": people, "x": range(40)}), budget=fx.Budget(1e9))
+    assert pl.Series(["nobody", texts[7]], dtype=pl.Categorical).to_physical()[1] == 7
+    del people
+    gc.collect()
+    assert pl.Series(["nobody", texts[7]], dtype=pl.Categorical).to_physical()[1] == 1
+    asked = {"m": (fx.Maximum(EPSILON, (0, 99), step=1), "x")}
+    found = session.release(fx.Query("who", texts[7:9]), asked)
+    assert answers(found) == {"who": texts[7:9], "m": [7, 8]}
+
+
+@pytest.mark.parametrize("make", [dict, pd.DataFrame, pl.DataFrame, pa.table])
+def test_scores_change_nothing(make):
+    """Though they can allow themselves to write to what they are given."""
+
+    def score(columns, candidates):
+        for column in columns.values():
+            column.flags.writeable = True
+            column[:] = 0
+        return [0.0, 0.0]
+
+    rows = {"x": np.arange(9.0), "y": list(range(9))}
+    scores = {"s": (score, ["a", "b"], 1.0)}
+    session = fx.Session(make(rows), budget=fx.Budget(1e9), scores=scores)
+    session.release(None, {"a": ("s", 1.0)})
+    top = fx.Maximum(EPSILON, (0, 9), step=1)
+    found = session.release(None, {name: (top, name) for name in rows})
+    assert answers(found) == {"x": [8], "y": [8]}
 
 
 @pytest.mark.parametrize("form", FORMS)

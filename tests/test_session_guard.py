@@ -6,16 +6,19 @@ import copy
 import gc
 import logging
 import pickle
+import signal
 import sys
 import threading
 import types
 import warnings
+import weakref
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 import fastexp as fx
+from fastexp.query import session as session_home
 
 pytestmark = pytest.mark.proof
 SECRET = 7341
@@ -131,14 +134,36 @@ class TestNothingShows:
             assert repr(empty) == "Session(<closed>)"
 
     def test_it_goes_with_its_session(self):
-        from fastexp.query import session as home
-
         gc.collect()
-        before, one = len(home._DOORS), session()
-        assert len(home._DOORS) == before + 1
+        before, one = len(session_home._DOORS), session()
+        assert len(session_home._DOORS) == before + 1
         del one
         gc.collect()
-        assert len(home._DOORS) == before
+        assert len(session_home._DOORS) == before
+
+    def test_no_weak_reference_leads_to_it(self):
+        """Callbacks of weak references are public, and what they close over is."""
+        one = session()
+        callbacks = [reference.__callback__ for reference in weakref.getweakrefs(one)]
+        assert callbacks
+        for called in filter(None, callbacks):
+            assert called.__defaults__ is called.__kwdefaults__ is called.__closure__ is None
+
+    def test_nobody_passes_for_a_session(self):
+        """Nor does what is equal to all come by another one."""
+        one, met = session(), []
+
+        class Equal:
+            __hash__ = lambda self: hash(one)  # noqa: E731
+
+            def __eq__(self, other):
+                met.append(other)
+                return True
+
+        with pytest.raises(fx.SessionError, match="holds no data"):
+            fx.Session.release(Equal(), None, ANSWERS)
+        assert "closed" in fx.Session.__repr__(Equal())
+        assert met == []
 
     def test_answers_hold_nothing_else(self):
         found = session().release(BY, ANSWERS)
@@ -164,8 +189,9 @@ class TestNothingShows:
             (MemoryError, fx.SessionError(FAILED)),
             (BaseException, fx.SessionError(FAILED)),
             (GeneratorExit, fx.SessionError(FAILED)),
-            (KeyboardInterrupt, KeyboardInterrupt()),
-            (SystemExit, SystemExit(1)),
+            (fx.BudgetError, fx.SessionError(FAILED)),
+            (KeyboardInterrupt, fx.SessionError(FAILED)),
+            (SystemExit, fx.SessionError(FAILED)),
         ],
         ids=str,
     )
@@ -193,16 +219,49 @@ class TestNothingShows:
         assert error.__context__ is error.__cause__ is None
         assert one.remaining == 99.0
 
-    def test_no_interrupt_while_an_error_is_taken_apart(self, monkeypatch):
-        def interrupted(*arguments):
-            raise KeyboardInterrupt(*arguments)
+    def test_no_error_while_an_error_is_taken_apart(self, monkeypatch):
+        """As where memory ends."""
+        attempted = session_home._attempted
 
-        monkeypatch.setattr("fastexp.query.session.SessionError", interrupted)
+        def failing(one, call):
+            raise MemoryError(rows(), attempted(one, call))
+
+        monkeypatch.setattr(session_home, "_attempted", failing)
         one = session()
-        error = raised(lambda: one.release(None, {"m": (MEDIAN, "who")}))
-        assert (type(error), error.args) == (KeyboardInterrupt, ())
+        error = raised(lambda: one.release(None, ANSWERS))
+        assert (type(error), str(error)) == (fx.SessionError, FAILED)
         assert not shows(error)
         assert error.__context__ is error.__cause__ is None
+
+    @pytest.mark.parametrize("handling", [KeyboardInterrupt, ValueError, None])
+    def test_no_handler_of_signals(self, handling, monkeypatch):
+        """It is called where no record is, and what it raises has none in its frames."""
+        shown = []
+
+        def handler(_signal, frame):
+            while frame is not None:
+                if "session" in frame.f_code.co_filename:
+                    shown.append(shows(list(frame.f_locals.values())))
+                frame = frame.f_back
+            if handling is not None:
+                raise handling
+
+        def signalled(way, uses, parts, room):
+            read = list(parts)
+            signal.raise_signal(signal.SIGINT)
+            raise ValueError(read)
+
+        monkeypatch.setattr("fastexp.query.call.drawn", signalled)
+        one, before = session(), signal.signal(signal.SIGINT, handler)
+        try:
+            error = raised(lambda: one.release(None, ANSWERS))
+        finally:
+            signal.signal(signal.SIGINT, before)
+        assert isinstance(error, handling or fx.SessionError)
+        assert not any(shown)
+        assert not shows(error)
+        assert error.__context__ is error.__cause__ is None
+        assert one.remaining == 99.0
 
     def test_no_mistake_before_it_reads(self, monkeypatch):
         """Where anything else goes wrong than what is checked."""

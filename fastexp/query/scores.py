@@ -71,11 +71,11 @@ def score_of(scores: dict[str, Score], answer: str, name: str) -> Score:
 
 
 def arrays_of(frame: Frame) -> dict[str, AnyArray]:
-    """All columns of rows in memory, which no score can write to."""
+    """All columns of rows in memory: copies, for one score, which it cannot write to by mistake."""
     uses = [Use(name, "keys") for name in frame.names() or ()]
     (part,) = frame.parts(uses, [], None)
     columns = zip(uses, part, strict=True)
-    arrays = {use.column: np.asanyarray(column).view() for use, column in columns}
+    arrays = {use.column: np.asanyarray(column).copy() for use, column in columns}
     for array in arrays.values():
         array.flags.writeable = False
     return arrays

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from threading import Thread
 from typing import Any, NamedTuple, NoReturn, TypeVar
-from weakref import WeakKeyDictionary
+from weakref import ref
 
 import numpy as np
 
@@ -80,8 +82,12 @@ class Door:
 
 
 # Not an attribute of the session: nothing that shows an object, copies it or writes it down may
-# come to the records.
-_DOORS: WeakKeyDictionary[Session, Door] = WeakKeyDictionary()
+# come to the records. No WeakKeyDictionary: `weakref.getweakrefs` leads from a key to it.
+_DOORS: dict[ref[Session], Door] = {}
+
+
+def _forget(session: ref[Session]) -> None:
+    _DOORS.pop(session, None)
 
 
 class Session:
@@ -110,8 +116,8 @@ class Session:
         ``score(columns, candidates)``, where columns is a dict of arrays, gives a number for each
         of the candidates, which are all int, all float, all text or all bool. The sensitivity
         is the most by which one person, with all of their rows, changes the score of any one
-        candidate when they join, leave or are replaced, as the budget's `neighbors` says. Not
-        of paths.
+        candidate when they join, leave or are replaced, as the budget's `neighbors` says. What
+        it raises is withheld; what it prints, logs or warns of is not. Not of paths.
     memory : int or str, optional
         Of a path: what its rows may take, as of `Query.release`.
     temp : str or Path, optional
@@ -130,8 +136,9 @@ class Session:
     is the time that it took. Names and types of columns are public. **Guard rail**: nothing
     that the session has shows a record: no attribute, repr, copy, pickle or traceback, whatever
     a release is given. But whoever runs Python code in the process can reach all of its memory:
-    by private names, the garbage collector, frames, tracing, or by exchanging functions. Give
-    strangers a service that calls the session, not the session. Threads may share it.
+    by private names, the garbage collector, frames, tracing, by exchanging functions, or where
+    it was freed (``numpy.empty``). Give strangers a service that calls the session, not the
+    session. Threads may share it.
 
     References
     ----------
@@ -171,7 +178,7 @@ class Session:
         temp: Any = None,
     ) -> None:
         check_rounding()
-        if self in _DOORS:
+        if ref(self) in _DOORS:
             raise ParameterError("a session begins once: make a new one")
         if not isinstance(budget, Budget):
             raise ParameterTypeError(f"budget must be a Budget, got {type(budget).__name__}")
@@ -196,7 +203,7 @@ class Session:
         else:
             held = copy_of(frame)
             _check_person(held, whose)
-        _DOORS[self] = Door(held, room, budget, whose, groups, rows, utilities)
+        _DOORS[ref(self, _forget)] = Door(held, room, budget, whose, groups, rows, utilities)
 
     def release(
         self,
@@ -250,6 +257,9 @@ class Session:
         SessionError
             If files changed: nothing is read or charged. Or, always with the same text, if
             anything went wrong after the charge.
+        KeyboardInterrupt
+            Where the wait for the answers was interrupted: the release goes on to its end, and
+            keeps its answers if it has a label.
 
         Notes
         -----
@@ -278,10 +288,13 @@ class Session:
             kind = _OfMechanisms
             given = [(name, mechanism_of(name, item), column) for name, item, column in given]
         call = kind(plain_query, given, label, note, nan, threads)
-        try:
-            answered = _attempted(self, call)
-        except BaseException:  # an interrupt, while the frames of an error were still there
-            answered = KeyboardInterrupt()
+        # In a thread: an interrupt, or what a handler of signals raises, comes to the main thread,
+        # and so to no frame that holds a row.
+        outcomes: list[Any] = []
+        thread = Thread(target=_answer, args=(self, call, outcomes))
+        thread.start()
+        thread.join()
+        answered = outcomes[0] if outcomes else SessionError(FAILED if call.has_read else UNREAD)
         if isinstance(answered, BaseException):
             raise answered
         return answered
@@ -301,7 +314,7 @@ class Session:
         return _door(self).budget.remaining
 
     def __repr__(self) -> str:
-        door = _DOORS.get(self)
+        door = _opened(self)
         if door is None:
             return "Session(<closed>)"
         parts = [f"budget={door.budget!r}"]
@@ -346,10 +359,16 @@ class _Call(ABC):
         """Charged, read and drawn."""
 
     def reading(self, draw: Callable[[], T]) -> T:
-        """What `draw` returns, which reads records: NumPy warns of none of them meanwhile."""
+        """What `draw` returns, which reads records: NumPy warns of none of them meanwhile.
+
+        Whatever it raises is a failure, also what a score raises: nobody interrupts this thread.
+        """
         self.has_read = True
-        with np.errstate(all="ignore"):
-            return draw()
+        try:
+            with np.errstate(all="ignore"):
+                return draw()
+        except BaseException:
+            raise SessionError(FAILED) from None
 
 
 class _OfMechanisms(_Call):
@@ -394,8 +413,9 @@ class _OfScores(_Call):
         frame = door.frame(self.threads)
 
         def draw() -> list[Any]:
-            columns = arrays_of(frame)
-            return [score.drawn(columns, epsilon, self.threads) for _, score, epsilon in draws]
+            return [
+                score.drawn(arrays_of(frame), epsilon, self.threads) for _, score, epsilon in draws
+            ]
 
         def check() -> None:
             frame.check_answers([name for name, *_ in draws], [])
@@ -410,14 +430,16 @@ class _OfScores(_Call):
         )
 
 
+def _answer(session: Session, call: _Call, outcomes: list[Any]) -> None:
+    """Add the answers, or what is to be raised; nothing if there is no memory even for that."""
+    with suppress(BaseException):
+        outcomes.append(_attempted(session, call))
+
+
 def _attempted(session: Session, call: _Call) -> Any:
     """The answers; or what is to be raised, which knows nothing of how it came to it."""
     try:
         return call.answers(_door(session))
-    except KeyboardInterrupt:
-        return KeyboardInterrupt()
-    except SystemExit:
-        return SystemExit(1)
     except BudgetError as error:  # its text is the same, whatever was drawn
         return type(error)(*error.args)
     except FastexpError as error:
@@ -427,10 +449,15 @@ def _attempted(session: Session, call: _Call) -> Any:
 
 
 def _door(session: Session) -> Door:
-    door = _DOORS.get(session)
+    door = _opened(session)
     if door is None:
         raise SessionError("the session holds no data")
     return door
+
+
+def _opened(session: Session) -> Door | None:
+    """None where there is none; only a session is looked for, as others may equal all."""
+    return _DOORS.get(ref(session)) if type(session) is Session else None
 
 
 def _policies(nan: Any, pairs: dict[str, Any]) -> dict[str, str]:

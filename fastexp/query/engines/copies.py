@@ -86,11 +86,25 @@ def _is_read(read: Callable[[Any, str], Any], column: Any) -> bool:
 
 def _in_memory(frame: Any, *, streamed: bool) -> Any:
     if isinstance(frame, dict):
-        return {name: column for name, column in frame.items() if isinstance(name, str)}
+        named = ((name, column) for name, column in frame.items() if isinstance(name, str))
+        return {name: _without_categories(column) for name, column in named}
     for library, types, method in LAZY:
         if is_of(frame, library, types):
-            return getattr(frame, method)()
-    return import_module("pyarrow").table(frame) if streamed else frame
+            return _without_categories(getattr(frame, method)())
+    return import_module("pyarrow").table(frame) if streamed else _without_categories(frame)
+
+
+def _without_categories(rows: Any) -> Any:
+    """Text in their place: Polars numbers the texts of all categories of the process together.
+
+    So whoever makes a category of the same text would learn that it is there.
+    """
+    if is_of(rows, "polars", ("DataFrame", "Series")):
+        polars = import_module("polars")
+        if is_of(rows, "polars", ("DataFrame",)):
+            return rows.cast({polars.Categorical: polars.String})
+        return rows.cast(polars.String) if rows.dtype == polars.Categorical else rows
+    return rows
 
 
 def _copied(frame: Any) -> Any:
