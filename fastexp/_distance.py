@@ -83,7 +83,10 @@ def as_quantile(q: Any) -> Fraction:
     """
     number = _validate.real("q", q)
     if not 0.0 < number < 1.0:  # written so that NaN fails
-        raise ParameterError(f"q must be in (0, 1), got {q} (Maximum gives the largest record)")
+        raise ParameterError(
+            f"q must be in (0, 1), as 0.9 for the 90th percentile, got {q}; the largest record is "
+            "another mechanism's, Maximum"
+        )
     if isinstance(q, (numbers.Rational, Decimal)):
         exact = Fraction(q)
     else:  # a float32 prints fewer digits than its value has as a float

@@ -56,7 +56,7 @@ def test_demo_tells_its_story_anywhere(tmp_path: Path) -> None:
     done = run("demo", cwd=tmp_path)
     lines = done.stdout.splitlines()
     assert (done.returncode, done.stderr) == (0, "")
-    assert len(lines) <= 64  # four chapters and the commands
+    assert len(lines) <= 64  # four chapters and the commands, on 80 columns
     assert max(map(len, lines[:-5])) <= 80
     assert "32,561 people" in lines[0]
     for epsilon in ("0.0001", "0.001", "0.01"):

@@ -221,6 +221,14 @@ def test_the_short_help_names_options_that_it_leaves_out(run: Run, name: str) ->
     assert not any(f"\n  {option}" in listed for option in further)
 
 
+def test_the_short_help_says_where_a_publication_is(run: Run) -> None:
+    short = run("release", "--help").out
+    assert short.endswith(
+        "A publication to start from, and all options: fastexp release --help-all\n"
+    )
+    assert '\n  source = "rents.csv"' in run("release", "--help-all").out
+
+
 def test_the_help_names_all_files_that_can_be_written() -> None:
     (option,) = (
         one for one in table.sections("median")["paying and keeping"] if one.value == "OUT"

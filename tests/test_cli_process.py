@@ -20,6 +20,7 @@ from fastexp.cli.commands import info
 from fastexp.kernels import logexp
 
 SELECT = ["select", "-", "--column", "c", "--candidates", "a,b", "--epsilon", "50"]
+LISTED = ["select", "records.csv", *SELECT[2:]]
 MODULE = [sys.executable, "-m", "fastexp"]
 ALL_KERNELS = "all kernels: from the cache, or compiled, which takes a minute or two ...\n"
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and pseudo-terminals of POSIX")
@@ -206,12 +207,44 @@ def test_first_use_on_a_terminal_explains_the_wait(tmp_path: Path) -> None:
     assert "compiling" not in on_terminal(*question, **fresh)
 
 
-def test_the_demo_explains_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
+PUBLICATION = """
+source = "private.csv"
+budget = "b"
+label = "c"
+[answers.c]
+mechanism = "most-common"
+column = "c"
+epsilon = 1
+candidates = ["a", "b"]
+"""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["demo"],
+        [*LISTED, "--law"],
+        [*LISTED, "--draws", "3"],
+        [*LISTED, "--accuracy"],
+        ["select", "utilities.csv", "--utilities", "--sensitivity", "1", "--epsilon", "1", "--law"],
+        ["release", "p.toml", "--check", "--like", "records.csv"],
+    ],
+)
+def test_what_is_no_release_explains_it_too(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def announced() -> None:
         raise SystemExit(77)
 
+    monkeypatch.chdir(tmp_path)
+    Path("records.csv").write_text("c\na\na\nb\n")
+    Path("utilities.csv").write_text("candidate,utility\na,1\nb,2\n")
+    Path("p.toml").write_text(PUBLICATION)
+    fastexp.Budget.file("b", epsilon=1.0)
     monkeypatch.setattr("fastexp.cli.tell.compiling.announce", announced)
-    assert main(["demo"]) == 77
+    assert main(arguments) == 77
+    if "--law" in arguments:
+        assert main([*arguments, "-q"]) == 0
 
 
 # ---- info and warmup ----

@@ -508,7 +508,8 @@ def test_accuracy_on_a_public_stand_in(place: Path, run: Run) -> None:
         assert [row[name] for row in rows] == list(wanted[name])
     text = run("release", "p.toml", "--check", "--like", "like.csv").out
     assert "NOT PRIVATE: computed from like.csv without noise" in text
-    assert "column rent, missing records are left out" in text
+    assert "error: the expected abs(output - truth);\nloss: the expected best" in text
+    assert "    of column rent; missing records are left out\n" in text
     assert re.search(r"Oslo +median +error +100 +449\.5", text)
 
 

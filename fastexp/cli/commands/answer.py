@@ -39,6 +39,8 @@ def answer(options: Namespace) -> None:
     if options.law or options.accuracy or options.draws is not None:
         from . import known
 
+        if not options.quiet:
+            compiling.announce()
         known.tell(call, options)
     else:
         release(call, as_json=options.json, quiet=options.quiet)

@@ -8,6 +8,7 @@ import textwrap
 from argparse import Namespace
 from collections.abc import Callable
 from importlib.resources import files
+from shutil import get_terminal_size
 from typing import Any, NamedTuple
 
 from ..errors import UserMistake
@@ -19,6 +20,7 @@ COLUMN, EPSILONS, EACH_GROUP, AGES = "marital-status", (0.0001, 0.001, 0.01), 0.
 BIDS, PRICES, TICK, PRICED = [1, 1, 1, 3.01], (0, 3.5), 0.001, (0.01, 1, 5, 50)
 ERROR, CHANCE = "expected error (not private)", "its probability (not private)"
 REVENUE, COST = "expected revenue (not private)", 2 * sum(EPSILONS) + EACH_GROUP
+WIDEST = 100  # columns of prose
 STATUS = """\
 What is the most common marital status of the {people:,} people in the Adult census file?
 
@@ -104,8 +106,9 @@ def demo(options: Namespace) -> None:
 
 
 def _filled(text: str) -> str:
-    """Paragraphs of 80 columns."""
-    return re.sub(r"[^\n]+(\n[^\n]+)*", lambda paragraph: textwrap.fill(paragraph[0], 80), text)
+    """Paragraphs as wide as the terminal, and not wider than is read well."""
+    width = min(get_terminal_size().columns, WIDEST)
+    return re.sub(r"[^\n]+(\n[^\n]+)*", lambda found: textwrap.fill(found[0], width), text)
 
 
 def _counts(name: str) -> dict[str, int]:

@@ -17,7 +17,7 @@ from ..ask import publication
 from ..ask.payment import opened
 from ..ask.released import Release
 from ..errors import UserMistake
-from ..tell import tables, words
+from ..tell import compiling, tables, words
 from . import answer
 
 if TYPE_CHECKING:
@@ -81,6 +81,8 @@ def check(call: Call, like: str | None, *, as_json: bool) -> None:
     facts["budget"] = paid = _paid(call, public, budget)
     if not as_json:
         _show_paid(call, paid)
+    if like is not None:
+        compiling.announce()
     facts["accuracy"] = rows = None if like is None else _accuracy(call, like)
     if as_json:
         tables.as_json(facts)
@@ -152,7 +154,8 @@ def _show(call: Call, public: Release, facts: dict[str, Any]) -> None:
     """The same in words."""
     for name, (mechanism, column) in call.answers.items():
         heading = title(name_of(mechanism), mechanism)
-        tables.line(f"{name}: {heading}; of column {column}, {MISSING[call.nan[name]]}")
+        tables.line(f"{name}: {heading}")
+        tables.line(f"    of column {column}; {MISSING[call.nan[name]]}")
         candidates = getattr(mechanism, "candidates", None)
         one_of = grid_text(mechanism) if candidates is None else _some(candidates)
         promised = facts["answers"][name]["promised"]["epsilon"]

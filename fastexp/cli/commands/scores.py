@@ -88,6 +88,8 @@ def select(options: Namespace) -> None:
         if options.law or options.draws is not None:
             from . import known
 
+            if not options.quiet:
+                compiling.announce()
             known.tell_scores(mechanism, scored.read(), options)
         else:
             _release(options, payment, mechanism, scored)

@@ -8,6 +8,9 @@ from .commands import ABOUT, COMMANDS, ENDINGS, Command, below
 from .table import ANSWERS, COMMON, FURTHER, HELP, Option, sections
 
 WIDTH, INDENT = 80, 20
+FULL = {  # what the full help of a command has beside options
+    "release": "A publication to start from, and all options"
+}
 
 
 def screen(name: str, program: str, full: bool = False) -> str:
@@ -38,7 +41,7 @@ def screen(name: str, program: str, full: bool = False) -> str:
     elif full:
         blocks.append(COMMANDS[name].more)
     elif COMMANDS[name].more or any(option.help != option.short for option in short):
-        further = f"Also {FURTHER}" if name in ANSWERS else "All options, and more"
+        further = f"Also {FURTHER}" if name in ANSWERS else FULL.get(name, "All options, and more")
         blocks.append(f"{further}: {program} {name} --help-all")
     return "\n\n".join(block.strip("\n") for block in blocks if block) + "\n"
 

@@ -214,8 +214,9 @@ def accuracy_table(rows: Sequence[dict[str, Any]]) -> None:
     by = list(rows[0]["group"]) if rows else []
     varied = [name for name in ("answer", "measure") if len({row[name] for row in rows}) > 1]
     measures = sorted({row["measure"] for row in rows})
-    meanings = "; ".join(f"{measure}: the expected {MEANINGS[measure]}" for measure in measures)
-    print(f"\n{meanings}; {TAIL:.0%}: in {TAIL:.0%} of draws at most" if rows else "")
+    lines = [f"{measure}: the expected {MEANINGS[measure]}" for measure in measures]
+    ending = f"; {TAIL:.0%}: in {TAIL:.0%} of draws at most" if rows else ""
+    print("\n" + ";\n".join(lines) + ending)
     figures = ["truth", "bias"] if "error" in measures else []
     expected = measures[0] if len(measures) == 1 else "expected"
     cells = [
