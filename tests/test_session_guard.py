@@ -451,6 +451,41 @@ class Spy:
         raise AssertionError("it was asked")
 
 
+class TestTimeAndMemory:
+    """A release that ends only where a group has no record tells so, for any epsilon."""
+
+    @pytest.mark.parametrize(
+        "mechanism",
+        [
+            fx.Quantile(0.999999, 1.0, (0, 100)),
+            fx.Quantile(0.000000001, 50.0, (0, 100)),
+            fx.OrderStatistic(2**31 - 1, 1e-9, (0, 100)),
+        ],
+        ids=repr,
+    )
+    def test_weights_of_one_record_are_few(self, mechanism):
+        one = session()
+        for query in (None, BY):
+            with pytest.raises(fx.ParameterError, match="fewer weights for one record"):
+                one.release(query, {"m": (mechanism, "x")})
+        assert one.log() == []
+
+    @pytest.mark.parametrize(
+        "mechanism",
+        [
+            fx.Median(1e-9, (0, 100)),
+            fx.Quantile(0.9999, 1e-9, (0, 100)),
+            fx.Quantile(0.05, 1e-9, (0, 100), widen=3),
+            fx.Maximum(1e-9, (0, 100)),
+            fx.OrderStatistic(9999, 1e-9, (0, 100)),
+            fx.OrderStatistic(2**31 - 1, 1.0, (0, 100)),
+        ],
+        ids=repr,
+    )
+    def test_others_are_answered(self, mechanism):
+        assert len(session().release(BY, {"m": (mechanism, "x")})["m"]) == 2
+
+
 class TestArgumentsThatWereWrittenOver:
     def test_a_promise_is_of_what_is_drawn(self):
         """The price is that of the mechanism with this epsilon, not that of a hidden part."""

@@ -13,7 +13,7 @@ from ..kernels import segment_sort, segment_window
 from ..kernels.segment_draws import OPEN, WORDS
 from ..reference_groups import group_draw
 from .segments import Draws, Segments, placed, sorted_points
-from .weights import table
+from .weights import size_of, table
 from .words import Round, Words
 
 SHORT = 1 << 9  # records up to which keys are listed: a few KiB for each number of records
@@ -103,6 +103,13 @@ def _distinct(lengths: IntArray) -> tuple[IntArray, IntArray]:
     place = np.zeros(longest + 1, np.int64)
     place[found] = np.arange(found.size)
     return found, place[lengths]
+
+
+def weights_of_one(statistic: RankStatistic) -> int:
+    """How many weights a single record has computed, which is public; none has few."""
+    return max(
+        size_of(statistic.weighting.rate, farthest(statistic.form_of(n), n)) for n in range(2)
+    )
 
 
 def forms_of(statistic: RankStatistic, lengths: list[int]) -> tuple[IntArray, int, int]:

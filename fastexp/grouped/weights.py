@@ -51,6 +51,11 @@ def table(rate: Fraction, farthest: int) -> WordArray:
     -------
     ndarray of uint64, shape (m,)
     """
+    return _table(rate, size_of(rate, farthest))
+
+
+def size_of(rate: Fraction, farthest: int) -> int:
+    """How many entries `table` has."""
     ends = PRECISION * 7 // (10 * rate) + 2  # ln 2 < 0.7: from there on 2**60 * w < 1
     wanted = min(int(farthest) + 1, int(ends) + 1)
-    return _table(rate, min(1 << (wanted - 1).bit_length(), int(ends) + 1))
+    return min(1 << (wanted - 1).bit_length(), int(ends) + 1)

@@ -248,7 +248,8 @@ class Session:
         Raises
         ------
         ParameterError, ParameterTypeError
-            If arguments, names or types of columns do not fit: nothing is read or charged.
+            If arguments, names or types of columns do not fit, or a quantile or a rank is so fine
+            that how long one record takes would tell of it: nothing is read or charged.
         BudgetExceeded
             If the rest of the budget does not cover it: nothing is read or charged.
         BudgetError

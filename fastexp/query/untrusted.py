@@ -20,6 +20,8 @@ from .._group_names import TupleNames
 from .._key_names import KeyNames
 from .._key_rows import TICKS
 from ..errors import ParameterError, ParameterTypeError
+from ..grouped.ranks import weights_of_one
+from ..mechanisms._ranked import RankMechanism
 from ..mechanisms.maximum import Maximum
 from ..mechanisms.median import Median
 from ..mechanisms.mode import Mode
@@ -36,6 +38,7 @@ ANSWERS = (
     "or the name of a score and an epsilon"
 )
 CHANGED = "must not be changed once it is built: build a new one"
+MOST_WEIGHTS = 1 << 14  # some 10 ms
 UNITS = ("", *TICKS)  # of timestamps, and of other keys
 LIMITS = {"person": None, "max_groups": 1, "max_rows": 1, "membership": "private"}
 STATED = f"query must have by and groups alone: {', '.join(LIMITS)} are the session's"
@@ -84,12 +87,25 @@ def mechanism_of(name: str, mechanism: Any) -> Any:
             public = [field.name for field in fields(kind) if field.init]
             values = zip(public, _attributes(mechanism, *public), strict=True)
             built: Any = kind(**{item: plain(item, value) for item, value in values})
+            _check_time(name, built)
             return built
     wanted = ", ".join(kind.__name__ for kind in MECHANISMS)
     raise ParameterTypeError(
         f"answer {name!r} must have a mechanism of fastexp's own ({wanted}; no subclass), or the "
         "name of a score, as all others of the release then"
     )
+
+
+def _check_time(name: str, mechanism: Any) -> None:
+    """Refuse ranks so fine that the weights of one record take seconds, or all memory.
+
+    How long a release takes would tell for next to no epsilon whether a group has a record.
+    """
+    if isinstance(mechanism, RankMechanism) and weights_of_one(mechanism._statistic) > MOST_WEIGHTS:
+        raise ParameterError(
+            f"answer {name!r} must have fewer weights for one record (at most {MOST_WEIGHTS} in a "
+            "session): a quantile of fewer digits, a lower r, or a higher epsilon"
+        )
 
 
 def query_of(query: Any, person: str | None, max_groups: int, max_rows: int) -> Query:
