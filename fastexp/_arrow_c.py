@@ -11,7 +11,7 @@ import ctypes
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
-from ._foreign import has
+from ._foreign import has, is_interrupt
 from .errors import InvalidRecords, ParameterTypeError
 
 _LONG, _ADDRESS = ctypes.c_int64, ctypes.c_void_p
@@ -131,13 +131,15 @@ def _failed(argument: str) -> NoReturn:
 
 def _asked(data: Any, method: str, argument: str) -> Any:
     """What a producer returns; the text of its own errors may hold data, and is withheld."""
-    missing = False
+    missing = interrupted = False
     try:
         return getattr(data, method)()
     except ImportError:
         missing = True
-    except Exception:  # noqa: S110 - raised below, where that error is no context of ours
-        pass
+    except Exception as failure:  # raised below, where that error is no context of ours
+        interrupted = is_interrupt(failure)
+    if interrupted:
+        raise KeyboardInterrupt
     if missing:
         raise ParameterTypeError(
             f"{argument} can be read as Arrow only with another package: pandas needs pyarrow"

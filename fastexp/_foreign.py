@@ -38,6 +38,14 @@ def readable(thing: Any, argument: str) -> None:
     raise ParameterTypeError(f"{argument} must be data, got an object that fails when it is read")
 
 
+def is_interrupt(failure: Exception) -> bool:
+    """Whether it stands for what the handler of a signal raised, in the words of DuckDB.
+
+    Such a failure says nothing of the data: it is to be a KeyboardInterrupt again.
+    """
+    return type(failure) is RuntimeError and str(failure) == "Query interrupted"
+
+
 def length(thing: Any) -> int | None:
     """How many entries there are; None where that is not told."""
     try:

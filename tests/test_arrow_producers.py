@@ -15,7 +15,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from fastexp import _arrow
+from fastexp import _arrow, _arrow_c
 
 from .checks_arrow import RNG, framed, read, rows
 
@@ -199,3 +199,12 @@ def test_pyarrow_is_not_needed():
     )
     told = "values can be read as Arrow only with another package: pandas needs pyarrow None\n"
     assert (done.stdout, done.stderr) == (told, "")
+
+
+def test_an_interrupt_of_duckdb_is_no_failure_of_the_data():
+    class Interrupted:
+        def __arrow_c_stream__(self, requested_schema=None):
+            raise RuntimeError("Query interrupted")
+
+    with pytest.raises(KeyboardInterrupt):
+        _arrow_c.opened(Interrupted(), "frame")

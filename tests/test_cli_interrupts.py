@@ -1,7 +1,8 @@
-"""Does SIGINT before a charge leave the budget alone, at whatever moment it comes?"""
+"""Do signals before a charge leave the budget alone, and after it answers, whenever they come?"""
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -18,6 +19,7 @@ import pytest
 import fastexp as fx
 from fastexp import _jit
 from fastexp.cli import interrupts, main
+from fastexp.cli.ask import payment
 from fastexp.query import call, columns, counts
 from tests.command_line import Ended, Run
 
@@ -115,6 +117,99 @@ def test_at_any_moment_before_the_data_are_there(budget: str, wait: float) -> No
             process.wait(300)
     assert process.returncode in (130, -signal.SIGINT)  # the latter: before `main` began
     assert fx.Budget.file(budget).charges == 0
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_the_copy_of_stdin_goes(budget: str, tmp_path: Path, name: str) -> None:
+    number, temp = getattr(signal, name), tmp_path / "temp"
+    temp.mkdir()
+    arguments = [*QUESTIONS["median"], "--budget", budget, "--temp", str(temp)]
+    with subprocess.Popen(
+        [sys.executable, "-c", START, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdin is not None
+        process.stdin.write(DATA)
+        process.stdin.flush()
+        while not list(temp.glob("*/stdin.csv")) and process.poll() is None:
+            time.sleep(0.02)
+        (folder,) = temp.iterdir()
+        assert folder.stat().st_mode & 0o777 == 0o700
+        process.send_signal(number)
+        assert process.wait(300) == 128 + number
+    assert list(temp.iterdir()) == []
+    assert fx.Budget.file(budget).charges == 0
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.parametrize("label", [[], ["--label", "q"]])
+def test_what_was_drawn_is_not_lost(
+    run: Run,
+    budget: str,
+    monkeypatch: pytest.MonkeyPatch,
+    swallowed: Callable[[], None],
+    name: str,
+    label: list[str],
+) -> None:
+    """Answers that nobody has seen yet are kept, or put into a file."""
+    assert swallowed
+
+    def late(*arguments: Any) -> Any:
+        answers = once(*arguments)
+        signal.raise_signal(signal.SIGINT)
+        return answers
+
+    once = payment.once
+    monkeypatch.setattr(payment, "once", late)
+    monkeypatch.chdir(Path(budget).parent)
+    ended = run(*QUESTIONS[name], "--budget", budget, *label)
+    assert (ended.code, ended.out) == (130, "")
+    (entry,) = fx.Budget.file(budget).log()
+    if label:
+        assert entry["state"] == "answered"
+        assert "kept in the budget file under label 'q'" in ended.err
+        return
+    (rescued,) = Path().glob("fastexp-answers-*.json")
+    assert rescued.name in ended.err
+    rows = 2 if name in ("median by", "top-k") else 1
+    assert len(json.loads(rescued.read_text())["rows"]) == rows
+
+
+def test_the_second_one_does_not_wait() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    try:
+        with interrupts.remembered():
+            interrupts.hold()
+            signal.raise_signal(signal.SIGTERM)
+            with pytest.raises(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGTERM)
+            interrupts.hold()
+            with pytest.raises(KeyboardInterrupt):
+                interrupts.heed()
+            assert interrupts.exit_code() == 143
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+        with interrupts.remembered():
+            interrupts.hold()
+            interrupts.heed()  # none of a call before
+            assert interrupts.exit_code() == 130
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def test_a_failure_by_one_is_an_interrupt(
+    run: Run, budget: str, monkeypatch: pytest.MonkeyPatch, swallowed: Callable[[], None]
+) -> None:
+    def broken() -> None:
+        swallowed()
+        raise ImportError
+
+    monkeypatch.setattr(_jit, "ready", broken)
+    ended = run(*QUESTIONS["median"], "--budget", budget)
+    assert (ended.code, ended.err.splitlines()[-1]) == (130, "fastexp: interrupted")
 
 
 def test_in_process_it_is_remembered_until_the_next_call() -> None:

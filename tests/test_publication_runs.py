@@ -480,6 +480,13 @@ def test_a_check_is_of_the_budgets_relation(place: Path, run: Run) -> None:
     assert budget().remaining == 0.5
 
 
+def test_what_a_check_promises_is_never_less(place: Path, run: Run) -> None:
+    edited(TEXT, ("epsilon = 0.5", "epsilon = 0.12345649"))
+    out = run("release", "p.toml", "--check").out
+    assert "median, epsilon 0.123457, " in out
+    assert "; promises 0.123457\n" in out
+
+
 def test_a_check_says_that_the_output_is_taken(place: Path, run: Run) -> None:
     Path("out.csv").write_text("mine\n")
     assert "output out.csv exists: a run needs --force" in run("release", "p.toml", "--check").out

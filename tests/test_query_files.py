@@ -1002,3 +1002,23 @@ def test_any_text_is_a_name() -> None:
     for name in ("a", 'a"b', "'; --\n", "é", "*"):
         assert database.sql(f"SELECT 1 AS {quoted(name)}").columns == [name]
     database.close()
+
+
+def test_an_interrupt_while_duckdb_reads_uses_no_label_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DuckDB has an error of its own in place of what the handler of a signal raised."""
+
+    def batches(*_: object) -> Any:
+        yield from ()
+        raise RuntimeError("Query interrupted")
+
+    path, budget = written(tmp_path, "x\n1\n"), fx.Budget.file(tmp_path / "b", epsilon=1.0)
+    answers = {"m": (fx.Median(epsilon=1.0, bounds=(0, 9), step=1), "x")}
+    with monkeypatch.context() as patch:
+        patch.setattr(PathFrame, "_batches", batches)
+        with pytest.raises(KeyboardInterrupt):
+            fx.Query().release(path, answers, budget=budget, label="q")
+    assert [entry["state"] for entry in budget.log()] == ["open"]
+    assert len(fx.Query().release(path, answers, budget=budget, label="q")) == 1
+    assert budget.charges == 1

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from .errors import FAILURE, INTERRUPTED, OK, report
-from .interrupts import remembered
+from . import interrupts
+from .errors import FAILURE, OK, report
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -23,7 +23,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     -------
     int
         The exit code: 0 done, 1 failure at run time (also: nobody reads the output), 2 the
-        user's mistake, 3 a budget without room for it, 130 interrupted.
+        user's mistake, 3 a budget without room for it, 130 interrupted (143 by
+        SIGTERM, 129 by SIGHUP).
     """
     if sys.stdout is None:  # a release that nobody sees would cost epsilon all the same
         _end("there is no stdout")
@@ -31,12 +32,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv is None:  # this process is ours; no command multiplies matrices
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # others take 0.1 s of CPU to start
     try:
-        with remembered():
+        with interrupts.remembered():
             code = _run(argv)
             sys.stdout.flush()  # a full disk or a closed pipe shows here, not at exit
     except KeyboardInterrupt:
         _end("interrupted")
-        return INTERRUPTED
+        return interrupts.exit_code()
     except BrokenPipeError:
         _silence()
         return FAILURE
@@ -69,6 +70,8 @@ def _run(argv: Sequence[str] | None) -> int:
     else:
         return OK
     _end(message)
+    if code == FAILURE:
+        interrupts.check()  # what is imported may fail in a way of its own by one
     return code
 
 

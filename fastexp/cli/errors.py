@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-OK, FAILURE, MISTAKE, NO_ROOM, INTERRUPTED = 0, 1, 2, 3, 130
+OK, FAILURE, MISTAKE, NO_ROOM = 0, 1, 2, 3
 
 
 # What the package calls something, and what options and a publication call it.

@@ -15,13 +15,14 @@ LISTED = 10_000  # points of a grid that are listed
 
 
 def amount(promise: Guarantee) -> str:
-    """Epsilon, or (epsilon, delta), rounded up: a promise is never said to be better than it is."""
-    rounding = Context(6, ROUND_CEILING)
-    epsilon, delta = (
-        f"{float(rounding.create_decimal(repr(number))):g}"
-        for number in (promise.epsilon, promise.delta)
-    )
+    """Epsilon, or (epsilon, delta), in words: see `at_most`."""
+    epsilon, delta = at_most(promise.epsilon), at_most(promise.delta)
     return epsilon if promise.delta == 0 else f"({epsilon}, {delta})"
+
+
+def at_most(number: float | None) -> str:
+    """An amount of 6 digits, rounded up: a promise is never said to be better than it is."""
+    return f"{float(Context(6, ROUND_CEILING).create_decimal(repr(number))):g}"
 
 
 def title(name: str, mechanism: Any) -> str:
@@ -36,7 +37,7 @@ def title(name: str, mechanism: Any) -> str:
     """
     relation, promise = getattr(mechanism, "neighbors", None), mechanism.guarantee
     parts = [f"{name} {q}" if (q := getattr(mechanism, "q", None)) is not None else name]
-    parts[0] += f", epsilon {amount(promise) if promise.delta else f'{mechanism.epsilon:g}'}"
+    parts[0] += f", epsilon {amount(promise) if promise.delta else at_most(mechanism.epsilon)}"
     if getattr(mechanism, "scaling", "tight") == "textbook":
         parts.append("textbook's scaling")
     if relation is not None:

@@ -104,7 +104,9 @@ class Payment:
 
         def after_the_charge() -> Any:
             self.drawn = True
-            return draw()
+            answers = draw()
+            interrupts.hold()  # from here on there is something to lose
+            return answers
 
         before = 0 if self.budget is None else self.budget.charges
         try:
@@ -153,9 +155,11 @@ class Payment:
             Where a file may be made of them, before others.
         """
         try:
+            interrupts.heed()
             yield
             sys.stdout.flush()
         except BaseException:
+            interrupts.hold()
             self.rescue(facts, *folders)
             raise
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from ...budget import once
 from ...errors import BudgetExceeded
-from ...pictures.words import grid_text, name_of, title
+from ...pictures.words import at_most, grid_text, name_of, title
 from ...query import output
 from ..ask import publication
 from ..ask.payment import opened
@@ -158,8 +158,8 @@ def _show(call: Call, public: Release, facts: dict[str, Any]) -> None:
         tables.line(f"    of column {column}; {MISSING[call.nan[name]]}")
         candidates = getattr(mechanism, "candidates", None)
         one_of = grid_text(mechanism) if candidates is None else _some(candidates)
-        promised = facts["answers"][name]["promised"]["epsilon"]
-        tables.line(f"    one of {one_of}; promises {promised:g}")
+        promised = at_most(facts["answers"][name]["promised"]["epsilon"])
+        tables.line(f"    one of {one_of}; promises {promised}")
     tables.line(f"groups: {_groups(call)}")
     tables.line(answer.promised(public))
 

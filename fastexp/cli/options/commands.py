@@ -11,7 +11,7 @@ exit codes:
   1    failure at run time (also: nobody reads the output)
   2    the user's mistake: usage, a parameter, the file
   3    the rest of the budget does not cover it: nothing was drawn or charged
-  130  interrupted
+  130  interrupted (143 by SIGTERM, 129 by SIGHUP)
 
 Results go to stdout, everything else to stderr. New here? fastexp demo"""
 

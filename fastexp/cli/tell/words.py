@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..._text import printable
-from ...pictures.words import amount
+from ...pictures.words import amount, at_most
 
 if TYPE_CHECKING:
     from ...privacy import Guarantee
@@ -45,7 +45,7 @@ def promised(promise: Guarantee, query: Query, each: float) -> str:
         return f"promises {epsilon}-differential privacy: {STATED}"
     who = f"one {_who(query)} {CHANGES[promise.neighbors]}{_limits(query)}"
     factor = (promise.epsilon or 0.0) / each
-    times = f" ({factor:.0f} x {each:g})" if factor > 1.5 and _is_whole(factor) else ""
+    times = f" ({factor:.0f} x {at_most(each)})" if factor > 1.5 and _is_whole(factor) else ""
     return f"promises {epsilon}-differential privacy{times}: {who}"
 
 

@@ -1,10 +1,11 @@
-"""What DuckDB fails with, told without its words: they quote rows."""
+"""What DuckDB fails with, told without its words: they quote rows; interrupts are no failures."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TypeVar
 
+from ..._foreign import is_interrupt
 from ...errors import FastexpError
 from .places import File
 
@@ -20,7 +21,7 @@ def attempted(read: Callable[[], T], file: File, form: str, error: type[FastexpE
     Parameters
     ----------
     read : callable
-        What asks DuckDB.
+        What asks DuckDB. An interrupt of it is a KeyboardInterrupt.
     file : File
     form : str
         What the file must be.
@@ -33,6 +34,9 @@ def attempted(read: Callable[[], T], file: File, form: str, error: type[FastexpE
         raise
     except Exception as failure:
         name = type(failure).__name__
+        interrupted = is_interrupt(failure)
         damaged = name in OF_FILES or isinstance(failure, OSError)
         reason = DAMAGED if damaged else FULL if name == "OutOfMemoryException" else ""
+    if interrupted:
+        raise KeyboardInterrupt
     raise error(f"{file.called} {reason or f'must be {form}'}")
