@@ -487,6 +487,15 @@ def test_what_a_check_promises_is_never_less(place: Path, run: Run) -> None:
     assert "; promises 0.123457\n" in out
 
 
+def test_a_check_refuses_an_output_without_a_folder(place: Path, run: Run) -> None:
+    edited(TEXT, ('"out.csv"', '"no/out.csv"'))
+    for more in (["--check"], []):
+        ended = run("release", "p.toml", *more)
+        assert ended.code == 2
+        assert "no/out.csv': No such file or directory" in ended.err
+    assert budget().charges == 0
+
+
 def test_a_check_says_that_the_output_is_taken(place: Path, run: Run) -> None:
     Path("out.csv").write_text("mine\n")
     assert "output out.csv exists: a run needs --force" in run("release", "p.toml", "--check").out

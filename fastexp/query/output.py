@@ -59,7 +59,9 @@ def check(output: Any, force: bool, suffixes: Sequence[str] = SUFFIXES) -> str:
     try:
         mode = os.stat(file).st_mode  # noqa: PTH116  (Path.exists hides what was refused)
     except FileNotFoundError:
-        return file
+        if Path(os.path.realpath(file)).parent.is_dir():
+            return file
+        reason = os.strerror(errno.ENOENT)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "not a path"
     else:
