@@ -266,7 +266,7 @@ class TestColumnsOfOtherTypes:
     def test_frames_of_no_names(self, rows):
         budget = fx.Budget(epsilon=1.0)
         for asked in (fx.Query(), fx.Query(by="k", groups=[1])):
-            with pytest.raises(fx.ParameterError, match=r"^column '.' must be .*; got none"):
+            with pytest.raises(fx.ParameterError, match=r"^column '.' must be .* it has none with"):
                 asked.release(rows, {"x": (MEDIAN, "x")}, budget=budget)
         with pytest.raises(fx.ParameterError, match=r"^groups must have one column"):
             fx.Query(by="k", groups=rows)
@@ -513,10 +513,10 @@ class TestCharges:
 
     def test_columns_of_a_wide_frame_are_not_all_listed(self):
         wide, asked = pl.DataFrame({f"c{i}": [1] for i in range(21)}), fx.Query(by="c1", groups=[1])
-        for width, shown in {20: "'c18', 'c19';", 21: "'c18', 'c19', ...;"}.items():
+        for width, shown in {20: "'c18', 'c19'", 21: "'c18', 'c19', ..."}.items():
             with pytest.raises(fx.ParameterError) as told:
                 asked.release(wide[:, :width], {"x": (MEDIAN, "x")})
-            assert shown in str(told.value)
+            assert str(told.value).endswith(shown)
 
     @pytest.mark.parametrize("candidates", [[1, 2**63], [1, -(2**63) - 1], ["a", "\ud800"]])
     def test_nothing_for_candidates_or_names_that_no_column_holds(self, candidates):

@@ -103,7 +103,8 @@ def _without_categories(rows: Any) -> Any:
         polars = import_module("polars")
         if is_of(rows, "polars", ("DataFrame",)):
             return rows.cast({polars.Categorical: polars.String})
-        return rows.cast(polars.String) if rows.dtype == polars.Categorical else rows
+        is_categorical = isinstance(rows.dtype, polars.Categorical)  # == leaves named ones out
+        return rows.cast(polars.String) if is_categorical else rows
     return rows
 
 
