@@ -36,9 +36,11 @@ QUESTIONS = {
     "top-k": [*SELECT, "--mechanism", "top-k", "--k", "2"],
 }
 DATA = b"g,x\n" + b"a,1\nb,2\n" * 50
-# Where tests run in the background, SIGINT is ignored, and that is inherited.
+# Where tests run in the background, some signals are ignored, and that is inherited.
 START = (
     "import signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    "for name in ('SIGTERM', 'SIGHUP'):\n"
+    "    signal.signal(getattr(signal, name), signal.SIG_DFL)\n"
     "print(flush=True)\nfrom fastexp.cli import main\nsys.exit(main(sys.argv[1:]))\n"
 )
 
@@ -114,7 +116,7 @@ def test_at_any_moment_before_the_data_are_there(budget: str, wait: float) -> No
         try:
             process.communicate(DATA, timeout=300)
         except BrokenPipeError:
-            process.wait(300)
+            process.wait(60)
     assert process.returncode in (130, -signal.SIGINT)  # the latter: before `main` began
     assert fx.Budget.file(budget).charges == 0
 
@@ -139,7 +141,7 @@ def test_the_copy_of_stdin_goes(budget: str, tmp_path: Path, name: str) -> None:
         (folder,) = temp.iterdir()
         assert folder.stat().st_mode & 0o777 == 0o700
         process.send_signal(number)
-        assert process.wait(300) == 128 + number
+        assert process.wait(60) == 128 + number
     assert list(temp.iterdir()) == []
     assert fx.Budget.file(budget).charges == 0
 
