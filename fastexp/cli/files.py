@@ -29,14 +29,6 @@ def opened(file: str) -> Iterator[IO[bytes]]:
             raise Failure(f"cannot read {name(file)}: {reason}") from None
 
 
-def same(file: str, other: str) -> bool:
-    """Whether two paths are one file."""
-    try:
-        return Path(file).samefile(other)
-    except (OSError, ValueError):  # one of them is none
-        return False
-
-
 def name(file: str) -> str:
     """How messages call the file."""
     return "stdin" if file == "-" else repr(file)

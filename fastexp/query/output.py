@@ -108,7 +108,7 @@ def output_of(output: Any, force: bool, source: Any, ledger: str | None) -> Outp
     file = check(output, replaces)
     if isinstance(source, (str, os.PathLike)) and _is_of(file, source):
         raise ParameterError(f"output must be another file than the frame's, got {file!r}")
-    if ledger is not None and _is_same(file, ledger):
+    if ledger is not None and is_same(file, ledger):
         raise ParameterError(f"output must be another file than the budget's, got {file!r}")
     if suffix(file) == ".parquet" and find_spec("pyarrow") is None:
         raise ParameterError("output must not be Parquet where pyarrow is not installed")
@@ -123,10 +123,11 @@ def _is_of(file: str, source: str | os.PathLike[str]) -> bool:
         sources = files_of(source)
     except (ParameterError, ParameterTypeError):  # said where they are read, if they are
         return False
-    return any(_is_same(file, one.path) for one in sources)
+    return any(is_same(file, one.path) for one in sources)
 
 
-def _is_same(file: str, other: str | os.PathLike[str]) -> bool:
+def is_same(file: str, other: str | os.PathLike[str]) -> bool:
+    """Whether two paths are one file."""
     try:
         return Path(file).samefile(other)
     except (OSError, ValueError):  # one of them is not there

@@ -5,8 +5,8 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
+from ...query.output import is_same
 from ..errors import UserMistake
-from ..files import same
 from . import lists, mechanisms
 from .call import Call
 from .source import Source, is_npy
@@ -160,7 +160,7 @@ def _check_output(options: Namespace) -> None:
         raise UserMistake("--force belongs to --output")
     for name in READ if options.output is not None else ():
         text = getattr(options, name, None) or ""
-        if same(options.output, text) or same(options.output, text.rpartition(":")[0]):
+        if is_same(options.output, text) or is_same(options.output, text.rpartition(":")[0]):
             raise UserMistake(f"--output must be another file than that of {option(name)}")
 
 
