@@ -156,16 +156,16 @@ def _batches(
         some, valid = True, nulls(part, 0, part.length)
         rows = part.offset, part.length
         columns = [read(f, part.child(i), *rows) for f, i in zip(fields, where, strict=True)]
-        yield [_masked(found, valid) for found in columns]
+        yield [_masked(one, valid) for one in columns]
     if not some:
         yield [empty(field) for field in fields]
 
 
-def _masked(found: Column, valid: AnyArray | None) -> Column:
+def _masked(column: Column, valid: AnyArray | None) -> Column:
     """A column whose rows are null where the frame's are, too."""
     if valid is None:
-        return found
-    return replace(found, valid=valid if found.valid is None else found.valid & valid)
+        return column
+    return replace(column, valid=valid if column.valid is None else column.valid & valid)
 
 
 def _place(field: Field, name: str, argument: str) -> int:

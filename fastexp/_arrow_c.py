@@ -107,12 +107,12 @@ def pointer(address: int, i: int) -> int | None:
 def opened(data: Any, argument: str) -> tuple[Owner, Iterator[Owner]]:
     """The schema of an object with one of the two methods, and its arrays."""
     if has(type(data), "__arrow_c_array__"):
-        capsules = _asked(data, "__arrow_c_array__", argument)
+        capsules = _returned(data, "__arrow_c_array__", argument)
         if type(capsules) is not tuple or len(capsules) != 2:
             malformed(argument, "__arrow_c_array__ returned no pair of capsules")
         schema = _moved(Schema, b"arrow_schema", capsules[0], argument)
         return schema, iter([_moved(Array, b"arrow_array", capsules[1], argument)])
-    capsule = _asked(data, "__arrow_c_stream__", argument)
+    capsule = _returned(data, "__arrow_c_stream__", argument)
     stream = _moved(Stream, b"arrow_array_stream", capsule, argument)
     return _filled(Schema, stream, stream.struct.get_schema), _arrays(stream)
 
@@ -129,7 +129,7 @@ def _failed(argument: str) -> NoReturn:
     raise InvalidRecords(f"{argument}: the Arrow producer failed; its message is withheld")
 
 
-def _asked(data: Any, method: str, argument: str) -> Any:
+def _returned(data: Any, method: str, argument: str) -> Any:
     """What a producer returns; the text of its own errors may hold data, and is withheld."""
     missing = interrupted = False
     try:

@@ -176,9 +176,9 @@ def _flat(field: Field) -> bool:
 
 
 def _other(field: Field, length: int) -> Column:
-    told = f"{field.format} ({field.extension})" if field.extension else field.format
+    form = f"{field.format} ({field.extension})" if field.extension else field.format
     gaps = np.zeros(length, np.bool_) if plain(field) == "n" and length else None
-    return Column("other", length, told, valid=gaps)
+    return Column("other", length, form, valid=gaps)
 
 
 def _offsets(kind: npt.DTypeLike, part: Part, first: int, count: int) -> AnyArray:
@@ -230,9 +230,9 @@ def _list(
     return offsets - offsets[0] if low else offsets, read(inner, items, low, high - low)
 
 
-def _taken(found: Column, index: AnyArray) -> Column:
+def _taken(column: Column, index: AnyArray) -> Column:
     """Some rows of numbers, in any order."""
-    values = None if found.values is None else found.values[index]
-    valid = None if found.valid is None else found.valid[index]
+    values = None if column.values is None else column.values[index]
+    valid = None if column.valid is None else column.valid[index]
     valid = None if valid is None or valid.all() else valid
-    return Column(found.kind, index.size, found.format, values, None, valid)
+    return Column(column.kind, index.size, column.format, values, None, valid)

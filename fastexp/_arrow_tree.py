@@ -94,8 +94,8 @@ class _Loan:
 def _lent(owner: Owner, address: int, kind: np.dtype[Any], count: int) -> AnyArray:
     read_only = True
     form = {"data": (address, read_only), "shape": (count,), "typestr": kind.str, "version": 3}
-    found = np.asarray(_Loan(owner, form))
-    return found if found.flags.aligned else found.copy()
+    items = np.asarray(_Loan(owner, form))
+    return items if items.flags.aligned else items.copy()
 
 
 def tree(data: Any, argument: str) -> tuple[Field, Iterator[Part]]:

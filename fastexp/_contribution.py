@@ -74,39 +74,39 @@ def keep(
     -------
     ndarray of bool, shape (n,)
     """
-    kept: AnyArray = (codes >= 0) & (persons >= 0)
+    counts: AnyArray = (codes >= 0) & (persons >= 0)
     limits, sizes = (max_groups, max_rows), (len(person_words), len(name_words))
-    rows = _beyond(codes, persons, kept, limits, sizes, threads)
+    rows = _beyond(codes, persons, counts, limits, sizes, threads)
     if rows.size:
         words = person_words, name_words
         part = persons[rows], codes[rows], mapped[rows]
-        kept[rows] = _chosen(*part, words, limits, np.frombuffer(key, UINT64))
-    return kept
+        counts[rows] = _chosen(*part, words, limits, np.frombuffer(key, UINT64))
+    return counts
 
 
 def _beyond(
     codes: IntArray,
     persons: IntArray,
-    kept: AnyArray,
+    eligible: AnyArray,
     limits: tuple[int, int],
     sizes: tuple[int, int],
     threads: int,
 ) -> IntArray:
     """The rows that may count of persons beyond a limit."""
     people, groups = sizes
-    everyone = bool(kept.all())
-    many = np.bincount(persons if everyone else persons[kept], minlength=people)
+    everyone = bool(eligible.all())
+    many = np.bincount(persons if everyone else persons[eligible], minlength=people)
     some = many > min(limits)
     if not some.any():
         return NO_ROWS
-    if not (everyone and some.all()):  # person -1 has no row that is kept
-        persons = np.where(kept & some[persons], persons, -1)
-    own, offsets = gather(persons, codes, people, threads)
-    found = np.empty(people, np.int64)
-    beyond_limits(own, offsets, *limits, _table(groups), found)
-    if not found.any():
+    if not (everyone and some.all()):  # person -1 has no row that may count
+        persons = np.where(eligible & some[persons], persons, -1)
+    of_person, offsets = gather(persons, codes, people, threads)
+    beyond = np.empty(people, np.int64)
+    beyond_limits(of_person, offsets, *limits, _table(groups), beyond)
+    if not beyond.any():
         return NO_ROWS
-    return np.flatnonzero((persons >= 0) & (found == 1)[persons])
+    return np.flatnonzero((persons >= 0) & (beyond == 1)[persons])
 
 
 def _chosen(

@@ -201,11 +201,11 @@ def _numbered(chunks: list[Rows], argument: str) -> tuple[IntArray, KeyNames]:
     apart = by_sorting(chunks)
     if apart is not None:
         return apart[0], KeyNames(kind or "integers", apart[1], unit_of(chunks[0]))
-    found = [present(rows, argument) for rows in chunks]
+    keys = [present(rows, argument) for rows in chunks]
     if kind == "text":
-        names = KeyNames(kind, sorted({text for part in found for text in part}))
+        names = KeyNames(kind, sorted({text for part in keys for text in part}))
     else:
-        numbers, unit = in_one_unit(chunks, found, argument, InvalidRecords)
+        numbers, unit = in_one_unit(chunks, keys, argument, InvalidRecords)
         names = KeyNames(kind or "integers", _different(numbers), unit)
     return _filled(chunks, names), names
 
@@ -245,11 +245,11 @@ def _check_lengths(columns: Sequence[list[Rows]], argument: str) -> None:
 def _filled(chunks: list[Rows], names: KeyNames, threads: int = 1) -> IntArray:
     out, first = np.empty(_length(chunks), np.int64), 0
     for rows in chunks:
-        own = out[first : first + rows.length]
+        part = out[first : first + rows.length]
         if threads > 1 and isinstance(rows, Integers) and rows.length >= LEAST * threads:
-            _by_threads(rows, names, own, threads)
+            _by_threads(rows, names, part, threads)
         else:
-            names.fill(rows, own)
+            names.fill(rows, part)
         first += rows.length
     return out
 

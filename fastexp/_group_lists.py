@@ -11,7 +11,7 @@ from ._group_names import Names, TupleNames
 from ._key_columns import read
 from ._key_names import KeyNames
 from ._key_rows import Rows
-from ._key_values import in_one_unit, kind_of_all, listed
+from ._key_values import in_one_unit, in_order, kind_of_all
 from ._typing import IntArray
 from .errors import ParameterError, ParameterTypeError
 
@@ -143,11 +143,11 @@ def _distinct(names: KeyNames, argument: str) -> KeyNames:
 
 def listed_keys(chunks: list[Rows], argument: str) -> KeyNames:
     """The keys of a public list in order, some of them twice perhaps."""
-    found = [listed(rows, argument) for rows in chunks]
+    keys = [in_order(rows, argument) for rows in chunks]
     kind = kind_of_all(chunks, argument)
     if kind == "text":
-        return KeyNames(kind, [text for part in found for text in part])
-    return KeyNames(kind or "integers", *in_one_unit(chunks, found, argument, ParameterError))
+        return KeyNames(kind, [text for part in keys for text in part])
+    return KeyNames(kind or "integers", *in_one_unit(chunks, keys, argument, ParameterError))
 
 
 def _numbered_names(names: KeyNames) -> tuple[KeyNames, IntArray]:

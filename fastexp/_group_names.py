@@ -145,4 +145,4 @@ def chosen(names: Names, index: IntArray) -> Names:
     """Some of the names, in another order."""
     if isinstance(names, KeyNames):
         return taken(names, index)
-    return TupleNames(names.keys, [own[index] for own in names.index])
+    return TupleNames(names.keys, [places[index] for places in names.index])

@@ -173,8 +173,8 @@ class KeyNames:
         if self.kind != "text":
             return streams_of(joined_words([self.name_words()]))
         pairs = np.array([text_name(text, GROUP) for text in self.texts], np.uint64)
-        found = pairs.reshape(self.size, 2)
-        return found[:, 0].copy(), found[:, 1].copy()
+        pairs = pairs.reshape(self.size, 2)
+        return pairs[:, 0].copy(), pairs[:, 1].copy()
 
     def _in(self, unit: Unit) -> tuple[IntArray, IntArray]:
         """(numbers, places) of the keys that a column of this unit can hold."""

@@ -117,8 +117,8 @@ def _moment(item: Any, argument: str) -> np.datetime64:
 
 def _ticks(moment: np.datetime64, unit: Unit) -> int:
     """A timestamp in a finer unit, of any size."""
-    own, _ = np.datetime_data(moment.dtype)
-    return int(moment.astype(np.int64)) * (TICKS[unit] // TICKS[own])
+    coarser, _ = np.datetime_data(moment.dtype)
+    return int(moment.astype(np.int64)) * (TICKS[unit] // TICKS[coarser])
 
 
 def _of_texts(items: list[Any], valid: Any) -> Text:

@@ -105,13 +105,13 @@ def words_of(values: AnyArray) -> tuple[WordArray, np.uint64]:
 
 
 def filled(
-    keys: WordArray, told: WordArray, secret: np.uint64 | None = None, least: int = 0
+    keys: WordArray, meanings: WordArray, secret: np.uint64 | None = None, least: int = 0
 ) -> tuple[np.uint64, WordArray]:
     """(secret, table) of keys and what they stand for."""
     secret = np.uint64(os_word()) if secret is None else secret
     slots = 1 << max(2, (max(SLOTS * keys.size, least) - 1).bit_length())
     table = np.zeros(2 * slots, np.uint64)
-    group_codes.insert_keys(keys, told, secret, table)
+    group_codes.insert_keys(keys, meanings, secret, table)
     return secret, table
 
 
@@ -134,11 +134,11 @@ def first_texts(values: AnyArray, begins: IntArray, ends: IntArray) -> IntArray:
 def _collected(size: int, collect: Callable[[np.uint64, WordArray, IntArray], None]) -> IntArray:
     none = np.zeros(0, np.uint64)
     secret, table = filled(none, none, least=DENSE)
-    told = np.zeros(2, np.int64)
+    state = np.zeros(2, np.int64)
     while True:
-        collect(secret, table, told)
+        collect(secret, table, state)
         taken = np.flatnonzero(table[1::2])
         rows = table[1::2][taken] - np.uint64(1)
-        if told[group_codes.ROW] >= size:
+        if state[group_codes.ROW] >= size:
             return rows.view(np.int64)
         _, table = filled(table[::2][taken], rows, secret, least=2 * table.size)

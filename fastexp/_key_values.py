@@ -48,20 +48,20 @@ class _Beyond(Exception):
     """A key is no int64; this never leaves the file."""
 
 
-def listed(rows: Rows, argument: str) -> Keys:
+def in_order(rows: Rows, argument: str) -> Keys:
     """The keys of a public list, in order."""
-    found: Keys | None = None
+    keys: Keys | None = None
     if rows.valid is None or rows.valid.all():
-        found = _checked(_all, rows, argument, ParameterError)
-    if found is None or (isinstance(found, list) and None in found):
+        keys = _checked(_all, rows, argument, ParameterError)
+    if keys is None or (isinstance(keys, list) and None in keys):
         raise ParameterError(f"{argument} must not hold missing names")
-    return found
+    return keys
 
 
 def present(rows: Rows, argument: str) -> Keys:
     """The keys that occur, each at least once, in any order, without missing ones."""
-    found = _checked(_some, rows, argument, InvalidRecords)
-    return [key for key in found if key is not None] if isinstance(found, list) else found
+    keys = _checked(_some, rows, argument, InvalidRecords)
+    return [key for key in keys if key is not None] if isinstance(keys, list) else keys
 
 
 def kind_of_all(chunks: list[Rows], argument: str) -> Kind | None:
@@ -106,14 +106,14 @@ def by_sorting(chunks: list[Rows]) -> tuple[IntArray, IntArray] | None:
 
 def _checked(read: Any, rows: Rows, argument: str, error: type[FastexpError]) -> Keys:
     try:
-        found: Keys = read(rows)
-        if isinstance(found, list):
-            "".join(key for key in found if isinstance(key, str)).encode()
+        keys: Keys | None = read(rows)
+        if isinstance(keys, list):
+            "".join(key for key in keys if isinstance(key, str)).encode()
     except (_Beyond, UnicodeError):
-        found = None  # type: ignore[assignment]
-    if found is None:  # outside the handler: the first error may hold a key
+        keys = None
+    if keys is None:  # outside the handler: the first error may hold a key
         raise error(BEYOND.format(argument))
-    return found
+    return keys
 
 
 def _all(rows: Rows) -> Keys:
@@ -137,17 +137,17 @@ def _some(rows: Rows) -> Keys:
     """The keys of one row or more for each key; missing ones are left out, or None."""
     if isinstance(rows, Objects):
         return _plain(list(set(rows.values)))
-    kept = None if rows.valid is None else np.flatnonzero(rows.valid)
+    valid = None if rows.valid is None else np.flatnonzero(rows.valid)
     if isinstance(rows, (Text, Wide)):
         offsets = _offsets(rows)
         begins, ends = offsets[:-1], offsets[1:]
-        if kept is not None:
-            begins, ends = begins[kept], ends[kept]
+        if valid is not None:
+            begins, ends = begins[valid], ends[valid]
         values = rows.values if isinstance(rows, Text) else bytes_of(rows.values)
         first = _key_tables.first_texts(values, begins, ends)
-        first = first if kept is None else kept[first]
+        first = first if valid is None else valid[first]
         return _taken(rows, first)
-    values = rows.values if kept is None else rows.values[kept]
+    values = rows.values if valid is None else rows.values[valid]
     if isinstance(rows, Integers):
         return _set_of(_int64(values))
     return _entries(rows, _set_of(values.astype(np.int64)))
@@ -179,10 +179,10 @@ def _int64(values: AnyArray) -> IntArray:
 
 def _plain(items: list[Any]) -> list[Any]:
     """Objects as Python integers; None for what is missing."""
-    found = [operator.index(item) if isinstance(item, INTEGERS) else None for item in items]
-    if any(key is not None and not LOWEST <= key <= HIGHEST for key in found):
+    keys = [operator.index(item) if isinstance(item, INTEGERS) else None for item in items]
+    if any(key is not None and not LOWEST <= key <= HIGHEST for key in keys):
         raise _Beyond
-    return found
+    return keys
 
 
 def _decoded(rows: Text, index: IntArray) -> list[str]:
@@ -199,7 +199,7 @@ def _entries(rows: Coded, places: AnyArray) -> list[Any]:
         known = np.arange(part.length) if part.valid is None else np.flatnonzero(part.valid)
         keys = _taken(part, known)
         plain = keys.tolist() if isinstance(keys, np.ndarray) else keys
-        shown = dict(zip(known.tolist(), plain, strict=True))
-        entries += [shown.get(i) for i in range(part.length)]
+        by_place = dict(zip(known.tolist(), plain, strict=True))
+        entries += [by_place.get(i) for i in range(part.length)]
     size = len(entries)
     return [entries[i] if 0 <= i < size else None for i in places.tolist()]

@@ -56,10 +56,12 @@ class Product:
         return itertools.product(*(keys.labels() for keys in self.keys))
 
     def __repr__(self) -> str:
-        columns = (f"{n}={_shown(k.labels())}" for n, k in zip(self.names, self.keys, strict=True))
+        columns = (
+            f"{n}={_abbreviated(k.labels())}" for n, k in zip(self.names, self.keys, strict=True)
+        )
         return f"product({', '.join(columns)})"
 
-    def listed(self, by: Sequence[str] | None = None) -> Names:
+    def group_names(self, by: Sequence[str] | None = None) -> Names:
         """The groups as names, the keys of each in the order of the columns `by`."""
         order = [self.names.index(name) for name in by or self.names]
         if len(order) == 1:
@@ -117,7 +119,7 @@ def product(**columns: Any) -> Product:
     return groups
 
 
-def _shown(labels: list[Any]) -> str:
+def _abbreviated(labels: list[Any]) -> str:
     """The first keys and the last."""
     some = [repr(label) for label in labels]
     if len(some) > SHOWN:

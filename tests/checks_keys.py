@@ -62,7 +62,7 @@ def products_are_all_combinations() -> None:
     assert list(groups) == list(itertools.product([2, 1], "xyz", [True, False]))
     for by in itertools.permutations("abc"):
         expected = [tuple(row["abc".index(name)] for name in by) for row in groups]
-        assert groups.listed(by).labels() == expected
+        assert groups.group_names(by).labels() == expected
 
 
 def instants_are_equal_in_all_units() -> None:

@@ -276,7 +276,7 @@ GROUPS = {
     "labels do not count": ("_release_key.py", "encoded(\"label\", label)", "encoded(\"label\", \"\")"),
     "one group too many of a person": ("_contribution.py", "digests, owner[crowd], limits[0])", "digests, owner[crowd], limits[0] + 1)"),
     "one row too many of a person": ("_contribution.py", "_smallest(digests, pair, limits[1])", "_smallest(digests, pair, limits[1] + 1)"),
-    "persons of no limits": ("grouped/counted.py", "return np.where(kept, codes, -1)", "return codes"),
+    "persons of no limits": ("grouped/counted.py", "return np.where(within, codes, -1)", "return codes"),
     "gaps count": ("grouped/counted.py", "return np.where(missing, -1, codes), values", "return np.where(missing, 0, codes), values"),
     "rows are said to be disjoint": ("grouped/request.py", "apart = _validate.flag(\"disjoint\", disjoint)", "apart = True"),
     "limits are free": ("grouped/request.py", "return {**kind, **limits, ", "return {**kind, "),

@@ -185,7 +185,7 @@ class TestProducts:
         expected = list(itertools.product(*keys.values()))
         assert list(groups) == expected
         assert (groups.names, groups.sizes, len(groups)) == (tuple("abcd"), (2, 3, 2, 1), 12)
-        assert groups.listed() == names_of_tuples(expected, 4)
+        assert groups.group_names() == names_of_tuples(expected, 4)
         for by in itertools.permutations(keys):
             names = groups_of(groups, by)
             assert names.labels() == [tuple(row["abcd".index(n)] for n in by) for row in expected]

@@ -87,11 +87,13 @@ def bounded(
     from .. import _contribution
 
     words = rows.person_words, rows.names.name_words()
-    listed = codes >= 0
+    of_groups = codes >= 0
     mapped = np.zeros(codes.size, np.int64)
-    mapped[listed] = mechanism._place(np.ascontiguousarray(values[listed]))  # gaps are elsewhere
-    kept = _contribution.keep(codes, rows.persons, *words, mapped, *limits, choice())
-    return np.where(kept, codes, -1)
+    mapped[of_groups] = mechanism._place(
+        np.ascontiguousarray(values[of_groups])
+    )  # gaps are elsewhere
+    within = _contribution.keep(codes, rows.persons, *words, mapped, *limits, choice())
+    return np.where(within, codes, -1)
 
 
 def person_keys(person: Any) -> list[Keys]:

@@ -37,9 +37,9 @@ class CountDraws(Draws):
         for i in np.flatnonzero(out == OPEN):
             g, j = divmod(int(i), self._size)
             counts = np.bincount(part.some(g, g + 1).values, minlength=self._k)
-            own = drawn.first[self.words * i : self.words * (i + 1)].tolist()
+            first_words = drawn.first[self.words * i : self.words * (i + 1)].tolist()
             more = drawn.more(g, fours * j)
-            out[i] = self._exactly((counts.max() - counts).tolist(), own, more)
+            out[i] = self._exactly((counts.max() - counts).tolist(), first_words, more)
         return out
 
     @abstractmethod

@@ -25,11 +25,11 @@ def read_labels(records: Any, candidates: tuple[Any, ...]) -> tuple[IntArray, An
         codes, _ = read_labels(records.values, candidates)
         codes = _without(codes, records.missing)
         return codes, codes < 0
-    listed = isinstance(records, (list, tuple))  # Python compares its own objects fastest
-    found = None if listed else _by_name(records, candidates)
-    if found is None:
-        found = _by_value(records, candidates)
-    return found, found < 0
+    is_list = isinstance(records, (list, tuple))  # Python compares its own objects fastest
+    numbers = None if is_list else _by_name(records, candidates)
+    if numbers is None:
+        numbers = _by_value(records, candidates)
+    return numbers, numbers < 0
 
 
 def check_type(records: Any, candidates: tuple[Any, ...]) -> None:
@@ -112,12 +112,12 @@ def _by_value(records: Any, candidates: tuple[Any, ...]) -> IntArray:
         values, place = np.unique(labels, return_inverse=True)
         return np.array([number.get(v, -1) for v in values.tolist()], np.int64)[place]
     try:
-        listed = [number.get(label, -1) for label in labels]
+        codes = [number.get(label, -1) for label in labels]
     except Exception:  # unhashable, or a hash that fails: the message may hold the record
-        listed = None
-    if listed is None:
+        codes = None
+    if codes is None:
         raise _data.uncountable()
-    return np.array(listed, np.int64)
+    return np.array(codes, np.int64)
 
 
 def _booleans(records: Any) -> Numbers | None:

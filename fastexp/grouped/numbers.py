@@ -42,7 +42,7 @@ def read_numbers(
 
 def of_lists(chunks: list[_arrow.Column]) -> tuple[Numbers | Chunks, IntArray]:
     """What chunks of lists hold, numbers or labels, and offsets; a missing list is empty."""
-    found, lengths = [], [np.zeros(1, np.int64)]
+    items, lengths = [], [np.zeros(1, np.int64)]
     for chunk in chunks:
         if chunk.offsets is None or chunk.child is None:
             raise ParameterTypeError(FLAT)
@@ -51,22 +51,22 @@ def of_lists(chunks: list[_arrow.Column]) -> tuple[Numbers | Chunks, IntArray]:
         if chunk.valid is not None and bool((sizes[~chunk.valid] > 0).any()):
             there = np.repeat(chunk.valid, sizes)  # a missing list may hold items all the same
             child, sizes = _some(child, there), np.where(chunk.valid, sizes, 0)
-        found.append(child)
+        items.append(child)
         lengths.append(sizes)
     offsets = np.cumsum(np.concatenate(lengths))
-    if all(child.kind in ("integers", "floats") or child.format == NULLS for child in found):
-        return joined(found, "records"), offsets
-    return Chunks(found), offsets
+    if all(child.kind in ("integers", "floats") or child.format == NULLS for child in items):
+        return joined(items, "records"), offsets
+    return Chunks(items), offsets
 
 
-def _some(column: _arrow.Column, kept: AnyArray) -> _arrow.Column:
+def _some(column: _arrow.Column, chosen: AnyArray) -> _arrow.Column:
     """Some rows of a column of numbers or labels."""
     values, valid, offsets = column.values, column.valid, column.offsets
-    if offsets is not None and values is not None:  # texts: bytes of those that are kept
+    if offsets is not None and values is not None:  # texts: bytes of those that are chosen
         lengths = np.diff(offsets)
-        values = values[int(offsets[0]) : int(offsets[-1])][np.repeat(kept, lengths)]
-        offsets = np.concatenate([[0], np.cumsum(lengths[kept])])
+        values = values[int(offsets[0]) : int(offsets[-1])][np.repeat(chosen, lengths)]
+        offsets = np.concatenate([[0], np.cumsum(lengths[chosen])])
     elif values is not None:
-        values = values[kept]
-    size, valid = int(kept.sum()), None if valid is None else valid[kept]
+        values = values[chosen]
+    size, valid = int(chosen.sum()), None if valid is None else valid[chosen]
     return replace(column, values=values, valid=valid, offsets=offsets, length=size)

@@ -41,8 +41,8 @@ class PriceDraws(Draws):
         check(segment_prices.prices_draw(*args, drawn.first, out, work))
         for i in np.flatnonzero(out < 0):
             g = int(i) // self._size
-            own = bids[part.offsets[g] : part.offsets[g + 1]]
-            out[i] = self._exactly(own, drawn, int(i))
+            of_group = bids[part.offsets[g] : part.offsets[g + 1]]
+            out[i] = self._exactly(of_group, drawn, int(i))
         return out
 
     def _exactly(self, bids: IntArray, drawn: Round, i: int) -> int:

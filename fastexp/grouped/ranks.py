@@ -64,9 +64,9 @@ class RankDraws(Draws):
     ) -> IntArray:
         flat, forms, size = parts.reshape(-1), self._forms, self._size
         drawn = self._words.round(first, last, size, mapped, part.offsets)
-        told = np.array([self._statistic.grid.size, self._ranks])
+        sizes = np.array([self._statistic.grid.size, self._ranks])
         out, work = np.empty((last - first) * size, np.int64), np.empty(8 * self._ranks + 8, int)
-        kernel.ranks_draw(mapped, flat, forms, told, self._table, drawn.first, out, work)
+        kernel.ranks_draw(mapped, flat, forms, sizes, self._table, drawn.first, out, work)
         for i in np.flatnonzero(out == OPEN):
             out[i] = self._exactly(part, drawn, int(parts[i // size, kernel.FORM]), int(i))
         return out
@@ -75,10 +75,11 @@ class RankDraws(Draws):
         """Draw i of a chunk, which the kernel left open, from the same cells and words."""
         g, j = divmod(i, self._size)
         mapped = np.sort(placed(self._statistic.grid, part.some(g, g + 1).values))
-        n, own = mapped.size, self._forms[kernel.FORM_SIZE * form :][: kernel.FORM_SIZE]
-        ranks = int(own[kernel.FIRST]), int(own[kernel.LAST])
+        n, header = mapped.size, self._forms[kernel.FORM_SIZE * form :][: kernel.FORM_SIZE]
+        ranks = int(header[kernel.FIRST]), int(header[kernel.LAST])
+        distances = header[kernel.OWN :]
         window = cut(*runs(mapped), n, lambda _: ranks) if n else EMPTY
-        start, count, key = cells_of(window, own[kernel.OWN :], self._statistic.grid.size, 0)
+        start, count, key = cells_of(window, distances, self._statistic.grid.size, 0)
         cells = [
             (first, number, twice >> 1, bool(twice & 1))
             for first, number, twice in zip(
@@ -89,7 +90,7 @@ class RankDraws(Draws):
 
         def true(point: int) -> int:
             below, above = np.searchsorted(mapped, [point, point + 1]).tolist()
-            return int(distance(own[kernel.OWN :], below, above - below, n - above))
+            return int(distance(distances, below, above - below, n - above))
 
         return group_draw(cells, self._statistic.weighting.rate, words, drawn.more(g, j), true)
 
@@ -99,10 +100,10 @@ def _distinct(lengths: IntArray) -> tuple[IntArray, IntArray]:
     longest = int(lengths.max(initial=0))
     if longest > 4 * lengths.size + 1_000:  # counting would take more memory than sorting
         return np.unique(lengths, return_inverse=True)
-    found = np.flatnonzero(np.bincount(lengths, minlength=1))
+    distinct = np.flatnonzero(np.bincount(lengths, minlength=1))
     place = np.zeros(longest + 1, np.int64)
-    place[found] = np.arange(found.size)
-    return found, place[lengths]
+    place[distinct] = np.arange(distinct.size)
+    return distinct, place[lengths]
 
 
 def weights_of_one(statistic: RankStatistic) -> int:
@@ -122,13 +123,13 @@ def forms_of(statistic: RankStatistic, lengths: list[int]) -> tuple[IntArray, in
     for row, n in zip(forms, lengths, strict=True):
         matter = RanksThatMatter(statistic)
         first, last = matter(n) if n else (0, -1)
-        own = matter.form if n else statistic.form_of(0)
-        row[: kernel.OWN], row[kernel.OWN :] = (first, last, -1), own
+        distances = matter.form if n else statistic.form_of(0)
+        row[: kernel.OWN], row[kernel.OWN :] = (first, last, -1), distances
         ranks = max(ranks, last - first + 1)
-        most = max(most, farthest(own, n))
+        most = max(most, farthest(distances, n))
         if n <= SHORT and last - first + 1 == n:
-            row[kernel.KEYS], listed = at, np.empty(2 * n + 1, np.int64)
-            kernel.keys_fill(own, np.empty(n + 1, np.int64), listed)
-            keys.append(listed)
-            at += listed.size
+            row[kernel.KEYS], of_points = at, np.empty(2 * n + 1, np.int64)
+            kernel.keys_fill(distances, np.empty(n + 1, np.int64), of_points)
+            keys.append(of_points)
+            at += of_points.size
     return np.concatenate([forms.reshape(-1), *keys]), ranks, most

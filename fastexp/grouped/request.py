@@ -56,12 +56,12 @@ class Request(NamedTuple):
         """
         if self.person is None:
             return f"nan={nan}"
-        listed = "" if self.groups is None else FROM_DATA
+        groups = "" if self.groups is None else FROM_DATA
         if isinstance(self.groups, Names):
             words = self.groups.name_words()
             in_order = words[np.lexsort(words.T)].tobytes()
-            listed = hashlib.blake2b(in_order, digest_size=32, person=LIST).hexdigest()
-        return f"nan={nan} groups={self.max_groups} rows={self.max_rows} of={listed}"
+            groups = hashlib.blake2b(in_order, digest_size=32, person=LIST).hexdigest()
+        return f"nan={nan} groups={self.max_groups} rows={self.max_rows} of={groups}"
 
     def checked(self) -> Request:
         """Refuse what does not fit together."""
@@ -116,8 +116,8 @@ class Request(NamedTuple):
         if not isinstance(self.groups, Names):
             return way, rows, self.groups
         words = self.groups.name_words().tobytes()
-        listed = hashlib.blake2b(words, digest_size=32, person=LIST).hexdigest()
-        return way, rows, self.groups.kinds, listed
+        digest = hashlib.blake2b(words, digest_size=32, person=LIST).hexdigest()
+        return way, rows, self.groups.kinds, digest
 
     def call(self, rows: int, disjoint: Any, membership: Membership) -> dict[str, Any]:
         """The arguments of `total` for the whole call; `rows` segments.
@@ -133,10 +133,10 @@ class Request(NamedTuple):
 
 def whole_offsets(offsets: Any) -> IntArray:
     """Offsets as integers that do not fall."""
-    found = _validate.exact_array(offsets)
-    if found is None or found.ndim != 1 or found.dtype.kind not in "iu" or found.size == 0:
+    array = _validate.exact_array(offsets)
+    if array is None or array.ndim != 1 or array.dtype.kind not in "iu" or array.size == 0:
         raise ParameterTypeError(OFFSETS)
-    plain = np.ascontiguousarray(found, dtype=np.int64)
+    plain = np.ascontiguousarray(array, dtype=np.int64)
     if plain[0] < 0 or bool((plain[1:] < plain[:-1]).any()):
         raise ParameterError(OFFSETS)
     return plain
@@ -188,7 +188,7 @@ def check_key(key: Any, label: Any, budget: Any = None) -> str | None:
 def listed_groups(groups: Any, width: int) -> Names:
     """The public list of groups, of keys or of tuples of `width` of them."""
     if isinstance(groups, (Names, Product)):
-        names = groups.listed() if isinstance(groups, Product) else groups
+        names = groups.group_names() if isinstance(groups, Product) else groups
         if len(names.kinds) != width:
             raise ParameterError(
                 f"groups must have as many columns as by ({width}), got {len(names.kinds)}"

@@ -74,10 +74,10 @@ def draw_together(several: list[Draws], size: int, threads: int) -> list[IntArra
             points = {grid: sorted_points(grid, some) for grid in shared}
             for draws, out in zip(several, drawn, strict=True):
                 if draws.grid in points:
-                    own = draws.sorted_chunk(int(first), int(last), points[draws.grid])
+                    indices = draws.sorted_chunk(int(first), int(last), points[draws.grid])
                 else:
-                    own = draws.chunk(int(first), int(last))
-                out[first:last] = own.reshape(-1, size)
+                    indices = draws.chunk(int(first), int(last))
+                out[first:last] = indices.reshape(-1, size)
         return 0
 
     in_parts(part, edges.size - 1, threads if segments.values.size >= FEWEST else 1)

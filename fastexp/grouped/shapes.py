@@ -47,8 +47,8 @@ class ShapeDraws(Draws):
         for g in range(last - first):
             draw = _Draw(self._shape(intake(part.some(g, g + 1).values)))
             for i in range(g * size, (g + 1) * size):
-                own = drawn.first[WORDS * i : WORDS * (i + 1)]
-                out[i] = draw(_joined(own, drawn.more(g, i - g * size)))
+                first_words = drawn.first[WORDS * i : WORDS * (i + 1)]
+                out[i] = draw(_joined(first_words, drawn.more(g, i - g * size)))
         return out
 
 

@@ -41,20 +41,20 @@ def release(
 ) -> Any:
     """The answer of each group, in their order."""
     check_rounding()
-    workers, asked = _validate.threads(threads), request.checked()
-    label, check = check_key(key, label, budget), partial(_aligned, records, asked)
-    records, asked = ragged(records, asked)
-    rows = 1 if asked.offsets is None else asked.offsets.size - 1
-    question = asked.question(mechanism, rows, disjoint, membership, nan, label)
+    workers, request = _validate.threads(threads), request.checked()
+    label, check = check_key(key, label, budget), partial(_aligned, records, request)
+    records, request = ragged(records, request)
+    rows = 1 if request.offsets is None else request.offsets.size - 1
+    question = request.question(mechanism, rows, disjoint, membership, nan, label)
     question.promise()  # refuses limits that mean nothing here
-    if is_from_data(asked.groups):
+    if is_from_data(request.groups):
         warnings.warn(TELLS, PrivacyWarning, stacklevel=3)
 
     def draw() -> Any:
-        return drawn(mechanism, records, asked, key, label, workers, nan)
+        return drawn(mechanism, records, request, key, label, workers, nan)
 
     answers = once(budget, label, question, draw, check)
-    return tuple(answers) if is_from_data(asked.groups) else answers
+    return tuple(answers) if is_from_data(request.groups) else answers
 
 
 def drawn(
@@ -66,8 +66,8 @@ def drawn(
     words = (
         FreshWords() if key is None else KeyedWords(key, mechanism, label, request.rule(nan), names)
     )
-    found = draw_all(mechanism._draws(segments, words, 1), 1, threads)
-    return _answers(mechanism, names, found[:, 0], request, released=True)
+    indices = draw_all(mechanism._draws(segments, words, 1), 1, threads)
+    return _answers(mechanism, names, indices[:, 0], request, released=True)
 
 
 def sample(
@@ -81,18 +81,18 @@ def sample(
 ) -> Any:
     """The same of simulated draws: shape (groups,), or (groups, size)."""
     check_rounding()
-    workers, draws, asked = _validate.threads(threads), _validate.size(size), request.checked()
+    workers, draws, request = _validate.threads(threads), _validate.size(size), request.checked()
     seed = make_key(rng)
-    _aligned(records, asked)
-    records, asked = ragged(records, asked)
+    _aligned(records, request)
+    records, request = ragged(records, request)
     chooser = _chooser(mechanism, None, None, seed)
-    segments, names = segments_of(mechanism, records, asked, nan, chooser, workers)
+    segments, names = segments_of(mechanism, records, request, nan, chooser, workers)
     words = SimulatedWords(seed, names)
     many = 1 if draws is None else draws
-    found = draw_all(mechanism._draws(segments, words, many), many, workers)
-    chosen = found[:, 0] if draws is None else found
-    answers = _answers(mechanism, names, chosen, asked, released=False)
-    return tuple(answers) if is_from_data(asked.groups) else answers
+    indices = draw_all(mechanism._draws(segments, words, many), many, workers)
+    indices = indices[:, 0] if draws is None else indices
+    answers = _answers(mechanism, names, indices, request, released=False)
+    return tuple(answers) if is_from_data(request.groups) else answers
 
 
 def _aligned(records: Any, request: Request) -> None:
@@ -120,12 +120,14 @@ def _chooser(mechanism: Any, key: Any, label: Any, seed: Any) -> Callable[[], by
     return chooser
 
 
-def _answers(mechanism: Any, names: Names, found: IntArray, asked: Request, released: bool) -> Any:
-    """What the verbs return: the groups' answers, with the groups where the data told them."""
-    if asked.by is None and asked.offsets is None and asked.groups is None:
-        return mechanism._answer(found[0], released)  # all records are one data set
-    listed = mechanism._answer(found, released)
-    return [names.labels(), listed] if is_from_data(asked.groups) else listed
+def _answers(
+    mechanism: Any, names: Names, indices: IntArray, request: Request, released: bool
+) -> Any:
+    """The groups' answers; with the groups, where these come from the data."""
+    if request.by is None and request.offsets is None and request.groups is None:
+        return mechanism._answer(indices[0], released)  # all records are one data set
+    answers = mechanism._answer(indices, released)
+    return [names.labels(), answers] if is_from_data(request.groups) else answers
 
 
 def only_enveloped(method: Any, streams: Any) -> None:

@@ -115,13 +115,13 @@ class _Keyed:
         self.first, self._keys, self._count = first, keys, count
 
     def more(self, group: int, draw: int) -> More:  # noqa: ARG002  # a release has one draw
-        own = self._keys[4 * group : 4 * group + 4]
+        key = self._keys[4 * group : 4 * group + 4]
 
         def words() -> Iterator[int]:
             block, skip = divmod(self._count, BLOCK_WORDS)
             while True:
                 out = np.empty(BLOCK_WORDS, np.uint64)
-                chacha20.chacha_from(own, block, out)
+                chacha20.chacha_from(key, block, out)
                 yield from out.tolist()[skip:]
                 block, skip = block + 1, 0
 

@@ -50,7 +50,7 @@ def beyond_memory(
     parts = chain(_let_go(held), (reader.part(columns) for columns in rest))
     with private_folder(room.temp) as folder, _Disk(way, reader, folder, room.memory) as disk:
         for part in parts:
-            disk.add(part.listed())
+            disk.add(part.of_groups())
         names, order = reader.groups.settled()
         results = disk.draws(names if order is None else _in_arrival_order(names, order))
     return names, results.answers(order)

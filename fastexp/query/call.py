@@ -114,8 +114,9 @@ class Released:
 
     def obtained(self, draw: Callable[[], list[Any]], check: Callable[[], None]) -> list[Any]:
         """Charged before a row is read."""
-        asked = self._budget, self._label, self._questions
-        answers: list[Any] = once(*asked, draw, check, self._note)
+        answers: list[Any] = once(
+            self._budget, self._label, self._questions, draw, check, self._note
+        )
         return answers
 
     @cached_property
@@ -223,8 +224,8 @@ def carried_out(way: Way, frame: Frame, room: Room, output: Output | None = None
         packed, *values = way.obtained(draw, check)
         groups = query.groups
         columns = _unpacked(packed, query.by) if groups is None else group_columns(query)
-        for answer, kind, own in zip(answers, kinds, values, strict=True):
-            columns.append(Column(answer.name, kind, values_of(own, kind)))
+        for answer, kind, results in zip(answers, kinds, values, strict=True):
+            columns.append(Column(answer.name, kind, values_of(results, kind)))
         finished = frame.finished(columns)
         if place is not None:
             try:

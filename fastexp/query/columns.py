@@ -81,11 +81,11 @@ def _present(names: Sequence[str], wanted: str) -> str:
         return "it has none with a name of text"
     if len(set(names)) < len(names) or any(not name or name[0] in NUMERIC for name in names):
         return "its names of columns may be a record (is there a header row?), and are not shown"
-    listed = ", ".join(map(repr, names[:SHOWN])) + ", ..." * (len(names) > SHOWN)
+    present = ", ".join(map(repr, names[:SHOWN])) + ", ..." * (len(names) > SHOWN)
     if len(names) == 1 and set(names[0]) & set(",;|\t "):
-        return f"it has {listed} alone (is another delimiter between its columns?)"
+        return f"it has {present} alone (is another delimiter between its columns?)"
     alike = get_close_matches(wanted, names, 1)
-    return f"it has {listed}" + "".join(f"; did you mean {name!r}?" for name in alike)
+    return f"it has {present}" + "".join(f"; did you mean {name!r}?" for name in alike)
 
 
 def _check_types(way: Way, uses: Uses, columns: Sequence[Any]) -> None:

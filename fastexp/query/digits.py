@@ -61,11 +61,11 @@ def aligned(buffer: AnyArray, start: IntArray, end: IntArray) -> Aligned | None:
     whole[odd] = False
     text = buffer.tobytes() if rest.size else b""
     for i, first, last in zip(*(x.tolist() for x in (rest, start[rest], end[rest])), strict=True):
-        found = number(text[first:last])
-        if found is None:
+        value_read = number(text[first:last])
+        if value_read is None:
             return None
-        whole[i] = isinstance(found, int)
-        (value if whole[i] else decimals)[i] = found
+        whole[i] = isinstance(value_read, int)
+        (value if whole[i] else decimals)[i] = value_read
     return value, decimals, whole
 
 
@@ -80,8 +80,8 @@ def number(text: bytes) -> int | float | None:
         return None
     if INTEGER.fullmatch(bare) and int(bare) in INT64:
         return int(bare)
-    found = float(bare) if DECIMAL.fullmatch(bare) else math.inf
-    return found if math.isfinite(found) else None
+    decimal = float(bare) if DECIMAL.fullmatch(bare) else math.inf
+    return decimal if math.isfinite(decimal) else None
 
 
 def _trimmed(buffer: AnyArray, start: IntArray, end: IntArray) -> tuple[IntArray, IntArray]:

@@ -82,7 +82,7 @@ def together(way: Way, reader: Reader) -> list[tuple[int, list[int]]]:
     if way.query.person is not None:
         return [(reading, [which]) for which, reading in enumerate(reader.of)]
     return [
-        (reading, [which for which, own in enumerate(reader.of) if own == reading])
+        (reading, [which for which, other in enumerate(reader.of) if other == reading])
         for reading in range(reader.count)
     ]
 

@@ -54,7 +54,7 @@ def groups_of(groups: Any, by: Sequence[str]) -> Names | None:
                 f"groups must be a product of the columns {', '.join(map(repr, by))}, as by "
                 f"names them, got {columns}"
             )
-        return groups.listed(by)
+        return groups.group_names(by)
     try:
         frame = _frame(groups)
         return listed_groups(groups, len(by)) if frame is None else _of_frame(frame, by)

@@ -63,7 +63,7 @@ class Part(NamedTuple):
         persons = 0 if self.persons is None else PERSON + sum(map(_text_bytes, self.persons))
         return self.codes.size * (ROW + VALUE * len(self.records)) + persons * self.codes.size
 
-    def listed(self) -> Part:
+    def of_groups(self) -> Part:
         """The rows of listed groups."""
         chosen = self.codes >= 0
         if chosen.all():
@@ -231,12 +231,12 @@ class Held:
     def add(self, part: Part) -> None:
         """Hold the rows of listed groups; of the first part all, as it may be the only one."""
         if len(self.parts) == 1:
-            self.parts[0] = self._listed(self.parts[0])
-        self.parts.append(self._listed(part) if self.parts else part)
+            self.parts[0] = self._of_groups(self.parts[0])
+        self.parts.append(self._of_groups(part) if self.parts else part)
         self.bytes += self.parts[-1].bytes
 
-    def _listed(self, part: Part) -> Part:
-        some = part.listed()
+    def _of_groups(self, part: Part) -> Part:
+        some = part.of_groups()
         return some.apart() if self._streamed and some is part else some
 
     def joined(self) -> Part:

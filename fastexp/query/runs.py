@@ -236,14 +236,14 @@ def _order(keys: IntArray) -> IntArray:
 
 
 def _write(file: io.FileIO, offset: int, data: memoryview) -> None:
-    with _told("written"):
+    with _named_errors("written"):
         file.seek(offset)
         while data:
             data = data[file.write(data) :]
 
 
 def _read(file: io.FileIO, offset: int, room: memoryview) -> None:
-    with _told("read"):
+    with _named_errors("read"):
         file.seek(offset)
         while room:
             number = file.readinto(room)
@@ -253,7 +253,7 @@ def _read(file: io.FileIO, offset: int, room: memoryview) -> None:
 
 
 @contextmanager
-def _told(verb: str) -> Iterator[None]:
+def _named_errors(verb: str) -> Iterator[None]:
     """Say of what an error of the system is: of a file that nobody has heard of."""
     try:
         yield

@@ -63,9 +63,9 @@ def scores_of(scores: Any) -> dict[str, Score]:
 def score_of(scores: dict[str, Score], answer: str, name: str) -> Score:
     """The score of this name, which an answer asks for."""
     if name not in scores:
-        listed = ", ".join(map(repr, scores)) or "none"
+        names = ", ".join(map(repr, scores)) or "none"
         raise ParameterError(
-            f"answer {answer!r} must name a score of the session ({listed}), got {name!r}"
+            f"answer {answer!r} must name a score of the session ({names}), got {name!r}"
         )
     return scores[name]
 

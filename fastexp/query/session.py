@@ -421,8 +421,14 @@ class _OfScores(_Call):
         def check() -> None:
             frame.check_answers([name for name, *_ in draws], [])
 
-        asked = door.budget, label, Questions(tuple(questions))
-        values = once(*asked, lambda: self.reading(draw), check, note)
+        values = once(
+            door.budget,
+            label,
+            Questions(tuple(questions)),
+            lambda: self.reading(draw),
+            check,
+            note,
+        )
         return frame.finished(
             [
                 Column(name, score.kind, values_of([value], score.kind))

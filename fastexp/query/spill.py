@@ -94,7 +94,7 @@ class Spill:
         self._long: dict[int, Range] = {}
         # Room that is not written to takes no memory; the first has none left when rows are kept.
         self._rows = Runs(folder, NAME_WORDS + width, memory)
-        self._kept = Runs(folder, width, memory)
+        self._counting = Runs(folder, width, memory)
 
     def __enter__(self) -> Spill:
         return self
@@ -106,7 +106,7 @@ class Spill:
         trace: TracebackType | None,
     ) -> None:
         self._rows.close()
-        self._kept.close()
+        self._counting.close()
 
     def add(self, part: Part) -> None:
         """Some rows, as they were read; those without persons need no `by_person`."""
@@ -149,15 +149,15 @@ class Spill:
     def keep(self, part: Part) -> None:
         """Some rows, with what they count for once persons are bounded."""
         for rows in _pieces(part, np.True_):
-            self._kept.add(_columns(part, rows))
+            self._counting.add(_columns(part, rows))
 
     def by_group(self, most_rows: int) -> Iterator[Part | LongGroup]:
         """All rows that are kept, in the order of groups, whole groups together.
 
         At most so many in a part; of a group that has more only that it is there, for `group`.
         """
-        self._kept.written()
-        for some in self._kept.ranges(most_rows):
+        self._counting.written()
+        for some in self._counting.ranges(most_rows):
             if some.size > most_rows:
                 self._long[some.key] = some
                 yield LongGroup(some.key, some.size)
@@ -165,12 +165,12 @@ class Spill:
                 yield self._of_groups(some)
 
     def _of_groups(self, some: Range) -> Part:
-        codes, counts, *values = self._kept.read(some)
+        codes, counts, *values = self._counting.read(some)
         return Part(codes, counts, values)
 
     def group(self, code: int, reading: int, answer: int) -> Iterator[IntArray]:
         """The values of a long group's rows that count for an answer; as often as it takes."""
-        for counts, values in self._kept.chunks(self._long[code], [1, 2 + reading]):
+        for counts, values in self._counting.chunks(self._long[code], [1, 2 + reading]):
             yield values[counts >> answer & 1 == 1]
 
 

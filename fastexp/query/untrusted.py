@@ -152,10 +152,10 @@ def _labels(groups: Any) -> list[Any]:
     columns = []
     for names, places in zip(keys, index, strict=True):
         labels = _keys(names).labels()
-        listed = _integers(places).tolist()
-        if not all(0 <= place < len(labels) for place in listed):
+        order = _integers(places).tolist()
+        if not all(0 <= place < len(labels) for place in order):
             raise _changed("query")
-        columns.append([labels[place] for place in listed])
+        columns.append([labels[place] for place in order])
     return list(zip(*columns, strict=True))
 
 

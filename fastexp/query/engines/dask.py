@@ -48,7 +48,7 @@ class DaskFrame:
     ) -> Iterator[list[pd.Series]]:
         chosen = self._frame[list(dict.fromkeys(use.column for use in uses))]
         keys = [uses[i].column for i in by]
-        rows = chosen.map_partitions(_listed, keys, groups, meta=chosen._meta)
+        rows = chosen.map_partitions(_in_list, keys, groups, meta=chosen._meta)
         yield columns_of(rows.compute(), uses)
 
     def finished(self, columns: Sequence[Column]) -> dd.DataFrame:
@@ -59,7 +59,7 @@ class DaskFrame:
         return finished
 
 
-def _listed(part: pd.DataFrame, by: list[str], groups: Names | None) -> pd.DataFrame:
+def _in_list(part: pd.DataFrame, by: list[str], groups: Names | None) -> pd.DataFrame:
     """The rows of listed groups."""
     if groups is None:
         return part

@@ -191,8 +191,8 @@ class PathFrame:
             query = _query(source, uses, None)
             return self._database.execute(query.sql, query.parameters).fetchall()
 
-        ((rows, *told),) = _tried(read, source, InvalidRecords)
-        return Survey(rows if plain is None else plain.rows, told)
+        ((rows, *findings),) = _tried(read, source, InvalidRecords)
+        return Survey(rows if plain is None else plain.rows, findings)
 
     def _read(
         self, source: Source, uses: Sequence[Use], kinds: Sequence[cells.Kind]
@@ -246,12 +246,12 @@ def _is_typed(source: Source, use: Use) -> bool:
 def _query(source: Source, uses: Sequence[Use], surveys: Sequence[cells.Survey] | None) -> Query:
     """The survey of a file, or, with what that says, the query for its rows."""
     partitions = source.file.partitions
-    own = [use for use in uses if use.column not in partitions]
-    rows = source.rows(own, survey=surveys is None)
+    in_file = [use for use in uses if use.column not in partitions]
+    rows = source.rows(in_file, survey=surveys is None)
     parameters, chosen, widths = dict(rows.parameters), [], []
     for i, use in enumerate(uses):
         folder = use.column in partitions
-        cell = f"CAST($folder{i} AS VARCHAR)" if folder else f"r{own.index(use)}"
+        cell = f"CAST($folder{i} AS VARCHAR)" if folder else f"r{in_file.index(use)}"
         typed = _is_typed(source, use)
         if surveys is None:
             expressions = ["false" if typed else cells.survey(use, cell)]
