@@ -1,0 +1,1 @@
+"""Whether the house is what its map says: rooms, imports, walks, names."""
