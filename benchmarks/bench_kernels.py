@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fastexp._plan import PRECISION, table_shape
-from fastexp._scan import storage
-from fastexp.kernels import alias, envelope, logexp, logspace, words
-from fastexp.kernels.heights import BLOCK, FLOAT
+from fastexp._selection.plan import PRECISION, table_shape
+from fastexp._selection.scan import storage
+from fastexp.kernels.bits import logexp, logspace, words
+from fastexp.kernels.bits.heights import BLOCK, FLOAT
+from fastexp.kernels.select import alias, envelope
 
 from .workload import RATE, Work
 

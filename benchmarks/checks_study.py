@@ -32,8 +32,8 @@ def exact_table(work: StudyWork, answers: list[Any]) -> None:
 
 def data_sets(work: StudyWork) -> FloatArray:
     """The study's data sets, clamped and in order between the bounds."""
-    from fastexp.studies import task
-    from fastexp.studies.cells import groups_of
+    from fastexp.studies.design.cells import groups_of
+    from fastexp.studies.run import task
 
     study = ours_study.table1(work, 0)
     (group,), blocks = groups_of(study), range(task.blocks_of(study))

@@ -19,8 +19,8 @@ def exp_sum_pass(work: Work) -> Call:
 def _exp_sum() -> Any:
     import numba
 
-    from fastexp._jit import wide_vectors
-    from fastexp.kernels.logexp import exp_scaled
+    from fastexp._compiler.jit import wide_vectors
+    from fastexp.kernels.bits.logexp import exp_scaled
 
     # The sum may be taken in any order, else it would not vectorise; exp_scaled has its
     # own flags.

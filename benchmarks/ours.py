@@ -104,8 +104,8 @@ def response_draw(work: Work) -> Call:
 
 def log_sum_exp(work: Work) -> Call:
     """The laws' log-sum-exp, called as `FiniteLaw` does, of 1 * u."""
-    from fastexp.kernels.heights import BLOCK, FLOAT
-    from fastexp.kernels.logspace import log_sum_exp as kernel
+    from fastexp.kernels.bits.heights import BLOCK, FLOAT
+    from fastexp.kernels.bits.logspace import log_sum_exp as kernel
 
     bits, no_base = work.utilities.view(np.uint64), np.empty(0)
     count = -(-work.k // BLOCK)

@@ -59,9 +59,9 @@ def price(work: NumberWork) -> fx.Price:
 
 def revenue(work: NumberWork) -> Call:
     """Bids to the exact utilities of all prices, as a release and a law have them."""
-    from fastexp._records import intake
-    from fastexp._revenue import demand
-    from fastexp._revenue_cells import shape_of
+    from fastexp._intake.records import intake
+    from fastexp._numbers.revenue import demand
+    from fastexp._numbers.revenue_cells import shape_of
 
     mechanism = price(work)
     prices, grid = mechanism._prices, mechanism.grid

@@ -16,7 +16,7 @@ from .workload_study import NOISES, RATE, StudyWork
 
 def table1(work: StudyWork, draws: int) -> Any:
     """The study of the paper's four rows: three by smooth sensitivity, and Duff's."""
-    from fastexp.studies.table1 import SETTINGS
+    from fastexp.studies.design.table1 import SETTINGS
 
     changes = {
         "mechanisms": SETTINGS["mechanisms"][: len(NOISES) + 1],

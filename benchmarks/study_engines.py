@@ -34,9 +34,9 @@ Engine = Callable[[Any], Any]
 
 def bare(study: Any) -> Any:
     """All tasks in a loop."""
-    from fastexp.studies.merge import Totals
-    from fastexp.studies.results import StudyResults
-    from fastexp.studies.task import blocks_of, run_task, tasks_of
+    from fastexp.studies.report.results import StudyResults
+    from fastexp.studies.run.task import blocks_of, run_task, tasks_of
+    from fastexp.studies.sums.merge import Totals
 
     totals, blocks = Totals(study), blocks_of(study)
     for number in range(tasks_of(study)):
@@ -63,7 +63,7 @@ def threads(study: Any) -> Any:
 @contextmanager
 def processes() -> Iterator[Engine]:
     """A pool that is kept for all rounds."""
-    from fastexp.studies.pools import processes as pool
+    from fastexp.studies.run.pools import processes as pool
 
     with pool(WORKERS) as executor:
         yield lambda study: study.run(executor)

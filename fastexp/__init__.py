@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from . import _source_stamps as _source_stamps  # first: they are of before all other imports
-
-__version__ = "0.1.0"
+from ._compiler import stamps as _stamps  # noqa: F401 - first: they are of before all other imports
+from ._version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from ._product import product
-    from ._release_key import ReleaseKey, release_key
-    from ._warmup import warmup
-    from .budget import Budget
+    from ._compiler.warmup import warmup
+    from ._keys.product import product
+    from ._randomness.release_key import ReleaseKey, release_key
+    from .budget.budget import Budget
     from .errors import (
         BudgetError,
         BudgetExceeded,
@@ -66,11 +65,11 @@ if TYPE_CHECKING:
     from .query.session import Session
     from .sensitivity import SensitivityLowerBound, check_sensitivity
     from .smooth import smooth_sensitivity
-    from .studies.results import StudyResults
+    from .studies.report.results import StudyResults
     from .studies.study import Study
 
 _HOME = {
-    "Budget": "budget",
+    "Budget": "budget.budget",
     "BudgetError": "errors",
     "BudgetExceeded": "errors",
     "ContinuousLaw": "laws.continuous",
@@ -104,7 +103,7 @@ _HOME = {
     "Query": "query.query",
     "RandomizedResponse": "mechanisms.randomized_response",
     "RandomnessError": "errors",
-    "ReleaseKey": "_release_key",
+    "ReleaseKey": "_randomness.release_key",
     "ReportNoisyMax": "mechanisms.report_noisy_max",
     "RoundingModeError": "errors",
     "ScoreError": "errors",
@@ -116,17 +115,17 @@ _HOME = {
     "SmoothSensitivityMedian": "mechanisms.smooth_sensitivity_median",
     "Study": "studies.study",
     "StudyError": "errors",
-    "StudyResults": "studies.results",
+    "StudyResults": "studies.report.results",
     "TopK": "mechanisms.top_k",
     "TopKLaw": "laws.top_k",
     "check_sensitivity": "sensitivity",
     "epsilon_for": "laws.bounds",
     "error_bound": "laws.error_bound",
     "loss_bound": "laws.bounds",
-    "product": "_product",
-    "release_key": "_release_key",
+    "product": "_keys.product",
+    "release_key": "_randomness.release_key",
     "smooth_sensitivity": "smooth",
-    "warmup": "_warmup",
+    "warmup": "_compiler.warmup",
 }
 
 __all__ = [
@@ -194,7 +193,7 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     if _HOME.get(name) != "errors":
-        from ._rounding import check_rounding
+        from ._compiler.rounding import check_rounding
 
         check_rounding()  # modules compute constants when they are imported, and keep them
     if name == "privacy":  # a module of public functions

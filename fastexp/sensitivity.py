@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from . import _data, _validate
-from ._rounding import check_rounding
+from ._compiler.rounding import check_rounding
+from ._intake import utilities
+from ._parameters import validate
 from ._typing import AnyArray
 from .errors import InvalidUtilities, ParameterError, ParameterTypeError, ScoreError
 
@@ -122,7 +123,7 @@ def check_sensitivity(
     check_rounding()
     if not callable(score):
         raise ParameterTypeError(f"score must be callable, got {type(score).__name__}")
-    labels = None if candidates is None else _validate.candidates(candidates, least=1)
+    labels = None if candidates is None else validate.candidates(candidates, least=1)
     change = spread = Fraction(0)
     monotonic, pairs, k = True, 0, None
     for data, other in _pairs(neighbours):
@@ -164,7 +165,7 @@ def _utilities(score: Callable[..., Any], data: Any, labels: tuple[Any, ...] | N
         done = False
     if not done:
         raise ScoreError(FAILED)
-    bits, kind = _data.utilities(scores, None, "raise")
+    bits, kind = utilities.utilities(scores, None, "raise")
     if bits.ndim != 1:
         raise ParameterTypeError(ONE_ROW)
     array: AnyArray = bits.view((np.float64, np.int64, np.uint64)[kind])

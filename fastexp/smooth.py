@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from . import _smooth, _validate
-from ._grid import plain_bounds
-from ._records import intake
-from ._rounding import check_rounding
+from ._compiler.rounding import check_rounding
+from ._intake.records import intake
+from ._numbers import smooth
+from ._parameters import validate
+from ._parameters.grid import plain_bounds
 from .errors import ParameterError
 
 
@@ -83,14 +84,14 @@ def smooth_sensitivity(
     2.0
     """
     check_rounding()
-    rate = _validate.positive("beta", beta)
+    rate = validate.positive("beta", beta)
     low, high = plain_bounds(bounds)
-    relation, middle = _validate.neighbors(neighbors), _validate.flag("midpoint", midpoint)
+    relation, middle = validate.neighbors(neighbors), validate.flag("midpoint", midpoint)
     if rank is not None:
         if middle or relation == "add-remove":
             raise ParameterError('rank must be None with midpoint=True or neighbors="add-remove"')
-        rank = _validate.counting("rank", rank)
-    source = intake(data, nan, _validate.flag("assume_sorted", assume_sorted))
+        rank = validate.counting("rank", rank)
+    source = intake(data, nan, validate.flag("assume_sorted", assume_sorted))
     if rank is not None and rank > max(source.total(), 1):
         raise ParameterError("rank must be at most the number of records")
-    return _smooth.one(source, rate, (float(low), float(high)), rank, relation, middle)
+    return smooth.one(source, rate, (float(low), float(high)), rank, relation, middle)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._foreign import attribute, has, readable
+from ._parameters.foreign import attribute, has, readable
 from ._typing import IntArray
 from .errors import InvalidRecords
 from .grouped.labels import read_labels

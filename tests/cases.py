@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 import fastexp as fx
-from fastexp import reference
+from fastexp.reference import selection
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Case:
         # the bases span up to 2000 bits, and gaps of that size make up for them
         precision = 3000 if self.mechanism.base else 200
         exact = [Fraction(b) for b in base]
-        return reference.probabilities(weighting.rate, values, exact, precision)
+        return selection.probabilities(weighting.rate, values, exact, precision)
 
     def probabilities(self) -> np.ndarray:
         """The law in float64."""

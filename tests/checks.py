@@ -12,14 +12,16 @@ from itertools import accumulate
 import numpy as np
 
 import fastexp as fx
-from fastexp import _data, reference
-from fastexp._flips import Flips
-from fastexp._randomness import Spare
-from fastexp._scan import MASK_64, Scan, bits_value, key_value
-from fastexp._table import Table
-from fastexp.kernels import alias, envelope, words
-from fastexp.kernels import flips as flips_kernels
-from fastexp.kernels.heights import BLOCK
+from fastexp._intake import utilities as data
+from fastexp._randomness.streams import Spare
+from fastexp._selection.alias_table import Table
+from fastexp._selection.flips import Flips
+from fastexp._selection.scan import MASK_64, Scan, bits_value, key_value
+from fastexp.kernels.bits import words
+from fastexp.kernels.bits.heights import BLOCK
+from fastexp.kernels.select import alias, envelope
+from fastexp.kernels.select import flips as flips_kernels
+from fastexp.reference import selection
 from tests.cases import CASES, Case
 
 PRECISIONS = (0, 1, 3, 6, 20, 50)
@@ -28,7 +30,7 @@ HALF = Fraction(1, 2)
 
 def scanned(case: Case, precision: int, threads: int = 1) -> Scan:
     """The settled scan of a case."""
-    bits, kind = _data.utilities(case.utilities, None, "raise")
+    bits, kind = data.utilities(case.utilities, None, "raise")
     scan = Scan(bits, kind, case.mechanism._weighting, precision)
     scan.fill(threads)
     return scan
@@ -75,7 +77,7 @@ def exact_weights(
         base, rate = scan.weighting.base_of(i), scan.weighting.rate
         if base > 0:
             bits = precision + int(scale_ * base).bit_length()
-            out.append(reference.weight_bounds(rate, scan.gap(i), scale_ * base, bits))
+            out.append(selection.weight_bounds(rate, scan.gap(i), scale_ * base, bits))
         else:
             out.append((Fraction(0), Fraction(0)))
     return out
@@ -111,7 +113,7 @@ def every_round(case: Case, precision: int) -> None:
         word = word_for(value, total)
         status = _round(scan, word)
         index, rho = scan.tail(4), scan.tail(5)
-        assert (index, rho) == reference.envelope_round(uppers, word)
+        assert (index, rho) == selection.envelope_round(uppers, word)
         assert status == (index if rho < least[index] else envelope.UNSURE)
         assert 0 <= rho < uppers[index]
         seen.add((index, rho))
@@ -151,7 +153,7 @@ def acceptance_is_exact(case: Case) -> None:
             assert not scan.accepts(i, scan.scale, whole, scripted(cut + 1, 0))
 
 
-def scripted(first: int, then: int) -> reference.Words:
+def scripted(first: int, then: int) -> selection.Words:
     """A word source: `first`, and `then` for ever."""
     supply = iter([first])
     return lambda: next(supply, then)
@@ -196,7 +198,7 @@ def slow_cells_are_shared(case: Case) -> None:
         word = word_for(cell, slow)
         supply = iter([word & MASK_64, word >> 64])
         found.append(
-            reference.settle_slow(certain, sums, table.cells, claims, lambda s=supply: next(s))
+            selection.settle_slow(certain, sums, table.cells, claims, lambda s=supply: next(s))
         )
     wanted = [(i, j) for i in range(k) for j in range(doubts[i])]
     assert claimed == wanted
@@ -251,7 +253,7 @@ def blocks_are_bounded(k: int = 2 * BLOCK + 500) -> None:
             part = exact[b * BLOCK : (b + 1) * BLOCK]
             uppers = scan.work[: len(part)].tolist()
             assert all(hi <= u for (_, hi), u in zip(part, uppers, strict=True))
-            inside = reference.envelope_round(uppers, word_for(bound // 3, sum(uppers)))
+            inside = selection.envelope_round(uppers, word_for(bound // 3, sum(uppers)))
             if bound // 3 < sum(uppers) and inside is not None:
                 assert (scan.tail(4) - b * BLOCK, scan.tail(5)) == inside
             assert sum(uppers) <= bound <= sum(uppers) * (1 + 2.0**-30) + 12 * BLOCK
@@ -275,7 +277,7 @@ def bounded_integers_are_uniform() -> None:
 def values_are_exact() -> None:
     """The exact numbers behind bits and keys."""
     for case in CASES:
-        bits, kind = _data.utilities(case.utilities, None, "raise")
+        bits, kind = data.utilities(case.utilities, None, "raise")
         exact = [bits_value(int(b), kind) for b in bits]
         assert exact == [Fraction(u) for u in case.utilities.tolist()]
         scan = scanned(case, 50)
@@ -294,7 +296,7 @@ def promises_hold() -> None:
         mechanism = fx.MostCommon(0.5, ["a", "b"], neighbors=relation)
         rate, ones = mechanism._weighting.rate, [Fraction(1)] * 2
         for pair in pairs:
-            laws = [reference.probabilities(rate, [*map(Fraction, x)], ones) for x in pair]
+            laws = [selection.probabilities(rate, [*map(Fraction, x)], ones) for x in pair]
             ratios = [float(p / q) for p, q in zip(*laws, strict=True)]
             logs = np.log(ratios)
             assert np.abs(logs).max() <= 0.5 + 1e-12
@@ -308,7 +310,7 @@ def flips_are_exact() -> None:
     for epsilon, width in ((0.5, 5), (1.0, 1), (3.0, 4), (6.0, 3)):
         flips = Flips(Fraction(epsilon), width)
         ones = [Fraction(1)] * 2
-        p = reference.probabilities(flips.epsilon, [Fraction(1), Fraction(0)], ones)[1]
+        p = selection.probabilities(flips.epsilon, [Fraction(1), Fraction(0)], ones)[1]
         assert flips.cut == p * 2 ** (8 + width) // 1
         every = np.arange(256, dtype=np.uint8).view(np.uint64)
         top, low, unused = flips.words
@@ -332,14 +334,14 @@ def flips_are_exact() -> None:
 def flips_draw_on_exactly() -> None:
     """The exact test, where V's first words are p's: one unit below, above, and then again."""
     for epsilon in (Fraction(1), Fraction(1, 10**9), Fraction(50)):
-        digits = reference.flip_cut(epsilon, 200)
+        digits = selection.flip_cut(epsilon, 200)
         lead, word = digits >> 192, digits >> 128 & MASK_64
         for bits, start, then in ((8, lead, word), (72, digits >> 128, digits >> 64 & MASK_64)):
             if 0 < then < MASK_64:
-                assert reference.flip(epsilon, start, bits, scripted(then - 1, MASK_64))
-                assert not reference.flip(epsilon, start, bits, scripted(then + 1, 0))
-        assert reference.flip(epsilon, digits >> 128, 72, scripted(digits >> 64 & MASK_64, 0))
-        assert not reference.flip(
+                assert selection.flip(epsilon, start, bits, scripted(then - 1, MASK_64))
+                assert not selection.flip(epsilon, start, bits, scripted(then + 1, 0))
+        assert selection.flip(epsilon, digits >> 128, 72, scripted(digits >> 64 & MASK_64, 0))
+        assert not selection.flip(
             epsilon, digits >> 128, 72, scripted(digits >> 64 & MASK_64, MASK_64)
         )
 
@@ -349,10 +351,10 @@ def flips_are_the_reference(count: int = 4200) -> None:
     stream = np.array([3, 5], np.uint64)
     for epsilon, width in ((1.0, 64), (0.3, 1), (1.0, 1), (2.0, 1)):
         flips = Flips(Fraction(epsilon), width)
-        twin = reference.stream_flips(flips.epsilon, (3, 5), count, width)
+        twin = selection.stream_flips(flips.epsilon, (3, 5), count, width)
         assert flips.stream_coins(count, stream).tolist() == twin
     mechanism = fx.RandomizedResponse(1.0)
-    assert mechanism._flips.cut == reference.flip_cut(Fraction(1), 72)
+    assert mechanism._flips.cut == selection.flip_cut(Fraction(1), 72)
     lie, truth = mechanism.law(1).probabilities
     assert abs(truth / lie - np.e) < 1e-14
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from fastexp import _arrow
+from fastexp._arrow import arrow
 
 RNG = np.random.default_rng(1)
 NAMED = {"booleans": np.bool_, "dates": np.int64, "timestamps": np.int64}
@@ -50,13 +50,13 @@ def rows(found):
 
 
 def read(data):
-    return [row for chunk in _arrow.column(data) for row in rows(chunk)]
+    return [row for chunk in arrow.column(data) for row in rows(chunk)]
 
 
 def framed(data, *names):
     """The rows of a frame, by column."""
     out = [[] for _ in names]
-    for batch in _arrow.table(data, names):
+    for batch in arrow.table(data, names):
         assert len({found.length for found in batch}) <= 1
         for whole, found in zip(out, batch, strict=True):
             whole.extend(rows(found))

@@ -15,21 +15,22 @@ from typing import Any
 import numpy as np
 
 import fastexp as fx
-from fastexp import reference, reference_groups
-from fastexp._contribution import keep, sample_choice
-from fastexp._group_keys import codes_of, distinct, names_of
-from fastexp._randomness import make_key
-from fastexp._records import intake
-from fastexp._release_key import query_digest
+from fastexp._intake.records import intake
+from fastexp._keys.group_keys import codes_of, distinct, names_of
+from fastexp._randomness.release_key import query_digest
+from fastexp._randomness.streams import make_key
 from fastexp.grouped import counts as count_draws
 from fastexp.grouped import ranks, segments
+from fastexp.grouped.contribution import keep, sample_choice
 from fastexp.grouped.counts import FlipCountDraws
 from fastexp.grouped.prices import PriceDraws
 from fastexp.grouped.ranks import RankDraws
 from fastexp.grouped.segments import Segments, draw_all
 from fastexp.grouped.weights import table
-from fastexp.kernels import segment_counts, segment_prices, segment_ranks, segment_sort
-from fastexp.reference_groups import (
+from fastexp.kernels.groups import segment_counts, segment_prices, segment_ranks, segment_sort
+from fastexp.reference import groups as reference_groups
+from fastexp.reference import selection
+from fastexp.reference.groups import (
     first_words,
     flip_draw,
     flip_words,
@@ -62,7 +63,7 @@ def twin_draws(statistic: Any, values: Any, words: Any, group: int, size: int) -
     cells = list(zip(start.tolist(), count.tolist(), bounds, marks, strict=True))
     stream, rate = words.stream(group), statistic.weighting.rate
     own = [
-        (first_words(stream, j, reference.philox), later_words(stream, j, reference.philox))
+        (first_words(stream, j, selection.philox), later_words(stream, j, selection.philox))
         for j in range(size)
     ]
     return [group_draw(cells, rate, *pair, shape.distance) for pair in own]
@@ -83,7 +84,7 @@ def weights_are_next_integers() -> None:
         for e in sorted({0, 1, 2, 40, min(1_025, found.size - 1), found.size - 1}):
             if e < found.size:
                 assert int(found[e]) == upper(rate, e)
-                lo, hi = reference.exp_bounds(rate * e, 400)
+                lo, hi = selection.exp_bounds(rate * e, 400)
                 assert int(found[e]) << 340 >= hi
                 assert e == 0 or int(found[e]) - 1 << 340 <= lo
 
@@ -178,11 +179,11 @@ def words_are_those_of_the_stream() -> None:
     """Four words at first, then those of a substream of the draw's own."""
     stream = (0xABCDEF, 0x123456)
     for draw in (0, 1, 5):
-        own = reference.substream(stream, 0, 4 * draw)
-        assert first_words(stream, draw, reference.philox) == [next(own) for _ in range(4)]
+        own = selection.substream(stream, 0, 4 * draw)
+        assert first_words(stream, draw, selection.philox) == [next(own) for _ in range(4)]
         more, later = (
-            later_words(stream, draw, reference.philox),
-            reference.substream(stream, draw + 1),
+            later_words(stream, draw, selection.philox),
+            selection.substream(stream, draw + 1),
         )
         assert [more() for _ in range(5)] == [next(later) for _ in range(5)]
 
@@ -249,7 +250,7 @@ def counts_and_prices_are_the_twins() -> None:
     for g, counts in enumerate([[1, 2, 3, 0, 1], [0] * 5, [0, 0, 0, 2, 0]]):
         cells = [(i, 1, max(counts) - c, False) for i, c in enumerate(counts)]
         for j in range(6):
-            own = [f(words.stream(g), j, reference.philox) for f in (first_words, later_words)]
+            own = [f(words.stream(g), j, selection.philox) for f in (first_words, later_words)]
             rate = mechanism._weighting.rate
             assert found[g, j] == group_draw(cells, rate, own[0], own[1], None)  # type: ignore[arg-type]
     price = fx.Price(epsilon=2.0, bounds=(0, 9), step=1)
@@ -274,8 +275,8 @@ def counts_and_prices_are_the_twins() -> None:
 
 def group_sequence(stream: tuple[int, int], draw: int, count: int) -> tuple[list[int], Any]:
     """The first words of a draw that takes `count` of them, and those after these."""
-    words = reference.substream(stream, 0, count * draw)
-    more = later_words(stream, count // 4 * draw, reference.philox)
+    words = selection.substream(stream, 0, count * draw)
+    more = later_words(stream, count // 4 * draw, selection.philox)
     return [next(words) for _ in range(count)], more
 
 
@@ -344,7 +345,7 @@ def the_flips_twin_has_the_law() -> None:
     for _ in range(draws):
         seen[flip_draw(distances, Fraction(7, 10), [word() for _ in range(4)], word)] += 1
     weights = [Fraction(float(w)) for w in np.exp(-0.7 * np.array(distances))]
-    expected = np.array([float(p) for p in reference.permute_and_flip_law(weights)]) * draws
+    expected = np.array([float(p) for p in selection.permute_and_flip_law(weights)]) * draws
     assert ((seen - expected) ** 2 / expected).sum() < 45  # chi2.isf(1e-9, 3)
 
 

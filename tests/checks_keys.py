@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 import fastexp as fx
-from fastexp import _group_keys, _group_names, _key_columns
-from fastexp._group_keys import codes_of, distinct, names_of, names_of_tuples, numbered
+from fastexp._keys import group_keys, group_names, key_columns
+from fastexp._keys.group_keys import codes_of, distinct, names_of, names_of_tuples, numbered
 from fastexp.errors import ParameterError, ParameterTypeError
 from tests.altered import changed
 
@@ -37,12 +37,12 @@ def tuples_are_placed_as_by_a_dict() -> None:
     plain = [np.array([row[i] for row in rows if None not in row]) for i in (0, 2)]
     for labels in ([(3, "a", True)], [(-1, "c", False), (3, "b", False), (8, "c", True)]):
         for largest in (1 << 62, 1):
-            with changed((_group_names, "LARGEST", largest)):
+            with changed((group_names, "LARGEST", largest)):
                 places = {label: i for i, label in enumerate(labels)}
                 found = codes_of(columns, names_of_tuples(labels, 3))
                 assert found.tolist() == [places.get(row, -1) for row in rows]
         pairs = {(a, c): i for i, (a, _, c) in enumerate(labels)}
-        with changed((_group_keys, "BLOCK", 5)):
+        with changed((group_keys, "BLOCK", 5)):
             found = codes_of(plain, names_of_tuples(list(pairs), 2))
         together = zip(*(column.tolist() for column in plain), strict=True)
         assert found.tolist() == [pairs.get(row, -1) for row in together]
@@ -51,7 +51,7 @@ def tuples_are_placed_as_by_a_dict() -> None:
 def tuples_are_numbered_in_order() -> None:
     """Those that occur, without rows that lack a key."""
     columns: list[list[Any]] = [[3, 1, None, 3, 1, 3], ["b", "b", "a", None, "a", "b"]]
-    ids, names = numbered([_key_columns.read(column, "by") for column in columns], "by")
+    ids, names = numbered([key_columns.read(column, "by") for column in columns], "by")
     assert names.labels() == [(1, "a"), (1, "b"), (3, "b")]
     assert ids.tolist() == [2, 1, -1, -1, 0, 2]
 

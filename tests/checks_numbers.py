@@ -18,15 +18,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import fastexp as fx
-from fastexp import _cells, _distance, _draw, _rank, reference
-from fastexp import reference_numbers as twins
-from fastexp._randomness import COIN, PLACE, ROUND, ROW, seeds_of, stream_of, tagged
-from fastexp._records import intake
-from fastexp._rows import Rows
-from fastexp._sources import OnGrid, Window
-from fastexp.kernels import places
-from fastexp.kernels.alias import DRAWS
-from fastexp.kernels.heights import SIGNED
+from fastexp._intake.record_sources import OnGrid, Window
+from fastexp._intake.records import intake
+from fastexp._numbers import cells as _cells
+from fastexp._numbers import distance as _distance
+from fastexp._numbers import rank
+from fastexp._randomness.streams import COIN, PLACE, ROUND, ROW, seeds_of, stream_of, tagged
+from fastexp._selection import draw as _draw
+from fastexp._selection.rows import Rows
+from fastexp.kernels.bits.heights import SIGNED
+from fastexp.kernels.numbers import places
+from fastexp.kernels.select.alias import DRAWS
+from fastexp.reference import numbers as twins
+from fastexp.reference import selection
 from tests.altered import changed
 
 AR, SW = "add-remove", "replace"
@@ -148,13 +152,13 @@ def cell_law(shape: Any, size: int, precision: int = DIGITS) -> list[Fraction]:
     """P(t) from the cells: a cell by count * exp(rate * utility), a point of it, its coin."""
     start, count, bits, _, loose = shape.cells
     rate, utilities = shape.weighting.rate, [Fraction(int(b)) for b in bits.view(np.int64)]
-    chosen = reference.probabilities(rate, utilities, [Fraction(int(c)) for c in count], precision)
+    chosen = selection.probabilities(rate, utilities, [Fraction(int(c)) for c in count], precision)
     weights = [Fraction(0)] * size
     for c, p in enumerate(chosen):
         for t in range(int(start[c]), int(start[c] + count[c])):
             weights[t] = p / int(count[c])
             if loose is not None and loose[c]:
-                lo, hi = reference.exp_bounds(shape._exponent(c, t), precision)
+                lo, hi = selection.exp_bounds(shape._exponent(c, t), precision)
                 weights[t] *= Fraction(lo + hi, 2 << precision)
     total = sum(weights)
     return [w / total for w in weights]
@@ -187,10 +191,10 @@ def laws_are_the_twin(size: int = 9) -> None:
                 assert error < Fraction(1, 1 << 200), (case, indices)
 
 
-def with_reach(mechanism: Any, reach: int) -> _rank.RankStatistic:
+def with_reach(mechanism: Any, reach: int) -> rank.RankStatistic:
     """The statistic of a mechanism, with a window of only this many ranks on a side."""
     own = mechanism._statistic
-    made = _rank.RankStatistic(own.form, own.weighting.rate, own.grid, own.width, own.near)
+    made = rank.RankStatistic(own.form, own.weighting.rate, own.grid, own.width, own.near)
     made.reach = reach
     return made
 
@@ -227,7 +231,7 @@ def windows_hold_what_is_near(reach: int = 6) -> None:
     for case in (*MEDIANS[::3], *QUANTILES, *ORDERS, *far):
         statistic = with_reach(case.make(1.0, (0, 9), step=1), reach)
         for n in (1, 2, 3, 10, 40, 41):
-            ranks = _rank.RanksThatMatter(statistic)
+            ranks = rank.RanksThatMatter(statistic)
             low, high = ranks(n)
             gaps = [int(_distance.distance(ranks.form, i, 0, n - i)) for i in range(n + 1)]
             best = [i for i, d in enumerate(gaps) if d == min(gaps)]
@@ -245,7 +249,7 @@ def exponents_are_exact(shape: Any) -> None:
         exact = shape.weighting.rate * (shape.distance(t) + int(bits[c].astype(np.int64)))
         assert exact >= 0
         assert abs(Fraction(height) - exact) <= exact / 2**40
-        lo, hi = reference.exp_bounds(exact, 64)
+        lo, hi = selection.exp_bounds(exact, 64)
         for lead, verdict in ((lo - 2, True), (hi + 1, False)):
             if 0 <= lead < 1 << 64:
                 assert shape.accepts(c, t, lead, 64, lambda: 0) == verdict
@@ -262,7 +266,7 @@ class Powers:
 
     def __getitem__(self, k: int) -> int:
         if k not in self._kept:
-            self._kept[k] = reference.exp_bounds(self._rate * k, DIGITS)[0]
+            self._kept[k] = selection.exp_bounds(self._rate * k, DIGITS)[0]
         return self._kept[k]
 
 
@@ -319,7 +323,7 @@ def promise_holds(
 def worst_ratio(pairs: Iterable[tuple[Any, Any]], rate: Fraction, epsilon: float) -> float:
     """The largest log-ratio of an output's probabilities, either way; none above epsilon."""
     powers, one = Powers(rate), 1 << DIGITS
-    least = reference.exp_bounds(Fraction(epsilon), DIGITS)[0]
+    least = selection.exp_bounds(Fraction(epsilon), DIGITS)[0]
     sums: dict[Any, int] = {}
     most = 0.0
     for pair in pairs:
@@ -415,7 +419,7 @@ def cells_are_distances(sizes: Iterable[int] = (2, 5, 17), seed: int = 7) -> Non
     for size, form in itertools.product(sizes, forms):
         for indices, window in some_windows(rng, size):
             n = len(indices)
-            start, count, key = _rank.cells_of(window, form(n), size, 0)
+            start, count, key = rank.cells_of(window, form(n), size, 0)
             assert start[0] == 0
             assert (start[1:] == start[:-1] + count[:-1]).all()
             assert int(start[-1] + count[-1]) == size
@@ -433,7 +437,7 @@ def cells_are_distances(sizes: Iterable[int] = (2, 5, 17), seed: int = 7) -> Non
 def widening_is_brute_force(count: np.ndarray, key: np.ndarray, width: int) -> None:
     """`widen_fill` against the least key of a sliding window."""
     start = np.cumsum(count) - count
-    found = _rank.widened(start, count, key, width)
+    found = rank.widened(start, count, key, width)
     own, flat = np.repeat(found[2], found[1]).tolist(), np.repeat(key, count).tolist()
     assert own == twins.widened(flat, width)
     assert found[0].tolist() == (np.cumsum(found[1]) - found[1]).tolist()
@@ -496,7 +500,7 @@ SOME_COUNTS = (1, 2, 3, 5, 7, 10, 2**32, 2**33 + 1, 2**40 + 1, 3 * 2**50, 2**52 
 def the_twin_of_places_is_uniform(bits: int = 7) -> None:
     """Every bound and every word of few bits."""
     for bound in range(1, 1 << bits):
-        told = [reference.below(bound, word, bits) for word in range(1 << bits)]
+        told = [selection.below(bound, word, bits) for word in range(1 << bits)]
         kept = [x for x in told if x is not None]
         assert [kept.count(v) for v in range(bound)] == [(1 << bits) // bound] * bound
 
@@ -519,7 +523,7 @@ def places_are_the_twin() -> None:
         words = {s + d for s in starts for d in (-2, -1, 0, 1, 2)}
         words |= {int(w) for w in rng.integers(0, 2**64, 30, np.uint64)} | {2**64 - 1}
         for word in sorted(w for w in words if 0 <= w < 1 << 64):
-            assert place(word, n) == reference.below(n, word, 64), (n, word)
+            assert place(word, n) == selection.below(n, word, 64), (n, word)
 
 
 def filled_places_are_the_twin(size: int = 9000) -> None:
@@ -532,8 +536,8 @@ def filled_places_are_the_twin(size: int = 9000) -> None:
     wanted = []
     for j, c in enumerate(cells.tolist()):
         if j % DRAWS == 0:
-            words = reference.substream((3, 4), 2 + j // DRAWS)
-        at = reference.below(int(count[c]), next(words), 64)
+            words = selection.substream((3, 4), 2 + j // DRAWS)
+        at = selection.below(int(count[c]), next(words), 64)
         wanted.append(places.REFUSED if at is None else int(start[c]) + at)
     assert out.tolist() == wanted
     assert refused == wanted.count(places.REFUSED) > size // 10
@@ -541,7 +545,7 @@ def filled_places_are_the_twin(size: int = 9000) -> None:
 
 def coin_words(height: float) -> list[int]:
     """Words around 2**64 * exp(-height), near and not so near, and at the ends."""
-    lo, _ = reference.exp_bounds(Fraction(height), 64)
+    lo, _ = selection.exp_bounds(Fraction(height), 64)
     steps = [0, *(s << b for b in range(0, 64, 3) for s in (-1, 1))]
     return sorted({min(max(lo + s, 0), 2**64 - 1) for s in steps} | {0, 2**64 - 1})
 
@@ -578,7 +582,7 @@ def coins_are_never_wrong(heights: Iterable[float], exp: Any = None) -> float:
 
 
 def _exp(exponent: Fraction) -> tuple[Fraction, Fraction]:
-    lo, hi = reference.exp_bounds(exponent, 200)
+    lo, hi = selection.exp_bounds(exponent, 200)
     return Fraction(lo, 1 << 200), Fraction(hi, 1 << 200)
 
 
@@ -589,10 +593,10 @@ HEIGHTS += (599.0, 601.0, 1e6, 1e300)
 def exact_coins_draw_on() -> None:
     """`coin` reads words until it knows, and decides as a number of 192 digits does."""
     for exponent in (Fraction(1, 3), Fraction(0), Fraction(5), Fraction(1, 10**9), Fraction(50)):
-        lo, _ = reference.exp_bounds(exponent, 192)
+        lo, _ = selection.exp_bounds(exponent, 192)
         for shift in (-3, -1, 1, 3):
             value = min(max(lo + shift, 0), (1 << 192) - 1)
-            more = iter([value >> 64 & reference.MASK_64, value & reference.MASK_64, 0, 0])
+            more = iter([value >> 64 & selection.MASK_64, value & selection.MASK_64, 0, 0])
             found = _cells.coin(exponent, value >> 128, 64, more.__next__)
             assert found == (shift < 0 or exponent == 0), (exponent, shift)
 
@@ -617,14 +621,14 @@ def draws_are_the_twin(shape: Any, size: int, seed: int, method: str | None = No
         def spare(which: int, j: int, streams: Any = streams, spares: Any = spares) -> Any:
             b = j // DRAWS
             if b not in spares[which]:
-                spares[which][b] = reference.substream(streams[which], b, DRAWS)
+                spares[which][b] = selection.substream(streams[which], b, DRAWS)
             return spares[which][b].__next__
 
         again = []
         for j, c in enumerate(cell):
-            at = reference.below(int(count[c]), first[0][j], 64)
+            at = selection.below(int(count[c]), first[0][j], 64)
             if at is None:
-                at = reference.draw_below(int(count[c]), spare(0, j))
+                at = selection.draw_below(int(count[c]), spare(0, j))
             t = int(start[c]) + at
             passes = loose is None or not loose[c]
             passes = passes or shape.accepts(c, t, first[1][j], 64, spare(1, j))
@@ -640,7 +644,7 @@ def draws_are_the_twin(shape: Any, size: int, seed: int, method: str | None = No
 def _substream_words(stream: tuple[int, int], size: int) -> list[int]:
     """Word j % DRAWS of substream j // DRAWS."""
     parts = ((b, min(DRAWS, size - b * DRAWS)) for b in range(-(-size // DRAWS)))
-    return [w for b, n in parts for w in itertools.islice(reference.substream(stream, b), n)]
+    return [w for b, n in parts for w in itertools.islice(selection.substream(stream, b), n)]
 
 
 def simulations_are_the_twin(size: int = 60) -> None:
@@ -672,7 +676,7 @@ def releases_read_words(seeds: int = 60) -> None:
     start, count, _, _, loose = shape.cells
     draw, most = _draw.release, 0
     for seed in range(seeds):
-        words = [*itertools.islice(reference.substream((seed, 77), 0), 400)]
+        words = [*itertools.islice(selection.substream((seed, 77), 0), 400)]
         read, drawn = iter(words), []
 
         def given(size: int, read: Iterator[int] = read) -> bytes:
@@ -689,7 +693,7 @@ def releases_read_words(seeds: int = 60) -> None:
             own = iter(words[at:])
             t = int(start[c])
             if count[c] > 1:
-                t += reference.draw_below(int(count[c]), own.__next__)
+                t += selection.draw_below(int(count[c]), own.__next__)
             passes = not loose[c] or shape.accepts(c, t, next(own), 64, own.__next__)
             assert passes == (number == len(drawn) - 1)
         assert t == found

@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 
 import fastexp as fx
-from fastexp import _records, _sources, _unsorted
-from fastexp._grid import Grid, make_grid
-from fastexp._records import intake
-from fastexp._sources import OnGrid, Window
+from fastexp._intake import record_sources, unsorted
+from fastexp._intake import records as _records
+from fastexp._intake.record_sources import OnGrid, Window
+from fastexp._intake.records import intake
+from fastexp._parameters.grid import Grid, make_grid
 from fastexp.grouped.segments import placed
-from fastexp.kernels.grid_points import wide_point
-from fastexp.reference_numbers import index_below, nearest_index
+from fastexp.kernels.numbers.grid_points import wide_point
+from fastexp.reference.numbers import index_below, nearest_index
 from tests.altered import changed
 
 # Grids.
@@ -152,7 +153,7 @@ def kernel_is_the_grid(grid: Grid, records: np.ndarray) -> None:
     """`grid_points` against `Grid.index` and run lengths, where it may be used."""
     own = np.sort(records)
     points, number = np.unique(grid.index(own), return_counts=True)
-    found = _sources.grid_runs(own, grid)
+    found = record_sources.grid_runs(own, grid)
     assert [x.tolist() for x in found] == [points.tolist(), number.tolist()]
 
 
@@ -236,10 +237,10 @@ def read_way(name: str, data: Any, nan: str = "raise", **how: Any) -> Any:
 
 SMALL_BUFFERS = (
     (_records, "SMALL", 8),
-    (_unsorted, "SMALL", 8),
-    (_unsorted, "SAMPLE", 6),
-    (_unsorted, "ROOM", 64),
-    (_unsorted, "THREADED", 2),
+    (unsorted, "SMALL", 8),
+    (unsorted, "SAMPLE", 6),
+    (unsorted, "ROOM", 64),
+    (unsorted, "THREADED", 2),
 )
 
 
@@ -251,7 +252,7 @@ def bad_pivots(choose: Callable[[int, int, int], tuple[int, int]]) -> tuple[Any,
         left = min(max(left, -1), size - 1)
         return left, min(max(right, left + 1), size)
 
-    return _unsorted, "pivots", pivots
+    return unsorted, "pivots", pivots
 
 
 PIVOTS = {
@@ -328,7 +329,7 @@ def looks_agree(sizes: Iterable[int] = (1, 9, 40)) -> None:
         ways["law"] = OnGrid(grid, points, records)
         with changed(*SMALL_BUFFERS):
             ways["unsorted"] = intake(values)
-            assert values.size <= 8 or isinstance(ways["unsorted"], _unsorted.Unsorted)
+            assert values.size <= 8 or isinstance(ways["unsorted"], unsorted.Unsorted)
             for way, source in ways.items():
                 assert source.total() == len(index), (name, way)
                 found = source.counts(grid)
@@ -366,7 +367,7 @@ def gathers_are_numpy(sizes: Iterable[int] = (1, 7, 9, 1023, 1024, 1025, 2500)) 
                 broken = floats.copy()
                 broken[at] = bad
                 try:
-                    _unsorted.gathered(broken, -1.0, 1.0, 8, 1 + at % 2)
+                    unsorted.gathered(broken, -1.0, 1.0, 8, 1 + at % 2)
                 except fx.InvalidRecords:
                     continue
                 raise AssertionError(at)
@@ -377,7 +378,7 @@ def gathered_is_numpy(values: np.ndarray, low: float, high: float, threads: int)
     flags = (values >= low) & (values <= high)
     inside = values[flags].tobytes()
     for room in {0, 1, int(flags.sum()), values.size, threads * values.size}:
-        found = _unsorted.gathered(values, low, high, room, threads)
+        found = unsorted.gathered(values, low, high, room, threads)
         assert found[1:] == ((values < low).sum(), flags.sum())
         assert np.isin(found.values, values[flags]).all()
         assert found.values.size <= flags.sum()

@@ -8,12 +8,15 @@ from fractions import Fraction
 import numpy as np
 
 import fastexp as fx
-from fastexp import _data, _plan, reference
-from fastexp._randomness import Spare, seeds_of, stream_of
-from fastexp._rows import Rows
-from fastexp._scan import bits_value
-from fastexp.kernels import chords, heights, rounds, tiles, two_level
-from fastexp.kernels.heights import BLOCK
+from fastexp._intake import utilities as data
+from fastexp._randomness.streams import Spare, seeds_of, stream_of
+from fastexp._selection import plan
+from fastexp._selection.rows import Rows
+from fastexp._selection.scan import bits_value
+from fastexp.kernels.bits import heights
+from fastexp.kernels.bits.heights import BLOCK
+from fastexp.kernels.select import chords, rounds, tiles, two_level
+from fastexp.reference import selection
 from tests.cases import CASES, Case
 
 SEED = 11
@@ -21,7 +24,7 @@ LOW = 3  # a precision at which every second draw needs an exact test
 
 
 def rows_of(mechanism: fx.Exponential, utilities: np.ndarray) -> Rows:
-    return Rows(*_data.utilities(utilities, None, "raise"), mechanism._weighting)
+    return Rows(*data.utilities(utilities, None, "raise"), mechanism._weighting)
 
 
 def heights_of(rows: Rows) -> list[float | None]:
@@ -52,7 +55,7 @@ def bounds_of(rows: Rows, precision: int) -> list[list[int]]:
     """The chord bounds of each block's candidates, from the reference."""
     lift = lift_of(rows)
     bounds = [
-        0 if h is None else reference.chord_bound(h - lift, precision) for h in heights_of(rows)
+        0 if h is None else selection.chord_bound(h - lift, precision) for h in heights_of(rows)
     ]
     return [bounds[a : a + BLOCK] for a in range(0, rows.k, BLOCK)]
 
@@ -79,7 +82,7 @@ def exact_weights(rows: Rows, precision: int) -> list[tuple[Fraction, Fraction]]
     for i, value in enumerate(values):
         own = scale * w.base_of(i)
         bits = 120 + int(own).bit_length()
-        bounds = reference.weight_bounds(w.rate, best - value, own, bits) if own else (own, own)
+        bounds = selection.weight_bounds(w.rate, best - value, own, bits) if own else (own, own)
         out.append(bounds)
     return out
 
@@ -99,7 +102,7 @@ def chords_are_monotone_and_tight() -> None:
     near = np.arange(-40, 41) * 2.0**-24
     heights_ = np.concatenate([n + near for n in (0.0, 0.5, 1.0, 7.0, 33.0, 49.0, 50.0, 59.9)])
     heights_ = np.unique(np.abs(heights_))
-    found = [reference.chord_bound(h, 50) for h in heights_.tolist()]
+    found = [selection.chord_bound(h, 50) for h in heights_.tolist()]
     assert found == sorted(found, reverse=True)
     for h, bound in zip(heights_.tolist(), found, strict=True):
         # exp(-h ln 2) = 2**-h between bounds of ln 2
@@ -109,8 +112,8 @@ def chords_are_monotone_and_tight() -> None:
 
 def power_of_two(x: Fraction) -> Fraction:
     """2**x to 2**-80, for x <= 0."""
-    low, _ = reference.log_bounds(Fraction(2), 200)
-    lo, _ = reference.exp_bounds(-x * Fraction(low, 1 << 200), 120)
+    low, _ = selection.log_bounds(Fraction(2), 200)
+    lo, _ = selection.exp_bounds(-x * Fraction(low, 1 << 200), 120)
     return Fraction(lo, 1 << 120)
 
 
@@ -127,23 +130,23 @@ def twin(rows: Rows, r: int, t: int, seeds: np.ndarray, precision: int, two: boo
     def accepts(index: int, rho: int, number: int) -> bool:
         coins = Spare(stream, t, number + 1 << 16)
         own = scale * w.base_of(index)
-        return reference.accept(w.rate, best - values[index], own, rho, coins)
+        return selection.accept(w.rate, best - values[index], own, rho, coins)
 
     if row.k <= BLOCK:
 
         def word(number: int) -> int:
-            return next(reference.substream(pair, t, number))
+            return next(selection.substream(pair, t, number))
 
-        return reference.block_draw(bounds[0], word, accepts)
+        return selection.block_draw(bounds[0], word, accepts)
 
     def words(number: int) -> int:
-        both = reference.substream(pair, t, 2 * number)
+        both = selection.substream(pair, t, 2 * number)
         return next(both) | next(both) << 64
 
     coarse = [sum(block) for block in bounds]
     if two:
         coarse = [len(block) * max(block) for block in bounds]
-    return reference.two_level_draw(coarse, bounds, words, accepts, two_level.ROUNDS)
+    return selection.two_level_draw(coarse, bounds, words, accepts, two_level.ROUNDS)
 
 
 def draws_follow_the_twin(
@@ -202,7 +205,7 @@ def words_are_bounded_without_bias() -> None:
         for value in (0, 1, bound // 2, bound - 1):
             first = -(-(value << 64) // bound)  # the least word that gives the value
             for word in {w % 2**64 for w in (first - 1, first, first + 1)}:
-                exact = reference.below(bound, word, 64)
+                exact = selection.below(bound, word, 64)
                 found, counts = chords.below_word(np.uint64(word), np.uint64(bound))
                 assert (int(found) if counts else None) == exact
                 rest = np.empty(1, np.int64)
@@ -221,7 +224,7 @@ def blocks_are_located() -> None:
             if 0 <= value < total:
                 high, low = np.uint64(value >> 64), np.uint64(value % 2**64)
                 found, rest = two_level.locate(np.array(bounds, np.int64), high, low)
-                assert (int(found), int(rest)) == reference.place_of(bounds, value)
+                assert (int(found), int(rest)) == selection.place_of(bounds, value)
 
 
 def edges_are_hit() -> None:
@@ -264,7 +267,7 @@ def everything_else() -> None:
     draws_follow_the_twin(m, few, None)
     edges_are_hit()
     rows_do_not_depend_on_each_other()
-    assert _plan.VERSION == 2
+    assert plan.VERSION == 2
 
 
 Check = Callable[[], None]

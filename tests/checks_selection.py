@@ -17,15 +17,20 @@ from typing import Any
 import numpy as np
 
 import fastexp as fx
-from fastexp import _data, _gumbel, _permute_flip, _top_k, reference
-from fastexp._jit import interpreted
-from fastexp._randomness import row_stream, seeds_of
-from fastexp._rows import Rows
-from fastexp._scan import MASK_64, Scan
-from fastexp._weighting import Weighting
-from fastexp.kernels import chords, gumbel, permute_flip, words
-from fastexp.kernels.envelope import UNSURE
+from fastexp._compiler.jit import interpreted
+from fastexp._intake import utilities
+from fastexp._randomness.streams import row_stream, seeds_of
+from fastexp._selection import gumbel as _gumbel
+from fastexp._selection import permute_flip as _permute_flip
+from fastexp._selection import top_k
+from fastexp._selection.rows import Rows
+from fastexp._selection.scan import MASK_64, Scan
+from fastexp._selection.weighting import Weighting
+from fastexp.kernels.bits import words
+from fastexp.kernels.select import chords, gumbel, permute_flip
+from fastexp.kernels.select.envelope import UNSURE
 from fastexp.laws.flip_integrals import flip_law
+from fastexp.reference import selection
 from tests.altered import changed
 
 NOISES = {"gumbel": gumbel.GUMBEL, "exponential": gumbel.EXPONENTIAL, "laplace": gumbel.LAPLACE}
@@ -36,7 +41,7 @@ def stream_words(stream: np.ndarray, number: int, first: int, count: int) -> np.
     """Words of a substream; a few of them compared with the reference."""
     out = np.empty(count + count % 2, np.uint64)
     words.substream_words(stream, np.uint64(number), np.uint64(first), out)
-    twin = reference.substream((int(stream[0]), int(stream[1])), number, first)
+    twin = selection.substream((int(stream[0]), int(stream[1])), number, first)
     assert out[:4].tolist() == list(itertools.islice(twin, min(4, out.size)))
     return out[:count]
 
@@ -153,7 +158,7 @@ def noisy_max_is_brute_force(
 
     `mask` is what words were cut to.
     """
-    bits, data_kind = _data.utilities(u, None, "raise")
+    bits, data_kind = utilities.utilities(u, None, "raise")
     rows, seeds = Rows(bits, data_kind, weighting), seeds_of(seed, np.zeros(1, np.uint64))
     found = _gumbel.noisy_max(rows, seeds, draws, 1, kind, chosen)[0]
     stream = row_stream(seed, 0)
@@ -238,9 +243,9 @@ def coins_are_certified() -> None:
         for height in (0.0, 1e-9, 0.3, 1.0, 7.77, 20.5, 39.9, 55.0, 300.0, np.inf):
             weight = Fraction(0)
             if height < 100:
-                log = Fraction(height) * reference.log_bounds(Fraction(2), 200)[0] / 2**200
+                log = Fraction(height) * selection.log_bounds(Fraction(2), 200)[0] / 2**200
                 weight = (
-                    sum(reference.weight_bounds(Fraction(1), log, Fraction(1 << bits), 150)) / 2
+                    sum(selection.weight_bounds(Fraction(1), log, Fraction(1 << bits), 150)) / 2
                 )
             middle = int(weight)
             for rho in {middle + d for d in (*range(-40, 40), -(2**20), 2**20)}:
@@ -275,7 +280,7 @@ def flips_are_the_twin(
     stream = int(key[0]), int(key[1])
 
     def twin(t: int) -> int:
-        return reference.permute_and_flip(m._weighting.rate, values, stream, t, tries, coarse)[0]
+        return selection.permute_and_flip(m._weighting.rate, values, stream, t, tries, coarse)[0]
 
     assert found.tolist() == [twin(t) for t in range(draws)]
     for t in range(min(draws, 8) if u.size > 1 else 0):  # one alone is not released
@@ -342,7 +347,7 @@ def flip_laws_are_exact() -> None:
         ([1, Fraction(1, 2**12)], [1, 30]),
     ):
         each = [Fraction(w) for w, n in zip(weights, counts, strict=True) for _ in range(n)]
-        exact = reference.permute_and_flip_law(each)
+        exact = selection.permute_and_flip_law(each)
         assert sum(exact) == 1
         places = np.cumsum([0, *counts[:-1]])
         w = np.array([float(x) for x in weights])
@@ -355,7 +360,7 @@ def weights_of(rate: Fraction, u: np.ndarray) -> list[Fraction]:
     """exp(rate * (u - best)), to 400 bits."""
     values = [Fraction(x) for x in u.tolist()]
     return [
-        sum(reference.weight_bounds(rate, max(values) - x, Fraction(1), 400)) / 2 for x in values
+        sum(selection.weight_bounds(rate, max(values) - x, Fraction(1), 400)) / 2 for x in values
     ]
 
 
@@ -370,7 +375,7 @@ def flip_laws_of_mechanisms() -> None:
             np.array([2, 9, 2**53 + 1, 2**53], np.int64),
         ):
             law = m.law(u)
-            exact = [float(p) for p in reference.permute_and_flip_law(weights_of(rate, u))]
+            exact = [float(p) for p in selection.permute_and_flip_law(weights_of(rate, u))]
             assert np.allclose(law.probabilities, exact, rtol=1e-13, atol=1e-60)
             some = np.array(exact) > 1e-50
             logs = law.log_probabilities[some]
@@ -397,7 +402,7 @@ def top_k_laws_are_exact() -> None:
             assert m._weighting.rate == 1
             weights, total = weights_of(Fraction(1), u), 0.0
             for chosen, log_p in selections(m, u):
-                exact = reference.ordered_selection(weights, chosen)
+                exact = selection.ordered_selection(weights, chosen)
                 assert exact < Fraction(1, 10**100) or abs(log_p - math.log(exact)) < 1e-13
                 total += math.exp(log_p)
             assert abs(total - 1) < 1e-13
@@ -418,8 +423,8 @@ def peeling_is_a_fresh_scan(k: int, rounds: int) -> None:
     rng = np.random.default_rng(3)
     u = np.round(9 * rng.random(k))
     u[[0, k // 2, k - 1]] = [50.0, 40.0, 45.0]
-    bits, kind = _data.utilities(u, None, "raise")
-    peeling = _top_k.Peeling(bits, kind, Weighting(Fraction(1), None))
+    bits, kind = utilities.utilities(u, None, "raise")
+    peeling = top_k.Peeling(bits, kind, Weighting(Fraction(1), None))
     supply = iter(rng.integers(0, 2**64, 8 * rounds, dtype=np.uint64).tolist())
     taken: list[int] = []
     for _ in range(rounds):

@@ -11,15 +11,15 @@ import math
 import numpy as np
 
 import fastexp as fx
-from fastexp import _rank_errors
-from fastexp.kernels import smooth
+from fastexp._numbers import rank_errors
+from fastexp.kernels.numbers import smooth
 from fastexp.privacy import smooth_noise
-from fastexp.studies import sketch
-from fastexp.studies.merge import Totals
-from fastexp.studies.results import StudyResults
-from fastexp.studies.sums import ExactMoments
-from fastexp.studies.task import run_task, tasks_of
-from fastexp.studies.written import line_of, parsed
+from fastexp.studies.report.results import StudyResults
+from fastexp.studies.run.task import run_task, tasks_of
+from fastexp.studies.store.written import line_of, parsed
+from fastexp.studies.sums import sketch
+from fastexp.studies.sums.merge import Totals
+from fastexp.studies.sums.sums import ExactMoments
 from tests.altered import changed
 
 SMOOTH = "smooth-sensitivity-median"
@@ -142,8 +142,8 @@ def medians_of_rows() -> None:
         study_of = fx.Median(0.8, (0, 10), step=step, convention=way)
         truths = np.array([5.0, 4.3, 11.0])
         edges = np.array([0.0, 0.5, 2.0, 6.5])
-        found = _rank_errors.figures(study_of._statistic, rows, truths)
-        inside = _rank_errors.masses(study_of._statistic, rows, truths, edges)
+        found = rank_errors.figures(study_of._statistic, rows, truths)
+        inside = rank_errors.masses(study_of._statistic, rows, truths, edges)
         for r, truth in enumerate(truths.tolist()):
             law = study_of.law(rows[r])
             near(found.expected_error[r], law.expected_error(truth), 1e-11)
@@ -154,7 +154,7 @@ def medians_of_rows() -> None:
             below = law.cdf(np.nextafter(truth - edges, -np.inf))
             assert np.allclose(inside[r], law.cdf(truth + edges) - below, rtol=0, atol=1e-11)
             drawn = study_of.sample(rows[r], 5, rng=2)
-            losses = _rank_errors.distances(study_of._statistic, rows[r : r + 1], drawn[None, :])
+            losses = rank_errors.distances(study_of._statistic, rows[r : r + 1], drawn[None, :])
             known = -np.log(law.pmf(drawn) / law.pmf(law.ppf(np.linspace(0, 1, 999))).max()) / 0.4
             assert np.allclose(losses[0], known, atol=1e-6)
 

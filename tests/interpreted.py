@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 import fastexp as fx
-from fastexp import _jit, _permute_flip
-from fastexp._randomness import seeds_of
-from fastexp._rows import Rows, control
-from fastexp._scan import Scan, storage
-from fastexp._weighting import NO_BASE
-from fastexp.kernels import alias_rows, envelope, gumbel, permute_flip
-from fastexp.kernels import rows as kernels
+from fastexp._compiler import jit
+from fastexp._randomness.streams import seeds_of
+from fastexp._selection import permute_flip as _permute_flip
+from fastexp._selection.rows import Rows, control
+from fastexp._selection.scan import Scan, storage
+from fastexp._selection.weighting import NO_BASE
+from fastexp.kernels.select import alias_rows, envelope, gumbel, permute_flip
+from fastexp.kernels.select import rows as kernels
 from tests import checks, checks_rows, checks_selection
 from tests.cases import CASES
 from tests.interpreted_contribution import contribution
@@ -185,11 +186,11 @@ def main() -> str:
         digest.update(int(status).to_bytes(8, "little", signed=True))
     statuses(digest)
     own = np.empty(6, np.uint64)
-    _jit.KERNELS["words.substream_words"](np.arange(2, dtype=np.uint64), 3, 2, own)
+    jit.KERNELS["bits.words.substream_words"](np.arange(2, dtype=np.uint64), 3, 2, own)
     digest.update(own.tobytes())
     out = np.empty(6)
     for kernel in ("logexp.exp_fill", "logexp.log_fill"):
-        _jit.KERNELS[kernel](np.array([0.0, 5e-324, 0.5, 1.0, 3.7, 700.0]), out)
+        jit.KERNELS[kernel](np.array([0.0, 5e-324, 0.5, 1.0, 3.7, 700.0]), out)
         digest.update(out.tobytes())
     response = fx.RandomizedResponse(1.0)
     digest.update(response.sample(np.arange(5000) % 2, 2, rng=4).tobytes())

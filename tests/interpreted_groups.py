@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from fastexp._group_keys import codes_of, distinct, names_of
-from fastexp._grouping import gather, order
-from fastexp._key_tables import words_of
-from fastexp.kernels import group_codes
+from fastexp._keys.group_keys import codes_of, distinct, names_of
+from fastexp._keys.key_tables import words_of
+from fastexp.grouped.grouping import gather, order
+from fastexp.kernels.groups import group_codes
 
 TEXTS = ["", "a", "12345678", "123456789", "1234567890abcdef", "é", "12345678x"]
 ROWS = np.arange(90)

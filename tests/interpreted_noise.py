@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from fastexp import _noise
-from fastexp.kernels.noise import BLOCK
+from fastexp._numbers import noise as _noise
+from fastexp.kernels.numbers.noise import BLOCK
 
 NAMES = np.array([3, 1], np.uint64)
 

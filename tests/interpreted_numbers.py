@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 import fastexp as fx
-from fastexp import _unsorted
-from fastexp._grid import make_grid
-from fastexp.kernels import density, histogram, places, ragged, select_rank
-from fastexp.kernels.heights import FLOAT, SIGNED, UNSIGNED
+from fastexp._intake import unsorted
+from fastexp._parameters.grid import make_grid
+from fastexp.kernels.bits.heights import FLOAT, SIGNED, UNSIGNED
+from fastexp.kernels.numbers import density, histogram, places, ragged, select_rank
 
 NUMBERS = np.random.default_rng(8).normal(size=700).round(2)
 
@@ -117,7 +117,7 @@ def counting(digest: Any) -> None:
     """Gathering with room, with too little, of integers, of a NaN and of a short block."""
     values = np.concatenate([NUMBERS, NUMBERS[:339]])
     for room, part in ((2000, values), (20, values), (2000, (100 * values).astype(np.int64))):
-        found = _unsorted.gathered(part, -1, 1, room)
+        found = unsorted.gathered(part, -1, 1, room)
         digest.update(found.values.tobytes() + repr(found[1:]).encode())
     told, work = np.zeros(3, np.int64), np.empty(select_rank.BLOCK // 8, np.uint64)
     select_rank.gather_floats(np.array([1.0, np.nan]), 2.0, 5.0, work, np.empty(9), told)

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from fastexp import _release_key
-from fastexp.kernels import chacha20
+from fastexp._randomness import release_key
+from fastexp.kernels.groups import chacha20
 
 
 def release_keys(digest: Any) -> None:
@@ -15,10 +15,10 @@ def release_keys(digest: Any) -> None:
     sizes = np.array([1, 0, 20, 16, 3, 33, 0, 5, 7, 2, 40])
     offsets = np.concatenate([[0], np.cumsum(sizes)])
     mapped = np.arange(offsets[-1]) * (1 << 40) - 9
-    digests = _release_key.segment_digests(mapped, offsets)
+    digests = release_key.segment_digests(mapped, offsets)
     secret, query = np.arange(4, dtype=np.uint64), np.arange(5, 9, dtype=np.uint64)
     names = np.arange(4 * sizes.size, dtype=np.uint64)
-    keys = _release_key.group_keys(secret, query, names, digests)
+    keys = release_key.group_keys(secret, query, names, digests)
     per = 16
     out, work = np.empty(per * sizes.size, np.uint64), np.empty(chacha20.WORK, np.uint64)
     chacha20.chacha_words(keys, per, out, work)

@@ -8,15 +8,10 @@ from typing import Any
 import numpy as np
 
 import fastexp as fx
-from fastexp._scan import storage
+from fastexp._selection.scan import storage
 from fastexp.grouped.weights import table
-from fastexp.kernels import (
-    envelope,
-    segment_counts,
-    segment_draws,
-    segment_prices,
-    segment_window,
-)
+from fastexp.kernels.groups import segment_counts, segment_draws, segment_prices, segment_window
+from fastexp.kernels.select import envelope
 from tests import checks_groups
 from tests.altered import changed
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fastexp import _smooth
+from fastexp._numbers import smooth as _smooth
 
 
 def smooth(digest: Any) -> None:

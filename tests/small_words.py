@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from fastexp import reference
-from fastexp._randomness import GROUP
+from fastexp._randomness.streams import GROUP
 from fastexp.grouped.words import SimulatedWords
+from fastexp.reference import selection
 
 
 class Numbered:
@@ -28,7 +28,7 @@ class GivenWords(SimulatedWords):
 
     def stream(self, group: int) -> tuple[int, int]:
         """The twin's stream of a group."""
-        return reference.derive_stream(self.key, GROUP, group)
+        return selection.derive_stream(self.key, GROUP, group)
 
 
 class SortedWords(GivenWords):

@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from fastexp import _arrow
+from fastexp._arrow import arrow
 from fastexp.errors import ParameterError, ParameterTypeError
 
 from .checks_arrow import RNG, framed, read, rows, slices, some
@@ -31,7 +31,7 @@ class TestNumbers:
             whole = pa.array(some(list(range(low, 90)), 60, gaps), kind)
             for part in slices(whole):
                 assert read(part) == part.to_pylist()
-        found = _arrow.column(whole)[0]
+        found = arrow.column(whole)[0]
         assert found.values.dtype == kind.to_pandas_dtype()
         assert found.kind == ("floats" if str(kind)[0] not in "ui" else "integers")
 
@@ -103,7 +103,7 @@ class TestLists:
     def test_items_around_a_slice_are_not_seen(self):
         """A null elsewhere is none here, and offsets begin at 0."""
         part = pa.array([[None, 1], [2, 3], [4], [None]]).slice(1, 2)
-        (found,) = _arrow.column(part)
+        (found,) = arrow.column(part)
         assert found.child.valid is None
         assert found.child.values.tolist() == [2, 3, 4]
         assert found.offsets.tolist() == [0, 2, 3]
@@ -124,16 +124,16 @@ class TestLists:
         whole = pa.ListViewArray.from_arrays(starts, sizes, pa.array([0, 1, 2, 3, 4, None]))
         assert read(whole) == [[4, None], [0, 1, 2], [1, 2, 3], []]
         assert read(whole.slice(1, 2)) == [[0, 1, 2], [1, 2, 3]]
-        assert _arrow.column(whole.slice(1, 2))[0].child.valid is None
+        assert arrow.column(whole.slice(1, 2))[0].child.valid is None
 
     @pytest.mark.parametrize("make", LISTS)
     def test_lists_of_lists_are_refused(self, make):
         nested = pa.array([None], make(pa.list_(pa.int64())))
         with pytest.raises(ParameterTypeError, match=r"^keys must not hold lists of lists$"):
-            _arrow.column(nested, "keys")
+            arrow.column(nested, "keys")
         frame = pa.table({"a": nested, "b": [1]})
         with pytest.raises(ParameterTypeError, match=r"^data\['a'\] must not hold lists of lists$"):
-            _arrow.table(frame, ["b", "a"])
+            arrow.table(frame, ["b", "a"])
         assert framed(frame, "b") == [[1]]
 
 
@@ -152,7 +152,7 @@ class TestDictionaries:
         words = pa.array(["no", "a", None, "b", "a"]).slice(1)
         whole = pa.DictionaryArray.from_arrays(pa.array([0, 1, None, 3, 2, 1]), words)
         assert read(whole) == ["a", None, None, "a", "b", None]
-        (found,) = _arrow.column(whole.slice(3))
+        (found,) = arrow.column(whole.slice(3))
         assert found.valid is not None or rows(found) == ["a", "b", None]
         assert found.valid is None, "a null of the dictionary is none of the codes"
         assert found.child.valid.tolist() == [True, False, True, True]
@@ -161,13 +161,13 @@ class TestDictionaries:
         whole = pa.DictionaryArray.from_arrays(
             pa.array([None, None], pa.int8()), pa.array([""])[:0]
         )
-        (found,) = _arrow.column(whole)
+        (found,) = arrow.column(whole)
         assert (found.values.tolist(), found.valid.tolist()) == ([0, 0], [False, False])
         assert (found.child.kind, found.child.length) == ("text", 0)
 
     def test_of_what_is_not_read(self):
         zoned = pa.array([datetime(2020, 1, 1)], pa.timestamp("us", "UTC")).dictionary_encode()
-        assert _arrow.column(zoned)[0].kind == "other"
+        assert arrow.column(zoned)[0].kind == "other"
 
 
 OTHERS = {
@@ -211,7 +211,7 @@ class TestBooleansDatesAndTimestamps:
         for data in (whole, *(whole.slice(i) for i in range(1, len(numbers)))):
             expected = numbers[len(numbers) - len(data) :]
             assert read(data) == expected
-            assert _arrow.column(data)[0].format == form
+            assert arrow.column(data)[0].format == form
             if form != "b":  # pyarrow does not encode these
                 assert read(data.dictionary_encode()) == expected
             assert read(pa.LargeListArray.from_arrays([0, len(data)], data)) == [expected]
@@ -222,19 +222,19 @@ class TestOtherTypes:
     @pytest.mark.parametrize("form", OTHERS)
     def test_are_told_and_not_read(self, form):
         data = OTHERS[form]
-        (found,) = _arrow.column(data)
+        (found,) = arrow.column(data)
         assert (found.kind, found.format, found.length) == ("other", form, len(data))
         assert found.values is found.offsets is found.child is None
         for name in ("a", "b"):
-            batches = _arrow.table(pa.table({"a": [1] * len(data), "b": data}), [name])
+            batches = arrow.table(pa.table({"a": [1] * len(data), "b": data}), [name])
             assert next(batches)[0].kind == ("integers" if name == "a" else "other")
         if form != "+vl":
-            (listed,) = _arrow.column(pa.LargeListArray.from_arrays([0, len(data)], data))
+            (listed,) = arrow.column(pa.LargeListArray.from_arrays([0, len(data)], data))
             assert (listed.kind, listed.child.kind, listed.child.format) == ("list", "other", form)
 
     def test_all_null_is_known_of_the_null_type(self):
-        assert _arrow.column(pa.nulls(3))[0].valid.tolist() == [False] * 3
-        assert _arrow.column(pa.nulls(0))[0].valid is None
+        assert arrow.column(pa.nulls(3))[0].valid.tolist() == [False] * 3
+        assert arrow.column(pa.nulls(0))[0].valid is None
 
     @pytest.mark.engines
     def test_frames_are_no_columns_and_columns_are_no_frames(self):
@@ -242,23 +242,23 @@ class TestOtherTypes:
             with pytest.raises(
                 ParameterTypeError, match=r"^by must be one Arrow column, got a frame"
             ):
-                _arrow.column(frame, "by")
+                arrow.column(frame, "by")
         with pytest.raises(ParameterTypeError, match=r"^data must be a frame with columns"):
-            _arrow.table(pl.Series([1]), ["a"])
+            arrow.table(pl.Series([1]), ["a"])
         for no in ([1], np.zeros(2), {"a": [1]}, None, pl.Series, pl.DataFrame({"a": [1]}).lazy()):
-            assert not _arrow.is_arrow(no)
+            assert not arrow.is_arrow(no)
             with pytest.raises(
                 ParameterTypeError, match=r"^data must be Arrow data, got an object"
             ):
-                _arrow.column(no)
+                arrow.column(no)
 
 
 class TestChunksAndFrames:
     def test_chunks_are_kept_and_so_is_the_type_without_any(self):
         chunks = pa.chunked_array([[1, 2], [], [None, 3]], pa.int32())
-        assert [rows(found) for found in _arrow.column(chunks)] == [[1, 2], [], [None, 3]]
+        assert [rows(found) for found in arrow.column(chunks)] == [[1, 2], [], [None, 3]]
         none = pa.chunked_array([], pa.dictionary(pa.int8(), pa.string()))
-        (found,) = _arrow.column(none)
+        (found,) = arrow.column(none)
         assert (found.kind, found.length, found.child.kind) == ("dictionary", 0, "text")
 
     @pytest.mark.parametrize(
@@ -267,9 +267,9 @@ class TestChunksAndFrames:
     def test_nothing_has_the_type_of_something(self, kind):
         types = [kind, pa.dictionary(pa.int16(), kind), *(make(kind) for make in LISTS)]
         for t in types:
-            (some,) = _arrow.column(pa.nulls(3, t))
+            (some,) = arrow.column(pa.nulls(3, t))
             for none in (pa.nulls(0, t), pa.chunked_array([], t), pa.nulls(9, t).slice(9)):
-                (found,) = _arrow.column(none)
+                (found,) = arrow.column(none)
                 assert (found.kind, found.format, found.length) == (some.kind, some.format, 0)
                 assert "other" in (found.kind, found.child and found.child.kind) or not rows(found)
                 if some.offsets is not None:
@@ -284,7 +284,7 @@ class TestChunksAndFrames:
 
     def test_batches_one_by_one(self):
         frame = pa.concat_tables([pa.table({"a": [i, None]}) for i in range(4)])
-        sizes = [found.length for (found,) in _arrow.table(frame, ["a"])]
+        sizes = [found.length for (found,) in arrow.table(frame, ["a"])]
         assert sizes == [2] * 4
         assert framed(frame.slice(3, 4), "a") == [[None, 2, None, 3]]
         assert framed(frame.to_reader(3), "a") == framed(frame, "a")
@@ -293,7 +293,7 @@ class TestChunksAndFrames:
 
     def test_no_batch_still_has_its_types(self):
         schema = pa.schema({"a": pa.int8(), "b": pa.list_(pa.string())})
-        batches = list(_arrow.table(schema.empty_table(), ["b", "a"]))
+        batches = list(arrow.table(schema.empty_table(), ["b", "a"]))
         assert [[found.kind for found in batch] for batch in batches] == [["list", "integers"]]
         none = pa.RecordBatchReader.from_batches(schema, [])
         assert framed(none, "b", "a") == [[], []]
@@ -314,8 +314,8 @@ class TestChunksAndFrames:
         with pytest.raises(
             ParameterError, match=r"^people must have one column of the name 'c', got n"
         ):
-            _arrow.table(frame, ["a", "c"], "people")
+            arrow.table(frame, ["a", "c"], "people")
         with pytest.raises(ParameterError, match="one column of the name 'b', got several"):
-            _arrow.table(frame, ["b"])
+            arrow.table(frame, ["b"])
         assert framed(frame, "a") == [[1]]
         assert framed(pa.table({"größe": [1], "": [2]}), "größe", "") == [[1], [2]]

@@ -8,8 +8,8 @@ import struct
 import numpy as np
 import pytest
 
-from fastexp import _arrow
-from fastexp._arrow_c import Array, Schema
+from fastexp._arrow import arrow
+from fastexp._arrow.c_interface import Array, Schema
 from fastexp.errors import InvalidRecords, ParameterTypeError
 
 from . import arrow_by_hand as by_hand
@@ -46,7 +46,7 @@ def all_is_released_once():
 class TestReleases:
     def test_an_array_lives_as_long_as_what_looks_into_it(self):
         data = OneArray(LISTS, Rows(2, [b"\x02", OFFSETS], [numbers()], nulls=1))
-        (found,) = _arrow.column(data)
+        (found,) = arrow.column(data)
         values, valid = found.child.values[1:], found.valid
         schema, array = data.tokens
         del found
@@ -59,7 +59,7 @@ class TestReleases:
 
     def test_a_stream_is_closed_at_its_end_and_batches_are_not(self):
         data = Streamed(FRAME, [frame(), frame(1), frame(2)])
-        batches = list(_arrow.table(data, ["b", "a"]))
+        batches = list(arrow.table(data, ["b", "a"]))
         assert len(by_hand.LIVE) == 3
         kept = batches[1][0].child.values
         del batches
@@ -67,7 +67,7 @@ class TestReleases:
         assert kept.tolist() == [1.0, 1.0]
 
     def test_a_batch_can_be_dropped_before_the_next_is_asked_for(self):
-        batches = _arrow.table(Streamed(FRAME, [frame()] * 5), ["a"])
+        batches = arrow.table(Streamed(FRAME, [frame()] * 5), ["a"])
         for _ in range(5):
             found = next(batches)
             assert len(by_hand.LIVE) <= 3
@@ -76,7 +76,7 @@ class TestReleases:
 
     @pytest.mark.parametrize("asked", [0, 1, 2])
     def test_a_stream_that_is_left_early(self, asked):
-        batches = _arrow.table(Streamed(FRAME, [frame()] * 3), ["a"])
+        batches = arrow.table(Streamed(FRAME, [frame()] * 3), ["a"])
         for _ in range(asked):
             next(batches)
         assert by_hand.LIVE
@@ -85,7 +85,7 @@ class TestReleases:
     def test_frames_that_are_refused(self):
         for names, data in ((["c"], FRAME), (["a"], Type("l"))):
             with pytest.raises(Exception, match=r"^data must"):
-                _arrow.table(Streamed(data, [frame()]), names)
+                arrow.table(Streamed(data, [frame()]), names)
 
     def test_capsules_that_nobody_reads(self):
         OneArray(Type("l"), numbers()).__arrow_c_array__()
@@ -94,7 +94,7 @@ class TestReleases:
     def test_many_reads(self):
         data = OneArray(Type("l"), numbers(bits=BITS, nulls=-1))
         for _ in range(2000):
-            _arrow.column(data)
+            arrow.column(data)
         assert not by_hand.LIVE
         assert len(data.tokens) == 4000
         by_hand.KEPT.clear()
@@ -110,7 +110,7 @@ class TestLayouts:
             (BITS, 0, None),  # told to have none
             (b"\x0f", 2, None),
         ):
-            (found,) = _arrow.column(OneArray(Type("l"), numbers(bits=bits, nulls=nulls)))
+            (found,) = arrow.column(OneArray(Type("l"), numbers(bits=bits, nulls=nulls)))
             assert (found.valid is None) == (valid is None)
             assert valid is None or found.valid.tolist() == valid
 
@@ -120,23 +120,23 @@ class TestLayouts:
         kind = Type(form, children=[Type("l")] if form[0] == "+" else [])
         for rows in (Rows(0, [None] * 3, offset=offset), Rows(0, [], offset=offset, nulls=-1)):
             for data in (OneArray(kind, rows), Streamed(kind, [rows]), Streamed(kind, [])):
-                (found,) = _arrow.column(data)
+                (found,) = arrow.column(data)
                 assert found.length == 0
                 assert found.offsets is None or found.offsets.tolist() == [0]
                 assert found.values is None or found.values.tolist() == []
 
     def test_empty_texts_and_lists_need_no_items(self):
         none = np.zeros(4, np.int32)
-        (found,) = _arrow.column(OneArray(Type("u"), Rows(3, [None, none, None])))
+        (found,) = arrow.column(OneArray(Type("u"), Rows(3, [None, none, None])))
         assert (found.values.size, found.offsets.tolist()) == (0, [0] * 4)
-        (found,) = _arrow.column(OneArray(LISTS, Rows(3, [None, none], [Rows(0, [None, None])])))
+        (found,) = arrow.column(OneArray(LISTS, Rows(3, [None, none], [Rows(0, [None, None])])))
         assert (found.child.length, found.offsets.tolist()) == (0, [0] * 4)
 
     def test_memory_that_is_not_aligned_is_copied(self):
         held = np.zeros(81, np.uint8)
         held[1:] = np.arange(10.0).view(np.uint8)
         odd = held.ctypes.data + 1
-        (found,) = _arrow.column(OneArray(Type("g"), Rows(9, [None, odd], offset=1)))
+        (found,) = arrow.column(OneArray(Type("g"), Rows(9, [None, odd], offset=1)))
         assert found.values.flags.aligned
         assert found.values.tolist() == list(range(1, 10))
 
@@ -144,14 +144,14 @@ class TestLayouts:
         """Codes, views and list views that point nowhere."""
         codes = np.array([1, -99, 0], np.int8)
         data = OneArray(CODES, Rows(3, [BITS, codes], nulls=1, dictionary=WORDS))
-        assert _arrow.column(data)[0].values.tolist() == [1, 0, 0]
+        assert arrow.column(data)[0].values.tolist() == [1, 0, 0]
         views = struct.pack("<i12s4i4s12x", 3, b"abc", -9, 7, 99, 1 << 30, b"\0\0\0\0")
         data = OneArray(Type("vu"), Rows(3, [BITS, views, None], nulls=1))
-        (found,) = _arrow.column(data)
+        (found,) = arrow.column(data)
         assert (found.values.tobytes(), found.offsets.tolist()) == (b"abc", [0, 3, 3, 3])
         starts, sizes = np.array([8, 1 << 30, 0], np.int32), np.array([2, -5, 1], np.int32)
         kind = Type("+vl", children=[Type("l")])
-        (found,) = _arrow.column(OneArray(kind, Rows(3, [BITS, starts, sizes], [numbers(10)], 1)))
+        (found,) = arrow.column(OneArray(kind, Rows(3, [BITS, starts, sizes], [numbers(10)], 1)))
         assert found.child.values.tolist() == [8, 9, 0]
         assert found.offsets.tolist() == [0, 2, 2, 3]
 
@@ -159,9 +159,9 @@ class TestLayouts:
         pair = [b"ARROW:extension:nam", b"", b"ARROW:extension:name", b"own.type"]
         packed = struct.pack("<i", 2) + b"".join(struct.pack("<i", len(b)) + b for b in pair)
         for kind, form in ((Type("l", None), "l"), (Type("l", metadata=packed), "l (own.type)")):
-            (found,) = _arrow.column(OneArray(kind, numbers()))
+            (found,) = arrow.column(OneArray(kind, numbers()))
             assert found.format == form
-        (batch,) = _arrow.table(Streamed(Type("+s", children=[Type("l", None)]), [frame()]), [""])
+        (batch,) = arrow.table(Streamed(Type("+s", children=[Type("l", None)]), [frame()]), [""])
         assert batch[0].values.tolist() == [0, 1]
 
     def test_codes_of_codes_never_pass_for_integers(self):
@@ -169,7 +169,7 @@ class TestLayouts:
         for _ in range(6):
             kind = Type("l", dictionary=kind)
             wrapped = Type("+s", children=[Type("+l", "a", [kind])])
-            (found,) = next(_arrow.table(Streamed(wrapped, []), ["a"]))
+            (found,) = next(arrow.table(Streamed(wrapped, []), ["a"]))
             assert found.child.kind == (
                 "dictionary" if kind.dictionary.dictionary is None else "other"
             )
@@ -247,23 +247,23 @@ class TestBrokenProducers:
         data = OneArray(kind, rows), Streamed(kind, [rows])
         for one in data:
             with pytest.raises(InvalidRecords, match=r"^by: malformed Arrow data \([a-z _]+\)$"):
-                _arrow.column(one, "by")
+                arrow.column(one, "by")
         whole = Streamed(Type("+s", children=[kind]), [Rows(rows.length, [None], [rows])])
         with pytest.raises(InvalidRecords, match=r"^data(\[''\])?: malformed Arrow data"):
-            list(_arrow.table(whole, [""]))
+            list(arrow.table(whole, [""]))
 
     @pytest.mark.parametrize(
         "rows", [frame(3), frame(2, offset=1), frame(nulls=1), Rows(2, [None])]
     )
     def test_frames_beyond_their_columns(self, rows):
         with pytest.raises(InvalidRecords, match="malformed"):
-            list(_arrow.table(Streamed(FRAME, [frame(), rows]), ["a"]))
+            list(arrow.table(Streamed(FRAME, [frame(), rows]), ["a"]))
 
     @pytest.mark.parametrize("batches", [0, 1])
     def test_a_stream_that_fails(self, batches):
         told = "^data: the Arrow producer failed; its message is withheld$"
         data = Streamed(FRAME, [frame()] * batches, error=5)
-        found = _arrow.table(data, ["a"])
+        found = arrow.table(data, ["a"])
         for _ in range(batches):
             next(found)
         with pytest.raises(InvalidRecords, match=told) as caught:
@@ -271,9 +271,9 @@ class TestBrokenProducers:
         assert caught.tb is not None
         assert data.tokens[0] not in by_hand.LIVE, "closed before the exception is forgotten"
         with pytest.raises(InvalidRecords, match=told):
-            _arrow.column(Streamed(None, []))
+            arrow.column(Streamed(None, []))
         with pytest.raises(InvalidRecords, match=told):
-            _arrow.column(Streamed(Type("l"), [numbers()], error=-1))
+            arrow.column(Streamed(Type("l"), [numbers()], error=-1))
 
     @pytest.mark.parametrize("error", [ValueError, KeyError, TypeError, MemoryError])
     def test_a_method_that_raises(self, error):
@@ -282,7 +282,7 @@ class TestBrokenProducers:
                 raise error("secret")
 
         with pytest.raises(InvalidRecords, match=r"message is withheld$") as caught:
-            _arrow.column(Raising())
+            arrow.column(Raising())
         assert caught.value.__context__ is caught.value.__cause__ is None
 
     def test_what_is_no_capsule(self):
@@ -311,7 +311,7 @@ class TestBrokenProducers:
             Odd.returned = odd
             for data in (Odd(), OddStream()):
                 with pytest.raises(InvalidRecords, match="malformed Arrow data"):
-                    _arrow.column(data)
+                    arrow.column(data)
 
     def test_a_capsule_is_read_once(self):
         made = OneArray(Type("l"), numbers()).__arrow_c_array__()
@@ -320,9 +320,9 @@ class TestBrokenProducers:
             def __arrow_c_array__(self):
                 return made
 
-        assert _arrow.column(Same())[0].values.tolist() == [0, 1, 2]
+        assert arrow.column(Same())[0].values.tolist() == [0, 1, 2]
         with pytest.raises(InvalidRecords, match="read before"):
-            _arrow.column(Same())
+            arrow.column(Same())
 
     def test_a_stream_without_its_functions_or_its_schema(self):
         class Bare:
@@ -335,15 +335,15 @@ class TestBrokenProducers:
                 return capsule
 
         with pytest.raises(InvalidRecords, match="without its callbacks"):
-            _arrow.column(Bare())
+            arrow.column(Bare())
         nothing = by_hand.FILL(lambda _, __: 0)
         Bare.get_schema = by_hand.address_of(nothing)
         with pytest.raises(InvalidRecords, match="without a schema"):
-            _arrow.column(Bare())
+            arrow.column(Bare())
 
     def test_columns_that_are_not_asked_for_may_be_broken(self):
         rows = Rows(2, [None], [numbers(2), Rows(-1, [])])
-        (batch,) = _arrow.table(Streamed(FRAME, [rows]), ["a"])
+        (batch,) = arrow.table(Streamed(FRAME, [rows]), ["a"])
         assert batch[0].length == 2
 
     def test_the_structs_are_those_of_the_interface(self):
@@ -354,4 +354,4 @@ class TestBrokenProducers:
         with pytest.raises(
             ParameterTypeError, match=r"^keys must be Arrow data, got an object of t"
         ):
-            _arrow.column("secret", "keys")
+            arrow.column("secret", "keys")

@@ -15,7 +15,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from fastexp import _arrow, _arrow_c
+from fastexp._arrow import arrow, c_interface
 
 from .checks_arrow import RNG, framed, read, rows
 
@@ -47,7 +47,7 @@ class TestProducers:
         assert read(series[2:9]) == texts[2:9]
         assert read(pl.Series("x", [texts, []], pl.List(kind))) == [texts, []]
         assert framed(pl.DataFrame({"y": range(20), "x": series}), "x") == [texts]
-        assert _arrow.column(series[:0])[0].kind == ("text" if kind is pl.String else "dictionary")
+        assert arrow.column(series[:0])[0].kind == ("text" if kind is pl.String else "dictionary")
 
     def test_polars_groups(self):
         frame = pl.DataFrame({"k": ["a", "b", "a"], "x": [1.0, 2.0, 3.0]})
@@ -102,24 +102,24 @@ class TestProducers:
         shown = caught.value
         assert shown.__cause__ is shown.__context__ is None
         with pytest.raises(Exception, match=r"^data: the Arrow producer failed") as caught:
-            _arrow.column(pd.Series([1, "secret", 3.5]))
+            arrow.column(pd.Series([1, "secret", 3.5]))
         assert caught.value.__context__ is None
 
 
 def test_columns_are_the_producers_memory():
     """Neither copied nor writeable."""
     whole = pa.array(np.arange(1000.0))
-    (found,) = _arrow.column(whole.slice(7))
+    (found,) = arrow.column(whole.slice(7))
     assert found.values.ctypes.data == whole.buffers()[1].address + 56
     assert not found.values.flags.writeable
     texts = pa.array(["a", "bb"] * 9).slice(4)
-    (found,) = _arrow.column(texts)
+    (found,) = arrow.column(texts)
     assert found.offsets.ctypes.data == texts.buffers()[1].address + 16
     assert found.values.ctypes.data == texts.buffers()[2].address
     lists = pl.Series([[1.0, 2.0], [3.0]] * 50_000)
     numbers = pl.Series(np.arange(10**6))
     tracemalloc.start()
-    held = _arrow.column(lists), _arrow.column(numbers)
+    held = arrow.column(lists), arrow.column(numbers)
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert (held[0][0].child.length, held[1][0].length) == (150_000, 10**6)
@@ -135,8 +135,8 @@ def test_values_outlive_the_producer():
         yield pd.Series([str(i) for i in range(10_000)])
 
     before = [read(data) for data in made()]
-    kept = [_arrow.column(data) for data in made()]
-    (batch,) = _arrow.table(duckdb.sql("select i from range(1000) t(i)"), ["i"])
+    kept = [arrow.column(data) for data in made()]
+    (batch,) = arrow.table(duckdb.sql("select i from range(1000) t(i)"), ["i"])
     gc.collect()
     noise = [pl.Series(RNG.random(10_000)) for _ in range(50)]
     assert [[row for c in found for row in rows(c)] for found in kept] == before
@@ -154,9 +154,9 @@ def test_no_memory_is_kept():
     for i in range(10_000):
         if i == 100:
             before = sys.getallocatedblocks()
-        _arrow.column(whole.slice(i % 7))
+        arrow.column(whole.slice(i % 7))
         if i % 5 == 0:
-            list(_arrow.table(frame, ["b", "a"]))
+            list(arrow.table(frame, ["b", "a"]))
     assert sys.getallocatedblocks() < before + 500
     assert pa.total_allocated_bytes() == bytes_before
 
@@ -184,13 +184,13 @@ def test_pyarrow_is_not_needed():
     code = (
         "import sys; sys.modules['pyarrow'] = None\n"
         "import polars as pl, duckdb, pandas as pd\n"
-        "from fastexp import _arrow\n"
-        "(found,) = _arrow.column(pl.Series([[1, 2], [3]]))\n"
+        "from fastexp._arrow import arrow\n"
+        "(found,) = arrow.column(pl.Series([[1, 2], [3]]))\n"
         "assert found.child.values.tolist() == [1, 2, 3]\n"
-        "batches = list(_arrow.table(duckdb.sql('select 5 a'), ['a']))\n"
+        "batches = list(arrow.table(duckdb.sql('select 5 a'), ['a']))\n"
         "assert batches[0][0].values.tolist() == [5]\n"
         "try:\n"
-        "    _arrow.column(pd.Series([1]), 'values')\n"
+        "    arrow.column(pd.Series([1]), 'values')\n"
         "except TypeError as error:\n"
         "    print(error, error.__context__)\n"
     )  # columns are still held when the interpreter ends
@@ -207,4 +207,4 @@ def test_an_interrupt_of_duckdb_is_no_failure_of_the_data():
             raise RuntimeError("Query interrupted")
 
     with pytest.raises(KeyboardInterrupt):
-        _arrow_c.opened(Interrupted(), "frame")
+        c_interface.opened(Interrupted(), "frame")

@@ -11,7 +11,7 @@ import re
 import numba
 import pytest
 
-from fastexp import _jit, _warmup
+from fastexp._compiler import jit, warmup
 
 # These loop over whole arrays. The block-wise ones also slice, and count references for it,
 # outside of the loops.
@@ -42,13 +42,13 @@ def build_in_turns() -> None:
     Of the others' it takes the last ones first, so that two processes meet where both have done
     as much: each kernel is compiled once in a run, and the cache has it when another one asks.
     """
-    _warmup.import_kernels()
-    names = list(_jit.KERNELS)
+    warmup.import_kernels()
+    names = list(jit.KERNELS)
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     start, stop = (len(names) * n // workers for n in (worker, worker + 1))
     for name in names[start:stop] + (names[stop:] + names[:start])[::-1]:
-        _jit.KERNELS[name].build()
+        jit.KERNELS[name].build()
 
 
 build_in_turns()  # every kernel is in the registry, whose names are parameters below
@@ -57,7 +57,7 @@ build_in_turns()  # every kernel is in the registry, whose names are parameters 
 @functools.cache
 def assembly(name: str) -> str:
     """The machine code of a kernel: of the optimised module that it keeps, cached or not."""
-    (compiled,) = _jit.KERNELS[name].dispatcher.overloads.values()
+    (compiled,) = jit.KERNELS[name].dispatcher.overloads.values()
     module = compiled.library._get_module_for_linking()
     text: str = compiled.library.codegen._tm.emit_assembly(module)
     return text
@@ -83,16 +83,16 @@ def test_flat_kernels_call_nothing(name):
     assert CALL.findall(own_code(assembly(name), name)) == []
 
 
-@pytest.mark.parametrize("name", list(_jit.KERNELS))
+@pytest.mark.parametrize("name", list(jit.KERNELS))
 def test_no_kernel_contracts_or_calls_libm(name):
     text = assembly(name)
     assert not FUSED.search(text)
     assert not LIBM.search(text)
 
 
-@pytest.mark.parametrize("name", list(_jit.KERNELS))
+@pytest.mark.parametrize("name", list(jit.KERNELS))
 def test_every_kernel_has_one_signature(name):
-    assert len(_jit.KERNELS[name].dispatcher.signatures) == 1
+    assert len(jit.KERNELS[name].dispatcher.signatures) == 1
 
 
 def test_the_patterns_find_what_they_look_for():

@@ -25,7 +25,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastexp as fx
-from fastexp import Budget, BudgetError, BudgetExceeded, _draw, _files, _jit, _ledger, privacy
+from fastexp import Budget, BudgetError, BudgetExceeded, privacy
+from fastexp._compiler import jit
+from fastexp._selection import draw as _draw
+from fastexp.budget import atomic_files, ledger
 from fastexp.errors import InvalidUtilities, ParameterError, ParameterTypeError
 from fastexp.privacy import Guarantee, amounts
 
@@ -305,7 +308,7 @@ def test_a_mechanisms_name_cannot_spoil_the_file(path, label):
 def test_a_line_that_could_not_be_read_again_is_not_written(path, monkeypatch):
     budget = Budget.file(path, epsilon=5.0)
     before = path.read_bytes()
-    monkeypatch.setattr(_ledger._ledger_lines, "charged", lambda *_: b'{"charge": "np.float64"}\n')
+    monkeypatch.setattr(ledger._ledger_lines, "charged", lambda *_: b'{"charge": "np.float64"}\n')
     for label in (None, "q"):
         with pytest.raises(BudgetError, match="was left as it was"):
             fx.Exponential(0.1, 1.0).release([1, 2], budget=budget, label=label)
@@ -326,7 +329,7 @@ def test_the_log(make):
     log = budget.log()
     for entry in log:
         assert time.strptime(entry.pop("time"), "%Y-%m-%dT%H:%M:%SZ")
-    state = "charged" if isinstance(budget._ledger, _ledger.Memory) else "answered"
+    state = "charged" if isinstance(budget._ledger, ledger.Memory) else "answered"
     words = ["name", "about", "label", "note", "epsilon", "delta", "state"]
     assert [[*entry.values()] for entry in log] == [
         ["Exponential", "Exponential", None, None, 0.1, 0.0, "charged"],
@@ -803,14 +806,14 @@ def test_a_file_that_is_replaced_while_waiting_is_looked_at_again(path, monkeypa
     budget = Budget.file(path, epsilon=1.0)
     other = path.with_name("other")
     other.write_text(path.read_text() + CHARGE.replace("0.1", "0.9"))
-    lock, renamed = _files._lock, []
+    lock, renamed = atomic_files._lock, []
 
     def late(handle, *, exclusive):
         if not renamed:
             renamed.append(other.rename(path))
         lock(handle, exclusive=exclusive)
 
-    monkeypatch.setattr(_files, "_lock", late)
+    monkeypatch.setattr(atomic_files, "_lock", late)
     with pytest.raises(BudgetExceeded, match=r"only 0\.1 remains"):
         budget.charge(promise(0.2))
     assert renamed
@@ -838,7 +841,8 @@ def test_a_charge_that_is_not_on_disk_releases_nothing(path, monkeypatch, step, 
             return write(handle, data[:10])
         raise OSError(error, os.strerror(error))
 
-    monkeypatch.setattr(_files.os, step, half if step == "write" else failing(os.fsync, error))
+    failure = half if step == "write" else failing(os.fsync, error)
+    monkeypatch.setattr(atomic_files.os, step, failure)
     monkeypatch.setattr(_draw, "release", None)  # is not called
     with pytest.raises(BudgetError, match=os.strerror(error)):
         fx.Exponential(0.1, 1.0).release([1, 2], budget=budget)
@@ -850,8 +854,8 @@ def test_a_charge_that_is_not_on_disk_releases_nothing(path, monkeypatch, step, 
 
 def test_if_the_line_cannot_be_taken_back_it_counts(path, monkeypatch):
     budget = Budget.file(path, epsilon=1.0)
-    monkeypatch.setattr(_files.os, "fsync", failing(os.fsync, errno.EIO))
-    monkeypatch.setattr(_files.os, "ftruncate", failing(os.ftruncate, errno.EIO))
+    monkeypatch.setattr(atomic_files.os, "fsync", failing(os.fsync, errno.EIO))
+    monkeypatch.setattr(atomic_files.os, "ftruncate", failing(os.ftruncate, errno.EIO))
     with pytest.raises(BudgetError, match="cannot be used"):
         budget.charge(promise(0.1))
     monkeypatch.undo()
@@ -859,7 +863,7 @@ def test_if_the_line_cannot_be_taken_back_it_counts(path, monkeypatch):
 
 
 def test_a_file_is_not_half_made(path, monkeypatch):
-    monkeypatch.setattr(_files.os, "fsync", failing(os.fsync, errno.ENOSPC))
+    monkeypatch.setattr(atomic_files.os, "fsync", failing(os.fsync, errno.ENOSPC))
     with pytest.raises(BudgetError, match="No space left"):
         Budget.file(path, epsilon=1.0)
     assert list(path.parent.iterdir()) == []
@@ -867,7 +871,7 @@ def test_a_file_is_not_half_made(path, monkeypatch):
 
 @pytest.mark.parametrize("fails", [False, True])
 def test_file_systems_without_links(path, monkeypatch, fails):
-    monkeypatch.setattr(_files.os, "link", failing(os.link, errno.EPERM))
+    monkeypatch.setattr(atomic_files.os, "link", failing(os.link, errno.EPERM))
     if fails:
         seen, sync = [], os.fsync
 
@@ -877,7 +881,7 @@ def test_file_systems_without_links(path, monkeypatch, fails):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             sync(handle)
 
-        monkeypatch.setattr(_files.os, "fsync", second)
+        monkeypatch.setattr(atomic_files.os, "fsync", second)
         with pytest.raises(BudgetError, match="No space left"):
             Budget.file(path, epsilon=1.0)
         assert list(path.parent.iterdir()) == []
@@ -890,7 +894,7 @@ def test_file_systems_without_links(path, monkeypatch, fails):
 def test_whoever_comes_second_opens_what_is_there(path, monkeypatch):
     """Another process creates the file after this one has looked for it."""
     Budget.file(path, epsilon=1.0).charge(promise())
-    monkeypatch.setattr(_ledger, "exists", lambda path: False)
+    monkeypatch.setattr(ledger, "exists", lambda path: False)
     assert Budget.file(path, epsilon=1.0).charges == 1
     with pytest.raises(ParameterError, match=r"got 2\.0; a limit cannot be changed"):
         Budget.file(path, epsilon=2.0)
@@ -921,7 +925,7 @@ def test_read_only_files_can_be_looked_at(path, monkeypatch):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         return real(name, flags, *more)
 
-    monkeypatch.setattr(_files.os, "open", read_only)
+    monkeypatch.setattr(atomic_files.os, "open", read_only)
     assert Budget.file(path).remaining == 1.0
     with pytest.raises(BudgetError, match="cannot be used: Permission denied"):
         budget.charge(promise())
@@ -952,7 +956,7 @@ def test_a_compiler_that_cannot_be_imported_costs_nothing(make, monkeypatch):
     def broken():
         raise ImportError("numba")
 
-    monkeypatch.setattr(_jit, "ready", broken)
+    monkeypatch.setattr(jit, "ready", broken)
     with pytest.raises(ImportError, match="numba"):
         fx.Median(0.5, (0, 120), step=1).release([1], budget=budget)
     assert (budget.spent, budget.log()) == (0.0, [])

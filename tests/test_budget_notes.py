@@ -14,8 +14,8 @@ import pytest
 
 import fastexp as fx
 from fastexp import Budget, BudgetError, BudgetExceeded, LabelError
-from fastexp._question import Question
-from fastexp.budget import once
+from fastexp.budget.budget import once
+from fastexp.budget.question import Question
 from fastexp.errors import ParameterError, ParameterTypeError
 
 MEDIAN = fx.Median(0.1, bounds=(0, 100), step=1)

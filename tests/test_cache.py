@@ -19,23 +19,23 @@ from pathlib import Path
 
 import pytest
 
-from fastexp import _compiler, _jit, _kernel_cache, _kernel_target, _trusted_folder
-from fastexp.kernels import logexp
+from fastexp._compiler import build, cache, jit, target, trusted_folder
+from fastexp.kernels.bits import logexp
 
-pytestmark = pytest.mark.skipif(not _trusted_folder.POSIX, reason="permissions of another kind")
+pytestmark = pytest.mark.skipif(not trusted_folder.POSIX, reason="permissions of another kind")
 as_root = pytest.mark.skipif(
     not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away"
 )
 has_v3 = pytest.mark.skipif(
-    not _compiler.host_features() >= _kernel_target.IMPLIED["x86-64-v3"],
+    not build.host_features() >= target.IMPLIED["x86-64-v3"],
     reason="a CPU without AVX2",
 )
 SOMEBODY = 12345
 ROOT = Path(__file__).parent.parent
 RUN = """
 import numpy as np, sys
-from fastexp import _jit
-from fastexp.kernels import logexp
+from fastexp._compiler import jit
+from fastexp.kernels.bits import logexp
 out = np.empty(1)
 logexp.exp_fill(np.array([1.0]), out)
 kernel = logexp.exp_fill.dispatcher
@@ -93,7 +93,7 @@ def edit(path: Path, old: str, new: str) -> None:
 @pytest.mark.process
 def test_an_edited_kernel_is_compiled_again(copy):
     value, folder = run(copy)
-    edit(copy / "fastexp/kernels/logexp.py", "p = 1.0 + (r", "p = 2.0 + (r")
+    edit(copy / "fastexp/kernels/bits/logexp.py", "p = 1.0 + (r", "p = 2.0 + (r")
     edited, same = run(copy)
     assert edited > value + 0.5
     assert same == folder
@@ -104,7 +104,7 @@ def test_an_edited_kernel_is_compiled_again(copy):
 def test_an_edited_flag_or_intrinsic_compiles_all_again(copy):
     run(copy)
     edit(
-        copy / "fastexp/_compiler.py",
+        copy / "fastexp/_compiler/build.py",
         "bitcast(args[0], context.get_value_type(target))",
         "_wrong()",
     )
@@ -113,7 +113,7 @@ def test_an_edited_flag_or_intrinsic_compiles_all_again(copy):
 
 
 KERNEL = """
-from fastexp._jit import IN_F64, NOTHING, OUT_F64, kernel
+from fastexp._compiler.jit import IN_F64, NOTHING, OUT_F64, kernel
 {imports}
 
 @kernel(NOTHING(IN_F64, OUT_F64))
@@ -122,7 +122,7 @@ def scaled(x, out):
         out[i] = {value}
 """
 HELPER = """
-from .._jit import helper
+from .._compiler.jit import helper
 if True:
     from .room import constant
 
@@ -167,7 +167,7 @@ def test_an_edit_two_imports_away_compiles_its_dependents_again_and_no_other_ker
 
 EDITED_AFTER_THE_IMPORT = """
 import pathlib, time
-from fastexp.kernels import logexp
+from fastexp.kernels.bits import logexp
 time.sleep(0.1)  # more than the clock of a file system is late
 path = pathlib.Path(logexp.__file__)
 path.write_text(path.read_text().replace("p = 1.0 + (r", "p = 2.0 + (r"))
@@ -189,7 +189,7 @@ def test_a_release_that_takes_anothers_place_is_not_what_is_cached(copy, deploye
     for version in ("old", "new"):
         shutil.copytree(copy / "fastexp", copy / version / "fastexp")
     shutil.rmtree(copy / "fastexp")
-    edit(copy / "new/fastexp/kernels/logexp.py", "p = 1.0 + (r", "p = 2.0 + (r")
+    edit(copy / "new/fastexp/kernels/bits/logexp.py", "p = 1.0 + (r", "p = 2.0 + (r")
     if deployed == "link":
         (copy / "current").symlink_to("old")
         (copy / "next").symlink_to("new")
@@ -199,7 +199,7 @@ def test_a_release_that_takes_anothers_place_is_not_what_is_cached(copy, deploye
         switch = "os.rename('current', 'old'); os.rename('new', 'current')"
     time.sleep(0.1)  # more than the clock of a file system is late
     path = {"PYTHONPATH": str(copy / "current")}
-    imported = "import os; from fastexp.kernels import logexp"
+    imported = "import os; from fastexp.kernels.bits import logexp"
     value, folder = run(copy, f"{imported}; {switch}\n{RUN}", **path)
     assert (value, folder) == (pytest.approx(2.718281828459045), "None")
     assert run(copy, **path)[0] > 3
@@ -213,7 +213,7 @@ class Editor:
     def find_spec(self, name, path, target=None):
         if name == "numba":
             sys.meta_path.remove(self)
-            file = pathlib.Path(fastexp.__file__).parent / "_jit.py"
+            file = pathlib.Path(fastexp.__file__).parent / "_compiler/jit.py"
             file.write_text(file.read_text().replace("FACTOR = 2.0", "FACTOR = 7.0"))
 
 import numpy  # takes a while too
@@ -223,9 +223,10 @@ sys.meta_path.insert(0, Editor())
 
 @pytest.mark.process
 def test_a_file_that_is_edited_while_numba_is_imported_is_not_what_is_cached(copy):
-    with (copy / "fastexp/_jit.py").open("a") as file:
+    with (copy / "fastexp/_compiler/jit.py").open("a") as file:
         file.write("\nFACTOR = 2.0\n")
-    scaled = KERNEL.format(imports="from fastexp._jit import FACTOR", value="FACTOR * x[i]")
+    factor = "from fastexp._compiler.jit import FACTOR"
+    scaled = KERNEL.format(imports=factor, value="FACTOR * x[i]")
     (copy / "fastexp/kernels/scaled.py").write_text(scaled)
     time.sleep(0.1)
     scaled = RUN_SCALED.format(module="scaled")
@@ -246,10 +247,10 @@ def test_a_package_without_sources_is_compiled_and_not_cached(copy):
 FORK = """
 import os, signal, threading, time
 from numba.core.compiler_lock import global_compiler_lock
-from fastexp import _jit
-from fastexp.kernels import logexp
+from fastexp._compiler import jit
+from fastexp.kernels.bits import logexp
 import numpy as np
-_jit.ready()
+jit.ready()
 x, out = np.array([1.0]), np.empty(1)
 compiling = threading.Event()
 
@@ -273,7 +274,7 @@ print(os.waitpid(child, 0)[1], None)
 
 FORK_IN_AN_IMPORT = """
 import os, signal, sys, threading, time
-from fastexp.kernels import logexp
+from fastexp.kernels.bits import logexp
 import numpy as np
 x, out = np.array([1.0]), np.empty(1)
 importing = threading.Event()
@@ -300,11 +301,11 @@ print(os.waitpid(child, 0)[1], None)
 
 FORK_IN_A_BUILD = """
 import os, signal, threading, time
-from fastexp import _compiler
-from fastexp.kernels import logexp
+from fastexp._compiler import build
+from fastexp.kernels.bits import logexp
 import numpy as np
 x, out = np.array([1.0]), np.empty(1)
-building, lock, compiled = threading.Event(), threading.Lock(), _compiler.compiled
+building, lock, compiled = threading.Event(), threading.Lock(), build.compiled
 
 def slowly(*arguments, **more):
     with lock:  # as imports and LLVM have theirs
@@ -312,7 +313,7 @@ def slowly(*arguments, **more):
         time.sleep(1)
     return compiled(*arguments, **more)
 
-_compiler.compiled = slowly
+build.compiled = slowly
 thread = threading.Thread(target=logexp.log_fill, args=(x, np.empty(1)))
 thread.start()
 building.wait()
@@ -334,7 +335,7 @@ def test_a_child_does_not_wait_for_a_thread_of_its_parent(copy, script):
 
 MANY_THREADS = """
 import sys, threading
-from fastexp.kernels import logexp
+from fastexp.kernels.bits import logexp
 import numpy as np
 assert "numba" not in sys.modules
 outs = [np.empty(1) for _ in range(8)]
@@ -364,7 +365,7 @@ def test_processes_that_fill_the_cache_at_once_get_right_code(copy):
 def test_a_changed_option_is_another_folder(copy):
     _, folder = run(copy)
     _, other = run(copy, NUMBA_OPT="1")
-    edit(copy / "fastexp/_compiler.py", '"nogil": True', '"nogil": False')
+    edit(copy / "fastexp/_compiler/build.py", '"nogil": True', '"nogil": False')
     _, third = run(copy)
     _, cpu = run(copy, NUMBA_CPU_NAME="generic")
     assert len({folder, other, third, cpu}) == 4
@@ -413,10 +414,10 @@ def test_a_changed_bit_is_noticed(copy):
     for place in (40, len(whole) // 2, len(whole) - 1):
         damaged = whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :]
         with pytest.raises(ValueError, match="damaged"):
-            _kernel_cache.unpacked(damaged, _compiler.host_features())
+            cache.unpacked(damaged, build.host_features())
     entry.write_bytes(damaged)
     assert run(copy)[0] == value
-    assert _kernel_cache.unpacked(entry.read_bytes(), _compiler.host_features())
+    assert cache.unpacked(entry.read_bytes(), build.host_features())
 
 
 class TestTargets:
@@ -439,11 +440,11 @@ class TestTargets:
     )
     def test_any_other_option_does(self, name):
         settings = {"OPT": 3, "SLP_VECTORIZE": 0, "BOUNDSCHECK": None, "NUMBA_NUM_THREADS": 2}
-        plain = _kernel_target.code_options(settings, {})
+        plain = target.code_options(settings, {})
         assert plain == {"OPT": "3", "SLP_VECTORIZE": "0", "BOUNDSCHECK": "None"}
         known = name.removeprefix("NUMBA_")
         changed = {**settings, known: 1} if known in settings else settings
-        assert _kernel_target.code_options(changed, {name: "1"}) != plain
+        assert target.code_options(changed, {name: "1"}) != plain
 
     @pytest.mark.process
     def test_numbas_file_of_settings_counts_as_its_variables_do(self, copy):
@@ -454,7 +455,7 @@ class TestTargets:
 
     def test_a_target_needs_what_its_names_imply(self):
         def needs(cpu: str, listed: str = "") -> set[str]:
-            return set(_kernel_target.target((), {}, cpu, listed).features)
+            return set(target.target((), {}, cpu, listed).features)
 
         assert needs("skylake", "+avx2,-avx512f,+fma") == {"cpu=skylake", "avx2", "fma"}
         assert needs("generic") == set()
@@ -463,10 +464,10 @@ class TestTargets:
         assert needs("x86-64-v3", "+avx512f") == needs("x86-64-v3") | {"avx512f"}
 
     def test_an_entry_is_used_where_the_cpu_has_all_that_it_needs(self):
-        entry = _kernel_cache.packed(b"body\n", frozenset({"avx2", "fma"}))
-        assert _kernel_cache.unpacked(entry, frozenset({"avx2", "fma", "sse"})) == b"body\n"
+        entry = cache.packed(b"body\n", frozenset({"avx2", "fma"}))
+        assert cache.unpacked(entry, frozenset({"avx2", "fma", "sse"})) == b"body\n"
         with pytest.raises(ValueError, match="another CPU"):
-            _kernel_cache.unpacked(entry, frozenset({"avx2", "sse"}))
+            cache.unpacked(entry, frozenset({"avx2", "sse"}))
 
     @pytest.mark.process
     def test_without_one_of_its_features_it_is_compiled_again(self, copy):
@@ -474,9 +475,9 @@ class TestTargets:
         (entry,) = files(copy)
         stamp = entry.stat().st_mtime_ns
         poorer = """
-from fastexp import _compiler
-features = _compiler.host_features()
-_compiler.host_features = lambda: frozenset(sorted(features)[1:])
+from fastexp._compiler import build
+features = build.host_features()
+build.host_features = lambda: frozenset(sorted(features)[1:])
 """
         assert run(copy, poorer + RUN) == (value, "None")  # nor saved, as it would not be loaded
         assert entry.stat().st_mtime_ns == stamp
@@ -484,7 +485,7 @@ _compiler.host_features = lambda: frozenset(sorted(features)[1:])
     @pytest.mark.process
     def test_code_that_this_cpu_would_not_load_is_not_saved(self, copy):
         """A name that is neither the CPU's own nor known says nothing of what it needs."""
-        other = "core2" if _compiler.llvm.get_host_cpu_name() != "core2" else "nehalem"
+        other = "core2" if build.llvm.get_host_cpu_name() != "core2" else "nehalem"
         value, folder = run(copy, NUMBA_CPU_NAME=other, NUMBA_CPU_FEATURES="")
         assert (value, folder) == (pytest.approx(2.718281828459045), "None")
         assert files(copy) == []
@@ -512,19 +513,19 @@ _compiler.host_features = lambda: frozenset(sorted(features)[1:])
 IMAGE = """
 import os, sys
 sys.prefix = {prefix!r}
-from fastexp import _jit, _kernel_sources
-from fastexp.kernels import logexp
+from fastexp._compiler import jit, kernel_sources
+from fastexp.kernels.bits import logexp
 import numpy as np
 out = np.empty(1)
 """
 FILL = """
-_jit.KERNELS = {"logexp.exp_fill": logexp.exp_fill}
-_jit.warmup(image=True)
+jit.KERNELS = {"bits.logexp.exp_fill": logexp.exp_fill}
+jit.warmup(image=True)
 print(0, logexp.exp_fill.dispatcher._cache.cache_path)
 """
 USE = """
 logexp.log_fill(out, out)  # what numba imports late is imported
-_kernel_sources.source_hash(logexp.__name__)
+kernel_sources.source_hash(logexp.__name__)
 os.setgroups([])
 os.setgid({user})
 os.setuid({user})
@@ -574,7 +575,7 @@ def full(*_, **__):
     raise OSError(28, "No space left on device")
 os.replace = full
 """
-        unknown = "_kernel_sources.source_hash = lambda _: None\n"
+        unknown = "kernel_sources.source_hash = lambda _: None\n"
         reasons = {full: "no space left on device", unknown: "the sources are not there, or not"}
         for cause, reason in reasons.items():
             process = start(copy, IMAGE.format(prefix=str(prefix)) + cause + FILL)
@@ -605,9 +606,9 @@ def test_a_full_disk_is_no_error(monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", full)
-    monkeypatch.setattr(_compiler._Cache, "load_overload", lambda *_: None)
+    monkeypatch.setattr(build._Cache, "load_overload", lambda *_: None)
     kernel = logexp.exp_fill
-    again = _jit.Kernel(kernel.function, kernel.signature)
+    again = jit.Kernel(kernel.function, kernel.signature)
     out = np.empty(1)
     again(np.zeros(1), out)
     assert out[0] == 1

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import fastexp as fx
-from fastexp import _draw
+from fastexp._selection import draw
 from tests.command_line import Run
 
 MEDIAN = fx.Median(0.5, bounds=(0, 9000), step=100)
@@ -48,7 +48,7 @@ def left_open(budget: fx.Budget, label: str, monkeypatch: pytest.MonkeyPatch) ->
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(_draw, "release", interrupted)
+        patch.setattr(draw, "release", interrupted)
         with pytest.raises(KeyboardInterrupt):
             fx.Exponential(0.1, 1.0).release([1.0, 2.0], budget=budget, label=label)
 

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import fastexp as fx
-from fastexp import _jit
+from fastexp._compiler import jit
 from fastexp.cli import interrupts, main
 from fastexp.cli.ask import payment
 from fastexp.query import call, columns, counts
@@ -88,7 +88,7 @@ def test_one_that_an_import_swallows_stops_it_too(
     name: str,
     charged: bool,
 ) -> None:
-    monkeypatch.setattr(_jit, "ready", swallowed)
+    monkeypatch.setattr(jit, "ready", swallowed)
     stopped(run(*QUESTIONS[name], *(["--budget", budget] if charged else [])), budget)
 
 
@@ -209,7 +209,7 @@ def test_a_failure_by_one_is_an_interrupt(
         swallowed()
         raise ImportError
 
-    monkeypatch.setattr(_jit, "ready", broken)
+    monkeypatch.setattr(jit, "ready", broken)
     ended = run(*QUESTIONS["median"], "--budget", budget)
     assert (ended.code, ended.err.splitlines()[-1]) == (130, "fastexp: interrupted")
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from fastexp import _kernel_cache
+from fastexp._compiler import cache
 from fastexp.cli import main
 from fastexp.cli.commands import info
 from fastexp.cli.tell import compiling, tables
@@ -220,7 +220,7 @@ def test_every_ending_has_its_exit_code(
 def test_compiling_is_announced_on_a_terminal_only(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_kernel_cache, "is_empty", lambda _: True)
+    monkeypatch.setattr(cache, "is_empty", lambda _: True)
     compiling.announce()
     assert capsys.readouterr().err == ""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)

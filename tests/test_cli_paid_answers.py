@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 
 import fastexp as fx
-from fastexp import _files, _ledger
+from fastexp.budget import atomic_files, ledger
 from fastexp.cli.ask import payment
 from fastexp.query import call
 from fastexp.query import output as output_file
@@ -338,7 +338,7 @@ def test_an_interrupt_is_no_failure_of_the_data(run: Run, data, monkeypatch) -> 
 
 def test_an_interrupt_before_the_charge_tells_of_none(run: Run, data, monkeypatch) -> None:
     assert run(*ask("median"))[0] == 0  # an equal charge, of before
-    monkeypatch.setattr(_files, "append", interrupted)
+    monkeypatch.setattr(atomic_files, "append", interrupted)
     code, out, err = run(*ask("median"))
     assert (code, out, charges()) == (130, "", 1)
     assert err.splitlines()[1:] == ["fastexp: interrupted"]
@@ -346,7 +346,7 @@ def test_an_interrupt_before_the_charge_tells_of_none(run: Run, data, monkeypatc
 
 def test_an_interrupt_after_answers_are_kept(run: Run, data, monkeypatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(_ledger.File, "_kept", interrupted)
+        patch.setattr(ledger.File, "_kept", interrupted)
         code, out, err = run(*ask("median"), "--label", "q")
     assert (code, out) == (130, "")
     assert "charged; the answers are kept in the budget file under label 'q'" in err

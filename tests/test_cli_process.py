@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 import fastexp
-from fastexp import _jit
+from fastexp._compiler import jit
 from fastexp.cli import main
 from fastexp.cli.commands import info
-from fastexp.kernels import logexp
+from fastexp.kernels.bits import logexp
 
 SELECT = ["select", "-", "--column", "c", "--candidates", "a,b", "--epsilon", "50"]
 LISTED = ["select", "records.csv", *SELECT[2:]]
@@ -326,8 +326,8 @@ def test_info_says_which_folders_of_the_cache_are_used_and_why_not(
 def test_warmup_for_an_image(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fastexp._warmup.import_kernels", lambda: None)  # one is enough
-    monkeypatch.setattr("fastexp._jit.KERNELS", {logexp.exp_fill.name: logexp.exp_fill})
+    monkeypatch.setattr("fastexp._compiler.warmup.import_kernels", lambda: None)  # one is enough
+    monkeypatch.setattr("fastexp._compiler.jit.KERNELS", {logexp.exp_fill.name: logexp.exp_fill})
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     assert main(["warmup", "--image", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
@@ -370,14 +370,14 @@ def test_warmup_says_what_is_cached(
     monkeypatch.delenv("FASTEXP_CACHE", raising=False)
     monkeypatch.setenv("FASTEXP_CACHE_DIR", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr("fastexp._warmup.import_kernels", lambda: None)
-    kernels = {k.name: _jit.Kernel(k.function, k.signature) for k in (logexp.exp_fill,)}
-    monkeypatch.setattr("fastexp._jit.KERNELS", kernels)
+    monkeypatch.setattr("fastexp._compiler.warmup.import_kernels", lambda: None)
+    kernels = {k.name: jit.Kernel(k.function, k.signature) for k in (logexp.exp_fill,)}
+    monkeypatch.setattr("fastexp._compiler.jit.KERNELS", kernels)
     with monkeypatch.context() as disk:
         disk.setattr(os, "replace", full)
         said = "1 of 1 not cached (see fastexp info): compiled in every process\n"
         assert warmed_up() == (0, None, said)
-    kernels["again"] = _jit.Kernel(logexp.exp_fill.function, logexp.exp_fill.signature)
+    kernels["again"] = jit.Kernel(logexp.exp_fill.function, logexp.exp_fill.signature)
     cached, folder, text = warmed_up()
     assert (cached, Path(str(folder)).parent) == (1, tmp_path)
     assert text == f"1 of 2 cached in {folder}\n{said.replace('of 1', 'of 2')}"

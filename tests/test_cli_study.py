@@ -13,10 +13,11 @@ import pytest
 import fastexp as fx
 from fastexp.cli import main
 from fastexp.cli.tell import tables
-from fastexp.studies import figures, ready
-from fastexp.studies.registry import MECHANISMS
-from fastexp.studies.results import StudyResults
-from fastexp.studies.sources import SOURCES
+from fastexp.studies.design import ready
+from fastexp.studies.design.data_sources import SOURCES
+from fastexp.studies.design.registry import MECHANISMS
+from fastexp.studies.report import figures
+from fastexp.studies.report.results import StudyResults
 
 TOML = """\
 question = "How far off?"

@@ -17,7 +17,7 @@ from fastexp.cli import main
 from fastexp.cli.commands import study
 from fastexp.cli.tell import progress as study_progress
 from fastexp.cli.tell import tables
-from fastexp.studies import pools
+from fastexp.studies.run import pools
 
 TOML = """\
 question = "How far off?"

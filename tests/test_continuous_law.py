@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from mpmath import mp
 from scipy import stats
 
-from fastexp import reference
-from fastexp._randomness import row_stream
+from fastexp._randomness.streams import row_stream
 from fastexp.errors import ParameterError, ParameterTypeError
-from fastexp.kernels import density
+from fastexp.kernels.numbers import density
 from fastexp.laws import pieces
 from fastexp.laws.continuous import ContinuousLaw
 from fastexp.laws.densities import laplace_density, median_density, price_density
+from fastexp.reference import selection
 from tests.goodness import ALPHA
 
 LOG_2 = Fraction(1, 2) * Fraction(2 * math.log(2))
@@ -632,7 +632,7 @@ class TestDraws:
 
     def test_they_are_quantiles_of_the_streams_words(self):
         law = tutorial(5)
-        words = reference.substream(tuple(map(int, row_stream(7, 3))), 0, 0)
+        words = selection.substream(tuple(map(int, row_stream(7, 3))), 0, 0)
         uniform = [(2 * (next(words) >> 12) + 1) * 2.0**-53 for _ in range(100)]
         assert law.sample(100, rng=7, streams=[3]).tolist() == law.ppf(uniform).tolist()
 

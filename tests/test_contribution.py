@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp import _contribution, _release_key
-from fastexp._contribution import keep, release_choice, sample_choice
-from fastexp.kernels import contribution as kernels
+from fastexp._randomness import release_key
+from fastexp.grouped import contribution
+from fastexp.grouped.contribution import keep, release_choice, sample_choice
+from fastexp.kernels.groups import contribution as kernels
 from tests.goodness import fits
 
 KEY = bytes(range(32))
@@ -226,18 +227,18 @@ class TestTheChoiceIsUniform:
 
 
 class TestKeys:
-    secret = _release_key.release_key()
+    secret = release_key.release_key()
     median = fx.Median(1.0, (0, 10))
 
     def test_a_releases_key_is_a_function_of_the_question(self):
         found = release_choice(self.secret, self.median, "a")
         assert found == release_choice(self.secret, fx.Median(1.0, (0, 10)), "a")
-        question = _release_key.query_digest(self.median, "a").tobytes()
-        words = _release_key.secret_words(self.secret).tobytes()
+        question = release_key.query_digest(self.median, "a").tobytes()
+        words = release_key.secret_words(self.secret).tobytes()
         message = b"fastexp.persons" + question
         assert found == hashlib.blake2b(message, digest_size=32, key=words).digest()
         others = {
-            release_choice(_release_key.release_key(), self.median, "a"),
+            release_choice(release_key.release_key(), self.median, "a"),
             release_choice(self.secret, self.median, "b"),
             release_choice(self.secret, fx.Median(2.0, (0, 10)), "a"),
         }
@@ -246,7 +247,7 @@ class TestKeys:
     def test_without_a_key_it_is_fresh(self, monkeypatch):
         drawn = [release_choice(None, self.median, "") for _ in range(3)]
         assert len(set(drawn)) == 3
-        monkeypatch.setattr(_contribution, "_os_bytes", lambda n: b"z" * n)
+        monkeypatch.setattr(contribution, "_os_bytes", lambda n: b"z" * n)
         assert release_choice(None, self.median, "") == b"z" * 32
 
     def test_a_simulations_key_is_pinned(self):

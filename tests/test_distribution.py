@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp import reference
-from fastexp._randomness import row_stream
-from fastexp._table import Table
+from fastexp._randomness.streams import row_stream
+from fastexp._selection.alias_table import Table
+from fastexp.reference import selection
 from tests import checks
 from tests.cases import CASES, IDS, Case
 from tests.goodness import chi_square, fits, two_sample_fits
@@ -196,7 +196,7 @@ def rejection_sampler(case: Case, size: int, mutate) -> np.ndarray:
     words = iter(np.random.default_rng(11).integers(0, 2**64, 60 * size, dtype=np.uint64).tolist())
     out = []
     while len(out) < size:
-        picked = reference.envelope_round(uppers, next(words) << 64 | next(words))
+        picked = selection.envelope_round(uppers, next(words) << 64 | next(words))
         assert picked is not None
         index, rho, coin = mutate(*picked, next(words))
         if rho < 0 or scan.accepts(index, scan.scale, rho, lambda c=coin: c):

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fastexp as fx
-from fastexp import _smooth
+from fastexp._numbers import smooth
 from fastexp.errors import InvalidRecords, ParameterError, ParameterTypeError
 from fastexp.laws.error_bound import _least, length
 from fastexp.laws.lambert import lambert_w
@@ -134,7 +134,7 @@ class TestTheBound:
 
 def test_the_sensitivity_is_that_of_add_remove(monkeypatch):
     seen = []
-    real = _smooth.one
-    monkeypatch.setattr(_smooth, "one", lambda *a, **k: seen.append(k) or real(*a, **k))
+    real = smooth.one
+    monkeypatch.setattr(smooth, "one", lambda *a, **k: seen.append(k) or real(*a, **k))
     fx.error_bound(NORMAL, 1.0, bounds=WIDE)
     assert seen == [{"neighbors": "add-remove"}]

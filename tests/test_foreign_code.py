@@ -14,10 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from fastexp import _compiler, _kernel_cache, _trusted_folder
-from fastexp.kernels import logexp
+from fastexp._compiler import build, trusted_folder
+from fastexp._compiler import cache as kernel_cache
+from fastexp.kernels.bits import logexp
 
-pytestmark = pytest.mark.skipif(not _trusted_folder.POSIX, reason="permissions of another kind")
+pytestmark = pytest.mark.skipif(not trusted_folder.POSIX, reason="permissions of another kind")
 as_root = pytest.mark.skipif(
     not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away"
 )
@@ -44,19 +45,19 @@ class TestForeignCode:
         monkeypatch.setenv("FASTEXP_CACHE_DIR", str(tmp_path / "above/between/cache"))
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "own"))
         body = pickle.dumps(Mark(tmp_path / "mark"))
-        (target, _), *_ = _compiler.targets()
+        (target, _), *_ = build.targets()
         name = self.cache()._file
-        folder = _kernel_cache.save(_kernel_cache.places(), target, name, body, frozenset())
+        folder = kernel_cache.save(kernel_cache.places(), target, name, body, frozenset())
         return folder / name
 
     def cache(self):
         kernel = logexp.exp_fill
-        return _compiler._Cache(kernel.name, kernel.function.__module__)
+        return build._Cache(kernel.name, kernel.function.__module__)
 
     def is_loaded(self, tmp_path: Path) -> bool:
         mark = tmp_path / "mark"
         mark.unlink(missing_ok=True)
-        context = _compiler.registry.cpu_target.target_context
+        context = build.registry.cpu_target.target_context
         assert self.cache().load_overload(None, context) is None  # it is no kernel
         return mark.exists()
 
@@ -128,7 +129,7 @@ class TestForeignCode:
 AS_TWO_USERS = """
 import os, sys
 from pathlib import Path
-from fastexp._trusted_folder import opened
+from fastexp._compiler.trusted_folder import opened
 os.setresuid(*map(int, sys.argv[2:]))
 try:
     with opened(Path(sys.argv[1])) as folder:
@@ -165,7 +166,7 @@ class TestPlaces:
             monkeypatch.delenv(name, raising=False)
         for name, value in env.items():
             monkeypatch.setenv(name, value)
-        return [(p.name, str(p.path), p.is_saved_to) for p in _kernel_cache.places()]
+        return [(p.name, str(p.path), p.is_saved_to) for p in kernel_cache.places()]
 
     def test_their_order(self, monkeypatch):
         monkeypatch.setattr(sys, "prefix", "/p")
@@ -182,7 +183,7 @@ class TestPlaces:
         assert self.places(monkeypatch) == [image]
 
     def test_without_owners_there_is_only_the_users_own(self, monkeypatch):
-        monkeypatch.setattr(_kernel_cache, "POSIX", False)
+        monkeypatch.setattr(kernel_cache, "POSIX", False)
         names = [name for name, *_ in self.places(monkeypatch, FASTEXP_CACHE_DIR="/c")]
         assert names == ["own"]
 
@@ -192,48 +193,48 @@ class TestPlaces:
     ):
         monkeypatch.chdir(tmp_path)
         self.places(monkeypatch, FASTEXP_CACHE_DIR=path, HOME="")
-        places = _kernel_cache.places()
-        assert _kernel_cache.save(places, "target", "name", b"body", frozenset()) is None
-        state = _kernel_cache.state(places[0], "target", frozenset())
+        places = kernel_cache.places()
+        assert kernel_cache.save(places, "target", "name", b"body", frozenset()) is None
+        state = kernel_cache.state(places[0], "target", frozenset())
         assert (state.refusal, state.is_writable) == ("not an absolute path", False)
         assert list(tmp_path.iterdir()) == []
 
     def test_nothing_is_made_by_looking(self, tmp_path, monkeypatch):
-        place = _kernel_cache.Place("own", tmp_path / "a" / "b", is_saved_to=True)
-        state = _kernel_cache.state(place, "target", frozenset())
+        place = kernel_cache.Place("own", tmp_path / "a" / "b", is_saved_to=True)
+        state = kernel_cache.state(place, "target", frozenset())
         assert (state.kernels, state.refusal, state.is_writable) == (frozenset(), None, True)
         assert list(tmp_path.iterdir()) == []
         monkeypatch.setattr(os, "access", lambda *_, **__: False)
-        state = _kernel_cache.state(place, "target", frozenset())
+        state = kernel_cache.state(place, "target", frozenset())
         assert (state.refusal, state.is_writable) == ("not there, and may not be made", False)
 
     def test_a_reason_names_paths_as_they_are(self, tmp_path):
         path = tmp_path / "Kernels"
         path.mkdir()
         path.chmod(0o777)
-        place = _kernel_cache.Place("own", path, is_saved_to=True)
-        state = _kernel_cache.state(place, "target", frozenset())
+        place = kernel_cache.Place("own", path, is_saved_to=True)
+        state = kernel_cache.state(place, "target", frozenset())
         assert state.refusal == f"others may write to {path} (mode 0777)"
 
     def test_an_entry_that_is_too_large_is_passed_by(self, tmp_path):
         """Reading it would take more memory than there is."""
-        place = _kernel_cache.Place("own", tmp_path, is_saved_to=True)
-        folder = _kernel_cache.save([place], "target", "name", b"body", frozenset())
+        place = kernel_cache.Place("own", tmp_path, is_saved_to=True)
+        folder = kernel_cache.save([place], "target", "name", b"body", frozenset())
         os.truncate(folder / "name", 1 << 42)
-        assert list(_kernel_cache.load([place], ["target"], "name", frozenset())) == []
-        state = _kernel_cache.state(place, "target", frozenset())
+        assert list(kernel_cache.load([place], ["target"], "name", frozenset())) == []
+        state = kernel_cache.state(place, "target", frozenset())
         assert (state.kernels, state.refusal) == (frozenset(), "file too large")
 
     def test_the_first_one_that_can_be_written_to_is_taken(self, tmp_path):
         file = tmp_path / "file"
         file.touch()
-        first = _kernel_cache.Place("first", file, is_saved_to=True)
-        read_only = _kernel_cache.Place("second", tmp_path / "a", is_saved_to=False)
-        third = _kernel_cache.Place("third", tmp_path / "b", is_saved_to=True)
+        first = kernel_cache.Place("first", file, is_saved_to=True)
+        read_only = kernel_cache.Place("second", tmp_path / "a", is_saved_to=False)
+        third = kernel_cache.Place("third", tmp_path / "b", is_saved_to=True)
         places = [first, read_only, third]
-        folder = _kernel_cache.save(places, "target", "name", b"body", frozenset())
+        folder = kernel_cache.save(places, "target", "name", b"body", frozenset())
         assert folder.parent == tmp_path / "b"
-        assert list(_kernel_cache.load(places, ["target"], "name", frozenset())) == [
+        assert list(kernel_cache.load(places, ["target"], "name", frozenset())) == [
             (folder, b"body")
         ]
-        assert _kernel_cache.save(places[:2], "target", "name", b"body", frozenset()) is None
+        assert kernel_cache.save(places[:2], "target", "name", b"body", frozenset()) is None

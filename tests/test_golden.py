@@ -159,11 +159,11 @@ def test_draws_are_golden():
 @pytest.mark.parametrize("size", [None, 3, 70_001])
 def test_threads_change_nothing(threads, size, monkeypatch):
     """Also where the sizes are such that threads are really used."""
-    from fastexp import _plan
+    from fastexp._selection import plan
 
     one = MECHANISM.sample(SPREAD, size, rng=5)
-    monkeypatch.setattr(_plan, "THREADED_CANDIDATES", 1)
-    monkeypatch.setattr(_plan, "THREADED_DRAWS", 1)
+    monkeypatch.setattr(plan, "THREADED_CANDIDATES", 1)
+    monkeypatch.setattr(plan, "THREADED_DRAWS", 1)
     assert np.array_equal(MECHANISM.sample(SPREAD, size, rng=5, threads=threads), one)
 
 

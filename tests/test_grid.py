@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fastexp as fx
-from fastexp._grid import STEPS, make_grid
+from fastexp._parameters.grid import STEPS, make_grid
 from fastexp.errors import ParameterError, ParameterTypeError
 from fastexp.mechanisms._checks import reach_of
 from tests import checks_records as checks

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from mpmath import mp
 
 import fastexp as fx
-from fastexp._grid import Grid, make_grid
+from fastexp._parameters.grid import Grid, make_grid
 from fastexp.errors import ParameterError, ParameterTypeError
 from fastexp.laws import losses
 from fastexp.laws.grid import GridLaw

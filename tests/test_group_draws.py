@@ -9,15 +9,15 @@ import pytest
 from scipy.stats import chi2
 
 import fastexp as fx
-from fastexp import reference
 from fastexp.grouped.counts import ExponentialCountDraws, FlipCountDraws
 from fastexp.grouped.prices import PriceDraws, regular
 from fastexp.grouped.ranks import RankDraws
 from fastexp.grouped.segments import Segments, chunks, draw_all
 from fastexp.grouped.shapes import ShapeDraws
 from fastexp.grouped.weights import table
-from fastexp.kernels import segment_sort
-from fastexp.reference_groups import group_draw, upper
+from fastexp.kernels.groups import segment_sort
+from fastexp.reference import selection
+from fastexp.reference.groups import group_draw, upper
 from tests.checks_groups import KEY, by_kernel, twin_draws
 from tests.small_words import GivenWords, SortedWords
 
@@ -30,7 +30,7 @@ class TestWeights:
         found = table(rate, 10**6)
         places = {0, 1, 2, 1023, 1024, 1025, found.size - 2, found.size - 1}
         for e in sorted(p for p in places if 0 <= p < found.size):
-            lo, hi = reference.exp_bounds(rate * e, 400)
+            lo, hi = selection.exp_bounds(rate * e, 400)
             weight = int(found[e])
             assert weight << 340 >= hi
             assert e == 0 or weight - 1 << 340 <= lo

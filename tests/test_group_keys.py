@@ -16,11 +16,11 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from fastexp import _key_columns, _key_tables, _key_values
-from fastexp._group_keys import codes_of, distinct, names_of, numbered
-from fastexp._randomness import GROUP, text_name
+from fastexp._keys import key_columns, key_tables, key_values
+from fastexp._keys.group_keys import codes_of, distinct, names_of, numbered
+from fastexp._randomness.streams import GROUP, text_name
 from fastexp.errors import InvalidRecords, ParameterError, ParameterTypeError
-from fastexp.kernels import group_codes
+from fastexp.kernels.groups import group_codes
 
 LETTERS = "aé日𝒳"  # of 1, 2, 3 and 4 bytes in UTF-8
 NFC, NFD = (unicodedata.normalize(form, "é") for form in ("NFC", "NFD"))
@@ -151,7 +151,7 @@ class TestTexts:
                 kept = list(dict.fromkeys(texts[::2]))
                 joined = np.frombuffer(b"".join(kept), np.uint8)
                 ends = np.arange(len(kept) + 1) * length
-                table = _key_tables.TextTable(joined, ends, np.arange(len(kept)))
+                table = key_tables.TextTable(joined, ends, np.arange(len(kept)))
                 out = np.empty(len(texts), np.int64)
                 table.fill(part, offsets, out)
                 assert out.tolist() == by_hand(texts, kept)
@@ -364,7 +364,7 @@ class TestOtherKinds:
             np.array(["2020-01-01T00:00:01"], "M8[s]"),
             np.array(["2020-01-01T00:00:01.5"], "M8[ms]"),
         ]
-        chunks = [rows for part in (*parts, *parts) for rows in _key_columns.read(part, "by")]
+        chunks = [rows for part in (*parts, *parts) for rows in key_columns.read(part, "by")]
         ids, names = numbered([chunks], "by")
         assert ids.tolist() == [0, 1, 0, 1]
         assert names.labels() == [parts[0][0], parts[1][0]]
@@ -426,9 +426,9 @@ class TestManyKeys:
         keys = rng.integers(-(2**63), 2**63 - 1, 3000)
         keys = rng.permutation(np.concatenate([keys, keys[:9]]))
         found = distinct(keys, "by"), distinct(pa.chunked_array([keys[:5], keys[5:]]), "by")
-        monkeypatch.setattr(_key_values, "SAMPLE", 500)
+        monkeypatch.setattr(key_values, "SAMPLE", 500)
         chunks = pa.chunked_array([keys[:5], keys[5:]])
-        assert _key_values.by_sorting(_key_columns.read(chunks, "by")) is not None
+        assert key_values.by_sorting(key_columns.read(chunks, "by")) is not None
         found += distinct(keys, "by"), distinct(chunks, "by")
         for ids, names in found:
             assert ids.dtype == np.int64
@@ -466,7 +466,7 @@ class TestTables:
 
     def test_texts_with_equal_hashes_are_told_apart(self):
         values = np.frombuffer(b"one two three", np.uint8)
-        words, tail = _key_tables.words_of(values)
+        words, tail = key_tables.words_of(values)
         offsets, secret = np.array([0, 4, 8, 13]), np.uint64(3)
         hashes, table = np.empty(3, np.uint64), np.zeros(16, np.uint64)
         group_codes.hash_texts(words, tail, offsets, secret, hashes)
@@ -486,7 +486,7 @@ class TestTables:
         texts = [str(i) for i in range(99)]
         seen = set()
         for word in (0, 1, 2**64 - 1):
-            monkeypatch.setattr(_key_tables, "os_word", lambda word=word: word)
+            monkeypatch.setattr(key_tables, "os_word", lambda word=word: word)
             found = codes_of(keys, names_of(names)), *distinct(keys, "by")[:1]
             found += codes_of(texts[::-1], names_of(texts)), *distinct(texts, "by")[:1]
             seen.add(b"".join(part.tobytes() for part in found))
@@ -704,7 +704,7 @@ class TestNames:
 
 
 def test_threads_do_not_change_codes(monkeypatch):
-    monkeypatch.setattr("fastexp._group_keys.LEAST", 10)
+    monkeypatch.setattr("fastexp._keys.group_keys.LEAST", 10)
     keys = np.random.default_rng(1).integers(-5, 60, 1_000)
     gaps = pa.array(keys, mask=keys % 7 == 0)
     for names in (names_of(range(50)), names_of([3, 2**50, -4, 17])):

@@ -13,8 +13,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from fastexp import _group_names, _key_columns
-from fastexp._group_keys import (
+from fastexp._keys import group_names, key_columns
+from fastexp._keys.group_keys import (
     codes_of,
     distinct,
     names_of,
@@ -62,7 +62,7 @@ def by_hand(columns, labels):
 
 
 def chunks(*columns):
-    return [_key_columns.read(column, "by") for column in columns]
+    return [key_columns.read(column, "by") for column in columns]
 
 
 @pytest.mark.engines
@@ -111,7 +111,7 @@ class TestCodes:
     def test_numbers_that_would_be_too_large_are_reduced_in_between(
         self, width, largest, monkeypatch
     ):
-        monkeypatch.setattr(_group_names, "LARGEST", largest)
+        monkeypatch.setattr(group_names, "LARGEST", largest)
         rng = np.random.default_rng(width)
         columns = [rng.integers(-20, 20, 3_000) * 2**40 for _ in range(width)]
         labels = list(dict.fromkeys(zip(*(c[:700].tolist() for c in columns), strict=True)))
@@ -132,8 +132,8 @@ class TestCodes:
         columns = [rng.integers(0, 50, 5_000), rng.integers(0, 7, 5_000)]
         names = names_of_tuples(list(itertools.product(range(40), range(1, 6))), 2)
         whole = codes_of(columns, names)
-        monkeypatch.setattr("fastexp._group_keys.BLOCK", 77)
-        monkeypatch.setattr("fastexp._group_keys.LEAST", 10)
+        monkeypatch.setattr("fastexp._keys.group_keys.BLOCK", 77)
+        monkeypatch.setattr("fastexp._keys.group_keys.LEAST", 10)
         assert (codes_of(columns, names, threads=3) == whole).all()
         assert whole.tolist() == by_hand([c.tolist() for c in columns], names.labels())
 
@@ -149,7 +149,7 @@ class TestCodes:
     def test_parts_are_numbered_together(self):
         whole = numbered(chunks(CITIES, YEARS), "by")
         parts = [
-            [rows for i in range(0, 9, 2) for rows in _key_columns.read(column[i : i + 2], "by")]
+            [rows for i in range(0, 9, 2) for rows in key_columns.read(column[i : i + 2], "by")]
             for column in (CITIES, YEARS)
         ]
         ids, names = numbered(parts, "by")

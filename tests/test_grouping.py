@@ -7,9 +7,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from fastexp import _grouping
-from fastexp._grouping import gather, order
-from fastexp.kernels import grouping
+from fastexp.grouped import grouping as _grouping
+from fastexp.grouped.grouping import gather, order
+from fastexp.kernels.groups import grouping
 
 
 def by_hand(codes, values, size):

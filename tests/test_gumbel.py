@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp import _gumbel, _plan
-from fastexp._randomness import row_stream, seeds_of
-from fastexp._weighting import Weighting
-from fastexp.kernels import gumbel
+from fastexp._randomness.streams import row_stream, seeds_of
+from fastexp._selection import gumbel as _gumbel
+from fastexp._selection import plan
+from fastexp._selection.weighting import Weighting
+from fastexp.kernels.select import gumbel
 from tests import checks_selection as checks
 from tests.cases import CASES, IDS
 from tests.goodness import fits, two_sample_fits
@@ -172,7 +173,7 @@ def test_threads_change_nothing(threads, monkeypatch):
     u = 9 * np.random.default_rng(4).random((7, 300))
     m, top = fx.Exponential(1.0, 1.0), fx.TopK(3, 3.0, 1.0)
     one = m.sample(u, 20, rng=1, method="gumbel"), top.sample(u, 20, rng=1)
-    monkeypatch.setattr(_plan, "THREADED_CANDIDATES", 1)
+    monkeypatch.setattr(plan, "THREADED_CANDIDATES", 1)
     assert (m.sample(u, 20, rng=1, method="gumbel", threads=threads) == one[0]).all()
     assert (top.sample(u, 20, rng=1, threads=threads) == one[1]).all()
 

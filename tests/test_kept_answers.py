@@ -15,18 +15,11 @@ import pandas as pd
 import pytest
 
 import fastexp as fx
-from fastexp import (
-    Budget,
-    BudgetError,
-    BudgetExceeded,
-    LabelError,
-    _draw,
-    _files,
-    _ledger,
-    release_key,
-)
-from fastexp._question import Question
-from fastexp.budget import once
+from fastexp import Budget, BudgetError, BudgetExceeded, LabelError, release_key
+from fastexp._selection import draw as _draw
+from fastexp.budget import atomic_files, ledger
+from fastexp.budget.budget import once
+from fastexp.budget.question import Question
 from fastexp.errors import InvalidRecords, InvalidUtilities, ParameterError, ParameterTypeError
 
 MEDIAN = fx.Median(0.1, bounds=(0, 100), step=1)
@@ -456,7 +449,7 @@ def test_a_label_within_the_draw_of_another_is_refused(budget):
 @pytest.mark.parametrize("second", ["answers", "fails"])
 def test_the_first_to_end_counts_also_without_a_common_lock(budget, monkeypatch, first, second):
     """As where two hosts do not see each other's locks: one charge, one outcome."""
-    monkeypatch.setattr(_ledger.File, "_alone", lambda *_: nullcontext())
+    monkeypatch.setattr(ledger.File, "_alone", lambda *_: nullcontext())
     question = Question(MEDIAN)
 
     def outcome(way, number):
@@ -484,7 +477,7 @@ def test_locks_exclude_each_other_though_their_files_go(tmp_path):
 
     def hold(_):
         for _ in range(20):
-            with _files.alone(path):
+            with atomic_files.alone(path):
                 inside.append(1)
                 most.append(len(inside))
                 threading.Event().wait(0.0005)

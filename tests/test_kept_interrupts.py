@@ -16,9 +16,10 @@ from typing import Any
 import pytest
 
 import fastexp as fx
-from fastexp import Budget, BudgetError, _files, _ledger
-from fastexp._question import Question
-from fastexp.budget import once
+from fastexp import Budget, BudgetError
+from fastexp.budget import atomic_files, ledger
+from fastexp.budget.budget import once
+from fastexp.budget.question import Question
 from fastexp.errors import InvalidRecords
 
 fcntl = pytest.importorskip("fcntl", reason="locks of POSIX")
@@ -28,7 +29,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]
 QUESTION = Question(fx.Median(0.1, bounds=(0, 100), step=1))
-PLACES = {_files.__file__, _ledger.__file__}
+PLACES = {atomic_files.__file__, ledger.__file__}
 SECRET = 7_341_234  # a draw
 
 
@@ -149,7 +150,7 @@ def test_many_that_could_not_be_kept(path: Path, monkeypatch: pytest.MonkeyPatch
         raise OSError(errno.ENOSPC, "full")
 
     monkeypatch.setattr(os, "link", full)
-    monkeypatch.setattr(_files, "_publish", full)
+    monkeypatch.setattr(atomic_files, "_publish", full)
     with pytest.raises(BudgetError, match="could not be kept") as caught:
         once(Budget.file(path), "q", QUESTION, lambda: [SECRET] * 1000)
     assert not tells(caught.value)
@@ -206,7 +207,7 @@ def test_that_a_lock_cannot_be_given_up_is_no_failure(
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     budget = Budget.file(path)
-    monkeypatch.setattr(_files, "_unlock", refused)
+    monkeypatch.setattr(atomic_files, "_unlock", refused)
     assert once(budget, label, QUESTION, draw) == SECRET
     budget.charge(QUESTION.promise())
     monkeypatch.undo()

@@ -18,9 +18,10 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp import Budget, BudgetError, _files
-from fastexp._question import Question
-from fastexp.budget import once
+from fastexp import Budget, BudgetError
+from fastexp.budget import atomic_files
+from fastexp.budget.budget import once
+from fastexp.budget.question import Question
 from fastexp.errors import InvalidRecords
 
 pytestmark = [
@@ -440,4 +441,4 @@ def test_a_child_that_returns_from_its_parents_draw_tells_nothing(path):
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
         assert pipe.read().startswith(b"BudgetError: the process was forked while it drew")
-    assert not _files.HELD
+    assert not atomic_files.HELD

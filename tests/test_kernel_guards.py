@@ -19,20 +19,20 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp import _jit, _warmup
-from fastexp._grouping import order
-from fastexp._rank_errors import distances
-from fastexp.kernels import gumbel
-from fastexp.kernels.density import log1p_fill
-from fastexp.kernels.segment_prices import revenues_fill
-from fastexp.kernels.words import bounded
+from fastexp._compiler import jit, warmup
+from fastexp._numbers.rank_errors import distances
+from fastexp.grouped.grouping import order
+from fastexp.kernels.bits.words import bounded
+from fastexp.kernels.groups.segment_prices import revenues_fill
+from fastexp.kernels.numbers.density import log1p_fill
+from fastexp.kernels.select import gumbel
 
 LIBM = ctypes.util.find_library("m")
 X86 = platform.machine() in ("x86_64", "AMD64") and LIBM is not None
 pytestmark = [
     pytest.mark.proof,
     pytest.mark.skipif(not X86, reason="not x86-64, whose rounding mode it sets"),
-    pytest.mark.skipif(_jit.interpreted(), reason="kernels are not compiled"),
+    pytest.mark.skipif(jit.interpreted(), reason="kernels are not compiled"),
 ]
 MODES = (0, 0x400, 0x800, 0xC00)  # nearest, down, up, to zero
 ROOM, PATTERN = 256, 0xA5  # bytes of guard on either side, and what they hold
@@ -51,7 +51,7 @@ class Guards:
         self._libm = ctypes.CDLL(LIBM)
         self._lock = threading.Lock()
 
-    def __call__(self, kernel: _jit.Kernel, *arguments: object) -> object:
+    def __call__(self, kernel: jit.Kernel, *arguments: object) -> object:
         entry = kernel.dispatcher
         with self._lock:
             self.calls[kernel.name] += 1
@@ -284,15 +284,15 @@ def rare(random: np.random.Generator) -> None:
 def run() -> None:
     """What the child process does: prints what is wrong."""
     guards, random = GUARDS, np.random.default_rng(20)
-    _warmup.import_kernels()
-    _jit.Kernel.__call__ = lambda kernel, *arguments: guards(kernel, *arguments)
+    warmup.import_kernels()
+    jit.Kernel.__call__ = lambda kernel, *arguments: guards(kernel, *arguments)
     selections(random)
     numbers(random)
     studies()
     rare(random)
     writers = {
         kernel.name
-        for kernel in _jit.KERNELS.values()
+        for kernel in jit.KERNELS.values()
         if any(kind.startswith("out ") for kind in kernel.signature.arguments)
     }
     sys.stdout.write(f"broken {sorted(guards.broken)}\n")

@@ -6,7 +6,7 @@ import inspect
 
 import pytest
 
-from fastexp import _jit, _kernel_sources, _source_stamps, _warmup
+from fastexp._compiler import jit, kernel_sources, stamps, warmup
 
 
 class Unchanged:
@@ -16,7 +16,7 @@ class Unchanged:
         self._folder = folder
 
     def get(self, path):
-        return _source_stamps.stamp((self._folder / path).stat())
+        return stamps.stamp((self._folder / path).stat())
 
 
 @pytest.fixture
@@ -26,11 +26,11 @@ def package(tmp_path, monkeypatch):
         path = tmp_path / f"{name}.py"
         path.parent.mkdir(exist_ok=True)
         path.touch()
-    monkeypatch.setattr(_kernel_sources, "FOLDER", tmp_path)
-    monkeypatch.setattr(_kernel_sources, "STAMPS", Unchanged(tmp_path))
-    _kernel_sources._source.cache_clear()
+    monkeypatch.setattr(kernel_sources, "FOLDER", tmp_path)
+    monkeypatch.setattr(kernel_sources, "STAMPS", Unchanged(tmp_path))
+    kernel_sources._source.cache_clear()
     yield tmp_path
-    _kernel_sources._source.cache_clear()
+    kernel_sources._source.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def package(tmp_path, monkeypatch):
 )
 def test_every_form_of_import(package, statement, expected):
     (package / "kernels/tried.py").write_text(statement)
-    imported = _kernel_sources.sources("fastexp.kernels.tried").keys()
+    imported = kernel_sources.sources("fastexp.kernels.tried").keys()
     always = {"fastexp.kernels", "fastexp.kernels.tried"}
     assert imported == always | {f"fastexp.{name}" for name in expected}
 
@@ -76,7 +76,7 @@ def test_every_form_of_import(package, statement, expected):
 def test_a_package_stands_for_every_module_in_it(package, statement, expected):
     """`kernels.a.f` reaches a file that no import statement names; so does `__all__`."""
     (package / "kernels/tried.py").write_text(statement)
-    imported = _kernel_sources.sources("fastexp.kernels.tried").keys()
+    imported = kernel_sources.sources("fastexp.kernels.tried").keys()
     always = {"fastexp", "fastexp.kernels", "fastexp.kernels.tried"}
     assert imported | {"fastexp"} == always | {f"fastexp.{name}" for name in expected}
 
@@ -84,15 +84,15 @@ def test_a_package_stands_for_every_module_in_it(package, statement, expected):
 @pytest.mark.parametrize("statement", ["from .nowhere import f", "from . import (", "\xff", "\0"])
 def test_what_cannot_be_followed_has_no_hash(package, statement):
     (package / "kernels/tried.py").write_bytes(statement.encode("latin-1"))
-    assert _kernel_sources.source_hash.__wrapped__("fastexp.kernels.tried") is None
-    assert _kernel_sources.source_hash("numpy.linalg") is None
+    assert kernel_sources.source_hash.__wrapped__("fastexp.kernels.tried") is None
+    assert kernel_sources.source_hash("numpy.linalg") is None
 
 
 def test_all_that_numba_compiles_into_a_kernel_is_among_them():
     """Every function that a kernel names, and that these name, at whatever depth."""
-    _warmup.import_kernels()
-    for kernel in _jit.KERNELS.values():
-        modules = _kernel_sources.sources(kernel.function.__module__)
+    warmup.import_kernels()
+    for kernel in jit.KERNELS.values():
+        modules = kernel_sources.sources(kernel.function.__module__)
         waiting, functions = [kernel.function], set()
         while waiting:
             function = waiting.pop()
@@ -109,12 +109,12 @@ def test_stamps_are_of_every_source(tmp_path):
     (tmp_path / ".#a.py").symlink_to("nowhere")
     for name in ("a.py", "z.py", "room/b.py", "data.csv"):
         (tmp_path / name).touch()
-    before = _source_stamps.stamps(str(tmp_path))
+    before = stamps.stamps(str(tmp_path))
     assert before.keys() == {"a.py", "z.py", "room/b.py"}
     (tmp_path / "room/b.py").rename(tmp_path / "a.py")  # no text has changed
-    after = _source_stamps.stamps(str(tmp_path))
+    after = stamps.stamps(str(tmp_path))
     assert (after["z.py"], after["a.py"] != before["a.py"]) == (before["z.py"], True)
-    assert _source_stamps.stamps(str(tmp_path / "z.py")) == {}
+    assert stamps.stamps(str(tmp_path / "z.py")) == {}
 
 
 class TestRegistration:
@@ -122,13 +122,13 @@ class TestRegistration:
 
     @pytest.fixture(autouse=True)
     def no_kernel_is_added(self, monkeypatch):
-        monkeypatch.setattr(_jit, "KERNELS", {})
+        monkeypatch.setattr(jit, "KERNELS", {})
 
     def test_a_function_of_its_module_is_registered(self):
         def put(_out):
             pass
 
-        assert _jit.kernel(None)(put) in _jit.KERNELS.values()
+        assert jit.kernel(None)(put) in jit.KERNELS.values()
 
     def test_values_that_another_module_may_have_handed_over_are_refused(self):
         def closure(value):
@@ -151,13 +151,13 @@ class TestRegistration:
 
         for factory in (closure, default, keyword):
             with pytest.raises(RuntimeError, match=r"put depends on values .* does not name"):
-                _jit.kernel(None)(factory(1))
-        assert _jit.KERNELS == {}
+                jit.kernel(None)(factory(1))
+        assert jit.KERNELS == {}
 
     def test_a_function_under_another_modules_name_is_refused(self):
         def put(_out):
             pass
 
-        put.__module__ = "fastexp.kernels.words"
+        put.__module__ = "fastexp.kernels.bits.words"
         with pytest.raises(RuntimeError, match=r"words\.put depends on values"):
-            _jit.kernel(None)(put)
+            jit.kernel(None)(put)

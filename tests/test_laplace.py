@@ -15,9 +15,9 @@ import pytest
 from scipy import stats
 
 import fastexp as fx
-from fastexp import _laplace_cells, reference_numbers
-from fastexp._laplace_cells import FAR, LaplaceShape
-from fastexp._weighting import Weighting
+from fastexp._numbers import laplace_cells
+from fastexp._numbers.laplace_cells import FAR, LaplaceShape
+from fastexp._selection.weighting import Weighting
 from fastexp.errors import InvalidRecords, ParameterError, ParameterTypeError
 from fastexp.laws.laplace import LaplaceLaw
 from fastexp.privacy.bounded_laplace import (
@@ -25,6 +25,7 @@ from fastexp.privacy.bounded_laplace import (
     bounded_laplace_rate,
     continuous_laplace_rate,
 )
+from fastexp.reference import numbers as reference_numbers
 from tests.goodness import fits
 
 N = 400_000  # rejects an epsilon wrong by 2 % (see the power tests)
@@ -424,8 +425,8 @@ class Forced:
     @pytest.fixture(params=WAYS, autouse=True)
     def _cells(self, request, monkeypatch):
         nats, share = WAYS[request.param]
-        monkeypatch.setattr(_laplace_cells, "NATS", nats)
-        monkeypatch.setattr(_laplace_cells, "SHARE", share)
+        monkeypatch.setattr(laplace_cells, "NATS", nats)
+        monkeypatch.setattr(laplace_cells, "SHARE", share)
 
 
 SHAPES = {
@@ -532,11 +533,11 @@ class TestRoundings:
         numbers += [Fraction(0), Fraction(1), Fraction(1, 10**400), 1 - Fraction(1, 10**40)]
         offset = np.array([0, 1, 2, 3, 10, 12345, 2**30 + 1, 2**52 - 1])
         for number in numbers:
-            head, tail = _laplace_cells._parts(number)
+            head, tail = laplace_cells._parts(number)
             assert Fraction(head) <= number
             assert (tail > 0) == (Fraction(head) < number)
             wide = np.full(offset.size, head), np.full(offset.size, tail)
-            below, lack = _laplace_cells._rounded_down(*wide, offset)
+            below, lack = laplace_cells._rounded_down(*wide, offset)
             for o, b, missing in zip(offset.tolist(), below.tolist(), lack.tolist(), strict=True):
                 gap = number + o - Fraction(b)
                 assert 0 <= gap <= Fraction(np.spacing(b)) * 2
@@ -609,7 +610,7 @@ class TestPower:
 
     def test_a_side_that_was_forgotten(self, monkeypatch):
         """A mutant: a fresh start that always goes to the right."""
-        monkeypatch.setattr(_laplace_cells, "NATS", 1)
+        monkeypatch.setattr(laplace_cells, "NATS", 1)
         shape = shape_of(LINE, 0.3)
         draws = LINE.sample(0.3, N, rng=1)
         assert TestDraws.fits(LINE, 0.3, draws)
@@ -648,7 +649,7 @@ class TestReproducibility:
         assert BOUNDED.sample(0.3, 12, rng=1).tolist() == [-1, 1, 0, -1, 4, 0, -2, 0, 2, 0, 0, -1]
 
     def test_golden_fresh_starts(self, monkeypatch):
-        monkeypatch.setattr(_laplace_cells, "NATS", 0)
+        monkeypatch.setattr(laplace_cells, "NATS", 0)
         assert LINE.sample(0.3, 12, rng=1).tolist() == [0, 0, 0, 1, 2, -1, 1, 0, 0, 0, 0, 1]
 
     def test_the_form_of_f_changes_nothing(self):

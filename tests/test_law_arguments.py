@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import fastexp as fx
-from fastexp._grid import make_grid
+from fastexp._parameters.grid import make_grid
 from fastexp.errors import ParameterError, ParameterTypeError
 from fastexp.laws.exact import added, differences
 from fastexp.laws.grid import GridLaw

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp import _kernel_cache
+from fastexp._compiler import cache
 
 pytestmark = pytest.mark.proof
 
@@ -141,7 +141,7 @@ def test_no_data_reaches_the_kernel_cache():
     u = np.full(5000, MARKED)
     fx.Exponential(1.0, 1.0).release(u)
     fx.Exponential(1.0, 1.0).law(u).sample(5000, rng=1)
-    folders = [p.path for p in _kernel_cache.places() if p.is_saved_to and p.path.exists()]
+    folders = [p.path for p in cache.places() if p.is_saved_to and p.path.exists()]
     if not folders:
         pytest.skip("no kernel cache here")
     newest = max(folders[0].glob("kernels-*"), key=lambda p: p.stat().st_mtime)

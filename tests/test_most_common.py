@@ -13,8 +13,9 @@ import pandas as pd
 import pytest
 
 import fastexp as fx
-from fastexp import privacy, reference
-from fastexp._encoding import encoded_mechanism
+from fastexp import privacy
+from fastexp._parameters.encoding import encoded_mechanism
+from fastexp.reference import selection
 from tests.goodness import fits
 from tests.test_privacy import count_pairs
 
@@ -29,8 +30,8 @@ def flips(epsilon=0.7, candidates=("a", "b", "c", "d"), **others):
 def exact_law(counts, rate):
     """By its integral, from weights that are good to 200 bits."""
     gaps = [max(counts) - c for c in counts]
-    weights = [Fraction(reference.exp_bounds(rate * g, 200)[0], 1 << 200) for g in gaps]
-    return np.array([float(p) for p in reference.permute_and_flip_law(weights)])
+    weights = [Fraction(selection.exp_bounds(rate * g, 200)[0], 1 << 200) for g in gaps]
+    return np.array([float(p) for p in selection.permute_and_flip_law(weights)])
 
 
 class TestPermuteAndFlip:

@@ -15,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fastexp as fx
-from fastexp import _rank_errors
-from fastexp._grid import Grid, make_grid
+from fastexp._numbers import rank_errors
+from fastexp._parameters.grid import Grid, make_grid
 from fastexp.grouped.segments import placed
-from fastexp.reference_numbers import index_below, nearest_index
+from fastexp.reference.numbers import index_below, nearest_index
 from tests.altered import changed
 from tests.checks_groups import restored_key
 from tests.checks_records import SMALL_BUFFERS
@@ -310,7 +310,7 @@ class TestAccuracy:
         mechanism = fx.Median(1.0, (0, 100), step=step)
 
         def as_stated(records: np.ndarray) -> bool:
-            figures = _rank_errors.figures(mechanism._statistic, records, truths)
+            figures = rank_errors.figures(mechanism._statistic, records, truths)
             errors, bias = figures.expected_error, figures.mean
             chance = 4 / math.sqrt(len(rows))
             near = abs(errors.mean() - error) < chance * math.sqrt(2) * errors.std()

@@ -9,10 +9,10 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import kstest
 
-from fastexp import _noise
-from fastexp._randomness import row_stream
-from fastexp.kernels.noise import BLOCK
-from fastexp.kernels.words import substream_words
+from fastexp._numbers import noise
+from fastexp._randomness.streams import row_stream
+from fastexp.kernels.bits.words import substream_words
+from fastexp.kernels.numbers.noise import BLOCK
 from fastexp.laws.noises import Cauchy, Laplace, ParetoTail, StudentT
 from fastexp.laws.noises_normal import ArsinhNormal
 from tests import interpreted_noise
@@ -27,13 +27,13 @@ CLOSED = {
     "pareto-tail": ParetoTail(),
     "arsinh-normal": ArsinhNormal(SIGMA),
 }
-each = pytest.mark.parametrize("kind", _noise.KINDS)
+each = pytest.mark.parametrize("kind", noise.KINDS)
 
 
 def draws(kind, size, rng=11, sigma=SIGMA, rows=1, threads=1, limits=EVERYWHERE):
     names = np.arange(rows, dtype=np.uint64)
     where = np.zeros(rows), np.ones(rows), limits
-    return _noise.simulate((kind, sigma), *where, rng, names, size, threads)
+    return noise.simulate((kind, sigma), *where, rng, names, size, threads)
 
 
 def given_normal(kind, z):
@@ -174,8 +174,8 @@ class TestBytes:
     def test_rows_are_named(self):
         names = np.array([7, 2], np.uint64)
         where = np.array([1.0, 2.0]), np.array([3.0, 4.0]), EVERYWHERE
-        both = _noise.simulate(("cauchy", 0.0), *where, 1, names, 5, 1)
-        unit = [_noise.simulate(("cauchy", 0.0), *(np.zeros(1), np.ones(1), EVERYWHERE), 1,
+        both = noise.simulate(("cauchy", 0.0), *where, 1, names, 5, 1)
+        unit = [noise.simulate(("cauchy", 0.0), *(np.zeros(1), np.ones(1), EVERYWHERE), 1,
                                 names[i : i + 1], 5, 1)[0] for i in (0, 1)]  # fmt: skip
         assert (both == [1 + 3 * unit[0], 2 + 4 * unit[1]]).all()
 

@@ -15,9 +15,9 @@ import pytest
 from scipy.stats import kstwo
 
 import fastexp as fx
-from fastexp import _cells, _rank
-from fastexp import reference_numbers as twins
-from fastexp._records import intake
+from fastexp._intake.records import intake
+from fastexp._numbers import cells, rank
+from fastexp.reference import numbers as twins
 from tests import checks_numbers as checks
 from tests.checks_numbers import AR, SW, median_case, mode_widened, on_ranks, order_case
 from tests.checks_numbers import quantile_case as quantile
@@ -133,14 +133,14 @@ class TestSmallWindows:
     @pytest.fixture(autouse=True)
     def _remembered_distances(self, monkeypatch):
         """Of each point once: draws that fall on bounds are meant to be rare."""
-        kept, own = {}, _rank.RankShape.distance
+        kept, own = {}, rank.RankShape.distance
 
         def distance(shape, t):
             if (shape, t) not in kept:
                 kept[shape, t] = own(shape, t)
             return kept[shape, t]
 
-        monkeypatch.setattr(_rank.RankShape, "distance", distance)
+        monkeypatch.setattr(rank.RankShape, "distance", distance)
 
     @pytest.mark.statistical
     @pytest.mark.parametrize(("case", "records"), CASES[:11], ids=name_of)
@@ -149,7 +149,7 @@ class TestSmallWindows:
         p = law(case, records, 0.3)
         (shape,) = checks.small_windows(made(case, 0.3), records, (reach,))
         assert shape.cells.loose is not None or len(records) < 4 * reach
-        assert fits(_cells.simulate(shape, COINS, 1, None, 1, None), p)
+        assert fits(cells.simulate(shape, COINS, 1, None, 1, None), p)
 
     @pytest.mark.statistical
     def test_coins_matter(self):
@@ -158,10 +158,10 @@ class TestSmallWindows:
         exact = shape.cells
         shape.cells = exact._replace(loose=None)
         p = law(CASES[0][0], TIED, 0.3)
-        assert not fits(_cells.simulate(shape, COINS, 1, None, 1, None), p)
-        assert not fits(np.array([_cells.release(shape) for _ in range(RELEASES)]), p)
+        assert not fits(cells.simulate(shape, COINS, 1, None, 1, None), p)
+        assert not fits(np.array([cells.release(shape) for _ in range(RELEASES)]), p)
         shape.cells = exact
-        assert fits(np.array([_cells.release(shape) for _ in range(RELEASES)]), p)
+        assert fits(np.array([cells.release(shape) for _ in range(RELEASES)]), p)
 
     @pytest.mark.statistical
     @pytest.mark.parametrize("number", [1, 4, 6, 9, 10])
@@ -169,7 +169,7 @@ class TestSmallWindows:
         case, records = CASES[number]
         (shape,) = checks.small_windows(made(case, 0.3), records, (1,))
         assert fits(
-            np.array([_cells.release(shape) for _ in range(RELEASES)]), law(case, records, 0.3)
+            np.array([cells.release(shape) for _ in range(RELEASES)]), law(case, records, 0.3)
         )
 
     @pytest.mark.statistical
@@ -179,7 +179,7 @@ class TestSmallWindows:
         p = law(case, records, 0.05)
         for reach in (1, 2, 5):
             (shape,) = checks.small_windows(made(case, 0.05), records, (reach,))
-            assert fits(_cells.simulate(shape, COINS, reach, None, 1, None), p)
+            assert fits(cells.simulate(shape, COINS, reach, None, 1, None), p)
 
     @pytest.mark.statistical
     @pytest.mark.parametrize("threads", [1, 2])
@@ -193,7 +193,7 @@ class TestSmallWindows:
             for data in (records, lambda: np.array_split(records, 3), (records, np.ones(72, int))):
                 shape = statistic.shape(intake(data, threads=threads))
                 assert shape.cells.loose is not None
-                assert fits(_cells.simulate(shape, COINS, 4, None, threads, None), p)
+                assert fits(cells.simulate(shape, COINS, 4, None, threads, None), p)
 
     def test_few_draws_need_a_coin(self):
         """With the window as it is: fewer than one in a million."""

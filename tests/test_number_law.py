@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fastexp as fx
-from fastexp import reference_numbers as twins
+from fastexp.reference import numbers as twins
 from tests import checks_numbers as checks
 from tests.checks_numbers import AR, CASES, CONVENTIONS, HALF, MEDIANS, MODES, ORDERS, QUANTILES, SW
 

@@ -12,11 +12,12 @@ import pytest
 from scipy.integrate import quad
 
 import fastexp as fx
-from fastexp import _permute_flip, _plan, reference
-from fastexp._data import FLOAT
-from fastexp._randomness import row_stream
+from fastexp._intake.utilities import FLOAT
+from fastexp._randomness.streams import row_stream
+from fastexp._selection import permute_flip, plan
 from fastexp.laws import flip_integrals
 from fastexp.laws.flip_integrals import flip_law
+from fastexp.reference import selection
 from tests import checks_selection as checks
 from tests.goodness import fits, two_sample_fits
 
@@ -68,7 +69,7 @@ class TestLaw:
         stream = tuple(int(x) for x in row_stream(1, 0))
         gaps = [Fraction(0), -Fraction(math.log(2)), -2 * Fraction(math.log(2))]
         coins = [
-            reference.permute_and_flip(m._weighting.rate, gaps, stream, t) for t in range(4000)
+            selection.permute_and_flip(m._weighting.rate, gaps, stream, t) for t in range(4000)
         ]
         counts = np.bincount([flips for _, flips in coins], minlength=4)
         shares = [7 / 12, 7 / 24, 1 / 8]  # P of 1, 2 and 3 flips
@@ -80,7 +81,7 @@ class TestLaw:
         rng = np.random.default_rng(k)
         weights = [Fraction(1), *(Fraction(int(x), 64) for x in rng.integers(0, 65, k - 1))]
         exact = by_permutations(weights)[0]
-        assert reference.permute_and_flip_law(weights) == exact
+        assert selection.permute_and_flip_law(weights) == exact
         found = law_of(*map(float, weights))
         assert np.allclose(found, [float(p) for p in exact], rtol=1e-14, atol=0)
 
@@ -285,7 +286,7 @@ class TestDraws:
     def test_threads_change_nothing(self, monkeypatch):
         u = np.random.default_rng(4).random((7, 200)) * 9
         one = ONE.sample(u, 9, rng=1)
-        monkeypatch.setattr(_plan, "THREADED_CANDIDATES", 1)
+        monkeypatch.setattr(plan, "THREADED_CANDIDATES", 1)
         for threads in (2, 3, 0):
             assert (ONE.sample(u, 9, rng=1, threads=threads) == one).all()
             assert ONE.release(u, threads=threads).shape == (7,)
@@ -308,14 +309,14 @@ class TestDraws:
     def test_a_coin_in_doubt_is_tossed_exactly(self, monkeypatch):
         """A release whose first coin lies where the bounds leave it open."""
         ask, every = [], np.full(64, 2**64 - 1, np.uint64)
-        accept = reference.accept
+        accept = selection.accept
 
         def watched(*args):
             ask.append(args[:4])
             return accept(*args)
 
-        monkeypatch.setattr(reference, "accept", watched)
-        monkeypatch.setattr(_permute_flip, "os_words", lambda count: every[:count])
+        monkeypatch.setattr(selection, "accept", watched)
+        monkeypatch.setattr(permute_flip, "os_words", lambda count: every[:count])
         assert ONE._release(np.array([3.5]).view(np.uint64), FLOAT, 1) == 0
         assert ask == [(Fraction(1, 2), Fraction(0), Fraction(2**40), 2**40 - 1)]
 

@@ -14,17 +14,20 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp import _cells, _revenue, _revenue_cells, reference
-from fastexp._grid import make_grid
-from fastexp._records import intake
-from fastexp._revenue import Demand, Prices, demand, losses
-from fastexp._revenue_cells import Points, Runs, Ticks, shape_of
-from fastexp._twofold import twofold
+from fastexp._intake.records import intake
+from fastexp._numbers import cells as _cells
+from fastexp._numbers import revenue as _revenue
+from fastexp._numbers import revenue_cells
+from fastexp._numbers.revenue import Demand, Prices, demand, losses
+from fastexp._numbers.revenue_cells import Points, Runs, Ticks, shape_of
+from fastexp._numbers.twofold import twofold
+from fastexp._parameters.grid import make_grid
 from fastexp.errors import ParameterError
-from fastexp.kernels import histogram as kernels
-from fastexp.kernels.heights import FLOAT, SIGNED, UNSIGNED
+from fastexp.kernels.bits.heights import FLOAT, SIGNED, UNSIGNED
+from fastexp.kernels.numbers import histogram as kernels
 from fastexp.mechanisms.price import Price
 from fastexp.privacy.rates import price_rate
+from fastexp.reference import selection
 from tests.goodness import fits
 
 TUTORIAL = [1, 1, 1, 3.01]
@@ -43,7 +46,7 @@ def exact_law(mechanism, bids):
     """Probabilities of all prices, from fractions."""
     grid = mechanism.grid
     rate = price_rate(mechanism.epsilon, grid.exact(grid.size - 1), mechanism.scaling)
-    found = reference.probabilities(rate, revenues(grid, bids), [Fraction(1)] * grid.size, 300)
+    found = selection.probabilities(rate, revenues(grid, bids), [Fraction(1)] * grid.size, 300)
     return np.array(found, dtype=float)
 
 
@@ -366,7 +369,7 @@ class TestDraws:
     @pytest.mark.parametrize("levels", [(0.5, 1.5), (3.0,), (0.01, 0.02)])
     def test_merged_runs(self, levels, monkeypatch):
         """With levels so shallow that cells without hope are drawn all the time."""
-        monkeypatch.setattr(_revenue_cells, "LEVELS", levels)
+        monkeypatch.setattr(revenue_cells, "LEVELS", levels)
         mechanism = Price(3.0, (0, 20), step=1)
         bids = [1, 2, 3, 9, 9, 9, 15, 16, 17, 18]
         shape, p = large(mechanism, bids), exact_law(mechanism, bids)

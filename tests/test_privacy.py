@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp import _draw, _randomness, reference
-from fastexp.kernels import envelope
+from fastexp._randomness import streams
+from fastexp._selection import draw
+from fastexp.kernels.select import envelope
 from fastexp.privacy import count_rate, selection_guarantee, selection_rate
+from fastexp.reference import selection
 
 EPSILONS = (0.1, 1.0, 4.0)
 SLACK = 1e-12
@@ -21,7 +23,7 @@ SLACK = 1e-12
 def log_ratios(rate: Fraction, first: tuple, second: tuple, base=None) -> np.ndarray:
     """ln P(r | first) - ln P(r | second) for all outputs r."""
     base = base or [Fraction(1)] * len(first)
-    laws = [reference.probabilities(rate, [Fraction(u) for u in x], base) for x in (first, second)]
+    laws = [selection.probabilities(rate, [Fraction(u) for u in x], base) for x in (first, second)]
     return np.array([math.log(p / q) for p, q in zip(*laws, strict=True)])
 
 
@@ -99,7 +101,7 @@ def test_rho_bounds_the_divergences(epsilon):
             np.array(
                 [
                     float(x)
-                    for x in reference.probabilities(rate, [*map(Fraction, u)], [Fraction(1)] * 2)
+                    for x in selection.probabilities(rate, [*map(Fraction, u)], [Fraction(1)] * 2)
                 ]
             )
             for u in (first, second)
@@ -136,8 +138,8 @@ def test_the_same_words_on_neighbours_take_the_same_branches(pair, monkeypatch):
             seen.append(("round", [getattr(a, "shape", a) for a in args[5:]], status >= 0))
             return status
 
-        monkeypatch.setattr(_randomness.os, "urandom", urandom)
-        monkeypatch.setattr("fastexp._draw.envelope.envelope_one", one)
+        monkeypatch.setattr(streams.os, "urandom", urandom)
+        monkeypatch.setattr("fastexp._selection.draw.envelope.envelope_one", one)
         result = m.release(utilities)
         monkeypatch.undo()
         return seen, type(result)
@@ -148,9 +150,9 @@ def test_the_same_words_on_neighbours_take_the_same_branches(pair, monkeypatch):
     # Power: a release that takes a word more for some data is noticed.
     def leaky(bits, *rest):
         if bits[0] == pair[0].view(np.uint64)[0]:
-            _randomness.os_words(1)
+            streams.os_words(1)
         return release(bits, *rest)
 
-    release = _draw.release
-    monkeypatch.setattr(_draw, "release", leaky)
+    release = draw.release
+    monkeypatch.setattr(draw, "release", leaky)
     assert trace(pair[0], 1) != trace(pair[1], 1)

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import fastexp as fx
-from fastexp import _files
+from fastexp.budget import atomic_files
 from fastexp.cli import main
 from tests.command_line import Run, released_pipes
 
@@ -367,7 +367,7 @@ def test_whoever_comes_second_finds_the_output_of_the_first(place: Path, run: Ru
 
     def first() -> None:
         Path("reached").touch()
-        if not _files.HELD and in_child(lambda: main(["release", "p.toml"])) == 0:
+        if not atomic_files.HELD and in_child(lambda: main(["release", "p.toml"])) == 0:
             Path("met").touch()
 
     for name in ("open", "link", "posix_fallocate"):

@@ -16,8 +16,8 @@ import pyarrow as pa
 import pytest
 
 import fastexp as fx
-from fastexp import _number_columns
-from fastexp._group_keys import codes_of, names_of
+from fastexp._intake import number_columns
+from fastexp._keys.group_keys import codes_of, names_of
 from fastexp.query.engines import arrow, find, streams
 from fastexp.query.engines.find import frame_of
 from fastexp.query.engines.frame import Column, Use
@@ -54,7 +54,7 @@ def rows(frame, uses):
     for part in frame.parts(uses, [0], None):
         for use, column, out in zip(uses, part, found, strict=True):
             if use.reading == "numbers":
-                values, missing = _number_columns.read(column, "records")
+                values, missing = number_columns.read(column, "records")
                 gaps = np.isnan(values) if missing is None else missing
                 out += np.where(gaps, None, values.astype(object)).tolist()
             else:
@@ -81,7 +81,7 @@ class TestRows:
         uses = [Use("rent", "numbers"), Use("town", "text"), Use("rent", "numbers")]
         parts = list(frame.parts(uses, [1], None))
         for first, _, second in parts:
-            one, two = (_number_columns.read(x, "records").values for x in (first, second))
+            one, two = (number_columns.read(x, "records").values for x in (first, second))
             assert one.tolist() == two.tolist()
         frame = frame_of(FORMS[form](TABLE))
         assert rows(frame, uses[1:]) == {name: DATA[name] for name in ("town", "rent")}
@@ -121,7 +121,7 @@ class TestRows:
     def test_of_columns_of_any_name(self, form, name):
         table = pa.table({"x": [1.0, 2.0], name: [3.0, 4.0]})
         parts = list(frame_of(FORMS[form](table)).parts([Use(name, "numbers")], [], None))
-        found = [_number_columns.read(column, "x").values for (column,) in parts]
+        found = [number_columns.read(column, "x").values for (column,) in parts]
         assert np.concatenate(found).tolist() == [3.0, 4.0]
 
     def test_columns_that_are_not_named_by_text(self):

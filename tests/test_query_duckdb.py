@@ -15,7 +15,8 @@ import pyarrow as pa
 import pytest
 
 import fastexp as fx
-from fastexp import _key_columns, _number_columns
+from fastexp._intake import number_columns
+from fastexp._keys import key_columns
 from fastexp.query.engines import attached
 from fastexp.query.engines.attached import AttachedFrame, source_of
 from fastexp.query.engines.duckdb import DAYS, MOMENTS, DuckDBFrame
@@ -54,15 +55,15 @@ class TestRows:
         frame = DuckDBFrame(con.sql(f"SELECT 1 AS other, 7 AS {quoted(name)}"))
         assert frame.names() == ["other", name]
         (part,) = frame.parts(uses(name, "other", name), [0], None)
-        assert [_number_columns.read(x, "x").values.tolist() for x in part] == [[7], [1], [7]]
+        assert [number_columns.read(x, "x").values.tolist() for x in part] == [[7], [1], [7]]
 
     def test_types_are_asked_for_without_a_row(self, con):
         """Even where a query for no rows would be run over all of them."""
         con.execute("PRAGMA disable_optimizer")
         fails = con.sql("SELECT 'Oslo' AS town, error('read')::SMALLINT AS rent FROM range(9)")
         town, rent = DuckDBFrame(fails).empty(uses("town", "rent"))
-        assert [_key_columns.read(x, "by")[0].length for x in (town, rent)] == [0, 0]
-        assert _number_columns.read(rent, "x").values.dtype == np.int16
+        assert [key_columns.read(x, "by")[0].length for x in (town, rent)] == [0, 0]
+        assert number_columns.read(rent, "x").values.dtype == np.int16
 
     @pytest.mark.parametrize("kind", ["UUID", "UHUGEINT"])
     def test_what_looks_like_another_type_is_refused(self, con, kind):
@@ -541,7 +542,7 @@ class TestAttachedFrame:
         sources = ["t", "V", "two", "registered", mine, con.table("t")]
         for source, x in zip(sources, [1, 2, 4, 5, 6, 1], strict=True):
             (part,) = source_of(con, source).parts(uses("x"), [], None)
-            assert _number_columns.read(part[0], "x").values.tolist() == [x]
+            assert number_columns.read(part[0], "x").values.tolist() == [x]
 
     def test_no_source_is_a_variable_or_a_table_of_another_schema(self, con, monkeypatch):
         mine = pa.table({"x": [6]})  # noqa: F841

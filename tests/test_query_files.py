@@ -25,8 +25,9 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp import _key_columns, _number_columns
-from fastexp._number_columns import Numbers
+from fastexp._intake import number_columns
+from fastexp._intake.number_columns import Numbers
+from fastexp._keys import key_columns
 from fastexp.errors import FastexpError, InvalidRecords, ParameterError, ParameterTypeError
 from fastexp.query.database import connect, quoted
 from fastexp.query.digits import number
@@ -499,10 +500,10 @@ def test_types_are_looked_at_before_rows(tmp_path: Path) -> None:
         [Use("x", "numbers"), Use("l", "keys"), Use("s", "keys")]
     )
     with pytest.raises(ParameterTypeError, match="text"):
-        _number_columns.read(texts, "records")
+        number_columns.read(texts, "records")
     for nested in (lists, structs):
         with pytest.raises(ParameterTypeError):
-            _key_columns.read(nested, "by")
+            key_columns.read(nested, "by")
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000
 
 

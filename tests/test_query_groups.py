@@ -16,8 +16,8 @@ import pyarrow as pa
 import pytest
 
 import fastexp as fx
-from fastexp._group_keys import codes_of
-from fastexp._group_lists import names_of_tuples
+from fastexp._keys.group_keys import codes_of
+from fastexp._keys.group_lists import names_of_tuples
 from fastexp.errors import ParameterError, ParameterTypeError
 from fastexp.query.groups import groups_of
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from fastexp._key_rows import Integers
+from fastexp._keys.key_rows import Integers
 from fastexp.errors import ParameterError, ParameterTypeError
 from fastexp.query import memory
 from fastexp.query.rows import Held, Part, Reader

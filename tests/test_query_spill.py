@@ -284,7 +284,7 @@ def test_a_full_disk_is_an_error_without_data(tmp_path: Path) -> None:
 LARGE = """
 import re, sys
 import numpy as np
-from fastexp._grouping import order
+from fastexp.grouped.grouping import order
 from fastexp.query.spill import LongGroup, Part, Persons, Spill
 order(np.arange(9), 9)
 

@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp import _flips, reference
-from fastexp._flips import Flips
-from fastexp._randomness import row_stream
+from fastexp._randomness.streams import row_stream
+from fastexp._selection import flips as _flips
+from fastexp._selection.flips import Flips
 from fastexp.errors import RandomnessError
+from fastexp.reference import selection
 from tests import checks
 from tests.goodness import fits
 
@@ -28,7 +29,7 @@ EPSILONS = [1e-9, 0.01, 0.5, 1.0, 3.0, 8.0]
 
 def lie(epsilon: float) -> float:
     """1/(1 + e**epsilon), from 200 bits of the reference."""
-    return float(Fraction(reference.flip_cut(Fraction(epsilon), 200), 1 << 200))
+    return float(Fraction(selection.flip_cut(Fraction(epsilon), 200), 1 << 200))
 
 
 class TestExactness:
@@ -47,24 +48,24 @@ class TestExactness:
     @pytest.mark.parametrize("width", [1, 2, 8, 63, 64])
     def test_coins_of_any_width_equal_their_twin(self, width):
         flips = Flips(Fraction(1, 3), width)
-        twin = reference.stream_flips(flips.epsilon, (8, 9), 9000, width)
+        twin = selection.stream_flips(flips.epsilon, (8, 9), 9000, width)
         assert flips.stream_coins(9000, np.array([8, 9], np.uint64)).tolist() == twin
 
     @pytest.mark.parametrize("epsilon", [5e-324, 1e-9, 1.0, 30.0, 50.0, 700.0, 1e6, 1e200])
     def test_the_cut_is_the_first_bits_of_p(self, epsilon):
         e = Fraction(epsilon)
         for bits in (8, 72, 300):
-            cut = reference.flip_cut(e, bits)
-            lo, hi = reference.flip_bounds(e, 3000)
+            cut = selection.flip_cut(e, bits)
+            lo, hi = selection.flip_bounds(e, 3000)
             assert cut == lo >> (3000 - bits) == hi >> (3000 - bits)
 
     def test_bounds_of_p_hold_it(self):
         for epsilon in EPSILONS:
-            exact = reference.probabilities(
+            exact = selection.probabilities(
                 Fraction(epsilon), [Fraction(1), Fraction(0)], [Fraction(1)] * 2
             )[1]
             for precision in (8, 20, 64):
-                lo, hi = reference.flip_bounds(Fraction(epsilon), precision)
+                lo, hi = selection.flip_bounds(Fraction(epsilon), precision)
                 assert lo <= exact * 2**precision <= hi <= lo + 3
 
     @pytest.mark.statistical
@@ -223,7 +224,7 @@ class TestReleases:
         """A byte a coin in order; then a word for each coin that is open."""
         out = MECHANISM.release(np.zeros(4001, int))
         first, seconds = supply
-        cut = reference.flip_cut(Fraction(1), 72)
+        cut = selection.flip_cut(Fraction(1), 72)
         assert len(first) == 4008
         open_ = [i for i, byte in enumerate(first) if byte == cut >> 64]
         assert len(seconds) == 8 * len(open_)

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp import _distance, _rank_errors
-from fastexp._rank_errors import RowFigures
+from fastexp._numbers import distance, rank_errors
+from fastexp._numbers.rank_errors import RowFigures
 from fastexp.errors import ParameterTypeError
-from fastexp.kernels import rank_walk
+from fastexp.kernels.figures import rank_walk
 
 TOLERANCE = 1e-12
 EDGES = np.array([0.0, 1e-9, 0.1, 0.25, 0.3, 0.5, 1.0, 2.0, 3.5, 5.0, 40.0, 1e3, np.inf])
@@ -46,9 +46,9 @@ def truths_of(rows: np.ndarray) -> np.ndarray:
 def compare(mechanism, rows, truths, edges=EDGES):
     """All figures of all rows against each row's law."""
     statistic, unit = mechanism._statistic, mechanism._unit
-    assert _rank_errors.regular(statistic, rows)
-    found = _rank_errors.figures(statistic, rows, truths, unit)
-    inside = _rank_errors.masses(statistic, rows, truths, edges)
+    assert rank_errors.regular(statistic, rows)
+    found = rank_errors.figures(statistic, rows, truths, unit)
+    inside = rank_errors.masses(statistic, rows, truths, edges)
     width = float(mechanism.bounds[1] - mechanism.bounds[0])
     for r, truth in enumerate(truths.tolist()):
         law = mechanism.law(rows[r])
@@ -112,8 +112,8 @@ class TestAgainstLaws:
         truths = np.median(rows, axis=1)
         edges = (high - low) * np.array([0.0, 0.01, 0.2, 0.6, 2.0])
         mechanism = fx.Median(1.0, bounds)
-        found = _rank_errors.figures(mechanism._statistic, rows, truths)
-        inside = _rank_errors.masses(mechanism._statistic, rows, truths, edges)
+        found = rank_errors.figures(mechanism._statistic, rows, truths)
+        inside = rank_errors.masses(mechanism._statistic, rows, truths, edges)
         for r, truth in enumerate(truths.tolist()):
             law = mechanism.law(rows[r])
             assert found.expected_error[r] == pytest.approx(law.expected_error(truth), rel=1e-11)
@@ -143,7 +143,7 @@ def exactly(mechanism, row, truth, edges):
     points = [grid.exact(t) for t in range(grid.size)]
     mapped = np.array([max(0, sum(p <= x for p in points) - 1) for x in row])
     d = [
-        int(_distance.distance(form, (mapped < t).sum(), (mapped == t).sum(), (mapped > t).sum()))
+        int(distance.distance(form, (mapped < t).sum(), (mapped == t).sum(), (mapped > t).sum()))
         for t in range(grid.size)
     ]
     w = [Fraction(1, 2**k) for k in d]
@@ -177,10 +177,10 @@ class TestByDefinition:
             for truth in (-2.0, 0.5, 1.0, 7.0):
                 truths = np.full(rows.shape[0], truth)
                 statistic = mechanism._statistic
-                found = _rank_errors.figures(statistic, rows, truths)
-                inside = _rank_errors.masses(statistic, rows, truths, edges)
+                found = rank_errors.figures(statistic, rows, truths)
+                inside = rank_errors.masses(statistic, rows, truths, edges)
                 given = np.tile(outputs, (rows.shape[0], 1))
-                losses = _rank_errors.distances(statistic, rows, given)
+                losses = rank_errors.distances(statistic, rows, given)
                 for r in range(0, rows.shape[0], 5):
                     known = exactly(mechanism, rows[r], truth, edges)
                     error, mean, loss, mass, far, square, loss_square = known
@@ -195,7 +195,7 @@ class TestByDefinition:
     def test_steep_laws_keep_the_digits_of_what_is_rare(self):
         mechanism = fx.Median(20.0, (0, 100), step=1)
         rows = np.array([[7] * 20 + [9] * 3])
-        found = _rank_errors.figures(mechanism._statistic, rows, np.array([7.0]))
+        found = rank_errors.figures(mechanism._statistic, rows, np.array([7.0]))
         law = mechanism.law(rows[0])
         assert 0 < law.expected_error(7) < 1e-70
         assert found.expected_error[0] == pytest.approx(law.expected_error(7), rel=1e-12)
@@ -203,7 +203,7 @@ class TestByDefinition:
 
     def test_no_loss_and_no_error(self):
         mechanism = fx.Median(150.0, (0, 2), step=1)
-        found = _rank_errors.figures(mechanism._statistic, np.ones((1, 30)), np.ones(1))
+        found = rank_errors.figures(mechanism._statistic, np.ones((1, 30)), np.ones(1))
         assert found == RowFigures(*np.zeros((5, 1)))
 
 
@@ -214,8 +214,8 @@ class TestDistances:
         rows = data("smooth", 3, 80)
         draws = mechanism.sample(rows, 20_000, rng=4)
         unit = mechanism._unit
-        losses = _rank_errors.distances(mechanism._statistic, rows, draws, unit)
-        found = _rank_errors.figures(mechanism._statistic, rows, np.zeros(3), unit)
+        losses = rank_errors.distances(mechanism._statistic, rows, draws, unit)
+        found = rank_errors.figures(mechanism._statistic, rows, np.zeros(3), unit)
         error = losses.std(axis=1) / np.sqrt(20_000)
         assert (np.abs(losses.mean(axis=1) - found.expected_loss) < 5 * error).all()
 
@@ -223,7 +223,7 @@ class TestDistances:
         mechanism = fx.Quantile(0.3, 0.5, (0, 10), step=0.1)
         rows = data("outside", 5, 40)
         points = np.tile(mechanism.grid.values(np.arange(101)), (5, 1))
-        found = _rank_errors.distances(mechanism._statistic, rows, points, mechanism._unit)
+        found = rank_errors.distances(mechanism._statistic, rows, points, mechanism._unit)
         for r in range(5):
             law = mechanism.law(rows[r])
             p, far = law.probabilities, found[r]
@@ -237,13 +237,13 @@ class TestWhichRows:
     def test_rows_do_not_know_of_each_other(self):
         rows, mechanism = data("smooth", 9, 50), fx.Median(1.0, (0, 10))
         truths = truths_of(rows)
-        together = _rank_errors.figures(mechanism._statistic, rows, truths)
-        masses = _rank_errors.masses(mechanism._statistic, rows, truths, EDGES)
+        together = rank_errors.figures(mechanism._statistic, rows, truths)
+        masses = rank_errors.masses(mechanism._statistic, rows, truths, EDGES)
         for r in range(9):
             some = slice(r, r + 1)
-            alone = _rank_errors.figures(mechanism._statistic, rows[some], truths[some])
+            alone = rank_errors.figures(mechanism._statistic, rows[some], truths[some])
             assert [x[0] for x in alone] == [x[r] for x in together]
-            mass = _rank_errors.masses(mechanism._statistic, rows[some], truths[some], EDGES)
+            mass = rank_errors.masses(mechanism._statistic, rows[some], truths[some], EDGES)
             assert mass.tolist() == masses[some].tolist()
 
     @pytest.mark.parametrize("name", ["smooth", "integers", "outside"])
@@ -254,23 +254,23 @@ class TestWhichRows:
         truths = truths_of(rows)
         outputs = mechanism.sample(rows, 50, rng=2)
         given = mechanism._statistic, rows
-        figures = _rank_errors.figures(*given, truths)
-        masses = _rank_errors.masses(*given, truths, EDGES)
-        losses = _rank_errors.distances(*given, outputs)
-        records, told, *rest = _rank_errors._told(*given)
+        figures = rank_errors.figures(*given, truths)
+        masses = rank_errors.masses(*given, truths, EDGES)
+        losses = rank_errors.distances(*given, outputs)
+        records, told, *rest = rank_errors._told(*given)
         for middle in (0, 7, 20, 39):
             other = told.copy()
             other[rank_walk.MIDDLE] = middle
-            monkeypatch.setattr(_rank_errors, "_told", lambda *_, o=other: (records, o, *rest))
-            for a, b in zip(figures, _rank_errors.figures(*given, truths), strict=True):
+            monkeypatch.setattr(rank_errors, "_told", lambda *_, o=other: (records, o, *rest))
+            for a, b in zip(figures, rank_errors.figures(*given, truths), strict=True):
                 assert np.abs(a - b).max() <= 1e-13 * figures.expected_error.max()
-            again = _rank_errors.masses(*given, truths, EDGES)
+            again = rank_errors.masses(*given, truths, EDGES)
             assert np.allclose(masses, again, rtol=0, atol=1e-14)
-            assert _rank_errors.distances(*given, outputs).tolist() == losses.tolist()
+            assert rank_errors.distances(*given, outputs).tolist() == losses.tolist()
 
     def test_what_is_left_to_laws(self):
         rows, plain = data("smooth", 2, 9), fx.Median(1.0, (0, 10))
-        assert _rank_errors.regular(plain._statistic, rows)
+        assert rank_errors.regular(plain._statistic, rows)
         gaps = rows.copy()
         gaps[1, -1] = np.nan
         for mechanism, other in [
@@ -284,15 +284,15 @@ class TestWhichRows:
             (plain, rows[0]),
             (plain, rows.astype(np.float32)),
         ]:
-            assert not _rank_errors.regular(mechanism._statistic, other)
-        assert _rank_errors.regular(fx.Median(150.0, (0, 10))._statistic, rows)
+            assert not rank_errors.regular(mechanism._statistic, other)
+        assert rank_errors.regular(fx.Median(150.0, (0, 10))._statistic, rows)
         listed = fx.Median(1.0, (0, 10), grid=[1, 2, 5])._statistic
         with pytest.raises(ParameterTypeError, match="grid"):
-            _rank_errors.figures(listed, rows, np.zeros(2))
+            rank_errors.figures(listed, rows, np.zeros(2))
 
     def test_no_rows(self):
         statistic = fx.Median(1.0, (0, 10))._statistic
         none = np.empty((0, 5))
-        assert _rank_errors.figures(statistic, none, np.empty(0)).mean.shape == (0,)
-        assert _rank_errors.masses(statistic, none, np.empty(0), EDGES).shape == (0, EDGES.size)
-        assert _rank_errors.distances(statistic, none, np.empty((0, 3))).shape == (0, 3)
+        assert rank_errors.figures(statistic, none, np.empty(0)).mean.shape == (0,)
+        assert rank_errors.masses(statistic, none, np.empty(0), EDGES).shape == (0, EDGES.size)
+        assert rank_errors.distances(statistic, none, np.empty((0, 3))).shape == (0, 3)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp import _rank_rows
+from fastexp._numbers import rank_rows
 from fastexp.errors import InvalidRecords, ParameterError, ParameterTypeError
 
 RNG = np.random.default_rng(6)
@@ -44,7 +44,7 @@ def test_threads_chunks_and_order_change_nothing(monkeypatch):
     assert np.array_equal(found, m.sample(RNG.permuted(NORMAL, axis=1), 300, rng=1))
     assert np.array_equal(found, m.sample(np.sort(NORMAL), 300, rng=1, assume_sorted=True))
     assert np.array_equal(found, m.sample(np.asfortranarray(NORMAL), 300, rng=1))
-    monkeypatch.setattr(_rank_rows, "ROWS", 7)
+    monkeypatch.setattr(rank_rows, "ROWS", 7)
     assert np.array_equal(found, m.sample(NORMAL, 300, rng=1))
     assert not np.array_equal(found, m.sample(NORMAL, 300, rng=2))
 
@@ -53,9 +53,9 @@ def test_threads_chunks_and_order_change_nothing(monkeypatch):
 def test_rows_with_open_draws_are_drawn_alone(monkeypatch):
     m = fx.Median(0.4, (-4, 4))
     m._statistic.reach = 3  # nearly every row then has a loose draw
-    alone, rows = _rank_rows._Batch.alone, []
+    alone, rows = rank_rows._Batch.alone, []
     monkeypatch.setattr(
-        _rank_rows._Batch, "alone", lambda self, r, size: rows.append(r) or alone(self, r, size)
+        rank_rows._Batch, "alone", lambda self, r, size: rows.append(r) or alone(self, r, size)
     )
     found = m.sample(NORMAL[:12], 120, rng=1)
     assert len(rows) > 6

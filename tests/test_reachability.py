@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp._records import intake
+from fastexp._intake.records import intake
 from tests.goodness import fits
 
 pytestmark = pytest.mark.proof

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp.studies.ready import READY, tables
-from fastexp.studies.report import Finished
-from fastexp.studies.table1 import PRINTED
+from fastexp.studies.design.ready import READY, tables
+from fastexp.studies.design.table1 import PRINTED
+from fastexp.studies.report.report import Finished
 
 # Exact expectations x 100 over 2,000 data sets with these settings, found independently of this
 # package (a simulation in NumPy), and their standard deviations across data sets.

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fastexp as fx
-from fastexp import _arrow
+from fastexp._arrow import arrow as _arrow
 from fastexp.errors import InvalidRecords, InvalidUtilities, ParameterError, ParameterTypeError
 
 MEDIAN = fx.Median(1.0, bounds=(0, 100), step=0.25)

@@ -18,10 +18,10 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp import _unsorted, reference
-from fastexp._grid import Grid
-from fastexp._records import intake
-from fastexp._sources import Sorted
+from fastexp._intake import unsorted
+from fastexp._intake.record_sources import Sorted
+from fastexp._intake.records import intake
+from fastexp._parameters.grid import Grid
 from fastexp.errors import (
     BudgetExceeded,
     FastexpError,
@@ -29,6 +29,7 @@ from fastexp.errors import (
     ParameterError,
     ParameterTypeError,
 )
+from fastexp.reference import selection
 from tests import checks_records as checks
 from tests.checks_numbers import told_of
 from tests.checks_records import PIVOTS, SMALL_BUFFERS, changed, same, window_by_sorting
@@ -47,7 +48,7 @@ MECHANISMS = [
 
 def release(mechanism, data, **how):
     """A release whose randomness is the same each time."""
-    words = reference.substream((1, 2), 3)
+    words = selection.substream((1, 2), 3)
 
     def given(size):
         return b"".join(next(words).to_bytes(8, "little") for _ in range(size // 8))
@@ -154,7 +155,7 @@ class TestEqualBytes:
             wanted = cells(sorted_, assume_sorted=True)
             for way in (values, sorted_, sorted_[::-1].copy(), lambda: parts):
                 for threads in (1, 2, 3):
-                    with changed((_unsorted, "THREADED", 1000)):
+                    with changed((unsorted, "THREADED", 1000)):
                         assert cells(way, threads=threads) == wanted, threads
             for rule, change in PIVOTS.items():
                 with changed(change):
@@ -168,7 +169,7 @@ class TestEqualBytes:
         values, grid = np.sort(np.random.default_rng(1).random(60_000)), MECHANISMS[1].grid
         low = int(share * values.size) - 600
         wanted = intake(values, assume_sorted=True).window(grid, checks.ranks_of(low, low + 1200))
-        with changed((_unsorted, "THREADED", 2), (_unsorted, "ROOM", 1 << 20)):
+        with changed((unsorted, "THREADED", 2), (unsorted, "ROOM", 1 << 20)):
             for threads in (1, 2, 3, 7):
                 found = intake(values, threads=threads).window(
                     grid, checks.ranks_of(low, low + 1200)
@@ -180,7 +181,7 @@ class TestEqualBytes:
         values = np.random.default_rng(1).random(30_000)
         m = fx.Median(1.0, (0, 1))
         wanted = m.sample(values, 20, rng=1).tobytes()
-        with changed((_unsorted, "THREADED", 2)):
+        with changed((unsorted, "THREADED", 2)):
             assert m.sample(values, 20, rng=1, threads=threads).tobytes() == wanted
             assert release(m, values, threads=threads) == release(m, values)
             assert m.law(values).sample(20, rng=1).tobytes() == wanted

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import fastexp as fx
-from fastexp._validate import exact_array
+from fastexp._parameters.validate import exact_array
 from tests.arrow_by_hand import OneArray, Rows, Streamed, Type
 
 MEDIAN = fx.Median(1.0, (0, 100), step=1)

@@ -17,8 +17,10 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp import _encoding, _randomness, _release_key
-from fastexp._release_key import ReleaseKey, query_digest, release_key, secret_words
+from fastexp._parameters import encoding
+from fastexp._randomness import release_key as _release_key
+from fastexp._randomness import streams
+from fastexp._randomness.release_key import ReleaseKey, query_digest, release_key, secret_words
 from fastexp.errors import ParameterError, ParameterTypeError, RandomnessError
 from fastexp.mechanisms.exponential import Exponential
 
@@ -292,8 +294,8 @@ class TestQueryDigests:
         assert (query_digest(fx.Median(1.0, (0, 10))) != before).any()
 
     def test_digests_of_texts_have_a_domain_of_their_own(self):
-        persons = {_release_key.QUERY, _release_key.CHECK, *_randomness.PERSON.values()}
-        assert len(persons) == 2 + len(_randomness.PERSON)
+        persons = {_release_key.QUERY, _release_key.CHECK, *streams.PERSON.values()}
+        assert len(persons) == 2 + len(streams.PERSON)
 
     @pytest.mark.parametrize("label", [None, 7, b"x", ["x"]])
     def test_labels_are_text(self, label):
@@ -347,5 +349,5 @@ def test_encodings_of_sequences_can_be_read_one_way_only():
     texts = ["", "a", "b", "ab", "t", "\0", "s\1"]
     lists = [c for n in range(4) for c in itertools.product(texts, repeat=n)]
     lists += [(a, b) for a in lists[:60] for b in lists[:60]]
-    found = {_encoding.encoded("x", value) for value in lists}
+    found = {encoding.encoded("x", value) for value in lists}
     assert len(found) == len(set(lists))

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 import fastexp as fx
-from fastexp.studies import figures, page, report
-from fastexp.studies.panels import pictures
+from fastexp.studies.report import figures, page, report
+from fastexp.studies.report.panels import pictures
 
 EVIL = "<b>&\"'</b> $x_1$ \x1b[31m"
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")

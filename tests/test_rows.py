@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp import _plan, _rows
-from fastexp._randomness import seeds_of
-from fastexp.kernels.heights import BLOCK
+from fastexp._randomness.streams import seeds_of
+from fastexp._selection import plan
+from fastexp._selection import rows as _rows
+from fastexp.kernels.bits.heights import BLOCK
 from tests import checks_rows
 from tests.cases import CASES, IDS
 from tests.goodness import fits
@@ -88,7 +89,7 @@ class TestRowsAreThemselves:
 
     @pytest.mark.slow
     def test_threads(self, size, method, monkeypatch):
-        monkeypatch.setattr(_plan, "THREADED_CANDIDATES", 1)
+        monkeypatch.setattr(plan, "THREADED_CANDIDATES", 1)
         one = M.sample(SPREAD, size, rng=7, method=method)
         for threads in (2, 3, 0):
             assert np.array_equal(
@@ -115,7 +116,7 @@ class TestRelease:
         assert fits(found, case.probabilities())
 
     def test_threads_and_blocks(self, monkeypatch):
-        monkeypatch.setattr(_plan, "THREADED_CANDIDATES", 1)
+        monkeypatch.setattr(plan, "THREADED_CANDIDATES", 1)
         u = np.where(np.arange(3000) == 2500, 0.0, -300.0)
         assert (M.release(np.tile(u, (50, 1)), threads=3) == 2500).all()
 
@@ -129,13 +130,13 @@ class TestRelease:
     @pytest.mark.slow
     def test_open_rounds_are_settled_from_their_own_words(self, monkeypatch):
         """With a coarse envelope most rows' rounds are open; the law must still be right."""
-        from fastexp import _draw
+        from fastexp._selection import draw
 
-        monkeypatch.setattr(_plan, "PRECISION", 2)
-        monkeypatch.setattr(_plan, "SCALE", 4.0)
+        monkeypatch.setattr(plan, "PRECISION", 2)
+        monkeypatch.setattr(plan, "SCALE", 4.0)
         case = CASES[0]
         bits = checks_rows._data.utilities(np.tile(case.utilities, (6000, 1)), None, "raise")
-        found = _draw.release_rows(*bits, case.mechanism._weighting, 1)
+        found = draw.release_rows(*bits, case.mechanism._weighting, 1)
         assert fits(found, case.probabilities())
 
 

@@ -10,9 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fastexp as fx
-from fastexp import _draw, _plan, _scan, reference
-from fastexp._table import Table
+from fastexp._selection import draw, plan
+from fastexp._selection import scan as _scan
+from fastexp._selection.alias_table import Table
 from fastexp.errors import FastexpError, RoundingModeError
+from fastexp.reference import selection
 from tests import checks
 from tests.cases import CASES, IDS, Case
 
@@ -126,18 +128,18 @@ def test_threads_scan_the_same_blocks():
 
 
 def test_overfull_table_is_refused(monkeypatch):
-    monkeypatch.setattr("fastexp._table.MARGIN", 1.5)
+    monkeypatch.setattr("fastexp._selection.alias_table.MARGIN", 1.5)
     with pytest.raises(FastexpError, match="overflowed"):
         Table(checks.scanned(CASES[0], 50), 5, 30)
 
 
 def test_plan_depends_on_k_and_size_only():
-    assert not _plan.by_table(1000, None)
-    assert not _plan.by_table(10**6, 5000)
-    assert _plan.by_table(10**6, 5001)
-    assert _plan.by_table(10, 5)
+    assert not plan.by_table(1000, None)
+    assert not plan.by_table(10**6, 5000)
+    assert plan.by_table(10**6, 5001)
+    assert plan.by_table(10, 5)
     for k in (1, 2, 1000, 2**20 - 1, 2**20, 10**9):
-        column_bits, cell_bits = _plan.table_shape(k)
+        column_bits, cell_bits = plan.table_shape(k)
         assert k + 1 <= 1 << column_bits <= 2 * (k + 1)
         assert column_bits + cell_bits <= 52
 
@@ -172,7 +174,7 @@ def test_rounding_mode_is_checked():
 
 def test_reference_refuses_negative_exponents():
     with pytest.raises(ValueError, match="gamma"):
-        reference.exp_bounds(Fraction(-1), 64)
+        selection.exp_bounds(Fraction(-1), 64)
 
 
 class TestFurtherRounds:
@@ -186,14 +188,14 @@ class TestFurtherRounds:
         first = sum(uppers[: unsure + 1]) - 1  # the last unit of U: beyond f*w
         words = [checks.word_for(v, total) for v in (first, 0)]
         pairs = [np.array([w & 2**64 - 1, w >> 64], np.uint64) for w in words]
-        status = _draw.envelope.envelope_draw(*scan.arguments(), pairs[0])
-        assert status == _draw.envelope.UNSURE
+        status = draw.envelope.envelope_draw(*scan.arguments(), pairs[0])
+        assert status == draw.envelope.UNSURE
         supply = iter(pairs[1:])
         assert scan.resolve(status, lambda: next(supply), lambda: 2**64 - 1) == 0
 
     def test_threaded_release_and_sample(self, monkeypatch):
-        monkeypatch.setattr(_plan, "THREADED_CANDIDATES", 1)
-        monkeypatch.setattr(_plan, "THREADED_DRAWS", 1)
+        monkeypatch.setattr(plan, "THREADED_CANDIDATES", 1)
+        monkeypatch.setattr(plan, "THREADED_DRAWS", 1)
         u = np.zeros(5000)
         u[4321] = 1e4
         m = fx.Exponential(1.0, 1.0)
@@ -205,7 +207,7 @@ class TestFurtherRounds:
             assert (m.sample(flat, 20_001, rng=3, threads=threads) == one).all()
 
     def test_errors_in_threads_are_raised(self, monkeypatch):
-        monkeypatch.setattr(_plan, "THREADED_CANDIDATES", 1)
+        monkeypatch.setattr(plan, "THREADED_CANDIDATES", 1)
         u = np.zeros(5000)
         u[4999] = np.nan
         with pytest.raises(fx.InvalidUtilities):

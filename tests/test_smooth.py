@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fastexp as fx
-from fastexp import _smooth, _unsorted
+from fastexp._intake import unsorted
+from fastexp._numbers import smooth
 from fastexp.errors import InvalidRecords, ParameterError, ParameterTypeError
 
 GRID = np.array([0.0, 1.0, 3.5, 10.0])
@@ -41,11 +42,11 @@ class TestTheDefinition:
         distance = n - np.minimum(counts[:, None], counts).sum(axis=2)
         x = np.array(sets)
         for m in range(1, n + 1):
-            found = _smooth.rows(x, BETAS, 0.0, 10.0, m)
+            found = smooth.rows(x, BETAS, 0.0, 10.0, m)
             expected = by_definition(x[:, m - 1], distance == 1, distance)
             assert np.allclose(found, expected, rtol=1e-14, atol=0)
         for midpoint in (False, True):
-            found = _smooth.rows(x, BETAS, 0.0, 10.0, midpoint=midpoint)
+            found = smooth.rows(x, BETAS, 0.0, 10.0, midpoint=midpoint)
             expected = by_definition(medians(sets, midpoint), distance == 1, distance)
             assert np.allclose(found, expected, rtol=1e-14, atol=0)
 
@@ -59,7 +60,7 @@ class TestTheDefinition:
         for n in (1, 2, 3, 4):
             own = [i for i, s in enumerate(sets) if len(s) == n]
             x = np.array([sets[i] for i in own])
-            found = _smooth.rows(x, BETAS, 0.0, 10.0, None, "add-remove", midpoint)
+            found = smooth.rows(x, BETAS, 0.0, 10.0, None, "add-remove", midpoint)
             assert np.allclose(found, expected[own], rtol=1e-14, atol=0)
 
 
@@ -93,19 +94,19 @@ def agree(x: np.ndarray, betas: np.ndarray, limits: tuple[float, float], rank: i
     relation = "add-remove"
     for found, expected in (
         (
-            _smooth.rows(x[None], betas, *limits, rank),
+            smooth.rows(x[None], betas, *limits, rank),
             [all_windows(x, b, limits, rank, half=False) for b in betas],
         ),
         (
-            _smooth.rows(x[None], betas, *limits, midpoint=True),
+            smooth.rows(x[None], betas, *limits, midpoint=True),
             [all_windows(x, b, limits, lower, half=n % 2 == 0) for b in betas],
         ),
         (
-            _smooth.rows(x[None], betas, *limits, neighbors=relation),
+            smooth.rows(x[None], betas, *limits, neighbors=relation),
             [all_costs(x, b, limits, midpoint=False) for b in betas],
         ),
         (
-            _smooth.rows(x[None], betas, *limits, neighbors=relation, midpoint=True),
+            smooth.rows(x[None], betas, *limits, neighbors=relation, midpoint=True),
             [all_costs(x, b, limits, midpoint=True) for b in betas],
         ),
     ):
@@ -155,9 +156,9 @@ class TestTheKernels:
     def test_rows_and_betas_do_not_meet(self):
         x = np.sort(np.stack([SHAPES[s](50) for s in ("normal", "tied", "clumped")]), axis=1)
         for neighbors in ("replace", "add-remove"):
-            found = _smooth.rows(x, BETAS, -10.0, 10.0, neighbors=neighbors)
+            found = smooth.rows(x, BETAS, -10.0, 10.0, neighbors=neighbors)
             for r, b in np.ndindex(*found.shape):
-                alone = _smooth.rows(x[r : r + 1], BETAS[b : b + 1], -10, 10, neighbors=neighbors)
+                alone = smooth.rows(x[r : r + 1], BETAS[b : b + 1], -10, 10, neighbors=neighbors)
                 assert found[r, b] == alone[0, 0]
 
 
@@ -186,7 +187,7 @@ class TestTheFunction:
             for midpoint in (False, True):
                 how = {"bounds": (-50, 50), "neighbors": neighbors, "midpoint": midpoint}
                 every = np.sort(x)[None], np.array([beta]), -50.0, 50.0, None, neighbors, midpoint
-                expected = _smooth.rows(*every)[0, 0]
+                expected = smooth.rows(*every)[0, 0]
                 for form in forms[:-1]:
                     assert fx.smooth_sensitivity(form, beta, **how) == expected
                 assert fx.smooth_sensitivity(forms[-1], beta, nan="drop", **how) == expected
@@ -196,7 +197,7 @@ class TestTheFunction:
                 found = fx.smooth_sensitivity(whole, beta, **scaled)
                 ordered = fx.smooth_sensitivity(np.sort(whole), beta, assume_sorted=True, **scaled)
                 args = np.array([beta]), -5e6, 5e6, None, neighbors, midpoint
-                assert found == ordered == _smooth.rows(np.sort(whole)[None], *args)[0, 0]
+                assert found == ordered == smooth.rows(np.sort(whole)[None], *args)[0, 0]
 
     @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
     @pytest.mark.parametrize("ties", [0, 40, 3000, 99_000, 100_000])
@@ -206,7 +207,7 @@ class TestTheFunction:
         for beta in (0.9, 0.02, 0.0001):
             args = np.array([beta]), -90.0, 90.0, None, neighbors
             how = {"bounds": (-90, 90), "neighbors": neighbors}
-            expected = _smooth.rows(x[None], *args)[0, 0]
+            expected = smooth.rows(x[None], *args)[0, 0]
             assert fx.smooth_sensitivity(x[::-1], beta, **how) == expected
             assert fx.smooth_sensitivity(x, beta, assume_sorted=True, **how) == expected
 
@@ -215,7 +216,7 @@ class TestTheFunction:
         for rank in (1, 2, 777, 50_000, 99_999, 100_000):
             every = np.sort(x)[None], np.array([0.1]), -5.0, 1e11, rank
             found = fx.smooth_sensitivity(x, 0.1, bounds=(-5, 10**11), rank=rank)
-            assert found == _smooth.rows(*every)[0, 0]
+            assert found == smooth.rows(*every)[0, 0]
 
     def test_far_records_are_not_looked_at(self):
         x = np.arange(1_000_000.0)
@@ -228,16 +229,16 @@ class TestTheFunction:
         x = RNG.normal(size=90_000)
         expected = fx.smooth_sensitivity(x, 0.1, bounds=(-9, 9))
         calls = []
-        monkeypatch.setattr(_smooth, "pivots", lambda *_: calls.append(1) or (5, 9))
+        monkeypatch.setattr(smooth, "pivots", lambda *_: calls.append(1) or (5, 9))
         assert fx.smooth_sensitivity(x, 0.1, bounds=(-9, 9)) == expected
-        monkeypatch.setattr(_smooth, "pivots", lambda *_: calls.append(1) or (-1, 9))
+        monkeypatch.setattr(smooth, "pivots", lambda *_: calls.append(1) or (-1, 9))
         assert fx.smooth_sensitivity(x, 0.1, bounds=(-9, 9)) == expected
         assert len(calls) == 2
 
     def test_the_middle_of_large_data_is_found_by_pivots(self, monkeypatch):
         x, seen = RNG.normal(size=90_000), []
         monkeypatch.setattr(
-            _smooth, "gathered", lambda *a: seen.append(_unsorted.gathered(*a)) or seen[-1]
+            smooth, "gathered", lambda *a: seen.append(unsorted.gathered(*a)) or seen[-1]
         )
         fx.smooth_sensitivity(x, 0.1, bounds=(-9, 9))
         assert 0 < seen[0].inside < 9_000
@@ -272,4 +273,4 @@ class TestTheFunction:
             with pytest.raises(InvalidRecords, match="empty"):
                 fx.smooth_sensitivity([], 1.0, bounds=(0, 1), rank=rank)
         with pytest.raises(InvalidRecords, match="empty"):
-            _smooth.rows(np.zeros((2, 0)), [1.0], 0.0, 1.0)
+            smooth.rows(np.zeros((2, 0)), [1.0], 0.0, 1.0)

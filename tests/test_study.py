@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp.studies.pools import run_described
+from fastexp.studies.run.pools import run_described
+from fastexp.studies.run.task import run_task, tasks_of
 from fastexp.studies.subjects.ranked import Ranked
-from fastexp.studies.task import run_task, tasks_of
 from tests.small_study import SETTINGS, TASKS, small
 
 LEAST: dict[str, Any] = {"name": "s", "mechanisms": ["median"], "epsilon": 1.0, "bounds": (0, 1)}

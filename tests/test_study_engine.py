@@ -23,9 +23,9 @@ import pytest
 
 import fastexp as fx
 from fastexp.errors import StudyError
-from fastexp.studies import engine, pools
+from fastexp.studies.run import engine, pools
+from fastexp.studies.run.task import run_task
 from fastexp.studies.subjects import ranked
-from fastexp.studies.task import run_task
 from tests.small_study import TASKS, small
 
 SPAWN = multiprocessing.get_context("spawn")

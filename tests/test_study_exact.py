@@ -9,12 +9,12 @@ import pytest
 from scipy import integrate, stats
 
 import fastexp as fx
-from fastexp.studies.cells import groups_of
-from fastexp.studies.registry import MECHANISMS, build
+from fastexp.studies.design.cells import groups_of
+from fastexp.studies.design.registry import MECHANISMS, build
+from fastexp.studies.run.task import blocks_of
+from fastexp.studies.run.task import data_sets as block_of
 from fastexp.studies.subjects.laplace_max import noisy_max_losses
 from fastexp.studies.subjects.subject import Block
-from fastexp.studies.task import blocks_of
-from fastexp.studies.task import data_sets as block_of
 
 ALL = ("error", "bias", "loss", "error_quantile", "loss_quantile")
 SMOOTH = "smooth-sensitivity-median"

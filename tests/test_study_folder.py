@@ -17,8 +17,8 @@ import pytest
 
 import fastexp as fx
 from fastexp.errors import StudyError
-from fastexp.studies import folder, machine, written
-from fastexp.studies.task import run_task
+from fastexp.studies.run.task import run_task
+from fastexp.studies.store import folder, machine, written
 from tests.small_study import TASKS, small, tables, undisturbed
 
 FILES = {"study.json", "tasks.jsonl", "table.csv", "table.json"}

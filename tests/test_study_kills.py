@@ -20,8 +20,9 @@ from typing import Any
 import pytest
 
 import fastexp as fx
-from fastexp.studies import pools, written
-from fastexp.studies.task import run_task
+from fastexp.studies.run import pools
+from fastexp.studies.run.task import run_task
+from fastexp.studies.store import written
 from tests.small_study import TASKS, small, tables, undisturbed
 
 pytestmark = [

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import fastexp as fx
-from fastexp.studies import drawing, figures, report, scales
-from fastexp.studies.panels import Line, Panel, Picture, pictures
+from fastexp.studies.report import drawing, figures, report, scales
+from fastexp.studies.report.panels import Line, Panel, Picture, pictures
 
 EVIL = "<b>&\"'</b> $x_1$ \x1b[31m"
 

@@ -10,9 +10,9 @@ import pytest
 from scipy import stats
 
 import fastexp as fx
-from fastexp.studies.cells import Group, groups_of, key_of
-from fastexp.studies.sources import SHARES, SOURCES, UTILITIES, check
-from fastexp.studies.task import data_sets
+from fastexp.studies.design.cells import Group, groups_of, key_of
+from fastexp.studies.design.data_sources import SHARES, SOURCES, UTILITIES, check
+from fastexp.studies.run.task import data_sets
 
 ROWS, N = 40, 500
 GIVEN = {name: {"values": [3, 1, 2]} for name in ("values", "utilities")}

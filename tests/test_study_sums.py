@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastexp as fx
-from fastexp.studies import sketch
-from fastexp.studies.merge import FEW, Bins, Totals
-from fastexp.studies.results import StudyResults
-from fastexp.studies.sums import ExactMoments, ExactSum, root
-from fastexp.studies.task import run_task, tasks_of
+from fastexp.studies.report.results import StudyResults
+from fastexp.studies.run.task import run_task, tasks_of
+from fastexp.studies.sums import sketch
+from fastexp.studies.sums.merge import FEW, Bins, Totals
+from fastexp.studies.sums.sums import ExactMoments, ExactSum, root
 from tests.small_study import TASKS, small
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp import _plan, reference
+from fastexp._selection import plan
+from fastexp.reference import selection as reference
 from tests import checks_selection as checks
 from tests.goodness import fits, two_sample_fits
 
@@ -207,7 +208,7 @@ class TestDraws:
         plain = fx.TopK(2, 80.0, 1.0)
         assert plain.release(np.array([0, 500, 100])).tolist() == [1, 2]
         assert plain.release(np.zeros((4, 3))).shape == (4, 2)
-        monkeypatch.setattr(_plan, "THREADED_CANDIDATES", 1)
+        monkeypatch.setattr(plan, "THREADED_CANDIDATES", 1)
         leaders = np.zeros(5000)
         leaders[[4000, 30]] = [400.0, 200.0]
         assert plain.release(leaders, threads=3).tolist() == [4000, 30]

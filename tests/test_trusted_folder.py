@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from fastexp import _trusted_folder
-from fastexp._trusted_folder import PRIVATE, PUBLIC, Untrusted, opened
+from fastexp._compiler import trusted_folder
+from fastexp._compiler.trusted_folder import PRIVATE, PUBLIC, Untrusted, opened
 
-pytestmark = pytest.mark.skipif(not _trusted_folder.POSIX, reason="permissions of another kind")
+pytestmark = pytest.mark.skipif(not trusted_folder.POSIX, reason="permissions of another kind")
 as_root = pytest.mark.skipif(
     not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away"
 )
@@ -98,12 +98,12 @@ class TestFolder:
         """Everybody unmapped looks like one owner, who may even look like this user."""
         mapped, overflow = tmp_path / "uid_map", tmp_path / "overflowuid"
         overflow.write_text(f"{os.geteuid()}\n")
-        monkeypatch.setattr(_trusted_folder, "UID_MAP", mapped)
-        monkeypatch.setattr(_trusted_folder, "OVERFLOW_UID", overflow)
+        monkeypatch.setattr(trusted_folder, "UID_MAP", mapped)
+        monkeypatch.setattr(trusted_folder, "OVERFLOW_UID", overflow)
         mapped.write_text("         0          0 4294967295\n")
         assert contents(folder) == b"ours"
         mapped.write_text("         0       1000          1\n")
-        assert os.geteuid() not in _trusted_folder.trusted_owners()
+        assert os.geteuid() not in trusted_folder.trusted_owners()
         assert "belongs to another user" in refusal(folder)
 
     @pytest.mark.parametrize("other", ["users", "groups"])
@@ -115,21 +115,21 @@ class TestFolder:
         monkeypatch.setattr(os, "getresuid", lambda: users, raising=False)
         monkeypatch.setattr(os, "getresgid", lambda: groups, raising=False)
         monkeypatch.setattr(os, "geteuid", lambda: users[1])
-        assert _trusted_folder.trusted_owners() == {0}
+        assert trusted_folder.trusted_owners() == {0}
         monkeypatch.setattr(os, "getresuid", lambda: one)
         monkeypatch.setattr(os, "getresgid", lambda: one)
         monkeypatch.setattr(os, "geteuid", lambda: 7)
-        assert _trusted_folder.trusted_owners() == {0, 7}
+        assert trusted_folder.trusted_owners() == {0, 7}
 
     def test_where_saved_users_are_not_told_the_others_count(self, monkeypatch):
         monkeypatch.delattr(os, "getresuid", raising=False)
         ids = {"getuid": 7, "geteuid": 7, "getgid": 8, "getegid": 8}
         for name, value in ids.items():
             monkeypatch.setattr(os, name, lambda value=value: value)
-        assert _trusted_folder.trusted_owners() == {0, 7}
+        assert trusted_folder.trusted_owners() == {0, 7}
         for name, value in ids.items():
             monkeypatch.setattr(os, name, lambda: 0)
-            assert _trusted_folder.trusted_owners() == {0}
+            assert trusted_folder.trusted_owners() == {0}
             monkeypatch.setattr(os, name, lambda value=value: value)
 
     def test_what_is_not_there_is_an_error_of_the_system(self, folder):
@@ -202,7 +202,7 @@ class TestSwaps:
         (others / "between" / "folder").mkdir(parents=True)
         (others / "between" / "folder" / "file").write_bytes(b"theirs")
         others.chmod(0o777)
-        checked, check = [], _trusted_folder._check
+        checked, check = [], trusted_folder._check
 
         def swapped(descriptor, shown, **way):
             check(descriptor, shown, **way)
@@ -211,7 +211,7 @@ class TestSwaps:
                 shown.rename(shown.with_name("away"))
                 others.rename(shown)
 
-        monkeypatch.setattr(_trusted_folder, "_check", swapped)
+        monkeypatch.setattr(trusted_folder, "_check", swapped)
         assert contents(folder) == b"ours"
         assert checked[-2:] == [folder, folder / "file"]
 
@@ -288,12 +288,12 @@ class TestCreating:
 
     def test_whether_it_may_be_made_is_told(self, folder, monkeypatch):
         for missing in (folder / "new", folder / "new" / "below"):
-            with pytest.raises(_trusted_folder.Missing) as caught, opened(missing):
+            with pytest.raises(trusted_folder.Missing) as caught, opened(missing):
                 pass
             assert caught.value.may_be_made
         assert not (folder / "new").exists()
         monkeypatch.setattr(os, "access", lambda *_, **__: False)  # root may make anything
-        with pytest.raises(_trusted_folder.Missing) as caught, opened(folder / "new"):
+        with pytest.raises(trusted_folder.Missing) as caught, opened(folder / "new"):
             pass
         assert not caught.value.may_be_made
 
@@ -306,8 +306,8 @@ class TestCreating:
 
 def test_without_owners_paths_are_used(tmp_path, monkeypatch):
     """As on Windows."""
-    monkeypatch.setattr(_trusted_folder, "POSIX", False)
-    with pytest.raises(_trusted_folder.Missing) as caught, opened(tmp_path / "a" / "b"):
+    monkeypatch.setattr(trusted_folder, "POSIX", False)
+    with pytest.raises(trusted_folder.Missing) as caught, opened(tmp_path / "a" / "b"):
         pass
     assert caught.value.may_be_made
     with opened(tmp_path / "a" / "b", create=PRIVATE) as folder:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp import _validate
+from fastexp._parameters import validate
 
 U = np.array([1.0, 3.0, 2.0])
 M = fx.Exponential(1.0, 1.0)
@@ -231,8 +231,8 @@ class TestGoodForms:
         assert fx.MostCommon(1e-12, ["a", "b"], any_epsilon=True).release(["a"]) in ("a", "b")
 
     def test_threads_zero_means_all(self):
-        assert _validate.threads(0) >= 1
-        assert _validate.threads(3) == 3
+        assert validate.threads(0) >= 1
+        assert validate.threads(3) == 3
 
 
 def test_messages_of_all_errors_name_argument_and_requirement():

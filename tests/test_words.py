@@ -7,9 +7,10 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from fastexp import _randomness, reference
+from fastexp._randomness import streams
 from fastexp.errors import ParameterTypeError, RandomnessError
-from fastexp.kernels import words as kernels
+from fastexp.kernels.bits import words as kernels
+from fastexp.reference import selection
 
 # Known-answer vectors published with Random123 (Salmon et al. 2011): philox4x32, 10 rounds.
 PUBLISHED = [
@@ -30,7 +31,7 @@ def as_words(text: str) -> tuple[int, int]:
 
 @pytest.mark.parametrize(("counter", "key", "answer"), PUBLISHED)
 def test_philox_gives_the_published_vectors(counter, key, answer):
-    assert reference.philox(*counter, key) == as_words(answer)
+    assert selection.philox(*counter, key) == as_words(answer)
     out = np.empty(2, np.uint64)
     stream = np.array([key, counter[1]], np.uint64)
     # the kernel's counter: substream * 2**32 + block
@@ -43,7 +44,7 @@ def test_substreams_equal_their_twin():
     for number, first, size in [(0, 0, 2), (0, 0, 4096), (5, 6, 30), (2**31, 2**32 - 4, 8)]:
         out = np.empty(size, np.uint64)
         kernels.substream_words(np.array(stream, np.uint64), number, first, out)
-        assert out.tolist() == list(islice(reference.substream(stream, number, first), size))
+        assert out.tolist() == list(islice(selection.substream(stream, number, first), size))
 
 
 def test_streams_equal_their_twin_and_are_pinned():
@@ -51,10 +52,10 @@ def test_streams_equal_their_twin_and_are_pinned():
     names = [0, 1, 2**64 - 1]
     out = np.empty(6, np.uint64)
     kernels.derive_streams(np.array(key, np.uint64), 1, np.array(names, np.uint64), out)
-    twins = [w for name in names for w in reference.derive_stream(key, 1, name)]
+    twins = [w for name in names for w in selection.derive_stream(key, 1, name)]
     assert out.tolist() == twins
     assert [hex(w) for w in twins[:2]] == PINNED_STREAM
-    assert [hex(w) for w in islice(reference.substream((twins[0], twins[1]), 3), 2)] == PINNED_WORDS
+    assert [hex(w) for w in islice(selection.substream((twins[0], twins[1]), 3), 2)] == PINNED_WORDS
 
 
 PINNED_STREAM = ["0x66d97e6c13144d94", "0xfcd6247fe4d43d66"]
@@ -63,15 +64,15 @@ PINNED_WORDS = ["0x3f1692732dc8b26d", "0x50c85ac84530896a"]
 
 def test_names_in_different_domains_are_different_streams():
     key = (1, 2)
-    tags = (_randomness.ROW, _randomness.TASK, _randomness.GROUP)
-    numbered = {reference.derive_stream(key, tag, 7) for tag in tags}
-    texts = {reference.derive_stream(key, *_randomness.text_name("7", tag)) for tag in tags}
+    tags = (streams.ROW, streams.TASK, streams.GROUP)
+    numbered = {selection.derive_stream(key, tag, 7) for tag in tags}
+    texts = {selection.derive_stream(key, *streams.text_name("7", tag)) for tag in tags}
     assert len(numbered | texts) == 6
-    assert all(_randomness.text_name("7", tag)[0] >= 2**63 > tag for tag in tags)
+    assert all(streams.text_name("7", tag)[0] >= 2**63 > tag for tag in tags)
 
 
 def test_text_names_are_pinned():
-    tag, name = _randomness.text_name("Zürich", _randomness.GROUP)
+    tag, name = streams.text_name("Zürich", streams.GROUP)
     assert (hex(tag), hex(name)) == PINNED_TEXT
 
 
@@ -92,7 +93,7 @@ def test_bounded_integers_are_exactly_uniform_at_reduced_width(bits):
         value = out[0::3].astype(int) << bits | out[1::3].astype(int)
         counted = np.bincount(value[out[2::3] == 1], minlength=bound)
         assert counted.tolist() == [space // bound] * bound
-        twins = [reference.below(bound, word, 2 * bits) for word in range(space)]
+        twins = [selection.below(bound, word, 2 * bits) for word in range(space)]
         kept = [int(v) if c else None for v, c in zip(value, out[2::3], strict=True)]
         assert kept == twins
 
@@ -108,39 +109,39 @@ def test_bounded_integers_equal_their_twin_at_full_width():
         for i in range(200):
             word = int(words[2 * i + 1]) << 64 | int(words[2 * i])
             value = int(out[3 * i]) << 64 | int(out[3 * i + 1])
-            assert (value if out[3 * i + 2] else None) == reference.below(bound, word)
+            assert (value if out[3 * i + 2] else None) == selection.below(bound, word)
 
 
 def test_refused_words_are_replaced_by_further_ones():
     words = iter([0, 0, 5, 2**63])  # 0 is refused for a bound that does not divide 2**128
-    assert reference.draw_below(3, lambda: next(words)) == 1
+    assert selection.draw_below(3, lambda: next(words)) == 1
 
 
 class TestKeys:
     def test_seeds_repeat_and_generators_move_on(self):
         for seed in (7, [1, 2], np.random.SeedSequence(9)):
-            assert (_randomness.make_key(seed) == _randomness.make_key(seed)).all()
+            assert (streams.make_key(seed) == streams.make_key(seed)).all()
         for generator in (np.random.default_rng(3), np.random.PCG64(3), np.random.MT19937(3)):
-            first, second = _randomness.make_key(generator), _randomness.make_key(generator)
+            first, second = streams.make_key(generator), streams.make_key(generator)
             assert (first != second).all()
 
     def test_keys_are_pinned(self):
-        assert [hex(w) for w in _randomness.make_key(7).tolist()] == PINNED_KEY
-        assert [hex(w) for w in _randomness.make_key(np.random.PCG64(7)).tolist()] == PINNED_RAW_KEY
+        assert [hex(w) for w in streams.make_key(7).tolist()] == PINNED_KEY
+        assert [hex(w) for w in streams.make_key(np.random.PCG64(7)).tolist()] == PINNED_RAW_KEY
 
     def test_no_seed_means_fresh_keys(self):
-        keys = {tuple(_randomness.make_key(None).tolist()) for _ in range(1000)}
+        keys = {tuple(streams.make_key(None).tolist()) for _ in range(1000)}
         assert len(keys) == 1000
 
     @pytest.mark.parametrize("bad", ["7", 1.5, True, -1, object(), [1.5], np.random])
     def test_anything_else_is_refused(self, bad):
         with pytest.raises(ParameterTypeError, match="rng must be None"):
-            _randomness.make_key(bad)
+            streams.make_key(bad)
 
     def test_global_state_is_untouched(self):
         before = np.random.get_state()[1].copy()  # noqa: NPY002  (reads what must not change)
-        _randomness.make_key(None)
-        _randomness.make_key(3)
+        streams.make_key(None)
+        streams.make_key(3)
         assert (np.random.get_state()[1] == before).all()  # noqa: NPY002
 
 
@@ -157,4 +158,4 @@ def test_missing_randomness_fails_closed(monkeypatch, answer):
 
     monkeypatch.setattr("os.urandom", urandom)
     with pytest.raises(RandomnessError):
-        _randomness.os_words(2)
+        streams.os_words(2)

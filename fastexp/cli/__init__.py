@@ -49,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: Sequence[str] | None) -> int:
-    from .._rounding import check_rounding
+    from .._compiler.rounding import check_rounding
     from .options.parser import build
 
     if hasattr(sys.stdout, "reconfigure"):  # a label beyond the terminal's alphabet is escaped

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _intake
-from .._group_keys import numbered
-from .._group_names import Names
-from .._key_columns import read
-from .._key_objects import INTEGERS
-from .._key_rows import HIGHEST, Coded, Integers, Objects
-from .._key_rows import Rows as Keys
+from .._intake import arrays
+from .._keys.group_keys import numbered
+from .._keys.group_names import Names
+from .._keys.key_columns import read
+from .._keys.key_objects import INTEGERS
+from .._keys.key_rows import HIGHEST, Coded, Integers, Objects
+from .._keys.key_rows import Rows as Keys
 from .._typing import AnyArray, IntArray, WordArray
 from ..errors import InvalidRecords
 from .mechanism import GroupedMechanism
@@ -67,10 +67,10 @@ def present(
     if missing is None or not missing.any():
         return codes, values
     if nan == "raise" and bool((missing & (codes >= 0)).any()):
-        raise InvalidRecords(_intake.MISSING)
+        raise InvalidRecords(arrays.MISSING)
     if nan in ("raise", "drop"):
         return np.where(missing, -1, codes), values
-    return codes, _intake.filled(values, missing, nan)
+    return codes, arrays.filled(values, missing, nan)
 
 
 def bounded(
@@ -84,7 +84,7 @@ def bounded(
     """The groups of `codes`, with -1 for what a person has beyond the limits."""
     if rows.persons is None or rows.person_words is None:
         return codes
-    from .. import _contribution
+    from . import contribution
 
     words = rows.person_words, rows.names.name_words()
     of_groups = codes >= 0
@@ -92,7 +92,7 @@ def bounded(
     mapped[of_groups] = mechanism._place(
         np.ascontiguousarray(values[of_groups])
     )  # gaps are elsewhere
-    within = _contribution.keep(codes, rows.persons, *words, mapped, *limits, choice())
+    within = contribution.keep(codes, rows.persons, *words, mapped, *limits, choice())
     return np.where(within, codes, -1)
 
 

@@ -8,9 +8,9 @@ from fractions import Fraction
 import numpy as np
 
 from .._typing import AnyArray, IntArray, WordArray
-from ..kernels import segment_counts
-from ..kernels.segment_draws import OPEN, WORDS
-from ..reference_groups import coin_bits, flip_draw, flip_words, group_draw
+from ..kernels.groups import segment_counts
+from ..kernels.groups.segment_draws import OPEN, WORDS
+from ..reference.groups import coin_bits, flip_draw, flip_words, group_draw
 from .segments import Draws, Segments, sort_all
 from .weights import table
 from .words import More, Words

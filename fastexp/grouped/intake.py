@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from .. import _arrow
-from .._group_keys import codes_of, columns_of, numbered
-from .._group_names import Names
-from .._grouping import gather
-from .._key_columns import read as read_keys
-from .._key_names import KeyNames
-from .._number_columns import opened
+from .._arrow import arrow
+from .._intake.number_columns import opened
+from .._keys.group_keys import codes_of, columns_of, numbered
+from .._keys.group_names import Names
+from .._keys.key_columns import read as read_keys
+from .._keys.key_names import KeyNames
 from .._typing import AnyArray, IntArray
 from ..errors import ParameterError
 from .counted import Limits, Rows, counted, persons_of
+from .grouping import gather
 from .mechanism import GroupedMechanism
 from .numbers import of_lists
 from .request import OFFSETS, Request, is_from_data, listed_groups
@@ -66,7 +66,7 @@ def ragged(records: Any, request: Request) -> tuple[Any, Request]:
         rows, n = records.shape
         return records.reshape(-1), request._replace(offsets=np.arange(rows + 1) * n)
     column = opened(records)
-    if isinstance(column, _arrow.Opened) and column.is_list:
+    if isinstance(column, arrow.Opened) and column.is_list:
         items, offsets = of_lists(column.chunks())
         return items, request._replace(offsets=offsets)
     return records, request

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import _arrow, _data
-from .._foreign import attribute, has, readable
-from .._group_keys import codes_of, names_of
-from .._number_columns import NULLS, TYPES, Numbers, arrow_type, is_column, read
+from .._arrow import arrow
+from .._intake import utilities
+from .._intake.number_columns import NULLS, TYPES, Numbers, arrow_type, is_column, read
+from .._keys.group_keys import codes_of, names_of
+from .._parameters.foreign import attribute, has, readable
 from .._typing import AnyArray, IntArray
 from ..errors import FastexpError, ParameterTypeError
 
@@ -64,14 +65,14 @@ def _type_of(records: Any) -> str | None:
         return "text"
     of_arrow = is_column(records) or has(dtype, "pyarrow_dtype")
     if of_arrow and isinstance(records, Iterable):  # others can be read only once, perhaps
-        return _held_by(_arrow.column(records, "records")[0])
+        return _held_by(arrow.column(records, "records")[0])
     kind = attribute(dtype, "kind", "O")
     if kind in "iufO":
         return None if kind == "O" else "numbers"
     return "text" if kind in "UT" else f"{TYPES[kind][0]} ({dtype})"
 
 
-def _held_by(chunk: _arrow.Column) -> str | None:
+def _held_by(chunk: arrow.Column) -> str | None:
     """The same of Arrow data."""
     if chunk.kind in ("dictionary", "list") and chunk.child is not None:
         return _held_by(chunk.child)
@@ -99,7 +100,7 @@ def _by_value(records: Any, candidates: tuple[Any, ...]) -> IntArray:
     numeric = all(isinstance(c, (int, float)) for c in candidates)
     number = {c: i for i, c in enumerate(candidates)}
     masked = isinstance(records, np.ma.MaskedArray)
-    if numeric and (masked or (_arrow.is_arrow(records) and not isinstance(records, Iterable))):
+    if numeric and (masked or (arrow.is_arrow(records) and not isinstance(records, Iterable))):
         numbers = _booleans(records) or read(records, "records")
         if numbers is not None:
             return _without(_by_value(numbers.values, candidates), numbers.missing)
@@ -107,7 +108,7 @@ def _by_value(records: Any, candidates: tuple[Any, ...]) -> IntArray:
         numbers = read(records, "records")  # of pandas, with its gaps
         if numbers is not None:
             return _without(_by_value(numbers.values, candidates), numbers.missing)
-    labels = _data.records(records, text, numeric)
+    labels = utilities.records(records, text, numeric)
     if isinstance(labels, np.ndarray):
         values, place = np.unique(labels, return_inverse=True)
         return np.array([number.get(v, -1) for v in values.tolist()], np.int64)[place]
@@ -116,13 +117,13 @@ def _by_value(records: Any, candidates: tuple[Any, ...]) -> IntArray:
     except Exception:  # unhashable, or a hash that fails: the message may hold the record
         codes = None
     if codes is None:
-        raise _data.uncountable()
+        raise utilities.uncountable()
     return np.array(codes, np.int64)
 
 
 def _booleans(records: Any) -> Numbers | None:
     """Booleans of Arrow data, which equal 0 and 1; None of what holds anything else."""
-    chunks = _arrow.column(records, "records") if _arrow.is_arrow(records) else []
+    chunks = arrow.column(records, "records") if arrow.is_arrow(records) else []
     if not chunks or any(chunk.kind != "booleans" for chunk in chunks):
         return None
     values = np.concatenate([chunk.values for chunk in chunks if chunk.values is not None])

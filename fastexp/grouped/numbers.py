@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import _arrow, _intake
-from .._grid import Grid
-from .._key_columns import Chunks
-from .._number_columns import NULLS, Numbers, joined
+from .._arrow import arrow
+from .._intake import arrays
+from .._intake.number_columns import NULLS, Numbers, joined
+from .._keys.key_columns import Chunks
+from .._parameters.grid import Grid
 from .._typing import AnyArray, IntArray
 from ..errors import ParameterTypeError
 
@@ -29,18 +30,18 @@ def read_numbers(
     Where nan is "raise", NaN is left to be found later.
     """
     if isinstance(records, (str, Path)):
-        records = _intake.from_file(records)
+        records = arrays.from_file(records)
     if isinstance(records, Chunks):  # of lists that hold no numbers
         records = joined(records.columns, "records")
     if callable(records):
-        parts = list(_intake.arrays(records, "raise", grid))
+        parts = list(arrays.arrays(records, "raise", grid))
         records = np.concatenate(parts) if parts else np.zeros(0)
-    if _intake.weighted(records):
+    if arrays.weighted(records):
         raise ParameterTypeError(FLAT)
-    return _intake.apart(records, nan, grid)
+    return arrays.apart(records, nan, grid)
 
 
-def of_lists(chunks: list[_arrow.Column]) -> tuple[Numbers | Chunks, IntArray]:
+def of_lists(chunks: list[arrow.Column]) -> tuple[Numbers | Chunks, IntArray]:
     """What chunks of lists hold, numbers or labels, and offsets; a missing list is empty."""
     items, lengths = [], [np.zeros(1, np.int64)]
     for chunk in chunks:
@@ -59,7 +60,7 @@ def of_lists(chunks: list[_arrow.Column]) -> tuple[Numbers | Chunks, IntArray]:
     return Chunks(items), offsets
 
 
-def _some(column: _arrow.Column, chosen: AnyArray) -> _arrow.Column:
+def _some(column: arrow.Column, chosen: AnyArray) -> arrow.Column:
     """Some rows of a column of numbers or labels."""
     values, valid, offsets = column.values, column.valid, column.offsets
     if offsets is not None and values is not None:  # texts: bytes of those that are chosen

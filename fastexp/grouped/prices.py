@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import _plan
-from .._revenue import TABLE, Prices
-from .._scan import Scan, check, storage
+from .._numbers.revenue import TABLE, Prices
+from .._selection import plan
+from .._selection.scan import Scan, check, storage
 from .._typing import IntArray
-from ..kernels import segment_prices
-from ..kernels.heights import SIGNED
-from ..kernels.segment_draws import WORDS
+from ..kernels.bits.heights import SIGNED
+from ..kernels.groups import segment_prices
+from ..kernels.groups.segment_draws import WORDS
 from .segments import Draws, Segments, placed, sort_all
 from .words import Round, Words
 
@@ -49,7 +49,7 @@ class PriceDraws(Draws):
         """Draw i of a chunk, from the same words: its first round, and what follows."""
         revenue = np.empty(self._ticks.size, np.int64)
         segment_prices.revenues_fill(bids, self._ticks, revenue)
-        scan = Scan(revenue.view(np.uint64), SIGNED, self._prices.exactly, _plan.PRECISION)
+        scan = Scan(revenue.view(np.uint64), SIGNED, self._prices.exactly, plan.PRECISION)
         scan.fill(1)
         more = drawn.more(*divmod(i, self._size))
         return scan.first(drawn.first[WORDS * i : WORDS * i + 2], more)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._distance import distance, farthest
-from .._rank import RankStatistic, RanksThatMatter, cells_of
-from .._sources import Window, cut, runs
+from .._intake.record_sources import Window, cut, runs
+from .._numbers.distance import distance, farthest
+from .._numbers.rank import RankStatistic, RanksThatMatter, cells_of
 from .._typing import IntArray
-from ..kernels import segment_ranks as kernel
-from ..kernels import segment_sort, segment_window
-from ..kernels.segment_draws import OPEN, WORDS
-from ..reference_groups import group_draw
+from ..kernels.groups import segment_ranks as kernel
+from ..kernels.groups import segment_sort, segment_window
+from ..kernels.groups.segment_draws import OPEN, WORDS
+from ..reference.groups import group_draw
 from .segments import Draws, Segments, placed, sorted_points
 from .weights import size_of, table
 from .words import Round, Words

@@ -7,15 +7,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _arrow, _validate
-from .._foreign import readable
-from .._group_keys import columns_of, names_of, names_of_tuples
-from .._group_names import Names
-from .._number_columns import opened
-from .._product import Product
-from .._question import Question, groups_in_words
-from .._release_key import checked_key
+from .._arrow import arrow
+from .._intake.number_columns import opened
+from .._keys.group_keys import columns_of, names_of, names_of_tuples
+from .._keys.group_names import Names
+from .._keys.product import Product
+from .._parameters import validate
+from .._parameters.foreign import readable
+from .._randomness.release_key import checked_key
 from .._typing import IntArray, Membership
+from ..budget.question import Question, groups_in_words
 from ..errors import ParameterError, ParameterTypeError
 
 FROM_DATA = "from-data"
@@ -80,8 +81,8 @@ class Request(NamedTuple):
         if groups is not None and not is_from_data(groups):
             groups = listed_groups(groups, len(columns_of(self.by, "by")))
         offsets = None if self.offsets is None else whole_offsets(self.offsets)
-        most = _validate.counting("max_groups", self.max_groups)
-        rows = _validate.counting("max_rows", self.max_rows)
+        most = validate.counting("max_groups", self.max_groups)
+        rows = validate.counting("max_rows", self.max_rows)
         return self._replace(groups=groups, offsets=offsets, max_groups=most, max_rows=rows)
 
     def question(
@@ -125,7 +126,7 @@ class Request(NamedTuple):
         Persons who are bounded are in few of the segments, whose ever these are.
         """
         limits = {"max_groups": self.max_groups, "max_rows": self.max_rows}
-        apart = _validate.flag("disjoint", disjoint)
+        apart = validate.flag("disjoint", disjoint)
         parted = self.by is not None or (self.person is not None and self.offsets is not None)
         kind = {"groups": True} if parted else {"rows": rows, "disjoint": apart}
         return {**kind, **limits, "membership": checked_membership(membership, self.person)}
@@ -133,7 +134,7 @@ class Request(NamedTuple):
 
 def whole_offsets(offsets: Any) -> IntArray:
     """Offsets as integers that do not fall."""
-    array = _validate.exact_array(offsets)
+    array = validate.exact_array(offsets)
     if array is None or array.ndim != 1 or array.dtype.kind not in "iu" or array.size == 0:
         raise ParameterTypeError(OFFSETS)
     plain = np.ascontiguousarray(array, dtype=np.int64)
@@ -148,7 +149,7 @@ def many(records: Any) -> bool:
     if isinstance(records, np.ndarray):
         return records.ndim == 2
     column = opened(records)
-    return isinstance(column, _arrow.Opened) and column.is_list
+    return isinstance(column, arrow.Opened) and column.is_list
 
 
 def is_from_data(groups: Any) -> bool:
@@ -163,7 +164,7 @@ def checked_membership(membership: Any, person: Any) -> Membership:
     the person's others: who changes it counts in another group, in both of which a step is
     taken, although all groups stay what they are.
     """
-    which = _validate.choice("membership", membership, ("private", "public"))
+    which = validate.choice("membership", membership, ("private", "public"))
     if which == "public" and person is not None:
         raise ParameterError(MOVES)
     return "public" if which == "public" else "private"
@@ -173,7 +174,7 @@ def check_key(key: Any, label: Any, budget: Any = None) -> str | None:
     """The label; a release key goes with one, and a label with a key or a budget."""
     if key is not None:
         checked_key(key)
-    line = None if label is None else _validate.line("label", label)
+    line = None if label is None else validate.line("label", label)
     if key is not None and label is None:
         raise ParameterError(
             "key and label go together: label names the query, so that one key never serves two"

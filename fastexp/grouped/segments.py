@@ -11,14 +11,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .. import _intake
-from .._grid import Grid
-from .._scan import in_parts
+from .._intake import arrays
+from .._parameters.grid import Grid
+from .._selection.scan import in_parts
 from .._typing import AnyArray, IntArray
 from ..errors import InvalidRecords
-from ..kernels import histogram, segment_sort
-from ..kernels.heights import FLOAT, SIGNED
-from ..kernels.segment_draws import WORDS
+from ..kernels.bits.heights import FLOAT, SIGNED
+from ..kernels.groups import segment_sort
+from ..kernels.groups.segment_draws import WORDS
+from ..kernels.numbers import histogram
 
 CHUNK = 1 << 16  # records that go together: 512 KiB
 FEWEST = 1 << 14  # records for which a second thread pays
@@ -107,13 +108,13 @@ def placed(grid: Grid, values: AnyArray) -> IntArray:
     """The grid index of each record; NaN is refused."""
     if not histogram.is_near(grid):
         if values.dtype.kind == "f" and bool(np.isnan(values).any()):
-            raise InvalidRecords(_intake.MISSING)
+            raise InvalidRecords(arrays.MISSING)
         return grid.index(values)
     out, work = np.empty(values.size, np.int64), np.empty(histogram.BLOCK, np.int64)
     kind = FLOAT if values.dtype.kind == "f" else SIGNED
     form = histogram.form_of(grid)
     if segment_sort.place_records(values.view(np.uint64), kind, form, out, work):
-        raise InvalidRecords(_intake.MISSING)
+        raise InvalidRecords(arrays.MISSING)
     return out
 
 

@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import _plan, reference
-from .._cells import Cells, Shape
-from .._grid import Grid
-from .._records import Source, intake
-from .._scan import Scan
+from .._intake.records import Source, intake
+from .._numbers.cells import Cells, Shape
+from .._parameters.grid import Grid
+from .._selection import plan
+from .._selection.scan import Scan
 from .._typing import IntArray
-from ..kernels.segment_draws import WORDS
+from ..kernels.groups.segment_draws import WORDS
+from ..reference import selection
 from .segments import Draws, Segments, placed, sort_all
 from .words import More, Words
 
@@ -61,7 +62,7 @@ class _Draw:
         if weighting.base is None:
             weighting = weighting.measured(cells.count)
         self._shape = shape
-        self._scan = Scan(cells.bits, cells.kind, weighting, _plan.PRECISION)
+        self._scan = Scan(cells.bits, cells.kind, weighting, plan.PRECISION)
         self._scan.fill(1)
 
     def __call__(self, words: More) -> int:
@@ -69,7 +70,7 @@ class _Draw:
         start, count, _, _, loose = self._shape.cells
         while True:
             cell = self._scan.first(np.array([words(), words()], np.uint64), words)
-            index = int(start[cell]) + reference.draw_below(int(count[cell]), words)
+            index = int(start[cell]) + selection.draw_below(int(count[cell]), words)
             if loose is None or not loose[cell]:
                 return index
             if self._shape.accepts(cell, index, words(), 64, words):

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from .. import _validate
-from .._foreign import agree, attribute
-from .._group_keys import columns_of
-from .._group_names import Names
-from .._randomness import make_key
-from .._rounding import check_rounding
+from .._compiler.rounding import check_rounding
+from .._keys.group_keys import columns_of
+from .._keys.group_names import Names
+from .._parameters import validate
+from .._parameters.foreign import agree, attribute
+from .._randomness.streams import make_key
 from .._typing import IntArray, Membership
-from ..budget import Budget, once
+from ..budget.budget import Budget, once
 from ..errors import ParameterError, PrivacyWarning
 from .intake import ragged, segments_of
 from .request import Request, check_key, is_from_data
@@ -41,7 +41,7 @@ def release(
 ) -> Any:
     """The answer of each group, in their order."""
     check_rounding()
-    workers, request = _validate.threads(threads), request.checked()
+    workers, request = validate.threads(threads), request.checked()
     label, check = check_key(key, label, budget), partial(_aligned, records, request)
     records, request = ragged(records, request)
     rows = 1 if request.offsets is None else request.offsets.size - 1
@@ -81,7 +81,7 @@ def sample(
 ) -> Any:
     """The same of simulated draws: shape (groups,), or (groups, size)."""
     check_rounding()
-    workers, draws, request = _validate.threads(threads), _validate.size(size), request.checked()
+    workers, draws, request = validate.threads(threads), validate.size(size), request.checked()
     seed = make_key(rng)
     _aligned(records, request)
     records, request = ragged(records, request)
@@ -111,11 +111,11 @@ def _chooser(mechanism: Any, key: Any, label: Any, seed: Any) -> Callable[[], by
     """What persons' records are chosen with."""
 
     def chooser() -> bytes:
-        from .. import _contribution
+        from . import contribution
 
         if seed is not None:
-            return _contribution.sample_choice(seed)
-        return _contribution.release_choice(key, mechanism, label)
+            return contribution.sample_choice(seed)
+        return contribution.release_choice(key, mechanism, label)
 
     return chooser
 
@@ -134,5 +134,5 @@ def only_enveloped(method: Any, streams: Any) -> None:
     """Refuse what draws by group do not have."""
     if streams is not None:
         raise ParameterError("streams is for rows: groups are named by groups")
-    if _validate.method(method) != "envelope":
+    if validate.method(method) != "envelope":
         raise ParameterError('method must be None or "envelope" with groups')

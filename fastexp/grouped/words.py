@@ -12,14 +12,20 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .. import reference, reference_groups
-from .._group_names import Names
-from .._randomness import os_word, os_words
-from .._release_key import ReleaseKey, group_keys, query_digest, secret_words, segment_digests
+from .._keys.group_names import Names
+from .._randomness.release_key import (
+    ReleaseKey,
+    group_keys,
+    query_digest,
+    secret_words,
+    segment_digests,
+)
+from .._randomness.streams import os_word, os_words
 from .._typing import IntArray, WordArray
-from ..kernels import chacha20
-from ..kernels.chacha20 import BLOCK_WORDS
-from ..kernels.group_words import group_words
+from ..kernels.groups import chacha20
+from ..kernels.groups.chacha20 import BLOCK_WORDS
+from ..kernels.groups.group_words import group_words
+from ..reference import groups, selection
 
 WORDS = 4
 More = Callable[[], int]
@@ -85,7 +91,7 @@ class _Simulated:
 
     def more(self, group: int, draw: int) -> More:
         key, prefix = self._streams[2 * group : 2 * group + 2].tolist()
-        return reference_groups.later_words((key, prefix), draw, reference.philox)
+        return groups.later_words((key, prefix), draw, selection.philox)
 
 
 class KeyedWords:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from .. import _validate
+from .._parameters import validate
 from ..errors import ParameterError
 from ..privacy import selection_rate
 
@@ -56,12 +56,12 @@ def loss_bound(
     >>> round(loss_bound(0.0, epsilon=1.0, sensitivity=1.0, k=5), 9)
     3.218875825
     """
-    e, s = _validate.epsilon(epsilon), _validate.sensitivity(sensitivity)
-    rate = selection_rate(e, s, _validate.flag("monotonic", monotonic))
-    _validate.rate(rate)
-    most = _validate.counting("k", k)
-    best = _validate.counting("optimal", optimal, most=most)
-    return (math.log(most / best) + _validate.at_least("t", t, 0.0)) / float(rate)
+    e, s = validate.epsilon(epsilon), validate.sensitivity(sensitivity)
+    rate = selection_rate(e, s, validate.flag("monotonic", monotonic))
+    validate.rate(rate)
+    most = validate.counting("k", k)
+    best = validate.counting("optimal", optimal, most=most)
+    return (math.log(most / best) + validate.at_least("t", t, 0.0)) / float(rate)
 
 
 def epsilon_for(
@@ -114,16 +114,14 @@ def epsilon_for(
     """
     if (expected_loss is None) == (loss is None) or (loss is None) != (failure is None):
         raise ParameterError("epsilon_for takes either expected_loss or both loss and failure")
-    factor = _validate.sensitivity(sensitivity) * (
-        1 if _validate.flag("monotonic", monotonic) else 2
-    )
-    choices = math.log(_validate.counting("k", k, least=2))
+    factor = validate.sensitivity(sensitivity) * (1 if validate.flag("monotonic", monotonic) else 2)
+    choices = math.log(validate.counting("k", k, least=2))
     if expected_loss is not None:
-        return _within_floats(factor * choices / _validate.positive("expected_loss", expected_loss))
-    beta = _validate.real("failure", failure)
+        return _within_floats(factor * choices / validate.positive("expected_loss", expected_loss))
+    beta = validate.real("failure", failure)
     if not 0.0 < beta < 1.0:
         raise ParameterError(f"failure must be in (0, 1), got {beta!r}")
-    return _within_floats(factor * (choices - math.log(beta)) / _validate.positive("loss", loss))
+    return _within_floats(factor * (choices - math.log(beta)) / validate.positive("loss", loss))
 
 
 def _within_floats(epsilon: float) -> float:
@@ -139,7 +137,7 @@ def solve_epsilon(loss_at: Callable[[float], float], target: float) -> float:
 
     The expected loss falls as epsilon grows: its derivative is minus a variance.
     """
-    low, high = _validate.EPSILON_RANGE
+    low, high = validate.EPSILON_RANGE
     if loss_at(low) <= target:
         return low
     if loss_at(high) > target:

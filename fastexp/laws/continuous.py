@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import _validate
-from .._randomness import row_stream
-from .._rounding import check_rounding
+from .._compiler.rounding import check_rounding
+from .._parameters import validate
+from .._randomness.streams import row_stream
 from .._typing import AnyArray, ArrayLike, FloatArray, RNGLike, SeedLike
-from ..kernels.words import substream_words
+from ..kernels.bits.words import substream_words
 from .law import shaped_as
 from .number import NumberLaw
 from .pieces import TINY, Fall, Stretch, exp, expm1, log, log1p, quiet
@@ -121,7 +121,7 @@ class ContinuousLaw(NumberLaw):
             If x is not numbers, or NaN.
         """
         check_rounding()
-        at = _validate.reals("x", x)
+        at = validate.reals("x", x)
         flat = at.reshape(-1)
         after = np.searchsorted(self._left, flat, "right") - 1
         before = np.searchsorted(self._left, flat, "left") - 1
@@ -177,9 +177,9 @@ class ContinuousLaw(NumberLaw):
             If an argument is outside its range.
         """
         check_rounding()
-        count, name = _validate.size(size), int(_validate.streams(streams, 1)[0])
-        _validate.threads(threads)
-        _validate.method(method, ("inverse",))
+        count, name = validate.size(size), int(validate.streams(streams, 1)[0])
+        validate.threads(threads)
+        validate.method(method, ("inverse",))
         n = 1 if count is None else count
         words = np.empty(n + n % 2, dtype=np.uint64)
         substream_words(row_stream(rng, name), np.uint64(0), np.uint64(0), words)

@@ -7,11 +7,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .. import _smooth, _validate
-from .._grid import plain_bounds
-from .._records import intake
-from .._rounding import check_rounding
-from .._sources import Sorted
+from .._compiler.rounding import check_rounding
+from .._intake.record_sources import Sorted
+from .._intake.records import intake
+from .._numbers import smooth
+from .._parameters import validate
+from .._parameters.grid import plain_bounds
 from .._typing import FloatArray
 from ..errors import InvalidRecords, ParameterError
 from .lambert import lambert_w
@@ -86,16 +87,16 @@ def error_bound(
     0.06
     """
     check_rounding()
-    e, share = _validate.epsilon(epsilon), _validate.real("failure", failure)
+    e, share = validate.epsilon(epsilon), validate.real("failure", failure)
     if not 0.0 < share < 1.0:
         raise ParameterError(f"failure must be in (0, 1), got {share!r}")
     low, high = (float(limit) for limit in plain_bounds(bounds))
-    known = None if slope is None else _validate.positive("slope", slope)
+    known = None if slope is None else validate.positive("slope", slope)
     source = intake(records, nan)
     n = source.total()
     if n == 0:
-        raise InvalidRecords(_smooth.EMPTY)
-    values = np.clip(_smooth.ranks(source, 1, n).astype(np.float64), low, high)
+        raise InvalidRecords(smooth.EMPTY)
+    values = np.clip(smooth.ranks(source, 1, n).astype(np.float64), low, high)
     if known is None:
         w = _least(values, low, high, e, share)
     else:
@@ -103,7 +104,7 @@ def error_bound(
         reached = length(values, low, high, 2.0 * w / e)
         if not known * (2.0 * w / e) <= reached:
             raise ParameterError("slope must be so small that it holds for the records, or None")
-    sensitivity = _smooth.one(Sorted(values), e / (4.0 * w), (low, high), neighbors="add-remove")
+    sensitivity = smooth.one(Sorted(values), e / (4.0 * w), (low, high), neighbors="add-remove")
     return 4.0 * (math.e - 1.0) * (sensitivity / e) * w
 
 

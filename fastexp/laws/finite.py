@@ -8,14 +8,16 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from .. import _data, _draw, _validate
-from .._rounding import check_rounding
-from .._scan import MASK_64, key_value
+from .._compiler.rounding import check_rounding
+from .._intake import utilities as data
+from .._parameters import validate
+from .._selection import draw
+from .._selection.scan import MASK_64, key_value
+from .._selection.weighting import Weighting
 from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, RNGLike, SeedLike, WordArray
-from .._weighting import Weighting
-from ..kernels import logspace
-from ..kernels.heights import BLOCK, FLOAT
-from ..kernels.logexp import log_one_value
+from ..kernels.bits import logspace
+from ..kernels.bits.heights import BLOCK, FLOAT
+from ..kernels.bits.logexp import log_one_value
 from .bounds import solve_epsilon
 from .groups import LossGroups, exact_values
 from .law import Law, probability_levels, shaped_as
@@ -118,7 +120,7 @@ class FiniteLaw(Law):
         work = np.empty(2 * BLOCK)
         args = self._bits, self._kind, w.log_base, w.rate_nats, blocks, work
         total = logspace.log_sum_exp(*args)
-        _data.finite(total == total)
+        data.finite(total == total)
         return _Sum(total, blocks[3 * count :])
 
     @cached_property
@@ -220,7 +222,7 @@ class FiniteLaw(Law):
         """
         check_rounding()
         sums = np.concatenate([[0.0], np.cumsum(self._loss_probabilities)])
-        at = _validate.reals("t", t)
+        at = validate.reals("t", t)
         losses_up_to = np.searchsorted(self._groups.losses, at.reshape(-1), "right")
         all_of_them = losses_up_to == self._groups.losses.size
         return shaped_as(at, np.where(all_of_them, 1.0, np.minimum(sums[losses_up_to], 1.0)))
@@ -245,7 +247,7 @@ class FiniteLaw(Law):
         """
         check_rounding()
         sums = np.concatenate([np.cumsum(self._loss_probabilities[::-1])[::-1], [0.0]])
-        at = _validate.reals("t", t)
+        at = validate.reals("t", t)
         losses_below = np.searchsorted(self._groups.losses, at.reshape(-1), "left")
         tails = np.minimum(sums[losses_below], 1.0)
         return shaped_as(at, np.where(losses_below == 0, 1.0, tails))
@@ -296,7 +298,7 @@ class FiniteLaw(Law):
             (loss, bound, exact).
         """
         check_rounding()
-        t, masses = _validate.at_least("t", t, 0.0), self._groups.masses
+        t, masses = validate.at_least("t", t, 0.0), self._groups.masses
         ratio = np.array([masses.sum() / masses[0], np.exp(-t)])
         loss = (log_one_value(float(ratio[0])) + t) / self._weighting.rate_nats
         return LossTail(loss, float(ratio[1]), self.loss_tail(loss))
@@ -312,7 +314,7 @@ class FiniteLaw(Law):
             Lift the limits of [1e-9, 1e6].
         """
         check_rounding()
-        e = _validate.epsilon(epsilon, _validate.flag("any_epsilon", any_epsilon))
+        e = validate.epsilon(epsilon, validate.flag("any_epsilon", any_epsilon))
         rate = self._weighting.rate * Fraction(e) / Fraction(self._epsilon)
         weighting = self._weighting.with_rate(rate)
         return type(self)(self._bits, self._kind, weighting, e, self._candidates, self._groups)
@@ -339,7 +341,7 @@ class FiniteLaw(Law):
             If no epsilon in that range is enough.
         """
         check_rounding()
-        target = _validate.positive("expected_loss", expected_loss)
+        target = validate.positive("expected_loss", expected_loss)
         per_epsilon = float(self._weighting.rate / Fraction(self._epsilon))
         return solve_epsilon(lambda e: self._groups.expected(per_epsilon * e), target)
 
@@ -397,4 +399,4 @@ class FiniteLaw(Law):
         return self._simulate(size, rng, streams, threads, method)
 
     def _simulate(self, *how: Any) -> int | IntArray:
-        return _draw.simulate(self._bits, self._kind, self._weighting, *how)
+        return draw.simulate(self._bits, self._kind, self._weighting, *how)

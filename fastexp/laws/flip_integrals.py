@@ -6,9 +6,9 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..errors import PrecisionError
-from ..kernels.flip_law import flip_integrals, log_product
-from ..kernels.heights import BLOCK
-from ..kernels.logexp import exp_fill
+from ..kernels.bits.heights import BLOCK
+from ..kernels.bits.logexp import exp_fill
+from ..kernels.select.flip_law import flip_integrals, log_product
 
 NODES = 20
 RHO = 4.0  # of the Bernstein ellipse: semi-axes (RHO +- 1/RHO) / 2 of a panel's half-length

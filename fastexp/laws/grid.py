@@ -7,9 +7,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .. import _validate
-from .._grid import Grid
-from .._rounding import check_rounding
+from .._compiler.rounding import check_rounding
+from .._parameters import validate
+from .._parameters.grid import Grid
 from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, RNGLike, SeedLike
 from ..errors import ParameterError
 from .exact import added, differences
@@ -275,7 +275,7 @@ class GridLaw(NumberLaw):
         return float(self._grid.value(0)), float(self._grid.value(self._grid.size - 1))
 
     def _numbers(self, name: str, value: ArrayLike) -> AnyArray:
-        return _validate.exact_reals(name, value)
+        return validate.exact_reals(name, value)
 
     def _farthest(self, x: AnyArray) -> FloatArray:
         low, high = self._grid.values(np.array([0, self._grid.size - 1]))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray, WordArray
-from ..kernels.heights import FLOAT, SIGNED, UNSIGNED
-from ..kernels.logexp import exp_fill, log_fill
+from ..kernels.bits.heights import FLOAT, SIGNED, UNSIGNED
+from ..kernels.bits.logexp import exp_fill, log_fill
 
 SIGN = np.uint64(1 << 63)
 LARGEST = float(np.finfo(np.float64).max)

@@ -9,9 +9,9 @@ from typing import NoReturn, Self
 
 import numpy as np
 
-from .. import _validate
-from .._laplace import FINEST, LaplaceSampler, Truth
-from .._rounding import check_rounding
+from .._compiler.rounding import check_rounding
+from .._numbers.laplace import FINEST, LaplaceSampler, Truth
+from .._parameters import validate
 from .._typing import AnyArray, FloatArray, IntArray
 from ..errors import InvalidRecords, ParameterError
 from .continuous import ContinuousLaw
@@ -130,7 +130,7 @@ class LaplaceLaw(GridLaw):
             Lift the limits of [1e-9, 1e6].
         """
         check_rounding()
-        e = _validate.epsilon(epsilon, _validate.flag("any_epsilon", any_epsilon))
+        e = validate.epsilon(epsilon, validate.flag("any_epsilon", any_epsilon))
         rate = self._rate * Fraction(e) / Fraction(self._epsilon)
         if rate * FINEST < 1:
             raise ParameterError("epsilon must be at least sensitivity / step / 2**42")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _validate
+from .._parameters import validate
 from .._typing import AnyArray, ArrayLike, FloatArray
 from ..errors import ParameterError
 
@@ -40,7 +40,7 @@ def _equal(a: Any, b: Any) -> bool:
 
 def probability_levels(p: ArrayLike) -> FloatArray:
     """Numbers in [0, 1], of any shape."""
-    levels = _validate.reals("p", p)
+    levels = validate.reals("p", p)
     if not bool(((levels >= 0) & (levels <= 1)).all()):
         raise ParameterError("p must be in [0, 1]")
     return levels

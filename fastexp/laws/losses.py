@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray
-from ..kernels.density import sum_products
+from ..kernels.numbers.density import sum_products
 from .pieces import Points, exp, least, near, quiet, sums
 from .weights import Pieces, Weights
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import _noise, _validate
-from .._rounding import check_rounding
+from .._compiler.rounding import check_rounding
+from .._numbers import noise as _noise
+from .._parameters import validate
 from .._typing import ArrayLike, FloatArray, RNGLike, SeedLike
 from ..errors import ParameterError
 from . import noise_errors as errors
@@ -101,7 +102,7 @@ class NoiseLaw(Law):
             If x is not numbers, or NaN.
         """
         check_rounding()
-        at = _validate.reals("x", x)
+        at = validate.reals("x", x)
         whole = self._noise, self._centre, self._scale, self._bounds
         return shaped_as(at, cdf_of(*errors.tails(*whole, at.reshape(-1))))
 
@@ -180,7 +181,7 @@ class NoiseLaw(Law):
             If truth is not finite numbers.
         """
         check_rounding()
-        at = finite("truth", _validate.reals("truth", truth))
+        at = finite("truth", validate.reals("truth", truth))
         offsets = at.reshape(-1) - self._centre
         return shaped_as(at, errors.expected_error(*self._around, offsets))
 
@@ -205,7 +206,7 @@ class NoiseLaw(Law):
             If p is not in [0, 1], truth not finite, or they do not fit together.
         """
         check_rounding()
-        levels, truths = probability_levels(p), finite("truth", _validate.reals("truth", truth))
+        levels, truths = probability_levels(p), finite("truth", validate.reals("truth", truth))
         try:
             levels, truths = np.broadcast_arrays(levels, truths)
         except ValueError:
@@ -258,8 +259,8 @@ class NoiseLaw(Law):
             If an argument is outside its range.
         """
         check_rounding()
-        draws, workers = _validate.size(size), _validate.threads(threads)
-        names = _validate.streams(streams, 1)
+        draws, workers = validate.size(size), validate.threads(threads)
+        names = validate.streams(streams, 1)
         what = self._kind, self._centre, self._scale, self._bounds
         found = _noise.simulate(*what, rng, names, draws, workers)[0]
         return float(found) if draws is None else found

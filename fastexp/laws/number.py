@@ -9,8 +9,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from .. import _validate
-from .._rounding import check_rounding
+from .._compiler.rounding import check_rounding
+from .._parameters import validate
 from .._typing import AnyArray, ArrayLike, FloatArray, RNGLike, SeedLike
 from ..errors import ParameterError
 from .law import Law, finite, probability_levels, shaped_as
@@ -211,7 +211,7 @@ class NumberLaw(Law):
             If t is not numbers, or NaN.
         """
         check_rounding()
-        at = _validate.reals("t", t)
+        at = validate.reals("t", t)
         return shaped_as(at, cdf_of(*self._losses.at(at.reshape(-1))))
 
     def loss_tail(self, t: ArrayLike) -> Any:
@@ -233,7 +233,7 @@ class NumberLaw(Law):
             If t is not numbers, or NaN.
         """
         check_rounding()
-        at = _validate.reals("t", t)
+        at = validate.reals("t", t)
         before = np.nextafter(at.reshape(-1), -np.inf)  # losses are doubles: none is between
         return shaped_as(at, np.where(before < 0, 1.0, self._losses.at(before)[1]))
 
@@ -287,7 +287,7 @@ class NumberLaw(Law):
             Lift the limits of [1e-9, 1e6].
         """
         check_rounding()
-        e = _validate.epsilon(epsilon, _validate.flag("any_epsilon", any_epsilon))
+        e = validate.epsilon(epsilon, validate.flag("any_epsilon", any_epsilon))
         made = copy.copy(self)
         made._move(self._rate * Fraction(e) / Fraction(self._epsilon), e)
         return made
@@ -343,7 +343,7 @@ class NumberLaw(Law):
 
     def _numbers(self, name: str, value: ArrayLike) -> AnyArray:
         """What is compared with outputs."""
-        return _validate.reals(name, value)
+        return validate.reals(name, value)
 
     def _farthest(self, x: AnyArray) -> FloatArray:
         """At least the greatest |output - x|."""

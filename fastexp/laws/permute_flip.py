@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import _permute_flip, _validate
-from .._rounding import check_rounding
+from .._compiler.rounding import check_rounding
+from .._parameters import validate
+from .._selection import permute_flip
 from .._typing import AnyArray, FloatArray, IntArray
-from ..kernels.logexp import exp_fill, log_fill
+from ..kernels.bits.logexp import exp_fill, log_fill
 from .bounds import solve_epsilon
 from .finite import FiniteLaw
 from .flip_integrals import flip_law
@@ -117,12 +118,12 @@ class PermuteAndFlipLaw(FiniteLaw):
             If no epsilon in that range is enough.
         """
         check_rounding()
-        target = _validate.positive("expected_loss", expected_loss)
+        target = validate.positive("expected_loss", expected_loss)
         per_epsilon = self._weighting.rate_nats / self._epsilon
         return solve_epsilon(lambda e: self._expected_at(per_epsilon * e), target)
 
     def _simulate(self, *how: Any) -> int | IntArray:
-        return _permute_flip.simulate(self._bits, self._kind, self._weighting, *how)
+        return permute_flip.simulate(self._bits, self._kind, self._weighting, *how)
 
 
 def distinct_law(

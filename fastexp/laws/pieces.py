@@ -17,8 +17,8 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray
-from ..kernels.density import expm1_fill, log1p_fill, running_sums
-from ..kernels.logexp import exp_fill, log_fill
+from ..kernels.bits.logexp import exp_fill, log_fill
+from ..kernels.numbers.density import expm1_fill, log1p_fill, running_sums
 
 Fall: TypeAlias = FloatArray | None
 Rule: TypeAlias = Callable[[Any, Fall, FloatArray], FloatArray]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from .._sources import OnGrid, Source
+from .._intake.record_sources import OnGrid, Source
 from .grid import GridLaw
 
 

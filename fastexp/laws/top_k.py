@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import _top_k, _validate
-from .._rounding import check_rounding
-from .._scan import bits_value
+from .._compiler.rounding import check_rounding
+from .._parameters import validate
+from .._selection import top_k
+from .._selection.scan import bits_value
+from .._selection.weighting import Weighting
 from .._typing import ArrayLike, FloatArray, IntArray, RNGLike, SeedLike, WordArray
-from .._weighting import Weighting
-from ..kernels.logexp import exp_fill, log_one_value
+from ..kernels.bits.logexp import exp_fill, log_one_value
 from .finite import FiniteLaw
 from .law import Law
 
@@ -110,7 +111,7 @@ class TopKLaw(Law):
             If there are too many indices, one is out of range, or one comes twice.
         """
         check_rounding()
-        chosen = _validate.indices("selection", selection, self._rounds, self._bits.size)
+        chosen = validate.indices("selection", selection, self._rounds, self._bits.size)
         values = [bits_value(int(self._bits[i]), self._kind) for i in chosen]
         rest = np.delete(self._bits, chosen)
         log_rest = None if rest.size == 0 else self._law(rest)._log_sum()
@@ -154,7 +155,7 @@ class TopKLaw(Law):
         """
         check_rounding()
         how = size, rng, streams, threads, method
-        return _top_k.simulate(self._bits, self._kind, self._weighting, self._rounds, *how)
+        return top_k.simulate(self._bits, self._kind, self._weighting, self._rounds, *how)
 
 
 def _nats(height: Fraction) -> float:

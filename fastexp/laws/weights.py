@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray
-from ..kernels.density import running_products, sum_products, sum_squares
-from ..kernels.logexp import exp_fill
+from ..kernels.bits.logexp import exp_fill
+from ..kernels.numbers.density import running_products, sum_products, sum_squares
 from .pieces import Fall, Shape, least, log, quiet, shares, sums
 
 

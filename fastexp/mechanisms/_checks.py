@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import _validate
-from .._grid import Grid, Rule, decimal, make_grid, plain_bounds
-from .._nearest import within
+from .._numbers.nearest import within
+from .._parameters import validate
+from .._parameters.grid import Grid, Rule, decimal, make_grid, plain_bounds
 from .._typing import IntArray
 
 
@@ -18,8 +18,8 @@ def check_number(mechanism: Any, rule: Rule = "nearest") -> None:
     `rule` says at which point of the grid a record counts.
     """
     put = object.__setattr__
-    put(mechanism, "any_epsilon", _validate.flag("any_epsilon", mechanism.any_epsilon))
-    put(mechanism, "epsilon", _validate.epsilon(mechanism.epsilon, mechanism.any_epsilon))
+    put(mechanism, "any_epsilon", validate.flag("any_epsilon", mechanism.any_epsilon))
+    put(mechanism, "epsilon", validate.epsilon(mechanism.epsilon, mechanism.any_epsilon))
     made = make_grid(mechanism.bounds, mechanism.step, mechanism.grid, rule=rule)
     put(mechanism, "grid", made)
     put(mechanism, "bounds", plain_bounds(mechanism.bounds))
@@ -32,11 +32,11 @@ def reach_of(grid: Grid, widen: Any) -> tuple[int, tuple[IntArray, IntArray] | N
 
     Floats are read as the decimals that print: 0.8 is within 0.1 of 0.7.
     """
-    number = _validate.at_least("widen", widen, 0.0)
+    number = validate.at_least("widen", widen, 0.0)
     if number == 0.0:
         return 0, None
     exact = (
-        decimal(number) if isinstance(widen, (float, np.floating)) else _validate.as_fraction(widen)
+        decimal(number) if isinstance(widen, (float, np.floating)) else validate.as_fraction(widen)
     )
     if grid.points is not None:
         return 0, within([decimal(point) for point in grid.points.tolist()], exact)

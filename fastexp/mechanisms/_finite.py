@@ -6,9 +6,11 @@ from abc import ABC, abstractmethod
 from dataclasses import MISSING, fields
 from typing import Any, ClassVar, overload
 
-from .. import _data, _draw, _validate
-from .._question import Question
-from .._rounding import check_rounding
+from .._compiler.rounding import check_rounding
+from .._intake import utilities
+from .._parameters import validate
+from .._selection import draw as _draw
+from .._selection.weighting import Weighting
 from .._typing import (
     ArrayLike,
     IntArray,
@@ -19,8 +21,8 @@ from .._typing import (
     SeedLike,
     WordArray,
 )
-from .._weighting import Weighting
-from ..budget import Budget, once
+from ..budget.budget import Budget, once
+from ..budget.question import Question
 from ..errors import ParameterError, ParameterTypeError
 from ..grouped.request import check_key
 from ..laws.finite import FiniteLaw
@@ -169,8 +171,8 @@ class FiniteMechanism(ABC):
         """
         check_rounding()
         if type(threads) is not int or threads != 1:
-            threads = _validate.threads(threads)
-        _validate.parts(disjoint, membership)
+            threads = validate.threads(threads)
+        validate.parts(disjoint, membership)
         if label is not None:
             label = check_key(None, label, budget)
         elif budget is None or not self._over_records:  # mistakes in the form cost nothing
@@ -182,13 +184,13 @@ class FiniteMechanism(ABC):
             question = self._question(rows, disjoint, membership, nan)
             found = once(budget, None, question, lambda: self._release(bits, kind, threads))
             return self._labelled(found)
-        rows, count = (None, None) if self._over_records else _data.form(data)
+        rows, count = (None, None) if self._over_records else utilities.form(data)
         question = self._question(rows, disjoint, membership, nan)
 
         def draw() -> Any:
             bits, kind = self._utilities(data, nan)
             if (bits.shape[0] if bits.ndim == 2 else None) != rows:
-                raise ParameterTypeError(_data.NOT_NUMBERS)
+                raise ParameterTypeError(utilities.NOT_NUMBERS)
             return self._labelled(self._release(bits, kind, threads))
 
         return once(budget, label, question, draw, lambda: _refuse_one(count))
@@ -309,7 +311,7 @@ class FiniteMechanism(ABC):
         """
         check_rounding()
         bits, kind = self._utilities(data, nan)
-        _data.one_row(bits)
+        utilities.one_row(bits)
         kept = bits.copy()  # a later change of the caller's array must not change the law
         return self._law(kept, kind)
 
@@ -320,19 +322,19 @@ class FiniteMechanism(ABC):
 def _refuse_one(candidates: int | None) -> None:
     """One candidate alone is not released: its answer would be a constant."""
     if candidates == 1:
-        raise ParameterError(f"utilities must be of at least two candidates: {_validate.ALONE}")
+        raise ParameterError(f"utilities must be of at least two candidates: {validate.ALONE}")
 
 
 def check_selection(mechanism: Any) -> None:
     """Validate what every mechanism has that takes utilities, and put in exact values."""
     put = object.__setattr__
-    put(mechanism, "any_epsilon", _validate.flag("any_epsilon", mechanism.any_epsilon))
-    put(mechanism, "sensitivity", _validate.sensitivity(mechanism.sensitivity))
-    put(mechanism, "monotonic", _validate.flag("monotonic", mechanism.monotonic))
+    put(mechanism, "any_epsilon", validate.flag("any_epsilon", mechanism.any_epsilon))
+    put(mechanism, "sensitivity", validate.sensitivity(mechanism.sensitivity))
+    put(mechanism, "monotonic", validate.flag("monotonic", mechanism.monotonic))
     if getattr(mechanism, "rho", None) is None:  # which `TopK` may have instead
-        put(mechanism, "epsilon", _validate.epsilon(mechanism.epsilon, mechanism.any_epsilon))
+        put(mechanism, "epsilon", validate.epsilon(mechanism.epsilon, mechanism.any_epsilon))
     if getattr(mechanism, "candidates", None) is not None:
-        put(mechanism, "candidates", _validate.candidates(mechanism.candidates))
+        put(mechanism, "candidates", validate.candidates(mechanism.candidates))
 
 
 def selection_repr(mechanism: Any) -> str:

@@ -8,11 +8,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .. import _noise, _validate
-from .._grid import plain_bounds
-from .._rank_rows import matrix
-from .._records import Source, intake
-from .._rounding import check_rounding
+from .._compiler.rounding import check_rounding
+from .._intake.records import Source, intake
+from .._numbers import noise
+from .._numbers.rank_rows import matrix
+from .._parameters import validate
+from .._parameters.grid import plain_bounds
 from .._typing import AnyArray, ArrayLike, FloatArray, RNGLike, SeedLike
 from ..errors import NotReleasable, ParameterError
 from ..laws.noise import NoiseLaw
@@ -116,11 +117,11 @@ class NoisyMedian(ABC):
             If an argument or the form of the records is wrong, or they are empty.
         """
         check_rounding()
-        draws, workers = _validate.size(size), _validate.threads(threads)
+        draws, workers = validate.size(size), validate.threads(threads)
         found = self._pairs(records, nan, assume_sorted, workers)
-        names = _validate.streams(streams, found[0].size)
+        names = validate.streams(streams, found[0].size)
         what = self._kind, *found, self._limits
-        drawn = _noise.simulate(*what, rng, names, draws, workers)
+        drawn = noise.simulate(*what, rng, names, draws, workers)
         if matrix(records) is not None:
             return drawn
         return float(drawn[0]) if draws is None else drawn[0]
@@ -162,17 +163,17 @@ class NoisyMedian(ABC):
         self, records: Any, nan: Any, assume_sorted: Any, threads: int
     ) -> tuple[FloatArray, FloatArray]:
         """Centre and scale of each data set."""
-        how = _validate.choice("nan", nan, POLICIES)
-        promised = _validate.flag("assume_sorted", assume_sorted)
+        how = validate.choice("nan", nan, POLICIES)
+        promised = validate.flag("assume_sorted", assume_sorted)
         rows = matrix(records)
         if rows is None:
             return self._one(intake(records, how, promised, threads))
         if how == "drop" and rows.dtype.kind == "f" and bool(np.isnan(rows).any()):
             return self._of_ragged(rows, promised)
-        return _noise.over_rows(rows, how, promised, threads, self._centres_and_scales)
+        return noise.over_rows(rows, how, promised, threads, self._centres_and_scales)
 
     def _one(self, source: Source) -> tuple[FloatArray, FloatArray]:
-        ordered = _noise.small(source)
+        ordered = noise.small(source)
         if ordered is not None:
             return self._centres_and_scales(ordered)
         centre, scale = self._centre_and_scale(source)
@@ -194,5 +195,5 @@ class NoisyMedian(ABC):
 
 def check_noisy(mechanism: Any) -> None:
     """Validate epsilon and bounds, and put in exact values."""
-    object.__setattr__(mechanism, "epsilon", _validate.epsilon(mechanism.epsilon))
+    object.__setattr__(mechanism, "epsilon", validate.epsilon(mechanism.epsilon))
     object.__setattr__(mechanism, "bounds", plain_bounds(mechanism.bounds))

@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from .. import _cells, _validate
-from .._cells import Shape
-from .._number_columns import opened
-from .._rank import valued
-from .._rank_rows import matrix
-from .._records import Source, intake
-from .._release_key import ReleaseKey
-from .._rounding import check_rounding
+from .._compiler.rounding import check_rounding
+from .._intake.number_columns import opened
+from .._intake.records import Source, intake
+from .._numbers import cells
+from .._numbers.cells import Shape
+from .._numbers.rank import valued
+from .._numbers.rank_rows import matrix
+from .._parameters import validate
+from .._randomness.release_key import ReleaseKey
 from .._typing import AnyArray, ArrayLike, IntArray, Membership, Neighbors, RNGLike, SeedLike
-from ..budget import Budget, once
+from ..budget.budget import Budget, once
 from ..errors import ParameterError
 from ..grouped import verbs
 from ..grouped.accuracy import Exact, Measure
@@ -228,10 +229,10 @@ class NumberMechanism(GroupedMechanism, ABC):
         ([6, 3], 3)
         """
         check_rounding()
-        workers = _validate.threads(threads)
+        workers = validate.threads(threads)
         self._policy(nan)
-        promised = _validate.flag("assume_sorted", assume_sorted)
-        _validate.parts(disjoint, membership)
+        promised = validate.flag("assume_sorted", assume_sorted)
+        validate.parts(disjoint, membership)
         request = Request(by, groups, offsets, person, max_groups, max_rows)
         records = opened(records)
         if request.given(records) or request.claimed() or key is not None:
@@ -241,7 +242,7 @@ class NumberMechanism(GroupedMechanism, ABC):
 
         def draw() -> Any:
             source = intake(records, nan, promised, workers, check_sorted=True, grid=self.grid)
-            return self.grid.value(_cells.release(self._shape(source)))
+            return self.grid.value(cells.release(self._shape(source)))
 
         if budget is None:  # then nobody needs the question
             return draw()
@@ -308,7 +309,7 @@ class NumberMechanism(GroupedMechanism, ABC):
         """
         check_rounding()
         self._policy(nan)
-        promised = _validate.flag("assume_sorted", assume_sorted)
+        promised = validate.flag("assume_sorted", assume_sorted)
         request = Request(by, groups, offsets, person, max_groups, max_rows)
         records = opened(records)
         rows = None if request.given(()) else matrix(records, self.grid)
@@ -318,8 +319,8 @@ class NumberMechanism(GroupedMechanism, ABC):
         if request.given(records):
             verbs.only_enveloped(method, streams)
             return verbs.sample(self, records, request, size, rng, threads, nan)
-        source = intake(records, nan, promised, _validate.threads(threads), grid=self.grid)
-        found = _cells.simulate(self._shape(source), size, rng, streams, threads, method)
+        source = intake(records, nan, promised, validate.threads(threads), grid=self.grid)
+        found = cells.simulate(self._shape(source), size, rng, streams, threads, method)
         return valued(self.grid, found)
 
     def law(self, records: Any, *, nan: str = "raise", assume_sorted: bool = False) -> GridLaw:
@@ -340,7 +341,7 @@ class NumberMechanism(GroupedMechanism, ABC):
         """
         check_rounding()
         self._policy(nan)
-        promised = _validate.flag("assume_sorted", assume_sorted)
+        promised = validate.flag("assume_sorted", assume_sorted)
         return self._law_of(intake(records, nan, promised, grid=self.grid))
 
     def continuous_law(self, records: Any, *, nan: str = "raise") -> ContinuousLaw:
@@ -404,7 +405,7 @@ class NumberMechanism(GroupedMechanism, ABC):
         if not self._in_passes:
             return None
         source = intake(records, threads=threads, grid=self.grid)
-        return _cells.release(self._shape(source))
+        return cells.release(self._shape(source))
 
     def _kind(self, released: bool) -> Kind:  # noqa: ARG002
         """All points of a grid are of one kind."""
@@ -417,7 +418,7 @@ class NumberMechanism(GroupedMechanism, ABC):
 
     def _policy(self, nan: Any) -> str:
         """A policy for missing records, checked before any look at them."""
-        policy = _validate.choice("nan", nan, ("raise", "drop", "lower", "upper"))
+        policy = validate.choice("nan", nan, ("raise", "drop", "lower", "upper"))
         ends = self.grid.value(0), self.grid.value(self.grid.size - 1)
         if policy in ("lower", "upper") and max(map(abs, ends)) >= 2**63:
             raise ParameterError(

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _distance, _rank_rows
-from .._grid import decimal
-from .._nearest import widened_pieces
-from .._rank import Forms, RankShape, RankStatistic
-from .._records import Source
+from .._intake.records import Source
+from .._numbers import distance, rank_rows
+from .._numbers.nearest import widened_pieces
+from .._numbers.rank import Forms, RankShape, RankStatistic
+from .._parameters.grid import decimal
 from .._typing import AnyArray, IntArray, Neighbors
 from ..grouped.ranks import RankDraws
 from ..grouped.segments import Draws, Segments
@@ -59,7 +59,7 @@ class RankMechanism(NumberMechanism):
         return RankDraws(self._statistic, segments, words, size)
 
     def _simulate_rows(self, records: AnyArray, *how: Any) -> Any:
-        return _rank_rows.simulate(self._statistic, records, *how)
+        return rank_rows.simulate(self._statistic, records, *how)
 
     def _law_of(self, source: Source) -> GridLaw:
         from ..laws.ranked import distance_law
@@ -74,12 +74,12 @@ class RankMechanism(NumberMechanism):
         knots = np.sort(np.concatenate([*parts, [low, high]]))
         n, form = knots.size - 2, self._statistic.form_of(knots.size - 2)
         gaps: IntArray = np.arange(n + 1)
-        distances = _distance.distance(form, gaps, np.zeros_like(gaps), n - gaps)
+        distances = distance.distance(form, gaps, np.zeros_like(gaps), n - gaps)
         if self.widen:
             inner = knots[1:-1]
             below = np.searchsorted(inner, inner, "left")
             equal = np.searchsorted(inner, inner, "right") - below
-            own = _distance.distance(form, below, equal, n - below - equal)
+            own = distance.distance(form, below, equal, n - below - equal)
             knots, distances = widened_pieces(knots, distances, own, float(self.widen))
         rate = self._statistic.weighting.rate
         return median_density(knots, distances, rate, self._unit, self.epsilon)
@@ -88,9 +88,9 @@ class RankMechanism(NumberMechanism):
 def rank_statistic(mechanism: Any, q: Fraction) -> RankStatistic:
     """What draws of a mechanism of the q-quantile need; validates its convention."""
     how: Neighbors = mechanism.neighbors
-    convention = _distance.as_convention(q, mechanism.convention)
-    form = _distance.QuantileForms(q, how, convention)
-    rate = rank_rate(mechanism.epsilon, _distance.steps(q, how, convention))
+    convention = distance.as_convention(q, mechanism.convention)
+    form = distance.QuantileForms(q, how, convention)
+    rate = rank_rate(mechanism.epsilon, distance.steps(q, how, convention))
     return ranked(mechanism, form, rate)
 
 

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from .. import _data, _validate
+from .._intake import utilities
+from .._parameters import validate
+from .._selection.weighting import Weighting
 from .._typing import ArrayLike, NaN, WordArray
-from .._weighting import Weighting
 from ..privacy import Guarantee, selection_guarantee, selection_rate
 from ._finite import ASSUMES, MONOTONIC, FiniteMechanism, check_selection, selection_repr
 
@@ -100,7 +101,7 @@ class Exponential(FiniteMechanism):
         base = None
         if self.base is not None:
             k = None if self.candidates is None else len(self.candidates)
-            base = _validate.base(self.base, k)
+            base = validate.base(self.base, k)
             put(self, "base", tuple(base.tolist()))
         rate = selection_rate(self.epsilon, self.sensitivity, self.monotonic)
         put(self, "_weighting", Weighting(rate, base))
@@ -138,8 +139,8 @@ class Exponential(FiniteMechanism):
         >>> Exponential.from_rate(0.25, 2.0)
         Exponential(epsilon=1.0, sensitivity=2.0)
         """
-        rate, delta = _validate.positive("alpha", alpha), _validate.sensitivity(sensitivity)
-        one_way = _validate.flag("monotonic", monotonic)
+        rate, delta = validate.positive("alpha", alpha), validate.sensitivity(sensitivity)
+        one_way = validate.flag("monotonic", monotonic)
         return Exponential(
             rate * delta * (1 if one_way else 2),
             delta,
@@ -215,7 +216,7 @@ class Exponential(FiniteMechanism):
 
     def _utilities(self, data: Any, nan: NaN) -> tuple[WordArray, int]:
         k = self._size
-        return _data.utilities(data, k, nan)
+        return utilities.utilities(data, k, nan)
 
     @property
     def _size(self) -> int | None:

@@ -6,14 +6,15 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from .. import _laplace, _validate
-from .._grid import Grid, _number, decimal, make_grid
-from .._laplace import FINEST, LaplaceSampler, Truth
-from .._question import Question
-from .._rounding import check_rounding
+from .._compiler.rounding import check_rounding
+from .._numbers import laplace as _laplace
+from .._numbers.laplace import FINEST, LaplaceSampler, Truth
+from .._parameters import validate
+from .._parameters.grid import Grid, _number, decimal, make_grid
+from .._selection.weighting import Weighting
 from .._typing import ArrayLike, Membership, Neighbors, RNGLike, SeedLike
-from .._weighting import Weighting
-from ..budget import Budget, once
+from ..budget.budget import Budget, once
+from ..budget.question import Question
 from ..errors import ParameterError
 from ..grouped.request import check_key
 from ..privacy import Guarantee, pure_guarantee, total
@@ -114,11 +115,11 @@ class Laplace:
     def __post_init__(self) -> None:
         """Validate once; the mechanism is immutable afterwards."""
         put = object.__setattr__
-        put(self, "any_epsilon", _validate.flag("any_epsilon", self.any_epsilon))
-        put(self, "epsilon", _validate.epsilon(self.epsilon, self.any_epsilon))
+        put(self, "any_epsilon", validate.flag("any_epsilon", self.any_epsilon))
+        put(self, "epsilon", validate.epsilon(self.epsilon, self.any_epsilon))
         put(self, "sensitivity", _positive("sensitivity", self.sensitivity))
         put(self, "step", _positive("step", self.step))
-        _validate.rate(Fraction(self.epsilon) / decimal(self.sensitivity))
+        validate.rate(Fraction(self.epsilon) / decimal(self.sensitivity))
         if self.bounds is None:
             put(self, "_grid", _multiples(self.step, self.sensitivity))
         else:
@@ -130,7 +131,7 @@ class Laplace:
                 "step must be at least sensitivity / epsilon / 2**42 without bounds, got "
                 f"{self.step!r}"
             )
-        if rate > _validate.RATE_RANGE[1]:
+        if rate > validate.RATE_RANGE[1]:
             raise ParameterError(
                 f"step must be at most sensitivity / epsilon * 2**900, got {self.step!r}"
             )

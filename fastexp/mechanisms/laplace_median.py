@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import _noise
-from .._records import Source
-from .._rounding import check_rounding
+from .._compiler.rounding import check_rounding
+from .._intake.records import Source
+from .._numbers import noise
 from .._typing import FloatArray
 from ..errors import ParameterError
 from ..laws.noises import Laplace
@@ -92,7 +92,7 @@ class LaplaceMedian(NoisyMedian):
         return Laplace()
 
     def _centres_and_scales(self, ordered: FloatArray) -> tuple[FloatArray, FloatArray]:
-        return _noise.medians(ordered, *self._limits), np.full(ordered.shape[0], self.scale)
+        return noise.medians(ordered, *self._limits), np.full(ordered.shape[0], self.scale)
 
     def _centre_and_scale(self, source: Source) -> tuple[float, float]:
-        return _noise.median_of(source, *self._limits), self.scale
+        return noise.median_of(source, *self._limits), self.scale

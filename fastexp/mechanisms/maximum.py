@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from .. import _distance
-from .._rank import RankStatistic
+from .._numbers import distance
+from .._numbers.rank import RankStatistic
 from ..privacy import Guarantee, selection_guarantee
 from ._number import ASSUMES
 from ._ranked import RankMechanism
@@ -71,4 +71,4 @@ class Maximum(RankMechanism):
         return selection_guarantee(self.epsilon, "add-remove", ASSUMES)
 
     def _true_ranks(self, n: int) -> tuple[int, int]:
-        return _distance.order_ranks(1, n)
+        return distance.order_ranks(1, n)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from .. import _distance, _validate
-from .._distance import HALF
-from .._rank import RankStatistic
+from .._numbers import distance
+from .._numbers.distance import HALF
+from .._numbers.rank import RankStatistic
+from .._parameters import validate
 from .._typing import Neighbors
 from ..privacy import Guarantee, selection_guarantee
 from ._checks import check_number
@@ -99,7 +100,7 @@ class Median(RankMechanism):
     def __post_init__(self) -> None:
         """Validate once; the mechanism is immutable afterwards."""
         check_number(self)
-        object.__setattr__(self, "neighbors", _validate.neighbors(self.neighbors))
+        object.__setattr__(self, "neighbors", validate.neighbors(self.neighbors))
         object.__setattr__(self, "_statistic", rank_statistic(self, HALF))
 
     @property
@@ -108,4 +109,4 @@ class Median(RankMechanism):
         return selection_guarantee(self.epsilon, self.neighbors, ASSUMES)
 
     def _true_ranks(self, n: int) -> tuple[int, int]:
-        return _distance.quantile_ranks(HALF, self.convention, n)
+        return distance.quantile_ranks(HALF, self.convention, n)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._mode import ModeStatistic
-from .._records import Source
+from .._intake.records import Source
+from .._numbers.mode import ModeStatistic
 from .._typing import AnyArray
 from ..errors import ParameterError
 from ..privacy import Guarantee, rank_rate, selection_guarantee
@@ -16,7 +16,7 @@ from ._checks import check_number, reach_of
 from ._number import ASSUMES, NumberMechanism
 
 if TYPE_CHECKING:
-    from .._mode import ModeShape
+    from .._numbers.mode import ModeShape
     from ..laws.continuous import ContinuousLaw
     from ..laws.grid import GridLaw
 

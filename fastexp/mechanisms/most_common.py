@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from .. import _data, _permute_flip, _validate, utilities
-from .._question import Question
-from .._release_key import ReleaseKey
-from .._rounding import check_rounding
-from .._rows import Rows
+from .. import utilities
+from .._compiler.rounding import check_rounding
+from .._intake import utilities as _data
+from .._parameters import validate
+from .._randomness.release_key import ReleaseKey
+from .._selection import permute_flip
+from .._selection.rows import Rows
+from .._selection.weighting import Weighting
 from .._typing import (
     AnyArray,
     ArrayLike,
@@ -24,8 +27,8 @@ from .._typing import (
     SeedLike,
     WordArray,
 )
-from .._weighting import Weighting
-from ..budget import Budget
+from ..budget.budget import Budget
+from ..budget.question import Question
 from ..errors import ParameterError, ParameterTypeError
 from ..grouped import verbs
 from ..grouped.accuracy import Exact, Measure
@@ -134,12 +137,12 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
     def __post_init__(self) -> None:
         """Validate once; the mechanism is immutable afterwards."""
         put = object.__setattr__
-        put(self, "any_epsilon", _validate.flag("any_epsilon", self.any_epsilon))
-        put(self, "epsilon", _validate.epsilon(self.epsilon, self.any_epsilon))
-        put(self, "candidates", _validate.candidates(self.candidates))
-        put(self, "neighbors", _validate.neighbors(self.neighbors))
+        put(self, "any_epsilon", validate.flag("any_epsilon", self.any_epsilon))
+        put(self, "epsilon", validate.epsilon(self.epsilon, self.any_epsilon))
+        put(self, "candidates", validate.candidates(self.candidates))
+        put(self, "neighbors", validate.neighbors(self.neighbors))
         ways = EXPONENTIAL, PERMUTE_AND_FLIP
-        put(self, "mechanism", _validate.choice("mechanism", self.mechanism, ways))
+        put(self, "mechanism", validate.choice("mechanism", self.mechanism, ways))
         put(self, "_weighting", Weighting(count_rate(self.epsilon, self.neighbors), None))
 
     def __repr__(self) -> str:
@@ -168,12 +171,12 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
     def _release(self, bits: WordArray, kind: int, threads: int) -> int | IntArray:
         if not self._flips:
             return super()._release(bits, kind, threads)
-        return int(_permute_flip.release(Rows(bits, kind, self._weighting), threads)[0])
+        return int(permute_flip.release(Rows(bits, kind, self._weighting), threads)[0])
 
     def _simulate(self, bits: WordArray, kind: int, *how: Any) -> int | IntArray:
         if not self._flips:
             return super()._simulate(bits, kind, *how)
-        return _permute_flip.simulate(bits, kind, self._weighting, *how)
+        return permute_flip.simulate(bits, kind, self._weighting, *how)
 
     def _law(self, bits: WordArray, kind: int) -> FiniteLaw:
         law = PermuteAndFlipLaw if self._flips else FiniteLaw
@@ -247,7 +250,7 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
         """
         check_rounding()
         request = Request(by, groups, offsets, person, max_groups, max_rows)
-        _validate.choice("nan", nan, ("raise", "lowest"))
+        validate.choice("nan", nan, ("raise", "lowest"))
         if not self._has_labels(data, request, key):
             check_type(data, self.candidates)
         if request.given(data) or request.claimed() or key is not None:
@@ -331,7 +334,7 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
 
     def _policy(self, nan: Any) -> str:
         """Records that equal no candidate count nowhere, missing or not."""
-        _validate.choice("nan", nan, ("raise", "lowest", "drop", "lower", "upper"))
+        validate.choice("nan", nan, ("raise", "lowest", "drop", "lower", "upper"))
         return "drop"
 
     def _reading(self) -> Reading:
@@ -367,7 +370,7 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
                 return "integers"
             raise ParameterError("candidates must be in [-2**63, 2**63), for a column of them")
         if kinds == {str}:
-            if all(map(_validate.is_utf8, self.candidates)):
+            if all(map(validate.is_utf8, self.candidates)):
                 return "text"
             raise ParameterError("candidates must have no lone surrogates, for a column of them")
         if kinds == {bool}:

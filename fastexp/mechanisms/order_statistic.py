@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from .. import _distance, _validate
-from .._rank import RankStatistic
+from .._numbers import distance
+from .._numbers.rank import RankStatistic
+from .._parameters import validate
 from ..privacy import Guarantee, rank_rate, selection_guarantee
 from ._checks import check_number
 from ._number import ASSUMES
@@ -70,7 +71,7 @@ class OrderStatistic(RankMechanism):
 
     def __post_init__(self) -> None:
         """Validate once; the mechanism is immutable afterwards."""
-        object.__setattr__(self, "r", _validate.counting("r", self.r, most=(1 << 31) - 1))
+        object.__setattr__(self, "r", validate.counting("r", self.r, most=(1 << 31) - 1))
         order_statistic(self, self.r)
 
     @property
@@ -79,11 +80,11 @@ class OrderStatistic(RankMechanism):
         return selection_guarantee(self.epsilon, "add-remove", ASSUMES)
 
     def _true_ranks(self, n: int) -> tuple[int, int]:
-        return _distance.order_ranks(self.r, n)
+        return distance.order_ranks(self.r, n)
 
 
 def order_statistic(mechanism: Any, r: int) -> None:
     """Validate, and put in what draws need."""
     check_number(mechanism)
-    form, rate = partial(_distance.order_form, r), rank_rate(mechanism.epsilon, 1)
+    form, rate = partial(distance.order_form, r), rank_rate(mechanism.epsilon, 1)
     object.__setattr__(mechanism, "_statistic", ranked(mechanism, form, rate))

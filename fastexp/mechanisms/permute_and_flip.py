@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from .. import _data, _permute_flip
-from .._rows import Rows
+from .._intake import utilities
+from .._selection import permute_flip
+from .._selection.rows import Rows
+from .._selection.weighting import Weighting
 from .._typing import IntArray, NaN, WordArray
-from .._weighting import Weighting
 from ..laws.permute_flip import PermuteAndFlipLaw
 from ..privacy import Guarantee, pure_guarantee, selection_rate
 from ._finite import ASSUMES, MONOTONIC, FiniteMechanism, check_selection, selection_repr
@@ -105,14 +106,14 @@ class PermuteAndFlip(FiniteMechanism):
 
     def _utilities(self, data: Any, nan: NaN) -> tuple[WordArray, int]:
         k = None if self.candidates is None else len(self.candidates)
-        return _data.utilities(data, k, nan)
+        return utilities.utilities(data, k, nan)
 
     def _release(self, bits: WordArray, kind: int, threads: int) -> int | IntArray:
-        found = _permute_flip.release(Rows(bits, kind, self._weighting), threads)
+        found = permute_flip.release(Rows(bits, kind, self._weighting), threads)
         return found if bits.ndim == 2 else int(found[0])
 
     def _simulate(self, bits: WordArray, kind: int, *how: Any) -> int | IntArray:
-        return _permute_flip.simulate(bits, kind, self._weighting, *how)
+        return permute_flip.simulate(bits, kind, self._weighting, *how)
 
     def _law(self, bits: WordArray, kind: int) -> PermuteAndFlipLaw:
         return PermuteAndFlipLaw(bits, kind, self._weighting, self.epsilon, self.candidates)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from .. import _validate
-from .._records import Source
-from .._revenue import Prices, demand, losses
-from .._revenue_cells import RevenueSampler, shape_of
+from .._intake.records import Source
+from .._numbers.revenue import Prices, demand, losses
+from .._numbers.revenue_cells import RevenueSampler, shape_of
+from .._parameters import validate
 from .._typing import AnyArray
 from ..errors import ParameterError
 from ..grouped.accuracy import Measure
@@ -25,7 +25,7 @@ from ._number import ASSUMES, NumberMechanism
 HIGHEST = 10**288  # the revenue of 2**32 bids is then a double
 
 if TYPE_CHECKING:
-    from .._cells import Shape
+    from .._numbers.cells import Shape
     from ..laws.continuous import ContinuousLaw
     from ..laws.grid import GridLaw
 
@@ -106,7 +106,7 @@ class Price(NumberMechanism):
         """Validate once; the mechanism is immutable afterwards."""
         given = self.grid
         check_number(self, "below")
-        _validate.choice("scaling", self.scaling, ("tight", "textbook"))
+        validate.choice("scaling", self.scaling, ("tight", "textbook"))
         if self.grid.exact(0) < 0:
             name = "bounds" if given is None else "grid"
             raise ParameterError(

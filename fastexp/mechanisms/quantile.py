@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from .. import _distance, _validate
-from .._rank import RankStatistic
+from .._numbers import distance
+from .._numbers.rank import RankStatistic
+from .._parameters import validate
 from .._typing import Neighbors
 from ..privacy import Guarantee, selection_guarantee
 from ._checks import check_number
@@ -83,17 +84,17 @@ class Quantile(RankMechanism):
 
     def __post_init__(self) -> None:
         """Validate once; the mechanism is immutable afterwards."""
-        object.__setattr__(self, "_q", _distance.as_quantile(self.q))
+        object.__setattr__(self, "_q", distance.as_quantile(self.q))
         check_number(self)
-        object.__setattr__(self, "neighbors", _validate.neighbors(self.neighbors))
+        object.__setattr__(self, "neighbors", validate.neighbors(self.neighbors))
         object.__setattr__(self, "_statistic", rank_statistic(self, self._q))
 
     @property
     def _unit(self) -> Fraction:
         """One integer of the distance, in units of the utility."""
-        if self._q == _distance.HALF:
+        if self._q == distance.HALF:
             return Fraction(1)
-        return _distance.unit(self._q, self.neighbors, self.convention)
+        return distance.unit(self._q, self.neighbors, self.convention)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -101,4 +102,4 @@ class Quantile(RankMechanism):
         return selection_guarantee(self.epsilon, self.neighbors, ASSUMES)
 
     def _true_ranks(self, n: int) -> tuple[int, int]:
-        return _distance.quantile_ranks(self._q, self.convention, n)
+        return distance.quantile_ranks(self._q, self.convention, n)

@@ -8,17 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from .. import _data, _validate
-from .._flips import Flips
-from .._question import Question
-from .._randomness import row_stream
-from .._rounding import check_rounding
+from .._compiler.rounding import check_rounding
+from .._intake import utilities as _data
+from .._parameters import validate
+from .._randomness.streams import row_stream
+from .._selection.flips import Flips
+from .._selection.weighting import Weighting
 from .._typing import ArrayLike, Membership, Neighbors, RNGLike, SeedLike
-from .._weighting import Weighting
-from ..budget import Budget, once
+from ..budget.budget import Budget, once
+from ..budget.question import Question
 from ..errors import ParameterTypeError
 from ..grouped.request import check_key
-from ..kernels.heights import SIGNED
+from ..kernels.bits.heights import SIGNED
 from ..laws.finite import FiniteLaw
 from ..privacy import Guarantee, pure_guarantee, total
 
@@ -89,8 +90,8 @@ class RandomizedResponse:
     def __post_init__(self) -> None:
         """Validate once; the mechanism is immutable afterwards."""
         put = object.__setattr__
-        put(self, "any_epsilon", _validate.flag("any_epsilon", self.any_epsilon))
-        put(self, "epsilon", _validate.epsilon(self.epsilon, self.any_epsilon))
+        put(self, "any_epsilon", validate.flag("any_epsilon", self.any_epsilon))
+        put(self, "epsilon", validate.epsilon(self.epsilon, self.any_epsilon))
         rate = Fraction(self.epsilon)  # of the utility [r = bit]: its log-odds are epsilon
         put(self, "_weighting", Weighting(rate, None))
         put(self, "_flips", Flips(rate))
@@ -195,7 +196,7 @@ class RandomizedResponse:
         bits, but on the coins alone.
         """
         check_rounding()
-        workers = _validate.threads(threads)
+        workers = validate.threads(threads)
         label = check_key(None, label, budget)
 
         def draw() -> Any:
@@ -247,9 +248,9 @@ class RandomizedResponse:
             As in `release`, and for `size`, `rng`, `streams` and `method`.
         """
         check_rounding()
-        data, draws = _data.bits(bits), _validate.size(size)
-        _validate.method(method, ("flips",))
-        name, workers = int(_validate.streams(streams, 1)[0]), _validate.threads(threads)
+        data, draws = _data.bits(bits), validate.size(size)
+        validate.method(method, ("flips",))
+        name, workers = int(validate.streams(streams, 1)[0]), validate.threads(threads)
         stream, count = row_stream(rng, name), 1 if draws is None else draws
         out = self._flips.sample(data.ravel(), count, stream, workers)
         if draws is not None:

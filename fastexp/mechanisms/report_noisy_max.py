@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from .. import _data, _gumbel, _validate
-from .._randomness import seeds_of
-from .._rounding import check_rounding
-from .._rows import Rows
+from .._compiler.rounding import check_rounding
+from .._intake import utilities
+from .._parameters import validate
+from .._randomness.streams import seeds_of
+from .._selection import gumbel
+from .._selection.rows import Rows
+from .._selection.weighting import Weighting
 from .._typing import ArrayLike, IntArray, NaN, RNGLike, SeedLike, WordArray
-from .._weighting import Weighting
 from ..errors import NotReleasable, ParameterError
 from ..laws.finite import FiniteLaw
 from ..laws.permute_flip import PermuteAndFlipLaw
@@ -18,9 +20,9 @@ from ..privacy import Guarantee, pure_guarantee, selection_guarantee, selection_
 from ._finite import ASSUMES, MONOTONIC, check_selection, selection_repr
 
 NOISES = {
-    "exponential": _gumbel.EXPONENTIAL,
-    "gumbel": _gumbel.GUMBEL,
-    "laplace": _gumbel.LAPLACE,
+    "exponential": gumbel.EXPONENTIAL,
+    "gumbel": gumbel.GUMBEL,
+    "laplace": gumbel.LAPLACE,
 }
 
 
@@ -85,7 +87,7 @@ class ReportNoisyMax:
     def __post_init__(self) -> None:
         """Validate once; the mechanism is immutable afterwards."""
         check_selection(self)
-        _validate.choice("noise", self.noise, tuple(NOISES))
+        validate.choice("noise", self.noise, tuple(NOISES))
         rate = selection_rate(self.epsilon, self.sensitivity, self.monotonic)
         object.__setattr__(self, "_weighting", Weighting(rate, None))
 
@@ -155,10 +157,10 @@ class ReportNoisyMax:
         """
         check_rounding()
         bits, kind = self._utilities(data, nan)
-        draws, workers = _validate.size(size), _validate.threads(threads)
+        draws, workers = validate.size(size), validate.threads(threads)
         rows = Rows(bits, kind, self._weighting)
-        seeds = seeds_of(rng, _validate.streams(streams, rows.rows))
-        found = _gumbel.noisy_max(rows, seeds, draws, workers, NOISES[self.noise])
+        seeds = seeds_of(rng, validate.streams(streams, rows.rows))
+        found = gumbel.noisy_max(rows, seeds, draws, workers, NOISES[self.noise])
         return rows.shaped(found.reshape(-1), bits.ndim, draws)
 
     def law(self, data: Any, *, nan: NaN = "raise") -> FiniteLaw:
@@ -186,9 +188,9 @@ class ReportNoisyMax:
         if self.noise == "laplace":
             raise ParameterError("noise must be 'exponential' or 'gumbel' for a law, got 'laplace'")
         bits, kind = self._utilities(data, nan)
-        _data.one_row(bits)
+        utilities.one_row(bits)
         form = PermuteAndFlipLaw if self.noise == "exponential" else FiniteLaw
         return form(bits.copy(), kind, self._weighting, self.epsilon, None)
 
     def _utilities(self, data: Any, nan: NaN) -> tuple[WordArray, int]:
-        return _data.utilities(data, None, nan)
+        return utilities.utilities(data, None, nan)

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from .. import _data, _validate
+from .._intake import utilities
+from .._parameters import validate
 from .._typing import NaN, WordArray
 from ..errors import ParameterTypeError, ScoreError
 from .exponential import Exponential
@@ -29,8 +30,8 @@ class ScoredExponential(Exponential):
         """Validate, with the score."""
         if not callable(self.score):
             raise ParameterTypeError(f"score must be callable, got {type(self.score).__name__}")
-        object.__setattr__(self, "vectorized", _validate.flag("vectorized", self.vectorized))
-        object.__setattr__(self, "candidates", _validate.candidates(self.candidates))
+        object.__setattr__(self, "vectorized", validate.flag("vectorized", self.vectorized))
+        object.__setattr__(self, "candidates", validate.candidates(self.candidates))
         super().__post_init__()
 
     def _utilities(self, data: Any, nan: NaN) -> tuple[WordArray, int]:
@@ -46,7 +47,7 @@ class ScoredExponential(Exponential):
             raise ScoreError(
                 "the score function failed (its message is withheld: it may hold data)"
             )
-        bits, kind = _data.utilities(scores, len(labels), nan)
+        bits, kind = utilities.utilities(scores, len(labels), nan)
         if bits.ndim != 1:  # rows would be draws that no budget counts
             raise ParameterTypeError("score must return one number for each candidate")
         return bits, kind

@@ -6,8 +6,10 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
-from .. import _noise, _smooth, _validate
-from .._records import Source
+from .._intake.records import Source
+from .._numbers import noise as _noise
+from .._numbers import smooth as _smooth
+from .._parameters import validate
 from .._typing import FloatArray, Neighbors
 from ..errors import ParameterError
 from ..laws.noises import Cauchy, Laplace, Noise, ParetoTail, StudentT
@@ -123,10 +125,10 @@ class SmoothSensitivityMedian(NoisyMedian):
         """Validate once; the mechanism is immutable afterwards."""
         check_noisy(self)
         put = object.__setattr__
-        _validate.choice("noise", self.noise, NOISES)
-        _validate.choice("calibration", self.calibration, CALIBRATIONS)
-        put(self, "neighbors", _validate.neighbors(self.neighbors))
-        put(self, "midpoint", _validate.flag("midpoint", self.midpoint))
+        validate.choice("noise", self.noise, NOISES)
+        validate.choice("calibration", self.calibration, CALIBRATIONS)
+        put(self, "neighbors", validate.neighbors(self.neighbors))
+        put(self, "midpoint", validate.flag("midpoint", self.midpoint))
         put(self, "delta", noise_delta(self.noise, self.delta))
         made = calibrate(self.noise, self.calibration, self.epsilon, self.delta)
         put(self, "_calibrated", made)

@@ -6,11 +6,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from .. import _data, _top_k, _validate
-from .._rounding import check_rounding
-from .._rows import Rows
+from .._compiler.rounding import check_rounding
+from .._intake import utilities
+from .._parameters import validate
+from .._selection import top_k
+from .._selection.rows import Rows
+from .._selection.weighting import Weighting
 from .._typing import ArrayLike, IntArray, NaN, RNGLike, SeedLike, WordArray
-from .._weighting import Weighting
 from ..errors import ParameterError
 from ..laws.top_k import TopKLaw
 from ..privacy import Guarantee, peeling_guarantee, peeling_round, selection_rate
@@ -105,7 +107,7 @@ class TopK(FiniteMechanism):
     def __post_init__(self) -> None:
         """Validate once; the mechanism is immutable afterwards."""
         put = object.__setattr__
-        put(self, "k", _validate.counting("k", self.k))
+        put(self, "k", validate.counting("k", self.k))
         if self.sensitivity is None:
             raise ParameterError("sensitivity must be given")
         if (self.epsilon is None) == (self.rho is None):
@@ -117,11 +119,11 @@ class TopK(FiniteMechanism):
             raise ParameterError(
                 f"k must be at most the number of candidates, {len(self.candidates)}, got {self.k}"
             )
-        put(self, "delta", _validate.fraction("delta", self.delta))
+        put(self, "delta", validate.fraction("delta", self.delta))
         if self.delta == 1.0:
             raise ParameterError("delta must be in [0, 1), got 1.0")
         if self.rho is not None:
-            put(self, "rho", _validate.positive("rho", self.rho))
+            put(self, "rho", validate.positive("rho", self.rho))
             if self.delta > 0.0:
                 raise ParameterError("delta must be 0 where the total is rho")
         each = peeling_round(self.k, epsilon=self.epsilon, delta=self.delta, rho=self.rho)
@@ -189,7 +191,7 @@ class TopK(FiniteMechanism):
         check_rounding()
         bits, kind = self._utilities(data, nan)
         how = size, rng, streams, threads, method
-        return _top_k.simulate(bits, kind, self._weighting, self.k, *how)
+        return top_k.simulate(bits, kind, self._weighting, self.k, *how)
 
     def law(self, data: Any, *, nan: NaN = "raise") -> TopKLaw:  # type: ignore[override]
         """The exact law of `release` and `sample` on this data, **which it holds**.
@@ -207,17 +209,17 @@ class TopK(FiniteMechanism):
         """
         check_rounding()
         bits, kind = self._utilities(data, nan)
-        _data.one_row(bits)
+        utilities.one_row(bits)
         own = self._weighting, self.k, self.round_epsilon, self.candidates
         return TopKLaw(bits.copy(), kind, *own)
 
     def _utilities(self, data: Any, nan: NaN) -> tuple[WordArray, int]:
         count = None if self.candidates is None else len(self.candidates)
-        bits, kind = _data.utilities(data, count, nan)
+        bits, kind = utilities.utilities(data, count, nan)
         if bits.shape[-1] < self.k:
             raise ParameterError(f"utilities must have at least k = {self.k} candidates")
         return bits, kind
 
     def _release(self, bits: WordArray, kind: int, threads: int) -> IntArray:
-        found = _top_k.release(Rows(bits, kind, self._weighting), self.k, threads)
+        found = top_k.release(Rows(bits, kind, self._weighting), self.k, threads)
         return found if bits.ndim == 2 else found[0]

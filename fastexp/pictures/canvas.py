@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from .._text import printable
+from .._parameters.text import printable
 from ..errors import OutputError, ParameterError
 
 SUFFIXES = (".png", ".svg", ".pdf")

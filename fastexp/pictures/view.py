@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from .._grid import Grid
+    from .._parameters.grid import Grid
     from .._typing import FloatArray, IntArray
     from ..laws.grid import GridLaw
 

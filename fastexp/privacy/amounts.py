@@ -15,8 +15,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from .. import _validate
-from .._rounding import check_rounding
+from .._compiler.rounding import check_rounding
+from .._parameters import validate
 from ..errors import ParameterError
 
 MARGIN = 1e-12
@@ -55,9 +55,9 @@ def upward(name: str, amount: Any) -> float:
     elif isinstance(amount, float):
         number = float.__pos__(amount)  # of a subclass, NumPy's too: the number that it holds
     else:
-        number = _validate.real(name, amount)
+        number = validate.real(name, amount)
         if math.isfinite(number):
-            number = up(_validate.as_fraction(amount))
+            number = up(validate.as_fraction(amount))
     if not number >= 0.0:
         raise ParameterError(f"{name} must be >= 0, got {number!r}")
     return abs(number)  # never -0.0
@@ -106,7 +106,7 @@ def within(name: str, number: float, limits: tuple[float, float]) -> float:
 
 def open_fraction(name: str, value: float) -> float:
     """A float in (0, 1)."""
-    number = _validate.fraction(name, value)
+    number = validate.fraction(name, value)
     if number in (0.0, 1.0):
         raise ParameterError(f"{name} must be in (0, 1), got {number!r}")
     return number

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from .. import _validate
-from .._rounding import check_rounding
+from .._compiler.rounding import check_rounding
+from .._parameters import validate
 from .._typing import Relation
 from ..errors import ParameterError, ParameterTypeError
 from . import amounts
@@ -151,7 +151,7 @@ def group(guarantee: Guarantee, size: int) -> Guarantee:
     """
     check_rounding()
     one = checked_guarantee(guarantee)
-    steps = _validate.counting("size", size)
+    steps = validate.counting("size", size)
     text = one.assumes + (f"; for groups of up to {steps} records" if steps > 1 else "")
     return replace(_for_groups(one, steps), assumes=text)
 
@@ -202,7 +202,7 @@ def advanced(guarantee: Guarantee, rounds: int, *, delta: float) -> Guarantee:
     5.7561
     """
     one = checked_guarantee(guarantee)
-    k, slack = _validate.counting("rounds", rounds), amounts.open_fraction("delta", delta)
+    k, slack = validate.counting("rounds", rounds), amounts.open_fraction("delta", delta)
     if one.epsilon is None:
         raise ParameterError("guarantee must promise an epsilon, got one that does not")
     e = one.epsilon
@@ -226,7 +226,7 @@ def _listed(guarantees: Any) -> list[Guarantee]:
     if not several:
         kind = type(guarantees).__name__
         raise ParameterTypeError(f"guarantees must be a sequence of Guarantees, got {kind}")
-    listed = _validate.items("guarantees", guarantees, _validate.MOST_LABELS)
+    listed = validate.items("guarantees", guarantees, validate.MOST_LABELS)
     if not listed:
         raise ParameterError("guarantees must not be empty")
     return [checked_guarantee(one, "each of guarantees") for one in listed]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .. import _validate
+from .._parameters import validate
 from . import amounts, renyi
 
 RANGE = (1e-100, 1e9)  # of a bounded range or rho: where the formulas are accurate
@@ -46,7 +46,7 @@ def bounded_range_divergence(bounded_range: float, order: float) -> float:
     0.24022901
     """
     eta = _range(bounded_range)
-    a = amounts.within("order", _validate.positive("order", order), (1.00001, 1e30))
+    a = amounts.within("order", validate.positive("order", order), (1.00001, 1e30))
     return renyi.bounded_range_divergence(eta, a)
 
 
@@ -88,8 +88,8 @@ def adaptive_delta(rounds: int, bounded_range: float, epsilon: float) -> float:
     >>> f"{privacy.adaptive_delta(10, 0.1, 0.5):.3g}"
     '9.55e-05'
     """
-    k, eta = _validate.counting("rounds", rounds), _range(bounded_range)
-    e = _validate.at_least("epsilon", epsilon, 0.0)
+    k, eta = validate.counting("rounds", rounds), _range(bounded_range)
+    e = validate.at_least("epsilon", epsilon, 0.0)
     if amounts.exact(eta) * k <= amounts.exact(e):
         return 0.0
     return min(1.0, amounts.above(math.exp(adaptive_log_delta(k, eta, e))))
@@ -125,7 +125,7 @@ def adaptive_epsilon(rounds: int, bounded_range: float, delta: float) -> float:
     >>> round(privacy.adaptive_epsilon(100, 0.1, 1e-6), 4)
     2.4002
     """
-    k, eta = _validate.counting("rounds", rounds), _range(bounded_range)
+    k, eta = validate.counting("rounds", rounds), _range(bounded_range)
     log = amounts.open_fraction("delta", delta)
 
     def divergence(order: float) -> float:
@@ -177,8 +177,8 @@ def zcdp_delta(rho: float, epsilon: float) -> float:
     >>> f"{privacy.zcdp_delta(0.125, 1.0):.5g}"
     '0.017985'
     """
-    amount = amounts.within("rho", _validate.positive("rho", rho), RANGE)
-    e = _validate.at_least("epsilon", epsilon, 0.0)
+    amount = amounts.within("rho", validate.positive("rho", rho), RANGE)
+    e = validate.at_least("epsilon", epsilon, 0.0)
     return min(1.0, amounts.above(math.exp(renyi.least_log_delta(lambda a: a * amount, e))))
 
 
@@ -208,9 +208,9 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
     >>> round(privacy.zcdp_epsilon(0.125, 1e-6), 4)
     2.4191
     """
-    amount = amounts.within("rho", _validate.positive("rho", rho), RANGE)
+    amount = amounts.within("rho", validate.positive("rho", rho), RANGE)
     return renyi.least_epsilon(lambda a: a * amount, amounts.open_fraction("delta", delta))
 
 
 def _range(value: float) -> float:
-    return amounts.within("bounded_range", _validate.positive("bounded_range", value), RANGE)
+    return amounts.within("bounded_range", validate.positive("bounded_range", value), RANGE)

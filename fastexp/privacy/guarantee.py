@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any, final
 
-from .. import _validate
-from .._rounding import check_rounding
+from .._compiler.rounding import check_rounding
+from .._parameters import validate
 from .._typing import Neighbors, Relation
 from ..errors import ParameterError, ParameterTypeError
 from . import amounts
@@ -81,8 +81,8 @@ class Guarantee:
                 put(self, name, amounts.upward(name, amount))
         if self.delta > 1.0:
             raise ParameterError(f"delta must be in [0, 1], got {self.delta!r}")
-        put(self, "neighbors", _validate.relation(self.neighbors))
-        put(self, "assumes", _validate.text("assumes", self.assumes))
+        put(self, "neighbors", validate.relation(self.neighbors))
+        put(self, "assumes", validate.text("assumes", self.assumes))
 
     def __init_subclass__(cls, **_named: Any) -> None:
         raise ParameterTypeError("Guarantee cannot be subclassed")
@@ -117,7 +117,7 @@ class Guarantee:
         0.2
         """
         check_rounding()
-        wanted = _validate.neighbors(neighbors)
+        wanted = validate.neighbors(neighbors)
         if self.neighbors == wanted:
             return self
         if self.neighbors == "replace" and wanted == "add-remove":
@@ -187,10 +187,10 @@ def selection_guarantee(epsilon: float, neighbors: Relation | None, assumes: str
     >>> privacy.selection_guarantee(0.1, "replace", "").rho
     0.00125
     """
-    _validate.positive("epsilon", epsilon)
+    validate.positive("epsilon", epsilon)
     number = amounts.upward("epsilon", epsilon)
     rho = amounts.up(amounts.exact(number) ** 2 / 8)
-    stated = _validate.relation(neighbors), _validate.text("assumes", assumes)
+    stated = validate.relation(neighbors), validate.text("assumes", assumes)
     return Guarantee(number, stated[0], number, rho, 0.0, stated[1])
 
 
@@ -225,9 +225,9 @@ def pure_guarantee(epsilon: float, neighbors: Relation | None, assumes: str) -> 
     >>> privacy.pure_guarantee(1.0, "replace", "").bounded_range is None
     True
     """
-    _validate.positive("epsilon", epsilon)
+    validate.positive("epsilon", epsilon)
     number = amounts.upward("epsilon", epsilon)
-    stated = _validate.relation(neighbors), _validate.text("assumes", assumes)
+    stated = validate.relation(neighbors), validate.text("assumes", assumes)
     return Guarantee(number, stated[0], None, pure_rho(number), 0.0, stated[1])
 
 
@@ -266,5 +266,5 @@ def pure_rho(epsilon: float) -> float:
     >>> round(privacy.pure_rho(1.0), 9)
     0.462117157
     """
-    number = _validate.positive("epsilon", epsilon)
+    number = validate.positive("epsilon", epsilon)
     return amounts.above(number * math.tanh(number / 2))

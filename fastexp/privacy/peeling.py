@@ -11,7 +11,7 @@ import math
 from fractions import Fraction
 from functools import lru_cache
 
-from .. import _validate
+from .._parameters import validate
 from .._typing import Relation
 from ..errors import ParameterError
 from . import amounts
@@ -69,15 +69,15 @@ def peeling_round(
     >>> round(float(privacy.peeling_round(100, epsilon=1.0, delta=1e-6)), 4)
     0.0444
     """
-    k = _validate.counting("rounds", rounds)
-    slack = _validate.fraction("delta", delta)
+    k = validate.counting("rounds", rounds)
+    slack = validate.fraction("delta", delta)
     if (epsilon is None) == (rho is None) or (rho is not None and slack > 0.0):
         raise ParameterError("either epsilon (with or without delta) or rho must be given")
     if slack == 1.0:
         raise ParameterError("delta must be in [0, 1), got 1.0")
     if rho is not None:
-        return Fraction(_root(Fraction(_validate.positive("rho", rho)) * 8 / k))
-    total = _validate.positive("epsilon", epsilon)
+        return Fraction(_root(Fraction(validate.positive("rho", rho)) * 8 / k))
+    total = validate.positive("epsilon", epsilon)
     if slack == 0.0:
         return Fraction(total) / k
     amounts.within("epsilon / rounds", total / k, RANGE)
@@ -126,15 +126,15 @@ def peeling_guarantee(
     >>> privacy.peeling_guarantee(4, privacy.peeling_round(4, epsilon=1.0), 1.0, 0.0, None, "").rho
     0.03125
     """
-    each, k = _validate.exact("round_epsilon", round_epsilon), _validate.counting("rounds", rounds)
+    each, k = validate.exact("round_epsilon", round_epsilon), validate.counting("rounds", rounds)
     if each > peeling_round(k, epsilon=epsilon, delta=delta, rho=rho):
         raise ParameterError("round_epsilon must be at most what peeling_round gives for the total")
-    stated = _validate.relation(neighbors), _validate.text("assumes", assumes)
-    slack = _validate.fraction("delta", delta)
+    stated = validate.relation(neighbors), validate.text("assumes", assumes)
+    slack = validate.fraction("delta", delta)
     if rho is not None:
-        pure, spent = amounts.up(each * k), _validate.positive("rho", rho)
+        pure, spent = amounts.up(each * k), validate.positive("rho", rho)
     else:
-        pure = _validate.positive("epsilon", epsilon)
+        pure = validate.positive("epsilon", epsilon)
         exact = amounts.exact(pure) / k if slack == 0.0 else each
         spent = amounts.up(exact**2 * k / 8)
     span = pure if k == 1 and slack == 0.0 else None

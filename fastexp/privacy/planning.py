@@ -19,7 +19,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from .. import _validate
+from .._parameters import validate
 from .._typing import FloatArray
 from . import amounts
 
@@ -68,7 +68,7 @@ def nonadaptive_delta(rounds: int, bounded_range: float, epsilon: float) -> floa
     '6.887477e-03'
     """
     k, eta = _arguments(rounds, bounded_range)
-    return min(1.0, math.exp(_log_delta(k, eta, _validate.at_least("epsilon", epsilon, 0.0))))
+    return min(1.0, math.exp(_log_delta(k, eta, validate.at_least("epsilon", epsilon, 0.0))))
 
 
 def nonadaptive_epsilon(rounds: int, bounded_range: float, delta: float) -> float:
@@ -127,8 +127,8 @@ def _solve(excess: Callable[[float], float], high: float) -> float:
 
 
 def _arguments(rounds: int, bounded_range: float) -> tuple[int, float]:
-    k = _validate.counting("rounds", rounds, most=MOST_ROUNDS)
-    number = _validate.positive("bounded_range", bounded_range)
+    k = validate.counting("rounds", rounds, most=MOST_ROUNDS)
+    number = validate.positive("bounded_range", bounded_range)
     return k, amounts.within("bounded_range", number, PLAN_RANGE)
 
 

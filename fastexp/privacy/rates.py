@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from .. import _validate
+from .._parameters import validate
 from .._typing import Neighbors
 from . import amounts
 from .bounded_laplace import bounded_laplace_rate
@@ -44,8 +44,8 @@ def selection_rate(
     >>> privacy.selection_rate(1.0, 2.0, monotonic=False)
     Fraction(1, 4)
     """
-    e, delta = _validate.exact("epsilon", epsilon), _validate.exact("sensitivity", sensitivity)
-    _validate.flag("monotonic", monotonic)
+    e, delta = validate.exact("epsilon", epsilon), validate.exact("sensitivity", sensitivity)
+    validate.flag("monotonic", monotonic)
     return e / (delta * (1 if monotonic else 2))
 
 
@@ -78,7 +78,7 @@ def count_rate(epsilon: float, neighbors: Neighbors) -> Fraction:
     >>> privacy.count_rate(1.0, "add-remove"), privacy.count_rate(1.0, "replace")
     (Fraction(1, 1), Fraction(1, 2))
     """
-    neighbors = _validate.neighbors(neighbors)
+    neighbors = validate.neighbors(neighbors)
     return selection_rate(epsilon, 1.0, monotonic=neighbors == "add-remove")
 
 
@@ -110,7 +110,7 @@ def rank_rate(epsilon: float, steps: int) -> Fraction:
     >>> rank_rate(1.0, 1)
     Fraction(1, 2)
     """
-    return selection_rate(epsilon, _validate.counting("steps", steps), monotonic=False)
+    return selection_rate(epsilon, validate.counting("steps", steps), monotonic=False)
 
 
 def price_rate(epsilon: float, highest: Fraction, scaling: str) -> Fraction:

@@ -31,7 +31,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from .. import _validate
+from .._parameters import validate
 from .._typing import Relation
 from ..errors import ParameterError
 from . import amounts
@@ -68,7 +68,7 @@ class Calibration(NamedTuple):
 
 def noise_delta(noise: str, delta: float) -> float:
     """A delta that fits the noise: in (0, 1) for laplace, 0 for pure noises."""
-    number = _validate.real("delta", delta)
+    number = validate.real("delta", delta)
     if noise == "laplace" or (noise in CONCENTRATED and number != 0.0):
         return _positive_delta(noise, number)
     if number != 0.0:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .. import _validate
-from .._rounding import check_rounding
+from .._compiler.rounding import check_rounding
+from .._parameters import validate
 from .._typing import Membership, Neighbors
 from ..errors import ParameterError
 from . import amounts
@@ -86,12 +86,12 @@ def total(
     1.0
     """
     check_rounding()
-    count = _validate.counting("rows", rows, least=0)
-    parted = _validate.flag("disjoint", disjoint) | _validate.flag("groups", groups)
-    public = _validate.choice("membership", membership, ("private", "public")) == "public"
-    several = _validate.counting("max_groups", max_groups)
-    each = _validate.counting("max_rows", max_rows)
-    wanted = None if neighbors is None else _validate.neighbors(neighbors)
+    count = validate.counting("rows", rows, least=0)
+    parted = validate.flag("disjoint", disjoint) | validate.flag("groups", groups)
+    public = validate.choice("membership", membership, ("private", "public")) == "public"
+    several = validate.counting("max_groups", max_groups)
+    each = validate.counting("max_rows", max_rows)
+    wanted = None if neighbors is None else validate.neighbors(neighbors)
     if several > 1 and not parted:
         raise ParameterError("max_groups is for groups=True or disjoint=True")
     guarantee = checked_guarantee(guarantee)

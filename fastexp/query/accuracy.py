@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _validate
+from .._parameters import validate
 from .._typing import AnyArray
 from ..errors import ParameterError
 from ..grouped.accuracy import Accuracy, Exact, accuracy
@@ -38,7 +38,7 @@ class Accurate(Analysed):
         threads: int,
     ) -> None:
         super().__init__(query, answers, None, rng, threads)
-        self.probability = _validate.fraction("probability", probability)
+        self.probability = validate.fraction("probability", probability)
         for name in query.by:
             if name in COLUMNS:
                 taken = ", ".join(COLUMNS)

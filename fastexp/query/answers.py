@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from .. import _validate
+from .._parameters import validate
 from ..errors import ParameterError, ParameterTypeError
 from ..grouped.mechanism import GroupedMechanism
 
@@ -74,7 +74,7 @@ def column_name(argument: str, name: Any) -> str:
     if not isinstance(name, str):
         raise ParameterTypeError(f"{argument} must be names of columns, got {type(name).__name__}")
     plain = str.__str__(name)
-    if not plain or not _validate.is_utf8(plain):
+    if not plain or not validate.is_utf8(plain):
         raise ParameterError(
             f"{argument} must be names of columns: not empty, and without lone surrogates, got "
             f"{plain!r}"

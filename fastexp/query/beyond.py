@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._group_keys import numbered
-from .._group_names import Names, chosen
+from .._keys.group_keys import numbered
+from .._keys.group_names import Names, chosen
 from .._typing import AnyArray, IntArray
 from ..errors import ParameterError
 from ..grouped.counted import Rows

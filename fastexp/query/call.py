@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from .. import _validate
-from .._group_names import Names
-from .._key_names import KeyColumn
-from .._question import Question, Questions, groups_in_words
-from .._randomness import make_key
-from .._release_key import ReleaseKey
+from .._keys.group_names import Names
+from .._keys.key_names import KeyColumn
+from .._parameters import validate
+from .._randomness.release_key import ReleaseKey
+from .._randomness.streams import make_key
 from .._typing import WordArray
-from ..budget import Budget, checked_note, once
+from ..budget.budget import Budget, checked_note, once
+from ..budget.question import Question, Questions, groups_in_words
 from ..errors import OutputError, PrivacyWarning
 from ..grouped.request import FROM_DATA, Request, check_key
 from ..grouped.verbs import TELLS
@@ -103,10 +103,10 @@ class Released:
 
     def choice(self, answer: Answer) -> bytes:
         """Fresh without a key."""
-        from .. import _contribution
+        from ..grouped import contribution
 
         label = "" if self._line is None else label_of(answer, self.answers, self._line)
-        return _contribution.release_choice(self._key, answer.mechanism, label)
+        return contribution.release_choice(self._key, answer.mechanism, label)
 
     def results(self, groups: int) -> Results:
         """Their draws."""
@@ -138,7 +138,7 @@ class Sampled:
         self, query: Query, answers: tuple[Answer, ...], size: Any, rng: Any, threads: int
     ) -> None:
         self.query, self.answers, self.threads = query, answers, threads
-        self.size, self._seed = _validate.size(size), make_key(rng)
+        self.size, self._seed = validate.size(size), make_key(rng)
 
     def words(self, answer: Answer, names: Names) -> Words:
         """Of the answer's seed and the group."""
@@ -146,9 +146,9 @@ class Sampled:
 
     def choice(self, answer: Answer) -> bytes:
         """Of the answer's seed."""
-        from .. import _contribution
+        from ..grouped import contribution
 
-        return _contribution.sample_choice(self._seed_of(answer))
+        return contribution.sample_choice(self._seed_of(answer))
 
     def results(self, groups: int) -> Results:
         """Their draws."""
@@ -253,7 +253,7 @@ def _default_label(query: Query, answers: tuple[Answer, ...]) -> str:
     """What the words of a key are named by without a label: the columns."""
     columns = ", ".join(dict.fromkeys(answer.column for answer in answers))
     label = f"{columns} by {', '.join(query.by)}" if query.by else columns
-    if label.isprintable() and len(label) <= _validate.MOST_LABEL:
+    if label.isprintable() and len(label) <= validate.MOST_LABEL:
         return label
     return hashlib.blake2b(label.encode(), digest_size=32).hexdigest()
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from .._group_names import Names
-from .._grouping import gather
+from .._keys.group_names import Names
 from .._typing import AnyArray, IntArray
 from ..grouped.counted import Limits, Rows, bounded
+from ..grouped.grouping import gather
 from ..grouped.segments import Segments, draw_together
 
 if TYPE_CHECKING:

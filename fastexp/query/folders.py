@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .. import _files
+from ..budget import atomic_files
 from ..errors import ParameterError, ParameterTypeError
 
 PREFIX = "fastexp-"
@@ -67,7 +67,7 @@ def private_folder(temp: Any = None) -> Iterator[str]:
     folder = str(_parent(temp) / f"{PREFIX}{os.getpid()}-{secrets.token_hex(8)}")
     try:
         _make(folder, temp)
-        with _files.alone(str(Path(folder, ALIVE))):
+        with atomic_files.alone(str(Path(folder, ALIVE))):
             yield folder
     finally:
         _remove(folder)
@@ -143,7 +143,7 @@ def _is_left(folder: Path) -> bool:
     except OSError:  # removed meanwhile
         return False
     mine = not hasattr(os, "getuid") or about.st_uid == os.getuid()
-    return mine and stat.S_ISDIR(about.st_mode) and not _files.is_held(str(folder / ALIVE))
+    return mine and stat.S_ISDIR(about.st_mode) and not atomic_files.is_held(str(folder / ALIVE))
 
 
 def _size(folder: Path) -> int:

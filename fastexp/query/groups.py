@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from .._foreign import readable
-from .._group_lists import names_of_chunks
-from .._group_names import Names
-from .._key_columns import read
-from .._key_rows import Rows
-from .._product import Product
+from .._keys.group_lists import names_of_chunks
+from .._keys.group_names import Names
+from .._keys.key_columns import read
+from .._keys.key_rows import Rows
+from .._keys.product import Product
+from .._parameters.foreign import readable
 from ..errors import FastexpError, ParameterError, ParameterTypeError
 from ..grouped.request import is_from_data, listed_groups
 from .engines.find import frame_of

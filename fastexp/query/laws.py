@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._group_names import Names
+from .._keys.group_names import Names
 from .._typing import AnyArray, IntArray, RNGLike, SeedLike
 from ..errors import FastexpError
 from ..grouped.accuracy import Exact

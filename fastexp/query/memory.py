@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from .. import _validate
+from .._parameters import validate
 from ..errors import ParameterError
 
 UNKNOWN = 2 << 30  # bytes, where the system does not tell
@@ -43,7 +43,7 @@ def memory_of(memory: Any) -> int:
     if memory is None:
         return free()
     if not isinstance(memory, str):
-        return _validate.counting("memory", memory, LEAST, MOST)
+        return validate.counting("memory", memory, LEAST, MOST)
     size = size_of(memory)
     if not LEAST <= size <= MOST:
         raise ParameterError(f"memory must be a size from 1MB on, as '200MB', got {memory!r}")

@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _files, _validate
+from .._parameters import validate
+from ..budget import atomic_files
 from ..errors import OutputError, ParameterError, ParameterTypeError
 from .engines.frame import Column
 from .files.places import files_of
@@ -102,7 +103,7 @@ def output_of(output: Any, force: bool, source: Any, ledger: str | None) -> Outp
     ParameterError, ParameterTypeError
         As of `check`.
     """
-    replaces = _validate.flag("force", force)
+    replaces = validate.flag("force", force)
     if output is None:
         return None
     file = check(output, replaces)
@@ -170,7 +171,7 @@ class OutputFile:
             raise
 
     def _opened(self) -> int:
-        flags, mode = os.O_WRONLY | _files.BINARY, 0o666  # as any file that is made
+        flags, mode = os.O_WRONLY | atomic_files.BINARY, 0o666  # as any file that is made
         if NAMELESS and Path(HANDLES).exists():
             with suppress(OSError):
                 return os.open(self.folder, flags | NAMELESS, mode)
@@ -196,9 +197,9 @@ class OutputFile:
                     mode = os.stat(self._target).st_mode  # noqa: PTH116
                     os.chmod(self._draft or self._handle, stat.S_IMODE(mode))  # noqa: PTH101
             os.ftruncate(self._handle, len(content))  # keeps what is reserved of it
-            _files.write(self._handle, content)
+            atomic_files.write(self._handle, content)
             self._publish()
-            _files.sync_folder(self.folder)
+            atomic_files.sync_folder(self.folder)
         except OSError as error:
             reason = error.strerror or "system error"
             raise OutputError(f"cannot write output {self.file!r}: {reason}") from None

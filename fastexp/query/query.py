@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .. import _validate
-from .._group_names import Names
-from .._release_key import ReleaseKey
-from .._rounding import check_rounding
+from .._compiler.rounding import check_rounding
+from .._keys.group_names import Names
+from .._parameters import validate
+from .._randomness.release_key import ReleaseKey
 from .._typing import Membership, Neighbors, RNGLike, SeedLike
-from ..budget import Budget, file_of
+from ..budget.budget import Budget, file_of
 from ..errors import ParameterError
 from ..grouped.request import checked_membership
 from ..privacy import Guarantee
@@ -109,8 +109,8 @@ class Query:
         put(self, "by", columns)
         whose = None if person is None else column_name("person", person)
         put(self, "person", whose)
-        put(self, "max_groups", _validate.counting("max_groups", max_groups))
-        put(self, "max_rows", _validate.counting("max_rows", max_rows))
+        put(self, "max_groups", validate.counting("max_groups", max_groups))
+        put(self, "max_rows", validate.counting("max_rows", max_rows))
         put(self, "membership", checked_membership(membership, whose))
         if columns and groups is None:
             raise ParameterError(
@@ -167,7 +167,7 @@ class Query:
         from .call import questions_of
 
         check_rounding()
-        relation = None if neighbors is None else _validate.neighbors(neighbors)
+        relation = None if neighbors is None else validate.neighbors(neighbors)
         return questions_of(self, answers_of(answers, self.by, "raise")).promise(relation)
 
     def release(
@@ -382,7 +382,7 @@ class Query:
 
         check_rounding()
         wanted = answers_of(answers, self.by, nan)
-        way = Sampled(self, wanted, size, rng, _validate.threads(threads))
+        way = Sampled(self, wanted, size, rng, validate.threads(threads))
         room = Room(memory, temp)
         return carried_out(way, frame_of(frame, memory=memory, threads=way.threads), room)
 
@@ -458,7 +458,7 @@ class Query:
 
         check_rounding()
         wanted = answers_of(answers, self.by, nan)
-        way = Accurate(self, wanted, probability, rng, _validate.threads(threads))
+        way = Accurate(self, wanted, probability, rng, validate.threads(threads))
         room = Room(memory, temp)
         return accurate(way, frame_of(frame, memory=memory, threads=way.threads), room)
 
@@ -469,7 +469,7 @@ class Query:
 
         check_rounding()
         wanted = answers_of(answers, self.by, nan)
-        workers = _validate.threads(threads)
+        workers = validate.threads(threads)
         return Released(self, wanted, key, label, budget, workers, note)
 
 
@@ -477,7 +477,7 @@ def _columns(by: Any) -> tuple[str, ...]:
     """The names of the columns of groups; none without groups."""
     if by is None:
         return ()
-    names = (by,) if isinstance(by, str) else _validate.items("by", by, 100)
+    names = (by,) if isinstance(by, str) else validate.items("by", by, 100)
     columns = tuple(column_name("by", name) for name in names)
     if not columns:
         raise ParameterError("by must name a column, or be None: all rows are one group")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._group_names import Names
+from .._keys.group_names import Names
 from ..grouped.counted import Rows
 from .draws import in_memory
 from .rows import Held, Reader, persons_of

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from .. import _key_columns
-from .._group_keys import codes_of, names_of_columns, numbered
-from .._group_names import Names
-from .._key_names import KeyNames
-from .._key_rows import Coded, Integers, Objects, Text, Wide
-from .._key_rows import Rows as Keys
+from .._keys import key_columns
+from .._keys.group_keys import codes_of, names_of_columns, numbered
+from .._keys.group_names import Names
+from .._keys.key_names import KeyNames
+from .._keys.key_rows import Coded, Integers, Objects, Text, Wide
+from .._keys.key_rows import Rows as Keys
 from .._typing import AnyArray, IntArray, WordArray
 from ..errors import ParameterError, ParameterTypeError
 from ..grouped.counted import person_keys, present
@@ -175,7 +175,7 @@ class FromData:
     def codes(self, keys: list[Any], _size: int) -> IntArray:
         """Each row's group by number, -1 if its key is missing."""
         self._width = len(keys)
-        codes, names = numbered([_key_columns.read(column, "by") for column in keys], "by")
+        codes, names = numbered([key_columns.read(column, "by") for column in keys], "by")
         self._none = names if names.size == 0 else self._none
         numbers = self._numbers
         places = [numbers.setdefault(label, len(numbers)) for label in names.labels()]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _validate
+from .._parameters import validate
 from .._typing import AnyArray
 from ..errors import ParameterError, ParameterTypeError
 from ..mechanisms.exponential import Exponential
@@ -84,7 +84,7 @@ def arrays_of(frame: Frame) -> dict[str, AnyArray]:
 def _score(name: str, score: Any) -> Score:
     if not isinstance(score, (tuple, list)) or len(score) != 3 or not callable(score[0]):
         raise ParameterTypeError(f"{FORM}, got another object for {name!r}")
-    labels, sensitivity = _validate.candidates(score[1]), _validate.sensitivity(score[2])
+    labels, sensitivity = validate.candidates(score[1]), validate.sensitivity(score[2])
     kinds = set(map(type, labels))
     if kinds not in ({int}, {float}, {str}, {bool}):
         raise ParameterTypeError(

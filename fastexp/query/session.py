@@ -13,10 +13,10 @@ from weakref import ref
 
 import numpy as np
 
-from .. import _validate
-from .._question import Question, Questions
-from .._rounding import check_rounding
-from ..budget import Budget, checked_note, once
+from .._compiler.rounding import check_rounding
+from .._parameters import validate
+from ..budget.budget import Budget, checked_note, once
+from ..budget.question import Question, Questions
 from ..errors import (
     BudgetError,
     FastexpError,
@@ -183,8 +183,8 @@ class Session:
         if not isinstance(budget, Budget):
             raise ParameterTypeError(f"budget must be a Budget, got {type(budget).__name__}")
         whose = None if person is None else column_name("person", person)
-        groups = _validate.counting("max_groups", max_groups)
-        rows = _validate.counting("max_rows", max_rows)
+        groups = validate.counting("max_groups", max_groups)
+        rows = validate.counting("max_rows", max_rows)
         if whose is None and groups > 1:
             raise ParameterError(
                 "max_groups goes with person: without it max_rows says how many rows one person "
@@ -353,7 +353,7 @@ class _Call(ABC):
         if not is_exactly(threads, int):
             raise ParameterTypeError("threads must be an int (no subclass)")
         self.query, self.given, self.label, self.note = query, given, label, note
-        self.nan, self.threads, self.has_read = nan, _validate.threads(threads), False
+        self.nan, self.threads, self.has_read = nan, validate.threads(threads), False
 
     @abstractmethod
     def answers(self, door: Door) -> Any:

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from .._grid import Grid
-from .._group_names import TupleNames
-from .._key_names import KeyNames
-from .._key_rows import TICKS
+from .._keys.group_names import TupleNames
+from .._keys.key_names import KeyNames
+from .._keys.key_rows import TICKS
+from .._parameters.grid import Grid
 from ..errors import ParameterError, ParameterTypeError
 from ..grouped.ranks import weights_of_one
 from ..mechanisms._ranked import RankMechanism

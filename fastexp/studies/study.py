@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import __version__
-from .._rounding import check_rounding
+from .._compiler.rounding import check_rounding
+from .._version import __version__
 from ..errors import ParameterError
-from . import settings
-from .cells import Cell, cells_of
+from .design import settings
+from .design.cells import Cell, cells_of
 
 if TYPE_CHECKING:
-    from .results import StudyResults
+    from .report.results import StudyResults
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -169,7 +169,7 @@ class Study:
         ParameterError
             If there is no such study, or a setting is wrong.
         """
-        from .ready import ready
+        from .design.ready import ready
 
         return ready(name, **changes)
 
@@ -233,7 +233,7 @@ class Study:
             If a task fails, or a pool keeps breaking. What is finished is kept in `out`.
         """
         check_rounding()
-        from .engine import run
+        from .run.engine import run
 
         return run(self, executor, workers=workers, out=out, progress=progress)
 
@@ -267,7 +267,7 @@ class Study:
             If it is no results folder, or of another study or version: the difference is
             named.
         """
-        from .engine import resume
+        from .run.engine import resume
 
         return resume(Path(folder), executor, workers=workers, progress=progress, study=study)
 

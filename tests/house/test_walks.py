@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp.kernels.logexp import exp_fill
+from fastexp.kernels.bits.logexp import exp_fill
 from tests.house.walks import Plan, walk
 
 LOWER = """

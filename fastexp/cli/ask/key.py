@@ -7,13 +7,13 @@ import shlex
 import stat
 from typing import TYPE_CHECKING
 
-from ..._text import printable
+from ..._parameters.text import printable
 from ..errors import UserMistake
 from ..files import opened
 from ..tell.tables import note
 
 if TYPE_CHECKING:
-    from ..._release_key import ReleaseKey
+    from ..._randomness.release_key import ReleaseKey
 
 LONGEST = 1 << 12
 OTHERS = stat.S_IRWXG | stat.S_IRWXO

@@ -6,8 +6,8 @@ import datetime as dt
 from collections.abc import Callable
 from typing import Any
 
-from ..._key_columns import read
-from ..._key_rows import kind_of
+from ..._keys.key_columns import read
+from ..._keys.key_rows import kind_of
 from ...errors import FastexpError
 from ...query.engines.frame import Use
 from ..errors import UserMistake

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from ..._group_keys import numbered
-from ..._key_columns import read
+from ..._keys.group_keys import numbered
+from ..._keys.key_columns import read
 from ...errors import FastexpError
 from ...query.engines.frame import Use
 from ..errors import UserMistake
@@ -56,7 +56,7 @@ def groups(text: str, by: Sequence[str], source: Source) -> Any:
         for name, names in zip(by, columns, strict=True)
     ]
     if combined:
-        from ..._product import product
+        from ..._keys.product import product
 
         for names, own in zip(columns, keys, strict=True):
             _check(option, names, own)

@@ -7,7 +7,7 @@ from argparse import Namespace
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ... import _validate
+from ..._parameters import validate
 from ...privacy import amounts
 from ..errors import UserMistake
 from . import lists
@@ -116,7 +116,7 @@ def with_epsilon(
         epsilon = promise(mechanism, relation).epsilon
         return math.inf if epsilon is None else epsilon
 
-    limit = _validate.positive("--total-epsilon", options.total_epsilon)
+    limit = validate.positive("--total-epsilon", options.total_epsilon)
     share = amounts.down(amounts.exact(limit) / amounts.exact(whole(build(1.0))))
     while whole(build(share)) > limit:  # where a promise is no multiple of epsilon
         share = math.nextafter(share, 0.0)

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..._group_lists import listed_keys
-from ..._key_columns import read
+from ..._keys.group_lists import listed_keys
+from ..._keys.key_columns import read
 from ...errors import FastexpError
 from ...query.engines.frame import Use
 from ...query.files.places import COMPRESSED, FORMATS, files_of

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._group_names import Names
+from ..._keys.group_names import Names
 from ...errors import ParameterError
 from ...query.engines.frame import Column, Use
 from ...query.files.places import File, stamp_of

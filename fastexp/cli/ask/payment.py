@@ -16,16 +16,17 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ... import _files, _jit
-from ..._text import printable
-from ...budget import Budget, checked_note, once
+from ..._compiler import jit
+from ..._parameters.text import printable
+from ...budget import atomic_files
+from ...budget.budget import Budget, checked_note, once
 from ...errors import BudgetError
 from .. import interrupts
 from ..errors import UserMistake
 from ..tell.tables import json_text, note
 
 if TYPE_CHECKING:
-    from ..._question import Question, Questions
+    from ...budget.question import Question, Questions
     from ...privacy import Guarantee
 
 FAILED = "charged nevertheless, as a failure may tell of the data"
@@ -98,7 +99,7 @@ class Payment:
         self._promise = self.promise(question)
 
         def last() -> None:
-            _jit.ready()  # its import may swallow what is asked for here
+            jit.ready()  # its import may swallow what is asked for here
             check()
             interrupts.check()
 
@@ -225,5 +226,5 @@ class Payment:
 def _rescued(text: str, folder: str) -> str:
     """The name of a new file, for its user alone, that has the text."""
     path = Path(folder).resolve() / f"fastexp-answers-{secrets.token_hex(8)}.json"
-    _files.create(str(path), f"{text}\n".encode())
+    atomic_files.create(str(path), f"{text}\n".encode())
     return str(path)

@@ -19,7 +19,7 @@ from .payment import Payment
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..._question import Questions
+    from ...budget.question import Questions
     from ...privacy import Guarantee
     from ...query.engines.frame import Column
     from .call import Call

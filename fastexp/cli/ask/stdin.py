@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, cast
 
-from ..._group_names import Names
+from ..._keys.group_names import Names
 from ...errors import InvalidRecords
 from ...query.engines.frame import Use
 from ...query.files.csv_rows import LINE, Csv, csv_of

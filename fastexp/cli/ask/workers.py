@@ -45,7 +45,7 @@ def executor(options: Namespace) -> Iterator[dict[str, Any]]:
 @contextlib.contextmanager
 def _client(address: str | None, workers: int) -> Iterator[Any]:
     """A client of a running scheduler, or of a cluster of processes on this machine."""
-    from ...studies.pools import interrupts_kept
+    from ...studies.run.pools import interrupts_kept
 
     dask = tables.needed("distributed", "--executor dask", "'fastexp[distributed]'")
     _hush()
@@ -58,7 +58,7 @@ def _client(address: str | None, workers: int) -> Iterator[Any]:
 
 def _cluster(dask: Any, workers: int) -> Any:
     """Processes on this machine, without a dashboard."""
-    from ..._validate import threads
+    from ..._parameters.validate import threads
 
     return dask.LocalCluster(
         n_workers=threads(workers),

@@ -9,7 +9,7 @@ from ..ask.payment import opened
 from ..tell import tables
 
 if TYPE_CHECKING:
-    from ...budget import Budget
+    from ...budget.budget import Budget
 
 OPEN = """\
 open: charged, but without answers yet. Its process draws, or died: the same

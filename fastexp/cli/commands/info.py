@@ -12,12 +12,12 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..._text import printable
+from ..._parameters.text import printable
 from ..errors import Failure
 from ..tell import tables
 
 if TYPE_CHECKING:
-    from ..._kernel_cache import State
+    from ..._compiler.cache import State
 
 PACKAGES = (
     "numpy",
@@ -82,32 +82,32 @@ def warmup(options: Namespace) -> None:
 
 def cached_kernels() -> Counter[str]:
     """How many of this process's kernels are in which folder of the cache, most first."""
-    from ... import _jit
+    from ..._compiler import jit
 
-    folders = Counter(kernel.folder for kernel in _jit.KERNELS.values())
+    folders = Counter(kernel.folder for kernel in jit.KERNELS.values())
     return Counter({folder: n for folder, n in folders.most_common() if folder is not None})
 
 
 def _states() -> list[State]:
     # Of every place for the CPU here; then what there is for the baseline.
-    from ... import _compiler, _kernel_cache
+    from ..._compiler import build, cache
 
-    (here, _), *others = _compiler.targets()
-    places, features = _kernel_cache.places(), _compiler.host_features()
-    states = [_kernel_cache.state(place, here, features) for place in places]
+    (here, _), *others = build.targets()
+    places, features = cache.places(), build.host_features()
+    states = [cache.state(place, here, features) for place in places]
     for text, _ in others:
         read_only = [place._replace(is_saved_to=False) for place in places]
-        shared = [_kernel_cache.state(place, text, features) for place in read_only]
+        shared = [cache.state(place, text, features) for place in read_only]
         states += [state for state in shared if state.kernels]
     return states
 
 
 def _current(kernels: frozenset[str]) -> int:
     """How many of these kernels are compiled from the sources as they are."""
-    from ... import _kernel_sources
+    from ..._compiler import kernel_sources
 
     return sum(
-        _kernel_sources.source_hash(f"fastexp.kernels.{kernel.rpartition('.')[0]}") == sources
+        kernel_sources.source_hash(f"fastexp.kernels.{kernel.rpartition('.')[0]}") == sources
         for kernel, _, sources in (name.rpartition("-") for name in kernels)
     )
 
@@ -132,16 +132,16 @@ def _lines(name: str, value: Any) -> Iterator[tuple[str, str]]:
 
 def _facts() -> Iterator[tuple[str, Any]]:
     """As for ``--json``, what is known soonest first."""
-    from ... import __version__
+    from ..._version import __version__
 
     yield "fastexp", __version__
     yield "python", platform.python_version()
     yield "platform", platform.platform()
     yield "cpu", _cpu()
-    from ... import _validate
+    from ..._parameters import validate
     from ...query.folders import left_overs
 
-    yield "threads", _validate.threads(0)
+    yield "threads", validate.threads(0)
     states = _states()
     places = [
         {

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ...budget import once
+from ...budget.budget import once
 from ...errors import BudgetExceeded
 from ...pictures.words import at_most, grid_text, name_of, title
 from ...query import output
@@ -21,7 +21,7 @@ from ..tell import compiling, tables, words
 from . import answer
 
 if TYPE_CHECKING:
-    from ...budget import Budget
+    from ...budget.budget import Budget
     from ..ask.call import Call
 
 MISSING = {  # by nan

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ... import _number_columns
-from ..._group_lists import listed_keys
-from ..._key_columns import read
-from ..._question import Question
+from ..._intake import number_columns
+from ..._keys.group_lists import listed_keys
+from ..._keys.key_columns import read
+from ...budget.question import Question
 from ...pictures.words import parameters
 from ...query.counts import Counts
 from ...query.engines.frame import Frame, Use
@@ -153,7 +153,7 @@ def _of_file(frame: Frame, options: Namespace) -> Scored:
         [Use(names[0], "text"), Use(names[1], "numbers")], [], None
     ):
         labels += read(candidates, "--utilities")
-        values, missing = _number_columns.read(scores, "--utilities") or (np.zeros(0), None)
+        values, missing = number_columns.read(scores, "--utilities") or (np.zeros(0), None)
         gaps = gaps or (missing is not None and bool(missing.any()))
         utilities.append(values)
     listed = listed_keys(labels, "--utilities").labels()

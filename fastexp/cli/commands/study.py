@@ -14,7 +14,7 @@ from ..tell import compiling, studies, tables
 from ..tell.progress import Shown
 
 if TYPE_CHECKING:
-    from ...studies.results import StudyResults
+    from ...studies.report.results import StudyResults
     from ...studies.study import Study
 
 FILES = (".toml", ".json")
@@ -28,7 +28,7 @@ def study_list(options: Namespace) -> None:
     options : Namespace
         Of the command line.
     """
-    from ...studies import ready
+    from ...studies.design import ready
 
     found = [_described(ready.ready(name)) for name in ready.READY]
     data, mechanisms = _parts()
@@ -50,8 +50,8 @@ def study_list(options: Namespace) -> None:
 
 def _parts() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The generators of data and the mechanisms that a study can name."""
-    from ...studies.registry import MECHANISMS
-    from ...studies.sources import SOURCES
+    from ...studies.design.data_sources import SOURCES
+    from ...studies.design.registry import MECHANISMS
 
     data = [
         {"name": name, "parameters": list(source.defaults), "about": source.about}
@@ -110,7 +110,7 @@ def study_report(options: Namespace) -> None:
     options : Namespace
         Of the command line.
     """
-    from ...studies.report import Finished, write_report
+    from ...studies.report.report import Finished, write_report
 
     if options.format is not None:
         tables.needed("matplotlib", "--format", "'fastexp[plot]'")
@@ -129,7 +129,7 @@ def study_report(options: Namespace) -> None:
 
 def _asked(options: Namespace) -> Study:
     """The study of the command line, with its settings changed."""
-    from ...studies import ready
+    from ...studies.design import ready
     from ...studies.study import Study
 
     found = {name: getattr(options, name) for name in ("datasets", "draws", "seed")}

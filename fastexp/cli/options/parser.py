@@ -10,7 +10,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, NoReturn
 
-from ... import __version__
+from ..._version import __version__
 from ..errors import MISTAKE
 from .commands import below
 from .screens import screen

@@ -11,7 +11,7 @@ def announce() -> None:
     """On a terminal, say that kernels are compiled, if no cache has any."""
     if sys.stderr is None or not sys.stderr.isatty():
         return
-    from ... import _compiler, _kernel_cache
+    from ..._compiler import build, cache
 
-    if _kernel_cache.is_empty([target.text for target in _compiler.targets()]):
+    if cache.is_empty([target.text for target in build.targets()]):
         tables.note("compiling (some seconds, only the first time; see fastexp warmup) ...")

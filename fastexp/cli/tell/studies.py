@@ -6,12 +6,12 @@ from dataclasses import asdict
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from ..._text import printable
+from ..._parameters.text import printable
 from . import tables
 
 if TYPE_CHECKING:
-    from ...studies.questions import Table
-    from ...studies.results import StudyResults
+    from ...studies.design.questions import Table
+    from ...studies.report.results import StudyResults
 
 NOT_PRIVATE = "Simulations, not private releases: computed from data sets that the study knows."
 WORDS = ("data", "mechanism", "figure")
@@ -27,7 +27,7 @@ def show(results: StudyResults, *, as_json: bool) -> None:
     as_json : bool
         One JSON object instead, with all rows and tables.
     """
-    from ...studies import ready
+    from ...studies.design import ready
 
     answers = ready.tables(results)
     if as_json:

@@ -14,7 +14,7 @@ from itertools import zip_longest
 from shutil import get_terminal_size
 from typing import Any
 
-from ..._text import printable
+from ..._parameters.text import printable
 from ..errors import Failure
 
 GAP = "  "  # between columns

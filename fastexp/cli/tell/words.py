@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..._text import printable
+from ..._parameters.text import printable
 from ...pictures.words import amount, at_most
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import narwhals
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from ..._group_names import Names
+from ..._keys.group_names import Names
 from .frame import Column, Frame, Use
 from .limits import DAYS32, PYTHON, check_dates
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._foreign import agree, attribute, length, readable
-from ..._group_names import Names
+from ..._keys.group_names import Names
+from ..._parameters.foreign import agree, attribute, length, readable
 from ...errors import ParameterError, ParameterTypeError
 from .frame import Column, Use
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..._group_names import Names
+from ..._keys.group_names import Names
 from ..._typing import AnyArray
 from .frame import Column, Use
 from .limits import DAYS32, check_dates, within

@@ -8,7 +8,7 @@ from typing import Any
 
 from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
-from ... import _validate
+from ..._parameters import validate
 from ...errors import ParameterError, ParameterTypeError
 from .duckdb import DuckDBFrame, check_table, one_row, quoted, table_of
 from .find import frame_of
@@ -46,7 +46,7 @@ class AttachedFrame:
         _check_connection(con)
         if not isinstance(name, str):
             raise ParameterTypeError(f"name must be a table's name, got {type(name).__name__}")
-        if not name or not _validate.is_utf8(name):
+        if not name or not validate.is_utf8(name):
             raise ParameterError(
                 f"name must be a table's name: not empty, and without lone surrogates, got {name!r}"
             )

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from ... import _key_columns, _number_columns
-from ..._group_keys import numbered
+from ..._intake import number_columns
+from ..._keys import key_columns
+from ..._keys.group_keys import numbered
 from ...errors import FastexpError, ParameterError, ParameterTypeError
 from .find import frame_of, is_of
 from .frame import Frame, Use
@@ -65,7 +66,7 @@ def _check_objects(rows: Frame) -> None:
     for part in rows.parts(uses, [], None):
         for use, column in zip(uses, part, strict=True):
             if type_of(column).held == "objects" and not (
-                _is_read(_number_columns.read, column) or _is_read(_keys, column)
+                _is_read(number_columns.read, column) or _is_read(_keys, column)
             ):
                 raise ParameterTypeError(
                     f"frame[{use.column!r}] must hold entries of one type: numbers, text, "
@@ -74,7 +75,7 @@ def _check_objects(rows: Frame) -> None:
 
 
 def _keys(column: Any, argument: str) -> Any:
-    return numbered([_key_columns.read(column, argument)], argument)
+    return numbered([key_columns.read(column, argument)], argument)
 
 
 def _is_read(read: Callable[[Any, str], Any], column: Any) -> bool:

@@ -13,8 +13,8 @@ import dask
 import dask.dataframe as dd
 import pandas as pd
 
-from ..._group_keys import codes_of
-from ..._group_names import Names
+from ..._keys.group_keys import codes_of
+from ..._keys.group_names import Names
 from ...errors import ParameterError
 from .frame import Column, Use
 from .pandas import PandasFrame, answers_of, columns_of

@@ -17,8 +17,8 @@ from duckdb import (
     SQLExpression,
 )
 
-from ... import _arrow
-from ..._group_names import Names
+from ..._arrow import arrow
+from ..._keys.group_names import Names
 from ...errors import ParameterError, ParameterTypeError
 from .frame import Column, Use
 from .limits import check_case, check_dates, within
@@ -149,8 +149,8 @@ def _at(i: int) -> str:
 
 
 def _batches(relation: DuckDBPyRelation, names: Sequence[str]) -> Iterator[Sequence[Any]]:
-    for batch in _arrow.table(relation, names, "frame"):
-        yield [_arrow.Opened.of(column) for column in batch]
+    for batch in arrow.table(relation, names, "frame"):
+        yield [arrow.Opened.of(column) for column in batch]
 
 
 def _unnested(column: Column) -> Expression:

@@ -8,8 +8,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
-from ..._arrow import is_arrow
-from ..._foreign import attribute, readable
+from ..._arrow.arrow import is_arrow
+from ..._parameters.foreign import attribute, readable
 from ...errors import ParameterTypeError
 from .frame import Frame
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
-from ..._group_names import Names
+from ..._keys.group_names import Names
 from ..._typing import AnyArray
 
 Reading: TypeAlias = Literal[

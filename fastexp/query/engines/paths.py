@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from ... import _arrow
-from ..._group_names import Names
+from ..._arrow import arrow
+from ..._keys.group_names import Names
 from ...errors import FastexpError, InvalidRecords, ParameterError
 from ..database import connect
 from ..files import cells
@@ -107,12 +107,12 @@ class PathFrame:
         empties = [self._empty(source, uses) for source in self._sources]
         for source, columns in zip(self._sources, empties, strict=True):
             for use, column, first in zip(uses, columns, empties[0], strict=True):
-                if isinstance(column, _arrow.Column) and column.format != first.format:
+                if isinstance(column, arrow.Column) and column.format != first.format:
                     raise ParameterError(
                         f"{_called(source, use)} must be of the same type as in the other files"
                     )
         return [
-            _arrow.Opened.of(column) if isinstance(column, _arrow.Column) else column
+            arrow.Opened.of(column) if isinstance(column, arrow.Column) else column
             for column in empties[0]
         ]
 
@@ -166,7 +166,7 @@ class PathFrame:
         if not typed:
             return [cells.empty(use) for use in uses]
 
-        def read() -> list[_arrow.Column]:
+        def read() -> list[arrow.Column]:
             rows = source.rows(typed, survey=False)
             query = f"FROM {rows.table} LIMIT 0"
             return next(self._batches(query, rows.parameters, "r", len(typed)))
@@ -217,11 +217,11 @@ class PathFrame:
 
     def _batches(
         self, sql: str, parameters: dict[str, Any], letter: str, count: int, rows: int = BATCH
-    ) -> Iterator[list[_arrow.Column]]:
+    ) -> Iterator[list[arrow.Column]]:
         """Columns of a query, whose names are a letter and a number."""
         relation = self._database.sql(sql, params=parameters)
         names = [f"{letter}{i}" for i in range(count)]
-        yield from _arrow.table(relation.to_arrow_reader(rows), names, "frame")
+        yield from arrow.table(relation.to_arrow_reader(rows), names, "frame")
 
 
 def _source(database: DuckDBPyConnection, file: File, delimiter: str | None) -> Source:
@@ -267,9 +267,9 @@ def _query(source: Source, uses: Sequence[Use], surveys: Sequence[cells.Survey] 
     return Query(f"SELECT {', '.join(chosen)} FROM {rows.table}", parameters, widths)
 
 
-def _column(source: Source, use: Use, survey: cells.Survey, read: Sequence[_arrow.Column]) -> Any:
+def _column(source: Source, use: Use, survey: cells.Survey, read: Sequence[arrow.Column]) -> Any:
     if not _is_typed(source, use):
         return cells.column(use, survey, read)
     if use.reading == "keys":
         cells.check_lengths(survey.called, read[0])
-    return _arrow.Opened.of(read[0])
+    return arrow.Opened.of(read[0])

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 import polars.selectors as cs
 
-from ..._group_names import Names
+from ..._keys.group_names import Names
 from ...errors import ParameterError
 from .frame import Column, Use
 from .limits import DAYS32, check_dates, within

@@ -14,7 +14,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession, types
 from pyspark.sql import functions as sql
 
-from ..._group_names import Names
+from ..._keys.group_names import Names
 from ...errors import ParameterError, ParameterTypeError
 from .arrow import table_of
 from .frame import Column, Use

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from typing import Any
 
-from ... import _arrow
-from ..._group_names import Names
+from ..._arrow import arrow
+from ..._keys.group_names import Names
 from .arrays import columns_by_name
 from .frame import Column, Use
 from .limits import DAYS32, check_dates
@@ -39,11 +39,11 @@ class StreamFrame:
 
     def parts(
         self, uses: Sequence[Use], by: Sequence[int], groups: Names | None
-    ) -> Iterator[list[_arrow.Opened]]:
+    ) -> Iterator[list[arrow.Opened]]:
         """Batch after batch, at least one."""
         names = list(dict.fromkeys(use.column for use in uses))
-        for batch in _arrow.table(self._frame, names, "frame"):
-            yield [_arrow.Opened.of(batch[names.index(use.column)]) for use in uses]
+        for batch in arrow.table(self._frame, names, "frame"):
+            yield [arrow.Opened.of(batch[names.index(use.column)]) for use in uses]
 
     def finished(self, columns: Sequence[Column]) -> Any:
         """Answers as a pyarrow table; without pyarrow, as a dict of columns."""

@@ -6,9 +6,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ... import _arrow
-from ..._foreign import attribute, has
-from ..._number_columns import NULLS, TYPES, arrow_type, described, is_column
+from ..._arrow import arrow
+from ..._intake.number_columns import NULLS, TYPES, arrow_type, described, is_column
+from ..._parameters.foreign import attribute, has
 from ...errors import ParameterTypeError
 from .frame import Use
 
@@ -108,7 +108,7 @@ def _type_of(column: Any) -> Type:
         entries = dtype.categories.to_series()  # an index hands out no Arrow data
         return type_of(entries)._replace(name=f"categories ({dtype})", coded=True)
     if is_column(column) or has(dtype, "pyarrow_dtype"):
-        return _of_chunk(_arrow.column(_without_rows(column), "column")[0])
+        return _of_chunk(arrow.column(_without_rows(column), "column")[0])
     if dtype is None:
         return Type("objects", "objects")
     if has(column, "isna") and attribute(dtype, "type") is str:
@@ -129,7 +129,7 @@ def _without_rows(column: Any) -> Any:
     return rows[:0] if has(type(rows), "__getitem__") else column
 
 
-def _of_chunk(chunk: _arrow.Column) -> Type:
+def _of_chunk(chunk: arrow.Column) -> Type:
     """The same of Arrow data."""
     if chunk.kind == "dictionary" and chunk.child is not None:
         return _of_chunk(chunk.child)._replace(name=arrow_type(chunk), coded=True)

@@ -18,8 +18,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ... import _arrow
-from ..._number_columns import Numbers
+from ..._arrow import arrow
+from ..._intake.number_columns import Numbers
 from ..._typing import AnyArray
 from ...errors import InvalidRecords
 from ..digits import EXACT, LONGEST, PADDING, aligned
@@ -138,7 +138,7 @@ def has_long(use: Use, survey: Survey) -> bool:
     return use.longest is None and use.reading in ("keys", "text") and survey.kind != "integers"
 
 
-def column(use: Use, survey: Survey, read: Sequence[_arrow.Column]) -> Any:
+def column(use: Use, survey: Survey, read: Sequence[arrow.Column]) -> Any:
     """The column, of what the expressions give."""
     if use.reading == "numbers":
         return _numbers(survey, *read)
@@ -146,7 +146,7 @@ def column(use: Use, survey: Survey, read: Sequence[_arrow.Column]) -> Any:
         return _timestamps(survey, *read)
     if use.reading == "keys":
         check_lengths(survey.called, read[0])
-    return _arrow.Opened.of(read[0])
+    return arrow.Opened.of(read[0])
 
 
 def empty(use: Use) -> Any:
@@ -161,7 +161,7 @@ def empty(use: Use) -> Any:
     return known.get(use.reading, np.zeros(0, "U1"))
 
 
-def check_lengths(called: str, texts: _arrow.Column) -> None:
+def check_lengths(called: str, texts: arrow.Column) -> None:
     """Refuse keys that were cut off.
 
     Raises
@@ -181,7 +181,7 @@ def no_numbers(called: str) -> InvalidRecords:
     )
 
 
-def _numbers(survey: Survey, numbers: _arrow.Column, others: _arrow.Column) -> Numbers:
+def _numbers(survey: Survey, numbers: arrow.Column, others: arrow.Column) -> Numbers:
     """Doubles with NaN for gaps; or integers, of which some are beyond 2**53."""
     if numbers.values is None or others.values is None or others.offsets is None:
         raise no_numbers(survey.called)
@@ -215,11 +215,11 @@ def _numbers(survey: Survey, numbers: _arrow.Column, others: _arrow.Column) -> N
     return Numbers(values, missing if survey.kind == "integers" and missing.any() else None)
 
 
-def _there(rows: _arrow.Column) -> AnyArray:
+def _there(rows: arrow.Column) -> AnyArray:
     return np.ones(rows.length, np.bool_) if rows.valid is None else rows.valid
 
 
-def _timestamps(survey: Survey, instants: _arrow.Column, nanoseconds: _arrow.Column) -> AnyArray:
+def _timestamps(survey: Survey, instants: arrow.Column, nanoseconds: arrow.Column) -> AnyArray:
     """In microseconds, or, where some have more digits, in nanoseconds."""
     if instants.values is None or nanoseconds.values is None:
         raise InvalidRecords(f"{survey.called} must hold timestamps")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from ..._foreign import is_interrupt
+from ..._parameters.foreign import is_interrupt
 from ...errors import FastexpError
 from .places import File
 

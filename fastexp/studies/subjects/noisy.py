@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ... import _noise, _smooth
+from ..._numbers import noise as _noise
+from ..._numbers import smooth as _smooth
 from ..._typing import AnyArray, FloatArray
 from ...laws.noise_errors import sides, variance
 from ...laws.pieces import quiet

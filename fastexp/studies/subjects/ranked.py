@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import _rank_errors
+from ..._numbers import rank_errors
 from ..._typing import AnyArray, FloatArray
 from ...mechanisms.median import Median
 from .laws import LawFigures
@@ -34,10 +34,10 @@ class Ranked(TrueNumber):
 
     def exact(self, block: Block, figures: tuple[str, ...]) -> dict[str, FloatArray]:
         statistic = self.mechanism._statistic
-        if not _rank_errors.regular(statistic, block.ordered):
+        if not rank_errors.regular(statistic, block.ordered):
             return self.laws.exact(block, figures)
         unit = self.mechanism._unit
-        found = _rank_errors.figures(statistic, block.ordered, self.truths(block), unit)
+        found = rank_errors.figures(statistic, block.ordered, self.truths(block), unit)
         block.shared[self] = found
         made = {"error": found.expected_error, "bias": found.mean, "loss": found.expected_loss}
         return {figure: made[figure] for figure in figures}
@@ -53,15 +53,15 @@ class Ranked(TrueNumber):
 
     def within(self, block: Block, figure: str, edges: FloatArray) -> FloatArray:
         statistic = self.mechanism._statistic
-        if figure == "loss_quantile" or not _rank_errors.regular(statistic, block.ordered):
+        if figure == "loss_quantile" or not rank_errors.regular(statistic, block.ordered):
             return self.laws.within(block, figure, edges)
-        return _rank_errors.masses(statistic, block.ordered, self.truths(block), edges)
+        return rank_errors.masses(statistic, block.ordered, self.truths(block), edges)
 
     def values(self, block: Block, drawn: AnyArray, figures: tuple[str, ...]) -> dict[str, Any]:
         made = super().values(block, drawn, figures)
         if "loss" in figures:
             statistic, unit = self.mechanism._statistic, self.mechanism._unit
-            made["loss"] = _rank_errors.distances(statistic, block.ordered, drawn, unit)
+            made["loss"] = rank_errors.distances(statistic, block.ordered, drawn, unit)
         return made
 
     def resolution(self, figure: str, n: int, whole: bool) -> float:

@@ -1,0 +1,176 @@
+"""Arrow columns and frames as NumPy arrays: not copied, without pyarrow.
+
+Polars, pandas, pyarrow, DuckDB and others hand out their data by two methods,
+`__arrow_c_array__` and `__arrow_c_stream__`. What is read here stays valid when the producer is
+gone. Messages say what form is required, and nothing about the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from .._parameters.foreign import has
+from .._typing import AnyArray
+from ..errors import ParameterError, ParameterTypeError
+from .arrow_columns import Column, checked, empty, kind_of, nulls, plain, read
+from .tree import Field, Part, tree
+
+__all__ = ["Column", "Opened", "column", "is_arrow", "is_frame", "table"]
+
+METHODS = ("__arrow_c_array__", "__arrow_c_stream__")
+
+
+class Opened:
+    """One column, asked of its producer once: the type first, rows only where they are wanted.
+
+    Parameters
+    ----------
+    data
+        Anything with `__arrow_c_array__` or `__arrow_c_stream__` that is one column.
+    argument
+        What messages call it.
+
+    Raises
+    ------
+    ParameterTypeError
+        If the data are no Arrow data, a frame, or lists of lists.
+    InvalidRecords
+        If the producer fails, or breaks the interface's rules.
+    """
+
+    __slots__ = ("_chunks", "_field", "_parts", "is_list")
+
+    def __init__(self, data: Any, argument: str) -> None:
+        self._field, self._parts = _opened(data, argument)
+        self._chunks: list[Column] = []
+        if plain(self._field) == "+s":
+            raise ParameterTypeError(
+                f"{argument} must be one Arrow column, got a frame or a struct"
+            )
+        checked(self._field, argument)
+        self.is_list = kind_of(self._field) == "list"  # whether its rows are lists
+
+    @classmethod
+    def of(cls, chunk: Column) -> Opened:
+        """A column of which everything was read already."""
+        opened = cls.__new__(cls)
+        opened._chunks, opened.is_list = [chunk], chunk.kind == "list"
+        return opened
+
+    def chunks(self) -> list[Column]:
+        """At least one, so that the type is always known; it is empty if there are no rows."""
+        if not self._chunks:
+            field = self._field
+            self._chunks = [read(field, part, 0, part.length) for part in self._parts]
+            self._chunks = self._chunks or [empty(field)]
+        return self._chunks
+
+
+def is_arrow(data: Any) -> bool:
+    """Whether an object hands out Arrow data, or is a column of them that was opened."""
+    return type(data) is Opened or any(has(type(data), method) for method in METHODS)
+
+
+def is_frame(data: Any, argument: str = "data") -> bool:
+    """Whether Arrow data have columns, rather than being one; only their type is looked at."""
+    return not isinstance(data, Opened) and plain(_opened(data, argument)[0]) == "+s"
+
+
+def column(data: Any, argument: str = "data") -> list[Column]:
+    """Give the chunks of an array, a series or a chunked array.
+
+    Parameters
+    ----------
+    data
+        As of `Opened`, or one of those.
+    argument
+        What messages call it.
+
+    Returns
+    -------
+    list of Column
+        At least one, so that the type is always known; it is empty if there are no rows.
+
+    Raises
+    ------
+    ParameterTypeError
+        If the data are no Arrow data, a frame, or lists of lists.
+    InvalidRecords
+        If the producer fails, or breaks the interface's rules.
+    """
+    return (data if isinstance(data, Opened) else Opened(data, argument)).chunks()
+
+
+def table(
+    data: Any, names: Sequence[str], argument: str = "data"
+) -> Generator[list[Column], None, None]:
+    """Give the named columns of a frame, in this order, batch after batch.
+
+    Parameters
+    ----------
+    data
+        Anything with `__arrow_c_array__` or `__arrow_c_stream__` that is a frame.
+    names
+        Names of columns; no other column is looked at.
+    argument
+        What messages call the frame.
+
+    Returns
+    -------
+    generator of lists of Column
+        At least one batch, so that types are always known; it is empty if there are no rows.
+        One thread at a time may ask for the next batch. Closed, it lets go of the producer.
+
+    Raises
+    ------
+    ParameterTypeError
+        If the data are no Arrow data or no frame, or a named column holds lists of lists.
+    ParameterError
+        If there is no column of a name, or more than one.
+    InvalidRecords
+        If the producer fails, or breaks the interface's rules.
+    """
+    field, parts = _opened(data, argument)
+    if plain(field) != "+s":
+        raise ParameterTypeError(f"{argument} must be a frame with columns, got one Arrow column")
+    where = [_place(field, name, argument) for name in names]
+    for i in where:
+        checked(field.children[i], f"{argument}[{field.children[i].name!r}]")
+    return _batches([field.children[i] for i in where], where, parts)
+
+
+def _opened(data: Any, argument: str) -> tuple[Field, Iterator[Part]]:
+    if not is_arrow(data):
+        kind = type(data).__name__
+        raise ParameterTypeError(f"{argument} must be Arrow data, got an object of type {kind}")
+    return tree(data, argument)
+
+
+def _batches(
+    fields: list[Field], where: list[int], parts: Iterator[Part]
+) -> Generator[list[Column], None, None]:
+    some = False
+    for part in parts:
+        some, valid = True, nulls(part, 0, part.length)
+        rows = part.offset, part.length
+        columns = [read(f, part.child(i), *rows) for f, i in zip(fields, where, strict=True)]
+        yield [_masked(one, valid) for one in columns]
+    if not some:
+        yield [empty(field) for field in fields]
+
+
+def _masked(column: Column, valid: AnyArray | None) -> Column:
+    """A column whose rows are null where the frame's are, too."""
+    if valid is None:
+        return column
+    return replace(column, valid=valid if column.valid is None else column.valid & valid)
+
+
+def _place(field: Field, name: str, argument: str) -> int:
+    places = [i for i, child in enumerate(field.children) if child.name == name]
+    if len(places) != 1:
+        got = "several" if places else "none"
+        raise ParameterError(f"{argument} must have one column of the name {name!r}, got {got}")
+    return places[0]

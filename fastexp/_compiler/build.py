@@ -1,0 +1,229 @@
+"""How kernels are compiled, and loaded from the cache: the one file that imports numba.
+
+Which takes a third of a second, so it is imported where the first kernel is built (`_jit`).
+The flags, and why:
+
+* ``nogil``: the threads are ours, one Python thread a range of blocks.
+* ``error_model="numpy"``: the default checks each division and thereby stops LLVM from
+  vectorising the loop (a polynomial logarithm took 5.5 times as long).
+* no ``fastmath``: contraction and reassociation change bits between CPUs and break the
+  error bounds that the samplers are proved with.
+* no ``_nrt``, the reference counts: callers hold the arrays, and an atomic operation for each
+  slice took half the time of a row of 100 candidates. A kernel can allocate nothing.
+* no ``parallel``: its pools abort after a fork and under foreign threads.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import llvmlite
+import numba
+import numpy as np
+from llvmlite import binding as llvm
+from llvmlite import ir
+from numba.core import cgutils, compiler, registry, serialize, types
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.extending import intrinsic
+
+from . import cache, kernel_sources
+from . import target as kernel_target
+from .target import Target
+
+FLAGS: dict[str, Any] = {
+    "nogil": True,
+    "error_model": "numpy",
+    "fastmath": False,
+    "_nrt": False,
+}
+LOCK: Any = global_compiler_lock  # whoever compiles holds it
+INTERPRETED = bool(vars(numba.config)["DISABLE_JIT"])  # NUMBA_DISABLE_JIT=1: coverage of kernels
+
+
+def compiled(function: Callable[..., Any], signature: Any, name: str, *, image: bool) -> Any:
+    """The dispatcher of a kernel: from the cache, or compiled; from and for an image alone if so.
+
+    Parameters
+    ----------
+    function : callable
+        What is compiled.
+    signature : tuple of (str, tuple of str)
+        The result's type and the arguments', as `_jit.Type` writes them.
+    name : str
+        What the cache calls it.
+    image : bool
+        Whether only `cache.image` counts, and is written to.
+    """
+    result, arguments = signature
+    dispatcher = numba.njit(**FLAGS)(function)
+    dispatcher._cache = _Cache(name, function.__module__, image=image)
+    dispatcher.compile(_type(result)(*map(_type, arguments)))
+    dispatcher.disable_compile()
+    return dispatcher
+
+
+def inlined(function: Callable[..., Any]) -> Any:
+    """The dispatcher of a helper: always inlined, as a call stops vectorisation."""
+    return numba.njit(**FLAGS, forceinline=True)(function)
+
+
+def intrinsic_type(name: str) -> Any:
+    """What numba takes an intrinsic of this file for."""
+    return registry.cpu_target.typing_context.resolve_value_type(INTRINSICS[name])
+
+
+def _type(text: str) -> Any:
+    # Inputs are read-only: Arrow buffers, memory maps and frozen tables are, and a signature
+    # of a read-only array takes writable ones too.
+    form, _, element = text.rpartition(" ")
+    kind = getattr(types, element)
+    if form == "pair":
+        return vars(types)["Tuple"]((kind, kind))
+    return types.Array(kind, 1, "C", readonly=form == "in") if form else kind
+
+
+class _Cache:
+    """Numba's cache interface over one file a kernel, without an index.
+
+    Numba's own cache keeps an index of signatures beside the data; two processes that
+    fill it at once can pair a signature with another one's machine code (numba#4807).
+    Here a kernel has one signature, so a file needs no index. The folder's name is a hash of
+    the compiler, its options and the CPU, the file's name holds a hash of the sources that the
+    kernel is compiled from (`_kernel_sources`).
+    """
+
+    def __init__(self, name: str, module: str, *, image: bool = False) -> None:
+        sources = kernel_sources.source_hash(module)
+        self._file = f"{name}-{sources}" if sources else None
+        self._image = image
+        self._places = [cache.image()] if image else cache.places()
+        self.cache_path: str | None = None  # where it was found or saved
+
+    def load_overload(self, _signature: Any, target_context: Any) -> Any:
+        # Without `target_context.refresh()`, which numba's own cache calls first: it imports all
+        # that a compilation could need (half a second), and machine code needs none of it.
+        if self._file is None:
+            return None
+        texts = [target.text for target in targets()]
+        texts = texts[:1] if self._image else texts
+        for folder, body in cache.load(self._places, texts, self._file, host_features()):
+            with contextlib.suppress(Exception):  # whatever is wrong with it: compile
+                result = _REBUILD(target_context, *pickle.loads(body))
+                self.cache_path = str(folder)
+                return result
+        return None
+
+    def save_overload(self, _signature: Any, result: Any) -> None:
+        text, features = targets()[0]
+        if self._image:
+            self.cache_path = self._save_in_image(text, features, result)
+        elif self._file and features <= host_features():  # another CPU's would not be loaded
+            body = _DUMPS(result._reduce())
+            folder = cache.save(self._places, text, self._file, body, features)
+            self.cache_path = None if folder is None else str(folder)
+
+    def _save_in_image(self, target: str, features: frozenset[str], result: Any) -> str:
+        place = self._places[0]
+        try:
+            if self._file is None:
+                raise OSError("the sources are not there, or not those that run here")
+            body = _DUMPS(result._reduce())
+            return str(cache.save_in(place, target, self._file, body, features))
+        except OSError as error:
+            reason = cache.reason(error)
+            raise OSError(f"kernels cannot be kept in {place.path}: {reason}") from None
+
+
+_REBUILD: Any = compiler.CompileResult._rebuild
+_DUMPS: Any = serialize.dumps
+
+
+def targets() -> list[Target]:
+    """What this process compiles for; then the baseline, if this CPU is more than that."""
+    _, cpu, features = registry.cpu_target.target_context.codegen().magic_tuple()
+    listed = [_target(cpu, features)]
+    baseline = _target(kernel_target.BASELINE, "")
+    if cpu == llvm.get_host_cpu_name() and listed[0].features >= baseline.features:
+        listed.append(baseline)
+    return listed
+
+
+def host_features() -> frozenset[str]:
+    """What the CPU here has: its features, and its name, which can stand for more."""
+    try:
+        features = llvm.get_host_cpu_features().flatten()
+    except RuntimeError:  # LLVM cannot tell them of some CPUs
+        features = ""
+    return kernel_target.enabled(features) | {f"cpu={llvm.get_host_cpu_name()}"}
+
+
+def _target(cpu: str, features: str) -> Target:
+    python = (sys.implementation.cache_tag, sys.version, getattr(sys, "abiflags", ""))
+    versions = (numba.__version__, llvmlite.__version__, llvm.llvm_version_info, np.__version__)
+    options = kernel_target.code_options(vars(numba.config), os.environ)
+    compiler_and_flags = (python, versions, FLAGS, llvm.get_process_triple())
+    return kernel_target.target(compiler_and_flags, options, cpu, features)
+
+
+# What intrinsics do is said in `_jit`, where kernels take them from.
+
+
+def _bitcast(source: Any, target: Any) -> Any:
+    def typer(_typingctx: Any, _x: Any) -> Any:
+        def codegen(context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+            return builder.bitcast(args[0], context.get_value_type(target))
+
+        return target(source), codegen
+
+    return intrinsic(typer)
+
+
+@intrinsic
+def _wide_vectors(_typingctx: Any) -> Any:
+    def codegen(context: Any, builder: Any, _signature: Any, _args: Any) -> Any:
+        # llvmlite's own `add` knows enum attributes only; this one is a string.
+        set.add(builder.function.attributes, '"prefer-vector-width"="512"')
+        return context.get_dummy_value()
+
+    return types.void(), codegen
+
+
+@intrinsic
+def _wide_product(_typingctx: Any, x: Any, y: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        wide = ir.IntType(128)
+        product = builder.mul(*(builder.zext(arg, wide) for arg in args))
+        halves = builder.lshr(product, ir.Constant(wide, 64)), product
+        words = [builder.trunc(half, ir.IntType(64)) for half in halves]
+        return context.make_tuple(builder, signature.return_type, words)
+
+    return _type("pair uint64")(x, y), codegen
+
+
+@intrinsic
+def _prefetch(_typingctx: Any, array: Any, index: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        byte = builder.bitcast(builder.gep(data, [args[1]]), ir.IntType(8).as_pointer())
+        word = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte.type, word, word, word])
+        call = _FUNCTION(builder.module, kind, "llvm.prefetch.p0")
+        builder.call(call, [byte, word(1), word(3), word(1)])  # for writing, keep, data
+        return context.get_dummy_value()
+
+    return types.void(array, index), codegen
+
+
+_FUNCTION: Any = cgutils.get_or_insert_function
+INTRINSICS = {
+    "float_bits": _bitcast(types.float64, types.uint64),
+    "bits_float": _bitcast(types.uint64, types.float64),
+    "wide_vectors": _wide_vectors,
+    "wide_product": _wide_product,
+    "prefetch": _prefetch,
+}

@@ -1,0 +1,250 @@
+"""What kernels are written with: `kernel`, `helper`, types, and what only a compiler can do.
+
+Every kernel has one explicit signature and is built at its first call, so that importing
+the package costs nothing and no input flavour (strided, float32, writable or not) can
+add a second specialisation. Nothing here imports numba: `_compiler` does, when the first kernel
+is built, or before, by `ready`.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Signature(NamedTuple):
+    """The types of a kernel's result and arguments."""
+
+    result: Type
+    arguments: tuple[Type, ...]
+
+
+class Type(str):
+    """A type as `_compiler` reads it: of numba's by its name, after "in" or "out" an array of it.
+
+    After "pair" it is two of it; called with those of arguments, it is a signature's result.
+    """
+
+    __slots__ = ()
+
+    def __call__(self, *arguments: Type) -> Signature:
+        return Signature(self, arguments)
+
+
+NOTHING, I64, U64, F64 = map(Type, ("void", "int64", "uint64", "float64"))
+PAIR, PAIR_F64 = Type("pair int64"), Type("pair float64")
+IN_U64, IN_I64, IN_F64 = Type("in uint64"), Type("in int64"), Type("in float64")
+OUT_U64, OUT_I64, OUT_F64 = Type("out uint64"), Type("out int64"), Type("out float64")
+
+KERNELS: dict[str, Kernel] = {}
+
+_BUILDING = threading.RLock()  # whoever imports the compiler, or builds a kernel, holds it
+_imported: ModuleType | None = None
+
+
+def ready() -> None:
+    """Import the compiler, which takes a third of a second and swallows KeyboardInterrupt.
+
+    So it is not to happen between a charge and the draw that it pays for.
+    """
+    _compiler()
+
+
+def interpreted() -> bool:
+    """Whether kernels run as Python (NUMBA_DISABLE_JIT=1)."""
+    return bool(_compiler().INTERPRETED)
+
+
+class Kernel:
+    """A loop over canonical arrays, compiled for its one signature at the first call."""
+
+    __slots__ = ("_entry", "function", "name", "signature")
+
+    def __init__(self, function: Callable[..., Any], signature: Signature) -> None:
+        self.function = function
+        self.signature = signature
+        module = function.__module__.rpartition(".kernels.")[2]  # folders are part of the name
+        self.name = f"{module}.{function.__name__}"
+        self._entry: Callable[..., Any] | None = None
+
+    def __call__(self, *args: Any) -> Any:
+        entry = self._entry
+        if entry is None:
+            with _BUILDING:
+                entry = self._entry or self.build()
+        return entry(*args)
+
+    def build(self, *, image: bool = False) -> Callable[..., Any]:
+        """Load the kernel from the cache, or compile it; from and for an image alone if so."""
+        with _BUILDING:
+            if interpreted():
+                self._entry = _quiet(self.function)
+            else:
+                built = _compiler().compiled(self.function, self.signature, self.name, image=image)
+                self._entry = built
+        return self._entry
+
+    @property
+    def folder(self) -> str | None:
+        """The folder of the cache that it was loaded from or saved in; None if there is none."""
+        cache = getattr(self._entry, "_cache", None)
+        return None if cache is None else cache.cache_path
+
+    @property
+    def dispatcher(self) -> Any:
+        """The compiled dispatcher, for tests that read signatures and assembly."""
+        return self._entry or self.build()
+
+
+class Helper:
+    """A function that kernels call, compiled into them; called from Python, compiled alone."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self._dispatcher: Any = None
+
+    def __call__(self, *args: Any) -> Any:
+        return self.dispatcher(*args)
+
+    @property
+    def dispatcher(self) -> Any:
+        """What numba makes of it: inlined wherever it is called."""
+        if self._dispatcher is None:
+            self._dispatcher = _compiler().inlined(self.function)
+        return self._dispatcher
+
+    @property
+    def _numba_type_(self) -> Any:  # numba asks an object of another package for this
+        return self.dispatcher._numba_type_
+
+
+class Intrinsic:
+    """What only a compiler can do; called from Python, the same by other means."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+
+    def __call__(self, *args: Any) -> Any:
+        return self.function(*args)
+
+    @property
+    def _numba_type_(self) -> Any:
+        return _compiler().intrinsic_type(self.function.__name__)
+
+
+def kernel(signature: Signature) -> Callable[[Callable[..., Any]], Kernel]:
+    """Register a kernel under its one explicit signature; nothing is compiled yet.
+
+    Its code may depend on its module and what that imports alone, since these name it in the
+    cache: a function that closes over values or has defaults, which may be of other modules, is
+    refused.
+    """
+
+    def register(function: Callable[..., Any]) -> Kernel:
+        built = Kernel(function, signature)
+        if built.name in KERNELS:
+            raise RuntimeError(f"two kernels are called {built.name}")
+        values = function.__closure__, function.__defaults__, function.__kwdefaults__
+        if any(values) or function.__globals__["__name__"] != function.__module__:
+            raise RuntimeError(f"{built.name} depends on values that its module does not name")
+        KERNELS[built.name] = built
+        return built
+
+    return register
+
+
+def helper(function: F) -> F:
+    """A function that kernels call; always inlined, as a call stops vectorisation."""
+    return cast("F", Helper(function))
+
+
+def warmup(*, image: bool = False) -> int:
+    """Load or compile every registered kernel; return how many."""
+    for built in KERNELS.values():
+        if image or built._entry is None:
+            built.build(image=image)
+    return len(KERNELS)
+
+
+@Intrinsic
+def float_bits(x: Any) -> Any:
+    """The IEEE 754 bits of a float64 as uint64."""
+    return np.uint64(struct.unpack("<Q", struct.pack("<d", x))[0])
+
+
+@Intrinsic
+def bits_float(n: Any) -> Any:
+    """The float64 that has these bits."""
+    return np.float64(struct.unpack("<d", struct.pack("<Q", int(n)))[0])
+
+
+@Intrinsic
+def wide_vectors() -> None:
+    """Let LLVM use 512-bit vectors in the calling kernel, where the CPU has them.
+
+    On Intel CPUs it prefers 256 bits, for the sake of code that is seldom vector code.
+    """
+
+
+@Intrinsic
+def wide_product(x: Any, y: Any) -> Any:
+    """The 128-bit product of two 64-bit words, its upper and its lower half: one instruction."""
+    product = int(x) * int(y)
+    return np.uint64(product >> 64), np.uint64(product & ((1 << 64) - 1))
+
+
+@Intrinsic
+def prefetch(_array: Any, _index: Any) -> None:
+    """Have the memory of an element on its way to the caches; the index is not checked.
+
+    It may lie outside the array: a prefetch never faults.
+    """
+
+
+def _compiler() -> ModuleType:
+    global _imported
+    if _imported is None:  # else without the lock, which the holder of the compiler's may not want
+        with _BUILDING:
+            from . import build as module
+
+            _imported = module
+    return _imported
+
+
+def _before_fork() -> None:
+    # A child would wait for ever for locks of a thread that builds a kernel here (those of
+    # imports and LLVM too), or compiles what is not ours.
+    _BUILDING.acquire()
+    if _imported is not None:
+        _imported.LOCK.acquire()
+
+
+def _after_fork() -> None:
+    if _imported is not None:
+        _imported.LOCK.release()
+    _BUILDING.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork
+    )
+
+
+def _quiet(function: Callable[..., Any]) -> Callable[..., Any]:
+    # As Python, NumPy scalars warn when they wrap around, which in a kernel they do on purpose.
+    def call(*args: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return function(*args)
+
+    return call

@@ -1,0 +1,53 @@
+"""Compiling everything at once, for images and before forking workers."""
+
+from __future__ import annotations
+
+import pkgutil
+from importlib import import_module
+
+from .rounding import check_rounding
+
+
+def warmup(*, image: bool = False) -> int:
+    """Compile every kernel, or load it from the cache, in this process.
+
+    Run it when an image is built or before workers are forked: a release then takes
+    microseconds from the first call on. Takes a minute or two where nothing is cached.
+
+    Parameters
+    ----------
+    image : bool
+        Keep the kernels in ``share/fastexp`` below ``sys.prefix``, for everybody who uses this
+        installation, instead of in the user's own cache. Others use that folder only if root
+        owns it and whatever is above it. They are compiled for the CPU of this machine; with
+        the environment's NUMBA_CPU_NAME=x86-64-v3 and an empty NUMBA_CPU_FEATURES, for every
+        x86-64 CPU with AVX2 (their results are the same to the last bit).
+
+    Returns
+    -------
+    int
+        How many kernels are ready.
+
+    Raises
+    ------
+    OSError
+        With `image`: the kernels cannot be kept there; the message says why.
+
+    Examples
+    --------
+    >>> import fastexp
+    >>> fastexp.warmup() > 0
+    True
+    """
+    check_rounding()
+    import_kernels()
+    from . import jit
+
+    return jit.warmup(image=image)
+
+
+def import_kernels() -> None:
+    """Import every module of kernels, which registers them."""
+    kernels = import_module(f"{__package__.partition('.')[0]}.kernels")
+    for module in pkgutil.walk_packages(kernels.__path__, f"{kernels.__name__}."):
+        import_module(module.name)

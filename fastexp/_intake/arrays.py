@@ -1,0 +1,177 @@
+"""Records as they come: every form of them, and of missing ones, to plain arrays.
+
+A record is a number. What is returned is one-dimensional, contiguous, native float64 or int64.
+uint64 beyond int64 count as its largest; where a grid reaches beyond that, uint64 are replaced by
+the point that each counts at. Messages say what form is required, nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._parameters import validate
+from .._parameters.foreign import has, length
+from .._parameters.grid import Grid
+from .._typing import AnyArray
+from ..errors import InvalidRecords, ParameterError, ParameterTypeError
+from . import number_columns
+
+NUMBERS = (
+    "records must be a one-dimensional array of integers or floats (float64 at most), a path to "
+    "a .npy file, a callable that yields arrays, or a tuple (values, counts)"
+)
+LISTED = (
+    "numbers in it must be integers that all fit into int64 or all into uint64, or such that "
+    "float64 holds every integer among them"
+)
+MISSING = "records must not be missing or NaN (see the argument nan)"
+POLICIES = ("raise", "drop", "lower", "upper")
+CHUNK = 1 << 16  # records looked at at once: scratch stays in the L2 cache
+LOWEST, HIGHEST = -(1 << 63), (1 << 63) - 1
+
+
+def policy(nan: Any) -> str:
+    """What to do with missing records."""
+    return validate.choice("nan", nan, POLICIES)
+
+
+def from_file(path: Any) -> AnyArray:
+    """A .npy file, mapped into memory."""
+    try:
+        found = np.load(Path(path), mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, EOFError):
+        found = None
+    if not isinstance(found, np.ndarray):
+        raise ParameterError("records: the path cannot be read as a .npy file of numbers")
+    return found.view(np.ndarray)
+
+
+def numbers(values: Any, nan: str, grid: Grid | None = None) -> AnyArray:
+    """One array of records; NaN of floats is left to the caller where nan is "raise"."""
+    plain, missing = apart(values, nan, grid)
+    return plain if missing is None or not missing.any() else _without_gaps(plain, missing, nan)
+
+
+def apart(values: Any, nan: str, grid: Grid | None = None) -> tuple[AnyArray, AnyArray | None]:
+    """One array of records, and which of them are missing, as far as it is known."""
+    if has(values, "__next__"):
+        raise ParameterTypeError(
+            "records must not be an iterator, which can be read only once: pass an array, or a "
+            "callable that returns a fresh one"
+        )
+    numbers = number_columns.read(values, "records")
+    if numbers is None or numbers.values.ndim != 1:
+        raise ParameterTypeError(f"{NUMBERS}, got {_form_of(values)}")
+    if numbers.values.size == 0:
+        return np.zeros(0), None
+    plain, missing = canonical(numbers.values, grid), numbers.missing
+    if nan != "raise" and plain.dtype.kind == "f":
+        nans = np.isnan(plain)
+        missing = nans if missing is None else missing | nans
+    return plain, missing
+
+
+def _form_of(values: Any) -> str:
+    """What was given instead of records, by its form alone."""
+    if isinstance(values, (list, tuple)):
+        return f"a {type(values).__name__}: {LISTED}"
+    if not isinstance(values, np.ndarray):
+        return f"an object of type {type(values).__name__}"
+    rule = f": {LISTED}" if values.dtype.kind == "O" else ""
+    return f"an array with ndim={values.ndim}{rule}"
+
+
+def weighted_numbers(
+    data: tuple[Any, Any], nan: str, grid: Grid | None = None
+) -> tuple[AnyArray, AnyArray]:
+    """(values, counts) without missing ones."""
+    plain, missing = apart(data[0], nan, grid)
+    number = counts(data[1], plain.size)
+    if missing is None or not missing.any():
+        return plain, number
+    if nan == "drop":
+        return plain[~missing], number[~missing]
+    return _without_gaps(plain, missing, nan), number
+
+
+def canonical(found: AnyArray, grid: Grid | None = None) -> AnyArray:
+    """The same numbers as contiguous float64 or int64, or their points of the grid."""
+    if found.dtype.kind == "f":
+        return np.ascontiguousarray(found, dtype=np.float64)
+    if found.dtype == np.uint64 and grid is not None and grid.value(grid.size - 1) > HIGHEST:
+        points: AnyArray = grid.values(grid.index(found))
+        return points
+    if found.dtype == np.uint64:
+        return np.minimum(found, np.uint64(HIGHEST)).astype(np.int64)
+    return np.ascontiguousarray(found, dtype=np.int64)
+
+
+def _without_gaps(values: AnyArray, missing: AnyArray, nan: str) -> AnyArray:
+    if nan == "raise":
+        raise InvalidRecords(MISSING)
+    return values[~missing] if nan == "drop" else filled(values, missing, nan)
+
+
+def filled(values: AnyArray, missing: AnyArray, nan: str) -> AnyArray:
+    """Records with the missing ones at the lower or upper bound, whatever that is."""
+    ends = (-np.inf, np.inf) if values.dtype.kind == "f" else (LOWEST, HIGHEST)
+    return np.where(missing, ends[nan == "upper"], values).astype(values.dtype, copy=False)
+
+
+def weighted(data: Any) -> bool:
+    """Whether the data is a tuple (values, counts) of two sequences or Arrow columns."""
+    if type(data) is not tuple or len(data) != 2:
+        return False
+    return all(
+        (length(part) is not None or number_columns.is_column(part))
+        and not issubclass(type(part), (str, bytes))
+        for part in data
+    )
+
+
+def counts(values: Any, size: int) -> AnyArray:
+    """How often each value occurs: integers >= 0, as many as values."""
+    column = number_columns.is_column(values)
+    numbers = number_columns.read(values, "counts") if column else None
+    found = validate.exact_array(values) if numbers is None else numbers.values
+    if found is not None and found.shape == (0,) and size == 0:
+        return np.zeros(0, np.int64)
+    if found is None or found.ndim != 1 or found.dtype.kind not in "iu" or found.size != size:
+        raise ParameterTypeError("counts must be integers, one for each of the values")
+    if numbers is not None and numbers.missing is not None and bool(numbers.missing.any()):
+        raise InvalidRecords("counts must not be missing")
+    wide = found.astype(np.float64)
+    if bool((wide < 0).any() or wide.sum() >= 2.0**53):
+        raise InvalidRecords("counts must be >= 0 with a sum that 53 bits hold")
+    return found.astype(np.int64)
+
+
+def arrays(parts: Any, nan: str, grid: Grid | None = None) -> Iterator[AnyArray]:
+    """The arrays that a callable yields, each as `numbers` has it, all of one type."""
+    kind = None
+    for part in _produced(parts):
+        found = numbers(part, nan, grid)
+        if found.size == 0:
+            continue
+        if kind not in (None, found.dtype.kind):
+            raise ParameterTypeError("records: all arrays must hold integers, or all floats")
+        kind = found.dtype.kind
+        yield found
+
+
+def _produced(parts: Any) -> Iterator[Any]:
+    """What a callable yields; its own errors may hold data, and are withheld."""
+    failed = False
+    try:
+        produced = parts()
+        yield from [produced] if isinstance(produced, np.ndarray) else produced
+    except (ParameterError, ParameterTypeError, InvalidRecords, OSError):
+        raise
+    except Exception:
+        failed = True
+    if failed:  # outside the handler: the error is no context of ours
+        raise InvalidRecords("records: the callable failed or yields no arrays")

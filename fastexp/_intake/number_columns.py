@@ -1,0 +1,227 @@
+"""Numbers in whatever form, as an array and which of them are missing.
+
+Decimals and fractions are read as the nearest doubles. What holds no numbers is refused by its
+type, in a message that names the argument and that type, and nothing of what is in it.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._arrow import arrow
+from .._parameters.foreign import has, readable
+from .._parameters.validate import exact_array
+from .._typing import AnyArray
+from ..errors import InvalidRecords, ParameterError, ParameterTypeError
+
+LONGEST = 60  # characters of a type's format in a message
+NULLS = "n"  # the format of an Arrow column without a type
+TYPES = {  # of NumPy's kinds; None: as NumPy calls them
+    "O": ("objects", "object"),
+    "b": ("booleans", None),
+    "M": ("dates", None),
+    "m": ("durations", None),
+    "c": ("complex numbers", None),
+    "f": ("floats beyond float64", None),
+    "U": ("text", "str"),
+    "T": ("text", "str"),
+    "S": ("bytes", "bytes"),
+    "V": ("structures", "void"),
+}
+OBJECTS: tuple[tuple[str, tuple[type, ...]], ...] = (
+    ("booleans", (bool, np.bool_)),
+    ("text", (str,)),
+    ("bytes", (bytes, bytearray)),
+    ("dates", (dt.date, np.datetime64)),
+    ("times", (dt.time,)),
+    ("durations", (dt.timedelta, np.timedelta64)),
+    ("complex numbers", (complex, np.complexfloating)),
+    ("lists", (list, tuple, np.ndarray)),
+)
+FORMATS = {  # of Arrow; the first that a format begins with
+    "b": "booleans (bool)",
+    "tdD": "dates (date32)",
+    "tdm": "dates (date64)",
+    "ts": "dates (timestamp)",
+    "tt": "times (time)",
+    "tD": "durations (duration)",
+    "ti": "durations (interval)",
+    "u": "text (string)",
+    "U": "text (large_string)",
+    "vu": "text (string_view)",
+    "z": "bytes (binary)",
+    "Z": "bytes (large_binary)",
+    "vz": "bytes (binary_view)",
+    "w": "bytes (fixed_size_binary)",
+    "d": "decimals of more than 76 digits (decimal)",
+    "+": "lists or structures",
+    "_pli128": "integers of 128 bits (Int128)",
+    "_plu128": "integers of 128 bits (UInt128)",
+}
+
+
+class Numbers(NamedTuple):
+    """Numbers of at most 64 bits, and which of them are missing (None: none is)."""
+
+    values: AnyArray
+    missing: AnyArray | None
+
+
+def read(numbers: Any, argument: str) -> Numbers | None:
+    """Numbers of any form and shape; None for what is no array or column at all.
+
+    NaN is no missing number here.
+
+    Raises
+    ------
+    ParameterTypeError
+        If they are of another type.
+    InvalidRecords
+        If the producer of a column fails.
+    """
+    if type(numbers) is np.ndarray:
+        return of_array(numbers, None, argument)
+    readable(numbers, argument)
+    if isinstance(numbers, Numbers):
+        return numbers
+    try:
+        return _read(numbers, argument)
+    except (ParameterError, ParameterTypeError, InvalidRecords, OSError):
+        raise
+    except Exception:  # of a foreign object; its message may hold data
+        return None
+
+
+def _read(numbers: Any, argument: str) -> Numbers | None:
+    if isinstance(numbers, np.ma.MaskedArray):
+        filled = np.asarray(np.ma.filled(numbers, 0) if numbers.dtype.kind in "iuf" else numbers)
+        return of_array(filled, np.ma.getmaskarray(numbers), argument)
+    if isinstance(numbers, np.ndarray):
+        return of_array(numbers.view(np.ndarray), None, argument)
+    if has(numbers, "isna", "to_numpy"):
+        return _of_pandas(numbers, argument)
+    if is_column(numbers):
+        return joined(arrow.column(numbers, argument), argument)
+    array = exact_array(numbers)
+    return None if array is None else of_array(array, None, argument)
+
+
+def opened(numbers: Any, argument: str = "records") -> Any:
+    """A column of Arrow data, whose producer is asked once for it; anything else as it is."""
+    readable(numbers, argument)
+    foreign = not isinstance(numbers, (np.ndarray, list, tuple, arrow.Opened))
+    return arrow.Opened(numbers, argument) if foreign and is_column(numbers) else numbers
+
+
+def is_column(data: Any) -> bool:
+    """Whether to read data as Arrow: not those of pandas, which may need pyarrow for it."""
+    return arrow.is_arrow(data) and not has(data, "isna")
+
+
+def of_array(array: AnyArray, missing: AnyArray | None, argument: str) -> Numbers | None:
+    """The numbers of an array, which are objects perhaps."""
+    kind = array.dtype.kind
+    if kind in "iuf" and array.dtype.itemsize <= 8:
+        return Numbers(array, missing)
+    if kind == "O" and array.ndim == 1:
+        return _of_objects(array.tolist(), missing, argument)
+    if kind == "O":
+        return None
+    raise not_numbers(argument, described(array.dtype))
+
+
+def _of_pandas(column: Any, argument: str) -> Numbers | None:
+    """A series, an index or an extension array."""
+    kind, missing = getattr(column.dtype, "kind", "O"), np.asarray(column.isna(), dtype=bool)
+    if kind in "bMm":
+        raise not_numbers(argument, f"{TYPES[kind][0]} ({column.dtype})")
+    if not missing.any():
+        return of_array(np.asarray(column.to_numpy()), None, argument)
+    if kind in "iu":
+        whole = np.uint64 if kind == "u" else np.int64
+        return Numbers(column.to_numpy(dtype=whole, na_value=0), missing)
+    if kind == "f":
+        return Numbers(column.to_numpy(dtype=np.float64, na_value=np.nan), missing)
+    return of_array(np.asarray(column.to_numpy()), missing, argument)
+
+
+def joined(chunks: list[arrow.Column], argument: str) -> Numbers:
+    """Chunks of an Arrow column, one after the other; without a copy if there is one."""
+    parts = [_of_chunk(chunk, argument) for chunk in chunks]
+    if len(parts) == 1:
+        return parts[0]
+    values = np.concatenate([part.values for part in parts])
+    if all(part.missing is None for part in parts):
+        return Numbers(values, None)
+    gaps = [np.zeros(p.values.size, bool) if p.missing is None else p.missing for p in parts]
+    return Numbers(values, np.concatenate(gaps))
+
+
+def _of_chunk(chunk: arrow.Column, argument: str) -> Numbers:
+    """A chunk of numbers, or of nothing but nulls."""
+    if chunk.format == NULLS:
+        return Numbers(np.zeros(chunk.length), np.ones(chunk.length, bool))
+    if chunk.values is None or chunk.kind not in ("integers", "floats"):
+        raise not_numbers(argument, arrow_type(chunk))
+    return Numbers(chunk.values, None if chunk.valid is None else ~chunk.valid)
+
+
+def arrow_type(chunk: arrow.Column) -> str:
+    """What a column of Arrow data that holds no numbers does hold, and its type."""
+    if chunk.kind == "dictionary":
+        return "categories (dictionary)"
+    known = (name for form, name in FORMATS.items() if chunk.format.startswith(form))
+    return next(known, f"the Arrow type {chunk.format[:LONGEST]!r}")
+
+
+def _of_objects(items: list[Any], missing: AnyArray | None, argument: str) -> Numbers | None:
+    """Python's numbers, and None for a missing one."""
+    gaps = np.array([item is None for item in items], dtype=bool)
+    if missing is not None:
+        gaps |= missing
+    kept = [
+        _number(item, argument) for item, gap in zip(items, gaps.tolist(), strict=True) if not gap
+    ]
+    array = exact_array(kept)
+    if array is None or array.dtype.kind not in "iuf":
+        return None  # integers beyond 64 bits, or some that float64 would round
+    values = np.zeros(gaps.size, array.dtype)
+    values[~gaps] = array
+    return Numbers(values, gaps if gaps.any() else None)
+
+
+def _number(item: Any, argument: str) -> int | float:
+    if isinstance(item, (Decimal, Fraction)):
+        return nearest(item)
+    plain = item.item() if isinstance(item, np.generic) and item.dtype.kind in "iuf" else item
+    if isinstance(plain, (int, float)) and not isinstance(plain, bool):
+        return plain
+    called = next((name for name, types in OBJECTS if isinstance(item, types)), "objects")
+    raise not_numbers(argument, f"{called} ({type(item).__name__})")
+
+
+def nearest(number: Decimal | Fraction) -> float:
+    """The double nearest to a number: NaN for a Decimal that is none."""
+    if isinstance(number, Decimal) and number.is_nan():
+        return np.nan
+    try:
+        return float(number)
+    except OverflowError:
+        return np.inf if number > 0 else -np.inf
+
+
+def described(dtype: np.dtype[Any]) -> str:
+    """What a type of NumPy holds, and its name."""
+    called, name = TYPES.get(dtype.kind, ("another type", None))
+    called = "half floats" if dtype == np.float16 else called
+    return f"{called} ({name or dtype.name})"
+
+
+def not_numbers(argument: str, got: str) -> ParameterTypeError:
+    """What is raised where numbers are wanted."""
+    return ParameterTypeError(f"{argument} must be integers or floats, got {got}")

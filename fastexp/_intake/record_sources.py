@@ -1,0 +1,300 @@
+"""Records behind one face, whatever they lie in: sorted, counted, or known by grid points.
+
+A *window* is all that a draw looks at: the distinct grid points that hold records of the
+ranks that matter, how many lie on each and how many below. It does not depend on the order,
+on parts, nor on how it was found.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from .._parameters.grid import INT64 as INT64_RANGE
+from .._parameters.grid import Grid
+from .._typing import AnyArray, IntArray
+from ..errors import InvalidRecords
+from ..kernels.bits.heights import FLOAT, SIGNED
+from ..kernels.numbers import grid_points
+from ..kernels.numbers.histogram import histogram
+from . import arrays
+from .arrays import CHUNK
+
+Ranks = Callable[[int], tuple[int, int]]  # first and last rank that matter of n >= 1, from 0
+FLOAT64, INT64 = np.dtype(np.float64), np.dtype(np.int64)
+SMALL = 1 << 12  # records that are sorted at once
+LISTED = 1 << 27  # records with counts that are written out one by one: 1 GiB
+NOTHING: IntArray = np.zeros(0, np.int64)
+
+
+class Window(NamedTuple):
+    """Distinct grid points, records on each, records below the first of them, and of all."""
+
+    points: IntArray
+    records: IntArray
+    below: int
+    total: int
+
+
+class Source(ABC):
+    """Records as numbers, missing ones treated."""
+
+    @abstractmethod
+    def total(self) -> int:
+        """How many records there are."""
+
+    @abstractmethod
+    def parts(self) -> Iterator[AnyArray]:
+        """Arrays of records, float64 or int64."""
+
+    @abstractmethod
+    def window(self, grid: Grid, ranks: Ranks) -> Window:
+        """What lies on the grid around the ranks that matter."""
+
+    def counts(self, grid: Grid) -> tuple[IntArray, IntArray]:
+        """All distinct grid points that hold records, and how many each."""
+        found = [grid_runs(np.sort(part), grid) for part in self.parts()]
+        return merged(found)
+
+    def histogram(self, grid: Grid) -> IntArray:
+        """How many records lie on each point of a grid that fits into memory."""
+        out = np.zeros(grid.size, np.int64)
+        for part in self.raw_parts():
+            kind = FLOAT if part.dtype.kind == "f" else SIGNED
+            if not histogram(part, kind, grid, out):
+                raise InvalidRecords(arrays.MISSING)
+        return out
+
+    def raw_parts(self) -> Iterator[AnyArray]:
+        """`parts`, where NaN need not be looked for, as the caller meets it."""
+        return self.parts()
+
+    def below(self, grid: Grid, t: int) -> int:
+        """How many records have a grid index < t."""
+        if t <= 0:
+            return 0
+        if t >= grid.size:
+            return self.total()
+        found = 0
+        for part in self.parts():
+            found += int(np.count_nonzero(grid.under(t, part)))
+        return found
+
+    def last(self, grid: Grid, t: int) -> int:
+        """The largest grid index <= t of a record; -1 if there is none."""
+        if t < 0:
+            return -1
+        found = -1
+        for part in self.parts():
+            inside = part
+            if t + 1 < grid.size:
+                inside = part[grid.under(t + 1, part)]
+            if inside.size:
+                found = max(found, int(grid.index(inside.max(keepdims=True))[0]))
+        return found
+
+    def first(self, grid: Grid, t: int) -> int:
+        """The smallest grid index >= t of a record; the grid's size if there is none."""
+        found = grid.size
+        for part in self.parts() if t < grid.size else ():
+            inside = part
+            if t > 0:
+                inside = part[~grid.under(t, part)]
+            if inside.size:
+                found = min(found, int(grid.index(inside.min(keepdims=True))[0]))
+        return found
+
+
+class Sorted(Source):
+    """A sorted array, perhaps mapped from a file: only binary searches look at it."""
+
+    def __init__(self, values: AnyArray) -> None:
+        self.values, self.floats = values, values.dtype.kind == "f"
+        if values.size and not (values[0] == values[0] and values[-1] == values[-1]):
+            raise InvalidRecords(arrays.MISSING)
+
+    def total(self) -> int:
+        """How many records there are."""
+        return self.values.size
+
+    def parts(self) -> Iterator[AnyArray]:
+        """The array."""
+        yield self.values
+
+    def below(self, grid: Grid, t: int) -> int:
+        """How many records have a grid index < t."""
+        if t <= 0 or t >= grid.size:
+            return 0 if t <= 0 else self.values.size
+        edge = grid.least(t, self.floats)
+        if isinstance(edge, int) and edge not in INT64_RANGE:
+            return self.values.size if edge > 0 else 0
+        return int(np.searchsorted(self.values, self.values.dtype.type(edge), "left"))
+
+    def last(self, grid: Grid, t: int) -> int:
+        """The largest grid index <= t of a record; -1 if there is none."""
+        at = self.below(grid, t + 1)
+        return int(grid.index(self.values[at - 1 : at])[0]) if at else -1
+
+    def first(self, grid: Grid, t: int) -> int:
+        """The smallest grid index >= t of a record; the grid's size if there is none."""
+        at = self.below(grid, t)
+        return int(grid.index(self.values[at : at + 1])[0]) if at < self.total() else grid.size
+
+    def window(self, grid: Grid, ranks: Ranks) -> Window:
+        """What lies on the grid around the ranks that matter."""
+        n = self.values.size
+        if n == 0:
+            return Window(NOTHING, NOTHING, 0, 0)
+        low, high = ranks(n)
+        # One record more on each side tells whether equal ones go on there.
+        first, last = max(low - 1, 0), min(high + 2, n)
+        points, records = grid_runs(self.values[first:last], grid)
+        below, stop = low, high + 1
+        if low > first and records[0] > 1:
+            below = self.below(grid, int(points[0]))
+            records[0] += first - below
+        elif low > first:
+            points, records = points[1:], records[1:]
+        if stop < last and records[-1] > 1:
+            stop = self.below(grid, int(points[-1]) + 1)
+            records[-1] += stop - last
+        elif stop < last:
+            points, records = points[:-1], records[:-1]
+        return Window(points, records, below, n)
+
+
+class Counted(Source):
+    """Values with the number of times that each occurs."""
+
+    def __init__(self, values: AnyArray, counts: IntArray) -> None:
+        kept = counts > 0
+        self.values, self.number = values[kept], counts[kept]
+        if values.dtype.kind == "f" and bool(np.isnan(self.values).any()):
+            raise InvalidRecords(arrays.MISSING)
+
+    def total(self) -> int:
+        """How many records there are."""
+        return int(self.number.sum())
+
+    def parts(self) -> Iterator[AnyArray]:
+        """The values, each as often as it occurs."""
+        if self.total() > LISTED:
+            raise InvalidRecords("records with counts are too many to be listed: take law")
+        for value, number in zip(self.values, self.number.tolist(), strict=True):
+            for begin in range(0, number, CHUNK):
+                yield np.full(min(CHUNK, number - begin), value)
+
+    def counts(self, grid: Grid) -> tuple[IntArray, IntArray]:
+        """All distinct grid points that hold records, and how many each."""
+        return merged([(grid.index(self.values), self.number)])
+
+    def histogram(self, grid: Grid) -> IntArray:
+        """How many records lie on each point of a grid that fits into memory."""
+        out = np.zeros(grid.size, np.int64)
+        np.add.at(out, grid.index(self.values), self.number)
+        return out
+
+    def window(self, grid: Grid, ranks: Ranks) -> Window:
+        """What lies on the grid around the ranks that matter."""
+        points, records = self.counts(grid)
+        return cut(points, records, self.total(), ranks)
+
+    def below(self, grid: Grid, t: int) -> int:
+        """How many records have a grid index < t."""
+        return int(self.number[grid.index(self.values) < t].sum())
+
+    def last(self, grid: Grid, t: int) -> int:
+        """The largest grid index <= t of a record; -1 if there is none."""
+        points = grid.index(self.values)
+        return int(points[points <= t].max(initial=-1))
+
+    def first(self, grid: Grid, t: int) -> int:
+        """The smallest grid index >= t of a record; the grid's size if there is none."""
+        points = grid.index(self.values)
+        return int(points[points >= t].min(initial=grid.size))
+
+
+class OnGrid(Source):
+    """Records that are known by their grid points, as laws hold them."""
+
+    def __init__(self, grid: Grid, points: IntArray, records: IntArray) -> None:
+        self.grid, self.points, self.records = grid, points, records
+        self.ends = np.concatenate([[0], np.cumsum(records)])
+
+    def total(self) -> int:
+        """How many records there are."""
+        return int(self.ends[-1])
+
+    def parts(self) -> Iterator[AnyArray]:
+        """The points, each as often as it has records."""
+        yield from Counted(self.grid.values(self.points), self.records).parts()
+
+    def counts(self, grid: Grid) -> tuple[IntArray, IntArray]:  # noqa: ARG002
+        """All distinct grid points that hold records, and how many each."""
+        return self.points, self.records
+
+    def window(self, grid: Grid, ranks: Ranks) -> Window:  # noqa: ARG002
+        """What lies on the grid around the ranks that matter."""
+        return cut(self.points, self.records, self.total(), ranks)
+
+    def below(self, grid: Grid, t: int) -> int:  # noqa: ARG002
+        """How many records have a grid index < t."""
+        return int(self.ends[np.searchsorted(self.points, t, "left")])
+
+    def last(self, grid: Grid, t: int) -> int:  # noqa: ARG002
+        """The largest grid index <= t of a record; -1 if there is none."""
+        at = int(np.searchsorted(self.points, t, "right"))
+        return int(self.points[at - 1]) if at else -1
+
+    def first(self, grid: Grid, t: int) -> int:
+        """The smallest grid index >= t of a record; the grid's size if there is none."""
+        at = int(np.searchsorted(self.points, t, "left"))
+        return int(self.points[at]) if at < self.points.size else grid.size
+
+
+def cut(points: IntArray, records: IntArray, total: int, ranks: Ranks) -> Window:
+    """The window of all distinct points and their records."""
+    if total == 0:
+        return Window(NOTHING, NOTHING, 0, 0)
+    low, high = ranks(total)
+    ends = np.cumsum(records)
+    first, last = np.searchsorted(ends, [low, high], "right")
+    below = int(ends[first] - records[first])
+    return Window(points[first : last + 1], records[first : last + 1], below, total)
+
+
+def grid_runs(values: AnyArray, grid: Grid) -> tuple[IntArray, IntArray]:
+    """Distinct grid points of sorted records, and how many lie on each."""
+    form = grid.for_kernels
+    if form is None:
+        return runs(grid.index(values))
+    unit = form[0] if values.dtype is FLOAT64 or values.dtype.kind == "f" else form[1]
+    points, records = np.empty(values.size, INT64), np.empty(values.size, INT64)
+    m = grid_points.grid_runs(values.view(INT64), unit, form[2], points, records)
+    return points[:m], records[:m]
+
+
+def runs(points: IntArray) -> tuple[IntArray, IntArray]:
+    """Distinct values of a sorted array, and how often each occurs."""
+    if points.size == 0:
+        return NOTHING, NOTHING
+    starts = np.flatnonzero(np.concatenate([[True], points[1:] != points[:-1]]))
+    return points[starts], np.diff(np.append(starts, points.size))
+
+
+def merged(parts: list[tuple[IntArray, IntArray]]) -> tuple[IntArray, IntArray]:
+    """The same of several such pairs together, which need not be sorted."""
+    if not parts:
+        return NOTHING, NOTHING
+    points = np.concatenate([p for p, _ in parts])
+    records = np.concatenate([r for _, r in parts])
+    if len(parts) == 1 and bool((points[1:] > points[:-1]).all()):
+        return points, records
+    order = np.argsort(points, kind="stable")
+    sums = np.concatenate([[0], np.cumsum(records[order])])
+    found, number = runs(points[order])
+    stops = np.cumsum(number)
+    return found, np.diff(np.concatenate([[0], sums[stops]]))

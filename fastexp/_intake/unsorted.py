@@ -1,0 +1,244 @@
+"""Unsorted records: pivots of a sample, one counting pass, and a small sort.
+
+Pivots only locate the ranks that matter; bad ones cost a further pass and change nothing
+(after Floyd and Rivest, "Expected time bounds for selection", 1975). They are moved to the
+edges of grid points, so that records on one point stay together.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._parameters.grid import INT64, Grid
+from .._selection.scan import in_parts
+from .._typing import AnyArray
+from ..errors import InvalidRecords
+from ..kernels.numbers.select_rank import BLOCK, gather_floats, gather_integers
+from . import arrays
+from .record_sources import NOTHING, SMALL, Ranks, Sorted, Source, Window
+
+SAMPLE = 1 << 15  # at most; the middle is then some 2 % of the records
+SPREAD = 1.4  # pivots lie 2.8 standard deviations of a sample's median away
+ROOM = 24  # a buffer for a share of the records, 4 % of their memory
+SPARE = 8  # places that `gather` may leave free
+THREADED = 1 << 20  # records
+CHANGED = "records: a callable must yield the same records at each call"
+
+
+class Middle(NamedTuple):
+    """Records from low to high, as far as there was room; how many below, inside."""
+
+    values: AnyArray
+    below: int
+    inside: int
+
+
+class Edges(NamedTuple):
+    """The numbers between which records are gathered, and the grid points of the two ends."""
+
+    low: int | float
+    high: int | float
+    first: int
+    last: int
+
+
+class Unsorted(Source):
+    """Arrays in any order, from a callable that gives them anew for each pass."""
+
+    def __init__(
+        self,
+        again: Callable[[], Iterator[AnyArray]],
+        threads: int = 1,
+        total: int | None = None,
+    ) -> None:
+        self._again, self._threads, self._total = again, threads, total
+        self._checked = False
+
+    def parts(self) -> Iterator[AnyArray]:
+        """The arrays, without NaN."""
+        total = 0
+        for part in self._again():
+            if part.dtype.kind == "f" and not self._checked:
+                _refuse_nan(part)
+            total += part.size
+            yield part
+        if self._total not in (None, total):
+            raise InvalidRecords(CHANGED)
+        self._total, self._checked = total, True
+
+    def raw_parts(self) -> Iterator[AnyArray]:
+        """The arrays as they are."""
+        return self._again()
+
+    def total(self) -> int:
+        """How many records there are."""
+        if self._total is None:
+            self._total = sum(part.size for part in self._again())
+        return self._total
+
+    def window(self, grid: Grid, ranks: Ranks) -> Window:
+        """What lies on the grid around the ranks that matter."""
+        total, sample = self._sampled()
+        if total == 0:
+            return Window(NOTHING, NOTHING, 0, 0)
+        low, high = ranks(total)
+        if sample.size == total:
+            return _window(grid, sample, 0, total, low, high)
+        middle, edges = self._located(grid, total, sample, low, high)
+        if edges.first == edges.last:  # one grid point holds all the ranks that matter
+            point, records = np.array([edges.first]), np.array([middle.inside])
+            return Window(point, records, middle.below, total)
+        if middle.values.size < middle.inside:  # more than room: once more, by one thread
+            middle = self._gather(edges, middle.inside, total, 1)
+        if middle.values.size != middle.inside:  # never seen; a wrong law must not pass
+            raise InvalidRecords(CHANGED)
+        values, below = _narrowed(grid, middle, low, high)
+        return _window(grid, values, below, total, low, high)
+
+    def _sampled(self) -> tuple[int, AnyArray]:
+        """How many records there are, and some of them, sorted: all, if they are few."""
+        total, step, size = 0, 1, 0
+        kept: list[AnyArray] = []
+        if self._total is not None and self._total > SMALL:
+            wanted = min(SAMPLE, max(SMALL // 8, int(2 * self._total ** (2 / 3))))
+            step = self._total // wanted
+        for part in self._again():
+            kept.append(part[(-total) % step :: step])
+            total, size = total + part.size, size + kept[-1].size
+            while self._total is None and size > 2 * SAMPLE:
+                kept, step = [np.concatenate(kept)[::2]], 2 * step
+                size = kept[0].size
+        self._total = total
+        sample = np.sort(_joined(kept)) if kept else np.zeros(0)
+        if sample.size and sample[-1] != sample[-1]:  # NaN is sorted to the end
+            raise InvalidRecords(arrays.MISSING)
+        return total, sample
+
+    def _located(
+        self, grid: Grid, total: int, sample: AnyArray, low: int, high: int
+    ) -> tuple[Middle, Edges]:
+        """Records that hold the ranks from low to high, as far as there is room."""
+        left, right = pivots(sample.size, total, low, high)
+        while True:
+            edges = edges_of(grid, sample, left, right)
+            share = int(1.1 * total * (right - left) / sample.size)
+            room = 0 if edges.first == edges.last else max(total // ROOM, 4 * SMALL, share)
+            middle = self._gather(edges, room, total)
+            short = middle.below > low, middle.below + middle.inside <= high
+            if not any(short):
+                return middle, edges
+            if left < 0 and right >= sample.size:
+                raise InvalidRecords(CHANGED)
+            reach = max(right - left, 16)
+            left = max(left - reach, -1) if short[0] else left
+            right = min(right + reach, sample.size) if short[1] else right
+
+    def _gather(self, edges: Edges, room: int, total: int, threads: int | None = None) -> Middle:
+        threads = threads or (self._threads if total >= THREADED else 1)
+        kept, below, inside, seen = [], 0, 0, 0
+        for part in self._again():
+            seen += part.size
+            own = min(room, part.size)
+            found = gathered(part, edges.low, edges.high, own, threads)
+            kept.append(found.values)
+            room -= found.values.size
+            below, inside = below + found.below, inside + found.inside
+        if seen != total:
+            raise InvalidRecords(CHANGED)
+        return Middle(_joined(kept), below, inside)
+
+
+def _joined(parts: list[AnyArray]) -> AnyArray:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def gathered(
+    part: AnyArray, low: int | float, high: int | float, room: int, threads: int = 1
+) -> Middle:
+    """One pass over an array: its records from low to high."""
+    if threads > 1:
+        return _by_threads(part, low, high, room, threads)
+    kernel = gather_floats if part.dtype.kind == "f" else gather_integers
+    space, told = np.empty(room + SPARE, part.dtype), np.zeros(3, np.int64)
+    count = kernel(part, low, high, np.empty(BLOCK // 8, np.uint64), space, told)
+    below, inside, bad = told.tolist()
+    if bad:
+        raise InvalidRecords(arrays.MISSING)
+    return Middle(space[:count], below, inside)
+
+
+def _by_threads(part: AnyArray, low: Any, high: Any, room: int, threads: int) -> Middle:
+    ends, found = [part.size * i // threads for i in range(threads + 1)], dict[int, Middle]()
+
+    def some(first: int, last: int) -> int:
+        for i in range(first, last):
+            found[i] = gathered(part[ends[i] : ends[i + 1]], low, high, -(-room // threads))
+        return 0
+
+    in_parts(some, threads, threads)
+    values, below, inside = zip(*(found[i] for i in range(threads)), strict=True)
+    return Middle(np.concatenate(values), sum(below), sum(inside))
+
+
+def pivots(size: int, total: int, low: int, high: int) -> tuple[int, int]:
+    """Places in a sorted sample that most likely lie outside the ranks from low to high."""
+    slack = SPREAD * size**0.5 + 2
+    left = int(size * (low / total) - slack)
+    right = int(size * ((high + 1) / total) + slack) + 1
+    return max(left, -1), min(right, size)
+
+
+def edges_of(grid: Grid, sample: AnyArray, left: int, right: int) -> Edges:
+    """The records at two places in the sample, moved out to the edges of their grid points."""
+    floats = sample.dtype.kind == "f"
+    first, last = grid.index(sample[[max(left, 0), min(right, sample.size - 1)]]).tolist()
+    first = 0 if left < 0 else first
+    last = grid.size - 1 if right >= sample.size else last
+    low: int | float = -math.inf if floats else INT64[0]
+    high: int | float = math.inf if floats else INT64[-1]
+    if first > 0:
+        low = max(grid.least(first, floats), low)
+    if last + 1 < grid.size:
+        above = grid.least(last + 1, floats)
+        high = min(math.nextafter(above, -math.inf) if floats else int(above) - 1, high)
+    return Edges(low, high, first, last)
+
+
+def _narrowed(grid: Grid, middle: Middle, low: int, high: int) -> tuple[AnyArray, int]:
+    """Sorted records that hold the ranks from low to high, and how many lie below them.
+
+    From many, once more by pivots: they are records like others.
+    """
+    values, below = middle.values, middle.below
+    while values.size > 4 * SMALL and values.size > 4 * (high - low + 1):
+        step = values.size // max(SMALL // 2, int(values.size ** (2 / 3)))
+        sample = np.sort(values[::step])
+        place = pivots(sample.size, values.size, low - below, high - below)
+        edges = edges_of(grid, sample, *place)
+        inner = gathered(values, edges.low, edges.high, values.size // 4)
+        outside = inner.below > low - below or inner.below + inner.inside <= high - below
+        if outside or inner.values.size < inner.inside:
+            break
+        values, below = inner.values, below + inner.below
+    values.sort()
+    return values, below
+
+
+def _window(grid: Grid, values: AnyArray, below: int, total: int, low: int, high: int) -> Window:
+    """The window from sorted records that hold it whole, `below` of all before them."""
+
+    def within(_: int) -> tuple[int, int]:
+        return low - below, high - below
+
+    found = Sorted(values).window(grid, within)
+    return Window(found.points, found.records, found.below + below, total)
+
+
+def _refuse_nan(part: AnyArray) -> None:
+    for begin in range(0, part.size, arrays.CHUNK):
+        if bool(np.isnan(part[begin : begin + arrays.CHUNK]).any()):
+            raise InvalidRecords(arrays.MISSING)

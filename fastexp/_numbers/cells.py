@@ -1,0 +1,213 @@
+"""Draws of grid points: a cell by the finite sampler, a point in it, and a coin for bounds.
+
+A cell is a range of grid points with one utility. It is chosen with base = its number of
+points, exactly; all of its points are then equally likely. Where the utility is only an upper
+bound, the point passes with probability weight / bound, or everything is drawn again: the
+law of what passes is exactly proportional to the weights, whatever the bounds are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from .._parameters import validate
+from .._randomness.streams import (
+    COIN,
+    PLACE,
+    ROUND,
+    ROW,
+    Spare,
+    os_below,
+    os_word,
+    seeds_of,
+    stream_of,
+    tagged,
+)
+from .._selection import draw as _draw
+from .._selection import plan
+from .._selection.rows import Rows
+from .._selection.scan import in_parts
+from .._selection.weighting import Weighting
+from .._typing import AnyArray, FloatArray, IntArray, WordArray
+from ..kernels.bits.words import substream_words
+from ..kernels.numbers import places
+from ..kernels.select.alias import DRAWS
+from ..reference import selection
+
+Words = Callable[[], int]
+NONE: IntArray = np.zeros(0, np.int64)
+
+
+class Cells(NamedTuple):
+    """Ranges of grid points.
+
+    `start` and `count` (m,) are the first grid index and the number of points, 1 to 2**52;
+    `bits` and `kind` the utilities, as `kernels/bits/heights.py` has them; `loose` (m,) says where
+    they are only upper bounds, None: nowhere.
+    """
+
+    start: IntArray
+    count: IntArray  # type: ignore[assignment]  # hides tuple.count, which nobody needs
+    bits: WordArray
+    kind: int
+    loose: AnyArray | None
+
+
+class Shape(Protocol):
+    """What a mechanism makes of data for draws: cells, and the exact weights inside them."""
+
+    @property
+    def cells(self) -> Cells:
+        """The cells; the weight of a point is exp(rate * utility)."""
+
+    @property
+    def weighting(self) -> Weighting:
+        """The exact rate, without a base: counts of points become it; or with that base."""
+
+    def heights(self, cell: IntArray, index: IntArray) -> FloatArray:
+        """-ln P(a point of a loose cell passes), within a relative 2**-40 or absolute 2**-45."""
+
+    def accepts(self, cell: int, index: int, lead: int, bits: int, words: Words) -> bool:
+        """Whether V is below that probability, exactly; V begins with the `bits` of `lead`."""
+
+
+def coin(exponent: Fraction, lead: int, bits: int, words: Words) -> bool:
+    """Whether V < exp(-exponent), for a uniform V in [0, 1) whose first digits are known."""
+    while True:
+        lo, hi = selection.exp_bounds(exponent, bits + 8)
+        if lead + 1 << 8 <= lo:
+            return True
+        if lead << 8 >= hi:
+            return False
+        lead, bits = lead << 64 | words(), bits + 64
+
+
+def release(shape: Shape) -> int:
+    """One grid index from the operating system's randomness."""
+    start, count, bits, kind, loose = shape.cells
+    weighting = shape.weighting
+    if weighting.base is None:
+        weighting = weighting.measured(count)
+    while True:
+        cell = _draw.release(bits, kind, weighting)
+        index = start.item(cell) + os_below(count.item(cell))
+        if loose is None or not loose[cell] or shape.accepts(cell, index, os_word(), 64, os_word):
+            return index
+
+
+def simulate(
+    shape: Shape, size: Any, rng: Any, streams: Any, threads: Any, method: Any
+) -> int | IntArray:
+    """Grid indices of `sample`, from the public arguments of the verb."""
+    way = validate.method(method)
+    draws, workers = validate.size(size), validate.threads(threads)
+    seeds = seeds_of(rng, validate.streams(streams, 1))
+    found = Simulation(shape, seeds, workers, way).draw(draws)
+    return int(found[0]) if draws is None else found
+
+
+class Simulation:
+    """Reproducible draws. Round r of draws that a coin refused has streams of its own.
+
+    Draw j of a round takes word j % 4,096 of substream j // 4,096 of the row's PLACE stream,
+    and if its place was refused there the words from 4,096 on, in the draws' order; the same
+    of its COIN stream for the coin.
+    """
+
+    __slots__ = ("rows", "seeds", "shape", "threads", "way")
+
+    def __init__(self, shape: Shape, seeds: WordArray, threads: int, way: str) -> None:
+        cells = shape.cells
+        weighting = shape.weighting
+        if weighting.base is None or way == "gumbel":
+            weighting = weighting.measured(cells.count)
+        self.rows = Rows(cells.bits, cells.kind, weighting)
+        self.shape, self.seeds, self.threads, self.way = shape, seeds, threads, way
+
+    def draw(self, size: int | None) -> IntArray:
+        """`size` grid indices; one for None."""
+        index, refused = self._round(0, size)
+        number = 0
+        while refused.size:
+            number += 1
+            fresh, again = self._round(number, refused.size)
+            index[refused], refused = fresh, refused[again]
+        return index
+
+    def _round(self, number: int, size: int | None) -> tuple[IntArray, IntArray]:
+        """Grid indices, and which draws a coin refused."""
+        tag = number << ROUND
+        seeds = self.seeds if number == 0 else tagged(self.seeds, ROW | tag)
+        cell = _draw.drawn(self.rows, seeds, size, self.threads, self.way)
+        index = self._points(cell, stream_of(tagged(self.seeds, PLACE | tag), 0))
+        loose = self.shape.cells.loose
+        if loose is None:
+            return index, NONE
+        open_ = loose[cell].nonzero()[0]
+        if open_.size == 0:
+            return index, NONE
+        stream = stream_of(tagged(self.seeds, COIN | tag), 0)
+        passed = self._coins(cell[open_], index[open_], open_, stream, cell.size)
+        return index, open_[~passed]
+
+    def _points(self, cell: IntArray, stream: WordArray) -> IntArray:
+        out, cells = np.empty(cell.size, dtype=np.int64), self.shape.cells
+
+        def part(first: int, last: int) -> int:
+            words = np.empty(min(DRAWS, cell.size + cell.size % 2), np.uint64)
+            inside = slice(first * DRAWS, last * DRAWS)
+            args = cells.start, cells.count, cell[inside], stream, first, out[inside], words
+            refused: int = places.place_fill(*args)
+            return refused
+
+        blocks = -(-cell.size // DRAWS)
+        threads = self.threads if cell.size >= plan.THREADED_DRAWS else 1
+        if sum(in_parts(part, blocks, threads)) if threads > 1 else part(0, blocks):
+            spares = _Spares(stream)
+            for j in np.flatnonzero(out == places.REFUSED):
+                count, spare = int(cells.count[cell[j]]), spares.of(int(j))
+                out[j] = int(cells.start[cell[j]]) + selection.draw_below(count, spare)
+        return out
+
+    def _coins(
+        self, cell: IntArray, index: IntArray, at: IntArray, stream: WordArray, size: int
+    ) -> AnyArray:
+        """Whether the draws with numbers `at` pass."""
+        words, told = _words(stream, size)[at], np.empty(at.size, dtype=np.int64)
+        heights = np.maximum(self.shape.heights(cell, index), 0.0)
+        if places.coin_fill(heights, words, told):
+            spares = _Spares(stream)
+            for i in np.flatnonzero(told == places.UNSURE):
+                lead, spare = int(words[i]), spares.of(int(at[i]))
+                told[i] = self.shape.accepts(int(cell[i]), int(index[i]), lead, 64, spare)
+        passed: AnyArray = told == places.ACCEPT
+        return passed
+
+
+def _words(stream: WordArray, size: int) -> WordArray:
+    """Word j % DRAWS of substream j // DRAWS, for j below `size`."""
+    blocks = -(-size // DRAWS)
+    out = np.empty(blocks * DRAWS, dtype=np.uint64)
+    for b in range(blocks):
+        substream_words(stream, b, 0, out[b * DRAWS : (b + 1) * DRAWS])
+    return out[:size]
+
+
+class _Spares:
+    """Further words of the substreams of draws that need more than their own, in order."""
+
+    __slots__ = ("_number", "_spare", "_stream")
+
+    def __init__(self, stream: WordArray) -> None:
+        self._stream, self._number = stream, -1
+        self._spare: Spare | None = None
+
+    def of(self, draw: int) -> Words:
+        number = draw // DRAWS
+        if self._spare is None or number != self._number:
+            self._number, self._spare = number, Spare(self._stream, number, DRAWS)
+        return self._spare

@@ -1,0 +1,394 @@
+"""Rank distances: how far a point is from being the median, a quantile, the r-th largest, a mode.
+
+With L records below a point, E at it and U above it (n in all), each of them is
+
+    D = max(least_z, side(L), side(U)),  z = 1 where E = 0, else 0
+    side(X) = 0 if s*X < gate, else (s*X - offset_z) // g + extra_z
+
+in integers, so one kernel evaluates all of them from 16 numbers, a *form*:
+
+    least_0, least_1, then for L, then for U:  s, gate, g, offset_0, extra_0, offset_1, extra_1
+
+A gate is the least s*X at which its side is >= 1, and no offset exceeds its gate: floor
+division never meets a negative number. Both sides are positive at once only in the middle of
+an even n, strict convention. **Ranges**: n < 2**32 and s <= 10**9 < 2**30, so that s*X < 2**62
+and no difference of s*X, gates and offsets leaves int64.
+
+A *Duff distance* is the least number of steps (records added or removed; or replaced) until
+the statistic is the point, so one step moves it by at most 1. All forms are Duff distances but
+that of the weak quantile under add-remove with q != 1/2, which measures ranks (`steps`). No
+records (n = 0) have no statistic: under add-remove their distance is that to the point alone
+(1; r for an order statistic; 0 in ranks), under replace it is infinite, for which the forms
+have a constant (0 weak, 2 strict, 1 else); a constant has no effect.
+
+**Dips.** With E = 0 a point may be farther than with E > 0 and the same L and U: in order
+statistics, in lower quantiles under add-remove but q = 1/2, and strictly under replace with an
+even n. A record is then closer by 1 than the gap on its inner side may be, so D is not
+unimodal. All other forms are: D falls towards the statistic and rises behind it.
+
+Sources: Smith, STOC 2011 (ranks, add-remove); Asi and Duchi, NeurIPS 2020 (inverse
+sensitivity); the rest is checked against its definition on all small data sets.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from .._parameters import validate
+from .._typing import ArrayLike, IntArray, Neighbors
+from ..errors import ParameterError
+
+HALF = Fraction(1, 2)
+MOST_PARTS = 10**9  # of a quantile's denominator: 10**9 * 2**32 < 2**62
+LOW, HIGH = slice(2, 9), slice(9, 16)  # the two sides of a form
+ANY_QUANTILE, MEDIAN_ONLY = ("weak", "lower"), ("upper", "strict")
+Side = tuple[int, int, int, int, int, int, int]
+
+
+def as_quantile(q: Any) -> Fraction:
+    """A quantile as the exact number it stands for: a fraction, or the decimal that prints.
+
+    Parameters
+    ----------
+    q : float, Decimal or Fraction
+        In (0, 1), with a denominator of at most 10**9. At 0 and 1 the distances below have
+        other formulas, and the weak one is the way to a bound: use `OrderStatistic`.
+
+    Returns
+    -------
+    Fraction
+
+    Raises
+    ------
+    ParameterTypeError
+        If it is no real number; booleans and text are none.
+    ParameterError
+        If it is out of range, NaN, or its denominator is too large.
+
+    Examples
+    --------
+    >>> as_quantile(0.1)
+    Fraction(1, 10)
+    >>> as_quantile(1 / 3)
+    Traceback (most recent call last):
+    ...
+    fastexp.errors.ParameterError: q must have a denominator of at most 10**9, got \
+0.3333333333333333; the nearest that has is Fraction(1, 3)
+    """
+    number = validate.real("q", q)
+    if not 0.0 < number < 1.0:  # written so that NaN fails
+        raise ParameterError(
+            f"q must be in (0, 1), as 0.9 for the 90th percentile, got {q}; the largest record is "
+            "another mechanism's, Maximum"
+        )
+    if isinstance(q, (numbers.Rational, Decimal)):
+        exact = Fraction(q)
+    else:  # a float32 prints fewer digits than its value has as a float
+        exact = Fraction(str(q) if isinstance(q, np.floating) else repr(number))
+    if exact.denominator <= MOST_PARTS:
+        return exact
+    least = Fraction(1, MOST_PARTS)
+    near = min(max(exact.limit_denominator(MOST_PARTS), least), 1 - least)
+    raise ParameterError(
+        f"q must have a denominator of at most 10**9, got {q}; the nearest that has is {near!r}"
+    )
+
+
+def as_convention(q: Fraction, convention: Any) -> str:
+    """A convention that the quantile q has; "upper" and "strict" are for the median only."""
+    allowed = ANY_QUANTILE + MEDIAN_ONLY * (q == HALF)
+    return validate.choice("convention", convention, allowed)
+
+
+def quantile_ranks(q: Fraction, convention: str, n: int) -> tuple[int, int]:
+    """The ranks, from 1, of the two of n >= 1 records whose mean is the true quantile.
+
+    "lower" and "upper": one record; else the lower and the upper one, which differ where q * n
+    is whole.
+    """
+    lower, upper = max(1, math.ceil(q * n)), min(n, math.floor(q * n) + 1)
+    return {"lower": (lower, lower), "upper": (upper, upper)}.get(convention, (lower, upper))
+
+
+def order_ranks(r: int, n: int) -> tuple[int, int]:
+    """The same of the r-th largest record; of fewer than r records the least one."""
+    rank = max(1, n - r + 1)
+    return rank, rank
+
+
+def unit(q: Fraction, neighbors: Neighbors, convention: str) -> Fraction:
+    """What one integer of the quantile's form is: a share of a rank, or a step.
+
+    1/r for the weak quantile q = p/r under add-remove: the form is r times the rank distance
+    max(0, L - q*n, U - (1-q)*n). Else 1. For q = 1/2 the integer itself is the Duff distance,
+    two of which make a rank.
+    """
+    in_ranks = neighbors == "add-remove" and convention == "weak"
+    return Fraction(1, q.denominator) if in_ranks else Fraction(1)
+
+
+def steps(q: Fraction, neighbors: Neighbors, convention: str) -> int:
+    """By how much one record moves the quantile's form at most: its exact sensitivity.
+
+    max(p, r - p) for the weak quantile q = p/r under add-remove, else 1.
+    """
+    part, whole = q.numerator, q.denominator
+    in_ranks = neighbors == "add-remove" and convention == "weak"
+    return max(part, whole - part) if in_ranks else 1
+
+
+def quantile_form(q: Fraction, n: int, neighbors: Neighbors, convention: str) -> IntArray:
+    """The form of the q-quantile of n records.
+
+    Parameters
+    ----------
+    q : Fraction
+        From `as_quantile`: in (0, 1), with a denominator of at most 10**9.
+    n : int
+        0 <= n < 2**32. Under replace it is public.
+    neighbors : {"add-remove", "replace"}
+        What a step is.
+    convention : {"weak", "lower", "upper", "strict"}
+        weak: a point with at most q*n records below and at most (1-q)*n above it. lower: the
+        record of rank max(1, ceil(q*n)). For q = 1/2 only, upper: the record of rank
+        floor(n/2) + 1; strict: a record that is both.
+
+    Returns
+    -------
+    ndarray of int64, shape (16,)
+        In units of `unit`; of sensitivity `steps`.
+
+    Raises
+    ------
+    ParameterError
+        If q has no such convention.
+
+    Examples
+    --------
+    >>> form = quantile_form(Fraction(1, 2), 4, "add-remove", "weak")
+    >>> distance(form, [0, 1, 2, 3, 4], 0, [4, 3, 2, 1, 0])
+    array([4, 2, 0, 2, 4])
+    """
+    return QuantileForms(q, neighbors, as_convention(q, convention))(n)
+
+
+class QuantileForms:
+    """The forms of a quantile for any n: `quantile_form` without its checks."""
+
+    __slots__ = ("_convention", "_neighbors", "_part", "_whole")
+
+    def __init__(self, q: Fraction, neighbors: Neighbors, convention: str) -> None:
+        self._part, self._whole = q.numerator, q.denominator
+        self._neighbors, self._convention = neighbors, convention
+
+    def __call__(self, n: int) -> IntArray:
+        part, whole, convention = self._part, self._whole, self._convention
+        if self._neighbors == "replace":
+            return _replace_form(part, whole, n, convention)
+        if convention == "weak":  # no records: one step makes any point their only median
+            alone = int(n == 0 and whole == 2)
+            low, high = _surplus(whole, part * n), _surplus(whole, (whole - part) * n)
+            return _form(alone, alone, low, high)
+        if convention == "lower":
+            return _lower_form(part, whole, n)
+        return _form(0, 0, _surplus(2, n - (convention == "strict")), _surplus(2, n - 1))
+
+
+def order_form(r: int, n: int) -> IntArray:
+    """The form of the r-th largest of n records, under add-remove.
+
+    Steps are copies of the point added, while fewer than r records are at or above it; else
+    records above it removed, and one added if there is none at it.
+
+    Parameters
+    ----------
+    r : int
+        1 <= r < 2**32; 1 is the maximum.
+    n : int
+        0 <= n < 2**32; r - n steps lead to the first data set that has an r-th largest.
+
+    Returns
+    -------
+    ndarray of int64, shape (16,)
+        In steps; of sensitivity 1.
+
+    Examples
+    --------
+    The maximum of two records, below, at and between them, at the larger, above:
+
+    >>> distance(order_form(1, 2), [0, 0, 1, 1, 2], [0, 1, 0, 1, 0], [2, 1, 1, 0, 0])
+    array([3, 1, 2, 0, 1])
+    """
+    return _form(0, 0, _surplus(1, n - r), (1, r, 1, r, 1, r - 1, 1))
+
+
+def _replace_form(part: int, whole: int, n: int, convention: str) -> IntArray:
+    """What of n is too many on a side is replaced by the point; n stays."""
+    if convention == "weak":
+        return _form(0, 0, _surplus(1, part * n // whole), _surplus(1, (whole - part) * n // whole))
+    if convention == "strict" and n % 2 == 0:  # two central records: 2 steps if none is there
+        return _form(0, 2, _surplus(1, n // 2 - 1), _surplus(1, n // 2 - 1))
+    rank = n // 2 + 1 if convention == "upper" else max(1, -(-part * n // whole))
+    return _form(0, 0, _surplus(1, rank - 1), _surplus(1, n - rank))
+
+
+def _lower_form(part: int, whole: int, n: int) -> IntArray:
+    """The order statistic of rank ceil(q*n) under add-remove.
+
+    A step lowers a surplus, in units of 1/whole, by up to max(part, whole - part): by a copy
+    of the point, or by removing a record. Where removing is faster but no record is at the
+    point, one of the steps must be a copy, and `short` is what it lowers less. L must end
+    below q*n (a surplus of 0 is one step), U at (1-q)*n or below.
+    """
+    g = max(part, whole - part)
+    low, high = part * n, (whole - part) * n + 1
+    short_low, short_high = max(0, whole - 2 * part), max(0, 2 * part - whole)
+    return _form(
+        0,
+        0,
+        (whole, low, g, low, 1, low - short_low, 1),
+        (whole, high, g, high, 1, high - short_high, 1),
+    )
+
+
+def _surplus(s: int, most: int) -> Side:
+    """max(0, s*X - most), whatever E is."""
+    return s, most + 1, 1, most, 0, most, 0
+
+
+def _form(least_0: int, least_1: int, low: Side, high: Side) -> IntArray:
+    return np.array((least_0, least_1, *low, *high), dtype=np.int64)
+
+
+def distance(form: IntArray, below: ArrayLike, at: ArrayLike, above: ArrayLike) -> IntArray:
+    """The rank distance of points, exactly.
+
+    Parameters
+    ----------
+    form : ndarray of int64, shape (16,)
+        Of the data set's n.
+    below, at, above : array_like of int
+        L, E and U, of shapes that broadcast: >= 0, with L + E + U = n.
+
+    Returns
+    -------
+    ndarray of int64
+        >= 0, in integers of the form's unit.
+    """
+    between = np.asarray(at, dtype=np.int64) == 0
+    least = np.where(between, form[1], form[0])
+    low = _side(form[LOW], np.asarray(below, dtype=np.int64), between)
+    high = _side(form[HIGH], np.asarray(above, dtype=np.int64), between)
+    out: IntArray = np.maximum(least, np.maximum(low, high))
+    return out
+
+
+def _side(side: IntArray, ranks: IntArray, between: Any) -> IntArray:
+    s, gate, g, offset_0, extra_0, offset_1, extra_1 = side.tolist()
+    scaled = s * ranks
+    offset, extra = np.where(between, offset_1, offset_0), np.where(between, extra_1, extra_0)
+    return np.where(scaled < gate, 0, (scaled - offset) // g + extra)
+
+
+def central(form: IntArray, n: int) -> tuple[int, int]:
+    """The first and the last gap whose distance is the least of all gaps.
+
+    Gap i (0..n) lies above i records: its points have L = i, E = 0, U = n - i. All gaps
+    between the two have the same distance, those outside have more, and it grows on either
+    side (`slope`). Records may be closer than any gap.
+
+    Parameters
+    ----------
+    form : ndarray of int64, shape (16,)
+        From this module, of the same n.
+    n : int
+        The number of records.
+
+    Returns
+    -------
+    (int, int)
+        0 <= first <= last <= n.
+    """
+    listed = form.tolist()
+    low, high, least = listed[LOW], listed[HIGH], listed[1]
+    # where the sides' gates open and shut: one of these gaps has the least distance
+    right, left = -(-low[1] // low[0]), n + (-high[1] // high[0])
+    gaps = [min(max(i, 0), n) for i in (left, left + 1, right - 1, right)]
+    best = min(max(least, _gap_side(low, i), _gap_side(high, n - i)) for i in gaps)
+    return max(0, n - _reach(high, best)), min(n, _reach(low, best))
+
+
+def _gap_side(side: list[int], x: int) -> int:
+    """A side's value in a gap, of one rank."""
+    s, gate, g, _, _, offset, extra = side
+    return (s * x - offset) // g + extra if s * x >= gate else 0
+
+
+def _reach(side: list[int], most: int) -> int:
+    """The largest X whose side in a gap is at most `most`, for most >= 0."""
+    s, gate, g, _, _, offset, extra = side
+    return max(gate - 1, offset + g * (most - extra + 1) - 1) // s
+
+
+def farthest(form: IntArray, n: int) -> int:
+    """No point of n records is farther: the greater distance of those beyond all records."""
+    listed: list[int] = form.tolist()
+    return max(listed[0], listed[1], _gap_side(listed[LOW], n), _gap_side(listed[HIGH], n))
+
+
+def slope(form: IntArray) -> Fraction:
+    """The growth of the distance a rank, on the side where it grows more slowly.
+
+    The gap k >= 1 ranks outside `central` has at least 1 + floor(slope * (k - 1)) more than
+    the least distance of gaps, and on the slower side at most 1 + ceil(slope * k) more.
+
+    Parameters
+    ----------
+    form : ndarray of int64, shape (16,)
+
+    Returns
+    -------
+    Fraction
+        > 0, in integers of the form's unit a rank.
+    """
+    listed = form.tolist()
+    (s, _, g, *_), (t, _, h, *_) = listed[LOW], listed[HIGH]
+    return Fraction(s, g) if s * h <= t * g else Fraction(t, h)
+
+
+def mode_distance(counts: ArrayLike, at: ArrayLike) -> IntArray:
+    """The steps of adding or removing records until a point is the only mode.
+
+    max(0, m - c + 1) copies of the point are added, with c records at it and m at the most
+    frequent other one. A step moves it by at most 1. With no records it is 1 everywhere.
+
+    Parameters
+    ----------
+    counts : array_like of int, shape (m,)
+        How many records are at each of the m distinct records.
+    at : array_like of int
+        Places in `counts`, in 0..m-1; -1 stands for every point that is no record.
+
+    Returns
+    -------
+    ndarray of int64, of the shape of `at`
+        >= 0; one number for all points that are no record.
+
+    Examples
+    --------
+    >>> mode_distance([3, 1, 2], [0, 1, 2, -1])
+    array([0, 3, 2, 4])
+    """
+    padded = np.concatenate([np.asarray(counts, dtype=np.int64), [0]])  # all other points
+    places = np.asarray(at, dtype=np.int64)
+    best = int(np.argmax(padded))
+    second = max(padded[:best].max(initial=0), padded[best + 1 :].max(initial=0))
+    rival = np.where(places == best, second, padded[best])
+    out: IntArray = np.maximum(0, rival - padded[places] + 1)
+    return out

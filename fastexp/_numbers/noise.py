@@ -1,0 +1,131 @@
+"""Medians with noise, of one data set or of rows of them: sorted records, and draws.
+
+Comparators for simulations: centre, scale and noise are floats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._intake import arrays
+from .._intake.record_sources import SMALL, Sorted
+from .._intake.records import Source
+from .._randomness.streams import seeds_of, some_seeds
+from .._selection.scan import in_parts
+from .._typing import AnyArray, FloatArray
+from ..errors import InvalidRecords
+from ..kernels.numbers import noise as kernels
+from . import smooth
+
+KINDS = {
+    "laplace": kernels.LAPLACE,
+    "cauchy": kernels.CAUCHY,
+    "pareto-tail": kernels.PARETO,
+    "student-t": kernels.STUDENT,
+    "arsinh-normal": kernels.ARSINH,
+    "laplace-lognormal": kernels.LAPLACE_LOGNORMAL,
+    "uniform-lognormal": kernels.UNIFORM_LOGNORMAL,
+}
+EMPTY = "records must not be empty"
+PART = 1 << 20  # records sorted at a time
+Pairs = tuple[FloatArray, FloatArray]
+
+
+def small(source: Source) -> FloatArray | None:
+    """A small data set in order, as a matrix of one row; None if it is none."""
+    if source.total() == 0:
+        raise InvalidRecords(EMPTY)
+    if not isinstance(source, Sorted) or source.values.size > SMALL:
+        return None
+    return np.ascontiguousarray(source.values, dtype=np.float64).reshape(1, -1)
+
+
+def median_of(source: Source, lower: float, upper: float, midpoint: bool = False) -> float:
+    """`medians` of one data set of any form."""
+    n = source.total()
+    middle = smooth.ranks(source, (n + 1) // 2, n // 2 + 1).astype(np.float64)
+    return float(medians(middle[None], lower, upper, midpoint)[0])
+
+
+def over_rows(
+    records: AnyArray, nan: str, assume_sorted: bool, threads: int, found: Callable[[Any], Pairs]
+) -> Pairs:
+    """`found`(sorted rows), two numbers a row; sorted part by part, to stay in the cache."""
+    rows, n = records.shape
+    if n == 0 and rows > 0:
+        raise InvalidRecords(EMPTY)
+    first, second = np.empty(rows), np.empty(rows)
+    count = max(1, PART // max(n, 1))
+
+    def part(begin: int, end: int) -> int:
+        for low in range(begin, end, count):
+            high = min(low + count, end)
+            ready = _ready(records[low:high], nan, assume_sorted)
+            first[low:high], second[low:high] = found(ready)
+        return 0
+
+    in_parts(part, rows, threads)
+    return first, second
+
+
+def _ready(records: AnyArray, nan: str, assume_sorted: bool) -> FloatArray:
+    values = records.astype(np.float64, copy=False)
+    if nan in ("lower", "upper"):
+        values = np.where(np.isnan(values), np.inf if nan == "upper" else -np.inf, values)
+        assume_sorted = False
+    if not assume_sorted:
+        values = np.sort(values, axis=1)
+    if bool(np.isnan(values[:, [0, -1]]).any()):
+        raise InvalidRecords(arrays.MISSING)
+    return np.ascontiguousarray(values)
+
+
+def medians(ordered: FloatArray, lower: float, upper: float, midpoint: bool = False) -> FloatArray:
+    """The lower median of each sorted row, clamped; or the mean of lower and upper median."""
+    n = ordered.shape[1]
+    low = np.clip(ordered[:, (n - 1) // 2], lower, upper)
+    if not midpoint:
+        return low
+    return np.asarray(low + 0.5 * (np.clip(ordered[:, n // 2], lower, upper) - low))
+
+
+def simulate(
+    noise: tuple[str, float],
+    centres: FloatArray,
+    scales: FloatArray,
+    bounds: tuple[float, float],
+    rng: Any,
+    names: AnyArray,
+    size: int | None,
+    threads: int,
+) -> FloatArray:
+    """centre + scale * noise, clamped: shape (rows,) or (rows, size). `noise`: kind, sigma."""
+    rows, draws = centres.size, 1 if size is None else size
+    seeds, kind = seeds_of(rng, names), KINDS[noise[0]]
+    told = np.array([*bounds, noise[1]])
+    out = np.empty((rows, draws))
+
+    def run(r: slice, first: int, into: FloatArray) -> int:
+        own = some_seeds(seeds, r.start, r.stop)
+        work = np.empty(kernels.WORK)
+        kernels.noise_rows(kind, told, centres[r], scales[r], own, first, into, work)
+        return 0
+
+    def some_rows(first: int, last: int) -> int:
+        return run(slice(first, last), 0, out[first:last].reshape(-1))
+
+    def some_blocks(first: int, last: int) -> int:
+        part = slice(first * kernels.BLOCK, last * kernels.BLOCK)
+        for r in range(rows):
+            run(slice(r, r + 1), first, out[r, part])
+        return 0
+
+    blocks = -(-draws // kernels.BLOCK)
+    if draws and rows >= min(threads, blocks):
+        in_parts(some_rows, rows, threads)
+    elif draws:
+        in_parts(some_blocks, blocks, threads)
+    return out[:, 0] if size is None else out

@@ -1,0 +1,291 @@
+"""From records to cells by rank distance, of the ranks that matter; and the way back.
+
+A statistic knows its form for n records (`_numbers/distance.py`), the rate of its weight and the
+grid. The cells beyond the window carry a lower bound of their distance; a draw that falls on
+one of them (in at most 2 of 10**7, where some point of the window is as near as can be)
+counts records to know its own (`RankShape.distance`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from .._intake.record_sources import OnGrid, Sorted, Source, Window
+from .._parameters.grid import Grid
+from .._selection import plan
+from .._selection.weighting import Weighting
+from .._typing import AnyArray, FloatArray, IntArray, WordArray
+from ..errors import FastexpError, InvalidRecords
+from ..kernels.bits.heights import SIGNED
+from ..kernels.numbers import runs
+from ..kernels.numbers.window import TIED, finish_fill, window_cells
+from . import cells as _cells
+from . import distance as _distance
+from .cells import Cells, Words
+from .nearest import range_least
+
+MOST_RECORDS = 1 << 32  # the range of forms
+INCOMPLETE = "the window lacks ranks that matter: please report this"
+INT64, UINT64, BOOL = np.dtype(np.int64), np.dtype(np.uint64), np.dtype(np.bool_)
+Forms = Callable[[int], IntArray]  # of n records
+
+
+class RankStatistic:
+    """What does not depend on data: forms, the exact rate a unit of distance, grid, width.
+
+    A width is in steps of the grid; of a grid of points it is `near`, the first and the last
+    point that are within it of each point.
+    """
+
+    __slots__ = ("bits", "form", "grid", "near", "reach", "weighting", "width")
+
+    def __init__(
+        self,
+        form: Forms,
+        rate: Fraction,
+        grid: Grid,
+        width: int = 0,
+        near: tuple[IntArray, IntArray] | None = None,
+        bits: int = plan.WINDOW_BITS,
+    ) -> None:
+        self.form, self.grid, self.width, self.bits = form, grid, width, bits
+        self.near = near
+        self.weighting = Weighting(rate, None)
+        nats = (bits + grid.size.bit_length()) * math.log(2)
+        growth = self.weighting.rate_nats * float(_distance.slope(form(1 << 20)))
+        self.reach = math.ceil(min(nats / growth, float(MOST_RECORDS))) + 2
+
+    def form_of(self, n: int) -> IntArray:
+        """The form for n records."""
+        if n >= MOST_RECORDS:
+            raise InvalidRecords("records must be fewer than 2**32")
+        return self.form(n)
+
+    def shape(self, source: Source) -> RankShape:
+        """Cells for draws, from the window of ranks that matter."""
+        if self.near is not None:
+            return self._listed(source)
+        ranks = RanksThatMatter(self)
+        if type(source) is Sorted and self.width == 0 and source.total() > 0:
+            quick = self._quick(source, ranks)
+            if quick is not None:
+                return quick
+        window = source.window(self.grid, ranks)
+        form = self.form(0) if window.total == 0 else ranks.form
+        if window.total and not holds(window, ranks.low, ranks.high):
+            raise FastexpError(INCOMPLETE)
+        start, count, key = cells_of(window, form, self.grid.size, self.width)
+        if self.width:
+            loose = (key & 1).astype(bool) if (key[0] | key[-1]) & 1 else None
+            made = Cells(start, count, utilities(key >> 1), SIGNED, loose)
+            return RankShape(self, source, window.total, form, made, self.weighting)
+        bounds = bool(key[0] & 1), bool(key[-1] & 1)
+        base, logs = np.empty(count.size), np.empty(count.size)
+        finish_fill(count, key, base, logs)
+        made = Cells(start, count, key.view(np.uint64), SIGNED, loose_ends(count.size, *bounds))
+        weighting = self.weighting.with_base(base, logs)
+        return RankShape(self, source, window.total, form, made, weighting)
+
+    def _quick(self, source: Sorted, ranks: RanksThatMatter) -> RankShape | None:
+        """The same in one kernel call; None where it cannot be."""
+        grid, n = self.grid.for_kernels, source.total()
+        if grid is None:
+            return None
+        low, high = ranks(n)
+        first, last = max(low - 1, 0), min(high + 2, n)
+        room = 2 * (last - first) + 1
+        told = np.array((low, n, self.grid.size, low > first, high + 1 < last), INT64)
+        work, cells = np.empty(room, INT64), np.empty(3 * room, INT64)
+        base, bits = np.empty(2 * room), source.values[first:last].view(INT64)
+        unit = grid[0] if source.floats else grid[1]
+        m = window_cells(bits, unit, grid[2], told, ranks.form, work, cells, base)
+        if m == TIED:
+            return None
+        weighting = self.weighting.with_base(base[:m], base[room : room + m])
+        loose = loose_ends(m, low > 0, high + 1 < n)
+        found: WordArray = cells[2 * room : 2 * room + m].view(UINT64)
+        made = Cells(cells[:m], cells[room : room + m], found, SIGNED, loose)
+        return RankShape(self, source, n, ranks.form, made, weighting)
+
+    def cells(self, source: Source) -> tuple[IntArray, IntArray, IntArray]:
+        """Starts, counts and distances of all cells."""
+        points, records = source.counts(self.grid)
+        n = int(records.sum())
+        window = Window(points, records, 0, n)
+        start, count, key = cells_of(window, self.form_of(n), self.grid.size, self.width)
+        if self.near is None:
+            return start, count, key >> 1
+        return listed(count, key >> 1, self.near)
+
+    def _listed(self, source: Source) -> RankShape:
+        """A cell for each point of a grid of points."""
+        start, count, distance = self.cells(source)
+        made = Cells(start, count, utilities(distance), SIGNED, None)
+        n = source.total()
+        return RankShape(self, source, n, self.form_of(n), made, self.weighting)
+
+    def sampler(self, source: OnGrid) -> RankSampler:
+        """What a law draws with."""
+        return RankSampler(self, source)
+
+
+class RanksThatMatter:
+    """Of n >= 1 records: the first and the last one, from 0. Keeps both, and the form."""
+
+    __slots__ = ("_statistic", "form", "high", "low")
+
+    def __init__(self, statistic: RankStatistic) -> None:
+        self._statistic = statistic
+        self.form: IntArray
+        self.low: int
+        self.high: int
+
+    def __call__(self, n: int) -> tuple[int, int]:
+        self.form = self._statistic.form_of(n)
+        _, _, s, gate, _, _, _, _, _, t, other, *_ = self.form.tolist()
+        # The gaps where a side's distance begins: the least one is there, or next to them.
+        left, right = min(max(n - -(-other // t), 0), n), min(max(-(-gate // s), 0), n)
+        reach = self._statistic.reach
+        self.low = min(max(min(left, right - 1) - reach, 0), n - 1)
+        self.high = max(min(max(left + 1, right) + reach, n) - 1, self.low)
+        return self.low, self.high
+
+
+def holds(window: Window, low: int, high: int) -> bool:
+    """Whether the ranks from low to high lie in a window.
+
+    The best points are then in exact cells, as nearly all draws are: a release ends.
+    """
+    inside = int(window.records.sum())
+    positive = bool((window.records > 0).all())
+    return positive and window.below <= low and high < window.below + inside
+
+
+class RankShape:
+    """Cells of one data set; see `_cells.Shape`."""
+
+    __slots__ = ("cells", "form", "source", "statistic", "total", "weighting")
+
+    def __init__(
+        self,
+        statistic: RankStatistic,
+        source: Source,
+        total: int,
+        form: IntArray,
+        cells: Cells,
+        weighting: Weighting,
+    ) -> None:
+        self.statistic, self.source, self.total = statistic, source, total
+        self.form, self.cells, self.weighting = form, cells, weighting
+
+    def heights(self, cell: IntArray, index: IntArray) -> FloatArray:
+        """Of loose cells, from their points' true distances."""
+        pairs = zip(cell.tolist(), index.tolist(), strict=True)
+        return np.array([float(self._exponent(c, i)) for c, i in pairs])
+
+    def accepts(self, cell: int, index: int, lead: int, bits: int, words: Words) -> bool:
+        """The exact coin of a point of a loose cell."""
+        return _cells.coin(self._exponent(cell, index), lead, bits, words)
+
+    def _exponent(self, cell: int, index: int) -> Fraction:
+        bound = -int(self.cells.bits[cell].astype(np.int64))
+        return self.weighting.rate * (self.distance(index) - bound)
+
+    def distance(self, t: int) -> int:
+        """The distance of grid point t: the least within the width, by counting records.
+
+        On either side of the statistic the least is that of the point nearest to it, or of
+        the record nearest to it, as records may be closer than the gap beside them.
+        """
+        size, width = self.statistic.grid.size, self.statistic.width
+        first, last = max(t - width, 0), min(t + width, size - 1)
+        nearest = {first, last, t}
+        if width:
+            grid = self.statistic.grid
+            nearest |= {self.source.last(grid, last), self.source.first(grid, first)}
+        return min(self._at(s) for s in nearest if first <= s <= last)
+
+    def _at(self, t: int) -> int:
+        grid = self.statistic.grid
+        below, above = self.source.below(grid, t), self.source.below(grid, t + 1)
+        found = _distance.distance(self.form, below, above - below, self.total - above)
+        return int(found)
+
+
+class RankSampler:
+    """Draws of a law: the bytes of the mechanism's own."""
+
+    __slots__ = ("_source", "_statistic")
+
+    def __init__(self, statistic: RankStatistic, source: OnGrid) -> None:
+        self._statistic, self._source = statistic, source
+
+    def sample(self, size: Any, rng: Any, streams: Any, threads: Any, method: Any) -> Any:
+        """Values; see the mechanism's `sample`."""
+        shape = self._statistic.shape(self._source)
+        found = _cells.simulate(shape, size, rng, streams, threads, method)
+        return valued(self._statistic.grid, found)
+
+    def with_rate(self, rate: Fraction) -> RankSampler:
+        """The same data at another rate."""
+        s = self._statistic
+        same = RankStatistic(s.form, rate, s.grid, s.width, s.near, s.bits)
+        return RankSampler(same, self._source)
+
+
+def cells_of(
+    window: Window, form: IntArray, size: int, width: int
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Starts, counts and keys of cells: see `kernels/numbers/runs.py`."""
+    told = np.array([window.below, window.total, size], INT64)
+    room = 2 * window.points.size + 1
+    start, count, key = np.empty(room, INT64), np.empty(room, INT64), np.empty(room, INT64)
+    m = runs.cells_fill(window.points, window.records, told, form, start, count, key)
+    return widened(start[:m], count[:m], key[:m], width)
+
+
+def widened(
+    start: IntArray, count: IntArray, key: IntArray, width: int
+) -> tuple[IntArray, IntArray, IntArray]:
+    """The same cells with the least key within `width` points of each point."""
+    if width == 0:
+        return start, count, key
+    m = start.size
+    wide = [np.empty(2 * m + 1, np.int64) for _ in range(3)]
+    found = runs.widen_fill(start, count, key, width, np.empty(m, np.int64), *wide)
+    return wide[0][:found], wide[1][:found], wide[2][:found]
+
+
+def loose_ends(m: int, first: bool, last: bool) -> AnyArray | None:
+    """Which of m cells are loose: at most the first and the last."""
+    if not (first or last):
+        return None
+    loose = np.zeros(m, BOOL)
+    if first:
+        loose[0] = True
+    if last:
+        loose[-1] = True
+    return loose
+
+
+def utilities(distance: IntArray) -> WordArray:
+    """Minus distances, as bits."""
+    return np.negative(distance).view(np.uint64)
+
+
+def listed(
+    count: IntArray, distance: IntArray, near: tuple[IntArray, IntArray]
+) -> tuple[IntArray, IntArray, IntArray]:
+    """A cell for each point of a grid of points, with the least distance near it."""
+    least = range_least(np.repeat(distance, count), *near)
+    return np.arange(least.size), np.ones(least.size, np.int64), least
+
+
+def valued(grid: Grid, index: Any) -> Any:
+    """The numbers of grid indices: an int or float, or an array."""
+    return grid.value(index) if isinstance(index, int) else grid.values(index)

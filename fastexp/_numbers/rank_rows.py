@@ -1,0 +1,158 @@
+"""Draws from many data sets of equal size at once: a matrix, a data set a row.
+
+What is common (sorted rows, a grid for kernels, many draws) goes through
+`kernels/numbers/ragged.py`; everything else, and the rare rows with a
+draw that bounds leave open, row by row.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._intake import arrays, number_columns
+from .._intake.records import intake
+from .._parameters import validate
+from .._parameters.foreign import readable
+from .._parameters.grid import Grid
+from .._randomness.streams import PLACE, seeds_of, some_seeds, tagged
+from .._selection import plan
+from .._selection.scan import check, in_parts
+from .._typing import AnyArray, IntArray, WordArray
+from ..errors import InvalidRecords, ParameterTypeError
+from ..kernels.bits.logexp import LOG2E, log_fill
+from ..kernels.numbers import ragged, rank_rows
+from ..kernels.select.alias import DRAWS
+from . import cells as _cells
+from .rank import RankStatistic, RanksThatMatter
+
+ROWS = 32  # at a time: their cells and draws stay in the L2 cache
+
+
+def matrix(records: Any, grid: Grid | None = None) -> AnyArray | None:
+    """Records of shape (rows, n), for a grid, as an array; None if they are one data set."""
+    readable(records, "records")
+    if isinstance(records, np.ndarray) and not isinstance(records, np.ma.MaskedArray):
+        if records.ndim != 2:
+            return None
+        numbers = number_columns.of_array(records, None, "records")
+        if numbers is None:
+            raise ParameterTypeError(arrays.NUMBERS)
+        return arrays.canonical(numbers.values, grid)
+    return None
+
+
+def simulate(
+    statistic: RankStatistic,
+    records: AnyArray,
+    size: Any,
+    rng: Any,
+    streams: Any,
+    threads: Any,
+    method: Any,
+    nan: str,
+    assume_sorted: bool,
+) -> Any:
+    """Grid points, of shape (rows,) or (rows, size)."""
+    way = validate.method(method)
+    draws, workers = validate.size(size), validate.threads(threads)
+    rows = records.shape[0]
+    seeds = seeds_of(rng, validate.streams(streams, rows))
+    batch = _Batch(statistic, records, seeds, way, nan, assume_sorted)
+    grid = statistic.grid
+    if way != "envelope" or draws is None or not batch.regular(draws):
+        found = [batch.alone(r, draws) for r in range(rows)]
+        shape = (rows,) if draws is None else (rows, draws)
+        return grid.values(np.array(found, np.int64).reshape(shape))
+    out = np.empty((rows, draws), np.int64 if grid.whole else np.float64)
+
+    def part(first: int, last: int) -> int:
+        index = np.empty((min(ROWS, rows), draws), np.int64)
+        for begin in range(first, last, ROWS):
+            end = min(begin + ROWS, last)
+            batch.fill(begin, end, index[: end - begin])
+            out[begin:end] = grid.values(index[: end - begin])
+        return 0
+
+    in_parts(part, rows, workers)
+    return out
+
+
+class _Batch:
+    """Rows of records, and how they are drawn from."""
+
+    def __init__(
+        self,
+        statistic: RankStatistic,
+        records: AnyArray,
+        seeds: WordArray,
+        way: str,
+        nan: str,
+        assume_sorted: bool,
+    ) -> None:
+        self.statistic, self.records, self.seeds = statistic, records, seeds
+        self.way, self.nan, self.sorted = way, nan, assume_sorted
+
+    def regular(self, size: int) -> bool:
+        """Whether rows can take the common way: decided by what all rows share."""
+        rows, n = self.records.shape
+        plain = rows > 0 and n > 0 and self.statistic.width == 0 and self.statistic.near is None
+        if not plain or self.statistic.grid.for_kernels is None:
+            return False
+        self.ranks = RanksThatMatter(self.statistic)
+        self.first, self.last = self.ranks(n)
+        most = 2 * (self.last - self.first + 1) + 1
+        floats = self.records.dtype.kind == "f"
+        gaps = floats and self.nan != "raise" and bool(np.isnan(self.records).any())
+        return plan.by_table(most, size) and not gaps
+
+    def alone(self, r: int, size: int | None) -> Any:
+        """The draws of one row, as if there were no others."""
+        source = intake(self.records[r], self.nan, self.sorted)
+        shape = self.statistic.shape(source)
+        own = some_seeds(self.seeds, r, r + 1)
+        found = _cells.Simulation(shape, own, 1, self.way).draw(size)
+        return found[0] if size is None else found
+
+    def fill(self, first: int, last: int, out: IntArray) -> None:
+        """out = grid indices of draws of these rows."""
+        part = self.records[first:last]
+        if not self.sorted:
+            part = np.sort(part, axis=1)
+        if part.dtype.kind == "f" and bool(np.isnan(part[:, [0, -1]]).any()):
+            raise InvalidRecords(arrays.MISSING)
+        cells, keys, ends = self._cells(np.ascontiguousarray(part))
+        log_base = np.empty(ends[-1])
+        log_fill(cells[ends[-1] :].astype(np.float64), log_base)
+        bits = (-(keys >> 1)).view(np.uint64)
+        seeds = some_seeds(self.seeds, first, last)
+        if seeds is self.seeds:
+            seeds = seeds.copy()
+        most = int(np.diff(ends).max())
+        work = np.empty(max(ragged.ragged_work(most), 2 + DRAWS), np.int64)
+        flat = out.reshape(-1)
+        rate = self.statistic.weighting.rate_log2
+        check(ragged.ragged_cells(bits, log_base * LOG2E, ends, rate, seeds, flat, work))
+        again = np.empty(last - first, np.int64)
+        places = tagged(seeds, PLACE)
+        if ragged.ragged_places(cells, keys, ends, places, flat, again, work):
+            for r in np.flatnonzero(again):
+                out[r] = self.alone(first + int(r), out.shape[1])
+
+    def _cells(self, part: AnyArray) -> tuple[IntArray, IntArray, IntArray]:
+        """Starts and counts of all cells, their keys, and where each row's end."""
+        rows, n = part.shape
+        form = self.statistic.grid.for_kernels
+        if form is None:  # for the type checker
+            raise ParameterTypeError(arrays.NUMBERS)
+        unit = form[0] if part.dtype.kind == "f" else form[1]
+        ranks = self.last - self.first + 1
+        told = np.array([n, self.first, self.last, self.statistic.grid.size])
+        room, ends = rows * (2 * ranks + 1), np.empty(rows + 1, np.int64)
+        cells, work = np.empty(3 * room, np.int64), np.empty(3 + 2 * ranks, np.int64)
+        bits = part.view(np.int64).reshape(-1)
+        rank_rows.rank_cells(bits, told, unit, form[2], self.ranks.form, work, cells, ends)
+        m = int(ends[-1])
+        both = np.concatenate([cells[:m], cells[room : room + m]])
+        return both, cells[2 * room : 2 * room + m], ends

@@ -1,0 +1,171 @@
+"""Revenue: price * number of bids >= price, over a public grid of prices.
+
+Between two consecutive distinct bids all prices have the same bids; these *runs* of prices
+are all that is kept of the data. A revenue is never one rounded product: it is a whole number
+of ticks, or a sum of two doubles beside an exact fraction.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from .._intake.records import Source
+from .._parameters.grid import Grid
+from .._selection.weighting import Weighting
+from .._typing import AnyArray, FloatArray, IntArray
+from ..kernels.numbers.histogram import runs_fill
+from ..privacy.rates import price_rate
+from .twofold import Twofold, plus, split, times, twofold
+
+TABLE = 1 << 20  # prices that a table can have: beyond, looking at all of them is what counts
+MOST_TICKS = 1 << 62  # of a revenue
+NONE: IntArray = np.zeros(0, np.int64)
+
+
+class Prices:
+    """A grid as prices, with the exact rates of revenue in ticks, and in the unit of floats.
+
+    `most` is the highest price in ticks, 0 where there are none that int64 holds. `unit` is
+    the highest price of an evenly spaced grid, else 1.
+    """
+
+    __slots__ = ("exactly", "grid", "highest", "most", "roughly", "tick", "unit")
+
+    def __init__(self, grid: Grid, epsilon: float, scaling: str) -> None:
+        self.grid, self.highest = grid, grid.exact(grid.size - 1)
+        self.tick = Fraction(1, grid.unit[2])
+        ticks = self.highest / self.tick
+        known = (grid.points is None or grid.whole) and ticks < MOST_TICKS
+        self.most = int(ticks) if known else 0
+        self.unit = self.highest if grid.points is None else Fraction(1)
+        self.roughly = Weighting(price_rate(epsilon, self.highest / self.unit, scaling), None)
+        self.exactly = self.roughly
+        if known:
+            self.exactly = Weighting(price_rate(epsilon, ticks, scaling), None)
+
+    def fits(self, bids: int) -> bool:
+        """Whether the revenue of so many bids is a whole number of ticks in int64."""
+        return self.most > 0 and bids * self.most < MOST_TICKS
+
+    def ticks(self, t: IntArray) -> IntArray:
+        """Prices t in ticks; where `most` > 0."""
+        if self.grid.points is not None:
+            found: IntArray = self.grid.points[t]
+            return found
+        a, s, _ = self.grid.unit
+        found = t * s
+        found += a
+        return found
+
+    def about(self, t: IntArray) -> FloatArray:
+        """Prices t over `unit`, to 2**-51."""
+        if self.grid.points is not None:
+            return self.grid.points[t].astype(np.float64)
+        even: FloatArray = float(self.grid.exact(0) / self.unit) + t * np.float64(self.step[0])
+        return even
+
+    def in_units(self, t: IntArray) -> Twofold:
+        """Prices t over `unit`, to 2**-100."""
+        if self.grid.points is not None:
+            return twofold(self.grid.points[t])
+        lowest = split(self.grid.exact(0) / self.unit)
+        return plus(times(t.astype(np.float64), *self.step), lowest)
+
+    @property
+    def step(self) -> tuple[float, float]:
+        """The step of an evenly spaced grid over `unit`, in two doubles."""
+        return split(Fraction(self.grid.unit[1], self.grid.unit[2]) / self.unit)
+
+    def revenue(self, t: int, bids: int) -> Fraction:
+        """The exact revenue of price t over `unit`."""
+        return bids * self.grid.exact(t) / self.unit
+
+
+class Demand(NamedTuple):
+    """Runs of prices: the index of each one's last price, and how many bids pay it."""
+
+    last: IntArray
+    bids: IntArray
+
+    def total(self) -> int:
+        """The number of all bids: everyone pays the lowest price."""
+        return int(self.bids[0])
+
+    def first(self) -> IntArray:
+        """The index of each run's first price."""
+        first = np.zeros_like(self.last)
+        np.add(self.last[:-1], 1, out=first[1:])
+        return first
+
+    def spread(self) -> IntArray:
+        """How many bids pay each price of the grid; not to be written to."""
+        if self.last.size == self.last[-1] + 1:  # every price is a run
+            return self.bids
+        return np.repeat(self.bids, np.diff(self.last, prepend=-1))
+
+
+def demand(source: Source, grid: Grid) -> Demand:
+    """The runs of prices that the records make."""
+    points, number = NONE, NONE
+    if grid.size <= TABLE:
+        number = source.histogram(grid)
+    else:
+        points, number = source.counts(grid)
+    last, bids = np.empty(number.size + 1, np.int64), np.empty(number.size + 1, np.int64)
+    first = runs_fill(points, number, grid.size, last, bids)
+    last, bids = last[first:], bids[first:]
+    few = 2 * last.size < number.size  # then do not keep the rest alive
+    return Demand(last.copy(), bids.copy()) if few else Demand(last, bids)
+
+
+class Losses(NamedTuple):
+    """The best revenue minus that of each cell's first price, as `laws/grid.py` takes them."""
+
+    start: IntArray
+    size: IntArray
+    loss: AnyArray
+    slope: FloatArray | None
+    best: float
+    unit: Fraction
+    rate: Fraction
+
+
+def losses(prices: Prices, runs: Demand) -> Losses:
+    """Losses of whole runs; of each price of a grid of points."""
+    even = prices.grid.points is None
+    if not even:
+        runs = Demand(np.arange(prices.grid.size), runs.spread())
+    found = _exact_losses(prices, runs) if prices.fits(runs.total()) else _losses(prices, runs)
+    return found if even else found._replace(slope=None)
+
+
+def _exact_losses(prices: Prices, runs: Demand) -> Losses:
+    # In place: pages of fresh arrays cost more than the arithmetic.
+    start = runs.first()
+    size = runs.last - start
+    loss = prices.ticks(runs.last)
+    loss *= runs.bids
+    best = int(loss.max())
+    np.subtract(best, loss, out=loss)
+    fall = runs.bids * prices.grid.unit[1]  # 0 for points
+    slope = fall.astype(np.float64)
+    np.negative(slope, out=slope)
+    fall *= size
+    loss += fall
+    size += 1
+    top, rate = float(best * prices.tick), prices.exactly.rate
+    return Losses(start, size, loss, slope, top, prices.tick, rate)
+
+
+def _losses(prices: Prices, runs: Demand) -> Losses:
+    start, even = runs.first(), prices.grid.points is None
+    size = runs.last - start + 1
+    high, low = times(runs.bids.astype(np.float64), *prices.in_units(runs.last))
+    at = int(np.lexsort((low, high))[-1])
+    fall: FloatArray = runs.bids * np.float64(prices.step[0] if even else 0.0)
+    loss = ((high[at] - high) + (low[at] - low)) + fall * (size - 1)
+    best = float(prices.revenue(int(runs.last[at]), int(runs.bids[at])) * prices.unit)
+    return Losses(start, size, loss, -fall, best, prices.unit, prices.roughly.rate)

@@ -1,0 +1,194 @@
+"""Smooth sensitivity of medians and order statistics: windows of ranks, and the kernels' calls.
+
+Ranks count from 1. Only windows of a small cost can be the greatest, and they lie around the
+statistic; of one large data set the other records are left out, and the limits stand in for
+them: what that adds are windows that are too costly to be the greatest.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._intake.record_sources import Counted, Sorted, Source
+from .._intake.unsorted import gathered, pivots
+from .._typing import AnyArray, FloatArray, IntArray, Neighbors
+from ..errors import InvalidRecords
+from ..kernels.bits.logexp import EXP_LOWEST, exp_fill
+from ..kernels.numbers import smooth
+
+EMPTY = "records must not be empty: no records have no median"
+FIRST = 20.0  # beta times the ranks that are looked at first to either side, of unsorted records
+KERNELS_ALONE = 1 << 14  # records, of which the kernels look for the ranks that matter
+SORTED_AT_ONCE, SAMPLE = 1 << 16, 1 << 14  # records; a sort takes some 100 ns a record or less
+
+
+class Statistic(NamedTuple):
+    """What the sensitivity is of: a rank, whether the next one counts half, and neighbours."""
+
+    rank: int
+    half: bool
+    neighbors: Neighbors
+
+    @property
+    def skims(self) -> bool:
+        """Whether the kernel looks at few ranks by itself, and needs no table."""
+        return self.neighbors == "add-remove"
+
+    def window(self, k: int, n: int) -> tuple[int, int, int]:
+        """The ranks of a window's ends, about the statistic, and its cost; 0 < k < n."""
+        if self.neighbors == "add-remove":
+            return (n - k) // 2, (n - k) // 2 + k + 1, k
+        return self.rank - k, self.rank + self.half + k, 2 * k - 1
+
+    def part(self, cost: int, n: int) -> tuple[int, int]:
+        """First and last rank of all windows up to a cost."""
+        if self.neighbors == "add-remove":  # as many from either side: the middle stays
+            spare = max((n - cost) // 2 - 2, 0)
+            return 1 + spare, n - spare
+        return max(self.rank - cost - 1, 1), min(self.rank + cost + 2, n)
+
+
+def statistic(n: int, m: int | None, neighbors: Neighbors, midpoint: bool) -> Statistic:
+    """Of n records: rank m, or the lower median, or the middle between both medians."""
+    if n == 0:
+        raise InvalidRecords(EMPTY)
+    half = midpoint and (neighbors == "add-remove" or n % 2 == 0)
+    return Statistic((n + 1) // 2 if m is None else m, half, neighbors)
+
+
+def rows(
+    x: AnyArray,
+    betas: Any,
+    lower: float,
+    upper: float,
+    m: int | None = None,
+    neighbors: Neighbors = "replace",
+    midpoint: bool = False,
+) -> FloatArray:
+    """Smooth sensitivity of each sorted row at each beta > 0, of shape (rows, betas).
+
+    Of rank m, where a record is replaced and m is given; else of the lower median, or of the
+    middle between both medians (`midpoint`).
+    """
+    return _filled(x, betas, (lower, upper), statistic(x.shape[1], m, neighbors, midpoint))
+
+
+def one(
+    source: Source,
+    beta: float,
+    limits: tuple[float, float],
+    m: int | None = None,
+    neighbors: Neighbors = "replace",
+    midpoint: bool = False,
+) -> float:
+    """The same of one data set of any form, at one beta."""
+    n = source.total()
+    of = statistic(n, m, neighbors, midpoint)
+    if type(source) is Sorted and (n <= KERNELS_ALONE or (of.skims and source.floats)):
+        return float(_filled(source.values[None], [beta], limits, of)[0, 0])
+    known = n if type(source) is Sorted else int(min(FIRST / beta, n))
+    while True:
+        first, last = of.part(known, n)
+        part = ranks(source, first, last)
+        cost = needed(part, first, n, of, beta, limits, known)
+        if cost <= known or known == n:
+            break
+        known = min(int(min(cost, 8 * known)) + 1, n)
+    low, high = of.part(min(int(min(cost, n)) + 1, n), n)
+    kept = part[low - first : high - first + 1]
+    return float(_filled(kept[None], [beta], limits, of._replace(rank=of.rank - low + 1))[0, 0])
+
+
+def needed(
+    part: AnyArray,
+    first: int,
+    n: int,
+    of: Statistic,
+    beta: float,
+    limits: tuple[float, float],
+    known: int,
+) -> float:
+    """A cost from which no window is the greatest: that of some window times exp(beta * cost).
+
+    `part`: the records of all windows up to the cost `known`, from rank `first` on.
+    """
+    lower, upper = limits
+    end, widest = first + part.size, math.log(upper - lower)
+    cost, k = math.inf, 1
+    while k < min(known, n):
+        i, j, own = of.window(k, n)
+        if own >= cost or 1 <= i < first or end <= j <= n:
+            break
+        low = part[i - first].item() if i >= 1 else lower
+        high = part[j - first].item() if j <= n else upper
+        spread = min(max(high, lower), upper) - min(max(low, lower), upper)
+        if spread > 0:
+            cost = min(cost, own + (widest - math.log(spread)) / beta + 2)
+        k *= 2
+    return cost
+
+
+def _filled(x: AnyArray, betas: Any, limits: tuple[float, float], of: Statistic) -> FloatArray:
+    flat, rates = np.ascontiguousarray(x, np.float64).reshape(-1), np.array(betas, np.float64)
+    many, n = x.shape
+    edges, out = np.array(limits, np.float64), np.empty(many * rates.size)
+    told = np.array([n, of.rank, of.half], np.int64)
+    if of.neighbors == "add-remove":
+        smooth.add_remove_fill(flat, told, edges, rates, out)
+    else:
+        work = np.empty(4 * (n + 2) + 3)
+        smooth.replace_fill(flat, told, edges, rates, *tables(rates, n + 2), work, out)
+    return out.reshape(many, rates.size)
+
+
+def tables(betas: FloatArray, most: int) -> tuple[FloatArray, IntArray]:
+    """exp(-beta * k) for k = 0, 1, ... of each beta, one after the other, and where each ends.
+
+    At most `most` of them, at least two, and none after the first that is 0.
+    """
+    lengths = [max(2, int(min(most, 2 - EXP_LOWEST / beta))) for beta in betas.tolist()]
+    ends = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=ends[1:])
+    table, k = np.empty(ends[-1]), -np.arange(max(lengths, default=0), dtype=np.float64)
+    for b, beta in enumerate(betas):
+        exp_fill(beta * k[: lengths[b]], table[ends[b] : ends[b + 1]])
+    return table, ends
+
+
+def ranks(source: Source, first: int, last: int) -> AnyArray:
+    """The records of ranks `first` to `last`, in order."""
+    if isinstance(source, Sorted):
+        return source.values[first - 1 : last]
+    if isinstance(source, Counted):
+        order = np.argsort(source.values, kind="stable")
+        ends = np.cumsum(source.number[order])
+        i, j = np.searchsorted(ends, [first, last]).tolist()
+        often = np.minimum(ends[i : j + 1], last)
+        often[1:] -= ends[i:j]
+        often[0] -= first - 1
+        return np.repeat(source.values[order][i : j + 1], often)
+    total = source.total()
+    if total > SORTED_AT_ONCE:
+        found = selected(source, total, first - 1, last - 1)
+        if found is not None:
+            return found
+    return np.sort(np.concatenate(list(source.parts())))[first - 1 : last]
+
+
+def selected(source: Source, total: int, low: int, high: int) -> AnyArray | None:
+    """The records of ranks from 0 by pivots of a sample and one pass; None if they are bad."""
+    sample = np.sort(np.concatenate([part[:: total // SAMPLE] for part in source.parts()]))
+    left, right = pivots(sample.size, total, low, high)
+    if left < 0 or right >= sample.size:
+        return None
+    edges = sample[left].item(), sample[right].item()
+    found = [gathered(part, *edges, part.size) for part in source.parts()]
+    below, inside = sum(f.below for f in found), sum(f.inside for f in found)
+    if below > low or below + inside <= high:
+        return None
+    values = np.concatenate([f.values for f in found])
+    values.sort()
+    return values[low - below : high - below + 1]

@@ -1,0 +1,64 @@
+"""Objects of others, whose own errors may hold data: what is asked of them without any."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import ParameterTypeError
+
+
+def attribute(thing: Any, name: str, default: Any = None) -> Any:
+    """An attribute; the default where there is none, or where asking for it fails."""
+    try:
+        return getattr(thing, name, default)
+    except Exception:  # its message may hold data
+        return default
+
+
+def has(thing: Any, *names: str) -> bool:
+    """Whether there are attributes of all these names."""
+    absent = object()
+    return all(attribute(thing, name, absent) is not absent for name in names)
+
+
+def readable(thing: Any, argument: str) -> None:
+    """Refuse what cannot even be asked for its type, as a proxy whose object is gone.
+
+    Raises
+    ------
+    ParameterTypeError
+        If it cannot.
+    """
+    try:
+        isinstance(thing, int)
+    except Exception:  # noqa: S110 - raised below, where that error is no context of ours
+        pass
+    else:
+        return
+    raise ParameterTypeError(f"{argument} must be data, got an object that fails when it is read")
+
+
+def is_interrupt(failure: Exception) -> bool:
+    """Whether it stands for what the handler of a signal raised, in the words of DuckDB.
+
+    Such a failure says nothing of the data: it is to be a KeyboardInterrupt again.
+    """
+    return type(failure) is RuntimeError and str(failure) == "Query interrupted"
+
+
+def length(thing: Any) -> int | None:
+    """How many entries there are; None where that is not told."""
+    try:
+        return len(thing)
+    except Exception:  # it has none, or fails
+        return None
+
+
+def agree(index: Any, other: Any) -> bool:
+    """Whether two indexes of pandas are equal; anything else has none that could differ."""
+    if not (has(index, "equals") and has(other, "equals")):
+        return True
+    try:
+        return bool(index.equals(other))
+    except Exception:  # of a foreign object; its message may hold data
+        return False

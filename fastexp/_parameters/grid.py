@@ -1,0 +1,397 @@
+"""Public grids: which numbers can be released, and on which of them a record lies.
+
+Both are fixed maps that do not look at other records, so neither can tell of them. A released
+number is computed from its index alone.
+
+A record counts at the *nearest* point: half-way between two of them, at the one of even index.
+Points are the exact numbers of `Grid.exact` there, and records the exact numbers that they
+are. Of prices a record counts at the largest point that is not above it, as points are
+released: that is rule *below*. Both maps increase, so each has a least record for each point.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from .._compiler.rounding import check_rounding
+from .._typing import AnyArray, FloatArray, IntArray
+from ..errors import ParameterError, ParameterTypeError
+from ..kernels.numbers import grid_points
+from . import grid_edges, validate
+
+STEPS = 1 << 40  # of a grid for which neither step nor points are given
+MOST_STEPS = (1 << 52) - 2  # a count of points is exact in float64, and a bound of the sampler
+INT64 = range(-(1 << 63), 1 << 63)
+NATIVE = (np.dtype(np.float64), np.dtype(np.int64))
+EXACT = 1 << 53  # integers up to here are doubles
+LARGEST = (1 << 62) - 512  # two such numbers together, as a double, fit into 64 bits
+Rule = Literal["nearest", "below"]
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """The points of a public grid, in increasing order: numbers 0, ..., size - 1.
+
+    Evenly spaced: point t is the double nearest to (A + t * S) / D, with `unit` = (A, S, D);
+    it is an int where bounds and step are ints (`whole`). Otherwise `points` holds them.
+    """
+
+    size: int
+    whole: bool
+    unit: tuple[int, int, int]
+    points: AnyArray | None = field(default=None, repr=False)
+    _identity: tuple[Any, ...] = field(default=(), repr=False)
+    rule: Rule = "nearest"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Grid):
+            return False
+        return self._identity == other._identity and self.rule == other.rule
+
+    def __hash__(self) -> int:
+        return hash((self._identity, self.rule))
+
+    def __reduce__(self) -> tuple[Any, ...]:  # without what was computed meanwhile
+        return Grid, (self.size, self.whole, self.unit, self.points, self._identity, self.rule)
+
+    @cached_property
+    def below(self) -> Grid:
+        """The same points, where a record counts at the largest one that is not above it."""
+        return self if self.rule == "below" else replace(self, rule="below")
+
+    @cached_property
+    def simple(self) -> bool:
+        """Whether a conversion and a division of doubles give a point, correctly rounded.
+
+        Both are exact, or the conversion rounds and the division is by a power of two.
+        """
+        if self.points is not None:
+            return False
+        a, s, d = self.unit
+        most = max(abs(a), abs(a + (self.size - 1) * s))
+        power = d & (d - 1) == 0 and d.bit_length() < 900 and not self.whole
+        return (most <= EXACT and d <= EXACT) or (power and most <= LARGEST)
+
+    @cached_property
+    def wide(self) -> tuple[int, int] | None:
+        """(m, k) with D = m * 2**k, where `grid_points.py: wide_point` gives a point."""
+        if self.points is not None or self.whole or self.simple:
+            return None
+        a, s, d = self.unit
+        k = (d & -d).bit_length() - 1
+        most = max(abs(a), abs(a + (self.size - 1) * s))
+        return (d >> k, k) if most <= LARGEST and d >> k < 1 << 29 and k < 900 else None
+
+    @cached_property
+    def form(self) -> tuple[IntArray, IntArray, FloatArray] | None:
+        """The grid as kernels take it, for float and for integer records; None: they cannot.
+
+        Layout: `kernels/numbers/grid_points.py`.
+        """
+        if not (self.simple or self.wide):
+            return None
+        low, high = float(self.value(0)), float(self.value(self.size - 1))
+        a, s, d = self.unit
+        odd, power = self.wide or (0, 0)
+        last, below = self.size - 1, int(self.rule == "below")
+        share = Fraction(last) / Fraction(high - low)  # points a unit
+        if not Fraction(1, 1 << 900) < share < 1 << 900:
+            return None
+        scale = np.array([2.0**power if odd else float(d), low, high, float(share), 2.0 * d])
+        return np.array([a, s, last, 1, odd, below]), np.array([a, s, last, 0, odd, below]), scale
+
+    @cached_property
+    def for_kernels(self) -> tuple[IntArray, IntArray, FloatArray] | None:
+        """`form`, where kernels may also map records: integer ones must be exact doubles."""
+        ends = abs(self.value(0)), abs(self.value(self.size - 1))
+        return self.form if max(ends) <= EXACT else None
+
+    def exact(self, t: int) -> Fraction:
+        """The exact number that point t stands for (rounded once in `value`)."""
+        return Fraction(*self._ratio(t))
+
+    def _ratio(self, t: int) -> tuple[int, int]:
+        """The same as two integers, not in lowest terms perhaps."""
+        if self.points is not None:
+            over, under = self.points[t].item().as_integer_ratio()
+            return over, under
+        a, s, d = self.unit
+        return a + t * s, d
+
+    def value(self, t: int) -> int | float:
+        """Point t, as it is released."""
+        check_rounding()
+        if self.points is not None:
+            number: int | float = self.points[t].item()
+            return number
+        a, s, d = self.unit
+        return a + t * s if self.whole else (a + t * s) / d  # integers: rounded once
+
+    def values(self, t: IntArray) -> Any:
+        """Points t, an int64 or float64 array of the same shape."""
+        check_rounding()
+        if self.points is not None:
+            return self.points[t]
+        a, s, _ = self.unit
+        if self.whole:
+            return a + np.asarray(t, np.int64) * s
+        listed = np.asarray(t, np.int64)
+        if self.form is not None:
+            out = np.empty(listed.size)
+            flat = np.ascontiguousarray(listed.reshape(-1))
+            grid_points.points_fill(flat, self.form[0], self.form[2], out)
+            return out.reshape(listed.shape)
+        found = [self.value(int(i)) for i in listed.reshape(-1)]
+        return np.array(found, np.float64).reshape(listed.shape)
+
+    def index(self, records: AnyArray) -> IntArray:
+        """The point that each record counts at; float64 or 64-bit integers, no NaN."""
+        check_rounding()
+        floats = records.dtype.kind == "f"
+        if self.points is not None:
+            if floats:
+                edges: AnyArray = self.float_edges
+            else:
+                edges = self.signed_edges if records.dtype.kind == "i" else self.unsigned_edges
+            return np.searchsorted(edges, records, "right").astype(np.int64)
+        form = self.form if floats else self.for_kernels
+        if form is not None and records.dtype in NATIVE:
+            flat, out = np.ascontiguousarray(records).reshape(-1), np.empty(records.size, np.int64)
+            unit = form[0] if floats else form[1]
+            grid_points.index_fill(flat.view(np.int64), unit, form[2], out)
+            return out.reshape(records.shape)
+        flat = records.reshape(-1)
+        out = self._index_of_whole(flat) if self.whole else self._index_by_estimate(flat)
+        return out.reshape(records.shape)
+
+    def _index_of_whole(self, records: AnyArray) -> IntArray:
+        """`index` on evenly spaced integers, exactly.
+
+        A record x = floor + fraction lies `passed` + fraction beyond point t and `ahead` -
+        fraction before the next one, which is nearer if 2 * fraction > ahead - passed. The
+        right side is an integer, so what matters of the left one is its floor, 0 or 1 (`half`),
+        and whether anything is left (`more`). Both are exact: doubles are doubled without a
+        rounding, and those beyond 2**52 are integers, without a fraction.
+        """
+        a, s, _ = self.unit
+        floor = _floors(records)
+        clamped = np.clip(floor, a, a + (self.size - 1) * s)
+        offset = clamped.view(np.uint64) - np.uint64(a % (1 << 64))
+        t = offset // np.uint64(s)
+        if self.rule == "below":
+            return t.astype(np.int64)
+        passed = offset - t * np.uint64(s)
+        lack = (np.uint64(s) - passed).astype(np.int64) - passed.astype(np.int64)
+        odd = (t & np.uint64(1)).astype(bool)
+        if records.dtype.kind == "f":
+            fractional = (floor == clamped) & (np.abs(records) < 2.0**52)
+            x = np.where(fractional, records, 0.0)
+            twice = np.floor(2.0 * x)
+            half, more = twice - 2.0 * np.floor(x), 2.0 * x > twice
+            lack -= half.astype(np.int64)
+            odd |= more  # beyond half-way is as good as half-way and odd
+        up = (lack < 0) | ((lack == 0) & odd)
+        index: IntArray = np.minimum(t.astype(np.int64) + up, self.size - 1)
+        return index
+
+    def _index_by_estimate(self, records: AnyArray) -> IntArray:
+        """`index` on evenly spaced numbers: in float64 where its errors cannot matter.
+
+        The estimate is off by less than `margin` of a step: by 4 roundings of it, and by those
+        of the ends, of their difference and of a record; and, where points are compared as they
+        are released, these are off by half an ulp.
+        """
+        last = self.size - 1
+        low, high = float(self.value(0)), float(self.value(last))
+        width = (self.exact(last) - self.exact(0)) / last
+        ulp = math.ulp(max(abs(low), abs(high)))
+        margin = float(min(Fraction(last, 1 << 50) + 4 * Fraction(ulp) / width, Fraction(1)))
+        shift = 0.0 if self.rule == "below" else 0.5
+        x = np.clip(records.astype(np.float64), low, high)
+        exact = x if records.dtype.kind == "f" else records
+        estimate = (x - low) / (high - low) * last + shift
+        t = np.clip(estimate.astype(np.int64), 0, last)
+        part = estimate - t
+        for i in np.flatnonzero((part <= margin) | (part >= 1.0 - margin)).tolist():
+            t[i] = self._index_of_one(exact[i].item())
+        return t
+
+    def _index_of_one(self, record: int | float) -> int:
+        """`index` of a finite record, by exact arithmetic."""
+        a, s, d = self.unit
+        over, under = record.as_integer_ratio()
+        ahead = over * d - a * under  # of the first point, in units of 1 / (d * under)
+        last = self.size - 1
+        if self.rule == "nearest":
+            t, rest = divmod(2 * ahead + s * under, 2 * s * under)
+            return min(max(t - (rest == 0 and t % 2), 0), last)
+        t = min(max(ahead // (s * under), 0), last)
+        if t < last and self.value(t + 1) <= record:  # points are rounded
+            return t + 1
+        return t - 1 if t > 0 and self.value(t) > record else t
+
+    @cached_property
+    def float_edges(self) -> FloatArray:
+        """The least double of each given point but the first."""
+        check_rounding()
+        if self.points is None:  # for the type checker
+            return np.zeros(0)
+        return grid_edges.float_edges(self.points, self.rule == "below", self.least)
+
+    @cached_property
+    def signed_edges(self) -> AnyArray:
+        """The least int64 of each given point but the first, as far as there is one."""
+        return grid_edges.integer_edges(self.float_edges, np.dtype(np.int64), self.least)
+
+    @cached_property
+    def unsigned_edges(self) -> AnyArray:
+        """The least uint64 of each given point but the first, as far as there is one."""
+        return grid_edges.integer_edges(self.float_edges, np.dtype(np.uint64), self.least)
+
+    def places(self, x: AnyArray) -> IntArray:
+        """How many points are <= x, elementwise, in 0, ..., size.
+
+        x are float64, int64 or uint64 without NaN, and compared as they are.
+        """
+        floats = x.dtype.kind == "f"
+        least, _ = grid_edges.at_least(*self.value(0).as_integer_ratio(), floats)
+        low = x < least  # NumPy would round an int for floats
+        return np.where(low, 0, self.below.index(x) + 1)
+
+    def least(self, t: int, floats: bool) -> int | float:
+        """The least record, a double or an integer, of index t > 0."""
+        check_rounding()
+        if self.rule == "below":
+            return grid_edges.at_least(*self.value(t).as_integer_ratio(), floats)[0]
+        (n, d), (m, e) = self._ratio(t - 1), self._ratio(t)  # Fraction takes 20 times as long
+        edge, half_way = grid_edges.at_least(n * e + m * d, 2 * d * e, floats)
+        if t % 2 == 0 or not half_way:  # half-way counts at the even one
+            return edge
+        return math.nextafter(edge, math.inf) if floats else edge + 1
+
+    def under(self, t: int, records: AnyArray) -> AnyArray:
+        """Which records have an index < t, for 0 < t < size."""
+        edge = self.least(t, records.dtype.kind == "f")
+        if isinstance(edge, int) and edge not in INT64:
+            return np.full(records.shape, edge > 0)
+        below: AnyArray = records < edge
+        return below
+
+
+def make_grid(
+    bounds: Any, step: Any = None, grid: Any = None, steps: int = STEPS, rule: Rule = "nearest"
+) -> Grid:
+    """A grid from public parameters: a step that divides the bounds, or points, or neither.
+
+    Floats are read as the decimals that print, so that 0.1 divides 1.
+
+    Raises
+    ------
+    ParameterError, ParameterTypeError
+        If they do not fit together.
+    """
+    low, high = plain_bounds(bounds)
+    if isinstance(grid, Grid):  # of a mechanism that is built again with other parameters
+        grid = grid.points  # one that is evenly spaced follows from bounds and step
+    if step is not None and grid is not None:
+        raise ParameterError("give step or grid, not both")
+    if grid is not None:
+        return _of_points(low, high, grid, rule)
+    a, b = decimal(low), decimal(high)
+    most = math.ulp(max(abs(float(low)), abs(float(high))))
+    if step is None:
+        while steps > 1 and (b - a) / steps <= Fraction(most):
+            steps >>= 1  # closer points would be the same doubles
+        return _even(a, (b - a) / steps, steps, whole=False, rule=rule)
+    width = decimal(_number("step", step))
+    if width <= 0:
+        raise ParameterError(f"step must be > 0, got {step!r}")
+    count = (b - a) / width
+    if count.denominator != 1:
+        raise ParameterError(f"step must divide the bounds: got step {step!r}, bounds {bounds!r}")
+    if count > MOST_STEPS:
+        raise ParameterError(f"step must not be so small: at most 2**52 points, got step {step!r}")
+    whole = all(isinstance(x, numbers.Integral) for x in (low, high, step))
+    ulp = Fraction(most)  # points an ulp apart may both round to the one between them
+    if not whole and (width < ulp or (width == ulp and a % ulp != 0)):
+        raise ParameterError(f"step must be so large that points differ in float64, got {step!r}")
+    return _even(a, width, int(count), whole=whole, rule=rule)
+
+
+def _even(start: Fraction, width: Fraction, steps: int, whole: bool, rule: Rule) -> Grid:
+    common = math.lcm(start.denominator, width.denominator)
+    unit = int(start * common), int(width * common), common
+    even = Grid(steps + 1, whole, unit, None, ("even", steps, whole, unit), rule)
+    if not whole and not even.value(0) < even.value(1):
+        raise ParameterError("bounds must be so far apart that their grid's points differ")
+    return even
+
+
+def _of_points(low: Any, high: Any, grid: Any, rule: Rule) -> Grid:
+    points = validate.exact_array(grid)
+    plain = points is not None and points.dtype.kind in "iuf" and points.itemsize <= 8
+    if points is None or not plain or points.ndim != 1:
+        raise ParameterTypeError("grid must be a one-dimensional array of numbers of 64 bits")
+    if points.size < 2 or not bool(np.isfinite(points).all() and (points[1:] > points[:-1]).all()):
+        raise ParameterError("grid must hold at least two finite numbers in increasing order")
+    if not low <= points[0].item() or not points[-1].item() <= high:
+        raise ParameterError("grid must lie within the bounds")
+    whole = points.dtype.kind in "iu"
+    if whole and points[-1].item() not in INT64:
+        raise ParameterError("grid must fit into 64 bits where it holds integers")
+    kept = np.array(points, dtype=np.int64 if whole else np.float64)
+    kept.flags.writeable = False
+    identity = "points", kept.tobytes(), whole
+    return Grid(kept.size, whole, (0, 0, 1), kept, identity, rule)
+
+
+def plain_bounds(bounds: Any) -> tuple[Any, Any]:
+    """Two finite public numbers, the lower first."""
+    try:
+        low, high = bounds
+    except Exception:  # not two, or a foreign object's own
+        raise ParameterTypeError(
+            "bounds must be two public numbers (lower, upper), chosen without the data"
+        ) from None
+    low, high = _number("bounds", low), _number("bounds", high)
+    if not low < high or not math.isfinite(float(high) - float(low)):
+        raise ParameterError(f"bounds must be finite with lower < upper, got {bounds!r}")
+    return low, high
+
+
+def _number(name: str, value: Any) -> Any:
+    """A finite number: an int within 64 bits, or a float, Decimal or Fraction."""
+    if isinstance(value, np.generic):  # a float32 is the decimal that prints, too
+        value = float(str(value)) if isinstance(value, np.floating) else value.item()
+    number = validate.real(name, value)
+    if not math.isfinite(number):
+        raise ParameterError(f"{name} must be finite, got {value!r}")
+    if isinstance(value, numbers.Integral):
+        if int(value) not in INT64:
+            raise ParameterError(f"{name} must fit into 64 bits where it is an integer")
+        return int(value)
+    return value if isinstance(value, (Decimal, Fraction)) else number
+
+
+def decimal(value: Any) -> Fraction:
+    """A public number as the exact decimal that prints: 0.1 is one tenth."""
+    return Fraction(float.__repr__(value)) if isinstance(value, float) else Fraction(value)
+
+
+def _floors(records: AnyArray) -> IntArray:
+    """The largest int64 <= each record, clamped to int64."""
+    if records.dtype.kind == "f":
+        wide = np.clip(np.floor(records), -(2.0**63), 2.0**63 - 1024)
+        top = records >= 2.0**63
+        return np.where(top, INT64[-1], wide.astype(np.int64))
+    if records.dtype.kind == "u":
+        return np.minimum(records, np.uint64(INT64[-1])).astype(np.int64)
+    return records.astype(np.int64, copy=False)

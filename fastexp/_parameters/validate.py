@@ -1,0 +1,396 @@
+"""Every check of a public parameter and its text; `_intake/` has those of data."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import operator
+import os
+from collections.abc import Iterable
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from .._compiler.rounding import check_rounding
+from .._typing import AnyArray, FloatArray, Neighbors, Relation, WordArray
+from ..errors import ParameterError, ParameterTypeError
+
+RELATIONS: dict[str, Relation] = {"add-remove": "add-remove", "replace": "replace", "both": "both"}
+EPSILON_RANGE = (1e-9, 1e6)  # what a promise can mean; outside it is nearly always a slip
+# Where no product of the kernels under- or overflows.
+RATE_RANGE = (Fraction(2) ** -900, Fraction(2) ** 900)
+MOST_LABEL = 200  # characters
+ALONE = "where only one can be the answer, nothing is selected, and epsilon is spent on a constant"
+MOST_THREADS = 256  # more are of no use, and could exhaust the system
+MOST_COUNT = (1 << 63) - 1  # of anything: what kernels and NumPy count with
+MOST_DRAWS = 1 << 40  # in one call: no memory holds more
+MOST_LABELS = 1 << 27  # a tuple of them takes some 10 GB
+MOST_SEEDS = 1 << 16  # integers in a seed
+
+
+def real(name: str, value: Any) -> float:
+    """`value` as a float, if it is a real number at all; only 0 is read as 0.
+
+    Every public number comes by here, before anything is computed from it and perhaps kept.
+    """
+    check_rounding()
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (numbers.Real, Decimal)):
+        kind = type(value).__name__
+        raise ParameterTypeError(f"{name} must be a real number, got an object of type {kind}")
+    try:
+        number = float(value)
+        vanished = number == 0.0 and bool(value != 0)
+    except OverflowError:
+        raise ParameterError(f"{name} must be finite, got a number beyond float64") from None
+    except Exception:  # a signaling NaN, or a foreign number
+        raise ParameterTypeError(f"{name} must be a number that float() reads") from None
+    if vanished:
+        raise ParameterError(f"{name} must be 0 or a number that float64 does not round to 0")
+    return number
+
+
+def positive(name: str, value: Any) -> float:
+    """A finite float > 0."""
+    number = real(name, value)
+    if not 0.0 < number < math.inf:  # written so that NaN fails
+        raise ParameterError(f"{name} must be finite and > 0, got {number!r}")
+    return number
+
+
+def exact(name: str, value: Any) -> Fraction:
+    """The exact number > 0 that `value` is, not rounded to float64."""
+    positive(name, value)
+    return as_fraction(value)
+
+
+def as_fraction(number: Any) -> Fraction:
+    """A finite real number as a fraction of Python's integers, without a rounding."""
+    if isinstance(number, numbers.Integral):  # NumPy's have no ratio, and would overflow
+        return Fraction(int(number))
+    return Fraction(*number.as_integer_ratio())
+
+
+def at_least(name: str, value: Any, least: float) -> float:
+    """A finite float >= least."""
+    number = real(name, value)
+    if not least <= number < math.inf:
+        raise ParameterError(f"{name} must be finite and >= {least:g}, got {number!r}")
+    return number
+
+
+def fraction(name: str, value: Any) -> float:
+    """A float in [0, 1]."""
+    number = real(name, value)
+    if not 0.0 <= number <= 1.0:
+        raise ParameterError(f"{name} must be in [0, 1], got {number!r}")
+    return number
+
+
+def epsilon(value: Any, any_epsilon: bool = False) -> float:
+    """A privacy parameter in nats; in EPSILON_RANGE unless `any_epsilon`."""
+    number = positive("epsilon", value)
+    low, high = EPSILON_RANGE
+    if not any_epsilon and not low <= number <= high:
+        raise ParameterError(
+            f"epsilon must be in [{low:g}, {high:g}] nats, got {number!r} "
+            "(pass any_epsilon=True if it is meant)"
+        )
+    return number
+
+
+def sensitivity(value: Any) -> float:
+    """A sensitivity, in units of the utility: an integer is not rounded, a fraction upwards."""
+    number = positive("sensitivity", value)
+    if not _is_exact(value):
+        raise ParameterError("sensitivity must be a number that float64 holds exactly")
+    return number if as_fraction(value) <= Fraction(number) else math.nextafter(number, math.inf)
+
+
+def rate(value: Fraction) -> None:
+    """The rate epsilon / (2 * sensitivity), inside the range that the proofs cover."""
+    low, high = RATE_RANGE
+    if not low <= value <= high:
+        raise ParameterError(
+            "epsilon / sensitivity (with the mechanism's factor) must lie between 2**-900 and "
+            "2**900, got one that does not"
+        )
+
+
+def flag(name: str, value: Any) -> bool:
+    """True or False, nothing that merely counts as such."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ParameterTypeError(f"{name} must be True or False, got {type(value).__name__}")
+    return bool(value)
+
+
+def choice(name: str, value: Any, allowed: tuple[str, ...]) -> str:
+    """One of the words in `allowed`."""
+    word = str.__str__(value) if isinstance(value, str) else None  # a subclass may compare oddly
+    if word is None or word not in allowed:
+        listed = ", ".join(map(repr, allowed))
+        got = type(value).__name__ if word is None else repr(word)
+        raise ParameterError(f"{name} must be one of {listed}, got {got}")
+    return word
+
+
+def neighbors(value: Any) -> Neighbors:
+    """A neighbour relation."""
+    word = choice("neighbors", value, ("add-remove", "replace"))
+    return "replace" if word == "replace" else "add-remove"
+
+
+def relation(value: Any) -> Relation | None:
+    """The relation of a promise; None: the one for which the caller stated the sensitivity."""
+    return None if value is None else RELATIONS[choice("neighbors", value, tuple(RELATIONS))]
+
+
+def text(name: str, value: Any) -> str:
+    """Text, plain."""
+    if not isinstance(value, str):
+        raise ParameterTypeError(f"{name} must be text, got {type(value).__name__}")
+    return str.__str__(value)
+
+
+def line(name: str, value: Any) -> str:
+    """A short line of text, plain: not of a subclass, which may compare or print as it likes."""
+    plain = str.__str__(value) if isinstance(value, str) else ""
+    if not plain:
+        got = type(value).__name__
+        raise ParameterTypeError(f"{name} must be text that is not empty, got {got}")
+    if len(plain) > MOST_LABEL or not plain.isprintable():
+        raise ParameterError(f"{name} must be a line of at most {MOST_LABEL} printable characters")
+    return plain
+
+
+def is_utf8(text: str) -> bool:
+    """Whether a text has a form in bytes: lone surrogates have none."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def counting(name: str, value: Any, least: int = 1, most: int = MOST_COUNT) -> int:
+    """An integer in [least, most]."""
+    try:
+        if isinstance(value, (bool, np.bool_)):
+            raise TypeError
+        number = operator.index(value)
+    except Exception:  # of a foreign object whatever it raises
+        kind = type(value).__name__
+        raise ParameterTypeError(f"{name} must be an integer, got {kind}") from None
+    if not least <= number <= most:
+        limit = f"between {least} and {most}"
+        if most == MOST_COUNT:
+            limit = f">= {least}" if number < least else "below 2**63"
+        got = str(number) if abs(number) <= MOST_COUNT else "one beyond 64 bits"
+        raise ParameterError(f"{name} must be {limit}, got {got}")
+    return number
+
+
+def threads(value: Any) -> int:
+    """How many threads: 1, 2, ...; 0 for all that the process may use."""
+    number = counting("threads", value, least=0)
+    if number:
+        return min(number, MOST_THREADS)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def size(value: Any) -> int | None:
+    """A number of draws, or None for one draw as a scalar."""
+    number = None if value is None else counting("size", value, least=0)
+    if number is not None and number > MOST_DRAWS:
+        raise ParameterError("size must be at most 2**40")
+    return number
+
+
+def reals(name: str, value: Any) -> FloatArray:
+    """Numbers of any shape as float64, without NaN."""
+    array = exact_array(value)
+    if array is None or array.dtype.kind not in "iuf":
+        raise ParameterTypeError(f"{name} must be a number or an array of numbers")
+    if bool(np.isnan(array).any()):
+        raise ParameterError(f"{name} must not be NaN")
+    return array.astype(np.float64)
+
+
+def exact_reals(name: str, value: Any) -> AnyArray:
+    """Numbers of any shape, without NaN and not rounded: float64, int64 or uint64."""
+    array = exact_array(value)
+    if array is None or array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
+        raise ParameterTypeError(
+            f"{name} must be a number or an array of numbers of one type, of at most 64 bits"
+        )
+    if bool(np.isnan(array).any()):
+        raise ParameterError(f"{name} must not be NaN")
+    return array.astype({"f": np.float64, "i": np.int64, "u": np.uint64}[array.dtype.kind])
+
+
+def stream(value: Any) -> int:
+    """The name of the one row's stream: `streams=[i]`, or row 0."""
+    if value is None:
+        return 0
+    names = exact_array(value)
+    if (
+        names is None
+        or names.shape != (1,)
+        or names.dtype.kind not in "iu"
+        or not 0 <= int(names[0]) < 1 << 64
+    ):
+        raise ParameterError(
+            "streams must hold one integer in [0, 2**64) for each row of the data; "
+            "data that are no matrix are one row"
+        )
+    return int(names[0])
+
+
+def streams(value: Any, rows: int) -> WordArray:
+    """The names of the rows' streams; default their numbers."""
+    if value is None:
+        return np.arange(rows, dtype=np.uint64)
+    names = exact_array(value)
+    if (
+        names is None
+        or names.shape != (rows,)
+        or names.dtype.kind not in "iu"
+        or (names.dtype.kind == "i" and bool((names < 0).any()))
+    ):
+        raise ParameterError(
+            "streams must hold one integer in [0, 2**64) for each row of the data; "
+            "data that are no matrix are one row"
+        )
+    return names.astype(np.uint64)
+
+
+def indices(name: str, value: Any, most: int, count: int) -> list[int]:
+    """At most `most` distinct indices below `count`, at least one."""
+    array = exact_array(value)
+    if array is None or array.ndim != 1 or array.dtype.kind not in "iu":
+        raise ParameterTypeError(f"{name} must be a one-dimensional array of integers")
+    listed: list[int] = array.tolist()
+    if not 1 <= len(listed) <= most or len(set(listed)) < len(listed):
+        raise ParameterError(f"{name} must hold between 1 and {most} distinct indices")
+    if not all(0 <= i < count for i in listed):
+        raise ParameterError(f"{name} must hold indices of candidates")
+    return listed
+
+
+def parts(disjoint: Any, membership: Any) -> None:
+    """What a call says of rows and groups, most often nothing."""
+    if disjoint is not False or type(membership) is not str or membership != "private":
+        flag("disjoint", disjoint)
+        choice("membership", membership, ("private", "public"))
+
+
+def method(value: Any, allowed: tuple[str, ...] = ("envelope", "gumbel")) -> str:
+    """The kernel that a caller pins; the first of the allowed ones by default."""
+    return allowed[0] if value is None else choice("method", value, allowed)
+
+
+def candidates(values: Any, least: int = 2) -> tuple[Any, ...]:
+    """Public candidates as a tuple: none twice; one alone is a constant, nothing to draw."""
+    unordered = isinstance(values, (set, frozenset))
+    single = isinstance(values, (str, bytes)) or (
+        isinstance(values, np.ndarray) and not values.ndim
+    )
+    if single or unordered or not isinstance(values, Iterable):
+        kind = type(values).__name__
+        raise ParameterTypeError(f"candidates must be a sequence of labels, got {kind}")
+    listed = items("candidates", values, MOST_LABELS)
+    if not listed:
+        raise ParameterError("candidates must not be empty")
+    try:
+        distinct = len(set(listed)) == len(listed) and all(bool(c == c) for c in listed)
+    except Exception:  # whatever a foreign label raises
+        raise ParameterTypeError(
+            "candidates must be hashable labels (text, numbers, ...)"
+        ) from None
+    if not distinct:
+        raise ParameterError("candidates must be distinct (none twice, none NaN)")
+    if len(listed) < least:
+        raise ParameterError(f"candidates must be at least two, got 1: {ALONE}")
+    return listed
+
+
+def items(name: str, values: Any, most: int) -> tuple[Any, ...]:
+    """What can be gone through, as a tuple; refused by its length before that."""
+    try:
+        size = len(values)
+    except OverflowError:  # of a range
+        size = most + 1
+    except Exception:  # it has none
+        size = 0
+    if size > most:
+        raise ParameterError(f"{name} must have at most {most} entries")
+    try:
+        return tuple(values.tolist() if isinstance(values, np.ndarray) else values)
+    except Exception:
+        kind = type(values).__name__
+        raise ParameterTypeError(
+            f"{name} must be a sequence that can be read, got {kind}"
+        ) from None
+
+
+def base(values: Any, k: int | None) -> FloatArray:
+    """A public base measure: finite, >= 0, two of them > 0, one a candidate; read-only."""
+    array = exact_array(values)
+    if array is None or array.dtype.kind not in "iuf" or array.ndim != 1 or array.size == 0:
+        raise ParameterTypeError(
+            "base must be a one-dimensional array of numbers that float64 holds exactly"
+        )
+    if array.dtype.kind in "iu" and bool((array.astype(np.float64).astype(object) != array).any()):
+        raise ParameterError("base must consist of numbers that float64 holds exactly")
+    exact = np.array(array, dtype=np.float64)
+    if not bool(np.isfinite(exact).all() and (exact >= 0).all()):
+        raise ParameterError("base must be finite and >= 0")
+    if k is not None and exact.size != k:
+        raise ParameterError(f"base must have one number a candidate: {k}, got {exact.size}")
+    if np.count_nonzero(exact) < 2:
+        raise ParameterError(f"base must be > 0 for at least two candidates: {ALONE}")
+    exact.flags.writeable = False
+    return exact
+
+
+def exact_array(values: Any) -> AnyArray | None:
+    """`values` as an array; None if NumPy gives none, rounds or unmasks some, or never ends.
+
+    NumPy makes float64 of a list that mixes integers and floats, or integers within int64 and
+    beyond. Two above 2**53 may then fall together or apart: sensitivity 1 becomes 2. Integers
+    that are all >= 0 and below 2**64 are uint64.
+    """
+    try:
+        if isinstance(values, range) and not len(values) < MOST_LABELS:
+            return None
+        parts = values if isinstance(values, (list, tuple)) else ()
+        masked = isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values)
+        if masked or any(isinstance(x, np.ma.MaskedArray) for x in parts):
+            return None
+        sorts = {row.dtype.kind for row in parts if isinstance(row, np.ndarray)}
+        columns = getattr(values, "dtypes", ())  # of a frame; of a series of pandas its own dtype
+        types = {str(t) for t in columns} if hasattr(columns, "__iter__") else set()
+        if len(sorts) > 1 or len(types) > 1:
+            return None  # rows or columns of several types: NumPy would round some
+        if parts and isinstance(parts[0], (list, tuple)):  # rows of numbers
+            parts = [item for row in parts for item in row]
+        if any(item is np.ma.masked for item in parts):
+            return None
+        array = np.asarray(values)
+        if array.dtype.kind in "fO" and parts and all(map(_is_unsigned, parts)):
+            return np.array(values, dtype=np.uint64)
+        if array.dtype.kind == "f" and any(not _is_exact(item) for item in parts):
+            return None
+    except Exception:  # ragged nesting, or a foreign object; its message may hold data
+        return None
+    return array
+
+
+def _is_unsigned(item: Any) -> bool:
+    whole = isinstance(item, numbers.Integral) and not isinstance(item, bool)
+    return whole and 0 <= item < 1 << 64
+
+
+def _is_exact(item: Any) -> bool:
+    return not isinstance(item, numbers.Integral) or int(float(item)) == int(item)

@@ -1,0 +1,170 @@
+"""Where random words come from: the operating system, or a key for simulations.
+
+A release takes fresh words from `os.urandom` in each call and keeps nothing, so that forks,
+threads, pickles and snapshots cannot repeat a draw. A simulation has one 128-bit key, from
+which `kernels/bits/words.py` derives streams by name; its format is documented there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._parameters import validate
+from .._typing import WordArray
+from ..errors import ParameterTypeError, RandomnessError
+from ..kernels.bits.words import derive_streams
+from ..reference import selection
+
+# Domain tags: what the names of a stream number. The top bit is set for text names only.
+ROW, TASK, GROUP = 1, 2, 3
+PLACE, COIN = 4, 5  # of a row's draws of numbers: the point in a cell, the coin of a bound
+AGAIN = 6  # of a draw of Laplace noise that started afresh
+ROUND = 8  # bits of these tags; above them is the round, for draws that a coin refused
+TEXT_BIT = 1 << 63
+UINT64 = np.dtype(np.uint64)
+HEADER = 3  # of `seeds_of`, before the names of the rows
+PERSON = {ROW: b"fastexp.row", TASK: b"fastexp.task", GROUP: b"fastexp.group"}
+
+
+class SampleKey(NamedTuple):
+    """A simulation's key itself, for workers: `make_key` gives it back."""
+
+    low: int
+    high: int
+
+
+def _os_bytes(count: int) -> bytes:
+    """`count` fresh bytes from the operating system; fails closed."""
+    try:
+        data = os.urandom(count)
+    except (OSError, NotImplementedError):
+        data = b""
+    if len(data) != count:
+        raise RandomnessError("the operating system's randomness is not available")
+    return data
+
+
+def os_words(count: int = 2) -> WordArray:
+    """`count` fresh uniform 64-bit words from the operating system."""
+    return np.frombuffer(_os_bytes(8 * count), UINT64)
+
+
+def os_word() -> int:
+    """One fresh uniform integer below 2**64."""
+    return int.from_bytes(_os_bytes(8), "little")
+
+
+def os_below(bound: int) -> int:
+    """A fresh uniform integer below `bound` <= 2**64."""
+    while bound > 1:  # without an array: a third of the time
+        value = selection.below(bound, int.from_bytes(_os_bytes(16), "little"))
+        if value is not None:
+            return value
+    return 0
+
+
+def make_key(rng: Any) -> WordArray:
+    """The 128-bit key of a simulation, two words, from SPEC 7's `rng`.
+
+    None: fresh from the operating system. An int, a sequence of ints or a `SeedSequence`:
+    its `generate_state(2, uint64)`, equal for equal seeds. A `Generator` or `BitGenerator`:
+    the low 32 bits of its next four raw words, so that it moves on.
+    """
+    if rng is None:
+        return os_words(2)
+    if isinstance(rng, SampleKey):
+        return np.array(rng, dtype=np.uint64)
+    if type(rng) is int and rng >= 0:
+        return _key_of(rng).copy()
+    if isinstance(rng, np.random.Generator):
+        rng = rng.bit_generator
+    if isinstance(rng, np.random.BitGenerator):
+        raw = np.asarray(rng.random_raw(4), dtype=np.uint64) & np.uint64(0xFFFFFFFF)
+        return np.asarray(raw[0::2] | (raw[1::2] << np.uint64(32)), dtype=np.uint64)
+    seeds = rng if isinstance(rng, np.random.SeedSequence) else np.random.SeedSequence(_seed(rng))
+    return np.asarray(seeds.generate_state(2, np.uint64), dtype=np.uint64)
+
+
+def _seed(rng: Any) -> int | list[int]:
+    """A seed, or a sequence of them, as integers of Python."""
+    several = isinstance(rng, Sequence) or (isinstance(rng, np.ndarray) and rng.ndim == 1)
+    seeds = validate.items("rng", rng, validate.MOST_SEEDS) if several else (rng,)
+    kinds = int, np.integer
+    if isinstance(rng, (str, bytes)) or not all(
+        isinstance(seed, kinds) and not isinstance(seed, bool) and seed >= 0 for seed in seeds
+    ):
+        raise ParameterTypeError(
+            "rng must be None, a non-negative integer or a sequence of them, a SeedSequence, "
+            "a numpy.random.Generator or a BitGenerator"
+        )
+    return [int(seed) for seed in seeds] if several else int(rng)
+
+
+@lru_cache(maxsize=256)  # a seed is no data; a SeedSequence takes 10 us
+def _key_of(seed: int) -> WordArray:
+    words = np.random.SeedSequence(seed).generate_state(2, np.uint64)
+    return np.asarray(words, dtype=np.uint64)
+
+
+def text_name(text: str, tag: int) -> tuple[int, int]:
+    """A stream's (tag, name) for a text: 127 bits of BLAKE2b under the tag's own domain.
+
+    The digest's first word is the name; its second one, with the top bit set, the tag, so
+    that no text shares a stream with an integer name.
+    """
+    digest = hashlib.blake2b(text.encode(), digest_size=16, person=PERSON[tag]).digest()
+    second = int.from_bytes(digest[8:], "little") | TEXT_BIT
+    return second, int.from_bytes(digest[:8], "little")
+
+
+def seeds_of(rng: Any, names: WordArray) -> WordArray:
+    """What `kernels/select/rows.py` takes: the key, the tag of rows and the rows' names."""
+    return np.concatenate([make_key(rng), np.array([ROW], dtype=np.uint64), names])
+
+
+def tagged(seeds: WordArray, tag: int) -> WordArray:
+    """The same key and names under another tag."""
+    made = seeds.copy()
+    made[2] = tag
+    return made
+
+
+def some_seeds(seeds: WordArray, first: int, last: int) -> WordArray:
+    """The seeds of rows first, ..., last - 1."""
+    if first == 0 and last == seeds.size - HEADER:
+        return seeds
+    return np.concatenate([seeds[:HEADER], seeds[HEADER + first : HEADER + last]])
+
+
+def stream_of(seeds: WordArray, row: int) -> WordArray:
+    """The stream of one of the rows that `seeds` names."""
+    stream = np.empty(2, dtype=np.uint64)
+    derive_streams(seeds[:2], seeds[2], seeds[HEADER + row : HEADER + row + 1], stream)
+    return stream
+
+
+def row_stream(rng: Any, row: int) -> WordArray:
+    """The stream of one row of utilities, from SPEC 7's `rng`."""
+    return stream_of(seeds_of(rng, np.array([row], dtype=np.uint64)), 0)
+
+
+class Spare:
+    """Further words of a substream, one at a time, for the draws that need more than their own."""
+
+    __slots__ = ("_words",)
+
+    def __init__(self, stream: WordArray, number: int, first: int) -> None:
+        self._words = selection.substream((int(stream[0]), int(stream[1])), number, first)
+
+    def __call__(self) -> int:
+        return next(self._words)
+
+    def words(self) -> WordArray:
+        """Two words, for a round of the envelope."""
+        return np.array([next(self._words), next(self._words)], dtype=np.uint64)

@@ -1,0 +1,119 @@
+"""Many draws from one vector: builds the alias table and settles its slow draws exactly."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._randomness.streams import Spare
+from .._typing import IntArray, WordArray
+from ..errors import FastexpError
+from ..kernels.select import alias
+from ..kernels.select.alias_rows import DOUBT, MARGIN
+from ..kernels.select.envelope import SLACK
+from ..reference import selection
+from . import plan
+from .scan import Scan, in_parts
+
+
+class Table:
+    """An alias table of 2**column_bits columns of 2**cell_bits cells."""
+
+    __slots__ = ("cell_bits", "cells", "column_bits", "entries", "scale", "scan", "weights")
+
+    def __init__(self, scan: Scan, column_bits: int, cell_bits: int) -> None:
+        self.scan, self.column_bits, self.cell_bits = scan, column_bits, cell_bits
+        self.cells = 1 << (column_bits + cell_bits)
+        self.scale = self._scale()
+        self.weights = self._weights()
+        self.entries = np.empty(self.weights.size, dtype=np.uint64)
+        order = np.empty_like(self.weights)
+        alias.alias_build(self.weights, column_bits, cell_bits, order, self.entries)
+
+    def _scale(self) -> float:
+        """f / 2**lift; the roundings are those of `kernels/select/alias_rows.py`."""
+        high, low = divmod(self.scan.total(), 1 << 64)
+        total = (float(high) * 2.0**64 + float(low)) / self.scan.scale
+        return float(self.cells - DOUBT * self.scan.bits.size) * MARGIN / total
+
+    def _weights(self) -> IntArray:
+        """The cells that candidates own for certain, then the slow outcome's, then 0."""
+        scan, k = self.scan, self.scan.bits.size
+        weights = np.empty(1 << self.column_bits, dtype=np.int64)
+        best = scan.blocks[scan.blocks.size - 4 : scan.blocks.size - 2]
+        w = scan.weighting
+        certain, doubtful = alias.weigh(
+            scan.bits,
+            scan.kind,
+            w.log2_base,
+            w.rate_log2,
+            self.scale,
+            best,
+            weights[:k],
+            np.empty_like(scan.work),  # not scan.work: it holds the last block for `draw`
+        )
+        if certain + doubtful > self.cells:  # the margin rules it out; a wrong law must not pass
+            raise FastexpError("the alias table overflowed: please report this")
+        weights[k] = self.cells - certain
+        weights[k + 1 :] = 0
+        return weights
+
+    def draws(self, size: int, stream: WordArray, threads: int) -> IntArray:
+        """`size` indices: draw t of a substream's 4,096 takes word t."""
+        out = np.empty(size, dtype=np.int64)
+        slow = self.scan.bits.size
+
+        def part(first: int, last: int) -> int:
+            words = np.empty(alias.DRAWS, dtype=np.uint64)
+            chosen = out[first * alias.DRAWS : last * alias.DRAWS]
+            shape = self.column_bits, self.cell_bits
+            found: int = alias.alias_fill(self.entries, *shape, stream, first, slow, chosen, words)
+            return found
+
+        blocks = -(-size // alias.DRAWS)
+        threads = threads if size >= plan.THREADED_DRAWS else 1
+        if threads > 1:
+            out.fill(0)  # threads that touch new pages at once wait for each other, 2x over all
+        if sum(in_parts(part, blocks, threads)):
+            self.settle(out, stream)
+        return out
+
+    def settle(self, out: IntArray, stream: WordArray) -> None:
+        """Decide the slow draws, with words from 4,096 on of their substream, in order."""
+        number, spare, sums = -1, None, self.doubt_sums()
+        for t in np.flatnonzero(out == self.scan.bits.size):
+            if spare is None or t // alias.DRAWS != number:
+                number = int(t) // alias.DRAWS
+                spare = Spare(stream, number, alias.DRAWS)
+            out[t] = self._settle_one(spare, sums)
+
+    def _settle_one(self, spare: Spare, sums: IntArray) -> int:
+        slow, certain = self.scan.bits.size, self.cells - int(self.weights[self.scan.bits.size])
+        while True:
+            found = selection.settle_slow(certain, sums, self.cells, self._claims(spare), spare)
+            if found is not None:
+                return found
+            index = self.look_up(spare())
+            if index != slow:
+                return index
+
+    def _claims(self, spare: Spare) -> selection.Claims:
+        def claims(index: int, cell: int) -> bool:
+            rho = int(self.weights[index]) + cell
+            return self.scan.accepts(index, self.scale, rho, spare)
+
+        return claims
+
+    def doubt_sums(self) -> IntArray:
+        """The cumulative sums of D, the cells a candidate may claim beyond its certain ones."""
+        least = self.weights[: self.scan.bits.size]
+        doubts = 2 * ((least + 2) >> SLACK) + 7
+        base = self.scan.weighting.base
+        return np.cumsum(doubts if base is None else np.where(base > 0, doubts, 0))
+
+    def look_up(self, word: int) -> int:
+        """The outcome of one word, as `alias.look_up`."""
+        column = word >> (64 - self.column_bits)
+        cell = word >> (64 - self.column_bits - self.cell_bits) & ((1 << self.cell_bits) - 1)
+        entry = int(self.entries[column])
+        own = cell < entry >> self.column_bits
+        return column if own else entry & ((1 << self.column_bits) - 1)

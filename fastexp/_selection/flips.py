@@ -1,0 +1,96 @@
+"""Flips of randomised response: which coins are thrown with which words, and the last ones.
+
+The coins and their format are in `kernels/select/flips.py`; here are the threads, and the exact
+test of the coins (one of 2**72) that 72 random bits leave open.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from .._randomness.streams import Spare, os_word, os_words
+from .._typing import AnyArray, IntArray, WordArray
+from ..kernels.select import flips as kernels
+from ..reference import selection
+from .scan import in_parts
+
+CHUNK = 1 << 16  # bits of a release that lie in the cache together; a multiple of 8
+THREADED = 1 << 18  # from about so many bits on a second thread pays (0.3 ms of work)
+WIDTH = 64  # bits of a second word; fewer in tests only
+
+
+class Flips:
+    """The exact bias 1/(1 + e**epsilon) of a coin, as `cut`: its first 8 + width bits."""
+
+    __slots__ = ("cut", "epsilon", "width", "words")
+
+    def __init__(self, epsilon: Fraction, width: int = WIDTH) -> None:
+        self.epsilon, self.width = epsilon, width
+        self.cut = selection.flip_cut(epsilon, 8 + width)
+        low = self.cut & ((1 << width) - 1)
+        self.words = np.array([self.cut >> width, low, 64 - width], dtype=np.uint64)
+
+    def settle(self, shown: AnyArray, word: selection.Words) -> None:
+        """Decide the coins that are open still, in their order, by as many words as needed."""
+        for place in np.flatnonzero(shown == kernels.OPEN):
+            shown[place] = selection.flip(self.epsilon, self.cut, 8 + self.width, word)
+
+    def fresh(self, count: int) -> AnyArray:
+        """`count` coins from the operating system's randomness, as bytes 0 and 1."""
+        words = os_words(-(-count // 8))
+        top, low, unused = self.words
+        coins = np.empty(words.size, dtype=np.uint64)
+        places = np.empty(8 * words.size, dtype=np.int64)
+        found = kernels.flips_throw(words, top, coins, places)
+        shown = coins.view(np.uint8)[:count]
+        if found and kernels.flips_settle(os_words(found), places[:found], low, unused, coins):
+            self.settle(shown, os_word)
+        return shown
+
+    def release(self, bits: AnyArray, threads: int) -> IntArray:
+        """Each of the bits (bytes 0 and 1), with a fresh coin of its own."""
+        if bits.size <= CHUNK:
+            return (bits ^ self.fresh(bits.size)).astype(np.int64)
+        out = np.empty(bits.size, dtype=np.int64)
+
+        def part(first: int, last: int) -> int:
+            for start in range(first * CHUNK, min(last * CHUNK, bits.size), CHUNK):
+                true = bits[start : start + CHUNK]
+                np.bitwise_xor(true, self.fresh(true.size), out=out[start : start + CHUNK])
+            return 0
+
+        in_parts(part, -(-bits.size // CHUNK), threads if bits.size >= THREADED else 1)
+        return out
+
+    def sample(self, bits: AnyArray, size: int, stream: WordArray, threads: int) -> IntArray:
+        """`size` draws of each of the bits, shape (bits, size): coin t * bits.size + e."""
+        out = np.empty((bits.size, size), dtype=np.int64)
+        threads = threads if out.size >= THREADED else 1
+        coins = self.stream_coins(out.size, stream, threads).reshape(size, bits.size).T
+
+        def part(first: int, last: int) -> int:
+            np.bitwise_xor(bits[first:last, None], coins[first:last], out=out[first:last])
+            return 0
+
+        in_parts(part, bits.size, threads)
+        return out
+
+    def stream_coins(self, count: int, stream: WordArray, threads: int = 1) -> AnyArray:
+        """The first `count` coins of a stream, as bytes 0 and 1."""
+        coins = np.empty(-(-count // 8), dtype=np.uint64)
+        shown = coins.view(np.uint8)[:count]
+
+        def part(first: int, last: int) -> int:
+            words = np.empty(kernels.FIRST, dtype=np.uint64)
+            places = np.empty(kernels.COINS, dtype=np.int64)
+            mine = coins[first * kernels.FIRST : last * kernels.FIRST]
+            if kernels.flips_fill(stream, first, self.words, mine, words, places):
+                for number in range(first, last):
+                    block = shown[number * kernels.COINS : (number + 1) * kernels.COINS]
+                    self.settle(block, Spare(stream, number, kernels.LATER))
+            return 0
+
+        in_parts(part, -(-count // kernels.COINS), threads)
+        return shown

@@ -1,0 +1,134 @@
+"""Permute-and-flip: releases and simulated draws, and their exact tests.
+
+The draws are made by `kernels/select/permute_flip.py`. A coin that its bounds leave open is tossed
+exactly (`reference.accept`), and the draw is made again from the same words with the answer.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from .._parameters import validate
+from .._randomness.streams import Spare, os_word, os_words, seeds_of, some_seeds, stream_of
+from .._typing import IntArray, WordArray
+from ..errors import FastexpError
+from ..kernels.bits.heights import BLOCK
+from ..kernels.select import permute_flip as kernels
+from ..kernels.select.envelope import UNSURE
+from ..reference import selection
+from .rows import Rows
+from .scan import MASK_64, bits_value, check, in_parts, key_value
+from .weighting import Weighting
+
+NO_WORDS: WordArray = np.empty(0, dtype=np.uint64)
+ANY_SEEDS: WordArray = np.zeros(kernels.HEADER + 1, dtype=np.uint64)
+COINS = (1 << 32) + (1 << 31)  # where the words of exact tests start
+
+
+def _work(k: int) -> IntArray:
+    size = kernels.CONTROL + 2 * kernels.TRIES + 3 + 3 * BLOCK + 2 * (-(-k // BLOCK))
+    work = np.empty(size, dtype=np.int64)
+    work[: kernels.CONTROL] = 0
+    return work
+
+
+def _run(rows: Rows, seeds: WordArray, given: WordArray, out: IntArray, work: IntArray) -> int:
+    w = rows.weighting
+    args = rows.bits, rows.kind, w.log2_base, w.rate_log2, seeds, given, out, work
+    status: int = kernels.permute_flip_draw(*args)
+    return status
+
+
+def _accepts(rows: Rows, work: IntArray, word: selection.Words) -> bool:
+    """The exact test that the kernel asks for."""
+    index, rho, s, _, best = (int(x) for x in work[kernels.ASKED : kernels.CONTROL])
+    gap = key_value(best & MASK_64, rows.kind) - bits_value(int(rows.bits[index]), rows.kind)
+    return selection.accept(rows.weighting.rate, gap, Fraction(2**s), rho, word)
+
+
+def release(rows: Rows, threads: int = 1) -> IntArray:
+    """One selection from each row, from the operating system's randomness."""
+    out = np.empty(rows.rows, dtype=np.int64)
+
+    def part(first: int, last: int) -> int:
+        for r in range(first, last):
+            out[r] = _release_one(Rows(rows.row(r), rows.kind, rows.weighting))
+        return 0
+
+    in_parts(part, rows.rows, rows.threads(threads))
+    return out
+
+
+def _release_one(row: Rows) -> int:
+    given, work, out = os_words(kernels.TRIES), _work(row.k), np.empty(1, dtype=np.int64)
+    answers = 0
+    check(_run(row, ANY_SEEDS, given, out, work))
+    while out[0] < 0:
+        if out[0] == kernels.MORE:
+            if given.size == kernels.TRIES:
+                given = np.concatenate([given, os_words(row.k + kernels.CHOICES)])
+            else:  # for the choice alone: answers belong to the coins that were tossed
+                given = np.concatenate([given[: -kernels.CHOICES], os_words(kernels.CHOICES)])
+        else:
+            answers = _answer(row, work, answers, os_word)
+        _run(row, ANY_SEEDS, given, out, work)
+    return int(out[0])
+
+
+def _answer(rows: Rows, work: IntArray, answers: int, word: selection.Words) -> int:
+    if answers == kernels.MOST_ANSWERS:
+        raise FastexpError("nine exact tests in one draw: please report this")
+    work[kernels.ANSWERS + 1 + answers] = _accepts(rows, work, word)
+    work[kernels.ANSWERS] = answers + 1
+    return answers + 1
+
+
+def simulate(
+    bits: WordArray,
+    kind: int,
+    weighting: Weighting,
+    size: Any,
+    rng: Any,
+    streams: Any,
+    threads: Any,
+    method: Any,
+) -> int | IntArray:
+    """`sample`, from the public arguments of the verb; bits of shape (k,) or (rows, k)."""
+    validate.method(method, ("envelope",))
+    draws, workers = validate.size(size), validate.threads(threads)
+    rows = Rows(bits, kind, weighting)
+    seeds = seeds_of(rng, validate.streams(streams, rows.rows))
+    return rows.shaped(sample(rows, seeds, draws, workers), bits.ndim, draws)
+
+
+def sample(rows: Rows, seeds: WordArray, size: int | None, threads: int) -> IntArray:
+    """One draw a row (size None), or `size`; row after row."""
+    count = 1 if size is None else size
+    out = np.empty(rows.rows * count, dtype=np.int64)
+
+    def part(first: int, last: int) -> int:
+        some = Rows(rows.some(first, last), rows.kind, rows.weighting)
+        own = some_seeds(seeds, first, last)
+        return _run(some, own, NO_WORDS, out[first * count : last * count], _work(rows.k))
+
+    found = in_parts(part, rows.rows, rows.threads(threads))
+    check(min(found))
+    if any(found):
+        for place in np.flatnonzero(out == UNSURE):
+            out[place] = _replay(rows, seeds, *divmod(int(place), count))
+    return out
+
+
+def _replay(rows: Rows, seeds: WordArray, r: int, t: int) -> int:
+    """Draw t of row r, with the answers of exact tests."""
+    row, work = Rows(rows.row(r), rows.kind, rows.weighting), _work(rows.k)
+    own = some_seeds(seeds, r, r + 1)
+    out, stream = np.empty(1, dtype=np.int64), stream_of(seeds, r)
+    work[kernels.FIRST] = t
+    answers = 0
+    while _run(row, own, NO_WORDS, out, work):
+        answers = _answer(row, work, answers, Spare(stream, t, COINS + (answers << 16)))
+    return int(out[0])

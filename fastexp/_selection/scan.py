@@ -1,0 +1,157 @@
+"""The scanned blocks of one vector of utilities, and the exact test of a round's outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+
+from .._intake import utilities
+from .._typing import IntArray, WordArray
+from ..errors import RoundingModeError
+from ..kernels.bits.heights import BLOCK, FLOAT, SIGNED
+from ..kernels.select import envelope
+from ..reference import selection
+from .weighting import Weighting
+
+INT64 = np.dtype(np.int64)  # naming the instance saves 30 ns an array
+TAIL = 6  # words behind the blocks: total (2), best key, lift, drawn index, rho
+SIGN, MASK_64 = 1 << 63, (1 << 64) - 1
+
+
+def storage(k: int) -> IntArray:
+    """Scratch for k candidates: two blocks of work, three words a block, a tail."""
+    return np.empty(2 * BLOCK + 3 * (-(-k // BLOCK)) + TAIL, INT64)
+
+
+class Scan:
+    """The settled blocks of one vector of utilities: a bound for each 1,024 candidates."""
+
+    __slots__ = ("bits", "blocks", "kind", "scale", "weighting", "work")
+
+    def __init__(
+        self,
+        bits: WordArray,
+        kind: int,
+        weighting: Weighting,
+        precision: int,
+        store: IntArray | None = None,
+    ) -> None:
+        self.bits, self.kind, self.weighting = bits, kind, weighting
+        self.scale = 2.0**precision
+        store = storage(bits.size) if store is None else store
+        self.work, self.blocks = store[: 2 * BLOCK], store[2 * BLOCK :]
+
+    def arguments(self) -> tuple[object, ...]:
+        """What every envelope kernel takes first."""
+        w = self.weighting
+        return self.bits, self.kind, w.log2_base, w.rate_log2, self.scale, self.blocks, self.work
+
+    def fill(self, threads: int) -> None:
+        """Scan all blocks, `threads` at a time, and settle them."""
+        self.scan(threads)
+        self.settle()
+
+    def settle(self) -> None:
+        """Bring scanned blocks to one scale."""
+        envelope.envelope_settle(self.kind, self.weighting.rate_log2, self.bits.size, self.blocks)
+
+    def scan(self, threads: int) -> None:
+        """Scan all blocks, `threads` at a time."""
+        w, count = self.weighting, -(-self.bits.size // BLOCK)
+        threads = min(threads, count)
+
+        def part(first: int, last: int) -> int:
+            log2_base = w.log2_base[first * BLOCK : last * BLOCK]
+            status: int = envelope.envelope_scan(
+                self.bits[first * BLOCK : last * BLOCK],
+                self.kind,
+                log2_base,
+                w.rate_log2,
+                self.scale,
+                self.blocks[3 * first : 3 * last],
+                np.empty(2 * BLOCK, dtype=np.int64) if threads > 1 else self.work,
+            )
+            return status
+
+        check(min(in_parts(part, count, threads)))
+
+    def rescan(self, block: int) -> None:
+        """Scan one block again, after its base has changed."""
+        w, part = self.weighting, slice(block * BLOCK, (block + 1) * BLOCK)
+        args = self.bits[part], self.kind, w.log2_base[part], w.rate_log2, self.scale
+        envelope.envelope_scan(*args, self.blocks[3 * block : 3 * block + 3], self.work)
+
+    def tail(self, at: int) -> int:
+        """Word `at` behind the blocks."""
+        return int(self.blocks[self.blocks.size - TAIL + at])
+
+    def total(self) -> int:
+        """The sum of all bounds, from its two words."""
+        return (self.tail(0) & MASK_64) << 64 | self.tail(1) & MASK_64
+
+    def gap(self, index: int) -> Fraction:
+        """The exact best utility minus candidate `index`'s."""
+        best = key_value(self.tail(2) & MASK_64, self.kind)
+        return best - bits_value(int(self.bits[index]), self.kind)
+
+    def lift(self) -> Fraction:
+        """2**lift, by which weights are scaled."""
+        return Fraction(2) ** int(self.blocks.view(np.float64)[self.blocks.size - TAIL + 3])
+
+    def accepts(self, index: int, scale: float, rho: int, word: selection.Words) -> bool:
+        """The exact test of `reference.accept` for candidate `index` at `scale`."""
+        exact_scale = Fraction(scale) * self.lift() * self.weighting.base_of(index)
+        return selection.accept(self.weighting.rate, self.gap(index), exact_scale, rho, word)
+
+    def first(self, two: WordArray, word: selection.Words) -> int:
+        """The index of a first round from two words, and of rounds from further ones."""
+        own = np.ascontiguousarray(two)
+        status: int = envelope.envelope_draw(*self.arguments(), own)
+        return self.resolve(status, lambda: np.array([word(), word()], np.uint64), word)
+
+    def resolve(self, status: int, words: Callable[[], WordArray], word: selection.Words) -> int:
+        """The index that `status` of a first round leads to, with further rounds if need be."""
+        while status < 0:
+            if status == envelope.UNSURE and self.accepts(
+                self.tail(4), self.scale, self.tail(5), word
+            ):
+                return self.tail(4)
+            check(status)
+            status = envelope.envelope_draw(*self.arguments(), words())
+        return status
+
+
+def check(status: int) -> None:
+    """Raise what a kernel's status asks for; UNSURE and AGAIN are no errors."""
+    utilities.finite(status != envelope.NOT_FINITE)
+    if status == envelope.ROUNDING_MODE:
+        raise RoundingModeError("the processor's rounding mode must be to nearest")
+
+
+def in_parts(part: Callable[[int, int], int], count: int, threads: int) -> list[int]:
+    """part(first, last) over `threads` even ranges of `count` items, at the same time."""
+    threads = max(1, min(threads, count))
+    edges = [count * i // threads for i in range(threads + 1)]
+    if threads == 1:
+        return [part(0, count)]
+    with ThreadPoolExecutor(threads - 1) as pool:
+        others = [pool.submit(part, a, b) for a, b in pairwise(edges[1:])]
+        return [part(edges[0], edges[1]), *(f.result() for f in others)]
+
+
+def bits_value(bits: int, kind: int) -> Fraction:
+    """The exact number that 64 bits of this kind stand for."""
+    if kind == FLOAT:
+        return Fraction(float(np.array(bits, dtype=np.uint64).view(np.float64)))
+    return Fraction(bits - (1 << 64) if kind == SIGNED and bits >= SIGN else bits)
+
+
+def key_value(key: int, kind: int) -> Fraction:
+    """The exact number that has this order key."""
+    if kind == FLOAT:
+        return bits_value(key ^ SIGN if key >= SIGN else key ^ MASK_64, kind)
+    return Fraction(key - SIGN if kind == SIGNED else key)

@@ -1,0 +1,69 @@
+"""How utilities become weights: base * exp(rate * utility), as the kernels take it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from .._parameters import validate
+from .._typing import FloatArray, IntArray
+from ..kernels.bits.logexp import LOG2E, log_fill
+
+NO_BASE: FloatArray = np.empty(0)
+NO_BASE.flags.writeable = False
+
+
+class Weighting:
+    """The public side of a finite draw: the exact rate, the base and their logarithms.
+
+    Built and checked once, with the mechanism. `rate` is exact; its two roundings and the
+    logarithms of the base only steer certified bounds.
+    """
+
+    __slots__ = ("base", "log2_base", "log_base", "rate", "rate_log2", "rate_nats")
+
+    def __init__(self, rate: Fraction, base: FloatArray | None) -> None:
+        self.rate = rate
+        validate.rate(rate)
+        self.rate_nats = float(rate)
+        self.rate_log2 = self.rate_nats * LOG2E
+        self.base = base
+        self.log_base = self.log2_base = NO_BASE
+        if base is not None:
+            self.log_base = np.empty(base.size)
+            log_fill(base, self.log_base)
+            self.log2_base = self.log_base * LOG2E
+
+    def with_rate(self, rate: Fraction) -> Weighting:
+        """The same base at another rate."""
+        return Weighting(rate, self.base)
+
+    def base_of(self, index: int) -> Fraction:
+        """The exact base of one candidate."""
+        return Fraction(1) if self.base is None else Fraction(float(self.base[index]))
+
+    def measured(self, counts: IntArray) -> Weighting:
+        """The same rate, with a base of one for each of `counts` grid points, below 2**53."""
+        base = counts.astype(np.float64)
+        logs = np.empty(counts.size)
+        log_fill(base, logs)
+        made = self.with_base(base, logs * LOG2E)
+        made.log_base = logs
+        return made
+
+    def with_base(self, base: FloatArray, log2_base: FloatArray) -> Weighting:
+        """The same rate with this base, without `log_base`: for draws but by Gumbel noise."""
+        made = object.__new__(Weighting)
+        made.rate, made.rate_nats, made.rate_log2 = self.rate, self.rate_nats, self.rate_log2
+        made.base, made.log_base, made.log2_base = base, NO_BASE, log2_base
+        return made
+
+    def peeling(self, k: int) -> Weighting:
+        """The same rate, with a writable base of 1 for each of k: 0 excludes the peeled ones.
+
+        Only its logarithm to the base 2 is changed, to minus infinity.
+        """
+        made = Weighting(self.rate, None)
+        made.log2_base = np.zeros(k)
+        return made

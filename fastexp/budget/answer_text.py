@@ -1,0 +1,80 @@
+"""Answers as text that can be kept, and back, exactly.
+
+The text is JSON. Its length tells nothing of the answers: numbers and candidates are padded to
+a width that is public. Else a disk that is nearly full would keep short answers and have long
+ones drawn again.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ..errors import ParameterTypeError
+
+NUMBER = 24  # characters of a float64 or int64 at most
+ARRAYS = ("int64", "float64", "bool")
+
+
+def text(answers: Any, width: int = NUMBER) -> str:
+    """JSON of answers; each of them, in arrays and lists too, is padded to `width` characters."""
+    if type(answers) is list:
+        return f"[{', '.join([text(item, width) for item in answers])}]"
+    if isinstance(answers, np.ndarray):
+        name = answers.dtype.name
+        if name not in ARRAYS or answers.dtype != np.dtype(name):
+            raise ParameterTypeError(f"answers cannot be arrays of {name}")
+        listed = text(answers.reshape(-1).tolist(), width)
+        return f'{{"array": "{name}", "shape": {list(answers.shape)}, "values": {listed}}}'
+    return _one(answers).ljust(width)
+
+
+def widest(candidates: tuple[Any, ...]) -> int:
+    """The width to which candidates must be padded, and numbers beside them."""
+    return max(NUMBER, *(len(_one(candidate)) for candidate in candidates))
+
+
+def _one(answer: Any) -> str:
+    if isinstance(answer, np.generic):
+        answer = answer.item()
+    kind = type(answer)
+    if answer is None or kind in (bool, int, float, str):
+        return json.dumps(answer)
+    if kind is tuple:
+        return f'{{"tuple": [{", ".join(map(_one, answer))}]}}'
+    if kind is bytes:
+        return json.dumps({"bytes": answer.hex()})
+    if kind in (Fraction, Decimal):
+        return json.dumps({kind.__name__: str(answer)})
+    raise ParameterTypeError(f"answers cannot be objects of type {kind.__name__}")
+
+
+def value(parsed: Any) -> Any:
+    """The answers of parsed JSON; ValueError, TypeError or KeyError if they are none."""
+    if isinstance(parsed, list):
+        return [value(item) for item in parsed]
+    if not isinstance(parsed, dict):
+        return parsed
+    kind = next(iter(parsed), None)
+    if kind == "array":
+        return _array(**parsed)
+    if len(parsed) != 1 or kind is None:
+        raise ValueError
+    (inside,) = parsed.values()
+    if kind == "tuple":
+        return tuple(value(list(inside)))
+    if kind == "bytes":
+        return bytes.fromhex(inside)
+    return {"Fraction": Fraction, "Decimal": Decimal}[kind](inside)
+
+
+def _array(array: str, shape: list[int], values: list[Any]) -> Any:
+    kinds = {"int64": (int,), "float64": (float,), "bool": (bool,)}[array]
+    if len(values) != math.prod(shape) or not all(type(item) in kinds for item in values):
+        raise ValueError
+    return np.array(values, dtype=array).reshape(shape)

@@ -1,0 +1,474 @@
+"""A budget that releases charge before they draw, and that cannot be overspent."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Literal, NoReturn
+
+from .._compiler import jit
+from .._compiler.rounding import check_rounding
+from .._parameters import validate
+from .._typing import Neighbors
+from ..errors import BudgetError, ParameterError, ParameterTypeError
+from ..privacy import Guarantee, amounts
+from ..privacy.guarantee import checked_guarantee
+from . import ledger as _ledger
+from .ledger_lines import Entry
+from .question import Question, Questions
+from .terms import rest, terms_of
+
+Unit = Literal["epsilon", "rho"]
+
+
+class Budget:
+    """An amount of epsilon (and delta), or of rho, that releases of the same data share.
+
+    Give it to every release: ``mechanism.release(data, budget=budget)`` charges
+    ``mechanism.total(...)`` before any record is read, and raises `BudgetExceeded`
+    where the rest does not cover it.
+
+    Parameters
+    ----------
+    epsilon : float, optional
+        The limit, > 0, in nats; either this or `rho`.
+    delta : float
+        The limit, in [0, 1), of (epsilon, delta); goes with epsilon. 0: pure promises only.
+    rho : float, optional
+        The limit, > 0, of zero-concentrated differential privacy.
+    neighbors : {"add-remove", "replace"}
+        The relation that the budget counts. A promise for add-remove costs twice its
+        epsilon (4 times its rho) under replace; one for replace does not hold under
+        add-remove and is refused; where the caller stated the sensitivity, it is taken as
+        stated for this relation.
+
+    Raises
+    ------
+    ParameterError, ParameterTypeError
+        If not exactly one of epsilon and rho is given, or a parameter is outside its range.
+
+    Notes
+    -----
+    **Privacy**: all releases together keep the limits, also where queries and amounts are
+    chosen by looking at earlier answers (basic composition: sums of epsilon and of delta, or of
+    rho). Nothing is ever refunded: a release that fails after its charge (NaN among the
+    utilities, a closed output) has cost it all the same, since that it failed may depend on
+    the data. **Amounts** add as the decimals that print: three times 0.1 fits into 0.3.
+    **Retries**: a `Budget.file` keeps the answers of a release that has a label, and a retry
+    costs nothing. **Who shares it**: all threads of the process. It cannot be copied or pickled,
+    and a forked child cannot spend it; processes share a `Budget.file`.
+
+    References
+    ----------
+    Rogers, Roth, Ullman and Vadhan, "Privacy odometers and filters", NeurIPS 2016 (sums stay
+    valid when amounts depend on answers).
+
+    Examples
+    --------
+    >>> import fastexp as fx
+    >>> budget = fx.Budget(epsilon=1.0)
+    >>> colour = fx.MostCommon(epsilon=0.4, candidates=["red", "blue"])
+    >>> answers = [colour.release(["red"] * 99, budget=budget) for _ in range(2)]
+    >>> budget
+    Budget(epsilon=1.0, neighbors='add-remove', spent=0.8, remaining=0.2, charges=2)
+    >>> colour.release(["red"] * 99, budget=budget)
+    Traceback (most recent call last):
+        ...
+    fastexp.errors.BudgetExceeded: the release costs 0.4 of epsilon, but of the budget of 1.0 \
+only 0.2 remains; nothing was drawn or charged
+    """
+
+    __slots__ = ("_ledger",)
+    _ledger: _ledger.Memory | _ledger.File
+
+    def __init__(
+        self,
+        epsilon: float | None = None,
+        *,
+        delta: float = 0.0,
+        rho: float | None = None,
+        neighbors: Neighbors = "add-remove",
+    ) -> None:
+        terms = terms_of(epsilon, delta, rho, validate.neighbors(neighbors))
+        if terms is None:
+            raise ParameterError("Budget takes either epsilon or rho")
+        self._ledger = _ledger.Memory(terms)
+
+    @classmethod
+    def file(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        epsilon: float | None = None,
+        delta: float = 0.0,
+        rho: float | None = None,
+        neighbors: Neighbors | None = None,
+    ) -> Budget:
+        """A budget in a file, which processes share and which outlives them.
+
+        A charge is on disk before a record is read, so that killing the process neither
+        loses it nor counts it twice. **Whoever can write to the file can spend or forge
+        it**; keep it beside the data, and never restore an older copy.
+
+        A release with a label, ``mechanism.release(data, budget=budget, label="rents 2024")``,
+        is kept here. The same call with that label, by whatever process, gives the kept answers:
+        no record is read and nothing is charged, whatever the data are by now. Another question
+        under that label (another mechanism, groups, limits, `nan`, promise) is refused. If the
+        process dies between charge and answers, the next call draws under the same charge,
+        as nobody has seen any answer. If the release fails (a missing record, a wrong type),
+        that was its answer: the label is used up. `KeyboardInterrupt` and `SystemExit` are no
+        failures, but like the death of the process. Calls with one label at the same time wait
+        for the first one.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where it is, or will be: created (for its user alone) if there is none and an
+            amount is given. Its lines are JSON: a header, then one a charge, and one more for
+            the answers under a label. More than some 150 answers have a file of their own in
+            the same folder, which can be read by the ledger's line alone.
+        epsilon, delta, rho : float, optional
+            The limits; of a file that exists they must be the same.
+        neighbors : {"add-remove", "replace"}, optional
+            The relation; of a file that exists it must be the same. Default: the file's;
+            add-remove for a new one.
+
+        Returns
+        -------
+        Budget
+
+        Raises
+        ------
+        ParameterError, ParameterTypeError
+            If there is no file and no amount, or the file has other terms.
+        BudgetError
+            If the file cannot be used, or is damaged.
+
+        Examples
+        --------
+        >>> import fastexp as fx, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> path = f"{folder.name}/survey.budget"
+        >>> budget = fx.Budget.file(path, epsilon=1.0)
+        >>> mechanism = fx.MostCommon(epsilon=0.3, candidates=["red", "blue"])
+        >>> answer = mechanism.release(["red"] * 99, budget=budget, label="colour")
+        >>> again = fx.Budget.file(path)  # also in another process
+        >>> mechanism.release(["red"] * 99, budget=again, label="colour") == answer
+        True
+        >>> again.remaining, again.answers("colour") == answer
+        (0.7, True)
+        >>> folder.cleanup()
+        """
+        check_rounding()
+        where = _ledger.checked_path(path)
+        relation = None if neighbors is None else validate.neighbors(neighbors)
+        wanted = terms_of(epsilon, delta, rho, relation or "add-remove")
+        if not _ledger.exists(where):
+            if wanted is None:
+                raise ParameterError(
+                    f"there is no budget file {where!r}; give epsilon or rho to create it"
+                )
+            _ledger.create(where, wanted)
+        made = cls.__new__(cls)
+        made._ledger = _ledger.File(where)
+        terms = made._ledger.terms
+        if wanted is not None and (wanted.unit, wanted.limit) != (terms.unit, terms.limit):
+            raise ParameterError(
+                f"{wanted.unit} must be that of the budget file ({terms.unit} {terms.limit!r}), "
+                f"got {wanted.limit!r}; a limit cannot be changed"
+            )
+        if wanted is not None and wanted.delta != terms.delta:
+            raise ParameterError(
+                f"delta must be that of the budget file ({terms.delta!r}), got {wanted.delta!r}"
+            )
+        if relation not in (None, terms.neighbors):
+            raise ParameterError(
+                f"neighbors must be that of the budget file ({terms.neighbors!r}), got {relation!r}"
+            )
+        return made
+
+    def charge(
+        self, guarantee: Guarantee, *, name: str | None = None, note: str | None = None
+    ) -> None:
+        """Spend what a release promises. `release` does it; call it for releases elsewhere.
+
+        Parameters
+        ----------
+        guarantee : Guarantee
+            The promise of the whole call: ``mechanism.total(...)``.
+        name : str, optional
+            A public word for the log: the mechanism's name.
+        note : str, optional
+            Public words for the log: a line of at most 200 printable characters.
+
+        Raises
+        ------
+        BudgetExceeded
+            If the rest does not cover it; nothing is charged.
+        ParameterError, ParameterTypeError
+            If the promise does not hold under the budget's relation, or is not of its unit
+            (delta > 0 for epsilon alone; no rho).
+        BudgetError
+            If the process was forked from the budget's, or the file cannot be written.
+
+        Examples
+        --------
+        >>> import fastexp as fx
+        >>> budget = fx.Budget(rho=0.01)
+        >>> promise = fx.MostCommon(epsilon=0.1, candidates=["a", "b"]).guarantee
+        >>> budget.charge(promise, note="asked by telephone")
+        >>> budget.spent
+        0.00125
+        """
+        check_rounding()
+        word = None if name is None else validate.line("name", name)
+        words = checked_note(note, self)
+        cost = self._ledger.terms.cost(checked_guarantee(guarantee))
+        self._ledger.charge(Entry(cost, word, note=words))
+
+    def rest_after(self, guarantee: Guarantee) -> float:
+        """What would be left of `remaining` if a release were charged; nothing is.
+
+        Parameters
+        ----------
+        guarantee : Guarantee
+            The promise of the whole call: ``mechanism.total(...)``.
+
+        Raises
+        ------
+        BudgetExceeded
+            If the rest does not cover it.
+        ParameterError, ParameterTypeError
+            As of `charge`.
+
+        Examples
+        --------
+        >>> import fastexp as fx
+        >>> budget = fx.Budget(epsilon=1.0)
+        >>> budget.rest_after(fx.MostCommon(epsilon=0.3, candidates=["a", "b"]).guarantee)
+        0.7
+        >>> budget.remaining
+        1.0
+        """
+        check_rounding()
+        terms = self._ledger.terms
+        cost = terms.cost(checked_guarantee(guarantee))
+        return rest(terms.limit, terms.after(self._ledger.spent(), cost).amount)
+
+    def _once(
+        self,
+        label: str | None,
+        question: Question | Questions,
+        draw: Callable[[], Any],
+        check: Callable[[], None],
+        note: str | None,
+    ) -> Any:
+        """Charge, then draw; or what is kept under the label. Releases call it by `once`."""
+        promise, ledger = question.promise(self.neighbors), self._ledger
+        cost = ledger.terms.cost(promise)
+        entry = Entry(cost, question.name, question.about, note, label)
+        if label is not None and isinstance(ledger, _ledger.File):
+            entry = replace(entry, question=question.digest(promise))
+            return ledger.once(entry, label, question.width, draw, check)
+        check()
+        ledger.charge(entry)
+        return draw()
+
+    def answers(self, label: str) -> Any:
+        """What a `Budget.file` keeps under a label.
+
+        Parameters
+        ----------
+        label : str
+            Of a release.
+
+        Returns
+        -------
+        object
+            What that release returned. (A tuple that it returned, as for
+            ``groups="from-data"``, is a list here.)
+
+        Raises
+        ------
+        LabelError
+            If there are none: no release had this label, its process died, or it failed.
+        BudgetError
+            If the budget is in memory, where nothing is kept, or their file is missing or
+            changed.
+        """
+        check_rounding()
+        name = validate.line("label", label)
+        if isinstance(self._ledger, _ledger.Memory):
+            raise BudgetError("a budget in memory keeps no answers: use Budget.file")
+        return self._ledger.answers(name)
+
+    def log(self) -> list[dict[str, Any]]:
+        """All charges, in their order; public.
+
+        Returns
+        -------
+        list of dict
+            Of each charge, all of it public:
+
+            * time: UTC, as text;
+            * name: of the mechanisms, or as `charge` was told; or None;
+            * about: what was asked, in words; None of what `charge` was told;
+            * label: or None;
+            * note: the user's words, or None;
+            * epsilon and delta, or rho: the amounts;
+            * state: "charged" (without a label: nothing is kept), "answered", "open" (its
+              process is drawing, or died: the same call again gives answers without a charge)
+              or "failed" (the label is used up). In memory all are "charged".
+
+        Examples
+        --------
+        >>> import fastexp as fx
+        >>> budget = fx.Budget(epsilon=1.0)
+        >>> rents = {"city": ["Rome", "Oslo"] * 50, "rent": [600, 900] * 50}
+        >>> query = fx.Query(by="city", groups=["Rome", "Oslo"])
+        >>> median = fx.Median(epsilon=0.5, bounds=(0, 2000), step=100)
+        >>> answers = {"median": (median, "rent")}
+        >>> found = query.release(rents, answers, budget=budget, note="for the yearbook")
+        >>> (entry,) = budget.log()
+        >>> entry["about"], entry["note"], entry["epsilon"], entry["state"]
+        ('Median of rent; by city (2 groups)', 'for the yearbook', 0.5, 'charged')
+        """
+        check_rounding()
+        listed = []
+        for charge in self._ledger.charges():
+            entry = charge.entry
+            facts: dict[str, Any] = {
+                "time": charge.time,
+                "name": entry.name,
+                "about": entry.about,
+                "label": entry.label,
+                "note": entry.note,
+                self.unit: entry.cost.amount,
+            }
+            if self.unit == "epsilon":
+                facts["delta"] = entry.cost.delta
+            listed.append(facts | {"state": charge.state})
+        return listed
+
+    @property
+    def unit(self) -> Unit:
+        """What is counted: "epsilon" (and delta) or "rho"."""
+        return "rho" if self._ledger.terms.unit == "rho" else "epsilon"
+
+    @property
+    def neighbors(self) -> Neighbors:
+        """The relation that is counted."""
+        return "replace" if self._ledger.terms.neighbors == "replace" else "add-remove"
+
+    @property
+    def total(self) -> float:
+        """The limit."""
+        return self._ledger.terms.limit
+
+    @property
+    def spent(self) -> float:
+        """The sum of all charges, rounded up."""
+        return amounts.up(self._ledger.spent().amount)
+
+    @property
+    def remaining(self) -> float:
+        """What is left, rounded down; of a file, at this moment."""
+        return rest(self.total, self._ledger.spent().amount)
+
+    @property
+    def total_delta(self) -> float:
+        """The limit of delta; 0 for pure promises only."""
+        return self._ledger.terms.delta
+
+    @property
+    def spent_delta(self) -> float:
+        """The sum of all charges of delta, rounded up."""
+        return amounts.up(self._ledger.spent().delta)
+
+    @property
+    def remaining_delta(self) -> float:
+        """What is left of delta, rounded down."""
+        return rest(self.total_delta, self._ledger.spent().delta)
+
+    @property
+    def charges(self) -> int:
+        """How many charges there were."""
+        return self._ledger.spent().charges
+
+    def __repr__(self) -> str:
+        terms = self._ledger.terms
+        limits = f"{terms.unit}={terms.limit!r}" + f", delta={terms.delta!r}" * (terms.delta > 0)
+        head = f"{self._ledger}{limits}, neighbors={terms.neighbors!r}"
+        try:
+            spent = self._ledger.spent()
+        except BudgetError:
+            return f"{head}, unreadable)"
+        return f"{head}, {terms.shown(spent)}, charges={spent.charges})"
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:  # copy, deepcopy and pickle
+        raise BudgetError(
+            "a budget cannot be copied or pickled: each copy would spend all of it; "
+            "open a Budget.file in each process"
+        )
+
+
+def once(
+    budget: Budget | None,
+    label: str | None,
+    question: Question | Questions,
+    draw: Callable[[], Any],
+    check: Callable[[], None] = lambda: None,
+    note: str | None = None,
+) -> Any:
+    """The one way to the answers of a release: charge, draw, keep; or what was kept.
+
+    Parameters
+    ----------
+    budget : Budget or None
+        None: nothing is charged or kept.
+    label : str or None
+        What the release is called; checked before (`grouped.request.check_key`).
+    question : Question or Questions
+        Where there is a label, with its `form`.
+    draw : callable
+        Reads records and draws; is called at most once, after the charge. Returns None, bool,
+        int, float, text, bytes, Fraction, Decimal, tuples and lists of them, and arrays of
+        int64, float64 and bool. (Of a file, scalars of NumPy come back as Python's.)
+    check : callable
+        Refuses, by what is public of the data's form, a call that is a mistake. It is called
+        before a charge, but not where the answers are kept.
+    note : str or None
+        The user's words for the log.
+
+    Returns
+    -------
+    object
+        What `draw` returned, now or when the label was new.
+    """
+    words = checked_note(note, budget)
+    if budget is None:
+        check()
+        return draw()
+    if not isinstance(budget, Budget):
+        raise ParameterTypeError(f"budget must be a Budget, got {type(budget).__name__}")
+
+    def prepared() -> None:
+        check()
+        jit.ready()  # what fails in an import, or is swallowed by it, comes before the charge
+
+    return budget._once(label, question, draw, prepared, words)
+
+
+def file_of(budget: Budget | None) -> str | None:
+    """The path of a budget in a file."""
+    ledger = budget._ledger if isinstance(budget, Budget) else None
+    return ledger.path if isinstance(ledger, _ledger.File) else None
+
+
+def checked_note(note: Any, budget: Any) -> str | None:
+    """The user's words for a budget's log; they need one."""
+    words = None if note is None else validate.line("note", note)
+    if words is not None and budget is None:
+        raise ParameterError("note goes together with budget, whose log has it")
+    return words

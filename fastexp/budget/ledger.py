@@ -1,0 +1,384 @@
+"""Where a budget keeps what was spent: in memory, or in a file that outlives the process.
+
+Nothing in a file is ever rewritten (`ledger_lines.py` has its lines). A charge locks it, reads
+it again, checks, appends a line and waits until the line is on disk; only then may records be
+read. A process that is killed leaves at most a last line without its end, which nobody has drawn
+for: the next charge cuts it off. Everything else that is not as it must be is refused, never
+taken for an empty file.
+
+A release with a label has two lines. Between them it draws, under a lock of the label's own: the
+file's is free for other releases. Whoever comes second waits for that lock and finds the answers;
+if the first one died there are none, nobody has seen what it drew, and its charge is taken over.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import os
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import BudgetError, LabelError, ParameterError, ParameterTypeError
+from . import answer_text, atomic_files, ledger_lines
+from .ledger_lines import ANSWERED, OPEN, USED_UP, Charge, Entry, History
+from .terms import Spent, Terms
+
+INLINE = 4096  # characters of answers in the ledger itself; longer ones have a file
+KEY_BYTES = 32
+ASKED = b"fastexp.label"  # domain of BLAKE2b
+OTHER = "another file, list of groups, nan or promise, or other parameters of a mechanism"
+
+
+class Memory:
+    """For one process: threads share it, a forked child may not spend."""
+
+    def __init__(self, terms: Terms) -> None:
+        self.terms = terms
+        self._lock, self._process = threading.Lock(), os.getpid()
+        self._spent = Spent()
+        self._charges: list[Charge] = []
+
+    def spent(self) -> Spent:
+        """What is spent."""
+        return self._spent
+
+    def charges(self) -> list[Charge]:
+        """All charges."""
+        return list(self._charges)
+
+    def charge(self, entry: Entry) -> None:
+        """Add a charge, or raise."""
+        if os.getpid() != self._process:  # before the lock: another thread may have held it
+            raise BudgetError(
+                "this budget belongs to the process that made it, not to one forked from it "
+                "(each would spend all of it); use Budget.file"
+            )
+        with self._lock:
+            self._spent = self.terms.after(self._spent, entry.cost)
+            self._charges.append(Charge(entry, ledger_lines.now()))
+
+    def __str__(self) -> str:
+        return "Budget("
+
+
+class File:
+    """For many processes. Each access opens the file anew: forks and threads may use it."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._known: History | None = None
+        self.terms = self._look().terms
+
+    def spent(self) -> Spent:
+        """What is spent."""
+        return self._look().spent
+
+    def charges(self) -> list[Charge]:
+        """All charges."""
+        return list(self._look().charges)
+
+    def charge(self, entry: Entry) -> None:
+        """Add a charge that is on disk when this returns, or raise."""
+        with _told(self.path), atomic_files.locked(self.path, write=True) as handle:
+            history = self._read(atomic_files.contents(handle))
+            self.terms.after(history.spent, entry.cost)
+            self._append(handle, history, ledger_lines.charged(entry))
+
+    def answers(self, label: str) -> Any:
+        """What is kept under a label."""
+        charge = self._look().of(label)
+        if charge is None or charge.state == OPEN:
+            raise LabelError(f"{_called(self.path)} has no answers under the label {label!r}")
+        return self._kept(charge)
+
+    def once(
+        self,
+        entry: Entry,
+        label: str,
+        width: int,
+        draw: Callable[[], Any],
+        check: Callable[[], None],
+    ) -> Any:
+        """The answers under an entry's label: kept ones, or those of a draw that is charged before.
+
+        check: refuses what is no call at all, before a charge.
+        """
+        known = self._look().of(label)
+        if known is not None and self._same(known, entry).state == ANSWERED:
+            return self._kept(known)
+        check()
+        process, before = os.getpid(), sys.exc_info()[1]
+        text: str | None = None
+        failure: BaseException | None = None
+        try:
+            with self._alone(label):
+                known = self._open(entry, label)
+                if known.state == ANSWERED:
+                    return self._kept(known)
+                text, failure = _drawn(draw, width)
+                if os.getpid() != process:
+                    raise BudgetError(
+                        "the process was forked while it drew: the release belongs to its parent"
+                    )
+                known = self._settle(label, text)
+                if failure is not None and known.state == USED_UP:
+                    raise failure
+                return self._kept(known)
+        except BaseException as error:
+            if error is not failure:  # what was drawn may be drawn again, and was for nobody
+                _clear_frames(error, before)
+            raise
+        finally:
+            text = failure = None  # a failure holds this frame, and with it the records
+
+    def _open(self, entry: Entry, label: str) -> Charge:
+        """The charge under an entry's label, by this call or by one that died."""
+        with _told(self.path), atomic_files.locked(self.path, write=True) as handle:
+            history = self._read(atomic_files.contents(handle))
+            known = history.of(label)
+            if known is None:
+                self.terms.after(history.spent, entry.cost)
+                known = self._append(handle, history, ledger_lines.charged(entry)).of(label)
+        if known is None:
+            raise BudgetError("the charge is lost: please report this")
+        return self._same(known, entry)
+
+    def _settle(self, label: str, text: str | None) -> Charge:
+        """Keep answers, or (None) that the release failed, before anybody is told.
+
+        Unless somebody did so before, who came by another name of the file: then that counts.
+        """
+        try:
+            line = self._line(label, text)
+            with atomic_files.locked(self.path, write=True) as handle:
+                history = self._read(atomic_files.contents(handle))
+                known = history.of(label)
+                if known is None:
+                    raise _damaged(self.path, "a charge is gone")
+                if known.state == OPEN:
+                    known = self._append(handle, history, line).of(label) or known
+        except OSError as error:
+            # Equal words for answers and failures: which of them it was is not charged yet.
+            raise BudgetError(
+                f"{_called(self.path)} cannot be used: {_reason(error)}; the label {label!r} is "
+                "charged, but its answers could not be kept and nobody has seen them: the same "
+                "call with this label gives answers without a further charge"
+            ) from None
+        return known
+
+    def _line(self, label: str, text: str | None) -> bytes:
+        if text is None:
+            return ledger_lines.failed(label)
+        if len(text) <= INLINE:
+            return ledger_lines.answered(label, text)
+        # Sealed by a key that only the ledger's line has: where that is not written, what was
+        # drawn is told by no file, so that it can be drawn again.
+        key = os.urandom(KEY_BYTES)
+        sealed = _sealed(text.encode("ascii"), key)
+        digest = hashlib.blake2b(sealed, digest_size=32).hexdigest()
+        atomic_files.create(self._beside(f"{digest}.answers"), sealed)
+        return ledger_lines.answered_beside(label, digest, key.hex())
+
+    def _kept(self, charge: Charge) -> Any:
+        """The answers of a charge."""
+        if charge.state == USED_UP:
+            raise self._used_up(charge)
+        parsed = charge.answers
+        if charge.beside is not None:
+            digest, key = charge.beside
+            path = self._beside(f"{digest}.answers")
+            with _told(path, "the file of answers {!r}"), open(path, "rb") as file:  # noqa: PTH123
+                sealed = file.read()
+            if hashlib.blake2b(sealed, digest_size=32).hexdigest() != digest:
+                raise BudgetError(f"the file of answers {path!r} was changed: it is not used")
+            parsed = json.loads(_sealed(sealed, bytes.fromhex(key)))
+        try:
+            return answer_text.value(parsed)
+        except (ValueError, TypeError, KeyError, ArithmeticError):
+            label = charge.entry.label
+            raise _damaged(self.path, f"the answers under {label!r} are none") from None
+
+    def _same(self, charge: Charge, entry: Entry) -> Charge:
+        """The charge under an entry's label, if that is the question again."""
+        first = charge.entry
+        if first.question != entry.question:
+            change = OTHER
+            if first.about != entry.about:
+                change = f"that was {first.about!r}, and this is {entry.about!r}"
+            raise LabelError(
+                f"label {first.label!r} names another question in {_called(self.path)}: {change}; "
+                "nothing was read or charged: take another label"
+            )
+        if charge.state == USED_UP:
+            raise self._used_up(charge)
+        return charge
+
+    def _used_up(self, charge: Charge) -> LabelError:
+        return LabelError(
+            f"label {charge.entry.label!r} is used up in {_called(self.path)}: its release was "
+            "charged and failed, which was its answer; take another label, which is charged anew"
+        )
+
+    @contextmanager
+    def _alone(self, label: str) -> Iterator[None]:
+        """As the only one who draws for a label."""
+        if _is_drawing():
+            raise BudgetError(
+                f"label {label!r}: a release with a label cannot be made while another one draws "
+                "(each could wait for the other)"
+            )
+        file = Path(self.path).name.encode("utf-8", "surrogateescape")
+        asked = hashlib.blake2b(file + b"\0" + label.encode(), digest_size=16, person=ASKED)
+        with ExitStack() as stack:
+            with _told(self.path):  # an error of the draw must not be taken for one of the system
+                lock = atomic_files.alone(self._beside(f".budget-{asked.hexdigest()}.lock"))
+                stack.enter_context(lock)
+            yield
+
+    def _beside(self, name: str) -> str:
+        """A file in the folder of the ledger itself, whatever links lead to it."""
+        return str(Path(os.path.realpath(self.path)).parent / name)
+
+    def _look(self) -> History:
+        with _told(self.path), atomic_files.locked(self.path, write=False) as handle:
+            return self._read(atomic_files.contents(handle))
+
+    def _append(self, handle: int, history: History, line: bytes) -> History:
+        """One line more, which is on disk when this returns; one that can be read again."""
+        try:
+            longer = history.then(line)
+        except ValueError:
+            raise BudgetError(
+                f"{_called(self.path)} was left as it was: a line for it could not be read "
+                "again; please report this"
+            ) from None
+        atomic_files.append(handle, len(history.lines), line)
+        self._known = longer
+        return longer
+
+    def _read(self, raw: bytes) -> History:
+        """Complete lines; those that this object has read before must be there."""
+        lines, known = raw[: raw.rfind(b"\n") + 1], self._known
+        try:
+            if known is None:
+                known = ledger_lines.begun(raw[: raw.find(b"\n") + 1])
+            if not lines.startswith(known.lines):
+                raise ValueError("lines that were there are gone or changed")
+            self._known = known = known.then(lines[len(known.lines) :])
+        except ledger_lines.OtherVersion:
+            raise BudgetError(
+                f"{_called(self.path)} has a version that this fastexp cannot read (it reads "
+                f"version {ledger_lines.VERSION}): use the fastexp that wrote it; nothing is "
+                "released"
+            ) from None
+        except ValueError as error:
+            raise _damaged(self.path, str(error)) from None
+        return known
+
+    def __str__(self) -> str:
+        return f"Budget.file({self.path!r}, "
+
+
+def checked_path(value: Any) -> str:
+    """The name of a file, from the root."""
+    if not isinstance(value, (str, os.PathLike)):
+        raise ParameterTypeError(f"path must be text or path-like, got {type(value).__name__}")
+    plain = os.fspath(value)
+    if not isinstance(plain, str) or not plain or "\0" in plain:
+        raise ParameterError("path must be the name of a file")
+    return str(Path(plain).absolute())
+
+
+def exists(path: str) -> bool:
+    """Whether there is anything at a path."""
+    with _told(path):
+        try:
+            os.stat(path)  # noqa: PTH116  (Path.exists may hide what it was refused)
+        except FileNotFoundError:
+            return False
+    return True
+
+
+def create(path: str, terms: Terms) -> bool:
+    """Make a budget file, for its user alone; False if there is one by now.
+
+    It appears with its header complete or not at all.
+    """
+    with _told(path):
+        try:
+            atomic_files.create(path, ledger_lines.header(terms))
+        except FileExistsError:
+            return False
+    return True
+
+
+INTERRUPTED = (KeyboardInterrupt, SystemExit, GeneratorExit)
+
+
+def _drawn(draw: Callable[[], Any], width: int) -> tuple[str, None] | tuple[None, BaseException]:
+    """The answers as text, or how drawing them failed.
+
+    What interrupts from outside is no failure: it says nothing of the records, and leaves the
+    charge as a killed process does.
+    """
+    try:
+        return answer_text.text(draw(), width), None
+    except INTERRUPTED:
+        raise
+    except BaseException as error:
+        return None, error
+
+
+def _is_drawing() -> bool:
+    """Whether this thread is in the draw of a label: its stack tells, whatever interrupted it."""
+    frame = inspect.currentframe()
+    while frame is not None and frame.f_code is not _drawn.__code__:
+        frame = frame.f_back
+    return frame is not None
+
+
+def _clear_frames(error: BaseException, before: BaseException | None) -> None:
+    """Empty the frames that an error holds, and those of what led to it since `before`."""
+    link: BaseException | None = error
+    while link is not None and link is not before:
+        traceback.clear_frames(link.__traceback__)
+        link = link.__context__
+
+
+def _sealed(data: bytes, key: bytes) -> bytes:
+    """Sealed data opened, or open data sealed: with a stream that one key has."""
+    stream = hashlib.shake_256(key).digest(len(data))
+    pair = (np.frombuffer(part, np.uint8) for part in (data, stream))
+    return np.bitwise_xor(*pair).tobytes()
+
+
+@contextmanager
+def _told(path: str, called: str = "the budget file {!r}") -> Iterator[None]:
+    """What the system refuses, as a BudgetError: nothing is released."""
+    try:
+        yield
+    except atomic_files.NotRegular:
+        raise BudgetError(f"{called.format(path)} is not a regular file") from None
+    except OSError as error:
+        raise BudgetError(f"{called.format(path)} cannot be used: {_reason(error)}") from None
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or "system error"
+
+
+def _called(path: str) -> str:
+    return f"the budget file {path!r}"
+
+
+def _damaged(path: str, why: str) -> BudgetError:
+    return BudgetError(f"{_called(path)} is damaged, or is no budget: {why}; nothing is released")

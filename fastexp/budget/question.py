@@ -1,0 +1,168 @@
+"""What a release asks: public, and all that its promise and the form of its answers depend on."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from .._parameters import validate
+from .._parameters.encoding import encoded, encoded_mechanism
+from .._parameters.text import printable
+from .._typing import Membership, Neighbors
+from ..privacy import Guarantee, sequential, total
+from . import answer_text
+
+FORMAT = 1  # of the digest: it must change whenever equal questions could have other digests
+DOMAIN = b"fastexp.asked"
+MOST_ABOUT = 1000  # characters of a description
+
+
+class Question(NamedTuple):
+    """A mechanism, what a call makes of its promise, and how records are read.
+
+    Attributes
+    ----------
+    mechanism
+        With `guarantee`.
+    rows, disjoint, groups, membership, max_groups, max_rows
+        As of `privacy.total`.
+    form : tuple
+        What else is asked: text, numbers and tuples of them. Needed where there is a label.
+    widest : int
+        How many characters an answer may have, if not those of a number or a candidate.
+    column : str
+        Of the records; "" where it has no name.
+    grouping : str
+        Which groups are answered, in words; "" without groups.
+    person : str or None
+        In words, who is bounded by the limits; None: nobody, they are a claim.
+    stated : {"add-remove", "replace"} or None
+        The relation for which the sensitivity of the mechanism was stated, if it does not know.
+    """
+
+    mechanism: Any
+    rows: int = 1
+    disjoint: bool = False
+    groups: bool = False
+    membership: Membership = "private"
+    max_groups: int = 1
+    max_rows: int = 1
+    form: tuple[Any, ...] = ()
+    widest: int = answer_text.NUMBER
+    column: str = ""
+    grouping: str = ""
+    person: str | None = None
+    stated: Neighbors | None = None
+
+    @property
+    def name(self) -> str:
+        """What a budget calls it."""
+        return str(type(self.mechanism).__name__)[: validate.MOST_LABEL]
+
+    @property
+    def about(self) -> str:
+        """What is asked, in words for a budget's log."""
+        return Questions((self,)).about
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What one draw promises."""
+        promise: Guarantee = self.mechanism.guarantee
+        if self.stated is None or promise.neighbors is not None:
+            return promise
+        return replace(promise, neighbors=self.stated)
+
+    def promise(self, neighbors: Neighbors | None = None) -> Guarantee:
+        """What the whole call promises."""
+        return total(
+            self.guarantee,
+            rows=self.rows,
+            disjoint=self.disjoint,
+            groups=self.groups,
+            membership=self.membership,
+            max_groups=self.max_groups,
+            max_rows=self.max_rows,
+            neighbors=neighbors,
+        )
+
+    def digest(self, promise: Guarantee) -> str:
+        """BLAKE2b-256 of all of it, and of the promise that is charged, as hexadecimal digits."""
+        charged = promise.epsilon, promise.rho, promise.delta, promise.neighbors
+        call = self.rows, self.disjoint, self.groups, self.membership
+        limits = self.max_groups, self.max_rows
+        asked = encoded("", (FORMAT, charged, call, limits)) + encoded("form", self.form)
+        asked += encoded_mechanism(self.mechanism)
+        return hashlib.blake2b(asked, digest_size=32, person=DOMAIN).hexdigest()
+
+    @property
+    def width(self) -> int:
+        """How many characters each answer is kept with."""
+        candidates = getattr(self.mechanism, "candidates", None)
+        return self.widest if candidates is None else answer_text.widest(candidates)
+
+
+class Questions(NamedTuple):
+    """Several questions about the same records, which are charged together."""
+
+    each: tuple[Question, ...]
+
+    @property
+    def name(self) -> str:
+        """What a budget calls them."""
+        names = dict.fromkeys(question.name for question in self.each)
+        return ", ".join(names)[: validate.MOST_LABEL]
+
+    @property
+    def about(self) -> str:
+        """What is asked, in words for a budget's log: a line, as "Median of rent; by city"."""
+        first = self.each[0]
+        named = ((question.name, question.column) for question in self.each)
+        subjects = [f"{name} of {column}" if column else name for name, column in named]
+        parts = ", ".join(subjects), _parts(first), _persons(first)
+        text = "; ".join(part for part in parts if part)
+        line = printable(text[: MOST_ABOUT + 1])
+        return line if len(line) <= MOST_ABOUT else f"{line[: MOST_ABOUT - 3]}..."
+
+    def promise(self, neighbors: Neighbors | None = None) -> Guarantee:
+        """What they promise together: a promise for both relations is taken for the others'."""
+        stated: set[Any] = {question.guarantee.neighbors for question in self.each} - {"both"}
+        if neighbors is None and len(self.each) > 1 and len(stated) == 1:
+            (neighbors,) = stated
+        promises = [question.promise(neighbors) for question in self.each]
+        return promises[0] if len(promises) == 1 else sequential(promises)
+
+    def digest(self, promise: Guarantee) -> str:
+        """Of all of them in their order, and of the promise that is charged."""
+        digests = "".join(question.digest(promise) for question in self.each)
+        return hashlib.blake2b(digests.encode(), digest_size=32, person=DOMAIN).hexdigest()
+
+    @property
+    def width(self) -> int:
+        """How many characters each answer is kept with."""
+        return max(question.width for question in self.each)
+
+
+def groups_in_words(count: int) -> str:
+    """How many groups are listed."""
+    return f"{count} group{'s' * (count != 1)}"
+
+
+def _parts(question: Question) -> str:
+    """Which parts of the data are asked about."""
+    rows = "" if question.rows == 1 else f"{question.rows} data sets"
+    return (question.grouping or rows) + ", disjoint" * question.disjoint
+
+
+def _persons(question: Question) -> str:
+    """Whose contribution is bounded, and how: by the call, or as its caller claims."""
+    limits = [
+        f"{name} {most}"
+        for name in ("max_groups", "max_rows")
+        if (most := getattr(question, name)) != 1
+    ]
+    if question.person is not None:
+        limits.insert(0, question.person)
+    elif limits:
+        limits[-1] += " (claimed)"
+    return ", ".join(limits + ["public membership"] * (question.membership == "public"))

@@ -1,0 +1,1 @@
+"""Kernels of single values: random words, exponentials, logarithms, distances to the best."""

@@ -1,0 +1,1 @@
+"""Kernels of exact errors of rank statistics, many data sets at once."""

@@ -1,0 +1,1 @@
+"""Kernels of groups: codes, segments, their words, and draws of many segments."""

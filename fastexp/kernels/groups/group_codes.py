@@ -1,0 +1,225 @@
+"""Which name of a public list is a row's key: tables that are looked up once a row.
+
+A table has two words a slot: a key, and what it stands for plus 1; 0 is an empty slot. A key
+lies in its home slot or in one of those behind it, up to the next empty one. The home is a
+function of the key and of a secret word, so that nobody can choose keys that share a home. At
+least half of the slots are empty.
+
+Texts are bytes in words, little end first, and a table has their 64-bit hashes as keys. What
+it finds is compared byte by byte: equal hashes decide nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._compiler.jit import I64, IN_I64, IN_U64, NOTHING, OUT_I64, OUT_U64, U64, helper, kernel
+
+# The finalizer of MurmurHash3 (Appleby, 2011): each bit of a word moves each bit of the result.
+MIX_1, MIX_2 = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
+FAR = np.uint64(33)
+ZERO, ONE, TWO = np.uint64(0), np.uint64(1), np.uint64(2)
+THREE, SEVEN, LAST_BIT = np.uint64(3), np.uint64(7), np.uint64(63)
+ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+NONE = -1  # the code of a key that is not listed
+# So many rows go through each step together. The first step only loads what the next one needs:
+# as no load waits for another, or for a branch, many are on their way from memory at once.
+TOGETHER = 128
+ROW, COUNT = 0, 1  # of what `collect_keys` is told and tells
+CODE, LENGTH, TEXT = 0, 1, 2  # of a packed name: its code, its bytes, where its words begin
+
+
+@helper
+def mixed(x: Any) -> Any:
+    """One of the 2**64 words for each word."""
+    x = (x ^ (x >> FAR)) * MIX_1
+    x = (x ^ (x >> FAR)) * MIX_2
+    return x ^ (x >> FAR)
+
+
+@helper
+def last_slot(table: Any) -> Any:
+    """Where the last slot of a table begins: a mask for the places of slots."""
+    return np.uint64(table.size) - TWO
+
+
+@helper
+def home(key: Any, secret: Any, last: Any) -> Any:
+    """Where the home slot of a key begins."""
+    return (mixed(key ^ secret) << ONE) & last
+
+
+@kernel(NOTHING(IN_I64, I64, IN_I64, OUT_I64))
+def direct_codes(keys: Any, low: Any, pairs: Any, out: Any) -> None:
+    """out[i] = entry keys[i] - low of a table of codes of 32 bits, NONE beyond its ends."""
+    table = pairs.view(np.int32)
+    for i in range(keys.size):
+        place = np.uint64(keys[i]) - np.uint64(low)
+        out[i] = table[place] if place < np.uint64(table.size) else NONE
+
+
+@kernel(NOTHING(IN_U64, IN_U64, U64, OUT_U64))
+def insert_keys(keys: Any, told: Any, secret: Any, table: Any) -> None:
+    """Put keys into a table; key i stands for told[i]. Equal keys stay apart."""
+    last = last_slot(table)
+    for i in range(keys.size):
+        slot = home(keys[i], secret, last)
+        while table[slot + ONE] != ZERO:
+            slot = (slot + TWO) & last
+        table[slot] = keys[i]
+        table[slot + ONE] = told[i] + ONE
+
+
+@kernel(U64(IN_U64, U64, IN_U64, OUT_I64))
+def find_keys(keys: Any, secret: Any, table: Any, out: Any) -> Any:
+    """out[i] = what keys[i] stands for, NONE where it is not in the table.
+
+    What is returned has no meaning.
+    """
+    last, seen = last_slot(table), ZERO
+    for start in range(0, keys.size, TOGETHER):
+        part, codes = keys[start : start + TOGETHER], out[start : start + TOGETHER]
+        for i in range(part.size):
+            seen |= table[home(part[i], secret, last)]
+        for i in range(part.size):
+            slot = home(part[i], secret, last)
+            while table[slot] != part[i] and table[slot + ONE] != ZERO:
+                slot = (slot + TWO) & last
+            codes[i] = np.int64(table[slot + ONE] - ONE)  # an empty slot's 0 becomes NONE
+    return seen
+
+
+@kernel(NOTHING(IN_U64, U64, OUT_U64, OUT_I64))
+def collect_keys(keys: Any, secret: Any, table: Any, told: Any) -> None:
+    """Put distinct keys into a table, each standing for its first row, from row told[ROW] on.
+
+    Stops once half of the slots are taken. told[ROW] = the next row, told[COUNT] = all keys.
+    """
+    last, room = last_slot(table), table.size // 4
+    i, count = told[ROW], told[COUNT]
+    while i < keys.size and count < room:
+        key = keys[i]
+        slot = home(key, secret, last)
+        while table[slot] != key and table[slot + ONE] != ZERO:
+            slot = (slot + TWO) & last
+        if table[slot + ONE] == ZERO:
+            table[slot] = key
+            table[slot + ONE] = np.uint64(i) + ONE
+            count += 1
+        i += 1
+    told[ROW], told[COUNT] = i, count
+
+
+@helper
+def word_at(words: Any, tail: Any, at: Any, end: Any) -> Any:
+    """Bytes at, at + 1, ... of a buffer as a word, with 0 from byte `end` > at on.
+
+    `tail` has the bytes behind the last whole word.
+    """
+    i, whole = at >> 3, words.size
+    low = words[i] if i < whole else tail
+    high = words[i + 1] if i + 1 < whole else tail
+    shift = (np.uint64(at) & SEVEN) << THREE
+    word = (low >> shift) | ((high << ONE) << (LAST_BIT - shift))
+    return word & (ALL >> np.uint64(64 - 8 * min(end - at, 8)))
+
+
+@helper
+def text_hash(words: Any, tail: Any, begin: Any, end: Any, secret: Any) -> Any:
+    """A hash of the bytes begin, ..., end - 1 and of how many they are."""
+    h = mixed(secret + np.uint64(end - begin))
+    for at in range(begin, end, 8):
+        h = mixed(h ^ word_at(words, tail, at, end))
+    return h
+
+
+@helper
+def same_text(words: Any, tail: Any, begin: Any, end: Any, packed: Any, at: Any) -> Any:
+    """Whether the bytes begin, ..., end - 1 are those of the packed name at `at`."""
+    same = packed[at + LENGTH] == np.uint64(end - begin)
+    at += TEXT
+    while same and begin < end:
+        same = word_at(words, tail, begin, end) == packed[at]
+        begin += 8
+        at += 1
+    return same
+
+
+@kernel(NOTHING(IN_U64, U64, IN_I64, U64, OUT_U64))
+def hash_texts(words: Any, tail: Any, offsets: Any, secret: Any, out: Any) -> None:
+    """out[i] = the hash of the bytes offsets[i], ..., offsets[i + 1] - 1."""
+    for i in range(out.size):
+        out[i] = text_hash(words, tail, offsets[i], offsets[i + 1], secret)
+
+
+@kernel(U64(IN_U64, U64, IN_I64, U64, IN_U64, IN_U64, OUT_U64, OUT_I64))
+def find_texts(
+    words: Any, tail: Any, offsets: Any, secret: Any, table: Any, packed: Any, work: Any, out: Any
+) -> Any:
+    """out[i] = the code of the bytes offsets[i], ..., offsets[i + 1] - 1, NONE if unlisted.
+
+    The table has hashes, which stand for places in `packed`. `work` has TOGETHER words. What
+    is returned has no meaning.
+    """
+    last, seen = last_slot(table), ZERO
+    for start in range(0, out.size, TOGETHER):
+        codes, ends = out[start : start + TOGETHER], offsets[start : start + TOGETHER + 1]
+        for i in range(codes.size):
+            work[i] = text_hash(words, tail, ends[i], ends[i + 1], secret)
+        for i in range(codes.size):
+            seen |= table[home(work[i], secret, last)]
+        for i in range(codes.size):
+            slot = home(work[i], secret, last)
+            while table[slot] != work[i] and table[slot + ONE] != ZERO:
+                slot = (slot + TWO) & last
+            codes[i] = np.int64(slot)
+        for i in range(codes.size):
+            seen |= packed[max(table[np.uint64(codes[i]) + ONE], ONE) - ONE]
+        for i in range(codes.size):
+            begin, end, slot = ends[i], ends[i + 1], np.uint64(codes[i])
+            code = np.int64(NONE)
+            while table[slot + ONE] != ZERO:
+                at = np.int64(table[slot + ONE] - ONE)
+                if table[slot] == work[i] and same_text(words, tail, begin, end, packed, at):
+                    code = np.int64(packed[at + CODE])
+                    break
+                slot = (slot + TWO) & last
+            codes[i] = code
+    return seen
+
+
+@helper
+def equal_parts(words: Any, tail: Any, a: Any, a_end: Any, b: Any, b_end: Any) -> Any:
+    """Whether the bytes a, ..., a_end - 1 are b, ..., b_end - 1."""
+    same = a_end - a == b_end - b
+    while same and a < a_end:
+        same = word_at(words, tail, a, a_end) == word_at(words, tail, b, b_end)
+        a += 8
+        b += 8
+    return same
+
+
+@kernel(NOTHING(IN_U64, U64, IN_I64, IN_I64, U64, OUT_U64, OUT_I64))
+def collect_texts(
+    words: Any, tail: Any, begins: Any, ends: Any, secret: Any, table: Any, told: Any
+) -> None:
+    """As `collect_keys` of the texts of bytes begins[i], ..., ends[i] - 1, by their hashes."""
+    last, room = last_slot(table), table.size // 4
+    i, count = told[ROW], told[COUNT]
+    while i < begins.size and count < room:
+        begin, end = begins[i], ends[i]
+        key = text_hash(words, tail, begin, end, secret)
+        slot = home(key, secret, last)
+        while table[slot + ONE] != ZERO:
+            row = np.int64(table[slot + ONE] - ONE)
+            if table[slot] == key and equal_parts(words, tail, begin, end, begins[row], ends[row]):
+                break
+            slot = (slot + TWO) & last
+        if table[slot + ONE] == ZERO:
+            table[slot] = key
+            table[slot + ONE] = np.uint64(i) + ONE
+            count += 1
+        i += 1
+    told[ROW], told[COUNT] = i, count

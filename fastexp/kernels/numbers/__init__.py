@@ -1,0 +1,1 @@
+"""Kernels of grid points: records to points, ranks, runs of equal weight, places."""

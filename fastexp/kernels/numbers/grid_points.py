@@ -1,0 +1,169 @@
+"""Sorted records to distinct grid points: the map of `_grid.Grid.index`, and run lengths.
+
+Point t is the number (A + t * S) / D, released as float64(A + t * S) / D, correctly rounded on
+the grids that come here. A record's point is estimated; then exact comparisons decide
+(`reaches`), whatever the estimate was:
+
+* nearest: a record is compared with the middle of two points, N / (2 * D) with an integer N,
+  by the sign of record * 2 * D - N. The product is a double and its rounding error, another
+  double (Dekker 1971), so the sign is that of the exact numbers;
+* below: a record is compared with the points as they are released.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._compiler.jit import (
+    I64,
+    IN_F64,
+    IN_I64,
+    NOTHING,
+    OUT_F64,
+    OUT_I64,
+    bits_float,
+    helper,
+    kernel,
+    wide_vectors,
+)
+
+# of `unit`; FLOATS: whether records are doubles; ODD: 0, or D without its factors of 2; BELOW:
+# whether a record counts at the largest point that is not above it
+A, S, LAST, FLOATS, ODD, BELOW = 0, 1, 2, 3, 4, 5
+UNITS = 6
+# of `scale`; D: without ODD; SHARE: points a unit of the records; TWICE: 2 * D with ODD
+D, LOW, HIGH, SHARE, TWICE = 0, 1, 2, 3, 4
+SPLIT = np.float64((1 << 27) + 1)  # parts a double in two of 26 bits
+EXACT = np.int64(1 << 53)
+LEAST_QUOTIENT = np.int64(1 << 55)
+
+
+@helper
+def wide_point(number: Any, odd: Any) -> Any:
+    """number / odd, correctly rounded, for |number| < 2**62 and odd < 2**29.
+
+    Both are doubles, or the quotient is made of 55 to 62 bits, the last of which says whether
+    something is left, and is rounded once.
+    """
+    n = abs(number)
+    if n <= EXACT:
+        y = np.float64(n) / np.float64(odd)
+    else:
+        quotient, rest = n // odd, n % odd
+        shift = np.int64(0)
+        while (quotient << shift) < LEAST_QUOTIENT:
+            shift += 1
+        more = rest << shift
+        whole = (quotient << shift) + more // odd
+        if more % odd != 0:
+            whole |= 1
+        y = np.float64(whole) / np.float64(np.int64(1) << shift)
+    return -y if number < 0 else y
+
+
+@helper
+def point(t: Any, unit: Any, scale: Any) -> Any:
+    """The double nearest to grid point t."""
+    number = unit[A] + t * unit[S]
+    if unit[ODD] != 0:
+        return wide_point(number, unit[ODD]) / scale[D]
+    return np.float64(number) / scale[D]
+
+
+@helper
+def product_error(x: Any, y: Any, product: Any) -> Any:
+    """x * y minus its rounding `product`, exactly, for factors far from overflow."""
+    a, b = SPLIT * x, SPLIT * y
+    x1, y1 = a - (a - x), b - (b - y)
+    x0, y0 = x - x1, y - y1
+    return ((x1 * y1 - product) + x1 * y0 + x0 * y1) + x0 * y0
+
+
+@helper
+def number(bits: Any, unit: Any) -> Any:
+    """A record as a double; integers beyond 2**53 stay beyond every point."""
+    if unit[FLOATS] != 0:
+        return bits_float(np.uint64(bits))
+    return np.float64(min(max(bits, -EXACT), EXACT))
+
+
+@helper
+def reaches(x: Any, t: Any, unit: Any, scale: Any) -> Any:
+    """Whether a record counts at point t or beyond, for 0 < t <= LAST."""
+    if unit[BELOW] != 0:
+        return point(t, unit, scale) <= x
+    middle = (unit[A] + (t - 1) * unit[S]) + (unit[A] + t * unit[S])
+    product, rounded = x * scale[TWICE], np.float64(middle)
+    if product != rounded:
+        return product > rounded
+    lost = product_error(x, scale[TWICE], product)
+    excess = np.float64(np.int64(rounded) - middle) + lost
+    return excess > 0.0 or (excess == 0.0 and t & 1 == 0)
+
+
+@helper
+def rounding(unit: Any) -> Any:
+    """What is added to a place on the grid, in steps, before it is rounded down."""
+    return 0.5 if unit[BELOW] == 0 else 0.0
+
+
+@helper
+def index_of(bits: Any, unit: Any, scale: Any) -> Any:
+    """The grid point that a record counts at."""
+    x = min(max(number(bits, unit), scale[LOW]), scale[HIGH])
+    place = (x - scale[LOW]) * scale[SHARE]
+    t = min(max(np.int64(place + rounding(unit)), 0), unit[LAST])
+    while t < unit[LAST] and reaches(x, t + 1, unit, scale):
+        t += 1
+    while t > 0 and not reaches(x, t, unit, scale):
+        t -= 1
+    return t
+
+
+@helper
+def distinct(bits: Any, unit: Any, scale: Any, points: Any, records: Any) -> Any:
+    """Distinct grid points of sorted records and how many lie on each; returns how many."""
+    m = -1
+    before = np.int64(-1)
+    for i in range(bits.size):
+        t = index_of(bits[i], unit, scale)
+        if t != before:
+            m += 1
+            points[m] = t
+            records[m] = 0
+            before = t
+        records[m] += 1
+    return m + 1
+
+
+@kernel(I64(IN_I64, IN_I64, IN_F64, OUT_I64, OUT_I64))
+def grid_runs(bits: Any, unit: Any, scale: Any, points: Any, records: Any) -> Any:
+    """`distinct` of one data set."""
+    return distinct(bits, unit, scale, points, records)
+
+
+@kernel(NOTHING(IN_I64, IN_I64, IN_F64, OUT_I64))
+def index_fill(bits: Any, unit: Any, scale: Any, out: Any) -> None:
+    """out[i] = the grid index of record i."""
+    for i in range(bits.size):
+        out[i] = index_of(bits[i], unit, scale)
+
+
+@helper
+def plain_points(t: Any, start: Any, step: Any, parts: Any, out: Any) -> None:
+    """out[i] = float64(start + t[i] * step) / parts."""
+    wide_vectors()
+    for i in range(t.size):
+        out[i] = np.float64(start + t[i] * step) / parts
+
+
+@kernel(NOTHING(IN_I64, IN_I64, IN_F64, OUT_F64))
+def points_fill(t: Any, unit: Any, scale: Any, out: Any) -> None:
+    """out[i] = the double nearest to grid point t[i]."""
+    if unit[ODD] == 0:
+        plain_points(t, unit[A], unit[S], scale[D], out)
+    else:
+        for i in range(t.size):
+            out[i] = point(t[i], unit, scale)

@@ -1,0 +1,110 @@
+"""Many draws from each of many lists of cells: `alias_rows.py` for lists of any length.
+
+A draw is a cell, by an alias table with base = the cell's number of points, and a place in
+it: the words, steps and roundings are those of one list alone (`alias_table.py`, `cells.py`). A
+list with a draw that bounds leave open is marked, and drawn again by the caller alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._compiler.jit import F64, I64, IN_F64, IN_I64, IN_U64, OUT_I64, helper, kernel
+from ..bits.heights import BLOCK, SIGNED
+from ..bits.words import fill_substream, philox
+from ..select.alias import DRAWS, build, fill, weigh_all
+from ..select.alias_rows import TAIL, table_scale
+from ..select.envelope import PRECISION, ROUNDING_MODE, rounds_to_nearest, scan, settle
+from ..select.rounds import HEADER, power
+from .places import place
+
+CELL_BITS, EXACT_BITS = 32, 52  # as `_plan.table_shape` has them
+
+
+def ragged_work(k: int) -> int:
+    """Words of scratch for lists of at most k cells."""
+    return 2 + 2 * BLOCK + DRAWS + 3 * (-(-k // BLOCK)) + TAIL + 6 * (k + 1)
+
+
+@helper
+def bit_length(k: Any) -> Any:
+    """How many bits k has."""
+    n = np.int64(0)
+    while (np.int64(1) << n) <= k:
+        n += 1
+    return n
+
+
+@kernel(I64(IN_U64, IN_F64, IN_I64, F64, IN_U64, OUT_I64, OUT_I64))
+def ragged_cells(
+    bits: Any, log_base: Any, ends: Any, rate: Any, seeds: Any, out: Any, work: Any
+) -> Any:
+    """out = numbers of cells, each row's own from 0 on, its number of cells where one is slow.
+
+    bits: minus distances, SIGNED. Returns 0, or the status of a wrong rounding mode.
+    """
+    if not rounds_to_nearest(rate):
+        return ROUNDING_MODE
+    rows = ends.size - 1
+    size = out.size // rows
+    stream, own = work[:2].view(np.uint64), work[2 : 2 + 2 * BLOCK]
+    words = work[2 + 2 * BLOCK :].view(np.uint64)[:DRAWS]
+    for r in range(rows):
+        row, base = bits[ends[r] : ends[r + 1]], log_base[ends[r] : ends[r + 1]]
+        k = row.size
+        column_bits = bit_length(k)
+        cell_bits = min(CELL_BITS, EXACT_BITS - column_bits)
+        columns, cells = np.int64(1) << column_bits, np.int64(1) << (column_bits + cell_bits)
+        rest = work[2 + 2 * BLOCK + DRAWS :]
+        weights, order = rest[:columns], rest[columns : 2 * columns]
+        table = rest[2 * columns : 3 * columns].view(np.uint64)
+        count = (k + BLOCK - 1) // BLOCK
+        blocks = rest[3 * columns : 3 * columns + 3 * count + TAIL]
+        scan(row, SIGNED, base, rate, power(PRECISION), blocks, own)
+        settle(SIGNED, rate, k, blocks)
+        tail = blocks[3 * count :]
+        scale = table_scale(np.uint64(tail[0]), np.uint64(tail[1]), cells, k)
+        certain, _ = weigh_all(row, SIGNED, base, rate, scale, tail[2:4], weights, own)
+        weights[k] = cells - certain
+        for i in range(k + 1, columns):
+            weights[i] = 0
+        build(weights, column_bits, cell_bits, order, table)
+        stream[0], stream[1] = philox(seeds[HEADER + r], seeds[2] ^ seeds[1], seeds[0])
+        into = out[r * size : (r + 1) * size]
+        fill(table, column_bits, cell_bits, stream, 0, k, into, words)
+    return 0
+
+
+@kernel(I64(IN_I64, IN_I64, IN_I64, IN_U64, OUT_I64, OUT_I64, OUT_I64))
+def ragged_places(
+    cells: Any, keys: Any, ends: Any, seeds: Any, out: Any, again: Any, work: Any
+) -> Any:
+    """out: numbers of cells become grid indices; again[r] = whether row r must be drawn alone.
+
+    cells: starts, then counts; keys: odd where a cell is loose. Returns how many rows.
+    """
+    rows, half, total = ends.size - 1, cells.size // 2, 0
+    size = out.size // rows
+    stream, words = work[:2].view(np.uint64), work[2 : 2 + DRAWS].view(np.uint64)
+    for r in range(rows):
+        stream[0], stream[1] = philox(seeds[HEADER + r], seeds[2] ^ seeds[1], seeds[0])
+        at, k = ends[r], ends[r + 1] - ends[r]
+        open_: Any = np.int64(0)
+        for begin in range(0, size, DRAWS):
+            part = out[r * size + begin : r * size + min(begin + DRAWS, size)]
+            own = words[: part.size + part.size % 2]
+            fill_substream(stream, np.uint64(begin // DRAWS), np.uint64(0), own)
+            slow, perhaps = False, False
+            for j in range(part.size):
+                cell = at + min(part[j], k - 1)
+                inside, doubt = place(own[j], cells[half + cell])
+                slow |= part[j] == k
+                perhaps |= doubt
+                open_ |= keys[cell] & 1
+                part[j] = cells[cell] + inside
+            open_ |= 1 if slow | perhaps else 0
+        again[r] = open_
+        total += open_
+    return total

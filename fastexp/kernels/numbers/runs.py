@@ -1,0 +1,136 @@
+"""Cells of a grid by rank distance: one a distinct record, one a gap between two of them.
+
+All grid points between two consecutive records have as many records below and above them,
+hence the same distance; only the records' own points differ. The distance is a function of
+the numbers L, E and U of records below, at and above a point, described by 16 integers
+(`_numbers/distance.py`).
+
+Records far from the ranks that matter are not looked at: the points beyond the window are one
+cell on each side, with a lower bound of their distance, which holds as distances grow with
+the rank (marked *loose*: its key is odd).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._compiler.jit import I64, IN_I64, OUT_I64, helper, kernel
+
+BELOW, TOTAL, SIZE, WIDTH = 0, 1, 2, 2  # of what a kernel is told
+S, GATE, DIVISOR, OFFSET, EXTRA = 0, 1, 2, 3, 4  # of a side's seven numbers in a form
+LEFT, RIGHT = 2, 9
+
+
+@helper
+def side(ranks: Any, form: Any, at: Any, empty: Any) -> Any:
+    """What the records on one side say of the distance."""
+    y = form[at + S] * ranks
+    if y < form[at + GATE]:
+        return np.int64(0)
+    y -= form[at + OFFSET + 2 * empty]
+    if form[at + DIVISOR] != 1:
+        y //= form[at + DIVISOR]
+    return y + form[at + EXTRA + 2 * empty]
+
+
+@helper
+def distance(below: Any, equal: Any, above: Any, form: Any) -> Any:
+    """The rank distance of a point, an integer >= 0."""
+    empty = 0 if equal > 0 else 1
+    most = max(side(below, form, LEFT, empty), side(above, form, RIGHT, empty))
+    return max(np.int64(form[empty]), most)
+
+
+@helper
+def least(ranks: Any, form: Any, at: Any) -> Any:
+    """A lower bound of the distance where at least `ranks` records lie on one side."""
+    return min(side(ranks, form, at, 0), side(ranks, form, at, 1))
+
+
+@helper
+def fill_cells(
+    points: Any, records: Any, told: Any, form: Any, start: Any, count: Any, key: Any
+) -> Any:
+    """Cells of records[i] records at grid point points[i]; returns how many.
+
+    told: how many records lie below points[0], how many there are, the grid's size. key =
+    2 * distance, and 1 more where it is a lower bound. Room: 2 * points.size + 1.
+    """
+    below, total, m = told[BELOW], told[TOTAL], 0
+    free = np.int64(0)  # the first grid point that has no cell yet
+    for i in range(points.size + 1):
+        point = points[i] if i < points.size else told[SIZE]
+        if point > free:
+            start[m] = free
+            count[m] = point - free
+            if i == 0 and below > 0:
+                key[m] = 2 * least(total - below, form, RIGHT) + 1
+            elif i == points.size and below < total:
+                key[m] = 2 * least(below, form, LEFT) + 1
+            else:
+                key[m] = 2 * distance(below, 0, total - below, form)
+            m += 1
+        if i < points.size:
+            start[m] = point
+            count[m] = 1
+            key[m] = 2 * distance(below, records[i], total - below - records[i], form)
+            m += 1
+            below += records[i]
+            free = point + 1
+    return m
+
+
+@kernel(I64(IN_I64, IN_I64, IN_I64, IN_I64, OUT_I64, OUT_I64, OUT_I64))
+def cells_fill(
+    points: Any, records: Any, told: Any, form: Any, start: Any, count: Any, key: Any
+) -> Any:
+    """`fill_cells` of one data set."""
+    return fill_cells(points, records, told, form, start, count, key)
+
+
+@kernel(I64(IN_I64, IN_I64, IN_I64, I64, OUT_I64, OUT_I64, OUT_I64, OUT_I64))
+def widen_fill(
+    start: Any,
+    count: Any,
+    key: Any,
+    width: Any,
+    queue: Any,
+    wide_start: Any,
+    wide_count: Any,
+    wide_key: Any,
+) -> Any:
+    """The least key within `width` points of each point, as cells; returns how many.
+
+    Cell j counts at the points from start[j] - width to its end + width: a sliding minimum,
+    with a queue of increasing keys (Lemire 2006). Room: 2 * start.size + 1; `queue`:
+    start.size. Exact keys win against bounds of the same distance, being smaller.
+    """
+    cells = start.size
+    size = start[cells - 1] + count[cells - 1]
+    front, back, entered, m = 0, 0, 0, 0
+    t = np.int64(0)
+    while t < size:
+        while entered < cells and start[entered] - width <= t:
+            while back > front and key[queue[back - 1]] >= key[entered]:
+                back -= 1
+            queue[back] = entered
+            back += 1
+            entered += 1
+        while start[queue[front]] + count[queue[front]] - 1 + width < t:
+            front += 1
+        best = queue[front]
+        stop = start[best] + count[best] + width
+        if entered < cells:
+            stop = min(stop, start[entered] - width)
+        stop = min(stop, size)
+        if m > 0 and wide_key[m - 1] == key[best]:
+            wide_count[m - 1] += stop - t
+        else:
+            wide_start[m] = t
+            wide_count[m] = stop - t
+            wide_key[m] = key[best]
+            m += 1
+        t = stop
+    return m

@@ -1,0 +1,251 @@
+"""Smooth sensitivity of order statistics and medians, of sorted rows and several betas.
+
+What is sought is the greatest spread of a window of ranks, times exp(-beta * cost); the cost
+is the number of records to change until the window's ends are neighbours at the statistic.
+Windows are looked at only near the statistic: the spread of the widest window up to a cost
+bounds all of them. What is found is evaluated afresh, so the result has one rounding of the
+spread, the exponential and their product.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._compiler.jit import IN_F64, IN_I64, NOTHING, OUT_F64, helper, kernel
+from ..bits.logexp import exp_one
+
+LENGTH, RANK, HALF = 0, 1, 2  # of what the kernels are told
+LOWER, UPPER = 0, 1
+DIRECT = 48  # pairs of ranks up to which all are tried; some more take an envelope's time
+
+
+@helper
+def at(row: Any, i: Any, limits: Any) -> Any:
+    """The record of rank i, clamped; beyond the ranks the limit of that side."""
+    if i < 1:
+        return limits[LOWER]
+    if i > row.size:
+        return limits[UPPER]
+    return min(max(row[i - 1], limits[LOWER]), limits[UPPER])
+
+
+@helper
+def reach(row: Any, m: Any, c: Any, limits: Any, weights: Any) -> Any:
+    """How many ranks to either side of m and c matter: no window of that cost is the greatest."""
+    low, high, best = at(row, m, limits), at(row, c, limits), 0.0
+    last, k = min(weights.size - 1, row.size + 1), 1
+    while k < 2 * last:
+        p = min(k, last)
+        right, left = at(row, c + p, limits), at(row, m - p, limits)
+        best = max(best, max(right - low, high - left) * weights[p - 1])
+        if 2 * p <= last:
+            best = max(best, (right - left) * weights[2 * p - 1])
+        k *= 2
+    k, inner = last, last // 2
+    while k > 1:
+        # Windows of a cost from `inner` to k - 1 lie within k ranks to either side.
+        spread = at(row, c + k, limits) - at(row, m - k, limits)
+        if spread * weights[inner] < best:
+            k = inner
+            inner = k // 2
+        elif k - inner > k // 4 + 1 and k >= 8:
+            inner = k - k // 4
+        else:
+            break
+    return min(k, max(m, row.size + 1 - c))
+
+
+@helper
+def sides(left: Any, right: Any, weights: Any, many: Any, found: Any) -> Any:
+    """The greatest of windows that begin at m, end at c or lie evenly about both.
+
+    found = its ranks below m and above c. Returns it, and the greatest weighted distances of
+    a record below and of one above.
+    """
+    best, most_left, most_right = -1.0, 0.0, 0.0
+    for k in range(1, many + 1):
+        weight = weights[k - 1]
+        if right[k] * weight > best:
+            best = right[k] * weight
+            found[0], found[1] = 0.0, k
+        if (right[0] + left[k]) * weight > best:
+            best = (right[0] + left[k]) * weight
+            found[0], found[1] = k, 0.0
+        if 2 * k <= weights.size and (right[k] + left[k]) * weights[2 * k - 1] > best:
+            best = (right[k] + left[k]) * weights[2 * k - 1]
+            found[0], found[1] = k, k
+        most_left = max(most_left, left[k] * weights[k])
+        most_right = max(most_right, right[k] * weights[k])
+    return best, most_left, most_right
+
+
+@helper
+def edge(side: Any, weights: Any, many: Any, other: Any, best: Any) -> Any:
+    """How many ranks of a side can exceed `best`, if the other side adds at most `other`."""
+    k = many
+    while k > 0 and weights[k - 1] * (side[k] * weights[1] + other) <= best:
+        k -= 1
+    return k
+
+
+@helper
+def pairs(
+    left: Any, right: Any, weights: Any, below: Any, above: Any, best: Any, found: Any
+) -> None:
+    """The greatest of windows with 1 to `below` ranks under m and 1 to `above` over c."""
+    for p in range(1, below + 1):
+        for q in range(1, min(above, weights.size - p) + 1):
+            if (right[q] + left[p]) * weights[p + q - 1] > best:
+                best = (right[q] + left[p]) * weights[p + q - 1]
+                found[0], found[1] = p, q
+
+
+@helper
+def lines(left: Any, right: Any, weights: Any, above: Any, line: Any, height: Any) -> Any:
+    """The upper envelope of lines q: weights[q - 1] * (right[q] + t), for t >= left[1].
+
+    Slopes fall with q, so that the best line for large t comes first. A line that is not
+    above the last one at left[1] is nowhere. Returns how many lines there are.
+    """
+    top = -1
+    for q in range(1, above + 1):
+        slope = weights[q - 1]
+        start = slope * (right[q] + left[1])
+        if top >= 0 and start <= height[top]:
+            continue
+        while top > 0:
+            first = weights[np.int64(line[top - 1]) - 1]
+            second = weights[np.int64(line[top]) - 1]
+            late = (start - height[top - 1]) * (first - second)
+            if late < (height[top] - height[top - 1]) * (first - slope):
+                break
+            top -= 1
+        top += 1
+        line[top], height[top] = q, start
+    return top + 1
+
+
+@helper
+def envelope(
+    left: Any, right: Any, weights: Any, below: Any, above: Any, best: Any, found: Any
+) -> None:
+    """As `pairs`, in a time that is linear in the ranks: distances below only grow."""
+    n = left.size
+    line, height = found[2 : 2 + n], found[2 + n : 2 + 2 * n]
+    top = lines(left, right, weights, above, line, height) - 1
+    slope = weights[np.int64(line[top]) - 1]
+    for p in range(1, below + 1):
+        t = left[p] - left[1]
+        value = height[top] + slope * t
+        while top > 0:
+            other = weights[np.int64(line[top - 1]) - 1]
+            if height[top - 1] + other * t < value:
+                break
+            top -= 1
+            slope, value = other, height[top] + other * t
+        if value * weights[p] > best:
+            best = value * weights[p]
+            found[0], found[1] = p, line[top]
+
+
+@helper
+def greatest(row: Any, told: Any, limits: Any, beta: Any, weights: Any, work: Any) -> Any:
+    """The greatest weighted window of a row. work[0]: ranks of the sides that are filled in."""
+    m, c, n = told[RANK], told[RANK] + told[HALF], row.size + 2
+    left, right, found = work[1 : 1 + n], work[1 + n : 1 + 2 * n], work[1 + 2 * n :]
+    many = reach(row, m, c, limits, weights)
+    centre = at(row, m, limits)
+    for k in range(np.int64(work[0]) + 1, many + 1):
+        left[k] = centre - at(row, m - k, limits)
+        right[k] = at(row, c + k, limits) - centre
+    work[0] = max(work[0], many)
+    best, most_left, most_right = sides(left, right, weights, many, found)
+    below = min(edge(left, weights, many, most_right, best), m)
+    above = min(edge(right, weights, many, most_left, best), row.size + 1 - c)
+    if below * above > DIRECT:
+        envelope(left, right, weights, below, above, best, found)
+    else:
+        pairs(left, right, weights, below, above, best, found)
+    p, q = np.int64(found[0]), np.int64(found[1])
+    return (at(row, c + q, limits) - at(row, m - p, limits)) * exp_one(-beta * (p + q - 1))
+
+
+@kernel(NOTHING(IN_F64, IN_I64, IN_F64, IN_F64, IN_F64, IN_I64, OUT_F64, OUT_F64))
+def replace_fill(
+    rows: Any, told: Any, limits: Any, betas: Any, table: Any, ends: Any, work: Any, out: Any
+) -> None:
+    """out[row, beta] = smooth sensitivity where a record is replaced.
+
+    Of rank RANK, or with HALF = 1 of the middle between it and the next. table: exp(-beta * k)
+    for k = 0, 1, ... from ends[b] to ends[b + 1], at least two; `work`: 4 * (LENGTH + 2) + 3.
+    """
+    n, many = told[LENGTH], betas.size
+    for r in range(out.size // many):
+        row = rows[r * n : (r + 1) * n]
+        work[0], work[1] = 0.0, 0.0
+        low, high = at(row, told[RANK], limits), at(row, told[RANK] + told[HALF], limits)
+        work[n + 3] = high - low
+        for b in range(many):
+            weights = table[ends[b] : ends[b + 1]]
+            value = greatest(row, told, limits, betas[b], weights, work)
+            out[r * many + b] = value * 0.5 if told[HALF] else value
+
+
+@helper
+def widest(row: Any, k: Any, half: Any, limits: Any) -> Any:
+    """The greatest spread of a window of cost k <= n + 1, where records come and go."""
+    n = row.size
+    if k > n:
+        return limits[UPPER] - limits[LOWER]
+    i = (n - k) // 2
+    if k == n:  # to widen it to both limits takes one record more
+        low, high = at(row, 1, limits), at(row, n, limits)
+        return max(high - limits[LOWER], limits[UPPER] - low)
+    spread = at(row, i + k + 1, limits) - at(row, i, limits)
+    if half:
+        i = (n - k + 1) // 2
+        spread = max(spread, at(row, i + k + 1, limits) - at(row, i, limits))
+    return spread
+
+
+@helper
+def skim(row: Any, half: Any, limits: Any, beta: Any) -> Any:
+    """The greatest weighted window: costs are passed over where a bound allows it.
+
+    Spreads grow with the cost and weights fall, so the last spread and the first weight of a
+    run of costs bound it; the run is made longer or shorter as that goes.
+    """
+    last, best, k = row.size + 1, 0.0, 1
+    while k < 2 * last:
+        p = min(k, last)
+        best = max(best, widest(row, p, half, limits) * exp_one(-beta * p))
+        k *= 2
+    k, run = 0, 1
+    while k <= last:
+        weight = exp_one(-beta * k)
+        bound = widest(row, min(k + run - 1, last), half, limits) * weight
+        if bound <= best:
+            k += run
+            run *= 2
+        elif run > 1:
+            run //= 2
+        else:
+            best = bound
+            k += 1
+    return best
+
+
+@kernel(NOTHING(IN_F64, IN_I64, IN_F64, IN_F64, OUT_F64))
+def add_remove_fill(rows: Any, told: Any, limits: Any, betas: Any, out: Any) -> None:
+    """out[row, beta] = smooth sensitivity of the lower median where records come and go.
+
+    With HALF = 1 of the middle between lower and upper median.
+    """
+    n, many = told[LENGTH], betas.size
+    for r in range(out.size // many):
+        row = rows[r * n : (r + 1) * n]
+        for b in range(many):
+            value = skim(row, told[HALF], limits, betas[b])
+            out[r * many + b] = value * 0.5 if told[HALF] else value

@@ -1,0 +1,200 @@
+"""Many draws from one vector: an exact alias table, O(1) a draw.
+
+The table has 2**column_bits columns of 2**cell_bits cells each, N cells in all. Candidate i
+owns L_i <= f*w_i of them, and a draw that falls on one of these is accepted at once. The
+cells that are left, about 16 in 2**32, belong to a last outcome, *slow*, whose draws are
+decided one by one in exact arithmetic (`reference.settle_slow`): uniformly one of the slow
+cells is drawn; the first sum(D) of them stand for the D_i cells that each candidate may
+still claim, L_i + D_i >= f*w_i, and all others are void. So P(i) is proportional to
+L_i + (f*w_i - L_i).
+
+A column is shared by its own outcome (cells below `cut`) and one other, its alias (Walker
+1977, Vose 1991); in integers the sharing is exact. Its entry is `cut << column_bits | alias`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._compiler.jit import (
+    F64,
+    I64,
+    IN_F64,
+    IN_I64,
+    IN_U64,
+    NOTHING,
+    OUT_I64,
+    OUT_U64,
+    PAIR,
+    bits_float,
+    helper,
+    kernel,
+    wide_vectors,
+)
+from ..bits.heights import BLOCK, fill_heights
+from ..bits.words import WORD, fill_substream
+from .envelope import SLACK, lower, rounded_weight
+
+DRAWS = 4096  # draws of one substream; part of the stream format
+
+
+@helper
+def doubt(least: Any) -> Any:
+    """D >= f*w - L, from L: with r the rounded weight, U - L <= 2 * (r >> SLACK) + 5."""
+    return 2 * ((least + 2) >> SLACK) + 7
+
+
+@helper
+def fill_lower(heights: Any, lift: Any, scale: Any, log_base: Any, out: Any) -> Any:
+    """out[i] = L of candidate i; returns the sums of L and of D, 0 where the base is 0."""
+    wide_vectors()
+    sum_lower, sum_doubt = np.int64(0), np.int64(0)
+    for i in range(heights.size):
+        least = lower(rounded_weight(heights[i] - lift, scale))
+        out[i] = least
+        sum_lower += least
+        sum_doubt += doubt(least)
+    if log_base.size > 0:
+        for i in range(heights.size):
+            if log_base[i] == -np.inf:
+                sum_doubt -= doubt(np.int64(0))
+    return sum_lower, sum_doubt
+
+
+@helper
+def weigh_all(
+    bits: Any, kind: Any, log_base: Any, rate: Any, scale: Any, best: Any, weights: Any, work: Any
+) -> Any:
+    """weights[i] = L_i at `scale`, `best` being (best key, bits of the lift).
+
+    Returns (sum of L, sum of D).
+    """
+    sum_lower, sum_doubt = np.int64(0), np.int64(0)
+    top, lift = np.uint64(best[0]), bits_float(np.uint64(best[1]))
+    for start in range(0, bits.size, BLOCK):
+        part = bits[start : start + BLOCK]
+        base = log_base[start : start + BLOCK]
+        heights = work[: part.size].view(np.float64)
+        fill_heights(part, kind, top, rate, base, heights)
+        least, open_ = fill_lower(heights, lift, scale, base, weights[start : start + BLOCK])
+        sum_lower += least
+        sum_doubt += open_
+    return sum_lower, sum_doubt
+
+
+@kernel(PAIR(IN_U64, I64, IN_F64, F64, F64, IN_I64, OUT_I64, OUT_I64))
+def weigh(
+    bits: Any, kind: Any, log_base: Any, rate: Any, scale: Any, best: Any, weights: Any, work: Any
+) -> Any:
+    """`weigh_all` of one vector."""
+    return weigh_all(bits, kind, log_base, rate, scale, best, weights, work)
+
+
+@helper
+def build(weights: Any, column_bits: Any, cell_bits: Any, order: Any, table: Any) -> None:
+    """Fill `table` for weights that sum to 2**(column_bits + cell_bits).
+
+    Outcomes lighter than a column are taken in order; each is filled up from the current
+    heavier one, which becomes light itself when it has given enough away.
+    """
+    capacity = np.int64(1) << cell_bits
+    shift = np.uint64(column_bits)
+    light, heavy = 0, weights.size
+    for i in range(weights.size):  # lights from the front of `order`, heavies from its back
+        is_light = weights[i] <= capacity
+        # Both ends are written, and the one that was not meant again later: no branch.
+        order[light] = i
+        order[heavy - 1] = i
+        light += 1 if is_light else 0
+        heavy -= 0 if is_light else 1
+    at = weights.size - 1
+    giver = order[at] if light < weights.size else 0
+    rest = weights[giver]
+    for j in range(light):
+        i = order[j]
+        table[i] = (np.uint64(weights[i]) << shift) | np.uint64(giver)
+        rest -= capacity - weights[i]
+        while rest <= capacity and at > light:
+            at -= 1
+            heir = order[at]
+            table[giver] = (np.uint64(rest) << shift) | np.uint64(heir)
+            rest = weights[heir] - (capacity - rest)
+            giver = heir
+    if light < weights.size:
+        table[giver] = (np.uint64(capacity) << shift) | np.uint64(giver)
+
+
+@kernel(NOTHING(OUT_I64, I64, I64, OUT_I64, OUT_U64))
+def alias_build(weights: Any, column_bits: Any, cell_bits: Any, order: Any, table: Any) -> None:
+    """`build` of one table."""
+    build(weights, column_bits, cell_bits, order, table)
+
+
+@helper
+def fill(
+    table: Any,
+    column_bits: Any,
+    cell_bits: Any,
+    stream: Any,
+    first: Any,
+    slow: Any,
+    out: Any,
+    words: Any,
+) -> Any:
+    """out = draws of blocks first, first + 1, ... of DRAWS each; `words` is scratch.
+
+    A draw takes one word: its top bits are the column, the next ones the cell. Returns how
+    many draws are slow, that is hold the number `slow`.
+    """
+    to_column = WORD - np.uint64(column_bits)
+    to_cell = to_column - np.uint64(cell_bits)
+    cells = (np.uint64(1) << np.uint64(cell_bits)) - np.uint64(1)
+    found = 0
+    for start in range(0, out.size, DRAWS):
+        part = out[start : start + DRAWS]
+        own = words[: part.size + part.size % 2]
+        fill_substream(stream, np.uint64(first + start // DRAWS), np.uint64(0), own)
+        look_up(table, np.uint64(column_bits), to_column, to_cell, cells, own, part)
+        found += count(part, slow)
+    return found
+
+
+@kernel(I64(IN_U64, I64, I64, IN_U64, I64, I64, OUT_I64, OUT_U64))
+def alias_fill(
+    table: Any,
+    column_bits: Any,
+    cell_bits: Any,
+    stream: Any,
+    first: Any,
+    slow: Any,
+    out: Any,
+    words: Any,
+) -> Any:
+    """`fill` from one table."""
+    return fill(table, column_bits, cell_bits, stream, first, slow, out, words)
+
+
+@helper
+def count(values: Any, wanted: Any) -> Any:
+    """How many values are the wanted one."""
+    wide_vectors()
+    found = 0
+    for i in range(values.size):
+        found += 1 if values[i] == wanted else 0
+    return found
+
+
+@helper
+def look_up(
+    table: Any, bits: Any, to_column: Any, to_cell: Any, cells: Any, words: Any, out: Any
+) -> None:
+    """out[i] = the outcome of words[i]."""
+    wide_vectors()
+    columns = (np.uint64(1) << bits) - np.uint64(1)
+    for i in range(out.size):
+        column = words[i] >> to_column
+        cell = (words[i] >> to_cell) & cells
+        entry = table[np.int64(column)]
+        out[i] = np.int64(column if cell < (entry >> bits) else entry & columns)

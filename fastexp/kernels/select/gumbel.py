@@ -1,0 +1,236 @@
+"""Noisy maximum: the candidates of greatest height plus noise, in one pass, no normaliser.
+
+Candidate i of draw t of a row takes word i of the row's substream t, U = (word + 1/2) / 2**64;
+a word below 2**40 is lengthened by word 2**32 + i, so that U has full relative precision down
+to 2**-128 and the noise no end at 44. All noises fall as U grows:
+
+* Gumbel: -ln(-ln(1 - U)); the greatest key is a draw of the exponential mechanism, the m
+  greatest in order are one of its peeling (Durfee and Rogers 2019);
+* exponential: -ln(U); a draw of permute-and-flip (Ding et al. 2021);
+* Laplace: -ln(2U) below 1/2, else ln(2(1 - U)); textbook report-noisy-max.
+
+P(noise > g) <= exp(-g) for all three. So once the m-th greatest key so far is M, a candidate
+of a block whose best height is B can only matter if its word is at most 2**64 * exp(B - M):
+others are passed by with one comparison, and noise is computed for few.
+
+Keys are float64: a draw's law is the mechanism's up to roundings of some 1e-15, not exactly.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._compiler.jit import (
+    F64,
+    I64,
+    IN_F64,
+    IN_U64,
+    NOTHING,
+    OUT_F64,
+    OUT_I64,
+    helper,
+    kernel,
+    wide_vectors,
+)
+from ..bits.heights import ALL, BLOCK, FLOAT, NONE, block_top, key_float, order_key, spread_and_flip
+from ..bits.logexp import exp_one, log_one, log_rest
+from ..bits.words import HALF, fill_substream, philox
+from .envelope import NOT_FINITE, ROUNDING_MODE, rounds_to_nearest
+
+GUMBEL, EXPONENTIAL, LAPLACE = 0, 1, 2
+NOISE, FIRST, CHOSEN, CONTROL = 0, 1, 2, 3
+GROUP = 64
+LONG = np.uint64(1 << 40)  # words below are lengthened
+MORE = np.uint64(1 << 31)  # blocks: two words each, so word 2**32
+UNIT, FINE = 2.0**-64, 2.0**-128
+NEAR = 1048576.0  # nats: keys of greater magnitude carry errors above 2e-10
+MARGIN = 1e-6  # of a threshold: a thousand times the roundings of keys that matter
+HEADER = 3
+
+
+@helper
+def noise_of(kind: Any, word: Any, more: Any) -> Any:
+    """The noise of one word; `more` lengthens words below LONG."""
+    tail = (np.float64(more) + 0.5) * FINE if word < LONG else 0.5 * UNIT
+    u = np.float64(word) * UNIT + tail
+    rest = (np.float64(~word) + 0.5) * UNIT  # 1 - U
+    if kind == GUMBEL:
+        return -log_one(-log_rest(u) if u < 0.25 else -log_one(rest))
+    if kind == EXPONENTIAL:
+        return -log_one(u)
+    return -log_one(2.0 * u) if u < 0.5 else log_one(2.0 * rest)
+
+
+@helper
+def threshold(gap: Any) -> Any:
+    """Words above this one have a noise below `gap`."""
+    g = gap - MARGIN
+    return np.uint64(exp_one(-g) * 18446744073709551616.0) if g > MARGIN else ALL
+
+
+@helper
+def key_height(key: Any, kind: Any, rate: Any, best: Any) -> Any:
+    """-rate * (best - utility) <= 0 of two order keys, in nats; halved: no gap overflows."""
+    if kind == FLOAT:
+        return (2.0 * rate) * (0.5 * key_float(key) - 0.5 * key_float(best))
+    return -rate * np.float64(best - key)
+
+
+@helper
+def count_near(bits: Any, kind: Any, log_base: Any, rate: Any, best: Any) -> Any:
+    """How many candidates lie less than NEAR nats below the best."""
+    wide_vectors()
+    spread, flip = spread_and_flip(kind)
+    found = 0
+    for i in range(bits.size):
+        height = key_height(order_key(bits[i], spread, flip), kind, rate, best)
+        found += 1 if height > -NEAR else 0
+    for i in range(log_base.size):
+        if log_base[i] == -np.inf:
+            height = key_height(order_key(bits[i], spread, flip), kind, rate, best)
+            found -= 1 if height > -NEAR else 0
+    return found
+
+
+@helper
+def survey(bits: Any, kind: Any, log_base: Any, tops: Any) -> Any:
+    """(best key over base > 0, whether all are finite); tops[b] = block b's best key."""
+    best, all_finite = NONE, True
+    for b in range(tops.size):
+        at = b * BLOCK
+        top, some, finite = block_top(bits[at : at + BLOCK], kind, log_base[at : at + BLOCK])
+        tops[b] = np.int64(top)
+        best = max(best, top if some else NONE)
+        all_finite = all_finite and finite
+    return best, all_finite
+
+
+@helper
+def most_base(log_base: Any) -> Any:
+    """The greatest logarithm of a base; 0 without one."""
+    most = -np.inf if log_base.size > 0 else 0.0
+    for i in range(log_base.size):
+        most = max(most, log_base[i])
+    return most
+
+
+@helper
+def least(words: Any) -> Any:
+    """The least word."""
+    wide_vectors()
+    found = ALL
+    for i in range(words.size):
+        found = min(found, words[i])
+    return found
+
+
+@helper
+def insert(keys: Any, places: Any, key: Any, place: Any) -> None:
+    """Put a greater key in the place of the least one, the root of a heap."""
+    at = 0
+    while 2 * at + 1 < keys.size:
+        child = 2 * at + 1
+        if child + 1 < keys.size and keys[child + 1] < keys[child]:
+            child += 1
+        if keys[child] >= key:
+            break
+        keys[at], places[at] = keys[child], places[child]
+        at = child
+    keys[at], places[at] = key, place
+
+
+@helper
+def pour(keys: Any, places: Any, out: Any) -> None:
+    """out = the heap's places, greatest key first."""
+    for last in range(out.size - 1, 0, -1):
+        out[last] = places[0]
+        insert(keys[:last], places[:last], keys[last], places[last])
+    out[0] = places[0]
+
+
+@helper
+def greatest(
+    bits: Any, kind: Any, log_base: Any, rate: Any, best: Any, tops: Any, stream: Any, t: Any,
+    noise: Any, words: Any, keys: Any, places: Any,
+) -> None:  # fmt: skip
+    """keys, places = a heap of the greatest keys of draw t, and their candidates."""
+    for i in range(keys.size):
+        keys[i], places[i] = -np.inf, -1
+    substream = np.uint64(t) << HALF
+    spread, flip = spread_and_flip(kind)
+    for b in range(tops.size):
+        part = bits[b * BLOCK : (b + 1) * BLOCK]
+        base = log_base[b * BLOCK : (b + 1) * BLOCK]
+        highest = key_height(np.uint64(tops[b]), kind, rate, best) + most_base(base)
+        own = words[: part.size + part.size % 2]
+        fill_substream(stream, np.uint64(t), np.uint64(b * BLOCK), own)
+        limit = threshold(keys[0] - highest)
+        if least(own[: part.size]) > limit:
+            continue
+        for start in range(0, part.size, GROUP):
+            group = own[start : min(start + GROUP, part.size)]
+            if least(group) > limit:
+                continue
+            for i in range(group.size):
+                if group[i] <= limit:
+                    at = start + i
+                    place = b * BLOCK + at
+                    more = NONE
+                    if group[i] < LONG:
+                        one, two = philox(
+                            substream + MORE + np.uint64(place // 2), stream[1], stream[0]
+                        )
+                        more = one if place % 2 == 0 else two
+                    key = key_height(order_key(part[at], spread, flip), kind, rate, best)
+                    key += noise_of(noise, group[i], more)
+                    key += base[at] if base.size > 0 else 0.0
+                    if key > keys[0]:
+                        insert(keys, places, key, place)
+                        limit = threshold(keys[0] - highest)
+
+
+@kernel(I64(IN_U64, I64, IN_F64, F64, IN_U64, OUT_I64, OUT_I64, OUT_I64))
+def gumbel_draw(
+    bits: Any, kind: Any, log_base: Any, rate: Any, seeds: Any, control: Any, out: Any, work: Any
+) -> Any:
+    """out = for each row and draw the candidates of the greatest keys, greatest first.
+
+    `control` is (noise, first draw, how many candidates); `seeds` as in `rows.py`; rate
+    and log_base in nats. Returns how many rows are left out, with -1: fewer than the wanted
+    candidates are near the best, and keys would be too coarse; or an error's status.
+    """
+    if not rounds_to_nearest(rate):
+        return ROUNDING_MODE
+    names, chosen = seeds[HEADER:], control[CHOSEN]
+    k, each = bits.size // names.size, out.size // names.size
+    count = (k + BLOCK - 1) // BLOCK
+    words, stream = work[:BLOCK].view(np.uint64), work[BLOCK : BLOCK + 2].view(np.uint64)
+    tops, heap = work[BLOCK + 2 : BLOCK + 2 + count], work[BLOCK + 2 + count :]
+    keys, places, far = heap[:chosen].view(np.float64), heap[chosen : 2 * chosen], 0
+    for r in range(names.size):
+        row, into = bits[r * k : (r + 1) * k], out[r * each : (r + 1) * each]
+        best, finite = survey(row, kind, log_base, tops)
+        if not finite:
+            return NOT_FINITE
+        if chosen > 1 and count_near(row, kind, log_base, rate, best) < chosen:
+            far += 1
+            for i in range(into.size):
+                into[i] = -1
+            continue
+        stream[0], stream[1] = philox(names[r], seeds[2] ^ seeds[1], seeds[0])
+        for t in range(each // chosen):
+            draw, noise = control[FIRST] + t, control[NOISE]
+            greatest(
+                row, kind, log_base, rate, best, tops, stream, draw, noise, words, keys, places
+            )
+            pour(keys, places, into[t * chosen : (t + 1) * chosen])
+    return far
+
+
+@kernel(NOTHING(I64, IN_U64, IN_U64, OUT_F64))
+def noise_fill(kind: Any, words: Any, more: Any, out: Any) -> None:
+    """out[i] = the noise of words[i], lengthened by more[i] below LONG."""
+    for i in range(words.size):
+        out[i] = noise_of(kind, words[i], more[i])

@@ -1,0 +1,266 @@
+"""Permute-and-flip: candidates in random order, each with a coin; the first success wins.
+
+McKenna and Sheldon 2020. Candidate i succeeds with probability w_i = 2**-height_i; the best
+one always does. A coin is an integer rho, uniform below f = 2**s, against certified bounds
+L <= f*w <= U, as in `envelope.py`; what they leave open goes to the exact test.
+
+* First TRIES candidates are drawn with replacement, those that failed before being passed
+  over: that is a random order. One word gives the candidate and the coin, s = 40 or less.
+* If none succeeds, all others flip their coins at once, in a vectorised pass, s = 50, and
+  one of the successes is drawn uniformly: in a random order each is as likely to be first.
+
+The words of draw t of a row, in substream t of its stream: try n takes word n; candidate i's
+later coin word 2**16 + i; the choice among successes words 2**32, ...; the exact test number
+a words 2**32 + 2**31 + a * 2**16, ... A release gives its words: TRIES, and if it is asked
+for MORE one for each candidate and CHOICES for the choice.
+
+`control` is: the first draw's number, the number of answers, up to eight answers of exact
+tests; then, for the test that is wanted next: index, rho, s, its number, best key.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._compiler.jit import F64, I64, IN_F64, IN_U64, OUT_I64, helper, kernel, wide_vectors
+from ..bits.heights import BLOCK, NONE, block_top, fill_heights
+from ..bits.words import HALF, fill_substream, philox
+from .chords import ACCEPTED, REJECTED, below_word, judge
+from .envelope import (
+    NOT_FINITE,
+    ROUNDING_MODE,
+    UNSURE,
+    lower,
+    rounded_weight,
+    rounds_to_nearest,
+    upper,
+)
+from .rounds import power
+
+TRIES, CHOICES = 64, 8
+MORE = -5  # status: a release needs further words
+FIRST, ANSWERS, ASKED, CONTROL, MOST_ANSWERS = 0, 1, 10, 15, 8
+COIN_BITS = 50  # of a later coin; its word's upper bits
+UNUSED = np.uint64(64 - COIN_BITS)
+LATER = np.uint64(1 << 16)
+CHOICE = np.uint64(1 << 31)  # blocks
+HEADER = 3
+
+
+@helper
+def try_bits(k: Any) -> Any:
+    """s of a try: 40, less where k * 2**s would exceed 2**60."""
+    s, size = 40, 1
+    while size < k:
+        size *= 2
+        s -= 1 if size > 1 << 20 else 0
+    return s
+
+
+@helper
+def best_of(bits: Any, kind: Any, no_base: Any) -> Any:
+    """(greatest key, whether all are finite)."""
+    best, all_finite = NONE, True
+    for start in range(0, bits.size, BLOCK):
+        top, _, finite = block_top(bits[start : start + BLOCK], kind, no_base)
+        best = max(best, top)
+        all_finite = all_finite and finite
+    return best, all_finite
+
+
+@helper
+def settled(verdict: Any, index: Any, rho: Any, s: Any, best: Any, asked: Any, control: Any) -> Any:
+    """The verdict, an answer that was brought, or UNSURE with the question written down."""
+    if verdict != UNSURE:
+        return verdict, asked
+    if asked < control[ANSWERS]:
+        return control[ANSWERS + 1 + asked], asked + 1
+    control[ASKED], control[ASKED + 1], control[ASKED + 2] = index, rho, s
+    control[ASKED + 3], control[ASKED + 4] = asked, np.int64(best)
+    return UNSURE, asked
+
+
+@helper
+def is_in(values: Any, count: Any, value: Any) -> Any:
+    """Whether one of the first `count` values is the given one."""
+    found = False
+    for i in range(count):
+        found = found | (values[i] == value)
+    return found
+
+
+@helper
+def try_some(
+    bits: Any, kind: Any, rate: Any, no_base: Any, best: Any, words: Any, tried: Any, control: Any
+) -> Any:
+    """(verdict, candidate, how many failed, exact tests): at most TRIES candidates."""
+    s = try_bits(bits.size)
+    count, asked, verdict, index = 0, 0, REJECTED, np.int64(0)
+    scale, mask = power(s), (np.int64(1) << s) - 1
+    one = tried[TRIES:].view(np.float64)[:1]
+    for n in range(TRIES):
+        r, counts = below_word(words[n], np.uint64(bits.size) << np.uint64(s))
+        index = np.int64(r) >> s
+        if counts and not is_in(tried, count, index):
+            fill_heights(bits[index : index + 1], kind, best, rate, no_base, one)
+            rho = np.int64(r) & mask
+            verdict = judge(one[0], scale, rho)
+            verdict, asked = settled(verdict, index, rho, s, best, asked, control)
+            if verdict != REJECTED:
+                break
+            tried[count] = index
+            count += 1
+    return verdict, index, count, asked
+
+
+@helper
+def possible(weights: Any, words: Any) -> Any:
+    """How many coins may be successes."""
+    wide_vectors()
+    found = np.int64(0)
+    for i in range(weights.size):
+        found += np.int64(np.int64(words[i] >> UNUSED) < upper(weights[i]))
+    return found
+
+
+@helper
+def fill_weights(heights: Any, out: Any) -> None:
+    """out = rounded weights at 2**COIN_BITS."""
+    wide_vectors()
+    for i in range(heights.size):
+        out[i] = rounded_weight(heights[i], power(COIN_BITS))
+
+
+@helper
+def flip_block(
+    b: Any, bits: Any, kind: Any, rate: Any, no_base: Any, best: Any, words: Any, tried: Any,
+    failed: Any, asked: Any, wanted: Any, control: Any, work: Any,
+) -> Any:  # fmt: skip
+    """(successes of block b, or UNSURE; exact tests so far; success number `wanted`)."""
+    part = bits[b * BLOCK : (b + 1) * BLOCK]
+    heights, weights = work[: part.size].view(np.float64), work[BLOCK : BLOCK + part.size]
+    fill_heights(part, kind, best, rate, no_base, heights)
+    fill_weights(heights, weights)
+    count, found = np.int64(0), np.int64(-1)
+    if possible(weights, words) == 0:
+        return count, asked, found
+    for i in range(part.size):
+        rho = np.int64(words[i] >> UNUSED)
+        if rho < upper(weights[i]) and not is_in(tried, failed, b * BLOCK + i):
+            verdict = ACCEPTED if rho < lower(weights[i]) else UNSURE
+            place = b * BLOCK + i
+            verdict, asked = settled(verdict, place, rho, COIN_BITS, best, asked, control)
+            if verdict == UNSURE:
+                return np.int64(UNSURE), asked, found
+            found = place if verdict == ACCEPTED and count == wanted else found
+            count += 1 if verdict == ACCEPTED else 0
+    return count, asked, found
+
+
+@helper
+def later_words(stream: Any, t: Any, b: Any, given: Any, own: Any) -> None:
+    """own = the words of block b's coins: a release's, or the stream's."""
+    if given.size > 0:
+        for i in range(own.size):
+            own[i] = given[min(b * BLOCK + i, given.size - 1)]
+    else:
+        fill_substream(stream, np.uint64(t), LATER + np.uint64(b * BLOCK), own)
+
+
+@helper
+def choose(stream: Any, t: Any, count: Any, given: Any) -> Any:
+    """A uniform number below `count`; -1 where a release's words do not do."""
+    number, counts, n = np.uint64(0), False, 0
+    while not counts:
+        if given.size > 0:
+            if n == CHOICES:
+                return np.int64(-1)
+            word = given[given.size - CHOICES + n]
+        else:
+            one, two = philox(
+                (np.uint64(t) << HALF) + CHOICE + np.uint64(n // 2), stream[1], stream[0]
+            )
+            word = one if n % 2 == 0 else two
+        number, counts = below_word(word, np.uint64(count))
+        n += 1
+    return np.int64(number)
+
+
+@helper
+def flip_all(
+    bits: Any, kind: Any, rate: Any, no_base: Any, best: Any, stream: Any, t: Any, given: Any,
+    tried: Any, failed: Any, asked: Any, control: Any, work: Any,
+) -> Any:  # fmt: skip
+    """The candidate that wins among all that were not tried, or UNSURE or MORE."""
+    own, blocks = work[2 * BLOCK : 3 * BLOCK].view(np.uint64), work[3 * BLOCK :]
+    total, none = np.int64(0), np.int64(-1)
+    count = (bits.size + BLOCK - 1) // BLOCK
+    for b in range(count):
+        later_words(stream, t, b, given, own)
+        blocks[2 * b + 1] = asked
+        found, asked, _ = flip_block(
+            b, bits, kind, rate, no_base, best, own, tried, failed, asked, none, control, work
+        )
+        if found < 0:
+            return found
+        blocks[2 * b] = found
+        total += found
+    wanted = choose(stream, t, total, given)
+    if wanted < 0:
+        return np.int64(MORE)
+    b = 0
+    while wanted >= blocks[2 * b]:
+        wanted -= blocks[2 * b]
+        b += 1
+    later_words(stream, t, b, given, own)
+    asked = blocks[2 * b + 1]
+    _, _, place = flip_block(
+        b, bits, kind, rate, no_base, best, own, tried, failed, asked, wanted, control, work
+    )
+    return place
+
+
+@kernel(I64(IN_U64, I64, IN_F64, F64, IN_U64, IN_U64, OUT_I64, OUT_I64))
+def permute_flip_draw(
+    bits: Any, kind: Any, no_base: Any, rate: Any, seeds: Any, given: Any, out: Any, work: Any
+) -> Any:
+    """out = draws of each row, or UNSURE or MORE; returns how many of these, or an error.
+
+    `given` is empty, or a release's words (one row, one draw). `work` starts with `control`.
+    """
+    if not rounds_to_nearest(rate):
+        return ROUNDING_MODE
+    control, tried = work[:CONTROL], work[CONTROL : CONTROL + TRIES + 1]
+    stream = work[CONTROL + TRIES + 1 :].view(np.uint64)[:2]
+    own = work[CONTROL + TRIES + 3 :].view(np.uint64)[:TRIES]
+    rest = work[CONTROL + 2 * TRIES + 3 :]
+    names, left = seeds[HEADER:], 0
+    k, size = bits.size // names.size, out.size // names.size
+    for r in range(names.size):
+        row = bits[r * k : (r + 1) * k]
+        best, finite = best_of(row, kind, no_base)
+        if not finite:
+            return NOT_FINITE
+        stream[0], stream[1] = philox(names[r], seeds[2] ^ seeds[1], seeds[0])
+        for i in range(size):
+            t = control[FIRST] + i
+            fill_substream(stream, np.uint64(t), NONE, own)
+            for n in range(min(TRIES, given.size)):
+                own[n] = given[n]
+            verdict, found, failed, asked = try_some(
+                row, kind, rate, no_base, best, own, tried, control
+            )
+            if verdict == REJECTED:
+                later, found = given[min(TRIES, given.size) :], np.int64(MORE)
+                if given.size == 0 or later.size > 0:
+                    found = flip_all(
+                        row, kind, rate, no_base, best, stream, t, later, tried, failed, asked,
+                        control, rest,
+                    )  # fmt: skip
+            elif verdict == UNSURE:
+                found = np.int64(UNSURE)
+            out[r * size + i] = found
+            left += 1 if found < 0 else 0
+    return left

@@ -1,0 +1,174 @@
+"""Rounds of a simulated draw on at most a block of candidates, with the chord's bounds.
+
+The words of draw t of a row: substream t of the row's stream. Round n takes word n; beyond
+one block (`two_level.py`) words 2n and 2n + 1. An exact test in round n takes words
+(n + 1) * 2**16, ...
+
+`control` is, in this order: precision, the first draw's number, whether two levels are
+wanted, whether only draws that are LEFT are, the number of answers, up to MOST_ANSWERS
+answers of exact tests; then, for the test that is wanted next: index, rho, round, best key,
+bits of the lift.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._compiler.jit import bits_float, float_bits, helper, wide_vectors
+from ..bits.heights import (
+    ALL,
+    BLOCK,
+    FLOAT,
+    HIGHEST_FLOAT,
+    LOWEST_FLOAT,
+    NONE,
+    SIGN,
+    block_top,
+    fill_heights,
+    key_float,
+    lowest_height,
+    order_key,
+)
+from ..bits.words import HALF, philox
+from .chords import (
+    ACCEPTED,
+    FIXED,
+    FOLDED,
+    REJECTED,
+    below_word,
+    chord,
+    fill_chords,
+    fill_lanes,
+    find_lane,
+    judge,
+)
+from .envelope import DEEPEST, NOT_FINITE, UNSURE
+
+PRECISION, FIRST, TWO_LEVELS, LEFT_ONLY, ANSWERS, MOST_ANSWERS = 0, 1, 2, 3, 4, 60
+ASKED = ANSWERS + 1 + MOST_ANSWERS
+CONTROL = ASKED + 5
+SCRATCH = 2 * BLOCK + FOLDED + 1  # words of work for a block: bounds, heights, sums, one
+LEFT = -7  # in the place of a draw that a tile has not settled
+HEADER = 3  # of `seeds`, before the names of the rows: the key's two words and the tag
+
+
+@helper
+def power(precision: Any) -> Any:
+    """2.0**precision."""
+    return bits_float(np.uint64(precision + 1023) << np.uint64(52))
+
+
+@helper
+def answer(verdict: Any, asked: Any, control: Any) -> Any:
+    """`verdict`, or the answer that the caller has brought for exact test number `asked`."""
+    if verdict == UNSURE and asked < control[ANSWERS]:
+        return control[ANSWERS + 1 + asked]
+    return verdict
+
+
+@helper
+def ask(control: Any, index: Any, rho: Any, number: Any, best: Any, lift: Any) -> None:
+    """Write down which exact test is wanted."""
+    control[ASKED] = index
+    control[ASKED + 1] = rho
+    control[ASKED + 2] = number
+    control[ASKED + 3] = np.int64(best)
+    control[ASKED + 4] = np.int64(float_bits(lift))
+
+
+@helper
+def draw_block(
+    bits: Any, kind: Any, log_base: Any, rate: Any, stream: Any, control: Any, out: Any, work: Any
+) -> Any:
+    """Draws of one row of at most a block.
+
+    Returns how many of them are UNSURE, or NOT_FINITE.
+    """
+    top, _, finite = block_top(bits, kind, log_base)
+    if not finite:
+        return NOT_FINITE
+    lift = 0.0
+    if log_base.size > 0:
+        heights = work[BLOCK : BLOCK + bits.size].view(np.float64)
+        fill_heights(bits, kind, top, rate, log_base, heights)
+        lift = np.floor(lowest_height(heights))
+    fixed = FIXED + np.float64(control[PRECISION])
+    total = fill_chords(bits, kind, top, rate, log_base, lift, fixed, work)
+    return draw_rounds(bits, kind, log_base, rate, top, lift, total, stream, control, out, work)
+
+
+@helper
+def draw_rounds(
+    bits: Any, kind: Any, log_base: Any, rate: Any, top: Any, lift: Any, total: Any, stream: Any,
+    control: Any, out: Any, work: Any,
+) -> Any:  # fmt: skip
+    """Draws from filled bounds and lanes; returns how many are UNSURE."""
+    scale, unsure = power(control[PRECISION]), 0
+    one = work[2 * BLOCK + FOLDED :].view(np.float64)[:1]
+    for t in range(out.size):
+        if control[LEFT_ONLY] > 0 and out[t] != LEFT:
+            continue
+        substream = np.uint64(control[FIRST] + t) << HALF
+        number, asked, verdict, index = 0, 0, REJECTED, np.int64(0)
+        while verdict == REJECTED:
+            word, other = philox(substream + np.uint64(number // 2), stream[1], stream[0])
+            r, counts = below_word(word if number % 2 == 0 else other, np.uint64(total))
+            if counts:
+                index, before = find_lane(work, bits.size, np.int64(r))
+                rho, own = np.int64(r) - before, slice(index, index + 1)
+                fill_heights(bits[own], kind, top, rate, log_base[own], one)
+                verdict = judge(one[0] - lift, scale, rho)
+                if verdict == UNSURE:
+                    verdict = answer(verdict, asked, control)
+                    asked += 1
+                if verdict == UNSURE:
+                    ask(control, index, rho, number, top, lift)
+            number += 1
+        out[t] = index if verdict == ACCEPTED else UNSURE
+        unsure += 0 if verdict == ACCEPTED else 1
+    return unsure
+
+
+@helper
+def draw_float_rows(
+    bits: Any, k: Any, no_base: Any, rate: Any, seeds: Any, control: Any, out: Any, work: Any
+) -> Any:
+    """Draws from float rows of at most a block without a base; as `draw_block` of each.
+
+    While the bounds of a row are computed, the next row's best utility is looked for: memory
+    and processor work at the same time, a third less for 10,000 rows of 1,000.
+    """
+    names = seeds[HEADER:]
+    size, fixed = out.size // names.size, FIXED + np.float64(control[PRECISION])
+    stream = work[SCRATCH:].view(np.uint64)[:2]
+    unsure = 0
+    top, _, finite = block_top(bits[:k], FLOAT, no_base)
+    for r in range(names.size):
+        if not finite:
+            return NOT_FINITE
+        row, after = bits[r * k : (r + 1) * k], min(r + 1, names.size - 1)
+        ahead = bits[after * k : (after + 1) * k]
+        next_top, finite = fill_and_look(row, key_float(top), rate, fixed, ahead, work[:k])
+        total = fill_lanes(work, k)
+        stream[0], stream[1] = philox(names[r], seeds[2] ^ seeds[1], seeds[0])
+        into = out[r * size : (r + 1) * size]
+        unsure += draw_rounds(
+            row, FLOAT, no_base, rate, top, 0.0, total, stream, control, into, work
+        )
+        top = next_top
+    return unsure
+
+
+@helper
+def fill_and_look(bits: Any, best: Any, rate: Any, fixed: Any, ahead: Any, out: Any) -> Any:
+    """out = B of each candidate; returns `ahead`'s best key and whether it is all finite."""
+    wide_vectors()
+    high, low = NONE, ALL
+    for i in range(bits.size):
+        out[i] = chord(rate * (best - bits_float(bits[i])), DEEPEST, fixed)
+        key = order_key(ahead[i], ALL, SIGN)
+        high = max(high, key)
+        low = min(low, key)
+    return high, low >= LOWEST_FLOAT and high <= HIGHEST_FLOAT

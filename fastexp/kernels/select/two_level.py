@@ -1,0 +1,144 @@
+"""Simulated draws from more than a block of candidates: two levels of bounds.
+
+A single draw bounds each block by its size times the bound of its best candidate, so that
+most blocks are only read for their maximum. A drawn block is refined to the sum of its
+candidates' bounds; what falls beyond it is rejected. After ROUNDS rejections all blocks are
+refined. With a base, or for several draws, they are at once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._compiler.jit import bits_float, helper
+from ..bits.heights import BLOCK, NONE, block_height, block_top, fill_heights, lowest_height
+from ..bits.words import HALF, ONE_WORD, WORD, below, philox
+from .chords import ACCEPTED, FIXED, REJECTED, chord, fill_chords, find_lane, judge
+from .envelope import DEEPEST, NOT_FINITE, UNSURE
+from .rounds import FIRST, PRECISION, SCRATCH, TWO_LEVELS, answer, ask, power
+
+ROUNDS = 64  # each costs a block and a look at all bounds, some 10 us at k = 1e7
+
+
+@helper
+def survey(bits: Any, kind: Any, log_base: Any, tops: Any, some: Any) -> Any:
+    """(best key, whether all are finite); each block's best key, and whether it has one."""
+    best, all_finite = NONE, True
+    for b in range(tops.size):
+        at = b * BLOCK
+        top, any_, finite = block_top(bits[at : at + BLOCK], kind, log_base[at : at + BLOCK])
+        tops[b] = np.int64(top)
+        some[b] = 1 if any_ else 0
+        best = max(best, top if any_ else NONE)
+        all_finite = all_finite and finite
+    return best, all_finite
+
+
+@helper
+def common_lift(bits: Any, kind: Any, best: Any, rate: Any, log_base: Any, work: Any) -> Any:
+    """The lowest height of all blocks, rounded down; 0 without a base."""
+    lift = np.inf
+    for start in range(0, log_base.size, BLOCK):
+        part = bits[start : start + BLOCK]
+        heights = work[: part.size].view(np.float64)
+        fill_heights(part, kind, best, rate, log_base[start : start + BLOCK], heights)
+        lift = min(lift, lowest_height(heights))
+    return np.floor(lift) if log_base.size > 0 else 0.0
+
+
+@helper
+def refine(
+    b: Any, bits: Any, kind: Any, best: Any, rate: Any, log_base: Any, lift: Any, fixed: Any,
+    work: Any,
+) -> Any:  # fmt: skip
+    """The bounds of block b's candidates, in `work`; returns their sum."""
+    at = b * BLOCK
+    part, base = bits[at : at + BLOCK], log_base[at : at + BLOCK]
+    return fill_chords(part, kind, best, rate, base, lift, fixed, work)
+
+
+@helper
+def locate(bounds: Any, high: Any, low: Any) -> Any:
+    """(block, rest): the block on whose bound the two-limb number falls, and what is left."""
+    before, chosen, rho = NONE, 0, np.int64(low)
+    carry = NONE
+    for b in range(bounds.size):
+        bound = np.uint64(bounds[b])
+        before += bound
+        carry += ONE_WORD if before < bound else NONE
+        passed = carry < high or (carry == high and before <= low)
+        chosen += 1 if passed else 0
+        rho = np.int64(low - before) if passed else rho
+    return chosen, rho
+
+
+@helper
+def add_bounds(bounds: Any) -> Any:
+    """The sum of the blocks' bounds, in two limbs."""
+    high, low = NONE, NONE
+    for b in range(bounds.size):
+        bound = np.uint64(bounds[b])
+        low += bound
+        high += ONE_WORD if low < bound else NONE
+    return high, low
+
+
+@helper
+def fill_bounds(
+    bits: Any, kind: Any, best: Any, rate: Any, log_base: Any, lift: Any, fixed: Any,
+    coarse: Any, tops: Any, bounds: Any, work: Any,
+) -> None:  # fmt: skip
+    """bounds[b] = the bound of block b; 0 stays where it has no candidate."""
+    for b in range(bounds.size):
+        if coarse:
+            height = block_height(kind, rate, best, np.uint64(tops[b]))
+            bounds[b] = chord(height, DEEPEST, fixed) * min(BLOCK, bits.size - b * BLOCK)
+        elif bounds[b] > 0:
+            bounds[b] = refine(b, bits, kind, best, rate, log_base, lift, fixed, work)
+
+
+@helper
+def draw_blocks(
+    bits: Any, kind: Any, log_base: Any, rate: Any, stream: Any, control: Any, out: Any, work: Any
+) -> Any:
+    """Draws of one row; returns how many are UNSURE, or NOT_FINITE."""
+    count = (bits.size + BLOCK - 1) // BLOCK
+    own, tops = work[:SCRATCH], work[SCRATCH : SCRATCH + count]
+    bounds = work[SCRATCH + count : SCRATCH + 2 * count]
+    best, finite = survey(bits, kind, log_base, tops, bounds)
+    if not finite:
+        return NOT_FINITE
+    lift = common_lift(bits, kind, best, rate, log_base, own)
+    fixed, scale = FIXED + np.float64(control[PRECISION]), power(control[PRECISION])
+    coarse, unsure = control[TWO_LEVELS] > 0 and log_base.size == 0, 0
+    fill_bounds(bits, kind, best, rate, log_base, lift, fixed, coarse, tops, bounds, own)
+    for t in range(out.size):
+        substream = np.uint64(control[FIRST] + t) << HALF
+        number, asked, verdict, found = 0, 0, REJECTED, np.int64(0)
+        while verdict == REJECTED:
+            if coarse and number == ROUNDS:
+                fill_bounds(bits, kind, best, rate, log_base, lift, fixed, False, tops, bounds, own)
+            high, low = add_bounds(bounds)
+            w0, w1 = philox(substream + np.uint64(number), stream[1], stream[0])
+            r1, r0, counts = below(w1, w0, high, low, WORD)
+            if counts:
+                b, rho = locate(bounds, r1, r0)
+                bounds[b] = refine(b, bits, kind, best, rate, log_base, lift, fixed, own)
+                inside = rho < bounds[b]  # else beyond the refined sum: rejected
+                index, before = find_lane(own, min(BLOCK, bits.size - b * BLOCK), rho)
+                rho -= before
+                found = b * BLOCK + index
+                if inside:
+                    height = bits_float(np.uint64(own[BLOCK + index])) - lift
+                    verdict = judge(height, scale, rho)
+                if verdict == UNSURE:
+                    verdict = answer(verdict, asked, control)
+                    asked += 1
+                if verdict == UNSURE:
+                    ask(control, found, rho, number, best, lift)
+            number += 1
+        out[t] = found if verdict == ACCEPTED else UNSURE
+        unsure += 0 if verdict == ACCEPTED else 1
+    return unsure

@@ -1,0 +1,126 @@
+"""The exact twin of draws by group: cells of grid points with certified integer weights.
+
+A cell is a range of `count` points whose rank distance is `bound`, or at least that. With
+f = 2**60 and e = bound - (the least bound), a point of it has the integers
+L(e) <= f * exp(-rate * e) <= U(e), the two next to it (both f for e = 0). A uniform integer
+R below the sum of count * U chooses a cell; what is left of R, rho, is the coin: a point
+passes if rho + V < count * f * exp(-rate * (its distance - the least bound)), V uniform in
+[0, 1). Given the cell, rho is uniform below count * U, so a round gives each point with
+probability f * exp(...) / sum: the law is exact whatever the bounds are.
+
+A round takes four words: R's lower and upper half, the place in the cell, one that is not
+used. What bounds leave open takes further words, one after the other.
+
+Permute-and-flip is `flip_draw`: every candidate tosses its coin, and one of the successes is
+drawn uniformly, as in a random order each of them is as likely to be the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from itertools import chain
+
+from .selection import Words, accept, below, draw_below, exp_bounds
+
+PRECISION = 60
+FEW = 12  # candidates whose coins are so short that four words hold them and the choice
+Cell = tuple[int, int, int, bool]  # first point, count, bound of the distance, whether loose
+Distance = Callable[[int], int]  # the true distance of a point of a loose cell
+Philox = Callable[[int, int, int], tuple[int, int]]
+
+
+def weight_floor(rate: Fraction, e: int) -> int:
+    """L(e): the largest integer <= 2**60 * exp(-rate * e)."""
+    more = 16
+    while True:
+        lo, hi = exp_bounds(rate * e, PRECISION + more)
+        if lo >> more == hi >> more:
+            return lo >> more
+        more *= 2  # the bounds meet a whole number between them
+
+
+def upper(rate: Fraction, e: int) -> int:
+    """U(e): L(e) + 1, or 2**60 where e is 0."""
+    return weight_floor(rate, e) + (e > 0)
+
+
+def group_draw(
+    cells: Sequence[Cell], rate: Fraction, first: Sequence[int], more: Words, true: Distance
+) -> int:
+    """One grid point, from the four words of the first round and as many more as it takes."""
+    least = min(bound for _, _, bound, _ in cells)
+    weights = [count * upper(rate, bound - least) for _, count, bound, _ in cells]
+    total, words = sum(weights), first
+    while True:
+        rest = below(total, words[1] << 64 | words[0])
+        if rest is not None:
+            i = 0
+            while rest >= weights[i]:
+                rest, i = rest - weights[i], i + 1
+            start, count, bound, loose = cells[i]
+            inside = below(count, words[2], 64)
+            point = start + (draw_below(count, more) if inside is None else inside)
+            e = (true(point) if loose else bound) - least
+            if _passes(rate * e, count, rest, more):
+                return point
+        words = [more() for _ in range(4)]
+
+
+def _passes(exponent: Fraction, count: int, rho: int, more: Words) -> bool:
+    """Whether rho + V < count * 2**60 * exp(-exponent)."""
+    bits = 0
+    while True:
+        lo, hi = exp_bounds(exponent, PRECISION + bits + 8)
+        if rho + 1 << 8 <= count * lo:
+            return True
+        if rho << 8 >= count * hi:
+            return False
+        rho, bits = rho << 64 | more(), bits + 64
+
+
+def coin_bits(k: int) -> int:
+    """How many bits each of k coins has at first."""
+    return 16 if k <= FEW else 32
+
+
+def flip_words(k: int) -> int:
+    """How many words a draw from k candidates takes at first: coins, then the choice.
+
+    A multiple of four: as many as that number of draws of grid points take.
+    """
+    return -(-(k * coin_bits(k) + 64) // 256) * 4
+
+
+def flip_draw(distances: Sequence[int], rate: Fraction, first: Sequence[int], more: Words) -> int:
+    """The number of a candidate by permute-and-flip, from its `flip_words` and further ones.
+
+    The coin of candidate i, with the `bits` digits rho of V, is a success if
+    V < exp(-rate * distance), V uniform in [0, 1).
+    """
+    bits = coin_bits(len(distances))
+    successes = []
+    for i, distance in enumerate(distances):
+        word, place = divmod(i * bits, 64)
+        rho = first[word] >> place & (1 << bits) - 1
+        if distance == 0 or accept(rate, Fraction(distance), Fraction(1 << bits), rho, more):
+            successes.append(i)
+    choice = below(len(successes), first[-1], 64)
+    return successes[draw_below(len(successes), more) if choice is None else choice]
+
+
+def later_words(stream: tuple[int, int], draw: int, philox: Philox) -> Words:
+    """What follows the first four words of a draw of a simulated group.
+
+    Draw j begins with the blocks 2 * j and 2 * j + 1 of substream 0 of the group's stream; it
+    goes on with the blocks of substream 1 + j.
+    """
+    key, prefix = stream
+    blocks = (philox(((draw + 1) << 32) + i, prefix, key) for i in range(1 << 32))
+    return chain.from_iterable(blocks).__next__
+
+
+def first_words(stream: tuple[int, int], draw: int, philox: Philox) -> list[int]:
+    """The first four words of a draw of a simulated group."""
+    key, prefix = stream
+    return [*philox(2 * draw, prefix, key), *philox(2 * draw + 1, prefix, key)]

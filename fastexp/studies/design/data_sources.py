@@ -1,0 +1,199 @@
+"""Where data sets come from: named generators, given values, or a file that is resampled.
+
+A source makes a matrix, a data set a row, from a generator of NumPy's that the task's key
+seeds; it knows no mechanism. Its parameters are public settings of the study.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..._typing import AnyArray
+from ...errors import ParameterError
+
+Make = Callable[[np.random.Generator, int, int, dict[str, Any]], AnyArray]
+RECORDS, UTILITIES = "records", "utilities"
+WIDEST = 1e150  # of a parameter: squares of data are then finite
+
+
+@dataclass(frozen=True)
+class Source:
+    """One generator: its defaults, how it draws, what a row is, whether records are integers."""
+
+    make: Make
+    defaults: dict[str, Any]
+    about: str
+    rows: str = RECORDS
+    whole: bool = False
+    fixed: bool = False  # every data set is the same
+
+
+def _normal(random: Any, rows: int, n: int, p: dict[str, Any]) -> AnyArray:
+    made = random.standard_normal((rows, n))
+    if p["sd"] != 1.0:
+        made *= p["sd"]
+    if p["mean"] != 0.0:
+        made += p["mean"]
+    return np.asarray(made)
+
+
+def _lognormal(random: Any, rows: int, n: int, p: dict[str, Any]) -> AnyArray:
+    return np.asarray(random.lognormal(math.log(p["median"]), p["sigma"], (rows, n)))
+
+
+def _uniform(random: Any, rows: int, n: int, p: dict[str, Any]) -> AnyArray:
+    return np.asarray(random.uniform(p["low"], p["high"], (rows, n)))
+
+
+def _bimodal(random: Any, rows: int, n: int, p: dict[str, Any]) -> AnyArray:
+    centres = np.where(random.random((rows, n)) < p["share"], p["low"], p["high"])
+    return np.asarray(centres + p["sd"] * random.standard_normal((rows, n)))
+
+
+def _zipf(random: Any, rows: int, n: int, p: dict[str, Any]) -> AnyArray:
+    weights = np.arange(1, p["values"] + 1) ** -float(p["exponent"])
+    totals = np.cumsum(weights)
+    places = np.searchsorted(totals, random.random((rows, n)) * totals[-1], "right")
+    return np.asarray(np.minimum(places, p["values"] - 1) + 1, dtype=np.int64)
+
+
+# Shares of a population by age, in steps of ten years from 0: about those of a country in
+# Europe. Within a step ages are equally likely; every tenth age is given twice as often, as
+# people do round their ages.
+SHARES = (0.10, 0.10, 0.12, 0.13, 0.13, 0.14, 0.12, 0.10, 0.05, 0.01)
+
+
+def _ages(random: Any, rows: int, n: int, p: dict[str, Any]) -> AnyArray:
+    weights = np.repeat(np.array(SHARES) / 10, 10)
+    weights[::10] *= 1.0 + p["heaping"]
+    totals = np.cumsum(weights)
+    places = np.searchsorted(totals, random.random((rows, n)) * totals[-1], "right")
+    return np.asarray(np.minimum(places, 99), dtype=np.int64)
+
+
+def _adversarial(random: Any, rows: int, n: int, p: dict[str, Any]) -> AnyArray:  # noqa: ARG001
+    row = np.where(np.arange(n) <= n // 2, p["low"], p["high"])
+    return np.repeat(row[None, :], rows, axis=0)
+
+
+def _values(random: Any, rows: int, n: int, p: dict[str, Any]) -> AnyArray:  # noqa: ARG001
+    return np.repeat(np.asarray(p["values"])[None, :], rows, axis=0)
+
+
+def _leader(random: Any, rows: int, n: int, p: dict[str, Any]) -> AnyArray:
+    made = np.zeros((rows, n))
+    made[np.arange(rows), random.integers(0, n, rows)] = p["lead"]
+    return made
+
+
+def _scores(random: Any, rows: int, n: int, p: dict[str, Any]) -> AnyArray:
+    return np.asarray(random.integers(0, p["most"] + 1, (rows, n)), dtype=np.float64)
+
+
+def _shares(random: Any, rows: int, n: int, p: dict[str, Any]) -> AnyArray:
+    weights = np.arange(1, n + 1) ** -float(p["exponent"])
+    drawn = random.multinomial(p["votes"], weights / weights.sum(), rows)
+    return np.asarray(drawn, dtype=np.float64)
+
+
+SOURCES: dict[str, Source] = {
+    "normal": Source(_normal, {"mean": 0.0, "sd": 1.0}, "normal numbers"),
+    "lognormal": Source(_lognormal, {"median": 1.0, "sigma": 1.0}, "skewed to the right: incomes"),
+    "uniform": Source(_uniform, {"low": 0.0, "high": 1.0}, "uniform numbers"),
+    "bimodal": Source(
+        _bimodal,
+        {"low": -2.0, "high": 2.0, "sd": 0.5, "share": 0.5},
+        "two normal groups: the median lies where records are few",
+    ),
+    "zipf": Source(
+        _zipf, {"values": 1000, "exponent": 1.1}, "integers, small ones often", whole=True
+    ),
+    "ages": Source(_ages, {"heaping": 1.0}, "ages of a census, with ties and heaps", whole=True),
+    "adversarial": Source(
+        _adversarial,
+        {"low": 0.0, "high": 1.0},
+        "one record more than half at `low`, the others at `high`",
+        fixed=True,
+    ),
+    "values": Source(_values, {"values": None}, "the given records, in every data set", fixed=True),
+    "utilities": Source(
+        _values, {"values": None}, "the given utilities, in every data set", UTILITIES, fixed=True
+    ),
+    "leader": Source(
+        _leader, {"lead": 10.0}, "utilities: one candidate leads, others tie", UTILITIES
+    ),
+    "scores": Source(
+        _scores, {"most": 20}, "utilities: uniform integers up to `most`", UTILITIES, whole=True
+    ),
+    "votes": Source(
+        _shares,
+        {"votes": 1000, "exponent": 1.0},
+        "utilities: counts of votes, Zipf's law",
+        UTILITIES,
+        whole=True,
+    ),
+}
+
+
+def check(name: str, p: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of a generator with its defaults, each checked."""
+    source = SOURCES[name]
+    unknown = sorted(set(p) - set(source.defaults))
+    if unknown:
+        known = ", ".join(source.defaults) or "none"
+        raise ParameterError(f"unknown parameters {', '.join(unknown)}; it has: {known}")
+    full = {**source.defaults, **p}
+    if "values" in full and source.make is _values:
+        full["values"] = _numbers(full["values"])
+        return full
+    for key, value in full.items():
+        if not _finite(value):
+            raise ParameterError(f"{key} must be a finite number, got {value!r}")
+    for key, value in full.items():
+        _in_range(key, value)
+    if name in ("uniform", "bimodal") and not full["low"] < full["high"]:
+        raise ParameterError("low must be less than high")
+    return full
+
+
+WHOLE: dict[str, float] = {
+    "values": 10**8,
+    "votes": 10**15,
+    "most": 10**15,
+}  # integers, and the most they may be
+POSITIVE = ("sd", "sigma", "median", "lead", *WHOLE)
+LIMITED: dict[str, float] = {"exponent": 100, "heaping": 100, "share": 1}
+
+
+def _in_range(key: str, value: float) -> None:
+    """Refuse what a generator cannot draw with."""
+    if key in POSITIVE and value <= 0:
+        raise ParameterError(f"{key} must be > 0, got {value!r}")
+    if key in WHOLE and value != int(value):
+        raise ParameterError(f"{key} must be an integer, got {value!r}")
+    most = {**WHOLE, **LIMITED}.get(key, WIDEST)
+    if value > most or value < (0.0 if key in LIMITED else -WIDEST):
+        raise ParameterError(f"{key} is out of range, got {value!r}")
+
+
+def _numbers(values: Any) -> list[float | int]:
+    """A list of finite numbers, as it will be written down."""
+    listed = values.tolist() if isinstance(values, np.ndarray) else values
+    if not isinstance(listed, (list, tuple)) or not listed:
+        raise ParameterError("values must be a list of numbers, at least one")
+    if not all(map(_finite, listed)):
+        raise ParameterError("values must be finite numbers")
+    if not all(abs(value) <= 2**53 for value in listed if isinstance(value, int)):
+        raise ParameterError("values must be numbers that float64 holds exactly")
+    return list(listed)
+
+
+def _finite(value: Any) -> bool:
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return number and abs(value) <= sys.float_info.max

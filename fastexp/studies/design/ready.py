@@ -1,0 +1,196 @@
+"""The studies that come with fastexp, each a question from the literature."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ...errors import ParameterError
+from ..study import Study, check_known
+from . import questions, table1
+from .questions import Rows, Table
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A ready-made study: its question, its settings, and the tables that answer it."""
+
+    question: str
+    settings: dict[str, Any]
+    tables: Callable[[Rows], list[Table]] = questions.nothing
+    fixed: tuple[str, ...] = ("data", "mechanisms", "figures")  # what the tables rest on
+
+
+TENS = (0.001, *(10.0 * i + 0.001 for i in range(1, 10)))  # the tutorial's epsilons
+MOST = 10**6
+READY: dict[str, Ready] = {
+    "table1": Ready(
+        table1.QUESTION,
+        table1.SETTINGS,
+        table1.tables,
+        ("data", "n", "bounds", "mechanisms", "figures"),
+    ),
+    "price-tradeoff": Ready(
+        "How much revenue does the privacy of bids cost?",
+        {
+            "data": [
+                {"name": "values", "values": [1, 1, 1, 3.01], "label": "four bids"},
+                {"name": "lognormal", "sigma": 0.4, "label": "log-normal bids"},
+            ],
+            "n": 100,
+            "bounds": (0, 3.5),
+            "epsilon": TENS,
+            "mechanisms": [
+                {"name": "price", "step": 0.001, "label": "price"},
+                {"name": "price", "step": 0.001, "scaling": "textbook", "label": "textbook"},
+            ],
+            "datasets": 50,
+            "draws": 200,
+            "figures": ("loss",),
+        },
+        questions.revenue,
+    ),
+    "randomized-response": Ready(
+        "How often is a private bit true?",
+        {
+            "data": {"name": "utilities", "values": [0, 0.25], "label": "one bit"},
+            "epsilon": (0.1, 1.0, 2.0, 5.0, *TENS[1:]),
+            "mechanisms": [
+                {"name": "randomized-response", "label": "randomized response"},
+                {"name": "exponential", "sensitivity": 0.5, "label": "exponential"},
+                {"name": "exponential", "sensitivity": 1, "label": "tutorial"},
+            ],
+            "datasets": 1,
+            "draws": 100_000,
+            "figures": ("error",),
+        },
+        questions.truth,
+    ),
+    "laplace": Ready(
+        "How wrong is a number with Laplace noise, with and without bounds?",
+        {
+            "data": {"name": "values", "values": [3.5], "label": "3.5"},
+            "bounds": (-20, 20),
+            "epsilon": (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0),
+            "mechanisms": [
+                {"name": "laplace", "sensitivity": 1, "step": 0.001, "label": "Laplace"},
+                {
+                    "name": "laplace",
+                    "sensitivity": 1,
+                    "step": 0.001,
+                    "bounded": True,
+                    "label": "bounded Laplace",
+                },
+            ],
+            "datasets": 1,
+            "draws": 100_000,
+            "figures": ("error", "bias", "error_quantile"),
+        },
+        questions.noise,
+    ),
+    "nice-and-nasty": Ready(
+        "Why is a private median good on some data and useless on others?",
+        {
+            "data": [
+                {"name": "normal", "mean": MOST // 2, "sd": MOST // 10, "label": "nice"},
+                {
+                    "name": "bimodal",
+                    "low": 0.2 * MOST,
+                    "high": 0.8 * MOST,
+                    "sd": 0.05 * MOST,
+                    "label": "two groups",
+                },
+                {"name": "adversarial", "low": 0, "high": MOST, "label": "nasty"},
+            ],
+            "n": (7, 100, 1000),
+            "bounds": (0, MOST),
+            "epsilon": (0.5, 1.0, 2.0, 5.0, 10.0),
+            "mechanisms": [
+                {"name": "median", "step": 1, "convention": "strict", "label": "median"}
+            ],
+            "datasets": 200,
+            "draws": 100,
+            "figures": ("error", "error_quantile"),
+        },
+        questions.nice,
+    ),
+    "selection": Ready(
+        "Which mechanism selects best, by epsilon and the number of candidates?",
+        {
+            "data": [{"name": "leader", "lead": 10.0}, {"name": "scores", "most": 20}],
+            "n": (10, 100, 1000),
+            "epsilon": (0.2, 0.5, 1.0, 2.0, 5.0),
+            "mechanisms": [
+                {"name": "exponential", "label": "exponential"},
+                {"name": "permute-and-flip", "label": "permute-and-flip"},
+                {"name": "report-noisy-max", "noise": "laplace", "label": "noisy max, Laplace"},
+            ],
+            "datasets": 20,
+            "draws": 500,
+            "figures": ("loss", "error"),
+        },
+        questions.selection,
+    ),
+    "bounds": Ready(
+        "How loose are the theorems that promise accuracy?",
+        {
+            "data": ["normal", {"name": "leader", "lead": 10.0}, {"name": "scores", "most": 20}],
+            "n": (100, 1000),
+            "bounds": (-10, 10),
+            "epsilon": (0.5, 1.0, 2.0),
+            "mechanisms": [
+                {"name": "median", "convention": "lower", "label": "median"},
+                "exponential",
+            ],
+            "datasets": 50,
+            "draws": 100,
+            "figures": (
+                "error_quantile",
+                "loss_quantile",
+                "theorem_1",
+                "theorem_6",
+                "corollary_7",
+            ),
+            "levels": (0.5, 0.95),
+        },
+        questions.bounds,
+    ),
+}
+
+
+def ready(name: str, **changes: Any) -> Study:
+    """A ready-made study by its name, with some settings changed.
+
+    Parameters
+    ----------
+    name : str
+        One of READY.
+    changes
+        Settings of `Study`, such as datasets, draws or seed.
+
+    Returns
+    -------
+    Study
+
+    Raises
+    ------
+    ParameterError
+        If there is no such study, or a setting is wrong.
+    """
+    if name not in list(READY):  # a list cannot be looked up
+        raise ParameterError(f"study must be one of {', '.join(READY)}, got {name!r}")
+    check_known(changes)
+    found = READY[name]
+    return Study(**{"name": name, "question": found.question, **found.settings, **changes})
+
+
+def tables(results: Any) -> list[Table]:
+    """What a ready-made study adds to its tidy table; nothing for the user's own studies."""
+    found = results.to_dict()["study"]
+    if found["name"] not in READY:
+        return []
+    known, own = READY[found["name"]], ready(found["name"]).to_dict()
+    if any(found[key] != own[key] for key in known.fixed):
+        return []
+    return [table for table in known.tables(results.rows) if table.rows]

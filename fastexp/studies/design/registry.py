@@ -1,0 +1,194 @@
+"""The mechanisms that a study can name, with their parameters, and how each is built."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..._numbers.distance import HALF, as_quantile, order_ranks, quantile_ranks
+from ..._parameters import validate
+from ...errors import ParameterError
+from ...mechanisms.exponential import Exponential
+from ...mechanisms.laplace import Laplace
+from ...mechanisms.laplace_median import LaplaceMedian
+from ...mechanisms.maximum import Maximum
+from ...mechanisms.median import Median
+from ...mechanisms.mode import Mode
+from ...mechanisms.order_statistic import OrderStatistic
+from ...mechanisms.permute_and_flip import PermuteAndFlip
+from ...mechanisms.price import Price
+from ...mechanisms.quantile import Quantile
+from ...mechanisms.randomized_response import RandomizedResponse
+from ...mechanisms.report_noisy_max import ReportNoisyMax
+from ...mechanisms.smooth_sensitivity_median import SmoothSensitivityMedian
+from ..subjects import numbers, ranked, selection
+from ..subjects.noisy import Noisy, Smooth
+from ..subjects.subject import Subject
+
+Bounds = tuple[Any, Any] | None
+Build = Callable[[float, Bounds, dict[str, Any]], Subject]
+GRID = ("step", "grid")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A mechanism: how it is built, its parameters, what data it takes."""
+
+    build: Build
+    parameters: tuple[str, ...]
+    about: str
+    takes: str = "records"
+    needs_bounds: bool = True
+
+
+def _plain(bounds: Bounds) -> tuple[float, float]:
+    if bounds is None:
+        return 0.0, 1.0
+    return float(bounds[0]), float(bounds[1])
+
+
+def _median(epsilon: float, bounds: Bounds, p: dict[str, Any]) -> Subject:
+    truth = p.pop("truth", None)
+    made = Median(epsilon, bounds, **p)  # type: ignore[arg-type]  # checked by the mechanism
+    target = partial(quantile_ranks, HALF, _truth(truth) or made.convention)
+    return ranked.Ranked(made, _plain(bounds), target)
+
+
+def _truth(word: Any) -> str | None:
+    if word not in (None, "lower", "upper", "midpoint"):
+        raise ParameterError(f"truth must be 'lower', 'upper' or 'midpoint', got {word!r}")
+    return None if word is None else str(word)
+
+
+def _quantile(epsilon: float, bounds: Bounds, p: dict[str, Any]) -> Subject:
+    q = _required(p, "q")
+    made = Quantile(q, epsilon, bounds, **p)  # type: ignore[arg-type]
+    return ranked.Ranked(made, _plain(bounds), partial(quantile_ranks, as_quantile(q), "lower"))
+
+
+def _order(epsilon: float, bounds: Bounds, p: dict[str, Any]) -> Subject:
+    r = _required(p, "r")
+    made = OrderStatistic(r, epsilon, bounds, **p)  # type: ignore[arg-type]
+    return ranked.Ranked(made, _plain(bounds), partial(order_ranks, r))
+
+
+def _maximum(epsilon: float, bounds: Bounds, p: dict[str, Any]) -> Subject:
+    made = Maximum(epsilon, bounds, **p)  # type: ignore[arg-type]
+    return ranked.Ranked(made, _plain(bounds), partial(order_ranks, 1))
+
+
+def _mode(epsilon: float, bounds: Bounds, p: dict[str, Any]) -> Subject:
+    return numbers.ModeSubject(Mode(epsilon, bounds, **p), _plain(bounds))  # type: ignore[arg-type]
+
+
+def _price(epsilon: float, bounds: Bounds, p: dict[str, Any]) -> Subject:
+    made = Price(epsilon, bounds, **p)  # type: ignore[arg-type]
+    return numbers.PriceSubject(made, _plain(bounds))
+
+
+STATISTICS: dict[str, Any] = {
+    "value": lambda block: block.first,
+    "sum": lambda block: block.ordered.sum(axis=1),
+    "mean": lambda block: block.ordered.mean(axis=1),
+}
+
+
+def _laplace(epsilon: float, bounds: Bounds, p: dict[str, Any]) -> Subject:
+    word, inside = p.pop("statistic", "value"), validate.flag("bounded", p.pop("bounded", False))
+    if word not in STATISTICS:
+        raise ParameterError(f"statistic must be one of {', '.join(STATISTICS)}, got {word!r}")
+    if inside and bounds is None:
+        raise ParameterError("bounded needs bounds")
+    sensitivity, step = _required(p, "sensitivity"), _required(p, "step")
+    made = Laplace(epsilon, sensitivity, step=step, bounds=bounds if inside else None)
+    return numbers.LaplaceSubject(made, _plain(bounds), STATISTICS[word])
+
+
+def _smooth(epsilon: float, bounds: Bounds, p: dict[str, Any]) -> Subject:
+    delta = p.pop("delta", 0)
+    made = SmoothSensitivityMedian(epsilon, delta, bounds=bounds, **p)  # type: ignore[arg-type]
+    return Smooth(made, _plain(bounds))
+
+
+def _global(epsilon: float, bounds: Bounds, p: dict[str, Any]) -> Subject:
+    return Noisy(LaplaceMedian(epsilon, bounds, **p), _plain(bounds))  # type: ignore[arg-type]
+
+
+def _exponential(epsilon: float, bounds: Bounds, p: dict[str, Any]) -> Subject:  # noqa: ARG001
+    return selection.Selection(Exponential(epsilon, p.pop("sensitivity", 1.0), **p))
+
+
+def _flip(epsilon: float, bounds: Bounds, p: dict[str, Any]) -> Subject:  # noqa: ARG001
+    return selection.Selection(PermuteAndFlip(epsilon, p.pop("sensitivity", 1.0), **p))
+
+
+def _noisy_max(epsilon: float, bounds: Bounds, p: dict[str, Any]) -> Subject:  # noqa: ARG001
+    made = ReportNoisyMax(epsilon, p.pop("sensitivity", 1.0), **p)
+    return (selection.NoisyMax if made.noise == "laplace" else selection.Selection)(made)
+
+
+def _response(epsilon: float, bounds: Bounds, p: dict[str, Any]) -> Subject:  # noqa: ARG001
+    return selection.Response(RandomizedResponse(epsilon, **p))
+
+
+def _required(p: dict[str, Any], name: str) -> Any:
+    if name not in p:
+        raise ParameterError(f"{name} is missing")
+    return p.pop(name)
+
+
+RANKS = (*GRID, "neighbors", "convention", "widen")
+CHOICE = ("sensitivity", "monotonic")
+MECHANISMS: dict[str, Entry] = {
+    "median": Entry(_median, (*RANKS, "truth"), "Median"),
+    "quantile": Entry(_quantile, ("q", *RANKS), "Quantile; q"),
+    "order-statistic": Entry(_order, ("r", *GRID, "widen"), "OrderStatistic; r"),
+    "maximum": Entry(_maximum, (*GRID, "widen"), "Maximum"),
+    "mode": Entry(_mode, (*GRID, "widen"), "Mode"),
+    "price": Entry(_price, (*GRID, "scaling"), "Price"),
+    "laplace": Entry(
+        _laplace,
+        ("statistic", "sensitivity", "step", "bounded"),
+        "Laplace around the first record, the sum or the mean",
+        needs_bounds=False,
+    ),
+    "smooth-sensitivity-median": Entry(
+        _smooth,
+        ("delta", "noise", "calibration", "neighbors", "midpoint"),
+        "SmoothSensitivityMedian",
+    ),
+    "laplace-median": Entry(_global, (), "LaplaceMedian"),
+    "exponential": Entry(_exponential, CHOICE, "Exponential", "utilities", needs_bounds=False),
+    "permute-and-flip": Entry(_flip, CHOICE, "PermuteAndFlip", "utilities", needs_bounds=False),
+    "report-noisy-max": Entry(
+        _noisy_max, (*CHOICE, "noise"), "ReportNoisyMax", "utilities", needs_bounds=False
+    ),
+    "randomized-response": Entry(
+        _response, (), "RandomizedResponse on two utilities", "utilities", needs_bounds=False
+    ),
+}
+
+
+def build(spec: dict[str, Any], epsilon: float, bounds: Bounds) -> Subject:
+    """The subject that a study's mechanism describes, at one epsilon."""
+    entry = MECHANISMS[spec["name"]]
+    given = {key: value for key, value in spec.items() if key not in ("name", "label")}
+    if entry.needs_bounds and bounds is None:
+        raise ParameterError("bounds are missing: this mechanism needs them")
+    return entry.build(epsilon, bounds, given)
+
+
+def label(spec: dict[str, Any]) -> str:
+    """What a mechanism is called in tables: its label, or its name and what was given."""
+    if "label" in spec:
+        return str(spec["label"])
+    words = [f"{k}={v}" for k, v in spec.items() if k != "name" and not _long(v)]
+    return " ".join([spec["name"], *words])
+
+
+def _long(value: Any) -> bool:
+    return isinstance(value, (list, tuple, dict, np.ndarray))

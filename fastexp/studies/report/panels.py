@@ -1,0 +1,169 @@
+"""Which pictures a study's table makes: what is on their axes and in their panels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..._parameters.text import printable
+
+Rows = list[dict[str, Any]]
+
+MOST_PANELS, COLUMNS = 12, 3  # of a picture
+RECORDS, UTILITIES = "records", "utilities"
+X_WORDS = {
+    ("epsilon", RECORDS): "epsilon (nats)",
+    ("epsilon", UTILITIES): "epsilon (nats)",
+    ("n", RECORDS): "n (records in a data set)",
+    ("n", UTILITIES): "n (candidates)",
+}
+WORDS = {
+    "error": "expected error (units of the records)",
+    "bias": "bias, output minus truth (units of the records)",
+    "loss": "expected loss (units of the utility)",
+    "error_quantile": "quantile of the error (units of the records)",
+    "loss_quantile": "quantile of the loss (units of the utility)",
+    "theorem_1": "error bound, Theorem 1 (units of the records)",
+    "theorem_6": "loss bound, Theorem 6 (units of the utility)",
+    "corollary_7": "loss bound, Corollary 7 (units of the utility)",
+}
+SELECTING = "wrong selections (probability)"
+
+
+@dataclass
+class Line:
+    """A mechanism in a panel: `place` is the same in all pictures and decides its style."""
+
+    mechanism: str
+    place: int
+    x: list[float] = field(default_factory=list)
+    exact: list[float | None] = field(default_factory=list)
+    drawn: list[float | None] = field(default_factory=list)
+    low: list[float | None] = field(default_factory=list)
+    high: list[float | None] = field(default_factory=list)
+
+    def add(self, x: float, row: dict[str, Any]) -> None:
+        """Take in a row of the table."""
+        self.x.append(x)
+        columns = ("exact", "monte_carlo", "low", "high")
+        for values, column in zip(
+            (self.exact, self.drawn, self.low, self.high), columns, strict=True
+        ):
+            values.append(row[column])
+
+    def values(self, *, signed: bool) -> list[float]:
+        """What an axis must show; of figures without a sign no estimates and ends below 0."""
+        drawn = [v for v in (*self.drawn, *self.low, *self.high) if v is not None]
+        exact = [v for v in self.exact if v is not None]
+        return exact + [v for v in drawn if signed or v > 0 or not exact]
+
+
+@dataclass
+class Panel:
+    """One pair of axes: one kind of data (and size, epsilon, level), a line a mechanism."""
+
+    title: str
+    lines: list[Line] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture: one figure of the table in some panels.
+
+    `x` is the column along the horizontal axis; None where there is one value only, and
+    mechanisms are below each other instead.
+    """
+
+    figure: str
+    x: str | None
+    x_label: str
+    y_label: str
+    panels: list[Panel]
+    columns: int
+
+    @property
+    def places(self) -> list[float]:
+        """All places on the horizontal axis, in order."""
+        return sorted({x for panel in self.panels for line in panel.lines for x in line.x})
+
+    @property
+    def values(self) -> list[float]:
+        """All values of all panels, which decide the scale."""
+        return [v for panel in self.panels for v in self.values_of(panel)]
+
+    def values_of(self, panel: Panel) -> list[float]:
+        """The values of one panel."""
+        signed = self.figure == "bias"
+        return [v for line in panel.lines for v in line.values(signed=signed)]
+
+
+def pictures(rows: Rows, takes: Mapping[str, str]) -> list[Picture]:
+    """The pictures of a table, in its order of figures.
+
+    Parameters
+    ----------
+    rows : list of dict
+        The tidy table.
+    takes : mapping of str to str
+        For each mechanism's label whether it takes "records" or "utilities": units differ.
+
+    Returns
+    -------
+    list of Picture
+        None for an empty table.
+    """
+    places = {label: i for i, label in enumerate(_distinct(rows, "mechanism"))}
+    kinds = dict.fromkeys((row["figure"], takes.get(row["mechanism"], RECORDS)) for row in rows)
+    made = []
+    for figure, kind in kinds:
+        own = [r for r in rows if r["figure"] == figure]
+        own = [r for r in own if takes.get(r["mechanism"], RECORDS) == kind and _shown(r)]
+        made += _of_figure(own, figure, kind, places)
+    return made
+
+
+def _shown(row: dict[str, Any]) -> bool:
+    return row["exact"] is not None or row["monte_carlo"] is not None
+
+
+def _of_figure(rows: Rows, figure: str, kind: str, places: dict[str, int]) -> list[Picture]:
+    x = next((c for c in ("epsilon", "n") if len(_distinct(rows, c)) > 1), None)
+    apart = [c for c in ("data", "n", "epsilon", "level") if c != x]
+    named = [c for c in apart if len(_distinct(rows, c)) > 1]
+    panels: dict[tuple[Any, ...], Panel] = {}
+    lines: dict[tuple[Any, ...], Line] = {}
+    for row in rows:
+        key = tuple(row[c] for c in apart)
+        if key not in panels:
+            panels[key] = Panel(", ".join(_named(c, row[c]) for c in named))
+        label = row["mechanism"]
+        if (key, label) not in lines:
+            lines[key, label] = Line(printable(label), places[label])
+            panels[key].lines.append(lines[key, label])
+        lines[key, label].add(0.0 if x is None else float(row[x]), row)
+    words = SELECTING if (figure, kind) == ("error", UTILITIES) else WORDS.get(figure, figure)
+    x_words = "" if x is None else X_WORDS[x, kind]
+    listed = list(panels.values())
+    columns = _columns(len(listed), [len(_distinct(rows, c)) for c in reversed(named)])
+    most = MOST_PANELS // columns * columns
+    parts = [listed[i : i + most] for i in range(0, len(listed), most)]
+    return [Picture(figure, x, x_words, words, part, min(columns, len(part))) for part in parts]
+
+
+def _columns(panels: int, sizes: list[int]) -> int:
+    """Panels beside each other: those that differ in what varies fastest, if they fit."""
+    if panels <= COLUMNS:
+        return max(1, panels)
+    return next((size for size in sizes if 1 < size <= COLUMNS and panels % size == 0), COLUMNS)
+
+
+def _named(column: str, value: Any) -> str:
+    if column == "data":
+        return printable(str(value))
+    number = f"{value:,}" if column == "n" else f"{value:g}"
+    return f"{column} = {number}"
+
+
+def _distinct(rows: Rows, column: str) -> list[Any]:
+    return list(dict.fromkeys(row[column] for row in rows))

@@ -1,0 +1,1 @@
+"""Tasks of a study, and the pools of workers that run them."""

@@ -1,0 +1,207 @@
+"""Tasks out, results in: on any executor, through lost workers and interrupts."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections import Counter, deque
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from pathlib import Path
+from typing import Any
+
+from ...errors import ParameterTypeError, StudyError
+from ..report.results import StudyResults
+from ..store import folder as folders
+from ..store.folder import Folder, Progress
+from ..study import Study
+from .pools import Pool, lost
+from .task import run_task
+
+ATTEMPTS = 4  # of a task whose worker was lost each time: then the task is to blame
+SUSPECT = 2  # losses after which a task runs alone, so that no other one is blamed with it
+BLINK, PATIENCE = 1.0, 60.0  # seconds: on Windows Ctrl-C waits for a wait to end; for a last task
+
+
+def run(study: Study, executor: Any, *, workers: Any, out: Any, progress: Any) -> StudyResults:
+    """`Study.run`."""
+    pool = _checked(executor, workers, progress)
+    store = Progress(study) if out is None else folders.create(Path(out), study)
+    return _carried_out(store, pool, progress)
+
+
+def resume(
+    path: Path, executor: Any, *, workers: Any, progress: Any, study: Study | None
+) -> StudyResults:
+    """`Study.resume`."""
+    pool = _checked(executor, workers, progress)
+    return _carried_out(folders.opened(path, study), pool, progress)
+
+
+def _checked(executor: Any, workers: Any, progress: Any) -> Pool:
+    """All arguments are refused before there is a folder."""
+    if progress is not None and not callable(progress):
+        raise ParameterTypeError("progress must be None or a callable")
+    return Pool(executor, workers)
+
+
+def _carried_out(store: Progress, pool: Pool, progress: Any) -> StudyResults:
+    try:
+        if store.finished < store.tasks:
+            _Run(store, pool, progress).go()
+        results = StudyResults(store.study, store.totals)
+        if isinstance(store, Folder):
+            results.publish(store.path)
+        return results
+    finally:
+        store.close()
+
+
+class _Run:
+    """The tasks that are missing, on a pool, a bounded number of them at a time."""
+
+    def __init__(self, store: Progress, pool: Pool, progress: Any) -> None:
+        self.store, self.pool, self.report = store, pool, progress
+        self.text = json.dumps(store.study.to_dict())
+        self.fresh = store.missing()
+        self.again: deque[int] = deque()
+        self.waiting: dict[Future[Any], int] = {}
+        self.losses: Counter[int] = Counter()
+        self.refusals = 0
+
+    def go(self) -> None:
+        """Run until nothing is missing; what is finished when it stops is kept."""
+        try:
+            self.tell()
+            if self.pool.alone:
+                for number in self.fresh:
+                    self.alone(number)
+                return
+            while self.fill() or self.waiting:
+                self.collect()
+        except BaseException:
+            self.salvage()
+            raise
+        finally:
+            self.leave()
+
+    def leave(self) -> None:
+        """Wait for the workers to end; a further Ctrl-C does not wait."""
+        try:
+            self.pool.close()
+        except KeyboardInterrupt:
+            self.pool.abandon()
+            raise
+
+    def alone(self, number: int) -> None:
+        """A task without a pool."""
+        try:
+            result = run_task(self.store.study, number)
+        except Exception as error:
+            raise _failed(number, error) from error
+        self.keep(result)
+
+    def room(self) -> int:
+        """How many tasks may be in flight; one, while some have lost their workers again."""
+        known = (*self.waiting.values(), *self.again) if self.losses else ()
+        alone = any(self.losses[number] >= SUSPECT for number in known)
+        return 1 if alone else self.pool.ahead
+
+    def fill(self) -> bool:
+        """Submit tasks until enough are in flight; whether any was submitted."""
+        begun = False
+        while len(self.waiting) < self.room():
+            number = self.again.popleft() if self.again else next(self.fresh, None)
+            if number is None:
+                break
+            try:
+                future = self.pool.submit(self.store.study, self.text, number)
+            except Exception as error:
+                if not lost(error):
+                    raise StudyError(f"the executor takes no task: {_told(error)}") from error
+                self.again.appendleft(number)
+                if self.waiting:  # what is in flight is lost as well, and tells which tasks
+                    break
+                self.refused(error)
+                continue
+            self.waiting[future] = number
+            begun = True
+        return begun
+
+    def collect(self) -> None:
+        """Wait for a task, and take in all that are done."""
+        done = wait(self.waiting, timeout=BLINK, return_when=FIRST_COMPLETED).done
+        broken: list[int] = []
+        cause: BaseException | None = None
+        for future in done:
+            number = self.waiting.pop(future)
+            try:
+                result = future.result()
+            except Exception as error:
+                if not lost(error):
+                    raise _failed(number, error) from error
+                broken.append(number)
+                cause = error
+            else:
+                self.keep(result)
+        if cause is not None:
+            self.again.extend(sorted(broken))
+            self.blame(broken, cause)
+            self.renew()
+
+    def keep(self, result: dict[str, Any]) -> None:
+        """Write a result down, and tell of it."""
+        self.store.add(result)
+        self.refusals = 0
+        self.tell()
+
+    def tell(self) -> None:
+        """Report how far the study is."""
+        if self.report is not None:
+            self.report(self.store.finished, self.store.tasks)
+
+    def refused(self, error: BaseException) -> None:
+        """A pool that is broken before it has anything."""
+        self.refusals += 1
+        if self.refusals >= ATTEMPTS:
+            raise StudyError(f"the executor keeps breaking: {_told(error)}") from error
+        self.renew()
+
+    def blame(self, broken: list[int], error: BaseException) -> None:
+        """A task that was lost each time is the cause: it was alone after the second time."""
+        self.losses.update(broken)
+        worst = max(broken, key=lambda number: self.losses[number])
+        if self.losses[worst] >= ATTEMPTS:
+            raise StudyError(
+                f"task {worst} was lost with its worker {ATTEMPTS} times ({_told(error)}): is "
+                "memory too small, or does a script start processes outside of "
+                "if __name__ == '__main__'?"
+            ) from error
+
+    def renew(self) -> None:
+        """A broken pool fails all that it had: those tasks are submitted again."""
+        if not self.pool.rebuild():
+            return
+        for future in list(self.waiting):
+            if not future.done() or future.cancelled() or future.exception() is not None:
+                future.cancel()
+                self.again.append(self.waiting.pop(future))
+
+    def salvage(self) -> None:
+        """After an interrupt or a failure: let running tasks end, and keep what is done."""
+        try:
+            running = [future for future in self.waiting if not future.cancel()]
+            for future in wait(running, timeout=PATIENCE).done:
+                if not future.cancelled() and future.exception() is None:
+                    with contextlib.suppress(Exception):  # what stopped the run is told, not this
+                        self.keep(future.result())
+        except KeyboardInterrupt:  # once more: what runs is given up
+            self.pool.abandon()
+            raise
+
+
+def _failed(number: int, error: BaseException) -> StudyError:
+    return StudyError(f"task {number} failed: {_told(error)}")
+
+
+def _told(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"

@@ -1,0 +1,1 @@
+"""Sums of figures that do not depend on the order of tasks."""
