@@ -189,7 +189,7 @@ def main() -> str:
     jit.KERNELS["bits.words.substream_words"](np.arange(2, dtype=np.uint64), 3, 2, own)
     digest.update(own.tobytes())
     out = np.empty(6)
-    for kernel in ("logexp.exp_fill", "logexp.log_fill"):
+    for kernel in ("bits.logexp.exp_fill", "bits.logexp.log_fill"):
         jit.KERNELS[kernel](np.array([0.0, 5e-324, 0.5, 1.0, 3.7, 700.0]), out)
         digest.update(out.tobytes())
     response = fx.RandomizedResponse(1.0)

@@ -15,13 +15,18 @@ from fastexp._compiler import jit, warmup
 
 # These loop over whole arrays. The block-wise ones also slice, and count references for it,
 # outside of the loops.
-FLAT = ("logexp.exp_fill", "logexp.log_fill", "words.substream_words", "alias.alias_fill")
+FLAT = (
+    "bits.logexp.exp_fill",
+    "bits.logexp.log_fill",
+    "bits.words.substream_words",
+    "select.alias.alias_fill",
+)
 BLOCKWISE = (
-    "envelope.envelope_scan",
-    "envelope.envelope_one",
-    "alias.weigh",
-    "logspace.log_sum_exp",
-    "flips.flips_fill",
+    "select.envelope.envelope_scan",
+    "select.envelope.envelope_one",
+    "select.alias.weigh",
+    "bits.logspace.log_sum_exp",
+    "select.flips.flips_fill",
 )
 PACKED = re.compile(r"\bv?(mulpd|pmuludq|pmullq|addpd)\b")
 FUSED = re.compile(r"\bv?fn?m(add|sub)\w*\b")

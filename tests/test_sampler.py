@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import fastexp as fx
 from fastexp._selection import draw, plan
-from fastexp._selection import scan as _scan
 from fastexp._selection.alias_table import Table
+from fastexp._threads import in_parts
 from fastexp.errors import FastexpError, RoundingModeError
 from fastexp.reference import selection
 from tests import checks
@@ -217,5 +217,5 @@ class TestFurtherRounds:
         for count in (1, 2, 5, 64):
             for threads in (1, 2, 3, 7, 100):
                 seen: list[int] = []
-                _scan.in_parts(lambda a, b, s=seen: s.extend(range(a, b)) or 0, count, threads)
+                in_parts(lambda a, b, s=seen: s.extend(range(a, b)) or 0, count, threads)
                 assert sorted(seen) == list(range(count))

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._parameters.grid import INT64, Grid
-from .._selection.scan import in_parts
+from .._threads import in_parts
 from .._typing import AnyArray
 from ..errors import InvalidRecords
 from ..kernels.numbers.select_rank import BLOCK, gather_floats, gather_integers

@@ -17,7 +17,7 @@ import numpy as np
 
 from .._arrow import arrow
 from .._parameters.foreign import has, readable
-from .._selection.scan import in_parts
+from .._threads import in_parts
 from .._typing import IntArray
 from ..errors import InvalidRecords, ParameterError, ParameterTypeError
 from .group_lists import names_of, names_of_chunks, names_of_columns, names_of_tuples

@@ -30,8 +30,8 @@ from .._randomness.streams import (
 from .._selection import draw as _draw
 from .._selection import plan
 from .._selection.rows import Rows
-from .._selection.scan import in_parts
 from .._selection.weighting import Weighting
+from .._threads import in_parts
 from .._typing import AnyArray, FloatArray, IntArray, WordArray
 from ..kernels.bits.words import substream_words
 from ..kernels.numbers import places

@@ -14,7 +14,7 @@ from .._intake import arrays
 from .._intake.record_sources import SMALL, Sorted
 from .._intake.records import Source
 from .._randomness.streams import seeds_of, some_seeds
-from .._selection.scan import in_parts
+from .._threads import in_parts
 from .._typing import AnyArray, FloatArray
 from ..errors import InvalidRecords
 from ..kernels.numbers import noise as kernels

@@ -18,7 +18,8 @@ from .._parameters.foreign import readable
 from .._parameters.grid import Grid
 from .._randomness.streams import PLACE, seeds_of, some_seeds, tagged
 from .._selection import plan
-from .._selection.scan import check, in_parts
+from .._selection.scan import check
+from .._threads import in_parts
 from .._typing import AnyArray, IntArray, WordArray
 from ..errors import InvalidRecords, ParameterTypeError
 from ..kernels.bits.logexp import LOG2E, log_fill

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._randomness.streams import Spare
+from .._threads import in_parts
 from .._typing import IntArray, WordArray
 from ..errors import FastexpError
 from ..kernels.select import alias
@@ -12,7 +13,7 @@ from ..kernels.select.alias_rows import DOUBT, MARGIN
 from ..kernels.select.envelope import SLACK
 from ..reference import selection
 from . import plan
-from .scan import Scan, in_parts
+from .scan import Scan
 
 
 class Table:

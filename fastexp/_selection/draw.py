@@ -13,6 +13,7 @@ import numpy as np
 
 from .._parameters import validate
 from .._randomness.streams import os_word, os_words, seeds_of, some_seeds, stream_of
+from .._threads import in_parts
 from .._typing import IntArray, WordArray
 from ..errors import FastexpError
 from ..kernels.select import alias_rows, envelope
@@ -20,7 +21,7 @@ from . import plan
 from .alias_table import Table
 from .gumbel import gumbel_draws
 from .rows import Rows
-from .scan import Scan, check, in_parts, storage
+from .scan import Scan, check, storage
 from .weighting import Weighting
 
 

@@ -11,10 +11,10 @@ from fractions import Fraction
 import numpy as np
 
 from .._randomness.streams import Spare, os_word, os_words
+from .._threads import in_parts
 from .._typing import AnyArray, IntArray, WordArray
 from ..kernels.select import flips as kernels
 from ..reference import selection
-from .scan import in_parts
 
 CHUNK = 1 << 16  # bits of a release that lie in the cache together; a multiple of 8
 THREADED = 1 << 18  # from about so many bits on a second thread pays (0.3 ms of work)

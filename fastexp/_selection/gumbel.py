@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from .._randomness.streams import some_seeds
+from .._threads import in_parts
 from .._typing import IntArray, WordArray
 from ..kernels.bits.heights import BLOCK
 from ..kernels.select import gumbel as kernels
 from .rows import Rows
-from .scan import check, in_parts
+from .scan import check
 
 GUMBEL, EXPONENTIAL, LAPLACE = kernels.GUMBEL, kernels.EXPONENTIAL, kernels.LAPLACE
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from .._parameters import validate
 from .._randomness.streams import Spare, os_word, os_words, seeds_of, some_seeds, stream_of
+from .._threads import in_parts
 from .._typing import IntArray, WordArray
 from ..errors import FastexpError
 from ..kernels.bits.heights import BLOCK
@@ -20,7 +21,7 @@ from ..kernels.select import permute_flip as kernels
 from ..kernels.select.envelope import UNSURE
 from ..reference import selection
 from .rows import Rows
-from .scan import MASK_64, bits_value, check, in_parts, key_value
+from .scan import MASK_64, bits_value, check, key_value
 from .weighting import Weighting
 
 NO_WORDS: WordArray = np.empty(0, dtype=np.uint64)

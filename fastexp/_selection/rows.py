@@ -12,6 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from .._randomness.streams import Spare, some_seeds, stream_of
+from .._threads import in_parts
 from .._typing import IntArray, WordArray
 from ..errors import FastexpError
 from ..kernels.bits.heights import BLOCK, FLOAT
@@ -30,7 +31,7 @@ from ..kernels.select.rounds import (
 from ..kernels.select.tiles import WIDEST
 from ..reference import selection
 from . import plan
-from .scan import MASK_64, bits_value, check, in_parts, key_value
+from .scan import MASK_64, bits_value, check, key_value
 from .weighting import Weighting
 
 COINS = 16  # an exact test in round n takes words (n + 1) << 16, ...

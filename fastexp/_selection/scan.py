@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 
 from .._intake import utilities
+from .._threads import in_parts
 from .._typing import IntArray, WordArray
 from ..errors import RoundingModeError
 from ..kernels.bits.heights import BLOCK, FLOAT, SIGNED
@@ -130,17 +129,6 @@ def check(status: int) -> None:
     utilities.finite(status != envelope.NOT_FINITE)
     if status == envelope.ROUNDING_MODE:
         raise RoundingModeError("the processor's rounding mode must be to nearest")
-
-
-def in_parts(part: Callable[[int, int], int], count: int, threads: int) -> list[int]:
-    """part(first, last) over `threads` even ranges of `count` items, at the same time."""
-    threads = max(1, min(threads, count))
-    edges = [count * i // threads for i in range(threads + 1)]
-    if threads == 1:
-        return [part(0, count)]
-    with ThreadPoolExecutor(threads - 1) as pool:
-        others = [pool.submit(part, a, b) for a, b in pairwise(edges[1:])]
-        return [part(edges[0], edges[1]), *(f.result() for f in others)]
 
 
 def bits_value(bits: int, kind: int) -> Fraction:

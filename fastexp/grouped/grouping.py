@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._selection.scan import in_parts
+from .._threads import in_parts
 from .._typing import AnyArray, IntArray
 from ..kernels.groups import grouping
 

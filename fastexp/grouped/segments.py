@@ -13,7 +13,7 @@ import numpy as np
 
 from .._intake import arrays
 from .._parameters.grid import Grid
-from .._selection.scan import in_parts
+from .._threads import in_parts
 from .._typing import AnyArray, IntArray
 from ..errors import InvalidRecords
 from ..kernels.bits.heights import FLOAT, SIGNED
