@@ -36,11 +36,11 @@ if TYPE_CHECKING:
         SessionError,
         StudyError,
     )
-    from .laws.bounds import epsilon_for, loss_bound
     from .laws.continuous import ContinuousLaw
     from .laws.error_bound import error_bound
     from .laws.finite import FiniteLaw, LossTail
     from .laws.grid import GridLaw
+    from .laws.loss_bounds import epsilon_for, loss_bound
     from .laws.noise import NoiseLaw
     from .laws.permute_flip import PermuteAndFlipLaw
     from .laws.top_k import TopKLaw
@@ -119,9 +119,9 @@ _HOME = {
     "TopK": "mechanisms.top_k",
     "TopKLaw": "laws.top_k",
     "check_sensitivity": "sensitivity",
-    "epsilon_for": "laws.bounds",
+    "epsilon_for": "laws.loss_bounds",
     "error_bound": "laws.error_bound",
-    "loss_bound": "laws.bounds",
+    "loss_bound": "laws.loss_bounds",
     "product": "_keys.product",
     "release_key": "_randomness.release_key",
     "smooth_sensitivity": "smooth",

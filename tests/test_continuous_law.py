@@ -17,7 +17,7 @@ from scipy import stats
 from fastexp._randomness.streams import row_stream
 from fastexp.errors import ParameterError, ParameterTypeError
 from fastexp.kernels.numbers import density
-from fastexp.laws import pieces
+from fastexp.laws import elementary, shapes
 from fastexp.laws.continuous import ContinuousLaw
 from fastexp.laws.densities import laplace_density, median_density, price_density
 from fastexp.reference import selection
@@ -55,23 +55,23 @@ class TestFunctions:
             centre = 1 / y - 1 / mp.expm1(y) if z else mp.mpf(1) / 2
             spread = 1 / y**2 - 1 / (4 * mp.sinh(y / 2) ** 2) if z else mp.mpf(1) / 12
             at = np.array([z])
-            assert close(pieces.mean_weight(at)[0], weight, 1e-15)
-            assert close(pieces.centre(at)[0], centre, 1e-15)
-            assert close(pieces.spread(at)[0], spread, 1e-14)
+            assert close(shapes.mean_weight(at)[0], weight, 1e-15)
+            assert close(shapes.centre(at)[0], centre, 1e-15)
+            assert close(shapes.spread(at)[0], spread, 1e-14)
 
     def test_printed_values(self):
         def phi(z: float) -> float:
             a = abs(z)
-            return max(z, 0.0) + math.log(float(pieces.mean_weight(np.array([a]))[0]))
+            return max(z, 0.0) + math.log(float(shapes.mean_weight(np.array([a]))[0]))
 
         printed = {-50: -3.9120230054281461, -1: -0.45867514538708189, 0.5: 0.26039505099275674}
         printed |= {1: 0.54132485461291811, 50: 46.087976994571854, 800: 793.31538827233207}
         for z, value in printed.items():
             assert phi(z) == pytest.approx(value, rel=1e-15)
         one, half = np.array([1.0]), np.array([0.5])
-        assert 1 - pieces.centre(one)[0] == pytest.approx(0.58197670686932642, rel=1e-15)
-        assert 1 - pieces.centre(half)[0] == pytest.approx(0.54149408253679828, rel=1e-15)
-        assert pieces.spread(one)[0] == pytest.approx(0.079326405792207681, rel=1e-14)
+        assert 1 - shapes.centre(one)[0] == pytest.approx(0.58197670686932642, rel=1e-15)
+        assert 1 - shapes.centre(half)[0] == pytest.approx(0.54149408253679828, rel=1e-15)
+        assert shapes.spread(one)[0] == pytest.approx(0.079326405792207681, rel=1e-14)
 
     @pytest.mark.parametrize("n", [1, 2, 3, 1000, 2**40, 2**52])
     @pytest.mark.parametrize("z", [z for z in Z_VALUES if z > 1e-307])
@@ -87,7 +87,7 @@ class TestFunctions:
                 total = mp.expm1(-y * m) / mp.expm1(-y)
                 mean = 1 / mp.expm1(y) - m / mp.expm1(y * m)
                 variance = 1 / (4 * mp.sinh(y / 2) ** 2) - (m / (2 * mp.sinh(y * m / 2))) ** 2
-            shape, at, size = pieces.Points(), np.array([z]), np.array([float(n)])
+            shape, at, size = shapes.Points(), np.array([z]), np.array([float(n)])
             assert abs(shape.log_weight(at, size)[0] - mp.log(total)) < 2e-15 * (1 + mp.log(m))
             assert close(shape.depth(at, size)[0], mean, 3e-15)
             assert close(shape.variance(at, size)[0], variance, 2e-14)
@@ -106,15 +106,15 @@ class TestFunctions:
             whole = mass(mp.mpf(0), low + high)
             near, far = (high, low) if flip else (low, high)
             exact_near, exact_far = mass(mp.mpf(0), near) / whole, mass(near, near + far) / whole
-            got = pieces.shares(*(np.array([v]) for v in (z, flip, share, 1.0 - share, 1.0)))
+            got = shapes.shares(*(np.array([v]) for v in (z, flip, share, 1.0 - share, 1.0)))
             ours_near, ours_far = got[::-1] if flip else got
             assert close(ours_near[0], exact_near, 1e-15)
             assert close(ours_far[0], exact_far, 1e-15 * (4 + min(z, 1e3)))
 
     def test_long_arrays_go_by_blocks(self):
-        z = np.random.default_rng(1).random(3 * pieces.BLOCK + 5)
+        z = np.random.default_rng(1).random(3 * shapes.BLOCK + 5)
         size = np.floor(9 * z) + 1
-        for shape in (pieces.Points(), pieces.Stretch()):
+        for shape in (shapes.Points(), shapes.Stretch()):
             for rule in (shape.log_weight, shape.depth, shape.variance):
                 assert (rule(z, size)[-9:] == rule(z[-9:], size[-9:])).all()
                 assert rule(z, size).shape == z.shape
@@ -147,7 +147,7 @@ class TestKernels:
     @pytest.mark.parametrize("back", [False, True])
     def test_sums_are_rounded_once_or_nearly(self, back):
         x = np.exp(np.random.default_rng(3).uniform(-40, 40, 3000))
-        got = pieces.sums(x, back=back)
+        got = elementary.sums(x, back=back)
         for i in [0, 1, 2, 17, 1500, 2999, 3000]:
             exact = math.fsum(x[i:] if back else x[:i])
             assert abs(got[i] - exact) <= math.ulp(exact)

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 import fastexp as fx
 from fastexp._numbers import smooth
 from fastexp.errors import InvalidRecords, ParameterError, ParameterTypeError
-from fastexp.laws.error_bound import _least, length
-from fastexp.laws.lambert import lambert_w
+from fastexp.laws.error_bound import _least, lambert_w, length
 
 RNG = np.random.default_rng(4)
 NORMAL = RNG.normal(size=1000)

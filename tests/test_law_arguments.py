@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import fastexp as fx
 from fastexp._parameters.grid import make_grid
 from fastexp.errors import ParameterError, ParameterTypeError
-from fastexp.laws.exact import added, differences
+from fastexp.laws.exact_differences import added, differences
 from fastexp.laws.grid import GridLaw
 
 LOWEST, HIGHEST = -(1 << 63), (1 << 63) - 1

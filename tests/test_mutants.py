@@ -207,7 +207,7 @@ STUDIES = {
     "one end of the frontier": ("privacy/smooth_noise_pairs.py", "math.sqrt(min(least(0.0), least(beta)))", "math.sqrt(least(0.0))"),
     "a tail that costs half": ("privacy/smooth_noise_pairs.py", "max(epsilon - 2 * beta, 0.0) * math.exp(beta)", "max(epsilon - beta, 0.0) * math.exp(beta)"),
     "twice the rho": ("privacy/smooth_noise.py", "** 2 / 2", "** 2 / 1"),
-    "a bound on one side": ("laws/noise_errors.py", "below = 0.5 * mean_min(noise, centre - bounds[0], scale)", "below = 0.5 * mean_min(noise, bounds[1] - centre, scale)"),
+    "a bound on one side": ("laws/clamped_noise.py", "0.5 * self._mean_min(self.centre - low)", "0.5 * self._mean_min(high - self.centre)"),
     "the mean of both medians": ("_numbers/noise.py", "ordered[:, (n - 1) // 2]", "ordered[:, n // 2]"),
     "the gap above counts twice": ("kernels/figures/rank_figures.py", "high = count - low", "high = count"),
     "the truth's share": ("kernels/figures/rank_figures.py", "before = share - (start + low - 1.0 - place)", "before = -(start + low - 1.0 - place)"),

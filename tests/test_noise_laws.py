@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fastexp.laws import noise_errors
+from fastexp.laws.clamped_noise import ClampedNoise
 from fastexp.laws.noises import Cauchy, Laplace, ParetoTail, StudentT
 from fastexp.laws.noises_normal import ArsinhNormal
 
@@ -159,24 +159,23 @@ def test_clamped_moments_are_integrals(noise, centre, scale, bounds):
 
     first = mean(lambda x: 1.0, low)
     second = mean(lambda x: 2 * (x - centre), (low - centre) ** 2)
-    bias = noise_errors.bias(noise, *where, bounds)[0]
+    law = ClampedNoise(noise, *where, bounds)
+    bias = law.bias()[0]
     assert bias == pytest.approx(first - centre, rel=1e-9, abs=1e-12)
-    spread = noise_errors.variance(noise, *where, bounds)[0]
+    spread = law.variance()[0]
     assert spread == pytest.approx(second - (first - centre) ** 2, rel=1e-7)
     for truth in (centre, low, high, 0.7, -0.2, -4.0, 5.5):
         want = mean(lambda x, t=truth: np.sign(x - t), abs(low - truth), (truth,))
-        found = noise_errors.expected_error(noise, *where, bounds, np.array([truth]))[0]
-        assert found == pytest.approx(want, rel=1e-8)
-    own = noise_errors.expected_error(noise, *where, bounds)[0]
-    assert own == noise_errors.expected_error(noise, *where, bounds, where[0])[0]
+        assert law.expected_error(np.array([truth]))[0] == pytest.approx(want, rel=1e-8)
+    assert law.expected_error()[0] == law.expected_error(where[0])[0]
 
 
 @each
 def test_no_scale_is_no_noise(noise):
-    where = np.array([0.5, 0.0, 0.5]), np.array([0.0, 0.0, 5e-324]), (0.0, 2.0)
-    assert noise_errors.expected_error(noise, *where).tolist()[:2] == [0.0, 0.0]
-    assert noise_errors.expected_error(noise, *where)[2] <= 1e-19
-    np.testing.assert_allclose(noise_errors.variance(noise, *where), 0, atol=1e-15)
+    centres, scales = np.array([0.5, 0.0, 0.5]), np.array([0.0, 0.0, 5e-324])
+    law = ClampedNoise(noise, centres, scales, (0.0, 2.0))
+    assert law.expected_error().tolist()[:2] == [0.0, 0.0]
+    assert law.expected_error()[2] <= 1e-19
+    np.testing.assert_allclose(law.variance(), 0, atol=1e-15)
     truths = np.array([0.75, 3.0, -1.0])
-    found = noise_errors.expected_error(noise, *where, truths)
-    np.testing.assert_allclose(found, [0.25, 3.0, 1.5], rtol=1e-15)
+    np.testing.assert_allclose(law.expected_error(truths), [0.25, 3.0, 1.5], rtol=1e-15)

@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import kstest
 
 import fastexp as fx
-from fastexp.laws import noise_errors
+from fastexp.laws.clamped_noise import ClampedNoise
 from fastexp.laws.noise import NoiseLaw
 from fastexp.privacy.smooth_noise import CONCENTRATED, NOISES
 from tests.goodness import ALPHA
@@ -54,7 +54,7 @@ class TestPublishedTable:
         for epsilon, wanted in zip((0.5, 1.0, 2.0), published, strict=True):
             rival = smooth(epsilon, bounds=(-10, 10), **how)
             pair = rival._centres_and_scales(data)
-            errors = 100 * noise_errors.expected_error(rival._noise, *pair, (-10.0, 10.0))
+            errors = 100 * ClampedNoise(rival._noise, *pair, (-10.0, 10.0)).expected_error()
             slack = 5 * errors.std() / math.sqrt(300) + 0.05
             assert abs(errors.mean() - wanted) < slack
 
@@ -63,7 +63,7 @@ class TestPublishedTable:
         for noise, most in (("pareto-tail", 1.7), ("laplace", 2.3), ("cauchy", 2.5)):
             rival = smooth(noise=noise, calibration="tight", bounds=(-10, 10))
             pair = rival._centres_and_scales(data)
-            errors = noise_errors.expected_error(rival._noise, *pair, (-10.0, 10.0))
+            errors = ClampedNoise(rival._noise, *pair, (-10.0, 10.0)).expected_error()
             assert 100 * errors.mean() < most
 
 

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import overload
 
 import numpy as np
 
 from .._compiler.rounding import check_rounding
 from .._parameters import validate
 from .._randomness.streams import row_stream
-from .._typing import AnyArray, ArrayLike, FloatArray, RNGLike, SeedLike
+from .._typing import AnyArray, ArrayLike, FloatArray, RNGLike, Scalar, SeedLike, Values
 from ..kernels.bits.words import substream_words
+from .elementary import exp, expm1, log, log1p, quiet
 from .law import shaped_as
-from .number import NumberLaw
-from .pieces import TINY, Fall, Stretch, exp, expm1, log, log1p, quiet
-from .weights import Distances, Pieces, Place
+from .number import Tails
+from .pieces import Distances, Pieces, Place
+from .piecewise import PiecewiseLaw
+from .shapes import TINY, Fall, Stretch
 
 TWELVE = np.uint64(12)
 
 
-class ContinuousLaw(NumberLaw):
+class ContinuousLaw(PiecewiseLaw):
     """A density that is exp of a linear function on each of finitely many pieces.
 
     Made by ``mechanism.continuous_law(data)``, for analysis: a release is drawn on a public
@@ -55,6 +57,11 @@ class ContinuousLaw(NumberLaw):
     their own end and keep their digits; probabilities below 1e-307 are given as 0. No
     sort and no allocation but a few arrays of m numbers for each epsilon. Loss statistics of
     a law with slopes take O(m) for each t, the others O(log m) for each argument.
+
+    `sample` gives quantiles of uniform numbers on a lattice of 2**52 (``method="inverse"``):
+    draws that follow the density up to that lattice, unlike those of a grid law, which are
+    exact. **Never a release**: a float from a density tells of the data through its low bits.
+    Fewer draws are a prefix of more.
 
     References
     ----------
@@ -96,13 +103,14 @@ class ContinuousLaw(NumberLaw):
         pieces = Pieces(Stretch(), width, width, loss[wide].astype(np.float64), steep, flip)
         super().__init__(pieces, best, unit, rate, epsilon)
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(epsilon={self._epsilon!r})"
-
-    def _identity(self) -> tuple[Any, ...]:
+    def _identity(self) -> tuple[object, ...]:
         return self._left, self._right, *super()._identity()
 
-    def pdf(self, x: ArrayLike) -> Any:
+    @overload
+    def pdf(self, x: Scalar) -> float: ...
+    @overload
+    def pdf(self, x: Values) -> FloatArray: ...
+    def pdf(self, x: ArrayLike) -> float | FloatArray:
         """The density at x, elementwise: 0 outside, at a knot the greater of its two values.
 
         Parameters
@@ -138,45 +146,14 @@ class ContinuousLaw(NumberLaw):
         inside = (piece >= 0) & (x <= self._right[k]) & np.isfinite(x)
         return np.where(inside, exp(log_density), 0.0)
 
-    def sample(
+    def _draw(
         self,
-        size: int | None = None,
-        *,
-        rng: SeedLike | RNGLike | None = None,
-        streams: ArrayLike | None = None,
-        threads: int = 1,
-        method: str | None = None,
-    ) -> Any:
-        """Simulation draws: quantiles of uniform numbers on a lattice of 2**52.
-
-        **Never a release**: a float from a density tells of the data through its low bits.
-        These draws follow the density up to that lattice, unlike those of a grid law, which
-        are exact. The same key gives the same bytes on every CPU.
-
-        Parameters
-        ----------
-        size : int, optional
-            How many draws; None: one, as a float. Fewer draws are a prefix of more.
-        rng : {None, int, array_like[ints], SeedSequence, BitGenerator, Generator}, optional
-            None: fresh from the operating system; else as in SPEC 7.
-        streams : array_like of one int, optional
-            The name of this row's stream; default 0.
-        threads : int
-            1; 0 for all. Never changes the draws.
-        method : {None, "inverse"}, optional
-            Pins the kernel.
-
-        Returns
-        -------
-        float or ndarray of float64, shape (size,)
-            Within the bounds.
-
-        Raises
-        ------
-        ParameterError, ParameterTypeError
-            If an argument is outside its range.
-        """
-        check_rounding()
+        size: int | None,
+        rng: SeedLike | RNGLike | None,
+        streams: ArrayLike | None,
+        threads: int,
+        method: str | None,
+    ) -> float | FloatArray:
         count, name = validate.size(size), int(validate.streams(streams, 1)[0])
         validate.threads(threads)
         validate.method(method, ("inverse",))
@@ -185,7 +162,7 @@ class ContinuousLaw(NumberLaw):
         substream_words(row_stream(rng, name), np.uint64(0), np.uint64(0), words)
         uniform = ((words[:n] >> TWELVE).astype(np.float64) + 0.5) * 2.0**-52
         draws = self._invert(uniform)
-        return draws[0].item() if count is None else draws
+        return float(draws[0]) if count is None else draws
 
     @property
     def _scale(self) -> float:
@@ -226,7 +203,7 @@ class ContinuousLaw(NumberLaw):
         over, under = np.maximum(x - right, 0.0), np.maximum(left - x, 0.0)
         return at, Distances(x - left, right - x, over, under)
 
-    def _window(self, x: FloatArray, r: FloatArray) -> tuple[Any, Any]:
+    def _window(self, x: FloatArray, r: FloatArray) -> tuple[Tails, Tails]:
         return self._split(x - r), self._split(x + r)
 
     @quiet

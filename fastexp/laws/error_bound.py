@@ -15,7 +15,6 @@ from .._parameters import validate
 from .._parameters.grid import plain_bounds
 from .._typing import FloatArray
 from ..errors import InvalidRecords, ParameterError
-from .lambert import lambert_w
 
 
 def error_bound(
@@ -101,8 +100,7 @@ def error_bound(
         w = _least(values, low, high, e, share)
     else:
         w = lambert_w(e / known * ((high - low) / share))
-        reached = length(values, low, high, 2.0 * w / e)
-        if not known * (2.0 * w / e) <= reached:
+        if not known * (2.0 * w / e) <= length(values, low, high, 2.0 * w / e):
             raise ParameterError("slope must be so small that it holds for the records, or None")
     sensitivity = smooth.one(Sorted(values), e / (4.0 * w), (low, high), neighbors="add-remove")
     return 4.0 * (math.e - 1.0) * (sensitivity / e) * w
@@ -121,21 +119,40 @@ def _least(values: FloatArray, low: float, high: float, epsilon: float, failure:
     """The least W for which some C holds: W rises as C falls.
 
     C * t = 2 * (high - low) / failure * exp(-W) at t = 2 * W / epsilon, so W must reach
-    `asked` of the distance floor(t). As that falls with the distance, the least distance at
+    `needed` of the distance floor(t). As that falls with the distance, the least distance at
     which W does not go on to the next one is found by bisection.
     """
     certain, half = math.log(2.0) - math.log(failure), epsilon / 2.0
     longest = certain + math.log(high - low)
 
-    def asked(d: int) -> float:
-        reached = length(values, low, high, d)
-        return longest - math.log(reached) if reached > 0.0 else math.inf
+    def needed(d: int) -> float:
+        span = length(values, low, high, d)
+        return longest - math.log(span) if span > 0.0 else math.inf
 
     first, last = 0, max(values.size + 1, math.ceil(certain / half))
     while first < last:
         d = (first + last) // 2
-        if asked(d) < (d + 1) * half:
+        if needed(d) < (d + 1) * half:
             last = d
         else:
             first = d + 1
-    return max(first * half, asked(first))
+    return max(first * half, needed(first))
+
+
+def lambert_w(z: float) -> float:
+    """W(z) for z >= 0, to about an ulp.
+
+    Fritsch, Shafer and Crowley, "Algorithm 443: Solution of the transcendental equation
+    w exp(w) = x" (1973): each step raises the error to the fourth power.
+    """
+    if z == 0.0 or z == math.inf:
+        return z
+    w = math.log1p(z)  # above W by a factor that grows like ln ln z
+    if z > 3.0:
+        w -= math.log(w)
+    for _ in range(3):
+        rest = math.log(z / w) - w
+        one = 1.0 + w
+        twice = 2.0 * one * (one + rest * (2.0 / 3.0))
+        w += w * (rest / one) * ((twice - rest) / (twice - 2.0 * rest))
+    return w

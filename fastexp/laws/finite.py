@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from .._compiler.rounding import check_rounding
 from .._intake import utilities as data
 from .._parameters import validate
-from .._selection import draw
+from .._selection.draw import simulate
 from .._selection.scan import MASK_64, key_value
 from .._selection.weighting import Weighting
 from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, RNGLike, SeedLike, WordArray
 from ..kernels.bits import logspace
 from ..kernels.bits.heights import BLOCK, FLOAT
 from ..kernels.bits.logexp import log_one_value
-from .bounds import solve_epsilon
-from .groups import LossGroups, exact_values
-from .law import Law, probability_levels, shaped_as
+from .law import LossLaw
+from .loss_bounds import solve_epsilon
+from .loss_groups import LossGroups, exact_values
 
 
 class LossTail(NamedTuple):
@@ -36,7 +36,7 @@ class _Sum(NamedTuple):
     best: IntArray
 
 
-class FiniteLaw(Law):
+class FiniteLaw(LossLaw[int, IntArray]):
     """The exact distribution of a finite mechanism's output on one data set.
 
     Made by ``mechanism.law(data)``. It holds the utilities: **it is private data**, and so
@@ -92,15 +92,10 @@ class FiniteLaw(Law):
     def __repr__(self) -> str:
         return f"{type(self).__name__}(epsilon={self._epsilon!r}, k={self._bits.size})"
 
-    def _identity(self) -> tuple[Any, ...]:
+    def _identity(self) -> tuple[object, ...]:
         w = self._weighting
         utilities = exact_values(self._bits, self._kind)
         return self._epsilon, w.rate, w.base, self._candidates, utilities
-
-    @property
-    def epsilon(self) -> float:
-        """The mechanism's epsilon, in nats."""
-        return self._epsilon
 
     @property
     def candidates(self) -> tuple[Any, ...] | None:
@@ -186,13 +181,10 @@ class FiniteLaw(Law):
         out.flags.writeable = False
         return out
 
-    def expected_utility(self) -> float:
-        """The expected utility of the output, in units of the utility."""
-        return -self.expected_loss() + self._best_and_lift()[0]
+    def _best_utility(self) -> float:
+        return self._best_and_lift()[0]
 
-    def expected_loss(self) -> float:
-        """The expected loss, in units of the utility."""
-        check_rounding()
+    def _expected_loss(self) -> float:
         return float((self._loss_probabilities * self._groups.losses).sum())
 
     def loss_variance(self) -> float:
@@ -202,84 +194,25 @@ class FiniteLaw(Law):
         with np.errstate(over="ignore"):  # a warning would depend on the data
             return float((self._loss_probabilities * (losses - mean) ** 2).sum())
 
-    def loss_cdf(self, t: ArrayLike) -> Any:
-        """P(loss <= t), elementwise.
-
-        Parameters
-        ----------
-        t : array_like
-            In units of the utility.
-
-        Returns
-        -------
-        float or ndarray of float64
-            In [0, 1], the shape of `t`.
-
-        Raises
-        ------
-        ParameterTypeError, ParameterError
-            If t is not numbers, or NaN.
-        """
-        check_rounding()
+    def _loss_cdf(self, t: FloatArray) -> FloatArray:
         sums = np.concatenate([[0.0], np.cumsum(self._loss_probabilities)])
-        at = validate.reals("t", t)
-        losses_up_to = np.searchsorted(self._groups.losses, at.reshape(-1), "right")
+        losses_up_to = np.searchsorted(self._groups.losses, t, "right")
         all_of_them = losses_up_to == self._groups.losses.size
-        return shaped_as(at, np.where(all_of_them, 1.0, np.minimum(sums[losses_up_to], 1.0)))
+        return np.where(all_of_them, 1.0, np.minimum(sums[losses_up_to], 1.0))
 
-    def loss_tail(self, t: ArrayLike) -> Any:
-        """P(loss >= t), elementwise, summed from the far end: small tails keep their digits.
-
-        Parameters
-        ----------
-        t : array_like
-            In units of the utility.
-
-        Returns
-        -------
-        float or ndarray of float64
-            In [0, 1], the shape of `t`.
-
-        Raises
-        ------
-        ParameterTypeError, ParameterError
-            If t is not numbers, or NaN.
-        """
-        check_rounding()
+    def _loss_tail(self, t: FloatArray) -> FloatArray:
         sums = np.concatenate([np.cumsum(self._loss_probabilities[::-1])[::-1], [0.0]])
-        at = validate.reals("t", t)
-        losses_below = np.searchsorted(self._groups.losses, at.reshape(-1), "left")
-        tails = np.minimum(sums[losses_below], 1.0)
-        return shaped_as(at, np.where(losses_below == 0, 1.0, tails))
+        losses_below = np.searchsorted(self._groups.losses, t, "left")
+        return np.where(losses_below == 0, 1.0, np.minimum(sums[losses_below], 1.0))
 
-    def loss_quantile(self, p: ArrayLike) -> Any:
-        """The least loss t with P(loss <= t) >= p, elementwise.
-
-        Parameters
-        ----------
-        p : array_like
-            In [0, 1].
-
-        Returns
-        -------
-        float or ndarray of float64
-            In units of the utility, the shape of `p`.
-
-        Raises
-        ------
-        ParameterTypeError, ParameterError
-            If p is not numbers in [0, 1].
-        """
-        check_rounding()
-        levels = probability_levels(p)
-        flat = levels.reshape(-1)
+    def _loss_quantile(self, p: FloatArray) -> FloatArray:
         possible = self._loss_probabilities > 0
         losses, p_loss = self._groups.losses[possible], self._loss_probabilities[possible]
-        low = np.searchsorted(np.cumsum(p_loss), np.minimum(flat, 0.5), "left")
+        low = np.searchsorted(np.cumsum(p_loss), np.minimum(p, 0.5), "left")
         # Above 1/2: P(loss > t) <= 1 - p, with tails that keep their digits.
         tails_from_last = np.cumsum(np.append(0.0, p_loss[:0:-1]))
-        high = losses.size - np.searchsorted(tails_from_last, 1.0 - flat, "right")
-        return shaped_as(levels, losses[np.where(flat <= 0.5, low, high)])
+        high = losses.size - np.searchsorted(tails_from_last, 1.0 - p, "right")
+        return np.asarray(losses[np.where(p <= 0.5, low, high)])
 
     def theorem_6(self, t: float) -> LossTail:
         """Theorem 6 of the lecture notes beside the exact tail that it bounds.
@@ -303,21 +236,14 @@ class FiniteLaw(Law):
         loss = (log_one_value(float(ratio[0])) + t) / self._weighting.rate_nats
         return LossTail(loss, float(ratio[1]), self.loss_tail(loss))
 
-    def with_epsilon(self, epsilon: float, *, any_epsilon: bool = False) -> FiniteLaw:
-        """The law of the same data at another epsilon; sorted losses are shared.
+    def _exact_rate(self) -> Fraction:
+        return self._weighting.rate
 
-        Parameters
-        ----------
-        epsilon : float
-            In nats.
-        any_epsilon : bool
-            Lift the limits of [1e-9, 1e6].
-        """
-        check_rounding()
-        e = validate.epsilon(epsilon, validate.flag("any_epsilon", any_epsilon))
-        rate = self._weighting.rate * Fraction(e) / Fraction(self._epsilon)
+    def _with_rate(self, rate: Fraction, epsilon: float) -> Self:
         weighting = self._weighting.with_rate(rate)
-        return type(self)(self._bits, self._kind, weighting, e, self._candidates, self._groups)
+        return type(self)(
+            self._bits, self._kind, weighting, epsilon, self._candidates, self._groups
+        )
 
     def epsilon_for(self, *, expected_loss: float) -> float:
         """The least epsilon whose expected loss on this data is at most `expected_loss`.
@@ -343,60 +269,20 @@ class FiniteLaw(Law):
         check_rounding()
         target = validate.positive("expected_loss", expected_loss)
         per_epsilon = float(self._weighting.rate / Fraction(self._epsilon))
-        return solve_epsilon(lambda e: self._groups.expected(per_epsilon * e), target)
+        return solve_epsilon(lambda e: self._expected_at(per_epsilon * e), target)
 
-    @overload
-    def sample(
+    def _expected_at(self, rate: float) -> float:
+        """The expected loss at another rate."""
+        return self._groups.expected(rate)
+
+    def _draw(
         self,
-        size: None = None,
-        *,
-        rng: SeedLike | RNGLike | None = None,
-        streams: ArrayLike | None = None,
-        threads: int = 1,
-        method: str | None = None,
-    ) -> int: ...
-    @overload
-    def sample(
-        self,
-        size: int,
-        *,
-        rng: SeedLike | RNGLike | None = None,
-        streams: ArrayLike | None = None,
-        threads: int = 1,
-        method: str | None = None,
-    ) -> IntArray: ...
-    def sample(
-        self,
-        size: int | None = None,
-        *,
-        rng: SeedLike | RNGLike | None = None,
-        streams: ArrayLike | None = None,
-        threads: int = 1,
-        method: str | None = None,
+        size: int | None,
+        rng: SeedLike | RNGLike | None,
+        streams: ArrayLike | None,
+        threads: int,
+        method: str | None,
     ) -> int | IntArray:
-        """Simulation draws of this law: the bytes of ``mechanism.sample(data, ...)``.
-
-        Parameters
-        ----------
-        size : int, optional
-            How many draws; None: one, as an int.
-        rng : {None, int, array_like[ints], SeedSequence, BitGenerator, Generator}, optional
-            None: fresh from the operating system; else as in SPEC 7. **A seeded draw is
-            not a private release.**
-        streams : array_like of one int, optional
-            The name of this row's stream; default 0.
-        threads : int
-            1; 0 for all. Never changes the draws.
-        method : {None, "envelope", "gumbel"}, optional
-            Pins the kernel, as in ``mechanism.sample``.
-
-        Returns
-        -------
-        int or ndarray of int64
-            Indices of candidates.
-        """
-        check_rounding()
-        return self._simulate(size, rng, streams, threads, method)
-
-    def _simulate(self, *how: Any) -> int | IntArray:
-        return draw.simulate(self._bits, self._kind, self._weighting, *how)
+        return simulate(
+            self._bits, self._kind, self._weighting, size, rng, streams, threads, method
+        )

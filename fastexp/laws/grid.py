@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, Protocol, Self, overload
 
 import numpy as np
 
 from .._compiler.rounding import check_rounding
+from .._intake.record_sources import OnGrid, Source
 from .._parameters import validate
 from .._parameters.grid import Grid
-from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, RNGLike, SeedLike
+from .._selection.weighting import Weighting
+from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, RNGLike, Scalar, SeedLike, Values
 from ..errors import ParameterError
-from .exact import added, differences
+from .elementary import exp, quiet
+from .exact_differences import added, differences
 from .law import shaped_as
-from .number import NumberLaw
-from .pieces import Points, exp, least, quiet, reached
-from .weights import Distances, Pieces, Place
+from .number import Tails
+from .pieces import Distances, Pieces, Place
+from .piecewise import PiecewiseLaw
+from .search import least, reached
+from .shapes import Points
 
 LISTED = 1 << 24  # points that `probabilities` lists at most
 WAYS = 128  # into which a search for a point is cut at a time
@@ -39,7 +44,7 @@ class Sampler(Protocol):
         """The same data at another rate."""
 
 
-class GridLaw(NumberLaw):
+class GridLaw(PiecewiseLaw):
     """The exact distribution of a private number that is released on a public grid.
 
     Made by ``mechanism.law(records)``. It holds the data's cells, rows of grid points between
@@ -131,14 +136,15 @@ class GridLaw(NumberLaw):
         super()._set(rate, epsilon)
         self._listed: FloatArray | None = None
 
-    def _move(self, rate: Fraction, epsilon: float) -> None:
-        super()._move(rate, epsilon)
-        self._sampler = self._sampler.with_rate(rate)
+    def _with_rate(self, rate: Fraction, epsilon: float) -> Self:
+        law = super()._with_rate(rate, epsilon)
+        law._sampler = self._sampler.with_rate(rate)
+        return law
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(epsilon={self._epsilon!r}, G={self._grid.size})"
 
-    def _identity(self) -> tuple[Any, ...]:
+    def _identity(self) -> tuple[object, ...]:
         return self._grid, *super()._identity()
 
     @property
@@ -186,7 +192,11 @@ class GridLaw(NumberLaw):
             heights += np.where(y > 0, fall[cell] * y, 0.0)
         return -heights
 
-    def pmf(self, x: ArrayLike) -> Any:
+    @overload
+    def pmf(self, x: Scalar) -> float: ...
+    @overload
+    def pmf(self, x: Values) -> FloatArray: ...
+    def pmf(self, x: ArrayLike) -> float | FloatArray:
         """P(output = x), elementwise: 0 off the grid.
 
         Parameters
@@ -212,37 +222,14 @@ class GridLaw(NumberLaw):
         beyond = differences(flat, self._grid.values(points))
         return shaped_as(at, np.where(beyond == 0.0, p, 0.0))
 
-    def sample(
+    def _draw(
         self,
-        size: int | None = None,
-        *,
-        rng: SeedLike | RNGLike | None = None,
-        streams: ArrayLike | None = None,
-        threads: int = 1,
-        method: str | None = None,
+        size: int | None,
+        rng: SeedLike | RNGLike | None,
+        streams: ArrayLike | None,
+        threads: int,
+        method: str | None,
     ) -> Any:
-        """Simulation draws of this law: the bytes of ``mechanism.sample(records, ...)``.
-
-        Parameters
-        ----------
-        size : int, optional
-            How many draws; None: one, as a number.
-        rng : {None, int, array_like[ints], SeedSequence, BitGenerator, Generator}, optional
-            None: fresh from the operating system; else as in SPEC 7. **A seeded draw is
-            not a private release.**
-        streams : array_like of one int, optional
-            The name of this row's stream; default 0.
-        threads : int
-            1; 0 for all. Never changes the draws.
-        method : str, optional
-            Pins the kernel, as in ``mechanism.sample``.
-
-        Returns
-        -------
-        int or float, or ndarray of int64 or float64
-            Points of the grid.
-        """
-        check_rounding()
         return self._sampler.sample(size, rng, streams, threads, method)
 
     def _cells(self, points: IntArray) -> IntArray:
@@ -295,12 +282,12 @@ class GridLaw(NumberLaw):
         cell = self._weights.find(p)
         first = self._start[cell]
         last = first + self._pieces.size[cell].astype(np.int64)
-        found = least(first + 1, last, lambda n, i: reached(*self._split_at(n), p[i]))
-        return np.asarray(self._grid.values(found - 1))
+        places = least(first + 1, last, lambda n, i: reached(*self._split_at(n), p[i]))
+        return np.asarray(self._grid.values(places - 1))
 
     @quiet
     def _around(self, x: AnyArray) -> tuple[Place, Distances]:
-        places, given = self._grid.places(x), self._grid.points
+        places, listed_points = self._grid.places(x), self._grid.points
         points = np.maximum(places - 1, 0)
         cell = self._cells(points)
         from_first = (points - self._start[cell]).astype(np.float64)
@@ -308,10 +295,10 @@ class GridLaw(NumberLaw):
         some = places > 0
         low = np.where(some, from_first + 1, 0.0)
         at = Place(cell, low, self._pieces.size[cell] - low)
-        if given is None:
+        if listed_points is None:
             after = (self._pieces.gap[cell] - from_first) - beyond
         else:
-            after = differences(given[np.minimum(cell + 1, given.size - 1)], x)
+            after = differences(listed_points[np.minimum(cell + 1, listed_points.size - 1)], x)
         over, under = np.where(some, beyond, 0.0), np.where(some, 1.0 - beyond, -beyond)
         return at, Distances(from_first + beyond, after, over, under)
 
@@ -332,8 +319,8 @@ class GridLaw(NumberLaw):
             return np.asarray(self._within(truth[i % m], r, p[i % m]))
 
         sides: IntArray = np.arange(2 * m)
-        found = least(np.zeros(2 * m, np.int64), end, near_enough, WAYS)
-        r = distance(found, sides).reshape(2, m).min(axis=0)
+        number = least(np.zeros(2 * m, np.int64), end, near_enough, WAYS)
+        r = distance(number, sides).reshape(2, m).min(axis=0)
         several = np.maximum(np.array([np.nextafter(r, 0), r, np.nextafter(r, np.inf)]), 0.0)
         yes = self._within(np.tile(truth, 3), several.reshape(-1), np.tile(p, 3)).reshape(3, m)
         sure = (several[1] == 0.0) | ~yes[0]
@@ -345,7 +332,7 @@ class GridLaw(NumberLaw):
         return out
 
     @quiet
-    def _window(self, x: AnyArray, r: FloatArray) -> tuple[Any, Any]:
+    def _window(self, x: AnyArray, r: FloatArray) -> tuple[Tails, Tails]:
         """Exact differences are compared, not rounded ones."""
         below, above = added(x, r, negative=True), added(x, r)
         if not self._grid.whole:
@@ -359,6 +346,44 @@ class GridLaw(NumberLaw):
         """How many points are <= each number; `outside`: 1 above all of int64, -1 below."""
         places = self._grid.places(numbers)
         return np.where(outside > 0, self._grid.size, np.where(outside < 0, 0, places))
+
+
+class DistanceStatistic(Protocol):
+    """A statistic whose utility is minus a distance, an integer a cell of grid points."""
+
+    @property
+    def weighting(self) -> Weighting:
+        """The rate of a unit of distance."""
+
+    def cells(self, source: OnGrid) -> tuple[IntArray, IntArray, IntArray]:
+        """The first point of each cell, its number of points and its distance."""
+
+    def sampler(self, source: OnGrid) -> Sampler:
+        """What draws from the law."""
+
+
+def distance_law(
+    grid: Grid, statistic: DistanceStatistic, source: Source, unit: Fraction | int, epsilon: float
+) -> GridLaw:
+    """The law of a statistic by distance, which holds the counts of grid points.
+
+    `unit`: one integer of the distance in units of the utility.
+    """
+    records = OnGrid(grid, *source.counts(grid))
+    start, count, distance = statistic.cells(records)
+    nearest, exact = int(distance.min()), Fraction(unit)
+    return GridLaw(
+        grid,
+        start,
+        count,
+        distance - nearest,
+        None,
+        -float(nearest * exact),
+        exact,
+        statistic.weighting.rate,
+        epsilon,
+        statistic.sampler(records),
+    )
 
 
 def _frozen(values: FloatArray) -> FloatArray:

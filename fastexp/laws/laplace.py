@@ -9,9 +9,7 @@ from typing import NoReturn, Self
 
 import numpy as np
 
-from .._compiler.rounding import check_rounding
 from .._numbers.laplace import FINEST, LaplaceSampler, Truth
-from .._parameters import validate
 from .._typing import AnyArray, FloatArray, IntArray
 from ..errors import InvalidRecords, ParameterError
 from .continuous import ContinuousLaw
@@ -58,12 +56,12 @@ class BoundedLaplaceLaw(GridLaw):
         truth, self._solve = sampler.truth, solve
         left = truth.below + 1
         right = truth.grid.size - left
-        cells, best = _cells(truth.phase, left, right), _best(truth)
-        rate = sampler.weighting.rate
-        super().__init__(truth.grid, *cells, best, _step(truth), rate, epsilon, sampler)
+        start, count, loss, slope = _cells(truth.phase, left, right)
+        best, unit, rate = _best(truth), _step(truth), sampler.weighting.rate
+        super().__init__(truth.grid, start, count, loss, slope, best, unit, rate, epsilon, sampler)
 
-    def _move(self, rate: Fraction, epsilon: float) -> None:  # noqa: ARG002
-        super()._move(self._solve(epsilon), epsilon)
+    def _with_rate(self, rate: Fraction, epsilon: float) -> Self:  # noqa: ARG002
+        return super()._with_rate(self._solve(epsilon), epsilon)
 
 
 class LaplaceLaw(GridLaw):
@@ -99,13 +97,12 @@ class LaplaceLaw(GridLaw):
     def __init__(self, sampler: LaplaceSampler, epsilon: float) -> None:
         truth, rate = sampler.truth, sampler.weighting.rate
         seen = ceil(UNSEEN / rate) + 1
-        grid = truth.window(1 - seen, seen)
-        if not grid.value(0) < grid.value(1) or not grid.value(2 * seen - 2) < grid.value(
-            2 * seen - 1
-        ):
+        grid, last = truth.window(1 - seen, seen), 2 * seen - 1
+        if grid.value(0) >= grid.value(1) or grid.value(last - 1) >= grid.value(last):
             raise InvalidRecords("f must be so small that points around it differ in float64")
-        cells, best = _cells(truth.phase, seen, seen), _best(truth)
-        super().__init__(grid, *cells, best, _step(truth), rate, epsilon, sampler)
+        start, count, loss, slope = _cells(truth.phase, seen, seen)
+        best, unit = _best(truth), _step(truth)
+        super().__init__(grid, start, count, loss, slope, best, unit, rate, epsilon, sampler)
         self._held = sampler
 
     def __repr__(self) -> str:
@@ -119,32 +116,19 @@ class LaplaceLaw(GridLaw):
     def _all(self) -> NoReturn:
         raise ParameterError("the multiples of a step have no end: use pmf, cdf and ppf")
 
-    def with_epsilon(self, epsilon: float, *, any_epsilon: bool = False) -> Self:
-        """The law of the same statistic at another epsilon.
-
-        Parameters
-        ----------
-        epsilon : float
-            In nats.
-        any_epsilon : bool
-            Lift the limits of [1e-9, 1e6].
-        """
-        check_rounding()
-        e = validate.epsilon(epsilon, validate.flag("any_epsilon", any_epsilon))
-        rate = self._rate * Fraction(e) / Fraction(self._epsilon)
+    def _with_rate(self, rate: Fraction, epsilon: float) -> Self:
         if rate * FINEST < 1:
             raise ParameterError("epsilon must be at least sensitivity / step / 2**42")
-        return type(self)(self._held.with_rate(rate), e)
+        return type(self)(self._held.with_rate(rate), epsilon)
 
     def _support(self) -> tuple[float, float]:
         return -np.inf, np.inf
 
     def _invert(self, p: FloatArray) -> AnyArray:
-        found = super()._invert(p)
-        if bool(((p > 0.0) & (p < 1.0)).all()):
-            return found
-        ends = np.where(p == 0.0, -np.inf, np.inf)
-        return np.where((p > 0.0) & (p < 1.0), found, ends)
+        quantiles, inside = super()._invert(p), (p > 0.0) & (p < 1.0)
+        if bool(inside.all()):  # integers stay integers
+            return quantiles
+        return np.where(inside, quantiles, np.where(p == 0.0, -np.inf, np.inf))
 
 
 class BoundedLaplaceDensity(ContinuousLaw):
@@ -156,5 +140,5 @@ class BoundedLaplaceDensity(ContinuousLaw):
         slope, unit = np.array([-1.0, 1.0]), Fraction(1)
         super().__init__(knots, np.zeros(2), slope, 0.0, unit, solve(epsilon), epsilon)
 
-    def _move(self, rate: Fraction, epsilon: float) -> None:  # noqa: ARG002
-        super()._move(self._solve(epsilon), epsilon)
+    def _with_rate(self, rate: Fraction, epsilon: float) -> Self:  # noqa: ARG002
+        return super()._with_rate(self._solve(epsilon), epsilon)

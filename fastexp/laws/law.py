@@ -1,18 +1,23 @@
-"""What all laws have in common: when two are equal, and the form of arguments and answers."""
+"""The face of all exact laws: when two are equal, how they are drawn from, what outputs lose."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from fractions import Fraction
+from typing import Generic, Self, TypeVar, overload
 
 import numpy as np
 
+from .._compiler.rounding import check_rounding
 from .._parameters import validate
-from .._typing import AnyArray, ArrayLike, FloatArray
+from .._typing import AnyArray, ArrayLike, FloatArray, RNGLike, Scalar, SeedLike, Values
 from ..errors import ParameterError
 
+One_co = TypeVar("One_co", covariant=True)  # what one draw is
+Many_co = TypeVar("Many_co", covariant=True)  # what many are
 
-class Law(ABC):
+
+class Law(ABC, Generic[One_co, Many_co]):
     """The exact distribution of a mechanism's output on one data set.
 
     Laws are equal if they are of one type and epsilon and give the same weight to the same
@@ -20,8 +25,13 @@ class Law(ABC):
     They have no hash: it would be a fingerprint of private data.
     """
 
+    _epsilon: float
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(epsilon={self._epsilon!r})"
+
     @abstractmethod
-    def _identity(self) -> tuple[Any, ...]:
+    def _identity(self) -> tuple[object, ...]:
         """Everything that this law is determined by: numbers, arrays, public parameters."""
 
     def __eq__(self, other: object) -> bool:
@@ -31,8 +41,215 @@ class Law(ABC):
             return False
         return all(map(_equal, self._identity(), other._identity()))
 
+    @property
+    def epsilon(self) -> float:
+        """The mechanism's epsilon, in nats; of top-k that of a round."""
+        return self._epsilon
 
-def _equal(a: Any, b: Any) -> bool:
+    @overload
+    def sample(
+        self,
+        size: None = None,
+        *,
+        rng: SeedLike | RNGLike | None = None,
+        streams: ArrayLike | None = None,
+        threads: int = 1,
+        method: str | None = None,
+    ) -> One_co: ...
+    @overload
+    def sample(
+        self,
+        size: int,
+        *,
+        rng: SeedLike | RNGLike | None = None,
+        streams: ArrayLike | None = None,
+        threads: int = 1,
+        method: str | None = None,
+    ) -> Many_co: ...
+    def sample(
+        self,
+        size: int | None = None,
+        *,
+        rng: SeedLike | RNGLike | None = None,
+        streams: ArrayLike | None = None,
+        threads: int = 1,
+        method: str | None = None,
+    ) -> One_co | Many_co:
+        """Simulation draws of this law: the bytes of ``mechanism.sample(data, ...)``.
+
+        **A seeded draw is not a private release.**
+
+        Parameters
+        ----------
+        size : int, optional
+            How many draws; None: one.
+        rng : {None, int, array_like[ints], SeedSequence, BitGenerator, Generator}, optional
+            None: fresh from the operating system; else as in SPEC 7.
+        streams : array_like of one int, optional
+            The name of this row's stream; default 0.
+        threads : int
+            1; 0 for all. Never changes the draws.
+        method : str, optional
+            Pins the kernel, as in ``mechanism.sample``.
+
+        Returns
+        -------
+        int or float, or ndarray of int64 or float64
+            Of a selection the candidate's index, else a number; with `size` an array of shape
+            (size,). Of top-k an array of shape (k,) or (size, k).
+
+        Raises
+        ------
+        ParameterError, ParameterTypeError
+            If an argument is outside its range or of the wrong type.
+        """
+        check_rounding()
+        return self._draw(size, rng, streams, threads, method)
+
+    @abstractmethod
+    def _draw(
+        self,
+        size: int | None,
+        rng: SeedLike | RNGLike | None,
+        streams: ArrayLike | None,
+        threads: int,
+        method: str | None,
+    ) -> One_co | Many_co:
+        """What `sample` returns."""
+
+
+class LossLaw(Law[One_co, Many_co]):
+    """A law of outputs that have utilities. A loss is the best utility minus the obtained one."""
+
+    def expected_loss(self) -> float:
+        """The expected loss, in units of the utility."""
+        check_rounding()
+        return self._expected_loss()
+
+    def expected_utility(self) -> float:
+        """The expected utility of the output, in units of the utility."""
+        check_rounding()
+        return self._best_utility() - self._expected_loss()
+
+    @overload
+    def loss_cdf(self, t: Scalar) -> float: ...
+    @overload
+    def loss_cdf(self, t: Values) -> FloatArray: ...
+    def loss_cdf(self, t: ArrayLike) -> float | FloatArray:
+        """P(loss <= t), elementwise; of private numbers rounded down.
+
+        Parameters
+        ----------
+        t : array_like
+            In units of the utility.
+
+        Returns
+        -------
+        float or ndarray of float64
+            In [0, 1], the shape of `t`.
+
+        Raises
+        ------
+        ParameterTypeError, ParameterError
+            If t is not numbers, or NaN.
+        """
+        check_rounding()
+        limits = validate.reals("t", t)
+        return shaped_as(limits, self._loss_cdf(limits.reshape(-1)))
+
+    @overload
+    def loss_tail(self, t: Scalar) -> float: ...
+    @overload
+    def loss_tail(self, t: Values) -> FloatArray: ...
+    def loss_tail(self, t: ArrayLike) -> float | FloatArray:
+        """P(loss >= t), elementwise, summed from the far end: small tails keep their digits.
+
+        Parameters and errors are those of `loss_cdf`.
+
+        Parameters
+        ----------
+        t : array_like
+            In units of the utility.
+
+        Returns
+        -------
+        float or ndarray of float64
+            In [0, 1], the shape of `t`.
+        """
+        check_rounding()
+        limits = validate.reals("t", t)
+        return shaped_as(limits, self._loss_tail(limits.reshape(-1)))
+
+    @overload
+    def loss_quantile(self, p: Scalar) -> float: ...
+    @overload
+    def loss_quantile(self, p: Values) -> FloatArray: ...
+    def loss_quantile(self, p: ArrayLike) -> float | FloatArray:
+        """The least loss t with P(loss <= t) >= p, elementwise.
+
+        Parameters
+        ----------
+        p : array_like
+            In [0, 1].
+
+        Returns
+        -------
+        float or ndarray of float64
+            In units of the utility, the shape of `p`.
+
+        Raises
+        ------
+        ParameterTypeError, ParameterError
+            If p is not numbers in [0, 1].
+        """
+        check_rounding()
+        levels = probability_levels(p)
+        return shaped_as(levels, self._loss_quantile(levels.reshape(-1)))
+
+    def with_epsilon(self, epsilon: float, *, any_epsilon: bool = False) -> Self:
+        """The law of the same data at another epsilon; what does not depend on it is shared.
+
+        Parameters
+        ----------
+        epsilon : float
+            In nats.
+        any_epsilon : bool
+            Lift the limits of [1e-9, 1e6].
+        """
+        check_rounding()
+        e = validate.epsilon(epsilon, validate.flag("any_epsilon", any_epsilon))
+        return self._with_rate(self._exact_rate() * Fraction(e) / Fraction(self._epsilon), e)
+
+    @abstractmethod
+    def _best_utility(self) -> float:
+        """The best utility of all outputs."""
+
+    @abstractmethod
+    def _exact_rate(self) -> Fraction:
+        """What a weight's logarithm changes by for a unit of loss as the law stores it."""
+
+    @abstractmethod
+    def _with_rate(self, rate: Fraction, epsilon: float) -> Self:
+        """The law at another epsilon and the rate in proportion to it."""
+
+    @abstractmethod
+    def _expected_loss(self) -> float:
+        """The expected loss."""
+
+    @abstractmethod
+    def _loss_cdf(self, t: FloatArray) -> FloatArray:
+        """P(loss <= t)."""
+
+    @abstractmethod
+    def _loss_tail(self, t: FloatArray) -> FloatArray:
+        """P(loss >= t)."""
+
+    @abstractmethod
+    def _loss_quantile(self, p: FloatArray) -> FloatArray:
+        """Quantiles of the loss."""
+
+
+def _equal(a: object, b: object) -> bool:
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
         return np.array_equal(a, b)
     return type(a) is type(b) and bool(a == b)
@@ -53,6 +270,9 @@ def finite(name: str, numbers: AnyArray) -> AnyArray:
     return numbers
 
 
-def shaped_as(argument: Any, values: Any) -> Any:
+def shaped_as(argument: AnyArray, values: AnyArray) -> float | AnyArray:
     """A row of values in the shape of an argument: a Python number for a number."""
-    return values[0].item() if argument.ndim == 0 else values.reshape(argument.shape)
+    if argument.ndim:
+        return values.reshape(argument.shape)
+    number: float = values[0].item()
+    return number

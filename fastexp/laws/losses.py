@@ -9,8 +9,10 @@ import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray
 from ..kernels.numbers.density import sum_products
-from .pieces import Points, exp, least, near, quiet, sums
-from .weights import Pieces, Weights
+from .elementary import exp, quiet, sums
+from .pieces import Pieces, Weights
+from .search import least
+from .shapes import Points, near
 
 EXACT = 1 << 53  # integers up to here are doubles
 LARGEST = float(np.finfo(np.float64).max)
@@ -33,8 +35,8 @@ class Units:
         return x * self._factor / self._part
 
     @quiet
-    def own(self, t: FloatArray) -> FloatArray:
-        """In the pieces' own unit."""
+    def loss(self, t: FloatArray) -> FloatArray:
+        """In the unit of the pieces."""
         return t * self._part / self._factor
 
 
@@ -106,8 +108,8 @@ class LossSums:
     def _cut(self, t: FloatArray) -> tuple[FloatArray, FloatArray]:
         """P(loss <= t) and P(loss > t) within those pieces that have losses on both sides."""
         losses, fall = self._losses, self._weights.fall
-        row, found = np.nonzero((losses.low <= t[:, None]) & (losses.high > t[:, None]))
-        cut = losses.sloped[found]
+        row, number = np.nonzero((losses.low <= t[:, None]) & (losses.high > t[:, None]))
+        cut = losses.sloped[number]
         if fall is None or not cut.size:
             return np.zeros(t.size), np.zeros(t.size)
         p, z, masses = losses.pieces.some(cut), fall[cut], self._weights.masses[cut]
@@ -123,7 +125,7 @@ class LossSums:
         if steep is None:  # for the type checker: sloped pieces have one
             return p.size
         if not isinstance(p.shape, Points):
-            return np.clip((units.own(t) - p.loss) / steep, 0.0, p.size)
+            return np.clip((units.loss(t) - p.loss) / steep, 0.0, p.size)
 
         def beyond(n: IntArray, i: IntArray) -> AnyArray:
             return np.asarray(units.utility(p.loss[i] + steep[i] * n) > t[i])

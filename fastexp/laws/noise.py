@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from .._compiler.rounding import check_rounding
-from .._numbers import noise as _noise
+from .._numbers.noise import simulate
 from .._parameters import validate
-from .._typing import ArrayLike, FloatArray, RNGLike, SeedLike
+from .._typing import AnyArray, ArrayLike, FloatArray, RNGLike, SeedLike
 from ..errors import ParameterError
-from . import noise_errors as errors
-from .law import Law, finite, probability_levels, shaped_as
+from .clamped_noise import ClampedNoise
+from .elementary import quiet
+from .law import probability_levels
 from .noises import Noise
-from .pieces import cdf_of, least_number, quiet
+from .number import NumberLaw, Tails
 
 
-class NoiseLaw(Law):
+class NoiseLaw(NumberLaw):
     """The distribution of clamp(T + s*Z) for a statistic T, a scale s and a symmetric noise Z.
 
     Made by ``mechanism.law(data)`` of `LaplaceMedian` and `SmoothSensitivityMedian`. It holds
@@ -67,72 +65,16 @@ class NoiseLaw(Law):
         epsilon: float,
     ) -> None:
         self._noise, self._kind, self._epsilon = noise, kind, epsilon
-        self._centre, self._scale = np.array([centre]), np.array([scale])
-        self._bounds = bounds
+        self._centre, self._scale, self._bounds = np.array([centre]), np.array([scale]), bounds
+        self._output = ClampedNoise(noise, self._centre, self._scale, bounds)
         # Seen from the centre: distances near it keep their digits.
-        self._around = noise, np.zeros(1), self._scale, (bounds[0] - centre, bounds[1] - centre)
+        offset_bounds = bounds[0] - centre, bounds[1] - centre
+        self._offset = ClampedNoise(noise, np.zeros(1), self._scale, offset_bounds)
 
-    def __repr__(self) -> str:
-        return f"NoiseLaw(epsilon={self._epsilon!r})"
-
-    def _identity(self) -> tuple[Any, ...]:
+    def _identity(self) -> tuple[object, ...]:
         return self._epsilon, self._kind, self._bounds, self._centre, self._scale
 
-    @property
-    def epsilon(self) -> float:
-        """The mechanism's epsilon, in nats."""
-        return self._epsilon
-
-    def cdf(self, x: ArrayLike) -> Any:
-        """P(output <= x), elementwise, rounded down.
-
-        Parameters
-        ----------
-        x : array_like
-            Any numbers; infinite ones too.
-
-        Returns
-        -------
-        float or ndarray of float64
-            In [0, 1], the shape of `x`.
-
-        Raises
-        ------
-        ParameterTypeError, ParameterError
-            If x is not numbers, or NaN.
-        """
-        check_rounding()
-        at = validate.reals("x", x)
-        whole = self._noise, self._centre, self._scale, self._bounds
-        return shaped_as(at, cdf_of(*errors.tails(*whole, at.reshape(-1))))
-
-    @quiet
-    def ppf(self, p: ArrayLike) -> Any:
-        """The least x with P(output <= x) >= p, elementwise; the lowest possible one at p = 0.
-
-        Parameters
-        ----------
-        p : array_like
-            In [0, 1].
-
-        Returns
-        -------
-        float or ndarray of float64
-            The shape of `p`, within the bounds.
-
-        Raises
-        ------
-        ParameterTypeError, ParameterError
-            If p is not numbers in [0, 1].
-        """
-        check_rounding()
-        levels = probability_levels(p)
-        if self._scale[0] == 0.0:
-            return shaped_as(levels, np.full(levels.size, self._centre[0]))
-        found = self._centre + self._scale * self._noise.quantile(levels.reshape(-1))
-        return shaped_as(levels, np.clip(found, *self._bounds))
-
-    def quantile(self, p: ArrayLike) -> Any:
+    def quantile(self, p: ArrayLike) -> float | AnyArray:
         """The same as `ppf`.
 
         Parameters
@@ -145,122 +87,53 @@ class NoiseLaw(Law):
         float or ndarray of float64
             The shape of `p`, within the bounds.
         """
-        check_rounding()
-        return self.ppf(p)
+        levels = probability_levels(p)
+        return self.ppf(levels.item() if levels.ndim == 0 else levels)
 
-    def mean(self) -> float:
-        """The expected output."""
-        check_rounding()
-        return float(self._centre[0] + errors.bias(*self._around)[0])
-
-    def var(self) -> float:
-        """The variance of the output."""
-        check_rounding()
-        return float(errors.variance(*self._around)[0])
-
-    def sd(self) -> float:
-        """The standard deviation of the output."""
-        return float(np.sqrt(self.var()))
-
-    def expected_error(self, truth: ArrayLike) -> Any:
-        """E|output - truth|, elementwise, in closed form.
-
-        Parameters
-        ----------
-        truth : array_like
-            Finite numbers, within the bounds or not.
-
-        Returns
-        -------
-        float or ndarray of float64
-            The shape of `truth`.
-
-        Raises
-        ------
-        ParameterTypeError, ParameterError
-            If truth is not finite numbers.
-        """
-        check_rounding()
-        at = finite("truth", validate.reals("truth", truth))
-        offsets = at.reshape(-1) - self._centre
-        return shaped_as(at, errors.expected_error(*self._around, offsets))
-
-    def error_quantile(self, p: ArrayLike, truth: ArrayLike) -> Any:
-        """The least r with P(|output - truth| <= r) >= p, elementwise.
-
-        Parameters
-        ----------
-        p : array_like
-            In [0, 1].
-        truth : array_like
-            Finite numbers; broadcast against `p`.
-
-        Returns
-        -------
-        float or ndarray of float64
-            The broadcast shape.
-
-        Raises
-        ------
-        ParameterTypeError, ParameterError
-            If p is not in [0, 1], truth not finite, or they do not fit together.
-        """
-        check_rounding()
-        levels, truths = probability_levels(p), finite("truth", validate.reals("truth", truth))
-        try:
-            levels, truths = np.broadcast_arrays(levels, truths)
-        except ValueError:
-            raise ParameterError("p and truth must have shapes that fit together") from None
-        flat, at = levels.reshape(-1), truths.reshape(-1) - self._centre
-        low, high = self._around[3]
-        farthest = np.nextafter(np.maximum(np.abs(at - low), np.abs(at - high)), np.inf)
-        widths = least_number(farthest, lambda r, i: self._within(at[i], r, flat[i]))
-        return shaped_as(levels, widths)
+    def _split(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return self._output.tails(x)
 
     @quiet
-    def _within(self, offset: FloatArray, r: FloatArray, p: FloatArray) -> Any:
-        """Whether P(|output - truth| <= r) >= p, from whichever sums keep most digits."""
-        below_a, above_a = errors.before(*self._around, offset - r)
-        below_b, above_b = errors.tails(*self._around, offset + r)
-        outside = below_a + above_b
-        inside = np.where(above_a <= 0.5, above_a - above_b, 1.0 - outside)
-        inside = np.where(below_b <= 0.5, below_b - below_a, inside)
-        return np.where(p <= 0.5, inside >= p, outside <= 1.0 - p)
+    def _invert(self, p: FloatArray) -> FloatArray:
+        if self._scale[0] == 0.0:
+            return np.full(p.size, self._centre[0])
+        return np.clip(self._centre + self._scale * self._noise.quantile(p), *self._bounds)
 
-    def sample(
+    def _mean(self) -> float:
+        return float(self._centre[0] + self._offset.bias()[0])
+
+    def _variance(self) -> float:
+        return float(self._offset.variance()[0])
+
+    def _expected_errors(self, truth: FloatArray) -> FloatArray:
+        return self._offset.expected_error(truth - self._centre)
+
+    def _support(self) -> tuple[float, float]:
+        return self._bounds
+
+    def _farthest(self, x: FloatArray) -> FloatArray:
+        (low, high), offset = self._offset.bounds, x - self._centre
+        farthest = np.maximum(np.abs(offset - low), np.abs(offset - high))
+        return np.asarray(np.nextafter(farthest, np.inf))
+
+    @quiet
+    def _window(self, x: FloatArray, r: FloatArray) -> tuple[Tails, Tails]:
+        offset = x - self._centre
+        return self._offset.before(offset - r), self._offset.tails(offset + r)
+
+    def _draw(
         self,
-        size: int | None = None,
-        *,
-        rng: SeedLike | RNGLike | None = None,
-        streams: ArrayLike | None = None,
-        threads: int = 1,
-    ) -> Any:
-        """Simulation draws: the same bytes as the mechanism's `sample`. Not private.
-
-        Parameters
-        ----------
-        size : int, optional
-            How many draws; None: one, as a float. Fewer draws are a prefix of more.
-        rng : {None, int, array_like[ints], SeedSequence, BitGenerator, Generator}, optional
-            None: fresh from the operating system; else as in SPEC 7.
-        streams : array_like of one int, optional
-            The name of this row's stream; default 0.
-        threads : int
-            1; 0 for all. Never changes the draws.
-
-        Returns
-        -------
-        float or ndarray of float64, shape (size,)
-            Within the bounds.
-
-        Raises
-        ------
-        ParameterError, ParameterTypeError
-            If an argument is outside its range.
-        """
-        check_rounding()
+        size: int | None,
+        rng: SeedLike | RNGLike | None,
+        streams: ArrayLike | None,
+        threads: int,
+        method: str | None,
+    ) -> float | FloatArray:
         draws, workers = validate.size(size), validate.threads(threads)
         names = validate.streams(streams, 1)
-        what = self._kind, self._centre, self._scale, self._bounds
-        found = _noise.simulate(*what, rng, names, draws, workers)[0]
-        return float(found) if draws is None else found
+        if method is not None:
+            raise ParameterError("method must be None: these draws have one kernel")
+        rows = simulate(
+            self._kind, self._centre, self._scale, self._bounds, rng, names, draws, workers
+        )
+        return float(rows[0]) if draws is None else rows[0]

@@ -18,7 +18,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from .._typing import FloatArray
-from .pieces import quiet
+from .elementary import quiet
 
 MOST = 1e300  # a greater argument counts as this one: no closed form overflows
 SERIES = 0.25

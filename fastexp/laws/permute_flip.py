@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from .._compiler.rounding import check_rounding
-from .._parameters import validate
-from .._selection import permute_flip
-from .._typing import AnyArray, FloatArray, IntArray
+from .._selection.permute_flip import simulate
+from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, RNGLike, SeedLike
 from ..kernels.bits.logexp import exp_fill, log_fill
-from .bounds import solve_epsilon
 from .finite import FiniteLaw
 from .flip_integrals import flip_law
-from .groups import LARGEST
+from .loss_groups import LARGEST
 
 
 class PermuteAndFlipLaw(FiniteLaw):
@@ -97,33 +94,17 @@ class PermuteAndFlipLaw(FiniteLaw):
         p = distinct_law(self._groups.losses, self._groups.masses, rate)[0]
         return float((p * self._groups.masses * self._groups.losses).sum())
 
-    def epsilon_for(self, *, expected_loss: float) -> float:
-        """The least epsilon whose expected loss on this data is at most `expected_loss`.
-
-        **Not private**: the answer depends on the data without noise.
-
-        Parameters
-        ----------
-        expected_loss : float
-            > 0, in units of the utility.
-
-        Returns
-        -------
-        float
-            In nats, in [1e-9, 1e6], to 12 digits, rounded up.
-
-        Raises
-        ------
-        ParameterError
-            If no epsilon in that range is enough.
-        """
-        check_rounding()
-        target = validate.positive("expected_loss", expected_loss)
-        per_epsilon = self._weighting.rate_nats / self._epsilon
-        return solve_epsilon(lambda e: self._expected_at(per_epsilon * e), target)
-
-    def _simulate(self, *how: Any) -> int | IntArray:
-        return permute_flip.simulate(self._bits, self._kind, self._weighting, *how)
+    def _draw(
+        self,
+        size: int | None,
+        rng: SeedLike | RNGLike | None,
+        streams: ArrayLike | None,
+        threads: int,
+        method: str | None,
+    ) -> int | IntArray:
+        return simulate(
+            self._bits, self._kind, self._weighting, size, rng, streams, threads, method
+        )
 
 
 def distinct_law(

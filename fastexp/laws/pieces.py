@@ -1,288 +1,229 @@
-"""Pieces on which a log-density is linear: their masses, means and variances.
-
-Everything is measured from a piece's best end, where the loss is least, so that the density
-falls: exp(-z*y) at distance y, z >= 0. A piece is a stretch of the line, of a width that may
-be infinite, or a row of evenly spaced points, of a count, with distances in steps. With z
-None all densities are constant. Nothing under- or overflows for z * size from 0 to infinity.
-"""
+"""The masses of a row of pieces at one rate, and what follows from them at the pieces' ends."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from fractions import Fraction
-from functools import wraps
-from math import factorial
-from typing import Any, Protocol, TypeAlias
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray
-from ..kernels.bits.logexp import exp_fill, log_fill
-from ..kernels.numbers.density import expm1_fill, log1p_fill, running_sums
-
-Fall: TypeAlias = FloatArray | None
-Rule: TypeAlias = Callable[[Any, Fall, FloatArray], FloatArray]
-Search: TypeAlias = Callable[[IntArray, IntArray], AnyArray]
-NumberSearch: TypeAlias = Callable[[FloatArray, IntArray], AnyArray]
-
-BLOCK = 1 << 14
-CANDIDATES = 1 << 12
-
-TINY = 2.0**-54  # exp(-TINY) is 1 to half an ulp
-BERNOULLI = (
-    *(Fraction(n, d) for n, d in ((1, 6), (-1, 30), (1, 42), (-1, 30), (5, 66), (-691, 2730))),
-    *(Fraction(n, d) for n, d in ((7, 6), (-3617, 510), (43867, 798), (-174611, 330))),
-    *(Fraction(n, d) for n, d in ((854513, 138), (-236364091, 2730))),
-)
-# 1/(exp(z) - 1) = 1/z - 1/2 + sum of CENTRE[k] * z**(2k + 1); for z <= 1 to 2**-53.
-CENTRE = tuple(float(b / factorial(2 * k + 2)) for k, b in enumerate(BERNOULLI))
-SPREAD = tuple((2 * k + 1) * c for k, c in enumerate(CENTRE))
-
-quiet = np.errstate(all="ignore")  # a warning would depend on the data
+from ..kernels.bits.logexp import exp_fill
+from ..kernels.numbers.density import running_products, sum_products, sum_squares
+from .elementary import log, quiet, sums
+from .search import least
+from .shapes import Fall, Shape, shares
 
 
-def _filled(kernel: Any, x: AnyArray) -> FloatArray:
-    given = np.ascontiguousarray(x, dtype=np.float64)
-    out = np.empty(given.size)
-    kernel(given.reshape(-1), out)
-    return out.reshape(given.shape)
+@dataclass(frozen=True, eq=False, repr=False)
+class Pieces:
+    """Pieces side by side, from left to right. Independent of epsilon; private data.
 
-
-def exp(x: AnyArray) -> FloatArray:
-    """exp(x), with the kernels' bits; 0 below -708."""
-    return _filled(exp_fill, x)
-
-
-def log(x: AnyArray) -> FloatArray:
-    """ln(x) of numbers >= 0, with the kernels' bits."""
-    return _filled(log_fill, x)
-
-
-def expm1(x: AnyArray) -> FloatArray:
-    """exp(x) - 1, with the kernels' bits."""
-    return _filled(expm1_fill, x)
-
-
-def log1p(x: AnyArray) -> FloatArray:
-    """ln(1 + x), with the kernels' bits."""
-    return _filled(log1p_fill, x)
-
-
-def sums(x: AnyArray, *, back: bool = False) -> FloatArray:
-    """Sums of x[:i], i = 0, ..., or with `back` of x[i:]; of numbers >= 0, each to about an ulp."""
-    out = np.empty(x.size + 1)
-    running_sums(np.ascontiguousarray(x), int(back), out)
-    return out
-
-
-def _times(z: FloatArray, y: FloatArray) -> FloatArray:
-    """z * y, where infinity times 0 is 0."""
-    return np.where((z > 0) & (y > 0), z * y, 0.0)
-
-
-@quiet
-def mean_weight(z: FloatArray) -> FloatArray:
-    """The mean of exp(-z*y) over y in [0, 1]: (1 - exp(-z)) / z."""
-    return np.where(z > TINY, -expm1(-z) / z, 1.0)
-
-
-@quiet
-def centre(z: FloatArray) -> FloatArray:
-    """The mean of y on [0, 1] under the density exp(-z*y): 1/z - 1/(exp(z) - 1)."""
-    series = 0.5 - z * _polynomial(CENTRE, np.minimum(z, 1.0) ** 2)
-    return np.where(z < 1.0, series, 1.0 / z - 1.0 / expm1(z))
-
-
-@quiet
-def spread(z: FloatArray) -> FloatArray:
-    """The variance of y on [0, 1] under the density exp(-z*y): 1/z**2 - 1/(2 sinh(z/2))**2."""
-    series = _polynomial(SPREAD, np.minimum(z, 1.0) ** 2)
-    return np.where(z < 1.0, series, (1.0 / z) ** 2 - _geometric_spread(z))
-
-
-def _polynomial(coefficients: tuple[float, ...], x: FloatArray) -> FloatArray:
-    total = np.zeros_like(x)
-    for c in reversed(coefficients):
-        total = total * x + c
-    return total
-
-
-def _geometric_spread(z: FloatArray) -> FloatArray:
-    return 1.0 / (expm1(z) * -expm1(-z))
-
-
-@quiet
-def near(z: Fall, y: FloatArray, size: FloatArray) -> FloatArray:
-    """The share of a piece's mass within y of its best end; y <= size."""
-    if z is None:
-        return y / size
-    whole = _times(z, size)
-    return np.where(whole > TINY, expm1(-_times(z, y)) / expm1(-whole), y / size)
-
-
-@quiet
-def shares(
-    z: Fall, flip: AnyArray | None, low: FloatArray, high: FloatArray, size: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """The shares of mass in a piece's first `low` and last `high`; low + high = size.
-
-    Each keeps its digits however small it is. `flip`: the best end is the right one.
+    `size` is a width or a count of points and `gap` the distance from a piece's start to the
+    next one's; `loss` is the least loss in a piece, `steep` its growth for a unit of size
+    away from there, `flip` whether that least loss is at the right end. None: no growth.
     """
-    if z is None or flip is None:
-        return low / size, high / size
-    below = near(z, low, size) * np.where(flip, exp(-_times(z, high)), 1.0)
-    above = near(z, high, size) * np.where(flip, 1.0, exp(-_times(z, low)))
-    return below, above
+
+    shape: Shape
+    size: FloatArray
+    gap: FloatArray
+    loss: FloatArray
+    steep: FloatArray | None = None
+    flip: AnyArray | None = None
+
+    @cached_property
+    def log_size(self) -> FloatArray:
+        """ln of the size, the log-mass at rate 0."""
+        return log(self.size)
+
+    @cached_property
+    def middle(self) -> FloatArray:
+        """From the first point to the mean at rate 0, and from there to the last."""
+        return self.shape.depth(None, self.size)
+
+    @cached_property
+    def variance(self) -> FloatArray:
+        """The variance at rate 0."""
+        return self.shape.variance(None, self.size)
+
+    @cached_property
+    def slack(self) -> FloatArray | float:
+        """From a piece's last point to the next one's first."""
+        return self.shape.slack if self.gap is self.size else self.gap
+
+    def some(self, at: IntArray) -> Pieces:
+        """The pieces of these numbers."""
+        steep = None if self.steep is None else self.steep[at]
+        flip = None if self.flip is None else self.flip[at]
+        return Pieces(self.shape, self.size[at], self.gap[at], self.loss[at], steep, flip)
 
 
-def _in_blocks(rule: Rule) -> Rule:
-    """The same elementwise rule, block by block: its temporaries stay in the CPU's cache."""
+class Place(NamedTuple):
+    """Where numbers x lie: the piece, and its sizes up to x (included) and beyond x."""
 
-    @wraps(rule)
-    def run(shape: Any, z: Fall, size: FloatArray) -> FloatArray:
-        if z is None or size.size <= BLOCK:
-            return rule(shape, z, size)
-        out = np.empty(size.size)
-        for i in range(0, size.size, BLOCK):
-            out[i : i + BLOCK] = rule(shape, z[i : i + BLOCK], size[i : i + BLOCK])
-        return out
-
-    return run
+    piece: IntArray
+    low: FloatArray
+    high: FloatArray
 
 
-class Shape(Protocol):
-    """A stretch or a row of points; arguments are fall z and size, elementwise."""
+class Distances(NamedTuple):
+    """From numbers x to the ends of their pieces, and to the nearest points on either side."""
+
+    before: FloatArray  # from the piece's start to x
+    after: FloatArray  # from x to the next piece's start
+    over: FloatArray  # from the last point of the part below to x
+    under: FloatArray  # from x to the first point of the part above
+
+
+class Weights:
+    """Masses exp(-rate * loss) of pieces, normalised; sums from either end keep their digits."""
+
+    def __init__(self, pieces: Pieces, rate: float) -> None:
+        self.pieces, self.rate = pieces, rate
+
+    @cached_property
+    def fall(self) -> Fall:
+        """How fast log-densities fall from the best ends."""
+        if self.pieces.steep is None:
+            return None
+        with np.errstate(over="ignore"):
+            return np.asarray(self.rate * self.pieces.steep)
+
+    @cached_property
+    @quiet
+    def _raw(self) -> tuple[FloatArray, FloatArray, float]:
+        """(probabilities of pieces, of those before k = 0, ..., m, ln of the sum of masses)."""
+        p = self.pieces
+        logs = p.log_size if p.steep is None else p.shape.log_weight(self.fall, p.size)
+        masses = self.rate * p.loss
+        np.subtract(logs, masses, out=masses)
+        lift = float(masses.max())
+        masses -= lift
+        exp_fill(masses, masses)
+        below = sums(masses)
+        total = below[-1:].copy()
+        below /= total  # exactly 1 where nothing follows
+        masses /= total
+        return masses, below, lift + float(log(total)[0])
 
     @property
-    def slack(self) -> float:
-        """The distance between the last y and the next piece."""
+    def log_total(self) -> float:
+        """ln of the sum of all masses."""
+        return self._raw[2]
 
-    def log_weight(self, z: Fall, size: FloatArray) -> FloatArray:
-        """ln of the integral or sum of exp(-z*y)."""
+    @property
+    def masses(self) -> FloatArray:
+        """The probability of each piece."""
+        return self._raw[0]
 
-    def depth(self, z: Fall, size: FloatArray) -> FloatArray:
-        """The mean of y."""
+    @property
+    def below(self) -> FloatArray:
+        """P(pieces before k), k = 0, ..., m."""
+        return self._raw[1]
 
-    def variance(self, z: Fall, size: FloatArray) -> FloatArray:
-        """The variance of y."""
+    @cached_property
+    def above(self) -> FloatArray:
+        """P(pieces from k on), k = 0, ..., m."""
+        above = sums(self.masses, back=True)
+        above /= above[0]
+        return above
 
-    def extent(self, size: FloatArray) -> FloatArray:
-        """The greatest y."""
+    @cached_property
+    def depth(self) -> FloatArray:
+        """The mean distance from each piece's best end."""
+        if self.fall is None:
+            return self.pieces.middle
+        return self.pieces.shape.depth(self.fall, self.pieces.size)
 
+    @property
+    def variance(self) -> FloatArray:
+        """The variance within each piece."""
+        if self.fall is None:
+            return self.pieces.variance
+        return self.pieces.shape.variance(self.fall, self.pieces.size)
 
-class Stretch:
-    """An interval of the line; of infinite width only where z > 0."""
+    @cached_property
+    def to_left(self) -> FloatArray:
+        """From each piece's first point to its mean."""
+        return self._from_left(self.depth, self.pieces.size, self.pieces.flip)
 
-    slack = 0.0
+    @cached_property
+    def to_right(self) -> FloatArray:
+        """From each piece's mean to its last point."""
+        if self.pieces.flip is None:
+            return self.pieces.middle
+        return self._from_right(self.depth, self.pieces.size, self.pieces.flip)
 
-    @_in_blocks
     @quiet
-    def log_weight(self, z: Fall, size: FloatArray) -> FloatArray:
-        """ln of the integral of exp(-z*y)."""
-        if z is None:
-            return log(size)
-        return log(np.where(np.isinf(size), 1.0 / z, size * mean_weight(_times(z, size))))
+    def _from_left(self, depth: FloatArray, size: FloatArray, flip: AnyArray | None) -> FloatArray:
+        if flip is None:
+            return depth
+        return np.where(flip, self.pieces.shape.extent(size) - depth, depth)
 
-    @_in_blocks
     @quiet
-    def depth(self, z: Fall, size: FloatArray) -> FloatArray:
-        """The mean of y."""
-        if z is None:
-            return size / 2
-        return np.where(np.isinf(size), 1.0 / z, size * centre(_times(z, size)))
+    def _from_right(self, depth: FloatArray, size: FloatArray, flip: AnyArray | None) -> FloatArray:
+        if flip is None:
+            return depth  # a constant density is symmetric
+        return np.where(flip, depth, self.pieces.shape.extent(size) - depth)
 
-    @_in_blocks
+    @cached_property
+    def short(self) -> FloatArray:
+        """E max(0, start of piece k - X), k = 0, ..., m: sums of terms >= 0."""
+        p, out = self.pieces, np.empty(self.below.size)
+        slack, rest = p.slack, self.to_right
+        if not isinstance(slack, float):
+            slack, rest = 0.0, slack + rest
+        running_products(self.below[:-1], p.gap, self.masses, rest, slack, 0, out)
+        return out
+
+    @cached_property
+    def excess(self) -> FloatArray:
+        """E max(0, X - start of piece k), k = 0, ..., m: sums of terms >= 0."""
+        p, out = self.pieces, np.empty(self.above.size)
+        running_products(self.above[1:], p.gap, self.masses, self.to_left, 0.0, 1, out)
+        return out
+
+    def mean(self, offsets: FloatArray) -> float:
+        """The mean, of the pieces' means relative to an origin."""
+        return float(sum_products(self.masses, offsets))
+
+    def spread(self, offsets: FloatArray, mean: float) -> float:
+        """The variance."""
+        return float(sum_squares(self.masses, offsets, mean, self.variance))
+
     @quiet
-    def variance(self, z: Fall, size: FloatArray) -> FloatArray:
-        """The variance of y."""
-        if z is None:
-            return size**2 / 12
-        inside = size * size * spread(_times(z, size))
-        return np.where(np.isinf(size), 1.0 / z**2, inside)
+    def split(self, at: Place) -> tuple[FloatArray, FloatArray]:
+        """P(X <= x) and P(X > x)."""
+        p = self.pieces.some(at.piece)
+        fall = None if self.fall is None else self.fall[at.piece]
+        low, high = shares(fall, p.flip, at.low, at.high, p.size)
+        mass, k = self.masses[at.piece], at.piece
+        below = np.minimum(self.below[k] + mass * low, self.below[k + 1])
+        above = np.minimum(self.above[k + 1] + mass * high, self.above[k])
+        # The ends exactly, so that the sums of pieces never contradict those inside them.
+        below = np.where(at.high > 0, np.where(at.low > 0, below, self.below[k]), self.below[k + 1])
+        above = np.where(at.low > 0, np.where(at.high > 0, above, self.above[k + 1]), self.above[k])
+        return below, above
 
-    def extent(self, size: FloatArray) -> FloatArray:
-        """The width."""
-        return size
-
-
-class Points:
-    """y = 0, 1, ..., size - 1, each with the mass exp(-z*y): a cut geometric law."""
-
-    slack = 1.0
-
-    @_in_blocks
     @quiet
-    def log_weight(self, z: Fall, size: FloatArray) -> FloatArray:
-        """ln of the sum of exp(-z*y)."""
-        if z is None:
-            return log(size)
-        return log(size * (mean_weight(_times(z, size)) / mean_weight(z)))
+    def error(self, at: Place, x: Distances) -> FloatArray:
+        """E|X - x|: a piece that holds x is cut there."""
+        k, p = at.piece, self.pieces.some(at.piece)
+        fall = None if self.fall is None else self.fall[k]
+        low, high = shares(fall, p.flip, at.low, at.high, p.size)
+        depth = self.pieces.shape.depth
+        left = x.over + self._from_right(depth(fall, at.low), at.low, p.flip)
+        right = x.under + self._from_left(depth(fall, at.high), at.high, p.flip)
+        inside = np.where(low > 0, low * left, 0.0) + np.where(high > 0, high * right, 0.0)
+        sides = np.where(self.below[k] > 0, self.below[k] * x.before, 0.0)
+        sides += np.where(self.above[k + 1] > 0, self.above[k + 1] * x.after, 0.0)
+        outside = self.short[k] + self.excess[k + 1] + sides
+        return np.asarray(outside + self.masses[k] * inside)
 
-    @_in_blocks
-    @quiet
-    def depth(self, z: Fall, size: FloatArray) -> FloatArray:
-        """The mean of y."""
-        if z is None:
-            return (size - 1) / 2
-        whole = _times(z, size)
-        steep = 1.0 / expm1(z) - size / expm1(whole)
-        return np.where(z < 1.0, size * centre(whole) - centre(z), steep)
-
-    @_in_blocks
-    @quiet
-    def variance(self, z: Fall, size: FloatArray) -> FloatArray:
-        """The variance of y."""
-        if z is None:
-            return (size - 1) * (size + 1) / 12
-        whole = _times(z, size)
-        steep = _geometric_spread(z) - size * size * _geometric_spread(whole)
-        smooth = size * size * spread(whole) - spread(z)
-        return np.maximum(np.where(z < 1.0, smooth, steep), 0.0)
-
-    def extent(self, size: FloatArray) -> FloatArray:
-        """The distance of the last point from the first."""
-        return size - 1
-
-
-def least(low: IntArray, high: IntArray, reached: Search, ways: int = 256) -> IntArray:
-    """The least integers in [low, high] with `reached`, a monotone test that `high` passes.
-
-    `reached` takes candidates and which of the searches they belong to. Few searches are cut
-    into up to `ways` parts at a time: a call costs more than its candidates.
-    """
-    low, high = low.copy(), high.copy()
-    ways = max(2, min(ways, CANDIDATES // max(low.size, 1)))
-    cuts = np.arange(1, ways)
-    rows = np.flatnonzero(low < high)
-    while rows.size:
-        gap = (high[rows] - low[rows])[:, None]
-        found: IntArray = low[rows, None] + gap // ways * cuts + gap % ways * cuts // ways
-        yes = np.asarray(reached(found.reshape(-1), np.repeat(rows, ways - 1)))
-        no = (~yes.reshape(found.shape)).sum(axis=1)  # the first ones
-        every = np.arange(rows.size)
-        high[rows] = np.where(no < ways - 1, found[every, np.minimum(no, ways - 2)], high[rows])
-        low[rows] = np.where(no > 0, found[every, np.maximum(no - 1, 0)] + 1, low[rows])
-        rows = rows[low[rows] < high[rows]]
-    return high
-
-
-def least_number(high: FloatArray, reached: NumberSearch, ways: int = 256) -> FloatArray:
-    """The least doubles in [0, high] with `reached`: their bits sort as they do."""
-    top = np.ascontiguousarray(high + 0.0).view(np.int64)  # -0 becomes 0
-    found = least(np.zeros_like(top), top, lambda n, i: reached(n.view(np.float64), i), ways)
-    return found.view(np.float64)
-
-
-def cdf_of(below: FloatArray, above: FloatArray) -> FloatArray:
-    """P(X <= x), rounded down, from P(X <= x) and P(X > x), each to its own digits.
-
-    The greatest double p for which `reached(below, above, p)`.
-    """
-    up = 1.0 - above
-    up = np.where(1.0 - up < above, np.nextafter(up, 0.0), up)
-    return np.where(below < 0.5, below, np.where(above < 0.5, up, 0.5))
-
-
-def reached(below: FloatArray, above: FloatArray, p: FloatArray) -> AnyArray:
-    """Whether P(X <= x) >= p, decided by the smaller of the two tails."""
-    return np.where(p <= 0.5, below >= p, (below >= 0.5) & (above <= 1.0 - p))
+    def find(self, p: FloatArray) -> IntArray:
+        """The first piece at whose end P(X <= x) >= p, as `search.reached` decides."""
+        k = np.searchsorted(self.below[1:-1], np.minimum(p, 0.5), "left").astype(np.int64)
+        last = np.full(k.shape, self.masses.size - 1)
+        rest = 1.0 - p
+        return np.where(p > 0.5, least(k, last, lambda i, j: self.above[i + 1] <= rest[j]), k)

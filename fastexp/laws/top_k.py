@@ -11,8 +11,8 @@ import numpy as np
 
 from .._compiler.rounding import check_rounding
 from .._parameters import validate
-from .._selection import top_k
 from .._selection.scan import bits_value
+from .._selection.top_k import simulate
 from .._selection.weighting import Weighting
 from .._typing import ArrayLike, FloatArray, IntArray, RNGLike, SeedLike, WordArray
 from ..kernels.bits.logexp import exp_fill, log_one_value
@@ -20,7 +20,7 @@ from .finite import FiniteLaw
 from .law import Law
 
 
-class TopKLaw(Law):
+class TopKLaw(Law[IntArray, IntArray]):
     """The exact distribution of an ordered selection of k candidates on one data set.
 
     Made by ``TopK(...).law(data)``. It holds the utilities: **it is private data**, and so is
@@ -59,17 +59,17 @@ class TopKLaw(Law):
     ) -> None:
         self._bits, self._kind, self._weighting = bits, kind, weighting
         self._rounds, self._candidates = rounds, candidates
-        self._round_epsilon = round_epsilon
+        self._epsilon = round_epsilon
         self._first = self._law(bits, candidates)
 
     def __repr__(self) -> str:
         return f"TopKLaw(k={self._rounds}, candidates={self._bits.size})"
 
-    def _identity(self) -> tuple[Any, ...]:
+    def _identity(self) -> tuple[object, ...]:
         return self._rounds, *self._first._identity()
 
     def _law(self, bits: WordArray, candidates: tuple[Any, ...] | None = None) -> FiniteLaw:
-        return FiniteLaw(bits, self._kind, self._weighting, self._round_epsilon, candidates)
+        return FiniteLaw(bits, self._kind, self._weighting, self._epsilon, candidates)
 
     @property
     def k(self) -> int:
@@ -111,51 +111,39 @@ class TopKLaw(Law):
             If there are too many indices, one is out of range, or one comes twice.
         """
         check_rounding()
-        chosen = validate.indices("selection", selection, self._rounds, self._bits.size)
-        values = [bits_value(int(self._bits[i]), self._kind) for i in chosen]
-        rest = np.delete(self._bits, chosen)
+        indices = validate.indices("selection", selection, self._rounds, self._bits.size)
+        values = [bits_value(int(self._bits[i]), self._kind) for i in indices]
+        rest = np.delete(self._bits, indices)
         log_rest = None if rest.size == 0 else self._law(rest)._log_sum()
         total = 0.0
-        for i, own in enumerate(values):
-            # ln of the sum of exp(c * (u - own)) over those that are left, own among them
-            gaps = [_nats(self._weighting.rate * (u - own)) for u in values[i:]]
+        for i, value in enumerate(values):
+            # ln of the sum of exp(c * (u - value)) over those that are left
+            gaps = [_nats(self._weighting.rate * (u - value)) for u in values[i:]]
             if log_rest is not None:
                 best, log_total = log_rest
-                gaps.append(_nats(self._weighting.rate * (best - own)) + log_total)
+                gaps.append(_nats(self._weighting.rate * (best - value)) + log_total)
             total -= _log_sum_exp(np.array(gaps))
         return total
 
-    def sample(
+    def _draw(
         self,
-        size: int | None = None,
-        *,
-        rng: SeedLike | RNGLike | None = None,
-        streams: ArrayLike | None = None,
-        threads: int = 1,
-        method: str | None = None,
+        size: int | None,
+        rng: SeedLike | RNGLike | None,
+        streams: ArrayLike | None,
+        threads: int,
+        method: str | None,
     ) -> IntArray:
-        """Simulation draws of this law: the bytes of ``mechanism.sample(data, ...)``.
-
-        Parameters
-        ----------
-        size : int, optional
-            How many selections; None: one.
-        rng : {None, int, array_like[ints], SeedSequence, BitGenerator, Generator}, optional
-            None: fresh from the operating system; else as in SPEC 7.
-        streams : array_like of one int, optional
-            The name of this row's stream; default 0.
-        threads : int
-            1; 0 for all. Never changes the draws.
-        method : {None, "gumbel", "envelope"}, optional
-            Pins the kernel, as in ``mechanism.sample``.
-
-        Returns
-        -------
-        ndarray of int64, shape (k,) or (size, k)
-        """
-        check_rounding()
-        how = size, rng, streams, threads, method
-        return top_k.simulate(self._bits, self._kind, self._weighting, self._rounds, *how)
+        return simulate(
+            self._bits,
+            self._kind,
+            self._weighting,
+            self._rounds,
+            size,
+            rng,
+            streams,
+            threads,
+            method,
+        )
 
 
 def _nats(height: Fraction) -> float:

@@ -62,9 +62,9 @@ class RankMechanism(NumberMechanism):
         return rank_rows.simulate(self._statistic, records, *how)
 
     def _law_of(self, source: Source) -> GridLaw:
-        from ..laws.ranked import distance_law
+        from ..laws.grid import distance_law
 
-        return distance_law(self, source, self._unit)
+        return distance_law(self.grid, self._statistic, source, self._unit, self.epsilon)
 
     def _continuous_of(self, source: Source) -> ContinuousLaw:
         from ..laws.densities import median_density

@@ -96,9 +96,9 @@ class Mode(NumberMechanism):
         return self.grid.value(int(points[records.argmax()]))
 
     def _law_of(self, source: Source) -> GridLaw:
-        from ..laws.ranked import distance_law
+        from ..laws.grid import distance_law
 
-        return distance_law(self, source, 1)
+        return distance_law(self.grid, self._statistic, source, 1, self.epsilon)
 
     def _continuous_of(self, source: Source) -> ContinuousLaw:  # noqa: ARG002
         raise ParameterError("the mode has no density: single points carry it; use law")

@@ -291,41 +291,17 @@ class ResponseLaw(FiniteLaw):
         super().__init__(utilities, SIGNED, weighting, epsilon, (0, 1))
         self._mechanism, self._bit = mechanism, bit
 
-    def with_epsilon(self, epsilon: float, *, any_epsilon: bool = False) -> FiniteLaw:
-        """The law of the same bit at another epsilon.
+    def _with_rate(self, rate: Fraction, epsilon: float) -> ResponseLaw:  # noqa: ARG002
+        return ResponseLaw(RandomizedResponse(epsilon, any_epsilon=True), self._bit)
 
-        Parameters
-        ----------
-        epsilon : float
-            In nats.
-        any_epsilon : bool
-            Lift the limits of [1e-9, 1e6].
-        """
-        check_rounding()
-        return RandomizedResponse(epsilon, any_epsilon=any_epsilon).law(self._bit)
-
-    def sample(
+    def _draw(
         self,
-        size: int | None = None,
-        *,
-        rng: SeedLike | RNGLike | None = None,
-        streams: ArrayLike | None = None,
-        threads: int = 1,
-        method: str | None = None,
+        size: int | None,
+        rng: SeedLike | RNGLike | None,
+        streams: ArrayLike | None,
+        threads: int,
+        method: str | None,
     ) -> Any:
-        """Simulation draws of this law: the bytes of ``mechanism.sample(bit, ...)``.
-
-        Parameters
-        ----------
-        size, rng, streams, threads, method
-            As in `RandomizedResponse.sample`.
-
-        Returns
-        -------
-        int or ndarray of int64
-            0 or 1.
-        """
-        check_rounding()
         return self._mechanism.sample(
             self._bit, size, rng=rng, streams=streams, threads=threads, method=method
         )

@@ -7,8 +7,8 @@ import numpy as np
 from ..._numbers import noise as _noise
 from ..._numbers import smooth as _smooth
 from ..._typing import AnyArray, FloatArray
-from ...laws.noise_errors import sides, variance
-from ...laws.pieces import quiet
+from ...laws.clamped_noise import ClampedNoise
+from ...laws.elementary import quiet
 from .subject import Block, TrueNumber, squared
 
 
@@ -36,17 +36,18 @@ class Noisy(TrueNumber):
     def exact(self, block: Block, figures: tuple[str, ...]) -> dict[str, FloatArray]:
         if not self.closed:
             return {}
-        centres, scales = self._placed(block)
-        below, above = sides(self.mechanism._noise, centres, scales, (self.low, self.high))
-        found = {"error": below + above, "bias": above - below}
-        return {figure: found[figure] for figure in figures}
+        below, above = self._outputs(block).sides()
+        means = {"error": below + above, "bias": above - below}
+        return {figure: means[figure] for figure in figures}
 
     def variances(self, block: Block, exact: dict[str, FloatArray]) -> dict[str, FloatArray]:
         if not self.closed:
             return {}
-        noise, limits = self.mechanism._noise, (self.low, self.high)
-        below, above = sides(noise, *self._placed(block), limits)
-        return squared(variance(noise, *self._placed(block), limits) + (above - below) ** 2, exact)
+        outputs = self._outputs(block)
+        return squared(outputs.variance() + outputs.bias() ** 2, exact)
+
+    def _outputs(self, block: Block) -> ClampedNoise:
+        return ClampedNoise(self.mechanism._noise, *self._placed(block), (self.low, self.high))
 
     def draw(self, block: Block, size: int, key: int) -> AnyArray:
         """What `sample` gives, with the centres and scales that are known."""

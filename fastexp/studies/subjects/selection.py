@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..._typing import AnyArray, FloatArray
-from ...laws.bounds import loss_bound
+from ...laws.loss_bounds import loss_bound
 from .laplace_max import noisy_max_losses
 from .subject import Block, Subject
 

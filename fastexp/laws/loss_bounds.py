@@ -1,4 +1,4 @@
-"""What can be said of the loss without data: Corollary 7, and the epsilon that it asks for."""
+"""Bounds of the loss that need no data: Corollary 7, and the epsilon that meets one."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def epsilon_for(
     Raises
     ------
     ParameterError
-        If a parameter is outside its range, or not exactly one promise is asked for.
+        If a parameter is outside its range, or not exactly one promise is given.
 
     Examples
     --------
@@ -114,14 +114,15 @@ def epsilon_for(
     """
     if (expected_loss is None) == (loss is None) or (loss is None) != (failure is None):
         raise ParameterError("epsilon_for takes either expected_loss or both loss and failure")
-    factor = validate.sensitivity(sensitivity) * (1 if validate.flag("monotonic", monotonic) else 2)
+    rate = selection_rate(1.0, 1.0, validate.flag("monotonic", monotonic))
+    unit = validate.sensitivity(sensitivity) / float(rate)
     choices = math.log(validate.counting("k", k, least=2))
     if expected_loss is not None:
-        return _within_floats(factor * choices / validate.positive("expected_loss", expected_loss))
+        return _within_floats(unit * choices / validate.positive("expected_loss", expected_loss))
     beta = validate.real("failure", failure)
     if not 0.0 < beta < 1.0:
         raise ParameterError(f"failure must be in (0, 1), got {beta!r}")
-    return _within_floats(factor * (choices - math.log(beta)) / validate.positive("loss", loss))
+    return _within_floats(unit * (choices - math.log(beta)) / validate.positive("loss", loss))
 
 
 def _within_floats(epsilon: float) -> float:
@@ -141,7 +142,7 @@ def solve_epsilon(loss_at: Callable[[float], float], target: float) -> float:
     if loss_at(low) <= target:
         return low
     if loss_at(high) > target:
-        raise ParameterError(f"no epsilon up to {high:g} reaches the expected_loss asked for")
+        raise ParameterError(f"no epsilon up to {high:g} reaches the expected_loss")
     while high > low * (1 + 1e-12):
         middle = math.sqrt(low * high)
         if loss_at(middle) <= target:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray
-from .pieces import quiet
+from .elementary import quiet
 
 EXACT = 1 << 53  # integers up to here are doubles
 TOP = 2.0**63  # int64 ends here

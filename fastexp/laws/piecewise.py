@@ -1,0 +1,120 @@
+"""Laws of private numbers whose log-density is linear on each of many pieces."""
+
+from __future__ import annotations
+
+import copy
+from abc import abstractmethod
+from fractions import Fraction
+from typing import Self
+
+import numpy as np
+
+from .._compiler.rounding import check_rounding
+from .._typing import AnyArray, FloatArray
+from .law import LossLaw
+from .losses import PAIRS, Losses, LossSums
+from .number import NumberLaw
+from .pieces import Distances, Pieces, Place, Weights
+from .search import cdf_of, least_number, reached
+
+
+class PiecewiseLaw(NumberLaw, LossLaw[float, AnyArray]):
+    """A `GridLaw` or a `ContinuousLaw`: closed forms a piece, summed from either end."""
+
+    def __init__(
+        self, pieces: Pieces, best: float, unit: Fraction, rate: Fraction, epsilon: float
+    ) -> None:
+        self._pieces, self._best, self._unit = pieces, best, unit
+        self._shared: list[Losses] = []  # computed at first use, for every epsilon
+        self._set(rate, epsilon)
+
+    def _set(self, rate: Fraction, epsilon: float) -> None:
+        self._rate, self._epsilon = rate, epsilon
+        self._weights = Weights(self._pieces, float(rate))
+        self._loss_sums: LossSums | None = None
+
+    def _with_rate(self, rate: Fraction, epsilon: float) -> Self:
+        law = copy.copy(self)
+        law._set(rate, epsilon)
+        return law
+
+    def _identity(self) -> tuple[object, ...]:
+        p = self._pieces
+        public = self._epsilon, self._rate, self._unit, self._best
+        return *public, p.size, p.gap, p.loss, p.steep, p.flip
+
+    @property
+    def log_normalizer(self) -> float:
+        """ln of the sum (on a grid) or integral of exp(c * utility), c the mechanism's rate."""
+        check_rounding()
+        return float(self._rate / self._unit) * self._best + self._weights.log_total
+
+    def _mean(self) -> float:
+        return self._absolute(self._mean_offset())
+
+    def _variance(self) -> float:
+        spread = self._weights.spread(self._offsets(), self._mean_offset())
+        return spread * self._scale * self._scale
+
+    def _mean_offset(self) -> float:
+        return self._weights.mean(self._offsets())
+
+    def _expected_errors(self, truth: AnyArray) -> FloatArray:
+        place, distances = self._around(truth)
+        return self._weights.error(place, distances) * self._scale
+
+    def _farthest(self, x: AnyArray) -> FloatArray:
+        low, high = self._support()
+        farthest = np.maximum(np.abs(x - low), np.abs(high - x))
+        return np.asarray(np.nextafter(farthest, np.inf))
+
+    def _best_utility(self) -> float:
+        return self._best
+
+    def _exact_rate(self) -> Fraction:
+        return self._rate
+
+    def _expected_loss(self) -> float:
+        return self._losses.mean()
+
+    def _loss_cdf(self, t: FloatArray) -> FloatArray:
+        return cdf_of(*self._losses.at(t))
+
+    def _loss_tail(self, t: FloatArray) -> FloatArray:
+        before = np.nextafter(t, -np.inf)  # losses are doubles: none is between
+        return np.where(before < 0, 1.0, self._losses.at(before)[1])
+
+    def _loss_quantile(self, p: FloatArray) -> FloatArray:
+        losses, most = self._losses, np.full(p.shape, self._all_losses.greatest)
+        ways = max(2, PAIRS // (4 * self._all_losses.sloped.size + 1))  # each costs a pass there
+        least = least_number(most, lambda t, i: reached(*losses.at(t), p[i]), min(ways, 256))
+        return np.where((p == 1.0) & np.isinf(most), np.inf, least)
+
+    @property
+    def _all_losses(self) -> Losses:
+        if not self._shared:
+            self._shared.append(Losses(self._pieces, self._unit))
+        return self._shared[0]
+
+    @property
+    def _losses(self) -> LossSums:
+        if self._loss_sums is None:
+            self._loss_sums = LossSums(self._all_losses, self._weights)
+        return self._loss_sums
+
+    @property
+    @abstractmethod
+    def _scale(self) -> float:
+        """A unit of the pieces' sizes, as a difference of outputs."""
+
+    @abstractmethod
+    def _offsets(self) -> FloatArray:
+        """The means of pieces, in sizes from an origin near the heaviest one."""
+
+    @abstractmethod
+    def _absolute(self, offset: float) -> float:
+        """The number that is `offset` from that origin."""
+
+    @abstractmethod
+    def _around(self, x: AnyArray) -> tuple[Place, Distances]:
+        """The places of finite numbers, and their distances in sizes."""
