@@ -81,14 +81,6 @@ def test_the_check_finds_a_missing_parameter():
     ) == {"a", "b"}
 
 
-def test_the_map_names_every_room():
-    text = (ROOT / "fastexp" / "README.md").read_text()
-    for path in (ROOT / "fastexp").iterdir():
-        if path.suffix == ".py" or (path / "__init__.py").exists():
-            name = path.name if path.suffix == ".py" else f"{path.name}/"
-            assert f"`{name}`" in text, name
-
-
 def test_the_readme_is_short_and_shows_code_early():
     lines = (ROOT / "README.md").read_text().splitlines()
     assert len(lines) <= 115

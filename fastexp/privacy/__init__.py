@@ -1,4 +1,6 @@
-"""Arithmetic of promises: factors of epsilon, guarantees, composition. No data.
+"""Arithmetic of promises: factors of epsilon, guarantees, composition.
+
+No data and no draws.
 
 What one draw promises is a `Guarantee`; what a batched or grouped call promises is `total`. Of
 several releases, each of these holds where what is written beside it is fixed beforehand:

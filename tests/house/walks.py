@@ -53,20 +53,16 @@ APART = {"errors", "_typing", "_version"}
 
 @dataclass
 class Walk:
-    """What one call did: its rooms in the order of their first visit, and its climbs."""
+    """What one call did: its rooms, each with the first step into it, and its climbs."""
 
-    rooms: list[str] = field(default_factory=list)
-    climbs: list[tuple[str, str]] = field(default_factory=list)
-
-    def visit(self, room: str) -> None:
-        """Note the room, once."""
-        if room not in self.rooms:
-            self.rooms.append(room)
+    rooms: dict[str, str] = field(default_factory=dict)
+    climbs: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
-        head = f"{len(self.rooms)} rooms, {len(self.climbs)} climbs"
-        steps = [f"  {caller} -> {called}" for caller, called in self.climbs]
-        return "\n".join([head, "  " + " ".join(self.rooms), *steps])
+        lines = [f"{len(self.rooms)} rooms, {len(self.climbs)} climbs"]
+        lines += [f"  {room:12} {step}" for room, step in self.rooms.items()]
+        lines += [f"  climb        {step}" for step in self.climbs]
+        return "\n".join(lines)
 
 
 class Plan:
@@ -89,8 +85,6 @@ class Plan:
 
     def floor(self, parts: tuple[str, ...]) -> int:
         """The height of a file: of the longest listed part of the way to it."""
-        if parts == ("__init__",):
-            return len(self.floors)
         for end in range(len(parts), 0, -1):
             height = self.floors.get("/".join(parts[:end]))
             if height is not None:
@@ -127,14 +121,14 @@ class Watch:
 
     def _step(self, caller: CodeType | None, called: CodeType) -> None:
         parts = self._parts(called)
-        self.walk.visit(parts[0])
-        if caller is None:
-            return
-        if self._plan.floor(parts) > self._plan.floor(self._parts(caller)):
-            self.walk.climbs.append((self._name(caller), self._name(called)))
+        step = f"{self._name(caller)} -> {self._name(called)}"
+        self.walk.rooms.setdefault(parts[0], step)
+        floor = self._plan.floor(parts)
+        if caller is not None and floor > self._plan.floor(self._parts(caller)):
+            self.walk.climbs.append(step)
 
-    def _name(self, code: CodeType) -> str:
-        return f"{'/'.join(self._parts(code))}.{code.co_qualname}"
+    def _name(self, code: CodeType | None) -> str:
+        return "" if code is None else f"{'/'.join(self._parts(code))}.{code.co_qualname}"
 
     @contextlib.contextmanager
     def on(self) -> Iterator[None]:
@@ -211,7 +205,7 @@ def floors_of(path: Path) -> list[Any]:
 def main() -> None:
     """Print the walks of a tree."""
     tree = Path(sys.argv[1]) if len(sys.argv) > 1 else HOUSE.parent.parent
-    order = Path(sys.argv[2]) if len(sys.argv) > 2 else HOUSE.parent / "test_architecture.py"
+    order = Path(sys.argv[2]) if len(sys.argv) > 2 else HOUSE / "rooms.py"
     sys.path.insert(0, str(tree.resolve()))
     import fastexp
 
