@@ -308,7 +308,7 @@ def test_a_mechanisms_name_cannot_spoil_the_file(path, label):
 def test_a_line_that_could_not_be_read_again_is_not_written(path, monkeypatch):
     budget = Budget.file(path, epsilon=5.0)
     before = path.read_bytes()
-    monkeypatch.setattr(ledger._ledger_lines, "charged", lambda *_: b'{"charge": "np.float64"}\n')
+    monkeypatch.setattr(ledger.ledger_lines, "charged", lambda *_: b'{"charge": "np.float64"}\n')
     for label in (None, "q"):
         with pytest.raises(BudgetError, match="was left as it was"):
             fx.Exponential(0.1, 1.0).release([1, 2], budget=budget, label=label)

@@ -147,7 +147,7 @@ def test_where_no_file_can_be_made_stderr_has_them(
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(payment._files, "create", full)
+    monkeypatch.setattr(payment.atomic_files, "create", full)
     monkeypatch.setattr(output_file.OutputFile, "_publish", full)
     code, out, err = run(*ask("quantile by"), "--output", "o.csv")
     assert (code, out) == (1, "")

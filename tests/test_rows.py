@@ -135,7 +135,7 @@ class TestRelease:
         monkeypatch.setattr(plan, "PRECISION", 2)
         monkeypatch.setattr(plan, "SCALE", 4.0)
         case = CASES[0]
-        bits = checks_rows._data.utilities(np.tile(case.utilities, (6000, 1)), None, "raise")
+        bits = checks_rows.data.utilities(np.tile(case.utilities, (6000, 1)), None, "raise")
         found = draw.release_rows(*bits, case.mechanism._weighting, 1)
         assert fits(found, case.probabilities())
 
