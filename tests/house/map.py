@@ -12,7 +12,7 @@ import ast
 import sys
 from pathlib import Path
 
-from tests.house.rooms import PACKAGE, ROOMS
+from tests.house.rooms import PACKAGE, ROOMS, parsed
 
 PAGE = PACKAGE / "README.md"
 BEGIN, END = "<!-- made by `python -m tests.house.map` -->\n", "<!-- end -->\n"
@@ -20,7 +20,7 @@ BEGIN, END = "<!-- made by `python -m tests.house.map` -->\n", "<!-- end -->\n"
 
 def paragraphs(path: Path) -> list[str]:
     """The paragraphs of a file's docstring, each as one line."""
-    text = ast.get_docstring(ast.parse(path.read_text())) or ""
+    text = ast.get_docstring(parsed(path)) or ""
     return [" ".join(paragraph.split()) for paragraph in text.split("\n\n")]
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterable, Mapping
+from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "fastexp"
@@ -49,6 +50,16 @@ FLOOR = {room: floor for floor, rooms in enumerate(ROOMS) for room in rooms}
 Graph = Mapping[str, Iterable[str]]
 
 
+def parsed(path: Path) -> ast.Module:
+    """The syntax tree of a file, made once of each text."""
+    return _parsed(path.read_text())
+
+
+@cache
+def _parsed(text: str) -> ast.Module:
+    return ast.parse(text)
+
+
 def module(path: Path, package: Path = PACKAGE) -> str:
     """The name by which a file is imported; of an `__init__.py` its folder's."""
     parts = path.relative_to(package.parent).with_suffix("").parts
@@ -70,7 +81,7 @@ def imports(path: Path, package: Path, names: Collection[str]) -> set[str]:
     """Those of `names` that a file imports, wherever in it and for whatever use."""
     folder = path.parent.relative_to(package.parent).parts
     imported = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
             imported |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -123,37 +134,38 @@ def _visit(start: str, arrows: Graph, done: set[str], order: list[str]) -> None:
             path.append((following, iter(arrows.get(following, ()))))
 
 
-def room_arrows(package: Path = PACKAGE) -> dict[str, set[str]]:
+def room_arrows(arrows: Graph, package: Path = PACKAGE) -> dict[str, set[str]]:
     """Which rooms the files of each room import from."""
     rooms = {name: room(path, package) for name, path in modules(package).items()}
-    arrows: dict[str, set[str]] = {name: set() for name in rooms.values()}
-    for name, others in graph(package).items():
-        arrows[rooms[name]] |= {rooms[other] for other in others} - {rooms[name]}
-    return arrows
+    between: dict[str, set[str]] = {name: set() for name in rooms.values()}
+    for name, others in arrows.items():
+        between[rooms[name]] |= {rooms[other] for other in others} - {rooms[name]}
+    return between
 
 
-def upward(package: Path = PACKAGE) -> list[str]:
+def upward(arrows: Graph, package: Path = PACKAGE) -> list[str]:
     """The imports that do not go to the own room or a lower floor, as "file <- module"."""
-    names = modules(package)
-    wrong = []
-    for name, others in graph(package).items():
-        here = room(names[name], package)
-        for other in sorted(others):
-            there = room(names[other], package)
-            if there != here and FLOOR.get(there, len(ROOMS)) >= FLOOR.get(here, -1):
-                wrong.append(f"{name} <- {other}")
-    return wrong
+    rooms = {name: room(path, package) for name, path in modules(package).items()}
+    top = len(ROOMS)
+    return [
+        f"{name} <- {other}"
+        for name, others in arrows.items()
+        for other in sorted(others)
+        if rooms[other] != rooms[name]
+        and FLOOR.get(rooms[other], top) >= FLOOR.get(rooms[name], -1)
+    ]
 
 
 def main() -> None:
     """Print what the rooms are and what is wrong with them."""
-    arrows = room_arrows()
-    count = sum(len(others) for others in arrows.values())
-    print(f"{len(arrows)} rooms on {len(ROOMS)} floors, {count} arrows")
-    print("rooms that are not listed:", *sorted(set(arrows) - set(FLOOR)) or ["none"])
-    for kind, groups in ("files", circles(graph())), ("rooms", circles(arrows)):
+    arrows = graph()
+    between = room_arrows(arrows)
+    count = sum(len(others) for others in between.values())
+    print(f"{len(between)} rooms on {len(ROOMS)} floors, {count} arrows")
+    print("rooms that are not listed:", *sorted(set(between) - set(FLOOR)) or ["none"])
+    for kind, groups in ("files", circles(arrows)), ("rooms", circles(between)):
         print(f"circles of {kind}:", *[" ".join(group) for group in groups] or ["none"], sep="\n  ")
-    print("imports that go up:", *upward() or ["none"], sep="\n  ")
+    print("imports that go up:", *upward(arrows) or ["none"], sep="\n  ")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,8 @@ import pytest
 
 import fastexp as fx
 from fastexp.kernels.bits.logexp import exp_fill
-from tests.house.walks import Plan, walk
+from tests.house.rooms import PACKAGE, ROOMS
+from tests.house.walks import Plan, walk, walks
 
 LOWER = """
 def apply(function):
@@ -81,3 +82,23 @@ class TestTheCount:
         values = np.zeros(3)
         counted = walk(plan, lambda: exp_fill(values, values.copy()))
         assert (list(counted.rooms), len(counted.climbs)) == (["_compiler", "kernels"], 1)
+
+
+LIMITS = {
+    "Median.release, 1,000 records": (9, 6),
+    "Median.release, 100,000 unsorted records": (9, 7),
+    "Exponential.release": (7, 3),
+    "fastexp median": (17, 31),
+}
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory):
+    return walks(Plan(PACKAGE, ROOMS), tmp_path_factory.mktemp("walks"))
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_walks_are_short(house, name):
+    rooms, climbs = LIMITS[name]
+    assert len(house[name].rooms) <= rooms, house[name]
+    assert len(house[name].climbs) <= climbs, house[name]
