@@ -10,7 +10,7 @@ import pytest
 
 import fastexp as fx
 from fastexp import errors
-from fastexp.query import call
+from fastexp.query.calls import perform, verbs
 from tests.command_line import Run
 
 pytestmark = pytest.mark.engines
@@ -148,7 +148,7 @@ def test_what_is_not_private_draws_no_release(run: Run, colours, kind, monkeypat
     def forbidden(*_: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(call.Released, "words", forbidden)
+    monkeypatch.setattr(verbs.ReleaseCall, "words", forbidden)
     ended = run(*count(colours, CERTAIN, *kind))
     assert (ended.code, ended.out.startswith("NOT PRIVATE")) == (0, True)
     assert run(*count(colours, CERTAIN)).code == 1  # the patch does forbid it
@@ -265,7 +265,7 @@ def test_every_error_has_its_exit_code(
     def fail(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr(call, "drawn", fail)
+    monkeypatch.setattr(perform, "read_and_draw", fail)
     ended = run(*count(colours, CERTAIN, "--quiet"))
     assert (ended.code, ended.out) == (code, "")
     assert message in ended.err

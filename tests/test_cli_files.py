@@ -21,12 +21,13 @@ from fastexp.cli.ask.npy import VALUE
 from fastexp.cli.ask.source import Source, opened
 from fastexp.cli.errors import Failure, UserMistake
 from fastexp.errors import InvalidRecords, ParameterError
-from fastexp.query import database
-from fastexp.query.answers import answers_of
-from fastexp.query.call import Sampled, carried_out
+from fastexp.query.calls.answers import answers_of
+from fastexp.query.calls.perform import perform
+from fastexp.query.calls.verbs import SampleCall
+from fastexp.query.disk.memory import Room
 from fastexp.query.engines.frame import Use
-from fastexp.query.engines.paths import PathFrame
-from fastexp.query.memory import Room
+from fastexp.query.files import database
+from fastexp.query.files.path_frame import PathFrame
 from tests.command_line import Run
 from tests.test_query_files import listed
 
@@ -256,9 +257,9 @@ def test_answers_of_an_array_are_those_of_its_numbers(tmp_path: Path, dtype: str
     np.save(tmp_path / "a.npy", array)
     query, answers = fx.Query(), {"m": (fx.Median(1.0, bounds=(0, 99), step=1), VALUE)}
     wanted = query.sample({VALUE: array.tolist()}, answers, size=9, rng=3)["m"].tolist()
-    way = Sampled(query, answers_of(answers, (), "raise"), 9, 3, 1)
+    way = SampleCall(query, answers_of(answers, (), "raise"), 9, 3, 1)
     with opened(Source(str(tmp_path / "a.npy"))) as frame:
-        (column,) = carried_out(way, frame, Room(None, None))
+        (column,) = perform(way, frame, Room(None, None))
     assert (column.name, column.values.tolist()) == ("m", wanted)
 
 

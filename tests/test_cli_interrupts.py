@@ -20,7 +20,7 @@ import fastexp as fx
 from fastexp._compiler import jit
 from fastexp.cli import interrupts, main
 from fastexp.cli.ask import payment
-from fastexp.query import call, columns, counts
+from fastexp.query.calls import counts, frame_columns, perform
 from tests.command_line import Ended, Run
 
 pytestmark = [
@@ -70,10 +70,10 @@ def test_one_that_is_swallowed_stops_the_release(
     run: Run, budget: str, monkeypatch: pytest.MonkeyPatch, swallowed: Callable[[], None], name: str
 ) -> None:
     def late(*arguments: Any) -> None:
-        columns.fit(*arguments)
+        frame_columns.fit(*arguments)
         swallowed()
 
-    for module in (call, counts):  # what is looked at last before the charge
+    for module in (perform, counts):  # what is looked at last before the charge
         monkeypatch.setattr(module, "fit", late)
     stopped(run(*QUESTIONS[name], "--budget", budget), budget)
 

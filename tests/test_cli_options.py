@@ -19,7 +19,7 @@ from fastexp.cli.ask import asked, lists, mechanisms
 from fastexp.cli.options import completion, parser, table
 from fastexp.cli.options.commands import COMMANDS, below
 from fastexp.cli.tell import words
-from fastexp.query.output import SUFFIXES
+from fastexp.query.output.output_file import SUFFIXES
 from tests.command_line import Run
 
 MEDIAN = ["median", "FILE", "--epsilon", "1"]

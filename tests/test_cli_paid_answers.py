@@ -19,8 +19,8 @@ import pytest
 import fastexp as fx
 from fastexp.budget import atomic_files, ledger
 from fastexp.cli.ask import payment
-from fastexp.query import call
-from fastexp.query import output as output_file
+from fastexp.query.calls import perform
+from fastexp.query.output import output_file
 from tests.command_line import Run
 
 pytestmark = [
@@ -330,7 +330,7 @@ def test_an_interrupt_while_the_charge_is_synced_is_told(run: Run, data, monkeyp
 
 
 def test_an_interrupt_is_no_failure_of_the_data(run: Run, data, monkeypatch) -> None:
-    monkeypatch.setattr(call, "drawn", interrupted)
+    monkeypatch.setattr(perform, "read_and_draw", interrupted)
     code, out, err = run(*ask("median"))
     assert (code, out, charges()) == (130, "", 1)
     assert err.splitlines()[1:] == [f"{NEVERTHELESS} remains", "fastexp: interrupted"]

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fastexp._typing import AnyArray
-from fastexp.query.digits import PADDING, aligned
+from fastexp.query.files.digits import PADDING, aligned
 
 PLAIN = re.compile(r"[ \t]*([+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?)?[ \t]*")
 

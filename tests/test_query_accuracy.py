@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 import fastexp as fx
-from fastexp.query import beyond
-from fastexp.query.accuracy import FIGURES
+from fastexp.query.calls import beyond
+from fastexp.query.calls.accuracy import FIGURES
 
 WIDE = {"bounds": (0, 20), "step": 1}
 LENGTHS = [0, 1, 2, 5, 8, 9, 40, 0, 33]

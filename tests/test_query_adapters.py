@@ -18,10 +18,11 @@ import pytest
 import fastexp as fx
 from fastexp._intake import number_columns
 from fastexp._keys.group_keys import codes_of, names_of
-from fastexp.query.engines import arrow, find, streams
-from fastexp.query.engines.find import frame_of
+from fastexp.query.engines import arrow, streams
 from fastexp.query.engines.frame import Column, Use
 from fastexp.query.engines.types import check_keys, check_records, type_of
+from fastexp.query.frames import find
+from fastexp.query.frames.find import frame_of
 
 from .query_frames import FORMS, KINDS, Stream, answers, types_of
 
@@ -421,7 +422,7 @@ def test_floats_are_no_keys_even_without_a_row(form):
 @pytest.mark.process
 def test_only_what_the_user_imported_is_imported(tmp_path):
     code = (
-        "import sys; from fastexp.query.engines.find import frame_of; import fastexp as fx\n"
+        "import sys; from fastexp.query.frames.find import frame_of; import fastexp as fx\n"
         "others = {'pandas', 'pyarrow', 'duckdb', 'narwhals', 'dask', 'pyspark'}\n"
         "assert not (others | {'polars'}) & set(sys.modules)\n"
         "for thing in ([1], 'x'.encode(), object()):\n"

@@ -17,10 +17,10 @@ import pytest
 import fastexp as fx
 from fastexp._intake import number_columns
 from fastexp._keys import key_columns
-from fastexp.query.engines import attached
-from fastexp.query.engines.attached import AttachedFrame, source_of
 from fastexp.query.engines.duckdb import DAYS, MOMENTS, DuckDBFrame
 from fastexp.query.engines.frame import Column, Use
+from fastexp.query.frames import attached
+from fastexp.query.frames.attached import AttachedFrame, source_of
 
 from . import frame_cases as cases
 from .frame_cases import DATA, release, sample

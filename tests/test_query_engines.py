@@ -16,8 +16,8 @@ import pyarrow.dataset as ds
 import pytest
 
 import fastexp as fx
-from fastexp.query import rows as rows_of_calls
-from fastexp.query.engines import find
+from fastexp.query.calls.reader import Reader
+from fastexp.query.frames import find
 
 from . import frame_cases as cases
 from .frame_cases import DATA, MEDIAN, PERSONS, QUESTIONS, core_release, core_sample
@@ -765,7 +765,7 @@ class TestReading:
             assert budget.remaining == 0.0
 
     def test_a_mistake_of_ours_is_not_the_engines(self, monkeypatch):
-        monkeypatch.setattr(rows_of_calls.Reader, "part", lambda *_: 1 // 0)
+        monkeypatch.setattr(Reader, "part", lambda *_: 1 // 0)
         with pytest.raises(ZeroDivisionError):
             released(frame("stream"), QUESTIONS["median"])
 

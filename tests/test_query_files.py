@@ -29,11 +29,11 @@ from fastexp._intake import number_columns
 from fastexp._intake.number_columns import Numbers
 from fastexp._keys import key_columns
 from fastexp.errors import FastexpError, InvalidRecords, ParameterError, ParameterTypeError
-from fastexp.query.database import connect, quoted
-from fastexp.query.digits import number
 from fastexp.query.engines.frame import Use
-from fastexp.query.engines.paths import PathFrame
-from fastexp.query.files import cells, csv_rows, parquet_rows, plain
+from fastexp.query.files import csv_rows, parquet_rows, plain, text_cells
+from fastexp.query.files.database import connect, quoted
+from fastexp.query.files.digits import number
+from fastexp.query.files.path_frame import PathFrame
 
 duckdb = pytest.importorskip("duckdb")
 pa = pytest.importorskip("pyarrow")
@@ -113,7 +113,7 @@ def test_texts_that_are_no_numbers_are_refused_unseen(tmp_path: Path, text: str)
     path = written(tmp_path, f"x,y\n1,0\n{text},{MARKER}\n")
     with pytest.raises(InvalidRecords) as caught:
         read(path, ("x", "numbers"))
-    assert str(caught.value) == str(cells.no_numbers(f"column 'x' of {str(path)!r}"))
+    assert str(caught.value) == str(text_cells.no_numbers(f"column 'x' of {str(path)!r}"))
     assert caught.value.__context__ is None
 
 
@@ -129,9 +129,9 @@ def test_integers_stay_exact(tmp_path: Path) -> None:
 
 
 def test_the_type_of_a_column_does_not_depend_on_batches(tmp_path: Path, monkeypatch: Any) -> None:
-    from fastexp.query.engines import paths
+    from fastexp.query.files import path_frame
 
-    monkeypatch.setattr(paths, "BATCH", 2048)
+    monkeypatch.setattr(path_frame, "BATCH", 2048)
     path = written(tmp_path, "x,y\n" + "1,a\n" * 9_000 + "9007199254740993,a\n")
     parts = list(PathFrame(path).parts([Use("x", "numbers")], [], None))
     assert len(parts) > 1
@@ -184,7 +184,7 @@ def test_timestamps_keep_all_their_digits(tmp_path: Path) -> None:
 
 
 def test_long_texts_are_no_keys(tmp_path: Path) -> None:
-    most = cells.MOST_TEXT
+    most = text_cells.MOST_TEXT
     path = written(tmp_path, f"k,y\n{'a' * most},0\n{'b' * (most + 9)},0\n")
     (values,) = read(path, ("k", "text"))
     assert values == ["a" * most, "b" * (most + 1)]  # which is in no list of names of that length
@@ -363,7 +363,7 @@ def test_a_bomb_takes_little_memory(tmp_path: Path) -> None:
         bombs.append(str(path))
     code = (
         "import sys\n"
-        "from fastexp.query.engines.paths import PathFrame\n"
+        "from fastexp.query.files.path_frame import PathFrame\n"
         "from fastexp.query.engines.frame import Use\n"
         "from fastexp.errors import FastexpError\n"
         "import pyarrow\n"
@@ -715,7 +715,7 @@ def test_answers_are_those_of_rows_in_memory(tmp_path: Path, form: str) -> None:
 
 @pytest.mark.parametrize("form", [".csv", ".jsonl", ".parquet"])
 def test_long_names_that_are_listed_are_found(tmp_path: Path, form: str) -> None:
-    names = ["n" * (cells.MOST_TEXT + size) for size in (1, 2, 30)]
+    names = ["n" * (text_cells.MOST_TEXT + size) for size in (1, 2, 30)]
     table, key = pa.table({"k": names * 40, "x": [5, 6, 7] * 40}), fx.release_key()
     query = fx.Query(by="k", groups=names[:2])
     answers = {
@@ -990,7 +990,7 @@ def test_a_database_of_ours_reaches_nothing_else(tmp_path: Path, monkeypatch: An
 def test_no_progress_is_printed() -> None:
     """DuckDB does so where Python runs without a file, as it does for whoever types."""
     code = (
-        "from fastexp.query.database import connect\n"
+        "from fastexp.query.files.database import connect\n"
         "database = connect(memory=1 << 26)\n"
         "(found,) = database.sql(\"SELECT current_setting('enable_progress_bar')\").fetchall()\n"
         "assert found == (False,), found\n"

@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from fastexp.errors import ParameterError, ParameterTypeError
-from fastexp.query import folders
-from fastexp.query.folders import LeftOver, left_overs, private_folder
+from fastexp.query.disk import folders
+from fastexp.query.disk.folders import LeftOver, left_overs, private_folder
 from tests.command_line import Run
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="modes, links and signals of POSIX")
@@ -166,8 +166,8 @@ def test_info_names_them(system: Path, run: Run) -> None:
 USE = """
 import os, sys, threading, time
 import numpy as np
-from fastexp.query.folders import private_folder
-from fastexp.query.spill import Part, Spill
+from fastexp.query.disk.folders import private_folder
+from fastexp.query.disk.spill import Part, Spill
 
 def sort():
     with private_folder() as folder, Spill(folder, 1 << 16, 1, persons=False) as spill:

@@ -19,7 +19,7 @@ import fastexp as fx
 from fastexp._keys.group_keys import codes_of
 from fastexp._keys.group_lists import names_of_tuples
 from fastexp.errors import ParameterError, ParameterTypeError
-from fastexp.query.groups import groups_of
+from fastexp.query.calls.groups import groups_of
 
 MOMENT = np.datetime64("2020-01-01T12", "us")
 COLUMNS = {

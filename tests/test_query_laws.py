@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp.query import beyond
+from fastexp.query.calls import beyond
+from fastexp.query.calls.laws import laws_of
+from fastexp.query.disk.memory import Room
 from fastexp.query.engines.arrays import ArraysFrame
-from fastexp.query.engines.find import frame_of
-from fastexp.query.laws import laws_of
-from fastexp.query.memory import Room
+from fastexp.query.frames.find import frame_of
 
 WIDE = {"bounds": (0, 20), "step": 1}
 CANDIDATES = [3, 4, 5]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
 
 from fastexp._keys.key_rows import Integers
 from fastexp.errors import ParameterError, ParameterTypeError
-from fastexp.query import memory
-from fastexp.query.rows import Held, Part, Reader
+from fastexp.query.calls.parts import Held, Part
+from fastexp.query.disk import memory
 
 SIZES = [("2GB", 2 << 30), ("1.5 GiB", 3 << 29), ("500m", 500 << 20), ("2000KB", 2000 << 10)]
 
@@ -61,7 +61,7 @@ def test_rows_that_are_held_hold_nothing_of_their_batches(listed: int) -> None:
     codes = np.zeros(10, np.int64)
     codes[3] = listed
     part = Part(codes, [batch[0]], [None], [Integers(10, None, batch[1])])
-    held = Held(cast(Reader, None), streamed=True)
+    held = Held(part, streamed=True)
     for _ in range(3):
         held.add(part)
     assert len(held.parts) == 3

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from fastexp.errors import OutputError
-from fastexp.query import output
-from fastexp.query.output import OutputFile
+from fastexp.query.output import output_file
+from fastexp.query.output.output_file import OutputFile
 
 
 @pytest.fixture(params=["nameless", "hidden"])
 def kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
     """How the file is held until it is whole."""
     if request.param == "hidden":
-        monkeypatch.setattr(output, "NAMELESS", 0)
+        monkeypatch.setattr(output_file, "NAMELESS", 0)
         return "hidden"
     place = OutputFile(str(tmp_path / "tried.csv"), force=False, room=0)
     names = os.listdir(tmp_path)  # noqa: PTH208

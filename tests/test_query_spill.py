@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from fastexp.errors import ParameterError
-from fastexp.query import runs
-from fastexp.query.spill import LongGroup, Part, Persons, Spill
+from fastexp.query.disk import sorted_runs
+from fastexp.query.disk.spill import LongGroup, Part, Persons, Spill
 
 ALL = 10**9
 ENDS = np.array([-(2**63), -1, 0, 1, 2**63 - 1])
@@ -25,9 +25,9 @@ ENDS = np.array([-(2**63), -1, 0, 1, 2**63 - 1])
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many runs, ranges and chunks of few rows."""
-    monkeypatch.setattr(runs, "FEWEST", 40)
-    monkeypatch.setattr(runs, "STEP", 4)
-    monkeypatch.setattr(runs, "CHUNK", 7)
+    monkeypatch.setattr(sorted_runs, "FEWEST", 40)
+    monkeypatch.setattr(sorted_runs, "STEP", 4)
+    monkeypatch.setattr(sorted_runs, "CHUNK", 7)
 
 
 @pytest.fixture
@@ -165,7 +165,7 @@ def test_persons_whose_names_are_sorted_alike_stay_apart(spill: Spill) -> None:
 
 def test_ranges_are_full_however_many_runs_there_are(tmp_path: Path) -> None:
     """For little memory they would be of one key each, and reading took hours."""
-    rows = runs.Runs(str(tmp_path), 1, 1)
+    rows = sorted_runs.Runs(str(tmp_path), 1, 1)
     keys = np.random.default_rng(5).integers(-(2**63), 2**63 - 1, 2000, endpoint=True)
     keys[:2] = ENDS[[0, -1]]
     rows.add([keys])
@@ -248,8 +248,8 @@ def test_the_file_has_no_name(tmp_path: Path) -> None:
 
 def test_a_file_that_was_cut_off_is_an_error_of_the_system(spill: Spill) -> None:
     spill.add(random_part(np.random.default_rng(1), 500, 9))
-    spill._kept.written()
-    spill._kept._file.truncate(100)
+    spill._counting.written()
+    spill._counting._file.truncate(100)
     with pytest.raises(OSError, match="temp: rows that memory has no room for could not be read"):
         list(spill.by_group(ALL))
 
@@ -257,8 +257,8 @@ def test_a_file_that_was_cut_off_is_an_error_of_the_system(spill: Spill) -> None
 FULL_DISK = """
 import resource, signal, sys
 import numpy as np
-from fastexp.query.folders import private_folder
-from fastexp.query.spill import Part, Spill
+from fastexp.query.disk.folders import private_folder
+from fastexp.query.disk.spill import Part, Spill
 resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, resource.RLIM_INFINITY))
 secret = np.full(1 << 15, 4711.25)
 secret[::2] = 0.1
@@ -285,7 +285,7 @@ LARGE = """
 import re, sys
 import numpy as np
 from fastexp.grouped.grouping import order
-from fastexp.query.spill import LongGroup, Part, Persons, Spill
+from fastexp.query.disk.spill import LongGroup, Part, Persons, Spill
 order(np.arange(9), 9)
 
 def highest():  # in kilobytes; what getrusage tells may be the parent's

@@ -499,14 +499,14 @@ class TestFiles:
             one.release(None, {"x": (MEDIAN_9, "x")})
 
     def test_a_change_while_they_are_read_is_an_error_like_all_others(self, path, monkeypatch):
-        from fastexp.query import call
+        from fastexp.query.calls import perform
 
-        def changing(*arguments, real=call.drawn):
+        def changing(*arguments, real=perform.read_and_draw):
             path.write_text("x,who\n" + "3,b\n" * 99)
             return real(*arguments)
 
         one = session(path)
-        monkeypatch.setattr(call, "drawn", changing)
+        monkeypatch.setattr(perform, "read_and_draw", changing)
         with pytest.raises(fx.SessionError, match="once it was charged"):
             one.release(None, {"x": (MEDIAN_9, "x")})
 

@@ -199,7 +199,7 @@ class TestNothingShows:
         def failing(way, uses, parts, room):
             raise kind(*next(parts))
 
-        monkeypatch.setattr("fastexp.query.call.drawn", failing)
+        monkeypatch.setattr("fastexp.query.calls.perform.read_and_draw", failing)
         for budget in (fx.Budget(3.0), fx.Budget.file(tmp_path / "a.budget", epsilon=3.0)):
             for label in (None, "label"):
                 one = session(budget=budget)
@@ -251,7 +251,7 @@ class TestNothingShows:
             signal.raise_signal(signal.SIGINT)
             raise ValueError(read)
 
-        monkeypatch.setattr("fastexp.query.call.drawn", signalled)
+        monkeypatch.setattr("fastexp.query.calls.perform.read_and_draw", signalled)
         one, before = session(), signal.signal(signal.SIGINT, handler)
         try:
             error = raised(lambda: one.release(None, ANSWERS))
@@ -269,7 +269,7 @@ class TestNothingShows:
         def failing(*arguments):
             raise RuntimeError(arguments)
 
-        monkeypatch.setattr("fastexp.query.call.fit", failing)
+        monkeypatch.setattr("fastexp.query.calls.perform.fit", failing)
         one = session()
         error = raised(lambda: one.release(None, ANSWERS))
         assert (type(error), str(error)) == (

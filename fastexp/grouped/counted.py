@@ -36,9 +36,9 @@ class Rows(NamedTuple):
     person_words: WordArray | None = None  # what persons are called in digests
 
 
-def persons_of(person: Any) -> tuple[IntArray, WordArray]:
+def persons_of(chunks: list[Keys]) -> tuple[IntArray, WordArray]:
     """The number of each record's person, and what persons are called in digests."""
-    numbers, people = numbered([person_keys(person)], "person")
+    numbers, people = numbered([chunks], "person")
     return numbers, people.name_words()
 
 

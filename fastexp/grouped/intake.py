@@ -15,7 +15,7 @@ from .._keys.key_columns import read as read_keys
 from .._keys.key_names import KeyNames
 from .._typing import AnyArray, IntArray
 from ..errors import ParameterError
-from .counted import Limits, Rows, counted, persons_of
+from .counted import Limits, Rows, counted, person_keys, persons_of
 from .grouping import gather
 from .mechanism import GroupedMechanism
 from .numbers import of_lists
@@ -52,7 +52,7 @@ def _rows(request: Request, n: int, threads: int) -> Rows:
     codes, names = _codes(request, n, threads)
     if request.person is None:
         return Rows(codes, names)
-    persons, people = persons_of(request.person)
+    persons, people = persons_of(person_keys(request.person))
     if persons.size != n:
         raise ParameterError(LENGTHS.format("person"))
     return Rows(codes, names, persons, people)

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .._compiler.rounding import check_rounding
-from .._keys.group_names import Names
 from .._parameters import validate
+from .._parameters import validate as _validate
 from .._randomness.release_key import ReleaseKey
-from .._typing import Membership, Neighbors, RNGLike, SeedLike
+from .._typing import Neighbors, RNGLike, SeedLike
 from ..budget.budget import Budget, file_of
-from ..errors import ParameterError
-from ..grouped.request import checked_membership
 from ..privacy import Guarantee
-from .answers import answers_of, column_name
-from .groups import groups_of
-from .memory import Room
-from .output import output_of
+from .calls.answers import answers_of
+from .calls.scope import Scope
+from .disk.memory import Room
+from .output.output_file import output_of
 
 if TYPE_CHECKING:
-    from .call import Released
+    from .calls.verbs import ReleaseCall
 
 
-@dataclass(frozen=True, repr=False)
-class Query:
+class Query(Scope):
     """Answers by group of frames of any kind: finished, in one pass, for one charge.
 
     A query is public: it holds names of columns, the public list of groups and limits, and
@@ -87,56 +83,6 @@ class Query:
     (['Rome', 'Oslo'], [600, 900], ['gas', 'oil'])
     """
 
-    by: tuple[str, ...]
-    groups: Names | None
-    person: str | None
-    max_groups: int
-    max_rows: int
-    membership: Membership
-
-    def __init__(
-        self,
-        by: Any = None,
-        groups: Any = None,
-        person: str | None = None,
-        max_groups: int = 1,
-        max_rows: int = 1,
-        membership: Membership = "private",
-    ) -> None:
-        check_rounding()
-        put = object.__setattr__
-        columns = _columns(by)
-        put(self, "by", columns)
-        whose = None if person is None else column_name("person", person)
-        put(self, "person", whose)
-        put(self, "max_groups", validate.counting("max_groups", max_groups))
-        put(self, "max_rows", validate.counting("max_rows", max_rows))
-        put(self, "membership", checked_membership(membership, whose))
-        if columns and groups is None:
-            raise ParameterError(
-                "groups must be given with by: the public list of groups to answer; which groups "
-                'exist in the data is private (groups="from-data" tells them, with a warning)'
-            )
-        if not columns and (groups is not None or self.max_groups > 1):
-            raise ParameterError("groups and max_groups go with by, the columns of groups")
-        put(self, "groups", groups_of(groups, columns) if columns else None)
-
-    def __repr__(self) -> str:
-        parts = []
-        if self.by:
-            groups = "'from-data'" if self.groups is None else f"<{self.groups.size} groups>"
-            parts += [f"by={list(self.by)!r}", f"groups={groups}"]
-        if self.person is not None:
-            parts.append(f"person={self.person!r}")
-        parts += [
-            f"{name}={most}"
-            for name in ("max_groups", "max_rows")
-            if (most := getattr(self, name)) != 1
-        ]
-        if self.membership != "private":
-            parts.append(f"membership={self.membership!r}")
-        return f"Query({', '.join(parts)})"
-
     def total(self, answers: Any, *, neighbors: Neighbors | None = None) -> Guarantee:
         """What a whole call promises: the sum of the totals of its answers.
 
@@ -164,7 +110,7 @@ class Query:
         >>> rents.total({"rent": (fx.Median(epsilon=0.5, bounds=(0, 2000)), "rent")}).epsilon
         1.5
         """
-        from .call import questions_of
+        from .calls.verbs import questions_of
 
         check_rounding()
         relation = None if neighbors is None else validate.neighbors(neighbors)
@@ -265,14 +211,14 @@ class Query:
         >>> fx.Query().release(ages, {"median": (median, "age")})
         {'median': array([31])}
         """
-        from .call import carried_out
-        from .engines.find import frame_of
+        from .calls.perform import perform
+        from .frames.find import frame_of
 
-        way = self._released(answers, key, label, note, budget, nan, threads)
+        call = self._released(answers, key, label, note, budget, nan, threads)
         room = Room(memory, temp)
         place = output_of(output, force, frame, file_of(budget))
-        rows = frame_of(frame, memory=memory, threads=way.threads)
-        return carried_out(way, rows, room, place)
+        rows = frame_of(frame, memory=memory, threads=call.threads)
+        return perform(call, rows, room, place)
 
     def attach(
         self,
@@ -325,13 +271,13 @@ class Query:
         >>> con.sql("SELECT median FROM medians WHERE city = 'Rome'").fetchall()
         [(700,)]
         """
-        from .call import carried_out
-        from .engines.attached import AttachedFrame, source_of
+        from .calls.perform import perform
+        from .frames.attached import AttachedFrame, source_of
 
-        way = self._released(answers, key, label, note, budget, nan, threads)
+        call = self._released(answers, key, label, note, budget, nan, threads)
         room = Room(memory, temp)
-        rows = source_of(con, source, memory, way.threads)
-        return carried_out(way, AttachedFrame(con, name, rows), room)
+        rows = source_of(con, source, memory, call.threads)
+        return perform(call, AttachedFrame(con, name, rows), room)
 
     def sample(
         self,
@@ -377,14 +323,15 @@ class Query:
         >>> draws["median"].shape
         (1, 1000)
         """
-        from .call import Sampled, carried_out
-        from .engines.find import frame_of
+        from .calls.perform import perform
+        from .calls.verbs import SampleCall
+        from .frames.find import frame_of
 
         check_rounding()
         wanted = answers_of(answers, self.by, nan)
-        way = Sampled(self, wanted, size, rng, validate.threads(threads))
+        call = SampleCall(self, wanted, size, rng, _validate.threads(threads))
         room = Room(memory, temp)
-        return carried_out(way, frame_of(frame, memory=memory, threads=way.threads), room)
+        return perform(call, frame_of(frame, memory=memory, threads=call.threads), room)
 
     def accuracy(
         self,
@@ -453,35 +400,21 @@ class Query:
         >>> found["expected"].round(2).tolist(), found["quantile"].tolist()
         ([0.51, 2.04], [0.5, 5.5])
         """
-        from .accuracy import Accurate, accurate
-        from .engines.find import frame_of
+        from .calls.accuracy import AccuracyCall, accuracy_of
+        from .frames.find import frame_of
 
         check_rounding()
         wanted = answers_of(answers, self.by, nan)
-        way = Accurate(self, wanted, probability, rng, validate.threads(threads))
+        call = AccuracyCall(self, wanted, probability, rng, _validate.threads(threads))
         room = Room(memory, temp)
-        return accurate(way, frame_of(frame, memory=memory, threads=way.threads), room)
+        return accuracy_of(call, frame_of(frame, memory=memory, threads=call.threads), room)
 
     def _released(
         self, answers: Any, key: Any, label: Any, note: Any, budget: Any, nan: Any, threads: Any
-    ) -> Released:
-        from .call import Released
+    ) -> ReleaseCall:
+        from .calls.verbs import ReleaseCall
 
         check_rounding()
         wanted = answers_of(answers, self.by, nan)
-        workers = validate.threads(threads)
-        return Released(self, wanted, key, label, budget, workers, note)
-
-
-def _columns(by: Any) -> tuple[str, ...]:
-    """The names of the columns of groups; none without groups."""
-    if by is None:
-        return ()
-    names = (by,) if isinstance(by, str) else validate.items("by", by, 100)
-    columns = tuple(column_name("by", name) for name in names)
-    if not columns:
-        raise ParameterError("by must name a column, or be None: all rows are one group")
-    for i, name in enumerate(columns):
-        if name in columns[:i]:
-            raise ParameterError(f"by must name each column once, got {name!r} twice")
-    return columns
+        workers = _validate.threads(threads)
+        return ReleaseCall(self, wanted, key, label, budget, workers, note)

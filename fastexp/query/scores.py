@@ -12,7 +12,7 @@ from .._typing import AnyArray
 from ..errors import ParameterError, ParameterTypeError
 from ..mechanisms.exponential import Exponential
 from ..mechanisms.most_common import MostCommon
-from .answers import column_name
+from .calls.answers import column_name
 from .engines.frame import Frame, Kind, Use
 
 FORM = (

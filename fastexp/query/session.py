@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import os
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from threading import Thread
-from typing import Any, NamedTuple, NoReturn, TypeVar
+from typing import Any, NoReturn
 from weakref import ref
-
-import numpy as np
 
 from .._compiler.rounding import check_rounding
 from .._parameters import validate
-from ..budget.budget import Budget, checked_note, once
-from ..budget.question import Question, Questions
+from ..budget.budget import Budget
 from ..errors import (
     BudgetError,
     FastexpError,
@@ -24,62 +19,18 @@ from ..errors import (
     ParameterTypeError,
     SessionError,
 )
-from ..grouped.request import check_key
-from ..mechanisms.most_common import MostCommon
-from .answers import Answer, answers_of, column_name
-from .call import Released, carried_out, values_of
-from .engines.copies import copy_of
-from .engines.frame import Column, Frame, Use
-from .engines.paths import PathFrame
-from .engines.types import check_keys
-from .memory import Room
+from .calls.answers import column_name
+from .disk.memory import Room
+from .door import Door, Files, check_person, state_of
+from .engines.frame import Frame
+from .files.path_frame import PathFrame
+from .frames.copies import copy_of
+from .orders import FAILED, OfMechanisms, OfScores, Order
 from .query import Query
-from .scores import Score, arrays_of, score_of, scores_of
-from .untrusted import is_exactly, mechanism_of, pairs_of, plain, query_of
+from .scores import scores_of
+from .untrusted import is_exactly, mechanism_of, pairs_of, query_of
 
-T = TypeVar("T")
-FAILED = "the release failed once it was charged; why is withheld, as it may depend on the records"
 UNREAD = "the release failed before a record was read"
-CHANGED = "the files of the session changed since it began: nothing was read or charged"
-NAN = ("drop", "lower", "upper")
-
-
-class Files(NamedTuple):
-    """Where rows are that memory does not hold, and what their files were at the start."""
-
-    path: str
-    memory: int | str | None
-    state: list[Any]
-
-    def frame(self, threads: int) -> Any:
-        """The same files, opened anew."""
-        frame = PathFrame(self.path, self.memory, threads)
-        try:
-            same = _state(frame) == self.state
-        except (FastexpError, OSError):
-            same = False
-        if not same:
-            raise SessionError(CHANGED)
-        return frame
-
-
-@dataclass(frozen=True, slots=True, repr=False, eq=False)
-class Door:
-    """What a session holds."""
-
-    rows: Frame | Files
-    room: Room
-    budget: Budget
-    person: str | None
-    max_groups: int
-    max_rows: int
-    scores: dict[str, Score]
-
-    def frame(self, threads: int) -> Frame:
-        """The rows."""
-        opened: Frame = self.rows.frame(threads) if isinstance(self.rows, Files) else self.rows
-        return opened
-
 
 # Not an attribute of the session: nothing that shows an object, copies it or writes it down may
 # come to the records. No WeakKeyDictionary: `weakref.getweakrefs` leads from a key to it.
@@ -198,11 +149,11 @@ class Session:
                 raise ParameterError("scores are for frames in memory, got a path: read it before")
             path = os.path.abspath(os.fspath(frame))  # noqa: PTH100  (as `files_of` does)
             opened: Any = PathFrame(path, memory)
-            held = Files(path, memory, _state(opened))
-            _check_person(opened, whose)
+            held = Files(path, memory, state_of(opened))
+            check_person(opened, whose)
         else:
             held = copy_of(frame)
-            _check_person(held, whose)
+            check_person(held, whose)
         _DOORS[ref(self, _forget)] = Door(held, room, budget, whose, groups, rows, utilities)
 
     def release(
@@ -282,23 +233,29 @@ class Session:
         0.0
         """
         check_rounding()
-        limits = _door(self).person, _door(self).max_groups, _door(self).max_rows
-        plain_query, given = query_of(query, *limits), list(pairs_of(answers))
-        kind: type[_Call] = _OfScores
-        if not given or not all(is_exactly(item, str) for _, item, _ in given):
-            kind = _OfMechanisms
-            given = [(name, mechanism_of(name, item), column) for name, item, column in given]
-        call = kind(plain_query, given, label, note, nan, threads)
+        # No local variable is the door: this frame is in the traceback of what is raised.
+        person, max_groups, max_rows = (
+            _door(self).person,
+            _door(self).max_groups,
+            _door(self).max_rows,
+        )
+        plain_query = query_of(query, person, max_groups, max_rows)
+        items = list(pairs_of(answers))
+        kind: type[Order] = OfScores
+        if not items or not all(is_exactly(item, str) for _, item, _ in items):
+            kind = OfMechanisms
+            items = [(name, mechanism_of(name, item), column) for name, item, column in items]
+        order = kind(plain_query, items, label, note, nan, threads)
         # In a thread: an interrupt, or what a handler of signals raises, comes to the main thread,
         # and so to no frame that holds a row.
         outcomes: list[Any] = []
-        thread = Thread(target=_answer, args=(self, call, outcomes))
+        thread = Thread(target=_answer, args=(self, order, outcomes))
         thread.start()
         thread.join()
-        answered = outcomes[0] if outcomes else SessionError(FAILED if call.has_read else UNREAD)
-        if isinstance(answered, BaseException):
-            raise answered
-        return answered
+        outcome = outcomes[0] if outcomes else SessionError(FAILED if order.has_read else UNREAD)
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
 
     def log(self) -> list[dict[str, Any]]:
         """What was asked and paid: the charges of the budget, as of `Budget.log`.
@@ -332,127 +289,22 @@ class Session:
         raise SessionError("a session cannot be copied or pickled: it would take the records along")
 
 
-class _Call(ABC):
-    """What a release asks, of plain values; `has_read` once records may have been read.
-
-    It holds nothing of the session: it is in the traceback of what the release raises.
-    """
-
-    def __init__(
-        self,
-        query: Query,
-        given: list[tuple[str, Any, Any]],
-        label: Any,
-        note: Any,
-        nan: Any,
-        threads: Any,
-    ) -> None:
-        for argument, value in (("label", label), ("note", note)):
-            if value is not None and not is_exactly(value, str):
-                raise ParameterTypeError(f"{argument} must be text (no subclass of str)")
-        if not is_exactly(threads, int):
-            raise ParameterTypeError("threads must be an int (no subclass)")
-        self.query, self.given, self.label, self.note = query, given, label, note
-        self.nan, self.threads, self.has_read = nan, validate.threads(threads), False
-
-    @abstractmethod
-    def answers(self, door: Door) -> Any:
-        """Charged, read and drawn."""
-
-    def reading(self, draw: Callable[[], T]) -> T:
-        """What `draw` returns, which reads records: NumPy warns of none of them meanwhile.
-
-        Whatever it raises is a failure, also what a score raises: nobody interrupts this thread.
-        """
-        self.has_read = True
-        try:
-            with np.errstate(all="ignore"):
-                return draw()
-        except BaseException:
-            raise SessionError(FAILED) from None
-
-
-class _OfMechanisms(_Call):
-    """Answers of fastexp's own mechanisms."""
-
-    def answers(self, door: Door) -> Any:
-        pairs = {name: pair for name, *pair in self.given}
-        wanted = answers_of(pairs, self.query.by, _policies(self.nan, pairs))
-        way = _Watched(self, wanted, door.budget)
-        return carried_out(way, door.frame(self.threads), door.room)
-
-
-class _Watched(Released):
-    """A release that tells its call when it reads."""
-
-    def __init__(self, call: _Call, answers: tuple[Answer, ...], budget: Budget) -> None:
-        super().__init__(call.query, answers, None, call.label, budget, call.threads, call.note)
-        self._call = call
-
-    def obtained(self, draw: Callable[[], list[Any]], check: Callable[[], None]) -> list[Any]:
-        """Charged before a row is read."""
-        return super().obtained(lambda: self._call.reading(draw), check)
-
-
-class _OfScores(_Call):
-    """Answers of scores, by the exponential mechanism."""
-
-    def answers(self, door: Door) -> Any:
-        if self.query.by:
-            raise ParameterError("query must be None for scores, which are of all rows together")
-        if self.nan is not None:
-            raise ParameterError("nan must be None for scores: NaN is the lowest utility")
-        label = check_key(None, self.label, door.budget)
-        note = checked_note(self.note, door.budget)
-        questions, draws = [], []
-        for name, called, epsilon in self.given:
-            score = score_of(door.scores, name, called)
-            mechanism = score.mechanism(plain("epsilon", epsilon))
-            form = "score", called, column_name("the names of answers", name)
-            questions.append(Question(mechanism, form=form, column=called))
-            draws.append((name, score, mechanism.epsilon))
-        frame = door.frame(self.threads)
-
-        def draw() -> list[Any]:
-            return [
-                score.drawn(arrays_of(frame), epsilon, self.threads) for _, score, epsilon in draws
-            ]
-
-        def check() -> None:
-            frame.check_answers([name for name, *_ in draws], [])
-
-        values = once(
-            door.budget,
-            label,
-            Questions(tuple(questions)),
-            lambda: self.reading(draw),
-            check,
-            note,
-        )
-        return frame.finished(
-            [
-                Column(name, score.kind, values_of([value], score.kind))
-                for (name, score, _), value in zip(draws, values, strict=True)
-            ]
-        )
-
-
-def _answer(session: Session, call: _Call, outcomes: list[Any]) -> None:
+def _answer(session: Session, order: Order, outcomes: list[Any]) -> None:
     """Add the answers, or what is to be raised; nothing if there is no memory even for that."""
     with suppress(BaseException):
-        outcomes.append(_attempted(session, call))
+        outcomes.append(_attempted(session, order))
 
 
-def _attempted(session: Session, call: _Call) -> Any:
+def _attempted(session: Session, order: Order) -> Any:
     """The answers; or what is to be raised, which knows nothing of how it came to it."""
     try:
-        return call.answers(_door(session))
+        return order.answers(_door(session))
     except BudgetError as error:  # its text is the same, whatever was drawn
         return type(error)(*error.args)
     except FastexpError as error:
-        return SessionError(FAILED) if call.has_read else type(error)(*error.args)
+        return SessionError(FAILED) if order.has_read else type(error)(*error.args)
     except BaseException:
-        return SessionError(FAILED if call.has_read else UNREAD)
+        return SessionError(FAILED if order.has_read else UNREAD)
 
 
 def _door(session: Session) -> Door:
@@ -465,41 +317,3 @@ def _door(session: Session) -> Door:
 def _opened(session: Session) -> Door | None:
     """None where there is none; only a session is looked for, as others may equal all."""
     return _DOORS.get(ref(session)) if type(session) is Session else None
-
-
-def _policies(nan: Any, pairs: dict[str, Any]) -> dict[str, str]:
-    """What is done with missing records, by answer: never what tells of them."""
-    counted = {name: _is_counted(mechanism) for name, (mechanism, _) in pairs.items()}
-    policies = {name: "lower" if counted[name] else "drop" for name in counted}
-    stated = nan if is_exactly(nan, dict) else dict.fromkeys(pairs, nan)
-    for name, policy in dict.copy(stated).items() if nan is not None else ():
-        if not is_exactly(name, str) or not is_exactly(policy, str) or policy not in NAN:
-            raise ParameterError(f"nan must be one of {', '.join(map(repr, NAN))} in a session")
-        if policy == "drop" and counted.get(name):
-            raise ParameterError(
-                'nan must be "lower" or "upper" where neighbors="replace": the number of records '
-                "is public there"
-            )
-        policies[name] = policy
-    return policies
-
-
-def _is_counted(mechanism: Any) -> bool:
-    """Whether the number of records must be the same in neighbouring data."""
-    return not isinstance(mechanism, MostCommon) and mechanism.guarantee.neighbors == "replace"
-
-
-def _state(frame: PathFrame) -> list[Any]:
-    """What the file system says of the files of a path."""
-    return [(file, os.stat(file.path).st_ctime_ns) for file in frame.files]  # noqa: PTH116
-
-
-def _check_person(frame: Frame, person: str | None) -> None:
-    names = frame.names() or []
-    if person is None:
-        return
-    if names.count(person) != 1:
-        raise ParameterError(f"person must be a column of the frame, got {person!r}")
-    use = Use(person, "keys")
-    for column in frame.empty([use]) or ():
-        check_keys("person", use, column)

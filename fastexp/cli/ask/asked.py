@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
-from ...query.output import is_same
+from ...query.output.output_file import is_same
 from ..errors import UserMistake
 from . import lists, mechanisms
 from .call import Call

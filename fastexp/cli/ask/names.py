@@ -15,7 +15,7 @@ from ..._keys.group_lists import listed_keys
 from ..._keys.key_columns import read
 from ...errors import FastexpError
 from ...query.engines.frame import Use
-from ...query.files.places import COMPRESSED, FORMATS, files_of
+from ...query.files.paths import COMPRESSED, FORMATS, files_of
 from ..errors import UserMistake
 from .source import STDIN, FileRows, Source, is_npy
 

@@ -12,7 +12,7 @@ import numpy as np
 from ..._keys.group_names import Names
 from ...errors import ParameterError
 from ...query.engines.frame import Column, Use
-from ...query.files.places import File, stamp_of
+from ...query.files.paths import File, stamp_of
 
 VALUE = "value"  # the name of the column
 NUMBERS = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")

@@ -206,7 +206,7 @@ def _answer(name: str, table: Any, query: Query) -> tuple[tuple[GroupedMechanism
     """A mechanism with its column, and what is done with missing records."""
     import fastexp
 
-    from ...query.answers import answers_of
+    from ...query.calls.answers import answers_of
 
     where = f"answers.{name}"
     if not isinstance(table, dict):

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...errors import OutputError, ParameterError, PrivacyWarning
-from ...query.answers import answers_of
-from ...query.call import Released, carried_out, questions_of
-from ...query.memory import Room
-from ...query.output import EXISTS, holds, output_of, repeated, values_of
+from ...query.calls.answers import answers_of
+from ...query.calls.perform import perform
+from ...query.calls.verbs import ReleaseCall, questions_of
+from ...query.disk.memory import Room
+from ...query.output.output_file import EXISTS, holds, output_of, repeated, values_of
 from . import source
 from .key import read_key
 from .payment import Payment
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from .call import Call
 
 
-class Release(Released):
+class Release(ReleaseCall):
     """What a call promises and costs; then its answers.
 
     Parameters
@@ -88,7 +89,7 @@ class Release(Released):
         """Where the file of answers is to be, if there is to be one."""
         return [] if self._output is None else [str(Path(self._output.file).parent)]
 
-    def obtained(self, draw: Callable[[], list[Any]], check: Callable[[], None]) -> list[Any]:
+    def settle(self, draw: Callable[[], list[Any]], check: Callable[[], None]) -> list[Any]:
         """Charged before a row is read."""
         answers: list[Any] = self.payment.obtained(self._questions, draw, check)
         return answers
@@ -106,10 +107,10 @@ class Release(Released):
         try:
             if not self.payment.is_settled:
                 with source.opened(call.source, call.memory, call.threads, call.temp) as frame:
-                    columns = carried_out(self, frame, Room(call.memory, call.temp), output)
+                    columns = perform(self, frame, Room(call.memory, call.temp), output)
             else:
                 unread: Any = Unread()
-                columns = carried_out(self, unread, Room(None, None))
+                columns = perform(self, unread, Room(None, None))
                 self.had_file = output is not None and repeated(columns, output)
         except OutputError as error:
             if error.answers is None:

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import NamedTuple
 
+from ...query.disk.folders import private_folder
 from ...query.engines.frame import Column, Frame
-from ...query.engines.paths import PathFrame
-from ...query.folders import private_folder
+from ...query.files.path_frame import PathFrame
 
 STDIN = "-"
 

@@ -17,7 +17,7 @@ from ..._keys.group_names import Names
 from ...errors import InvalidRecords
 from ...query.engines.frame import Use
 from ...query.files.csv_rows import LINE, Csv, csv_of
-from ...query.files.places import File, files_of
+from ...query.files.paths import File, files_of
 from ..errors import Failure, UserMistake
 from .source import FileRows
 

@@ -139,7 +139,7 @@ def _facts() -> Iterator[tuple[str, Any]]:
     yield "platform", platform.platform()
     yield "cpu", _cpu()
     from ..._parameters import validate
-    from ...query.folders import left_overs
+    from ...query.disk.folders import left_overs
 
     yield "threads", validate.threads(0)
     states = _states()

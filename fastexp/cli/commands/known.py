@@ -10,18 +10,18 @@ import numpy as np
 from ...pictures import canvas
 from ...pictures.subject import TAIL, Subject
 from ...pictures.words import name_of
-from ...query.accuracy import Accurate, accurate
-from ...query.answers import answers_of
-from ...query.laws import laws_of
-from ...query.memory import Room
-from ...query.output import values_of
+from ...query.calls.accuracy import AccuracyCall, accuracy_of
+from ...query.calls.answers import answers_of
+from ...query.calls.laws import laws_of
+from ...query.disk.memory import Room
+from ...query.output.output_file import values_of
 from ..ask.source import opened
 from ..tell import laws
 
 if TYPE_CHECKING:
     from ..._typing import AnyArray
+    from ...query.calls.laws import Laws
     from ...query.engines.frame import Column
-    from ...query.laws import Laws
     from ..ask.call import Call
 
 
@@ -65,9 +65,9 @@ def figures(call: Call, seed: int | None = None) -> list[Column]:
         Which rows of a person count where there are too many.
     """
     answers = answers_of(call.answers, call.query.by, call.nan)
-    way = Accurate(call.query, answers, TAIL, seed, call.threads)
+    way = AccuracyCall(call.query, answers, TAIL, seed, call.threads)
     with opened(call.source, call.memory, call.threads, call.temp) as frame:
-        columns: list[Column] = accurate(way, frame, Room(call.memory, call.temp))
+        columns: list[Column] = accuracy_of(way, frame, Room(call.memory, call.temp))
     return columns
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from ...budget.budget import once
 from ...errors import BudgetExceeded
 from ...pictures.words import at_most, grid_text, name_of, title
-from ...query import output
+from ...query.output import output_file
 from ..ask import publication
 from ..ask.payment import opened
 from ..ask.released import Release
@@ -72,7 +72,7 @@ def check(call: Call, like: str | None, *, as_json: bool) -> None:
         If the rest of the budget does not cover it; once all is said.
     """
     if call.output is not None:
-        output.check(call.output, force=True)
+        output_file.check(call.output, force=True)
     public, budget = Release(replace(call, key=None, output=None)), opened(str(call.budget))
     facts = _facts(call, public, budget)
     if not as_json:  # before the list is digested, so that something is seen at once

@@ -15,7 +15,7 @@ from ..._keys.group_lists import listed_keys
 from ..._keys.key_columns import read
 from ...budget.question import Question
 from ...pictures.words import parameters
-from ...query.counts import Counts
+from ...query.calls.counts import CountCall
 from ...query.engines.frame import Frame, Use
 from ..ask import lists, mechanisms
 from ..ask.asked import check, option
@@ -180,7 +180,7 @@ def _counted(frame: Frame, options: Namespace) -> Scored:
     relation: Neighbors = options.neighbors or "add-remove"
     source = Source(options.file, options.delimiter)
     candidates = lists.candidates(options.candidates, options.column, source)
-    counts = Counts(fx.Query(), fx.MostCommon(1.0, candidates), options.column, frame)
+    counts = CountCall(fx.Query(), fx.MostCommon(1.0, candidates), options.column, frame)
     # Counts are monotone under add-remove only: replacing a record moves two of them.
     monotonic = relation == "add-remove"
     return Scored(tuple(candidates), 1.0, monotonic, counts.read, counts.check, relation)

@@ -123,7 +123,7 @@ def delimiter(text: str) -> str:
 
 def size(text: str) -> int:
     """A number of bytes: 500MB, 2 GiB, 1.5g."""
-    from ...query.memory import LEAST, MOST, size_of
+    from ...query.disk.memory import LEAST, MOST, size_of
 
     given = size_of(text)
     if not LEAST <= given <= MOST:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from ...pictures.laws import draw
 from ...pictures.subject import TAIL, Subject, number, short
 from ...pictures.words import grid_text, name_of, parameters, title
-from ...query.accuracy import COLUMNS
-from ...query.output import values_of
+from ...query.calls.accuracy import COLUMNS
+from ...query.output.output_file import values_of
 from . import tables, words
 
 if TYPE_CHECKING:

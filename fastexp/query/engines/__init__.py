@@ -1,1 +1,4 @@
-"""One adapter an engine: its columns, its rows, and answers as a frame of its own kind."""
+"""One adapter an engine, behind the Protocol in `frame.py`.
+
+An engine is imported by its adapter alone; mechanisms and randomness are not known here.
+"""

@@ -1,1 +1,4 @@
-"""What is in files, as columns: rules for text, and what each format needs."""
+"""Files by their paths, as a `Frame`: which files a path means, and what is in them, by DuckDB.
+
+Nothing here knows what is asked of the rows.
+"""

@@ -14,9 +14,9 @@ from functools import cached_property
 from ...errors import InvalidRecords, ParameterError
 from ..engines.frame import Use
 from .failures import attempted
-from .places import COMPRESSED, File, opened, pattern
+from .paths import COMPRESSED, File, opened, pattern
 from .plain import Plain, plain
-from .source import Rows
+from .row_file import Rows
 
 LINE = 1 << 20  # bytes of a row, at most
 BUFFER = 4 * LINE  # bytes that DuckDB reads at a time

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from ..._parameters.foreign import is_interrupt
 from ...errors import FastexpError
-from .places import File
+from .paths import File
 
 T = TypeVar("T")
 FULL = "takes more memory than it may (a larger memory= may help)"

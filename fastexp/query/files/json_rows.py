@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import ParameterError
 from ..engines.frame import Use
-from .places import File, opened, pattern
-from .source import Rows
+from .paths import File, opened, pattern
+from .row_file import Rows
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...errors import ParameterError, ParameterTypeError
-from ..database import quoted
 from ..engines.frame import Use
-from .cells import cut
-from .places import File, pattern
-from .source import Rows
+from .database import quoted
+from .paths import File, pattern
+from .row_file import Rows
+from .text_cells import cut
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

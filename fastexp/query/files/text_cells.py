@@ -22,8 +22,8 @@ from ..._arrow import arrow
 from ..._intake.number_columns import Numbers
 from ..._typing import AnyArray
 from ...errors import InvalidRecords
-from ..digits import EXACT, LONGEST, PADDING, aligned
 from ..engines.frame import Use
+from .digits import EXACT, LONGEST, PADDING, aligned
 
 Kind: TypeAlias = Literal["floats", "integers", "text"]
 

@@ -11,9 +11,9 @@ from ..._intake import number_columns
 from ..._keys import key_columns
 from ..._keys.group_keys import numbered
 from ...errors import FastexpError, ParameterError, ParameterTypeError
+from ..engines.frame import Frame, Use
+from ..engines.types import type_of
 from .find import frame_of, is_of
-from .frame import Frame, Use
-from .types import type_of
 
 LAZY = (  # library, its types, and what brings all of their rows here
     ("polars", ("LazyFrame",), "collect"),

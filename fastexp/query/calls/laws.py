@@ -8,28 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._keys.group_names import Names
-from .._typing import AnyArray, IntArray, RNGLike, SeedLike
-from ..errors import FastexpError
-from ..grouped.accuracy import Exact
-from ..grouped.segments import Segments
-from .answers import Answer
-from .call import Sampled
-from .columns import fit, parts_of, uses_of
+from ..._keys.group_names import Names
+from ..._typing import AnyArray, IntArray, RNGLike, SeedLike
+from ...errors import FastexpError
+from ...grouped.accuracy import Exact
+from ...grouped.segments import Segments
+from ..disk.memory import Room
+from ..engines.frame import Column, Frame
+from .answers import Answer, answers_of
 from .draws import Indices
-from .engines.frame import Column, Frame
-from .memory import Room
-from .reading import drawn
+from .frame_columns import fit, parts_of
+from .reading import read_and_draw
+from .scope import Scope
+from .uses import uses_of
+from .verbs import SampleCall
 
-if TYPE_CHECKING:
-    from .query import Query
 
-
-class Analysed(Sampled):
+class LawCall(SampleCall):
     """Something of each law, of the rows that a sample counts; and draws, where `size` is given."""
 
     def of(self, answer: Answer, exact: Exact) -> Any:  # noqa: ARG002
@@ -42,7 +41,7 @@ class Analysed(Sampled):
 
 
 class Analysis(NamedTuple):
-    """Of one answer: by group what the way wants of the law, how many records count, draws."""
+    """Of one answer: by group what the call wants of the law, how many records count, draws."""
 
     wanted: list[Any]
     records: IntArray
@@ -52,22 +51,22 @@ class Analysis(NamedTuple):
 class Analyses:
     """What is wanted of each answer for all groups."""
 
-    def __init__(self, way: Analysed, groups: int) -> None:
-        self._way = way
-        self._wanted: list[list[Any]] = [[None] * groups for _ in way.answers]
-        self._records = [np.zeros(groups, np.int64) for _ in way.answers]
-        self._draws = None if way.size is None else Indices(way, groups)
+    def __init__(self, call: LawCall, groups: int) -> None:
+        self._call = call
+        self._wanted: list[list[Any]] = [[None] * groups for _ in call.answers]
+        self._records = [np.zeros(groups, np.int64) for _ in call.answers]
+        self._draws = None if call.size is None else Indices(call, groups)
 
     def draw(self, which: list[int], segments: Segments, names: Names, first: int = 0) -> None:
         """Of answers of the same segments; `names` begin with the group of this place."""
         if self._draws is not None:
             self._draws.draw(which, segments, names, first)
         for i in which:
-            answer = self._way.answers[i]
+            answer = self._call.answers[i]
             self._records[i][first : first + names.size] = np.diff(segments.offsets)
             for g in range(names.size):
                 values = np.ascontiguousarray(segments.some(g, g + 1).values)
-                self._wanted[i][first + g] = self._way.of(answer, answer.mechanism._exact(values))
+                self._wanted[i][first + g] = self._call.of(answer, answer.mechanism._exact(values))
 
     def put(self, which: int, group: int, index: int) -> None:  # noqa: ARG002
         """Only releases are drawn in passes."""
@@ -85,12 +84,12 @@ class Analyses:
         ]
 
 
-def analysed(way: Analysed, frame: Frame, room: Room) -> tuple[Names, list[Analysis]]:
+def analyses_of(call: LawCall, frame: Frame, room: Room) -> tuple[Names, list[Analysis]]:
     """The groups in order, and an analysis an answer, in one pass."""
-    uses = uses_of(way.query, way.answers)
-    fit(way, frame, uses)
-    with closing(parts_of(way, frame, uses)) as parts:
-        return drawn(way, uses, parts, room if frame.spills else None)
+    uses = uses_of(call.query, call.answers)
+    fit(call, frame, uses)
+    with closing(parts_of(call, frame, uses)) as parts:
+        return read_and_draw(call, uses, parts, room if frame.spills else None)
 
 
 class Laws(NamedTuple):
@@ -120,7 +119,7 @@ class Laws(NamedTuple):
 
 
 def laws_of(
-    query: Query,
+    query: Scope,
     answers: Mapping[str, Any],
     frame: Frame,
     *,
@@ -137,7 +136,7 @@ def laws_of(
     query, answers, nan, threads
         As for `Query.sample`.
     frame : Frame
-        An adapter's.
+        That of an adapter.
     size : int, optional
         How many draws of each group and answer: those of `Query.sample`. None: none.
     rng
@@ -155,11 +154,9 @@ def laws_of(
     ParameterError, ParameterTypeError, InvalidRecords
         As for `Query.sample`.
     """
-    from .answers import answers_of
-
-    way = Analysed(query, answers_of(answers, query.by, nan), size, rng, threads)
-    names, analyses = analysed(way, frame, Room(None, None) if room is None else room)
-    by_name = {answer.name: a for answer, a in zip(way.answers, analyses, strict=True)}
+    call = LawCall(query, answers_of(answers, query.by, nan), size, rng, threads)
+    names, analyses = analyses_of(call, frame, Room(None, None) if room is None else room)
+    by_name = {answer.name: a for answer, a in zip(call.answers, analyses, strict=True)}
     columns = names.columns() if query.by else []
     return Laws(
         [Column(name, *column) for name, column in zip(query.by, columns, strict=True)],

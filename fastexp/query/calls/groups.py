@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from .._keys.group_lists import names_of_chunks
-from .._keys.group_names import Names
-from .._keys.key_columns import read
-from .._keys.key_rows import Rows
-from .._keys.product import Product
-from .._parameters.foreign import readable
-from ..errors import FastexpError, ParameterError, ParameterTypeError
-from ..grouped.request import is_from_data, listed_groups
-from .engines.find import frame_of
-from .engines.frame import Frame, Use
+from ..._keys.group_lists import names_of_chunks
+from ..._keys.group_names import Names
+from ..._keys.key_columns import read
+from ..._keys.key_rows import Rows
+from ..._keys.product import Product
+from ..._parameters.foreign import readable
+from ...errors import FastexpError, ParameterError, ParameterTypeError
+from ...grouped.request import is_from_data, listed_groups
+from ..engines.frame import Frame, Use
+from ..frames.find import frame_of
 
 
 def groups_of(groups: Any, by: Sequence[str]) -> Names | None:

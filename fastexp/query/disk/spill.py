@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._typing import AnyArray, IntArray, WordArray
-from ..errors import ParameterError
-from .runs import CHUNK, Range, Runs
+from ..._typing import AnyArray, IntArray, WordArray
+from ...errors import ParameterError
+from .sorted_runs import CHUNK, Range, Runs
 
 NAME_WORDS = 4  # of a name, as `Names.name_words` gives them
 SORTED = (1, 0, 2, 3)  # words of a name, as rows are sorted by them: first what tells most apart

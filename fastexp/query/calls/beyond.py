@@ -13,20 +13,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._keys.group_keys import numbered
-from .._keys.group_names import Names, chosen
-from .._typing import AnyArray, IntArray
-from ..errors import ParameterError
-from ..grouped.counted import Rows
-from ..grouped.segments import Segments
-from . import spill
-from .draws import Results, counted, together
-from .folders import private_folder
-from .rows import Held, Part, Reader, as_floats
+from ..._keys.group_keys import numbered
+from ..._keys.group_names import Names, chosen
+from ..._typing import AnyArray, IntArray
+from ...errors import ParameterError
+from ...grouped.counted import Rows
+from ...grouped.segments import Segments
+from ..disk import spill
+from ..disk.folders import private_folder
+from .call import Call, Results
+from .draws import counted, together
+from .parts import Held, Part, as_floats
+from .reader import Reader
 
 if TYPE_CHECKING:
-    from .call import Way
-    from .memory import Room
+    from ..disk.memory import Room
 
 NONE = np.zeros(0, np.int64)
 LARGE = (
@@ -36,7 +37,7 @@ LARGE = (
 
 
 def beyond_memory(
-    way: Way, reader: Reader, held: Held, rest: Iterator[Sequence[Any]], room: Room
+    call: Call, reader: Reader, held: Held, rest: Iterator[Sequence[Any]], room: Room
 ) -> tuple[Names, list[Any]]:
     """The groups in order, and each answer for all of them.
 
@@ -48,10 +49,10 @@ def beyond_memory(
         How much memory there is, and where the rows go.
     """
     parts = chain(_let_go(held), (reader.part(columns) for columns in rest))
-    with private_folder(room.temp) as folder, _Disk(way, reader, folder, room.memory) as disk:
+    with private_folder(room.temp) as folder, _Disk(call, reader, folder, room.memory) as disk:
         for part in parts:
             disk.add(part.of_groups())
-        names, order = reader.groups.settled()
+        names, order = reader.groups.numbering()
         results = disk.draws(names if order is None else _in_arrival_order(names, order))
     return names, results.answers(order)
 
@@ -75,10 +76,10 @@ class _Disk:
     out, and for what is made of these.
     """
 
-    def __init__(self, way: Way, reader: Reader, folder: str, memory: int) -> None:
-        self._way, self._reader = way, reader
+    def __init__(self, call: Call, reader: Reader, folder: str, memory: int) -> None:
+        self._call, self._reader = call, reader
         self._floats: list[bool] = []  # of each reading
-        persons = way.query.person is not None
+        persons = call.query.person is not None
         self._spill = spill.Spill(folder, memory // 3, reader.count, persons=persons)
         self._most = max(1, memory // 3 // self._spill.row_bytes)
 
@@ -111,10 +112,10 @@ class _Disk:
 
     def draws(self, names: Names) -> Results:
         """Draws of all answers, for groups in the order of their numbers."""
-        if self._way.query.person is not None:
+        if self._call.query.person is not None:
             for part in self._spill.by_person(self._most):
                 self._spill.keep(part._replace(counts=self._bounded(part, names)))
-        results, first, long = self._way.results(names.size), 0, []
+        results, first, long = self._call.results(names.size), 0, []
         for rows in self._spill.by_group(self._most):
             if isinstance(rows, spill.LongGroup):
                 long.append(rows.code)
@@ -125,7 +126,7 @@ class _Disk:
         nothing = spill.Part(NONE, NONE, [NONE] * self._reader.count)
         self._draw(results, nothing, names, first, names.size)
         for code in long:
-            for which in range(len(self._way.answers)):
+            for which in range(len(self._call.answers)):
                 results.put(which, code, self._in_passes(which, code))
         return results
 
@@ -136,7 +137,7 @@ class _Disk:
         counts = np.zeros_like(part.counts)
         for which, reading in enumerate(self._reader.of):
             codes = np.where(part.counts >> which & 1 == 1, part.codes, -1)
-            codes = counted(self._way, which, rows, codes, self._records(part, reading))
+            codes = counted(self._call, which, rows, codes, self._records(part, reading))
             counts |= np.where(codes >= 0, 1 << which, 0)
         return counts
 
@@ -151,7 +152,7 @@ class _Disk:
         if first == last:
             return
         some = chosen(names, np.arange(first, last))
-        for reading, which in together(self._way, self._reader):
+        for reading, which in together(self._call, self._reader):
             counts = part.counts >> which[0] & 1 == 1
             sizes = np.bincount(part.codes[counts] - first, minlength=last - first)
             offsets = np.concatenate([[0], np.cumsum(sizes)])
@@ -160,15 +161,15 @@ class _Disk:
 
     def _in_passes(self, which: int, code: int) -> int:
         """A release for one group, whose records are read anew in each pass."""
-        way, reading = self._way, self._reader.of[which]
-        answer = way.answers[which]
+        call, reading = self._call, self._reader.of[which]
+        answer = call.answers[which]
 
         def records() -> Iterator[AnyArray]:
             for values in self._spill.group(code, reading, which):
                 yield values.view(np.float64) if self._floats[reading] else values
 
-        index = answer.mechanism._streamed(records, way.threads) if way.fresh else None
+        index = answer.mechanism._streamed(records, call.threads) if call.fresh else None
         if index is None:
-            name = repr(answer.mechanism) if way.fresh else "a key, a sample, a law or accuracy"
+            name = repr(answer.mechanism) if call.fresh else "a key, a sample, a law or accuracy"
             raise ParameterError(LARGE.format(name))
         return index

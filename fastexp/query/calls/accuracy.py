@@ -6,32 +6,30 @@ records are public, simulated or one's own to look at, and never for publication
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from .._parameters import validate
-from .._typing import AnyArray
-from ..errors import ParameterError
-from ..grouped.accuracy import Accuracy, Exact, accuracy
+from ..._parameters import validate
+from ..._typing import AnyArray
+from ...errors import ParameterError
+from ...grouped.accuracy import Accuracy, Exact, accuracy
+from ..disk.memory import Room
+from ..engines.frame import Column, Frame
 from .answers import Answer
-from .engines.frame import Column, Frame
-from .laws import Analysed, analysed
-from .memory import Room
-
-if TYPE_CHECKING:
-    from .query import Query
+from .laws import LawCall, analyses_of
+from .scope import Scope
 
 FIGURES = ("n", "truth", "bias", "expected", "quantile")
 COLUMNS = ("answer", "measure", *FIGURES)
 
 
-class Accurate(Analysed):
+class AccuracyCall(LawCall):
     """Figures of laws, of the rows that a sample counts."""
 
     def __init__(
         self,
-        query: Query,
+        query: Scope,
         answers: tuple[Answer, ...],
         probability: Any,
         rng: Any,
@@ -49,11 +47,11 @@ class Accurate(Analysed):
         return accuracy(exact, answer.mechanism._measure, self.probability)
 
 
-def accurate(way: Accurate, frame: Frame, room: Room) -> Any:
+def accuracy_of(call: AccuracyCall, frame: Frame, room: Room) -> Any:
     """A row a group and answer: the columns `by`, then `COLUMNS`; as a frame of the same kind."""
-    by, answers = way.query.by, way.answers
+    by, answers = call.query.by, call.answers
     frame.check_answers([*by, *COLUMNS], [])
-    names, analyses = analysed(way, frame, room)
+    names, analyses = analyses_of(call, frame, room)
     columns = [
         Column(name, kind, _repeated(values, len(answers)))
         for name, (kind, values) in zip(by, names.columns() if by else [], strict=True)

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from ..._arrow import arrow
 from ..._keys.group_names import Names
 from ...errors import FastexpError, InvalidRecords, ParameterError
-from ..database import connect
-from ..files import cells
-from ..files.csv_rows import csv_of
-from ..files.failures import attempted
-from ..files.json_rows import Json
-from ..files.parquet_rows import Parquet
-from ..files.places import File, files_of, pattern
-from ..files.source import Source
-from ..memory import memory_of
-from .frame import Column, Use
-from .limits import DAYS32, check_dates
+from ..disk.memory import memory_of
+from ..engines.frame import Column, Use
+from ..engines.limits import DAYS32, check_dates
+from . import text_cells
+from .csv_rows import csv_of
+from .database import connect
+from .failures import attempted
+from .json_rows import Json
+from .parquet_rows import Parquet
+from .paths import File, files_of, pattern
+from .row_file import Source
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -134,7 +134,7 @@ class PathFrame:
         try:
             surveys = [self._surveyed(source, uses) for source in self._sources]
             kinds = [
-                cells.kind_of(use, [survey.cells[i] for survey in surveys])
+                text_cells.kind_of(use, [survey.cells[i] for survey in surveys])
                 for i, use in enumerate(uses)
             ]
             for source, survey in zip(self._sources, surveys, strict=True):
@@ -150,7 +150,7 @@ class PathFrame:
 
     def finished(self, columns: Sequence[Column]) -> Any:
         """A table of pyarrow."""
-        from .arrow import table_of  # only here is pyarrow imported
+        from ..engines.arrow import table_of  # only here is pyarrow imported
 
         return table_of(columns)
 
@@ -164,7 +164,7 @@ class PathFrame:
                 )
         typed = [use for use in uses if source.typed and use.column not in partitions]
         if not typed:
-            return [cells.empty(use) for use in uses]
+            return [text_cells.empty(use) for use in uses]
 
         def read() -> list[arrow.Column]:
             rows = source.rows(typed, survey=False)
@@ -172,7 +172,7 @@ class PathFrame:
             return next(self._batches(query, rows.parameters, "r", len(typed)))
 
         columns = dict(zip(typed, _tried(read, source, ParameterError), strict=True))
-        return [columns.get(use, cells.empty(use)) for use in uses]
+        return [columns.get(use, text_cells.empty(use)) for use in uses]
 
     def _surveyed(self, source: Source, uses: Sequence[Use]) -> Survey:
         """What the bytes of a file tell; where that is not enough, what all its cells tell."""
@@ -183,7 +183,7 @@ class PathFrame:
         if (
             plain is not None
             and not source.file.partitions
-            and not any(cells.is_open(use, plain.wide) for use in uses)
+            and not any(text_cells.is_open(use, plain.wide) for use in uses)
         ):
             return Survey(plain.rows, nothing)
 
@@ -195,17 +195,19 @@ class PathFrame:
         return Survey(rows if plain is None else plain.rows, findings)
 
     def _read(
-        self, source: Source, uses: Sequence[Use], kinds: Sequence[cells.Kind]
+        self, source: Source, uses: Sequence[Use], kinds: Sequence[text_cells.Kind]
     ) -> Iterator[tuple[int, list[Any]]]:
         """Parts of a file, and how many rows each has."""
         odd = source.plain is None or source.plain.odd or bool(source.file.partitions)
         surveys = [
-            cells.Survey(kind, _called(source, use), odd)
+            text_cells.Survey(kind, _called(source, use), odd)
             for use, kind in zip(uses, kinds, strict=True)
         ]
         query = _query(source, uses, surveys)
         count = sum(query.widths)
-        long = any(cells.has_long(use, survey) for use, survey in zip(uses, surveys, strict=True))
+        long = any(
+            text_cells.has_long(use, survey) for use, survey in zip(uses, surveys, strict=True)
+        )
         rows = LONG_BATCH if long else BATCH
         batches = self._batches(query.sql, query.parameters, "e", count, rows)
         while (batch := _tried(lambda: next(batches, None), source, InvalidRecords)) is not None:
@@ -243,7 +245,9 @@ def _is_typed(source: Source, use: Use) -> bool:
     return source.typed and use.column not in source.file.partitions
 
 
-def _query(source: Source, uses: Sequence[Use], surveys: Sequence[cells.Survey] | None) -> Query:
+def _query(
+    source: Source, uses: Sequence[Use], surveys: Sequence[text_cells.Survey] | None
+) -> Query:
     """The survey of a file, or, with what that says, the query for its rows."""
     partitions = source.file.partitions
     in_file = [use for use in uses if use.column not in partitions]
@@ -254,9 +258,9 @@ def _query(source: Source, uses: Sequence[Use], surveys: Sequence[cells.Survey] 
         cell = f"CAST($folder{i} AS VARCHAR)" if folder else f"r{in_file.index(use)}"
         typed = _is_typed(source, use)
         if surveys is None:
-            expressions = ["false" if typed else cells.survey(use, cell)]
+            expressions = ["false" if typed else text_cells.survey(use, cell)]
         else:
-            expressions = [cell] if typed else cells.expressions(use, surveys[i], cell)
+            expressions = [cell] if typed else text_cells.expressions(use, surveys[i], cell)
         if folder and cell in expressions[0]:  # DuckDB refuses parameters that are not used
             parameters[f"folder{i}"] = partitions[use.column]
         chosen += expressions
@@ -267,9 +271,11 @@ def _query(source: Source, uses: Sequence[Use], surveys: Sequence[cells.Survey] 
     return Query(f"SELECT {', '.join(chosen)} FROM {rows.table}", parameters, widths)
 
 
-def _column(source: Source, use: Use, survey: cells.Survey, read: Sequence[arrow.Column]) -> Any:
+def _column(
+    source: Source, use: Use, survey: text_cells.Survey, read: Sequence[arrow.Column]
+) -> Any:
     if not _is_typed(source, use):
-        return cells.column(use, survey, read)
+        return text_cells.column(use, survey, read)
     if use.reading == "keys":
-        cells.check_lengths(survey.called, read[0])
+        text_cells.check_lengths(survey.called, read[0])
     return arrow.Opened.of(read[0])

@@ -18,8 +18,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..budget import atomic_files
-from ..errors import ParameterError, ParameterTypeError
+from ...budget import atomic_files
+from ...errors import ParameterError, ParameterTypeError
 
 PREFIX = "fastexp-"
 NAME = re.compile(PREFIX + r"[0-9]+-[0-9a-f]{16}")

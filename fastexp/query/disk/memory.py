@@ -8,8 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from .._parameters import validate
-from ..errors import ParameterError
+from ..._parameters import validate
+from ...errors import ParameterError
 
 UNKNOWN = 2 << 30  # bytes, where the system does not tell
 LEAST, MOST = 1 << 20, (1 << 60) - 1

@@ -1,67 +1,36 @@
-"""One call: what is asked, charged or seeded; then rows are read, once, and answers drawn."""
+"""What releases and samples differ in: charge, randomness, where draws go."""
 
 from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, closing, nullcontext
+from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from .._keys.group_names import Names
-from .._keys.key_names import KeyColumn
-from .._parameters import validate
-from .._randomness.release_key import ReleaseKey
-from .._randomness.streams import make_key
-from .._typing import WordArray
-from ..budget.budget import Budget, checked_note, once
-from ..budget.question import Question, Questions, groups_in_words
-from ..errors import OutputError, PrivacyWarning
-from ..grouped.request import FROM_DATA, Request, check_key
-from ..grouped.verbs import TELLS
-from ..grouped.words import FreshWords, KeyedWords, SimulatedWords, Words
+from ..._keys.group_names import Names
+from ..._parameters import validate
+from ..._randomness.release_key import ReleaseKey
+from ..._randomness.streams import make_key
+from ..._typing import WordArray
+from ...budget.budget import Budget, checked_note, once
+from ...budget.question import Question, Questions, groups_in_words
+from ...errors import PrivacyWarning
+from ...grouped import contribution
+from ...grouped.request import FROM_DATA, Request, check_key
+from ...grouped.verbs import TELLS
+from ...grouped.words import FreshWords, KeyedWords, SimulatedWords, Words
 from .answers import Answer, label_of
-from .columns import fit, group_columns, parts_of, uses_of
-from .draws import Indices, Results
-from .engines.frame import Column, Frame
-from .folders import check_temp
-from .memory import Room
-from .output import Output, OutputFile, reserved, room_of, written
-from .reading import drawn
-
-if TYPE_CHECKING:
-    from .query import Query
+from .call import Results
+from .draws import Indices
+from .scope import Scope
 
 ANSWER = b"fastexp.answer"  # the domain of the seeds of several answers
 
 
-class Way(Protocol):
-    """What a release and a sample differ in."""
-
-    query: Query
-    answers: tuple[Answer, ...]
-    threads: int
-    size: int | None
-    released: bool
-    fresh: bool  # whether the words of an answer are any that nobody can repeat
-
-    def words(self, answer: Answer, names: Names) -> Words:
-        """The random words of groups, for an answer."""
-
-    def choice(self, answer: Answer) -> bytes:
-        """The key of the choice among too many rows of a person."""
-
-    def results(self, groups: int) -> Results:
-        """Where draws go, of so many groups."""
-
-    def obtained(self, draw: Callable[[], list[Any]], check: Callable[[], None]) -> list[Any]:
-        """What `draw` returns, or what is kept of it; `check` refuses mistakes beforehand."""
-
-
-class Released:
+class ReleaseCall:
     """Charged, and drawn from the system's randomness or under a key."""
 
     size: int | None = None
@@ -69,7 +38,7 @@ class Released:
 
     def __init__(
         self,
-        query: Query,
+        query: Scope,
         answers: tuple[Answer, ...],
         key: ReleaseKey | None,
         label: str | None,
@@ -103,8 +72,6 @@ class Released:
 
     def choice(self, answer: Answer) -> bytes:
         """Fresh without a key."""
-        from ..grouped import contribution
-
         label = "" if self._line is None else label_of(answer, self.answers, self._line)
         return contribution.release_choice(self._key, answer.mechanism, label)
 
@@ -112,7 +79,7 @@ class Released:
         """Their draws."""
         return Indices(self, groups)
 
-    def obtained(self, draw: Callable[[], list[Any]], check: Callable[[], None]) -> list[Any]:
+    def settle(self, draw: Callable[[], list[Any]], check: Callable[[], None]) -> list[Any]:
         """Charged before a row is read."""
         answers: list[Any] = once(
             self._budget, self._label, self._questions, draw, check, self._note
@@ -129,13 +96,13 @@ class Released:
         return rules.__getitem__
 
 
-class Sampled:
+class SampleCall:
     """Drawn from a seed."""
 
     released = fresh = False
 
     def __init__(
-        self, query: Query, answers: tuple[Answer, ...], size: Any, rng: Any, threads: int
+        self, query: Scope, answers: tuple[Answer, ...], size: Any, rng: Any, threads: int
     ) -> None:
         self.query, self.answers, self.threads = query, answers, threads
         self.size, self._seed = validate.size(size), make_key(rng)
@@ -146,15 +113,13 @@ class Sampled:
 
     def choice(self, answer: Answer) -> bytes:
         """Of the answer's seed."""
-        from ..grouped import contribution
-
         return contribution.sample_choice(self._seed_of(answer))
 
     def results(self, groups: int) -> Results:
         """Their draws."""
         return Indices(self, groups)
 
-    def obtained(self, draw: Callable[[], list[Any]], check: Callable[[], None]) -> list[Any]:
+    def settle(self, draw: Callable[[], list[Any]], check: Callable[[], None]) -> list[Any]:
         """Nothing is charged."""
         check()
         return draw()
@@ -170,7 +135,7 @@ class Sampled:
 
 
 def questions_of(
-    query: Query,
+    query: Scope,
     answers: tuple[Answer, ...],
     label: str | None = None,
     origin: tuple[str, ...] = (),
@@ -203,53 +168,7 @@ def questions_of(
     )
 
 
-def carried_out(way: Way, frame: Frame, room: Room, output: Output | None = None) -> Any:
-    """The answers, as a frame of the same kind; in a file as well, whose place is made before."""
-    query, answers = way.query, way.answers
-    uses = uses_of(query, answers)
-    kinds = [answer.mechanism._kind(way.released) for answer in answers]  # or refused
-
-    def draw() -> list[Any]:
-        with closing(parts_of(way, frame, uses)) as parts:
-            names, values = drawn(way, uses, parts, room if frame.spills else None)
-        from_data = query.by and query.groups is None
-        return [_packed(names.columns()) if from_data else [], *values]
-
-    def check() -> None:
-        fit(way, frame, uses)
-        if frame.spills:
-            check_temp(room.temp)
-
-    with _place(way, output) as place:
-        packed, *values = way.obtained(draw, check)
-        groups = query.groups
-        columns = _unpacked(packed, query.by) if groups is None else group_columns(query)
-        for answer, kind, results in zip(answers, kinds, values, strict=True):
-            columns.append(Column(answer.name, kind, values_of(results, kind)))
-        finished = frame.finished(columns)
-        if place is not None:
-            try:
-                written(columns, place)
-            except OutputError as error:
-                error.answers = finished  # they are paid for
-                raise
-    return finished
-
-
-def _place(way: Way, output: Output | None) -> AbstractContextManager[OutputFile | None]:
-    """The place of a file of answers, with room for them."""
-    if output is None:
-        return nullcontext()
-    mechanisms: list[Any] = [answer.mechanism for answer in way.answers]
-    widths = [
-        max(map(len, mechanism.candidates)) if mechanism._kind(way.released) == "text" else 0
-        for mechanism in mechanisms
-    ]
-    names = [*way.query.by, *(answer.name for answer in way.answers)]
-    return reserved(output, room_of(group_columns(way.query), widths, names))
-
-
-def _default_label(query: Query, answers: tuple[Answer, ...]) -> str:
+def _default_label(query: Scope, answers: tuple[Answer, ...]) -> str:
     """What the words of a key are named by without a label: the columns."""
     columns = ", ".join(dict.fromkeys(answer.column for answer in answers))
     label = f"{columns} by {', '.join(query.by)}" if query.by else columns
@@ -258,7 +177,7 @@ def _default_label(query: Query, answers: tuple[Answer, ...]) -> str:
     return hashlib.blake2b(label.encode(), digest_size=32).hexdigest()
 
 
-def _grouping(query: Query) -> str:
+def _grouping(query: Scope) -> str:
     """Which groups are asked for, in words."""
     if not query.by:
         return ""
@@ -270,26 +189,3 @@ def _digest(names: Names) -> str:
     """The public list, in its order."""
     words = names.name_words().tobytes()
     return hashlib.blake2b(words, digest_size=32, person=b"fastexp.list").hexdigest()
-
-
-def _packed(columns: Sequence[KeyColumn]) -> list[Any]:
-    """Columns of groups as a budget's file can keep them."""
-    return [
-        [column.kind, str(values.dtype), values.view(np.int64)]
-        if isinstance(values := column.values, np.ndarray) and values.dtype.kind == "M"
-        else [column.kind, "", values]
-        for column in columns
-    ]
-
-
-def _unpacked(packed: list[Any], by: tuple[str, ...]) -> list[Column]:
-    return [
-        Column(name, kind, values.view(dtype) if dtype else values)
-        for name, (kind, dtype, values) in zip(by, packed, strict=True)
-    ]
-
-
-def values_of(answers: Any, kind: str) -> Any:
-    """Answers as a column has them; what was kept comes as lists."""
-    dtypes = {"integers": np.int64, "floats": np.float64, "booleans": np.bool_}
-    return list(answers) if kind == "text" else np.asarray(answers, dtypes[kind])

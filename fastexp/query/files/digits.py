@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from .._typing import AnyArray, FloatArray, IntArray
+from ..._typing import AnyArray, FloatArray, IntArray
 
 INTEGER = re.compile(rb"[+-]?[0-9]+")
 GAPS = (b"", b"nan", b"na", b"null")  # in any case

@@ -21,8 +21,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._typing import AnyArray, IntArray
-from ..grouped.grouping import order
+from ..._typing import AnyArray, IntArray
+from ...grouped.grouping import order
 
 STEP = 512  # rows of a run for each of its keys in memory
 CHUNK = 1 << 16  # rows that are read at once where a range is longer than its reader can hold

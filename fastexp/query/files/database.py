@@ -7,7 +7,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from ..errors import ParameterError
+from ...errors import ParameterError
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._typing import IntArray
+from ..._typing import IntArray
 from .answers import answers_of
-from .call import Released
-from .columns import fit, parts_of, uses_of
-from .rows import Reader
+from .frame_columns import fit, parts_of
+from .reader import Reader
+from .scope import Scope
+from .uses import uses_of
+from .verbs import ReleaseCall
 
 if TYPE_CHECKING:
-    from ..mechanisms.most_common import MostCommon
-    from .engines.frame import Frame
-    from .query import Query
+    from ...mechanisms.most_common import MostCommon
+    from ..engines.frame import Frame
 
 
-class Counts(Released):
+class CountCall(ReleaseCall):
     """The counts of one answer: nothing is charged or drawn here.
 
     Parameters
@@ -32,7 +33,7 @@ class Counts(Released):
     frame : Frame
     """
 
-    def __init__(self, query: Query, mechanism: MostCommon, column: str, frame: Frame) -> None:
+    def __init__(self, query: Scope, mechanism: MostCommon, column: str, frame: Frame) -> None:
         answers = answers_of({column: (mechanism, column)}, query.by, "drop")
         super().__init__(query, answers, None, None, None, 1)
         self._frame, self._uses = frame, uses_of(query, answers)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from .._parameters import validate
-from ..errors import ParameterError, ParameterTypeError
-from ..grouped.mechanism import GroupedMechanism
+from ..._parameters import validate
+from ...errors import ParameterError, ParameterTypeError
+from ...grouped.mechanism import GroupedMechanism
 
 FORM = (
     "answers must be a dict from the name of each answer to its mechanism and the column of its "

@@ -10,9 +10,9 @@ from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
 from ..._parameters import validate
 from ...errors import ParameterError, ParameterTypeError
-from .duckdb import DuckDBFrame, check_table, one_row, quoted, table_of
+from ..engines.duckdb import DuckDBFrame, check_table, one_row, quoted, table_of
+from ..engines.frame import Column, Frame
 from .find import frame_of
-from .frame import Column, Frame
 
 NAMED = """
 SELECT database_name, schema_name, table_name

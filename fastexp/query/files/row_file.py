@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 from ..engines.frame import Use
-from .places import File
+from .paths import File
 from .plain import Plain
 
 

@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._parameters import validate
-from ..budget import atomic_files
-from ..errors import OutputError, ParameterError, ParameterTypeError
-from .engines.frame import Column
-from .files.places import files_of
+from ..._parameters import validate
+from ...budget import atomic_files
+from ...errors import OutputError, ParameterError, ParameterTypeError
+from ..engines.frame import Column
+from ..files.paths import files_of
 
 SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl")
 NAMELESS: int = getattr(os, "O_TMPFILE", 0)
@@ -338,7 +338,7 @@ def content(columns: Sequence[Column], file: str) -> bytes:
 
 
 def _parquet(columns: Sequence[Column]) -> bytes:
-    from .engines.arrow import table_of
+    from ..engines.arrow import table_of
 
     buffer = io.BytesIO()
     import_module("pyarrow.parquet").write_table(table_of(columns), buffer)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ..._arrow.arrow import is_arrow
 from ..._parameters.foreign import attribute, readable
 from ...errors import ParameterTypeError
-from .frame import Frame
+from ..engines.frame import Frame
 
 FRAMES = (
     "frame must be a frame of Polars, pandas, PyArrow, DuckDB (a relation), Spark, Dask or of "
@@ -68,32 +68,31 @@ def frame_of(frame: Any, *, memory: int | str | None = None, threads: int = 1) -
         If it is anything else.
     """
     readable(frame, "frame")
-    adapter: Frame
     if isinstance(frame, (str, os.PathLike)):
-        adapter = import_module(".paths", __package__).PathFrame(frame, memory, threads)
-        return adapter
+        from ..files.path_frame import PathFrame
+
+        return PathFrame(frame, memory, threads)
     if isinstance(frame, dict):
-        from .arrays import ArraysFrame
+        from ..engines.arrays import ArraysFrame
 
         return ArraysFrame(frame)
     for engine in ENGINES:
         if is_of(frame, engine.library, engine.types):
-            adapter = getattr(import_module(f".{engine.module}", __package__), engine.adapter)(
-                frame
-            )
+            module = import_module(f"..engines.{engine.module}", __package__)
+            adapter: Frame = getattr(module, engine.adapter)(frame)
             return adapter
     if is_of(frame, "narwhals", ("DataFrame", "LazyFrame")):
-        from .any import WrappedFrame
+        from ..engines.any import WrappedFrame
 
         return WrappedFrame(frame, frame_of(frame.to_native(), memory=memory, threads=threads))
     if _of_narwhals(frame):
-        from .any import AnyFrame, eager
+        from ..engines.any import AnyFrame, eager
 
         known = eager(frame)
         if known is not None:
             return AnyFrame(known)
     if is_arrow(frame) and not _is_series(frame):
-        from .streams import StreamFrame
+        from ..engines.streams import StreamFrame
 
         return StreamFrame(frame)
     raise ParameterTypeError(FRAMES.format(_described(frame)))

@@ -1,0 +1,79 @@
+"""Answers of rows that were read: of all at once, or of ranges of groups one after the other."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..._keys.group_names import Names
+from ..._typing import AnyArray, IntArray
+from ...grouped.counted import Limits, Rows, bounded
+from ...grouped.grouping import gather
+from ...grouped.segments import Segments, draw_together
+from .call import Call, Results
+from .parts import Part
+from .reader import Reader
+
+
+class Indices:
+    """Draws of each answer for all groups: grid points or candidates by number."""
+
+    def __init__(self, call: Call, groups: int) -> None:
+        self._call, self._size = call, 1 if call.size is None else call.size
+        self._drawn = [np.empty((groups, self._size), np.int64) for _ in call.answers]
+
+    def draw(self, which: list[int], segments: Segments, names: Names, first: int = 0) -> None:
+        """Draw answers of the same segments; `names` begin with the group of this place."""
+        call = self._call
+        several = [
+            answer.mechanism._draws(segments, call.words(answer, names), self._size)
+            for answer in (call.answers[i] for i in which)
+        ]
+        for i, drawn in zip(which, draw_together(several, self._size, call.threads), strict=True):
+            self._drawn[i][first : first + names.size] = drawn
+
+    def put(self, which: int, group: int, index: int) -> None:
+        """A draw that was made elsewhere."""
+        self._drawn[which][group] = index
+
+    def answers(self, order: IntArray | None) -> list[Any]:
+        """What mechanisms call them, by group in order."""
+        call, answers = self._call, []
+        for answer, drawn in zip(call.answers, self._drawn, strict=True):
+            indices = drawn if order is None else drawn[order]
+            chosen = indices[:, 0] if call.size is None else indices
+            answers.append(answer.mechanism._answer(chosen, call.released))
+        return answers
+
+
+def in_memory(call: Call, reader: Reader, rows: Rows, part: Part) -> Results:
+    """Of all answers: together those that count the same records."""
+    results = call.results(rows.names.size)
+    for reading, which in together(call, reader):
+        values, missing = part.records[reading], part.missing[reading]
+        codes = rows.codes if missing is None else np.where(missing, -1, rows.codes)
+        codes = counted(call, which[0], rows, codes, values)
+        segments = Segments(*gather(codes, values, rows.names.size, call.threads))
+        results.draw(which, segments, rows.names)
+    return results
+
+
+def together(call: Call, reader: Reader) -> list[tuple[int, list[int]]]:
+    """Each reading, and the answers that count the same records of it.
+
+    Where there are persons, each answer chooses among their records by itself.
+    """
+    if call.query.person is not None:
+        return [(reading, [which]) for which, reading in enumerate(reader.of)]
+    return [
+        (reading, [which for which, other in enumerate(reader.of) if other == reading])
+        for reading in range(reader.count)
+    ]
+
+
+def counted(call: Call, which: int, rows: Rows, codes: IntArray, values: AnyArray) -> IntArray:
+    """The groups of `codes`, with -1 for what an answer leaves out of a person's rows."""
+    answer, limits = call.answers[which], Limits(call.query.max_groups, call.query.max_rows)
+    return bounded(rows, codes, values, limits, answer.mechanism, partial(call.choice, answer))

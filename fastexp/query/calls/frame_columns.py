@@ -1,0 +1,89 @@
+"""The columns of a frame that a call reads: checked by names and types; then their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+from ...errors import FastexpError, InvalidRecords, ParameterError
+from ..engines.frame import Frame
+from ..engines.types import check_keys, check_records
+from .call import Call
+from .reader import Reader
+from .uses import Uses, group_columns
+
+UNREAD = "records: the engine failed to read the rows; why is in its error when it reads them alone"
+
+SHOWN = 20  # names of columns in a message
+NUMERIC = frozenset("0123456789+-.")  # what numbers begin with
+
+
+def fit(call: Call, frame: Frame, uses: Uses) -> None:
+    """Refuse a frame whose columns, by their names or types, are not what they must be."""
+    names, query = frame.names(), call.query
+    for use in uses:
+        if names is None:
+            break
+        there = names.count(use.column)
+        if there != 1:
+            got = "got several of that name" if there else _present(names, use.column)
+            raise ParameterError(f"column {use.column!r} must be in the frame, once: {got}")
+    frame.check_answers(
+        [*query.by, *(answer.name for answer in call.answers)], group_columns(query)
+    )
+    empty = frame.empty(uses)
+    if empty is not None:
+        _check_types(call, uses, empty)
+        Reader(call, uses).part(empty)
+        uses.typed = True
+
+
+def _present(names: Sequence[str], wanted: str) -> str:
+    """What there is instead of a column; what may be a record in place of a header is not shown."""
+    if not names:
+        return "it has none with a name of text"
+    if len(set(names)) < len(names) or any(not name or name[0] in NUMERIC for name in names):
+        return "its names of columns may be a record (is there a header row?), and are not shown"
+    present = ", ".join(map(repr, names[:SHOWN])) + ", ..." * (len(names) > SHOWN)
+    if len(names) == 1 and set(names[0]) & set(",;|\t "):
+        return f"it has {present} alone (is another delimiter between its columns?)"
+    alike = get_close_matches(wanted, names, 1)
+    return f"it has {present}" + "".join(f"; did you mean {name!r}?" for name in alike)
+
+
+def _check_types(call: Call, uses: Uses, columns: Sequence[Any]) -> None:
+    """Refuse columns that, by their types, are not what they are to be read as."""
+    for answer, i in zip(call.answers, uses.records, strict=True):
+        check_records(f"answers[{answer.name!r}]", uses[i], columns[i])
+    groups = call.query.groups
+    for i in uses.by:
+        use = uses[i] if groups is None or groups.size else uses[i]._replace(reading="keys")
+        check_keys("by", use, columns[i])
+    if uses.person is not None:
+        check_keys("person", uses[uses.person], columns[uses.person])
+
+
+def parts_of(call: Call, frame: Frame, uses: Uses) -> Generator[Sequence[Any]]:
+    """All parts; in a release what the engine raises may hold data, and is withheld."""
+    parts = frame.parts(uses, uses.by, call.query.groups)
+    try:
+        while (part := _next(call, parts)) is not None:
+            if not uses.typed:  # of a stream nothing was known before
+                _check_types(call, uses, part)
+            yield part
+    finally:
+        close = getattr(parts, "close", None)
+        if close is not None:
+            close()
+
+
+def _next(call: Call, parts: Iterator[Sequence[Any]]) -> Sequence[Any] | None:
+    try:
+        return next(parts, None)
+    except (FastexpError, MemoryError):
+        raise
+    except Exception:
+        if not call.released:
+            raise
+    raise InvalidRecords(UNREAD)  # outside the handler: the error is no context of ours

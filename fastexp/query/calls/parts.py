@@ -1,0 +1,174 @@
+"""Rows that were read: of each part those of listed groups are held, in memory.
+
+A row is its group by number and its records as each mechanism reads them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ..._keys.key_rows import Coded, Integers, Objects, Text, Wide
+from ..._keys.key_rows import Rows as Keys
+from ..._typing import AnyArray, IntArray
+from ...errors import ParameterTypeError
+
+ROUNDED = (
+    "records must not be integers beyond 2**53 together with other numbers: float64 would round "
+    "them"
+)
+EXACT = 1 << 53  # float64 has all integers up to it
+ROW, VALUE, PERSON = 24, 9, 80  # bytes of a row, a value and a person, while answers are drawn
+
+
+class Part(NamedTuple):
+    """Some rows.
+
+    Attributes
+    ----------
+    codes : ndarray of int64
+        The group of each row; -1 for none.
+    records : list of ndarray
+        The values of each reading.
+    missing : list of (ndarray of bool or None)
+        Which rows each reading leaves out; None: none.
+    persons : list of Keys or None
+        The persons' column, in chunks.
+    """
+
+    codes: IntArray
+    records: list[AnyArray]
+    missing: list[AnyArray | None]
+    persons: list[Keys] | None
+
+    @property
+    def bytes(self) -> int:
+        """What these rows take until their answers are drawn."""
+        persons = 0 if self.persons is None else PERSON + sum(map(_text_bytes, self.persons))
+        return self.codes.size * (ROW + VALUE * len(self.records)) + persons * self.codes.size
+
+    def of_groups(self) -> Part:
+        """The rows of listed groups."""
+        chosen = self.codes >= 0
+        if chosen.all():
+            return self
+        records = [values[chosen] for values in self.records]
+        missing = [None if gaps is None else gaps[chosen] for gaps in self.missing]
+        persons = None if self.persons is None else _some(self.persons, chosen)
+        return Part(self.codes[chosen], records, missing, persons)
+
+    def apart(self) -> Part:
+        """The same rows, whose columns do not keep all columns of a stream in memory."""
+        records = [values if values.base is None else values.copy() for values in self.records]
+        persons = None if self.persons is None else [_apart(rows) for rows in self.persons]
+        return self._replace(records=records, persons=persons)
+
+
+class Held:
+    """The parts that were read so far, in memory.
+
+    Parameters
+    ----------
+    none : Part
+        What there is where no part comes.
+    streamed : bool
+        Whether what was read is let go then, but for what parts hold of it.
+    """
+
+    def __init__(self, none: Part, streamed: bool) -> None:
+        self._none, self._streamed = none, streamed
+        self.parts: list[Part] = []
+        self.bytes = 0
+
+    def add(self, part: Part) -> None:
+        """Hold the rows of listed groups; of the first part all, as it may be the only one."""
+        if len(self.parts) == 1:
+            self.parts[0] = self._of_groups(self.parts[0])
+        self.parts.append(self._of_groups(part) if self.parts else part)
+        self.bytes += self.parts[-1].bytes
+
+    def _of_groups(self, part: Part) -> Part:
+        some = part.of_groups()
+        return some.apart() if self._streamed and some is part else some
+
+    def joined(self) -> Part:
+        """All rows as one part; the others are let go."""
+        parts, self.parts = self.parts, []
+        if len(parts) == 1:
+            return parts[0]
+        if not parts:
+            return self._none
+        codes = np.concatenate([part.codes for part in parts])
+        columns = zip(*(part.records for part in parts), strict=True)
+        gaps = zip(*(part.missing for part in parts), strict=True)
+        sizes = [part.codes.size for part in parts]
+        persons = [part.persons for part in parts if part.persons is not None]
+        return Part(
+            codes,
+            [_joined(list(column)) for column in columns],
+            [_joined_gaps(list(column), sizes) for column in gaps],
+            [rows for chunks in persons for rows in chunks] if persons else None,
+        )
+
+
+def _joined(parts: list[AnyArray]) -> AnyArray:
+    """One array of numbers, of which no integer was rounded."""
+    parts = [part for part in parts if part.size] or parts[:1]
+    if any(part.dtype.kind == "f" for part in parts):
+        parts = [as_floats(part) for part in parts]
+    return np.concatenate(parts)
+
+
+def as_floats(values: AnyArray) -> AnyArray:
+    """The same numbers as float64; refused where one of them would be rounded."""
+    if values.dtype.kind == "f":
+        return values
+    if values.size and not -EXACT <= int(values.min()) <= int(values.max()) <= EXACT:
+        raise ParameterTypeError(ROUNDED)
+    return values.astype(np.float64)
+
+
+def _joined_gaps(parts: list[AnyArray | None], sizes: list[int]) -> AnyArray | None:
+    if all(part is None for part in parts):
+        return None
+    pairs = zip(parts, sizes, strict=True)
+    return np.concatenate([np.zeros(n, np.bool_) if part is None else part for part, n in pairs])
+
+
+def _some(chunks: list[Keys], chosen: AnyArray) -> list[Keys]:
+    """The chosen rows of a column of keys."""
+    some, first = [], 0
+    for rows in chunks:
+        some.append(_taken(rows, chosen[first : first + rows.length]))
+        first += rows.length
+    return some
+
+
+def _apart(rows: Keys) -> Keys:
+    """Of texts a copy would take the more memory, as long as both are there."""
+    return replace(rows, values=rows.values.copy()) if isinstance(rows, Integers) else rows
+
+
+def _taken(rows: Keys, chosen: AnyArray) -> Keys:
+    size = int(np.count_nonzero(chosen))
+    valid = None if rows.valid is None else rows.valid[chosen]
+    if isinstance(rows, Text):
+        offsets = np.asarray(rows.offsets, np.int64)
+        lengths = np.diff(offsets)
+        inside = np.repeat(chosen, lengths)
+        values = rows.values[offsets[0] : offsets[-1]][inside]
+        ends = np.concatenate([[0], np.cumsum(lengths[chosen])])
+        return Text(size, valid, values, ends)
+    if isinstance(rows, Objects):
+        items = [rows.values[i] for i in np.flatnonzero(chosen).tolist()]
+        return replace(rows, length=size, valid=valid, values=items)
+    kinds: tuple[type[Integers], type[Wide], type[Coded]] = Integers, Wide, Coded
+    assert isinstance(rows, kinds)  # noqa: S101  # all that is left
+    return replace(rows, length=size, valid=valid, values=rows.values[chosen])
+
+
+def _text_bytes(rows: Keys) -> int:
+    """Of a row's text, on average."""
+    return rows.values.size // max(1, rows.length) if isinstance(rows, Text) else 0

@@ -1,0 +1,89 @@
+"""A call is performed: its columns checked, charged, its rows read once, answers in a frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, closing, nullcontext
+from typing import Any
+
+import numpy as np
+
+from ..._keys.key_names import KeyColumn
+from ...errors import OutputError
+from ..disk.folders import check_temp
+from ..disk.memory import Room
+from ..engines.frame import Column, Frame
+from ..output.output_file import Output, OutputFile, reserved, room_of, written
+from .call import Call
+from .frame_columns import fit, parts_of
+from .reading import read_and_draw
+from .uses import group_columns, uses_of
+
+
+def perform(call: Call, frame: Frame, room: Room, output: Output | None = None) -> Any:
+    """The answers, as a frame of the same kind; in a file as well, whose place is made before."""
+    query, answers = call.query, call.answers
+    uses = uses_of(query, answers)
+    kinds = [answer.mechanism._kind(call.released) for answer in answers]  # or refused
+
+    def draw() -> list[Any]:
+        with closing(parts_of(call, frame, uses)) as parts:
+            names, values = read_and_draw(call, uses, parts, room if frame.spills else None)
+        from_data = query.by and query.groups is None
+        return [_packed(names.columns()) if from_data else [], *values]
+
+    def check() -> None:
+        fit(call, frame, uses)
+        if frame.spills:
+            check_temp(room.temp)
+
+    with _place(call, output) as place:
+        packed, *values = call.settle(draw, check)
+        groups = query.groups
+        columns = _unpacked(packed, query.by) if groups is None else group_columns(query)
+        for answer, kind, results in zip(answers, kinds, values, strict=True):
+            columns.append(Column(answer.name, kind, as_column(results, kind)))
+        finished = frame.finished(columns)
+        if place is not None:
+            try:
+                written(columns, place)
+            except OutputError as error:
+                error.answers = finished  # they are paid for
+                raise
+    return finished
+
+
+def _place(call: Call, output: Output | None) -> AbstractContextManager[OutputFile | None]:
+    """The place of a file of answers, with room for them."""
+    if output is None:
+        return nullcontext()
+    mechanisms: list[Any] = [answer.mechanism for answer in call.answers]
+    widths = [
+        max(map(len, mechanism.candidates)) if mechanism._kind(call.released) == "text" else 0
+        for mechanism in mechanisms
+    ]
+    names = [*call.query.by, *(answer.name for answer in call.answers)]
+    return reserved(output, room_of(group_columns(call.query), widths, names))
+
+
+def _packed(columns: Sequence[KeyColumn]) -> list[Any]:
+    """Columns of groups as a budget's file can keep them."""
+    return [
+        [column.kind, str(values.dtype), values.view(np.int64)]
+        if isinstance(values := column.values, np.ndarray) and values.dtype.kind == "M"
+        else [column.kind, "", values]
+        for column in columns
+    ]
+
+
+def _unpacked(packed: list[Any], by: tuple[str, ...]) -> list[Column]:
+    return [
+        Column(name, kind, values.view(dtype) if dtype else values)
+        for name, (kind, dtype, values) in zip(by, packed, strict=True)
+    ]
+
+
+def as_column(answers: Any, kind: str) -> Any:
+    """Answers as a column has them; what was kept comes as lists."""
+    dtypes = {"integers": np.int64, "floats": np.float64, "booleans": np.bool_}
+    return list(answers) if kind == "text" else np.asarray(answers, dtypes[kind])

@@ -1,0 +1,87 @@
+"""What a query says of groups and persons, and what every call of it looks at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..._compiler.rounding import check_rounding
+from ..._keys.group_names import Names
+from ..._parameters import validate
+from ..._typing import Membership
+from ...errors import ParameterError
+from ...grouped.request import checked_membership
+from .answers import column_name
+from .groups import groups_of
+
+
+@dataclass(frozen=True, repr=False)
+class Scope:
+    """Which groups are answered, whose a row is, and how much of one person counts.
+
+    `Query` is one with verbs, and documents the parameters.
+    """
+
+    by: tuple[str, ...]
+    groups: Names | None
+    person: str | None
+    max_groups: int
+    max_rows: int
+    membership: Membership
+
+    def __init__(
+        self,
+        by: Any = None,
+        groups: Any = None,
+        person: str | None = None,
+        max_groups: int = 1,
+        max_rows: int = 1,
+        membership: Membership = "private",
+    ) -> None:
+        check_rounding()
+        put = object.__setattr__
+        columns = _columns(by)
+        put(self, "by", columns)
+        whose = None if person is None else column_name("person", person)
+        put(self, "person", whose)
+        put(self, "max_groups", validate.counting("max_groups", max_groups))
+        put(self, "max_rows", validate.counting("max_rows", max_rows))
+        put(self, "membership", checked_membership(membership, whose))
+        if columns and groups is None:
+            raise ParameterError(
+                "groups must be given with by: the public list of groups to answer; which groups "
+                'exist in the data is private (groups="from-data" tells them, with a warning)'
+            )
+        if not columns and (groups is not None or self.max_groups > 1):
+            raise ParameterError("groups and max_groups go with by, the columns of groups")
+        put(self, "groups", groups_of(groups, columns) if columns else None)
+
+    def __repr__(self) -> str:
+        parts = []
+        if self.by:
+            groups = "'from-data'" if self.groups is None else f"<{self.groups.size} groups>"
+            parts += [f"by={list(self.by)!r}", f"groups={groups}"]
+        if self.person is not None:
+            parts.append(f"person={self.person!r}")
+        parts += [
+            f"{name}={most}"
+            for name in ("max_groups", "max_rows")
+            if (most := getattr(self, name)) != 1
+        ]
+        if self.membership != "private":
+            parts.append(f"membership={self.membership!r}")
+        return f"{type(self).__name__}({', '.join(parts)})"
+
+
+def _columns(by: Any) -> tuple[str, ...]:
+    """The names of the columns of groups; none without groups."""
+    if by is None:
+        return ()
+    names = (by,) if isinstance(by, str) else validate.items("by", by, 100)
+    columns = tuple(column_name("by", name) for name in names)
+    if not columns:
+        raise ParameterError("by must name a column, or be None: all rows are one group")
+    for i, name in enumerate(columns):
+        if name in columns[:i]:
+            raise ParameterError(f"by must name each column once, got {name!r} twice")
+    return columns

@@ -1,0 +1,1 @@
+"""A file of finished answers: whole or not there."""
