@@ -49,7 +49,7 @@ def scan_draws(scan: Scan, size: int, stream: np.ndarray) -> np.ndarray:
         words.substream_words(stream, number, 0, own)
         spare = Spare(stream, number, 2 * alias.DRAWS)
         for t in range(part.size):
-            status = envelope.envelope_draw(*scan.arguments(), own[2 * t : 2 * t + 2])
+            status = scan._round(own[2 * t : 2 * t + 2])
             part[t] = scan.resolve(status, spare.words, spare)
     return out
 
@@ -127,8 +127,7 @@ def word_for(value: int, bound: int) -> int:
 
 def _round(scan: Scan, word: int) -> int:
     pair = np.array([word & MASK_64, word >> 64], np.uint64)
-    status: int = envelope.envelope_draw(*scan.arguments(), pair)
-    return status
+    return scan._round(pair)
 
 
 def _corners(uppers: list[int], total: int) -> list[int]:
@@ -313,7 +312,7 @@ def flips_are_exact() -> None:
         p = selection.probabilities(flips.epsilon, [Fraction(1), Fraction(0)], ones)[1]
         assert flips.cut == p * 2 ** (8 + width) // 1
         every = np.arange(256, dtype=np.uint8).view(np.uint64)
-        top, low, unused = flips.words
+        top, low, unused = flips.top, flips.low, flips.unused
         coins, places = np.empty(32, np.uint64), np.empty(256, np.int64)
         shown = coins.view(np.uint8)
         assert flips_kernels.flips_throw(every, top, coins, places) == 1

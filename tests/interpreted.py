@@ -11,11 +11,12 @@ import fastexp as fx
 from fastexp._compiler import jit
 from fastexp._randomness.streams import seeds_of
 from fastexp._selection import permute_flip as _permute_flip
-from fastexp._selection.rows import Rows, control
+from fastexp._selection.rows import Rows
 from fastexp._selection.scan import Scan, storage
 from fastexp._selection.weighting import NO_BASE
 from fastexp.kernels.select import alias_rows, envelope, gumbel, permute_flip
 from fastexp.kernels.select import rows as kernels
+from fastexp.kernels.select.rounds import new_control
 from tests import checks, checks_rows, checks_selection
 from tests.cases import CASES
 from tests.interpreted_contribution import contribution
@@ -34,7 +35,7 @@ def statuses(digest: Any) -> None:
     """A refused word, utilities that are not finite, arithmetic that does not round right."""
     scan = checks.scanned(CASES[0], 3)
     zero = np.zeros(2, dtype=np.uint64)
-    found = [envelope.envelope_draw(*scan.arguments(), zero)]
+    found = [scan._round(zero)]
     bad = np.array([np.nan, 1.0]).view(np.uint64)
     for bits, rate in ((bad, 1.0), (scan.bits, np.inf)):
         args = bits, 0, NO_BASE, rate, 8.0
@@ -71,13 +72,13 @@ def selection(digest: Any) -> None:
     draw_statuses(digest)
     many_rows(digest)
     long_words(digest)
-    for call in (gumbel.gumbel_draw, permute_flip.permute_flip_draw):
-        for bad, rate in (([np.nan, 1.0], 1.0), ([0.0, 1.0], np.inf)):
-            bits, work = np.array(bad).view(np.uint64), np.zeros(9000, np.int64)
-            told = np.array([0, 0, 1]) if call is gumbel.gumbel_draw else np.empty(0, np.uint64)
-            args = bits, 0, NO_BASE, rate, np.zeros(4, np.uint64), told, work[:1], work[1:]
-            wrong = envelope.NOT_FINITE if rate == 1.0 else envelope.ROUNDING_MODE
-            assert call(*args) == wrong
+    for bad, rate in (([np.nan, 1.0], 1.0), ([0.0, 1.0], np.inf)):
+        bits, work = np.array(bad).view(np.uint64), np.zeros(9000, np.int64)
+        args = bits, 0, NO_BASE, rate, np.zeros(4, np.uint64)
+        wrong = envelope.NOT_FINITE if rate == 1.0 else envelope.ROUNDING_MODE
+        assert gumbel.gumbel_draw(*args, gumbel.GUMBEL, 0, 1, work[:1], work[1:]) == wrong
+        given = np.empty(0, np.uint64)
+        assert permute_flip.permute_flip_draw(*args, given, work[:1], work[1:]) == wrong
     bits = [permute_flip.try_bits(k) for k in (1, 1 << 20, 1 << 21)]
     assert bits == [40, 40, 39]
 
@@ -108,13 +109,13 @@ def many_rows(digest: Any) -> None:
         wrong = envelope.NOT_FINITE if rate == 1.0 else envelope.ROUNDING_MODE
         for k in (2, 2000):
             bits, out = np.full(2 * k, bad).view(np.uint64), np.empty(2, np.int64)
-            how, work = control(False, 50), np.empty(60_000, np.int64)
-            args = bits, 0, NO_BASE, rate, np.zeros(5, np.uint64), how, out, work
+            control, work = new_control(50, False), np.empty(60_000, np.int64)
+            args = bits, 0, NO_BASE, rate, np.zeros(5, np.uint64), control, out, work
             short = (kernels.block_rows, kernels.float_rows, kernels.tile_rows)
             for call in short if k == 2 else (kernels.long_rows,):
                 assert call(*args) == wrong
-            form = np.array([2 if k == 2 else 11, 32])
-            assert alias_rows.alias_rows(*args[:5], form, out, work) == wrong
+            column_bits = 2 if k == 2 else 11
+            assert alias_rows.alias_rows(*args[:5], column_bits, 32, out, work) == wrong
             args = bits, 0, NO_BASE, rate, 2.0**50, np.zeros(4, np.uint64), out, storage(k)
             assert envelope.envelope_rows(*args) == wrong
 
@@ -122,10 +123,11 @@ def many_rows(digest: Any) -> None:
 def long_words(digest: Any) -> None:
     """A draw in which a word is so small that it is lengthened; a base beside several winners."""
     bits, seeds = (np.arange(64) / 8).view(np.uint64), seeds_of(1, np.zeros(1, np.uint64))
-    control, out = np.array([gumbel.GUMBEL, LONG_DRAW, 2]), np.empty(2, np.int64)
+    out = np.empty(2, np.int64)
     log_base = np.where(np.arange(64) % 5 == 0, -np.inf, 1.0)
     work = np.empty(1100, np.int64)
-    assert gumbel.gumbel_draw(bits, 0, log_base, 1.0, seeds, control, out, work) == 0
+    draw = gumbel.GUMBEL, LONG_DRAW, 2
+    assert gumbel.gumbel_draw(bits, 0, log_base, 1.0, seeds, *draw, out, work) == 0
     noise = np.empty(11)
     words = np.array(checks_selection.SPECIAL, np.uint64)
     for kind in checks_selection.NOISES.values():
@@ -182,7 +184,7 @@ def main() -> str:
     for words in ([0, 0], [2**64 - 1] * 2, [1 << 40, 1 << 63]):  # the first, last and a middle one
         scan = Scan(flat.view(np.uint64), 0, fx.Exponential(1.0, 1.0)._weighting, 50)
         scan.fill(1)
-        status = envelope.envelope_draw(*scan.arguments(), np.array(words, np.uint64))
+        status = scan._round(np.array(words, np.uint64))
         digest.update(int(status).to_bytes(8, "little", signed=True))
     statuses(digest)
     own = np.empty(6, np.uint64)

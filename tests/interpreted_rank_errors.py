@@ -55,8 +55,11 @@ def searching(digest: Any) -> None:
     """The nearest point is found from any rank."""
     rows, out = SMOOTH.round(1), np.empty(4)
     for middle in (0, 119):
-        bits, told, scale, _ = _rank_errors._told(fx.Median(1.0, (-4, 4))._statistic, rows)
-        other = told.copy()
-        other[rank_walk.MIDDLE] = middle
-        kernels.distances_fill(bits, other, scale, np.array([-1.0, 0.0, 0.0, 1.0]), 2, out)
+        walk = _rank_errors._walk(fx.Median(1.0, (-4, 4))._statistic, rows.shape[1], True)
+        walk.numbers[rank_walk.MIDDLE] = middle
+        outputs = np.array([-1.0, 0.0, 0.0, 1.0])
+        kernels.distances_fill(
+            rows.view(np.int64).reshape(-1), walk.numbers, walk.form, walk.unit, walk.float_unit,
+            walk.scale, outputs, 2, out,
+        )  # fmt: skip
         digest.update(out.tobytes())

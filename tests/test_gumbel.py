@@ -79,9 +79,9 @@ def test_a_long_word_is_lengthened():
     assert words.argmin() == 30
     assert words.min() < 2**40
     assert checks.noise(0, int(words[30]), int(more[30])) != checks.noise(0, int(words[30]), 0)
-    control, out = np.array([gumbel.GUMBEL, LONG_DRAW, 64]), np.empty(64, np.int64)
+    draw, out = (gumbel.GUMBEL, LONG_DRAW, 64), np.empty(64, np.int64)
     args = u.view(np.uint64), 0, np.empty(0), 1.0, seeds_of(1, np.zeros(1, np.uint64))
-    assert gumbel.gumbel_draw(*args, control, out, np.empty(1300, np.int64)) == 0
+    assert gumbel.gumbel_draw(*args, *draw, out, np.empty(1300, np.int64)) == 0
     keys = checks.keys(Weighting(Fraction(1), None), u, stream, LONG_DRAW, 0)
     assert out.tolist() == np.argsort(-keys).tolist()
     assert out[0] == 30  # a noise of 24.8

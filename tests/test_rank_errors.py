@@ -257,11 +257,12 @@ class TestWhichRows:
         figures = rank_errors.figures(*given, truths)
         masses = rank_errors.masses(*given, truths, EDGES)
         losses = rank_errors.distances(*given, outputs)
-        records, told, *rest = rank_errors._told(*given)
+        walk = rank_errors._walk(mechanism._statistic, rows.shape[1], rows.dtype.kind == "f")
         for middle in (0, 7, 20, 39):
-            other = told.copy()
-            other[rank_walk.MIDDLE] = middle
-            monkeypatch.setattr(rank_errors, "_told", lambda *_, o=other: (records, o, *rest))
+            numbers = walk.numbers.copy()
+            numbers[rank_walk.MIDDLE] = middle
+            other = walk._replace(numbers=numbers)
+            monkeypatch.setattr(rank_errors, "_walk", lambda *_, other=other: other)
             for a, b in zip(figures, rank_errors.figures(*given, truths), strict=True):
                 assert np.abs(a - b).max() <= 1e-13 * figures.expected_error.max()
             again = rank_errors.masses(*given, truths, EDGES)

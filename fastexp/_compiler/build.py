@@ -146,11 +146,11 @@ _DUMPS: Any = serialize.dumps
 def targets() -> list[Target]:
     """What this process compiles for; then the baseline, if this CPU is more than that."""
     _, cpu, features = registry.cpu_target.target_context.codegen().magic_tuple()
-    listed = [_target(cpu, features)]
+    choices = [_target(cpu, features)]
     baseline = _target(kernel_target.BASELINE, "")
-    if cpu == llvm.get_host_cpu_name() and listed[0].features >= baseline.features:
-        listed.append(baseline)
-    return listed
+    if cpu == llvm.get_host_cpu_name() and choices[0].features >= baseline.features:
+        choices.append(baseline)
+    return choices
 
 
 def host_features() -> frozenset[str]:

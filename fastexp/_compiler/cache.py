@@ -71,12 +71,12 @@ def places() -> list[Place]:
     shared.append(image()._replace(is_saved_to=False))
     try:
         cache = Path(base) if base else Path.home() / ".cache"
-        own = [Place("own", cache / "fastexp", is_saved_to=True)]
+        users = [Place("own", cache / "fastexp", is_saved_to=True)]
     except RuntimeError:  # no home directory
-        own = []
+        users = []
     if POSIX and not base and os.environ.get("HOME") == "":  # it would be "/"
-        own = []
-    return [*shared, *own] if POSIX else own
+        users = []
+    return [*shared, *users] if POSIX else users
 
 
 def image() -> Place:

@@ -20,21 +20,21 @@ def stamp(info: os.stat_result) -> Stamp:
 
 def stamps(folder: str, prefix: str = "") -> dict[str, Stamp]:
     """The stamp of each Python file below a folder, by its path from there."""
-    listed: dict[str, Stamp] = {}
+    by_path: dict[str, Stamp] = {}
     try:
         names = os.listdir(folder)  # noqa: PTH208 (pathlib takes a third of an import's time)
     except OSError:  # not a folder (a zip file), or one that may not be read
-        return listed
+        return by_path
     for name in names:
         path = f"{folder}{os.sep}{name}"
         if name.endswith(".py"):
             try:
-                listed[prefix + name] = stamp(os.stat(path))  # noqa: PTH116
+                by_path[prefix + name] = stamp(os.stat(path))  # noqa: PTH116
             except OSError:  # an editor's link to nowhere
                 continue
         elif "." not in name and name != "__pycache__":
-            listed |= stamps(path, f"{prefix}{name}/")
-    return listed
+            by_path |= stamps(path, f"{prefix}{name}/")
+    return by_path
 
 
 STAMPS = stamps(os.path.dirname(os.path.dirname(__file__)))  # noqa: PTH120

@@ -36,15 +36,17 @@ class Target(NamedTuple):
     features: frozenset[str]
 
 
-def target(compiler: tuple[Any, ...], options: Mapping[str, str], cpu: str, listed: str) -> Target:
+def target(
+    compiler: tuple[Any, ...], options: Mapping[str, str], cpu: str, features: str
+) -> Target:
     """The target for a CPU by its name and LLVM's list of its features ("+avx2,-avx512f")."""
-    text = repr((compiler, sorted(options.items()), cpu, listed))
-    return Target(text, enabled(listed) | IMPLIED.get(cpu, {f"cpu={cpu}"}))
+    text = repr((compiler, sorted(options.items()), cpu, features))
+    return Target(text, enabled(features) | IMPLIED.get(cpu, {f"cpu={cpu}"}))
 
 
-def enabled(listed: str) -> frozenset[str]:
+def enabled(features: str) -> frozenset[str]:
     """The features with a plus in a list of LLVM's."""
-    return frozenset(name[1:] for name in listed.split(",") if name.startswith("+"))
+    return frozenset(name[1:] for name in features.split(",") if name.startswith("+"))
 
 
 def code_options(settings: Mapping[str, Any], environment: Mapping[str, str]) -> dict[str, str]:

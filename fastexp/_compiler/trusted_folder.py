@@ -206,24 +206,24 @@ def _child(parent: int, name: str, create: int | None, *, last: bool) -> int | N
     return child
 
 
-def _target(parent: int, name: str, shown: Path) -> str:
+def _target(parent: int, name: str, path: Path) -> str:
     # Where a link in `parent` leads to. What owns it cannot be exchanged by others: `parent` has
     # been checked, and in a sticky folder nobody renames what is another's.
     info = os.stat(name, dir_fd=parent, follow_symlinks=False)
     if not stat.S_ISLNK(info.st_mode):
-        raise NotADirectoryError(errno.ENOTDIR, "not a folder", str(shown))
+        raise NotADirectoryError(errno.ENOTDIR, "not a folder", str(path))
     if info.st_uid not in trusted_owners():
-        raise Untrusted(f"{shown} is a link of another user's (uid {info.st_uid})")
+        raise Untrusted(f"{path} is a link of another user's (uid {info.st_uid})")
     return os.readlink(name, dir_fd=parent)
 
 
-def _check(descriptor: int, shown: Path, *, on_the_way: bool = False) -> None:
+def _check(descriptor: int, path: Path, *, on_the_way: bool = False) -> None:
     info = os.fstat(descriptor)
     if info.st_uid not in trusted_owners():
-        raise Untrusted(f"{shown} belongs to another user (uid {info.st_uid})")
+        raise Untrusted(f"{path} belongs to another user (uid {info.st_uid})")
     if info.st_mode & OTHERS_WRITE and not (on_the_way and info.st_mode & stat.S_ISVTX):
         mode = stat.S_IMODE(info.st_mode)
-        raise Untrusted(f"others may write to {shown} (mode {mode:04o})")
+        raise Untrusted(f"others may write to {path} (mode {mode:04o})")
 
 
 def trusted_owners() -> set[int]:

@@ -24,7 +24,7 @@ NUMBERS = (
     "records must be a one-dimensional array of integers or floats (float64 at most), a path to "
     "a .npy file, a callable that yields arrays, or a tuple (values, counts)"
 )
-LISTED = (
+LIST_RULE = (
     "numbers in it must be integers that all fit into int64 or all into uint64, or such that "
     "float64 holds every integer among them"
 )
@@ -42,12 +42,12 @@ def policy(nan: Any) -> str:
 def from_file(path: Any) -> AnyArray:
     """A .npy file, mapped into memory."""
     try:
-        found = np.load(Path(path), mmap_mode="r", allow_pickle=False)
+        array = np.load(Path(path), mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError, EOFError):
-        found = None
-    if not isinstance(found, np.ndarray):
+        array = None
+    if not isinstance(array, np.ndarray):
         raise ParameterError("records: the path cannot be read as a .npy file of numbers")
-    return found.view(np.ndarray)
+    return array.view(np.ndarray)
 
 
 def numbers(values: Any, nan: str, grid: Grid | None = None) -> AnyArray:
@@ -78,10 +78,10 @@ def apart(values: Any, nan: str, grid: Grid | None = None) -> tuple[AnyArray, An
 def _form_of(values: Any) -> str:
     """What was given instead of records, by its form alone."""
     if isinstance(values, (list, tuple)):
-        return f"a {type(values).__name__}: {LISTED}"
+        return f"a {type(values).__name__}: {LIST_RULE}"
     if not isinstance(values, np.ndarray):
         return f"an object of type {type(values).__name__}"
-    rule = f": {LISTED}" if values.dtype.kind == "O" else ""
+    rule = f": {LIST_RULE}" if values.dtype.kind == "O" else ""
     return f"an array with ndim={values.ndim}{rule}"
 
 
@@ -98,16 +98,16 @@ def weighted_numbers(
     return _without_gaps(plain, missing, nan), number
 
 
-def canonical(found: AnyArray, grid: Grid | None = None) -> AnyArray:
+def canonical(values: AnyArray, grid: Grid | None = None) -> AnyArray:
     """The same numbers as contiguous float64 or int64, or their points of the grid."""
-    if found.dtype.kind == "f":
-        return np.ascontiguousarray(found, dtype=np.float64)
-    if found.dtype == np.uint64 and grid is not None and grid.value(grid.size - 1) > HIGHEST:
-        points: AnyArray = grid.values(grid.index(found))
+    if values.dtype.kind == "f":
+        return np.ascontiguousarray(values, dtype=np.float64)
+    if values.dtype == np.uint64 and grid is not None and grid.value(grid.size - 1) > HIGHEST:
+        points: AnyArray = grid.values(grid.index(values))
         return points
-    if found.dtype == np.uint64:
-        return np.minimum(found, np.uint64(HIGHEST)).astype(np.int64)
-    return np.ascontiguousarray(found, dtype=np.int64)
+    if values.dtype == np.uint64:
+        return np.minimum(values, np.uint64(HIGHEST)).astype(np.int64)
+    return np.ascontiguousarray(values, dtype=np.int64)
 
 
 def _without_gaps(values: AnyArray, missing: AnyArray, nan: str) -> AnyArray:
@@ -137,30 +137,30 @@ def counts(values: Any, size: int) -> AnyArray:
     """How often each value occurs: integers >= 0, as many as values."""
     column = number_columns.is_column(values)
     numbers = number_columns.read(values, "counts") if column else None
-    found = validate.exact_array(values) if numbers is None else numbers.values
-    if found is not None and found.shape == (0,) and size == 0:
+    array = validate.exact_array(values) if numbers is None else numbers.values
+    if array is not None and array.shape == (0,) and size == 0:
         return np.zeros(0, np.int64)
-    if found is None or found.ndim != 1 or found.dtype.kind not in "iu" or found.size != size:
+    if array is None or array.ndim != 1 or array.dtype.kind not in "iu" or array.size != size:
         raise ParameterTypeError("counts must be integers, one for each of the values")
     if numbers is not None and numbers.missing is not None and bool(numbers.missing.any()):
         raise InvalidRecords("counts must not be missing")
-    wide = found.astype(np.float64)
+    wide = array.astype(np.float64)
     if bool((wide < 0).any() or wide.sum() >= 2.0**53):
         raise InvalidRecords("counts must be >= 0 with a sum that 53 bits hold")
-    return found.astype(np.int64)
+    return array.astype(np.int64)
 
 
 def arrays(parts: Any, nan: str, grid: Grid | None = None) -> Iterator[AnyArray]:
     """The arrays that a callable yields, each as `numbers` has it, all of one type."""
     kind = None
     for part in _produced(parts):
-        found = numbers(part, nan, grid)
-        if found.size == 0:
+        array = numbers(part, nan, grid)
+        if array.size == 0:
             continue
-        if kind not in (None, found.dtype.kind):
+        if kind not in (None, array.dtype.kind):
             raise ParameterTypeError("records: all arrays must hold integers, or all floats")
-        kind = found.dtype.kind
-        yield found
+        kind = array.dtype.kind
+        yield array
 
 
 def _produced(parts: Any) -> Iterator[Any]:

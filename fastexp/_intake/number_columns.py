@@ -184,10 +184,10 @@ def _of_objects(items: list[Any], missing: AnyArray | None, argument: str) -> Nu
     gaps = np.array([item is None for item in items], dtype=bool)
     if missing is not None:
         gaps |= missing
-    kept = [
+    numbers = [
         _number(item, argument) for item, gap in zip(items, gaps.tolist(), strict=True) if not gap
     ]
-    array = exact_array(kept)
+    array = exact_array(numbers)
     if array is None or array.dtype.kind not in "iuf":
         return None  # integers beyond 64 bits, or some that float64 would round
     values = np.zeros(gaps.size, array.dtype)

@@ -26,7 +26,7 @@ from .arrays import CHUNK
 Ranks = Callable[[int], tuple[int, int]]  # first and last rank that matter of n >= 1, from 0
 FLOAT64, INT64 = np.dtype(np.float64), np.dtype(np.int64)
 SMALL = 1 << 12  # records that are sorted at once
-LISTED = 1 << 27  # records with counts that are written out one by one: 1 GiB
+MOST_REPEATED = 1 << 27  # records with counts that are written out one by one: 1 GiB
 NOTHING: IntArray = np.zeros(0, np.int64)
 
 
@@ -56,8 +56,7 @@ class Source(ABC):
 
     def counts(self, grid: Grid) -> tuple[IntArray, IntArray]:
         """All distinct grid points that hold records, and how many each."""
-        found = [grid_runs(np.sort(part), grid) for part in self.parts()]
-        return merged(found)
+        return merged([grid_runs(np.sort(part), grid) for part in self.parts()])
 
     def histogram(self, grid: Grid) -> IntArray:
         """How many records lie on each point of a grid that fits into memory."""
@@ -78,34 +77,34 @@ class Source(ABC):
             return 0
         if t >= grid.size:
             return self.total()
-        found = 0
+        below = 0
         for part in self.parts():
-            found += int(np.count_nonzero(grid.under(t, part)))
-        return found
+            below += int(np.count_nonzero(grid.under(t, part)))
+        return below
 
     def last(self, grid: Grid, t: int) -> int:
         """The largest grid index <= t of a record; -1 if there is none."""
         if t < 0:
             return -1
-        found = -1
+        last = -1
         for part in self.parts():
             inside = part
             if t + 1 < grid.size:
                 inside = part[grid.under(t + 1, part)]
             if inside.size:
-                found = max(found, int(grid.index(inside.max(keepdims=True))[0]))
-        return found
+                last = max(last, int(grid.index(inside.max(keepdims=True))[0]))
+        return last
 
     def first(self, grid: Grid, t: int) -> int:
         """The smallest grid index >= t of a record; the grid's size if there is none."""
-        found = grid.size
+        first = grid.size
         for part in self.parts() if t < grid.size else ():
             inside = part
             if t > 0:
                 inside = part[~grid.under(t, part)]
             if inside.size:
-                found = min(found, int(grid.index(inside.min(keepdims=True))[0]))
-        return found
+                first = min(first, int(grid.index(inside.min(keepdims=True))[0]))
+        return first
 
 
 class Sorted(Source):
@@ -170,8 +169,8 @@ class Counted(Source):
     """Values with the number of times that each occurs."""
 
     def __init__(self, values: AnyArray, counts: IntArray) -> None:
-        kept = counts > 0
-        self.values, self.number = values[kept], counts[kept]
+        positive = counts > 0
+        self.values, self.number = values[positive], counts[positive]
         if values.dtype.kind == "f" and bool(np.isnan(self.values).any()):
             raise InvalidRecords(arrays.MISSING)
 
@@ -181,7 +180,7 @@ class Counted(Source):
 
     def parts(self) -> Iterator[AnyArray]:
         """The values, each as often as it occurs."""
-        if self.total() > LISTED:
+        if self.total() > MOST_REPEATED:
             raise InvalidRecords("records with counts are too many to be listed: take law")
         for value, number in zip(self.values, self.number.tolist(), strict=True):
             for begin in range(0, number, CHUNK):
@@ -295,6 +294,6 @@ def merged(parts: list[tuple[IntArray, IntArray]]) -> tuple[IntArray, IntArray]:
         return points, records
     order = np.argsort(points, kind="stable")
     sums = np.concatenate([[0], np.cumsum(records[order])])
-    found, number = runs(points[order])
+    distinct, number = runs(points[order])
     stops = np.cumsum(number)
-    return found, np.diff(np.concatenate([[0], sums[stops]]))
+    return distinct, np.diff(np.concatenate([[0], sums[stops]]))

@@ -102,18 +102,18 @@ class Unsorted(Source):
     def _sampled(self) -> tuple[int, AnyArray]:
         """How many records there are, and some of them, sorted: all, if they are few."""
         total, step, size = 0, 1, 0
-        kept: list[AnyArray] = []
+        parts: list[AnyArray] = []
         if self._total is not None and self._total > SMALL:
             wanted = min(SAMPLE, max(SMALL // 8, int(2 * self._total ** (2 / 3))))
             step = self._total // wanted
         for part in self._again():
-            kept.append(part[(-total) % step :: step])
-            total, size = total + part.size, size + kept[-1].size
+            parts.append(part[(-total) % step :: step])
+            total, size = total + part.size, size + parts[-1].size
             while self._total is None and size > 2 * SAMPLE:
-                kept, step = [np.concatenate(kept)[::2]], 2 * step
-                size = kept[0].size
+                parts, step = [np.concatenate(parts)[::2]], 2 * step
+                size = parts[0].size
         self._total = total
-        sample = np.sort(_joined(kept)) if kept else np.zeros(0)
+        sample = np.sort(_joined(parts)) if parts else np.zeros(0)
         if sample.size and sample[-1] != sample[-1]:  # NaN is sorted to the end
             raise InvalidRecords(arrays.MISSING)
         return total, sample
@@ -139,17 +139,16 @@ class Unsorted(Source):
 
     def _gather(self, edges: Edges, room: int, total: int, threads: int | None = None) -> Middle:
         threads = threads or (self._threads if total >= THREADED else 1)
-        kept, below, inside, seen = [], 0, 0, 0
+        parts, below, inside, seen = [], 0, 0, 0
         for part in self._again():
             seen += part.size
-            own = min(room, part.size)
-            found = gathered(part, edges.low, edges.high, own, threads)
-            kept.append(found.values)
-            room -= found.values.size
-            below, inside = below + found.below, inside + found.inside
+            middle = gathered(part, edges.low, edges.high, min(room, part.size), threads)
+            parts.append(middle.values)
+            room -= middle.values.size
+            below, inside = below + middle.below, inside + middle.inside
         if seen != total:
             raise InvalidRecords(CHANGED)
-        return Middle(_joined(kept), below, inside)
+        return Middle(_joined(parts), below, inside)
 
 
 def _joined(parts: list[AnyArray]) -> AnyArray:
@@ -163,25 +162,26 @@ def gathered(
     if threads > 1:
         return _by_threads(part, low, high, room, threads)
     kernel = gather_floats if part.dtype.kind == "f" else gather_integers
-    space, told = np.empty(room + SPARE, part.dtype), np.zeros(3, np.int64)
-    count = kernel(part, low, high, np.empty(BLOCK // 8, np.uint64), space, told)
-    below, inside, bad = told.tolist()
+    space, tally = np.empty(room + SPARE, part.dtype), np.zeros(3, np.int64)
+    count = kernel(part, low, high, np.empty(BLOCK // 8, np.uint64), space, tally)
+    below, inside, bad = tally.tolist()
     if bad:
         raise InvalidRecords(arrays.MISSING)
     return Middle(space[:count], below, inside)
 
 
 def _by_threads(part: AnyArray, low: Any, high: Any, room: int, threads: int) -> Middle:
-    ends, found = [part.size * i // threads for i in range(threads + 1)], dict[int, Middle]()
+    ends, middles = [part.size * i // threads for i in range(threads + 1)], dict[int, Middle]()
 
     def some(first: int, last: int) -> int:
         for i in range(first, last):
-            found[i] = gathered(part[ends[i] : ends[i + 1]], low, high, -(-room // threads))
+            middles[i] = gathered(part[ends[i] : ends[i + 1]], low, high, -(-room // threads))
         return 0
 
     in_parts(some, threads, threads)
-    values, below, inside = zip(*(found[i] for i in range(threads)), strict=True)
-    return Middle(np.concatenate(values), sum(below), sum(inside))
+    in_order = [middles[i] for i in range(threads)]
+    values = np.concatenate([middle.values for middle in in_order])
+    return Middle(values, sum(m.below for m in in_order), sum(m.inside for m in in_order))
 
 
 def pivots(size: int, total: int, low: int, high: int) -> tuple[int, int]:
@@ -217,8 +217,8 @@ def _narrowed(grid: Grid, middle: Middle, low: int, high: int) -> tuple[AnyArray
     while values.size > 4 * SMALL and values.size > 4 * (high - low + 1):
         step = values.size // max(SMALL // 2, int(values.size ** (2 / 3)))
         sample = np.sort(values[::step])
-        place = pivots(sample.size, values.size, low - below, high - below)
-        edges = edges_of(grid, sample, *place)
+        left, right = pivots(sample.size, values.size, low - below, high - below)
+        edges = edges_of(grid, sample, left, right)
         inner = gathered(values, edges.low, edges.high, values.size // 4)
         outside = inner.below > low - below or inner.below + inner.inside <= high - below
         if outside or inner.values.size < inner.inside:
@@ -234,8 +234,8 @@ def _window(grid: Grid, values: AnyArray, below: int, total: int, low: int, high
     def within(_: int) -> tuple[int, int]:
         return low - below, high - below
 
-    found = Sorted(values).window(grid, within)
-    return Window(found.points, found.records, found.below + below, total)
+    window = Sorted(values).window(grid, within)
+    return Window(window.points, window.records, window.below + below, total)
 
 
 def _refuse_nan(part: AnyArray) -> None:

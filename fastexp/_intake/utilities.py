@@ -208,8 +208,8 @@ def records(values: Any, text: bool, numeric: bool) -> Any:
         if array.size == 0:  # whatever its type: no records at all must look like some
             return []
         if (sort in "US" and numeric) or (sort in "iufb" and text):
-            found, wanted = ("text", "numbers") if sort in "US" else ("numbers", "text")
-            raise ParameterTypeError(f"records are {found} but candidates are {wanted}")
+            got, wanted = ("text", "numbers") if sort in "US" else ("numbers", "text")
+            raise ParameterTypeError(f"records are {got} but candidates are {wanted}")
         if sort in "iuf" and numeric:
             return array
         return array.tolist()

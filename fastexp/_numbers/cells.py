@@ -106,8 +106,8 @@ def simulate(
     way = validate.method(method)
     draws, workers = validate.size(size), validate.threads(threads)
     seeds = seeds_of(rng, validate.streams(streams, 1))
-    found = Simulation(shape, seeds, workers, way).draw(draws)
-    return int(found[0]) if draws is None else found
+    index = Simulation(shape, seeds, workers, way).draw(draws)
+    return int(index[0]) if draws is None else index
 
 
 class Simulation:
@@ -160,8 +160,9 @@ class Simulation:
         def part(first: int, last: int) -> int:
             words = np.empty(min(DRAWS, cell.size + cell.size % 2), np.uint64)
             inside = slice(first * DRAWS, last * DRAWS)
-            args = cells.start, cells.count, cell[inside], stream, first, out[inside], words
-            refused: int = places.place_fill(*args)
+            refused: int = places.place_fill(
+                cells.start, cells.count, cell[inside], stream, first, out[inside], words
+            )
             return refused
 
         blocks = -(-cell.size // DRAWS)
@@ -177,14 +178,14 @@ class Simulation:
         self, cell: IntArray, index: IntArray, at: IntArray, stream: WordArray, size: int
     ) -> AnyArray:
         """Whether the draws with numbers `at` pass."""
-        words, told = _words(stream, size)[at], np.empty(at.size, dtype=np.int64)
+        words, verdicts = _words(stream, size)[at], np.empty(at.size, dtype=np.int64)
         heights = np.maximum(self.shape.heights(cell, index), 0.0)
-        if places.coin_fill(heights, words, told):
+        if places.coin_fill(heights, words, verdicts):
             spares = _Spares(stream)
-            for i in np.flatnonzero(told == places.UNSURE):
+            for i in np.flatnonzero(verdicts == places.UNSURE):
                 lead, spare = int(words[i]), spares.of(int(at[i]))
-                told[i] = self.shape.accepts(int(cell[i]), int(index[i]), lead, 64, spare)
-        passed: AnyArray = told == places.ACCEPT
+                verdicts[i] = self.shape.accepts(int(cell[i]), int(index[i]), lead, 64, spare)
+        passed: AnyArray = verdicts == places.ACCEPT
         return passed
 
 

@@ -315,8 +315,8 @@ def central(form: IntArray, n: int) -> tuple[int, int]:
     (int, int)
         0 <= first <= last <= n.
     """
-    listed = form.tolist()
-    low, high, least = listed[LOW], listed[HIGH], listed[1]
+    numbers = form.tolist()
+    low, high, least = numbers[LOW], numbers[HIGH], numbers[1]
     # where the sides' gates open and shut: one of these gaps has the least distance
     right, left = -(-low[1] // low[0]), n + (-high[1] // high[0])
     gaps = [min(max(i, 0), n) for i in (left, left + 1, right - 1, right)]
@@ -338,8 +338,8 @@ def _reach(side: list[int], most: int) -> int:
 
 def farthest(form: IntArray, n: int) -> int:
     """No point of n records is farther: the greater distance of those beyond all records."""
-    listed: list[int] = form.tolist()
-    return max(listed[0], listed[1], _gap_side(listed[LOW], n), _gap_side(listed[HIGH], n))
+    numbers: list[int] = form.tolist()
+    return max(numbers[0], numbers[1], _gap_side(numbers[LOW], n), _gap_side(numbers[HIGH], n))
 
 
 def slope(form: IntArray) -> Fraction:
@@ -357,8 +357,8 @@ def slope(form: IntArray) -> Fraction:
     Fraction
         > 0, in integers of the form's unit a rank.
     """
-    listed = form.tolist()
-    (s, _, g, *_), (t, _, h, *_) = listed[LOW], listed[HIGH]
+    numbers = form.tolist()
+    (s, _, g, *_), (t, _, h, *_) = numbers[LOW], numbers[HIGH]
     return Fraction(s, g) if s * h <= t * g else Fraction(t, h)
 
 

@@ -113,8 +113,8 @@ class LaplaceSampler:
         draws, workers = validate.size(size), validate.threads(threads)
         seeds = seeds_of(rng, validate.streams(streams, 1))
         index = simulate(self.truth.shape(self.weighting), draws, seeds, workers, way)
-        found = self.truth.values(index)
-        return found[0].item() if draws is None else found
+        numbers = self.truth.values(index)
+        return numbers[0].item() if draws is None else numbers
 
 
 def simulate(
@@ -128,7 +128,7 @@ def simulate(
     while (again := np.flatnonzero(index >= FAR)).size:
         number += 1
         key = stream_of(tagged(seeds, AGAIN | number << ROUND), 0)
-        own = np.concatenate([key, np.array([ROW], np.uint64), seeds[3:]])
+        fresh_seeds = np.concatenate([key, np.array([ROW], np.uint64), seeds[3:]])
         far[again] += shape.block
-        index[again] = Simulation(shape, own, threads, way).draw(again.size)
+        index[again] = Simulation(shape, fresh_seeds, threads, way).draw(again.size)
     return np.where(index > 0, index + far, index - far)

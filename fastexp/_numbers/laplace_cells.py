@@ -93,9 +93,9 @@ class LaplaceShape:
         """Whether V is below the probability that a point passes, exactly."""
         if cell == self._anchor.size:
             return self._starts_afresh(lead, bits, words)
-        own = self._near[int(self._anchor[cell] > 0)] + int(self._offset[cell])
+        distance = self._near[int(self._anchor[cell] > 0)] + int(self._offset[cell])
         bound = -Fraction(float(self.cells.bits[cell].view(np.float64)))
-        beyond = own + abs(index - int(self._anchor[cell])) - bound
+        beyond = distance + abs(index - int(self._anchor[cell])) - bound
         return coin(self.weighting.rate * beyond, lead, bits, words)
 
     # The fresh start passes with its weight over its bound,

@@ -16,9 +16,9 @@ from ..kernels.bits.heights import SIGNED
 from . import cells as _cells
 from . import distance as _distance
 from .cells import Cells
-from .rank import listed, utilities, valued, widened
+from .rank import single_points, utilities, valued, widened
 
-ASKED = "a coin was asked for an exact cell: please report this"
+EXACT_ONLY = "a coin for an exact cell: please report this"
 
 
 class ModeShape:
@@ -31,11 +31,11 @@ class ModeShape:
 
     def heights(self, *_: Any) -> Any:
         """Never asked for: no cell is loose."""
-        raise FastexpError(ASKED)
+        raise FastexpError(EXACT_ONLY)
 
     def accepts(self, *_: Any) -> Any:
         """Never asked for: no cell is loose."""
-        raise FastexpError(ASKED)
+        raise FastexpError(EXACT_ONLY)
 
 
 class ModeStatistic:
@@ -59,22 +59,22 @@ class ModeStatistic:
         gap = int(_distance.mode_distance(records, -1))
         starts = np.concatenate([[0], points + 1])
         counts = np.concatenate([points, [self.grid.size]]) - starts
-        own = _distance.mode_distance(records, np.arange(points.size))
+        distances = _distance.mode_distance(records, np.arange(points.size))
         start = np.concatenate([starts, points])
         count = np.concatenate([counts, np.ones_like(points)])
-        key = 2 * np.concatenate([np.full(starts.size, gap), own])
-        kept = np.flatnonzero(count > 0)
-        order = kept[np.argsort(start[kept], kind="stable")]
+        key = 2 * np.concatenate([np.full(starts.size, gap), distances])
+        filled = np.flatnonzero(count > 0)
+        order = filled[np.argsort(start[filled], kind="stable")]
         start, count, key = widened(start[order], count[order], key[order], self.width)
         if self.near is None:
             return start, count, key >> 1
-        return listed(count, key >> 1, self.near)
+        return single_points(count, key >> 1, self.near)
 
     def shape(self, source: Source) -> ModeShape:
         """Cells for draws."""
         start, count, distance = self.cells(source)
-        made = Cells(start, count, utilities(distance), SIGNED, None)
-        return ModeShape(made, self.weighting)
+        cells = Cells(start, count, utilities(distance), SIGNED, None)
+        return ModeShape(cells, self.weighting)
 
     def sampler(self, source: OnGrid) -> ModeSampler:
         """What a law draws with."""
@@ -92,8 +92,8 @@ class ModeSampler:
     def sample(self, size: Any, rng: Any, streams: Any, threads: Any, method: Any) -> Any:
         """Values; see the mechanism's `sample`."""
         shape = self._statistic.shape(self._source)
-        found = _cells.simulate(shape, size, rng, streams, threads, method)
-        return valued(self._statistic.grid, found)
+        index = _cells.simulate(shape, size, rng, streams, threads, method)
+        return valued(self._statistic.grid, index)
 
     def with_rate(self, rate: Fraction) -> ModeSampler:
         """The same data at another rate."""

@@ -21,9 +21,9 @@ def range_least(values: IntArray, first: IntArray, last: IntArray) -> IntArray:
     size = last - first + 1
     length, table = 1, values
     while True:
-        own = np.flatnonzero((size >= length) & (size < 2 * length))
-        out[own] = np.minimum(table[first[own]], table[last[own] - length + 1])
-        if own.size == 0 and not bool((size >= 2 * length).any()):
+        ranges = np.flatnonzero((size >= length) & (size < 2 * length))
+        out[ranges] = np.minimum(table[first[ranges]], table[last[ranges] - length + 1])
+        if ranges.size == 0 and not bool((size >= 2 * length).any()):
             return out
         if table.size <= length:
             return out

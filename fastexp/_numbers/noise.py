@@ -51,9 +51,13 @@ def median_of(source: Source, lower: float, upper: float, midpoint: bool = False
 
 
 def over_rows(
-    records: AnyArray, nan: str, assume_sorted: bool, threads: int, found: Callable[[Any], Pairs]
+    records: AnyArray,
+    nan: str,
+    assume_sorted: bool,
+    threads: int,
+    figures: Callable[[FloatArray], Pairs],
 ) -> Pairs:
-    """`found`(sorted rows), two numbers a row; sorted part by part, to stay in the cache."""
+    """`figures`(sorted rows), two numbers a row; sorted part by part, to stay in the cache."""
     rows, n = records.shape
     if n == 0 and rows > 0:
         raise InvalidRecords(EMPTY)
@@ -64,7 +68,7 @@ def over_rows(
         for low in range(begin, end, count):
             high = min(low + count, end)
             ready = _ready(records[low:high], nan, assume_sorted)
-            first[low:high], second[low:high] = found(ready)
+            first[low:high], second[low:high] = figures(ready)
         return 0
 
     in_parts(part, rows, threads)
@@ -105,13 +109,14 @@ def simulate(
     """centre + scale * noise, clamped: shape (rows,) or (rows, size). `noise`: kind, sigma."""
     rows, draws = centres.size, 1 if size is None else size
     seeds, kind = seeds_of(rng, names), KINDS[noise[0]]
-    told = np.array([*bounds, noise[1]])
+    (lower, upper), sigma = bounds, noise[1]
     out = np.empty((rows, draws))
 
     def run(r: slice, first: int, into: FloatArray) -> int:
-        own = some_seeds(seeds, r.start, r.stop)
-        work = np.empty(kernels.WORK)
-        kernels.noise_rows(kind, told, centres[r], scales[r], own, first, into, work)
+        names, work = some_seeds(seeds, r.start, r.stop), np.empty(kernels.WORK)
+        kernels.noise_rows(
+            kind, sigma, lower, upper, centres[r], scales[r], names, first, into, work
+        )
         return 0
 
     def some_rows(first: int, last: int) -> int:

@@ -69,7 +69,7 @@ class RankStatistic:
     def shape(self, source: Source) -> RankShape:
         """Cells for draws, from the window of ranks that matter."""
         if self.near is not None:
-            return self._listed(source)
+            return self._single_points(source)
         ranks = RanksThatMatter(self)
         if type(source) is Sorted and self.width == 0 and source.total() > 0:
             quick = self._quick(source, ranks)
@@ -82,14 +82,15 @@ class RankStatistic:
         start, count, key = cells_of(window, form, self.grid.size, self.width)
         if self.width:
             loose = (key & 1).astype(bool) if (key[0] | key[-1]) & 1 else None
-            made = Cells(start, count, utilities(key >> 1), SIGNED, loose)
-            return RankShape(self, source, window.total, form, made, self.weighting)
-        bounds = bool(key[0] & 1), bool(key[-1] & 1)
+            cells = Cells(start, count, utilities(key >> 1), SIGNED, loose)
+            return RankShape(self, source, window.total, form, cells, self.weighting)
+        first, last = bool(key[0] & 1), bool(key[-1] & 1)
         base, logs = np.empty(count.size), np.empty(count.size)
         finish_fill(count, key, base, logs)
-        made = Cells(start, count, key.view(np.uint64), SIGNED, loose_ends(count.size, *bounds))
+        loose = loose_ends(count.size, first, last)
+        cells = Cells(start, count, key.view(np.uint64), SIGNED, loose)
         weighting = self.weighting.with_base(base, logs)
-        return RankShape(self, source, window.total, form, made, weighting)
+        return RankShape(self, source, window.total, form, cells, weighting)
 
     def _quick(self, source: Sorted, ranks: RanksThatMatter) -> RankShape | None:
         """The same in one kernel call; None where it cannot be."""
@@ -99,18 +100,20 @@ class RankStatistic:
         low, high = ranks(n)
         first, last = max(low - 1, 0), min(high + 2, n)
         room = 2 * (last - first) + 1
-        told = np.array((low, n, self.grid.size, low > first, high + 1 < last), INT64)
-        work, cells = np.empty(room, INT64), np.empty(3 * room, INT64)
+        work, parts = np.empty(room, INT64), np.empty(3 * room, INT64)
         base, bits = np.empty(2 * room), source.values[first:last].view(INT64)
         unit = grid[0] if source.floats else grid[1]
-        m = window_cells(bits, unit, grid[2], told, ranks.form, work, cells, base)
+        m = window_cells(
+            bits, unit, grid[2], low, n, self.grid.size, low > first, high + 1 < last,
+            ranks.form, work, parts, base,
+        )  # fmt: skip
         if m == TIED:
             return None
         weighting = self.weighting.with_base(base[:m], base[room : room + m])
         loose = loose_ends(m, low > 0, high + 1 < n)
-        found: WordArray = cells[2 * room : 2 * room + m].view(UINT64)
-        made = Cells(cells[:m], cells[room : room + m], found, SIGNED, loose)
-        return RankShape(self, source, n, ranks.form, made, weighting)
+        distances: WordArray = parts[2 * room : 2 * room + m].view(UINT64)
+        cells = Cells(parts[:m], parts[room : room + m], distances, SIGNED, loose)
+        return RankShape(self, source, n, ranks.form, cells, weighting)
 
     def cells(self, source: Source) -> tuple[IntArray, IntArray, IntArray]:
         """Starts, counts and distances of all cells."""
@@ -120,14 +123,14 @@ class RankStatistic:
         start, count, key = cells_of(window, self.form_of(n), self.grid.size, self.width)
         if self.near is None:
             return start, count, key >> 1
-        return listed(count, key >> 1, self.near)
+        return single_points(count, key >> 1, self.near)
 
-    def _listed(self, source: Source) -> RankShape:
+    def _single_points(self, source: Source) -> RankShape:
         """A cell for each point of a grid of points."""
         start, count, distance = self.cells(source)
-        made = Cells(start, count, utilities(distance), SIGNED, None)
+        cells = Cells(start, count, utilities(distance), SIGNED, None)
         n = source.total()
-        return RankShape(self, source, n, self.form_of(n), made, self.weighting)
+        return RankShape(self, source, n, self.form_of(n), cells, self.weighting)
 
     def sampler(self, source: OnGrid) -> RankSampler:
         """What a law draws with."""
@@ -213,8 +216,8 @@ class RankShape:
     def _at(self, t: int) -> int:
         grid = self.statistic.grid
         below, above = self.source.below(grid, t), self.source.below(grid, t + 1)
-        found = _distance.distance(self.form, below, above - below, self.total - above)
-        return int(found)
+        distance = _distance.distance(self.form, below, above - below, self.total - above)
+        return int(distance)
 
 
 class RankSampler:
@@ -228,8 +231,8 @@ class RankSampler:
     def sample(self, size: Any, rng: Any, streams: Any, threads: Any, method: Any) -> Any:
         """Values; see the mechanism's `sample`."""
         shape = self._statistic.shape(self._source)
-        found = _cells.simulate(shape, size, rng, streams, threads, method)
-        return valued(self._statistic.grid, found)
+        index = _cells.simulate(shape, size, rng, streams, threads, method)
+        return valued(self._statistic.grid, index)
 
     def with_rate(self, rate: Fraction) -> RankSampler:
         """The same data at another rate."""
@@ -242,10 +245,10 @@ def cells_of(
     window: Window, form: IntArray, size: int, width: int
 ) -> tuple[IntArray, IntArray, IntArray]:
     """Starts, counts and keys of cells: see `kernels/numbers/runs.py`."""
-    told = np.array([window.below, window.total, size], INT64)
-    room = 2 * window.points.size + 1
+    points, records, below, total = window
+    room = 2 * points.size + 1
     start, count, key = np.empty(room, INT64), np.empty(room, INT64), np.empty(room, INT64)
-    m = runs.cells_fill(window.points, window.records, told, form, start, count, key)
+    m = runs.cells_fill(points, records, below, total, size, form, start, count, key)
     return widened(start[:m], count[:m], key[:m], width)
 
 
@@ -256,9 +259,10 @@ def widened(
     if width == 0:
         return start, count, key
     m = start.size
-    wide = [np.empty(2 * m + 1, np.int64) for _ in range(3)]
-    found = runs.widen_fill(start, count, key, width, np.empty(m, np.int64), *wide)
-    return wide[0][:found], wide[1][:found], wide[2][:found]
+    queue = np.empty(m, np.int64)
+    wide_start, wide_count, wide_key = (np.empty(2 * m + 1, np.int64) for _ in range(3))
+    n = runs.widen_fill(start, count, key, width, queue, wide_start, wide_count, wide_key)
+    return wide_start[:n], wide_count[:n], wide_key[:n]
 
 
 def loose_ends(m: int, first: bool, last: bool) -> AnyArray | None:
@@ -278,11 +282,12 @@ def utilities(distance: IntArray) -> WordArray:
     return np.negative(distance).view(np.uint64)
 
 
-def listed(
+def single_points(
     count: IntArray, distance: IntArray, near: tuple[IntArray, IntArray]
 ) -> tuple[IntArray, IntArray, IntArray]:
     """A cell for each point of a grid of points, with the least distance near it."""
-    least = range_least(np.repeat(distance, count), *near)
+    first, last = near
+    least = range_least(np.repeat(distance, count), first, last)
     return np.arange(least.size), np.ones(least.size, np.int64), least
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from .._typing import AnyArray, FloatArray, IntArray
 from ..errors import ParameterTypeError
 from ..kernels.bits.logexp import exp_fill
-from ..kernels.figures import rank_errors, rank_figures
+from ..kernels.figures import rank_errors, rank_figures, rank_walk
 from . import distance as _distance
 from .rank import RankStatistic, RanksThatMatter
 
@@ -89,13 +89,16 @@ def figures(
     1e-15, and rate * distance * 1e-16 of the weights that count; the mean has that of the
     expected error. The squares are good to some 1e-9. The bits do not depend on the other rows.
     """
-    known, grid = _told(statistic, rows), statistic.grid
+    walk, grid = _walk(statistic, rows.shape[1], rows.dtype.kind == "f"), statistic.grid
     places = grid.below.index(truths)
     step = float(Fraction(*grid.unit[1:]))
     shares = (truths - grid.values(places)) / step
     work = np.empty(rank_figures.WORK)
     out = np.empty((rows.shape[0], rank_figures.FIGURES))
-    rank_figures.figures_fill(*known, places.astype(np.float64), shares, work, out.reshape(-1))
+    rank_figures.figures_fill(
+        _flat_bits(rows), walk.numbers, walk.form, walk.unit, walk.scale, walk.weights,
+        places.astype(np.float64), shares, work, out.reshape(-1),
+    )  # fmt: skip
     losses = _in_units(out[:, 2], unit), _in_units(out[:, 4], unit * unit)
     return RowFigures(out[:, 0] * step, out[:, 1] * step, losses[0], out[:, 3] * step**2, losses[1])
 
@@ -121,11 +124,15 @@ def masses(
     -----
     **Numerics**: float64; what is left out is below 2**-63 of the law, sums are compensated.
     """
-    known, n = _told(statistic, rows), rows.shape[1]
+    n = rows.shape[1]
+    walk = _walk(statistic, n, rows.dtype.kind == "f")
     at, upto = np.ascontiguousarray(truths), np.ascontiguousarray(edges)
     work = np.empty(rank_figures.SOME + 4 * (4 * n + 3))
     out = np.empty((rows.shape[0], edges.size))
-    rank_errors.masses_fill(*known, at, upto, work, out.reshape(-1))
+    rank_errors.masses_fill(
+        _flat_bits(rows), walk.numbers, walk.form, walk.unit, walk.float_unit, walk.scale,
+        walk.weights, at, upto, work, out.reshape(-1),
+    )  # fmt: skip
     return out
 
 
@@ -146,26 +153,35 @@ def distances(
     ndarray of float64, shape (rows, size)
         The distance beyond the least one on the grid, in units of the utility.
     """
-    records, told, scale, _ = _told(statistic, rows)
-    given = np.ascontiguousarray(outputs, dtype=np.float64).reshape(-1)
-    out = np.empty(given.size)
-    rank_errors.distances_fill(records, told, scale, given, outputs.shape[1], out)
+    walk = _walk(statistic, rows.shape[1], rows.dtype.kind == "f")
+    flat = np.ascontiguousarray(outputs, dtype=np.float64).reshape(-1)
+    out = np.empty(flat.size)
+    rank_errors.distances_fill(
+        _flat_bits(rows), walk.numbers, walk.form, walk.unit, walk.float_unit, walk.scale,
+        flat, outputs.shape[1], out,
+    )  # fmt: skip
     return _in_units(out, unit).reshape(outputs.shape)
 
 
-def _told(
-    statistic: RankStatistic, rows: AnyArray
-) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
-    """The rows' bits, and what kernels are told of all rows."""
-    shared = _shared(statistic, rows.shape[1], rows.dtype.kind == "f")
-    return np.ascontiguousarray(rows).view(np.int64).reshape(-1), *shared
+class Walk(NamedTuple):
+    """What kernels take of a statistic and of rows: see `kernels/figures/rank_walk.py`."""
+
+    numbers: IntArray
+    form: IntArray
+    unit: IntArray  # the grid, for records
+    float_unit: IntArray  # the same for floats, of which the points below them are wanted
+    scale: FloatArray
+    weights: FloatArray
+
+
+def _flat_bits(rows: AnyArray) -> IntArray:
+    """The rows' bits, one after the other."""
+    return np.ascontiguousarray(rows).view(np.int64).reshape(-1)
 
 
 @lru_cache(maxsize=64)  # of the last statistics: what is public, and n
-def _shared(
-    statistic: RankStatistic, n: int, floating: bool
-) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Numbers, the grid and a table of weights: see `kernels/figures/rank_walk.py`."""
+def _walk(statistic: RankStatistic, n: int, floating: bool) -> Walk:
+    """The walk through rows of n sorted records, of one type."""
     grid, nats = statistic.grid, statistic.weighting.rate_nats
     if grid.for_kernels is None or grid.below.form is None:
         raise ParameterTypeError("rows must be of a statistic on a grid that kernels take")
@@ -183,17 +199,18 @@ def _shared(
     powers = np.empty(heights.size)
     exp_fill(heights.reshape(-1), powers)
     table[::2] = powers.reshape(heights.shape)
-    numbers = n, first, last + 1, grid.size, first + int(central[central.size // 2]), least
-    told = np.array([*numbers, _sure(scale, grid.size)])
-    told = np.concatenate([told, ranks.form, floats if floating else integers, grid.below.form[0]])
-    return told, scale, np.concatenate([[nats, 1.0 / nats], table.reshape(-1)])
+    middle, sure = first + int(central[central.size // 2]), _sure(scale, grid.size)
+    numbers = rank_walk.new_walk(n, first, last + 1, grid.size, middle, least, sure=sure)
+    unit, float_unit = floats if floating else integers, grid.below.form[0]
+    weights = np.concatenate([[nats, 1.0 / nats], table.reshape(-1)])
+    return Walk(numbers, ranks.form, unit, float_unit, scale, weights)
 
 
-def _sure(scale: FloatArray, size: int) -> int:
+def _sure(scale: FloatArray, size: int) -> bool:
     """Whether estimates of grid points, and points, are off by little."""
     _, low, high, share, _ = scale.tolist()
     rounding = math.ulp(max(abs(low), abs(high))) * share
-    return int(rounding < SURE and size < 1 << 43)
+    return bool(rounding < SURE and size < 1 << 43)
 
 
 def _in_units(distance: FloatArray, unit: Fraction) -> FloatArray:

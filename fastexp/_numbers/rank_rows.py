@@ -63,9 +63,9 @@ def simulate(
     batch = _Batch(statistic, records, seeds, way, nan, assume_sorted)
     grid = statistic.grid
     if way != "envelope" or draws is None or not batch.regular(draws):
-        found = [batch.alone(r, draws) for r in range(rows)]
+        index = [batch.alone(r, draws) for r in range(rows)]
         shape = (rows,) if draws is None else (rows, draws)
-        return grid.values(np.array(found, np.int64).reshape(shape))
+        return grid.values(np.array(index, np.int64).reshape(shape))
     out = np.empty((rows, draws), np.int64 if grid.whole else np.float64)
 
     def part(first: int, last: int) -> int:
@@ -112,9 +112,9 @@ class _Batch:
         """The draws of one row, as if there were no others."""
         source = intake(self.records[r], self.nan, self.sorted)
         shape = self.statistic.shape(source)
-        own = some_seeds(self.seeds, r, r + 1)
-        found = _cells.Simulation(shape, own, 1, self.way).draw(size)
-        return found[0] if size is None else found
+        seeds = some_seeds(self.seeds, r, r + 1)
+        index = _cells.Simulation(shape, seeds, 1, self.way).draw(size)
+        return index[0] if size is None else index
 
     def fill(self, first: int, last: int, out: IntArray) -> None:
         """out = grid indices of draws of these rows."""
@@ -149,11 +149,13 @@ class _Batch:
             raise ParameterTypeError(arrays.NUMBERS)
         unit = form[0] if part.dtype.kind == "f" else form[1]
         ranks = self.last - self.first + 1
-        told = np.array([n, self.first, self.last, self.statistic.grid.size])
         room, ends = rows * (2 * ranks + 1), np.empty(rows + 1, np.int64)
-        cells, work = np.empty(3 * room, np.int64), np.empty(3 + 2 * ranks, np.int64)
+        cells, work = np.empty(3 * room, np.int64), np.empty(2 * ranks, np.int64)
         bits = part.view(np.int64).reshape(-1)
-        rank_rows.rank_cells(bits, told, unit, form[2], self.ranks.form, work, cells, ends)
+        rank_rows.rank_cells(
+            bits, n, self.first, self.last, self.statistic.grid.size, unit, form[2],
+            self.ranks.form, work, cells, ends,
+        )  # fmt: skip
         m = int(ends[-1])
         both = np.concatenate([cells[:m], cells[room : room + m]])
         return both, cells[2 * room : 2 * room + m], ends

@@ -53,12 +53,12 @@ class Prices:
     def ticks(self, t: IntArray) -> IntArray:
         """Prices t in ticks; where `most` > 0."""
         if self.grid.points is not None:
-            found: IntArray = self.grid.points[t]
-            return found
+            ticks: IntArray = self.grid.points[t]
+            return ticks
         a, s, _ = self.grid.unit
-        found = t * s
-        found += a
-        return found
+        ticks = t * s
+        ticks += a
+        return ticks
 
     def about(self, t: IntArray) -> FloatArray:
         """Prices t over `unit`, to 2**-51."""
@@ -138,8 +138,9 @@ def losses(prices: Prices, runs: Demand) -> Losses:
     even = prices.grid.points is None
     if not even:
         runs = Demand(np.arange(prices.grid.size), runs.spread())
-    found = _exact_losses(prices, runs) if prices.fits(runs.total()) else _losses(prices, runs)
-    return found if even else found._replace(slope=None)
+    exact = prices.fits(runs.total())
+    cells = _exact_losses(prices, runs) if exact else _losses(prices, runs)
+    return cells if even else cells._replace(slope=None)
 
 
 def _exact_losses(prices: Prices, runs: Demand) -> Losses:

@@ -22,6 +22,7 @@ from .._selection.weighting import Weighting
 from .._typing import FloatArray, IntArray
 from ..kernels.bits.heights import FLOAT, SIGNED
 from .cells import Cells, Words, coin, simulate
+from .rank import valued
 from .revenue import TABLE, Demand, Prices
 from .twofold import times
 
@@ -38,10 +39,10 @@ def _levels() -> tuple[float, ...]:
     of the weight is near the top, a coin passes in 5 of 6 cases. Below the last level, even
     2**52 prices weigh less than 2**-97.
     """
-    found = [0.125]
-    while found[-1] < 104.0:
-        found.append(found[-1] * 1.25 + 0.125)
-    return tuple(found)
+    levels = [0.125]
+    while levels[-1] < 104.0:
+        levels.append(levels[-1] * 1.25 + 0.125)
+    return tuple(levels)
 
 
 LEVELS = _levels()
@@ -59,14 +60,14 @@ class RevenueShape:
 
     def with_rate(self, rate: Fraction) -> Self:
         """The same cells at another rate."""
-        made = copy(self)
-        made.weighting = self.weighting.with_rate(rate)
-        return made
+        shape = copy(self)
+        shape.weighting = self.weighting.with_rate(rate)
+        return shape
 
     def heights(self, cell: IntArray, index: IntArray) -> FloatArray:
         """-ln P(a price passes), as floats; by fractions where nothing is faster."""
         pairs = zip(cell.tolist(), index.tolist(), strict=True)
-        return np.array([float(self.exponent(*pair)) for pair in pairs], np.float64)
+        return np.array([float(self.exponent(c, i)) for c, i in pairs], np.float64)
 
     def accepts(self, cell: int, index: int, lead: int, bits: int, words: Words) -> bool:
         """Whether V < exp(-exponent), exactly; V begins with the `bits` digits of `lead`."""
@@ -199,11 +200,10 @@ class RevenueSampler:
     def sample(self, size: Any, rng: Any, streams: Any, threads: Any, method: Any) -> Any:
         """Values; see the mechanism's `sample`."""
         if self._shape is None:
-            made = shape_of(self._prices, self._runs)
-            self._shape = made.with_rate(made.weighting.rate * self._faster)
-        found = simulate(self._shape, size, rng, streams, threads, method)
-        grid = self._prices.grid
-        return grid.value(found) if isinstance(found, int) else grid.values(found)
+            shape = shape_of(self._prices, self._runs)
+            self._shape = shape.with_rate(shape.weighting.rate * self._faster)
+        index = simulate(self._shape, size, rng, streams, threads, method)
+        return valued(self._prices.grid, index)
 
     def with_rate(self, rate: Fraction) -> RevenueSampler:
         """The same bids at another rate of the law; its unit may differ from the cells'."""

@@ -98,8 +98,8 @@ def one(
             break
         known = min(int(min(cost, 8 * known)) + 1, n)
     low, high = of.part(min(int(min(cost, n)) + 1, n), n)
-    kept = part[low - first : high - first + 1]
-    return float(_filled(kept[None], [beta], limits, of._replace(rank=of.rank - low + 1))[0, 0])
+    near = part[low - first : high - first + 1]
+    return float(_filled(near[None], [beta], limits, of._replace(rank=of.rank - low + 1))[0, 0])
 
 
 def needed(
@@ -119,14 +119,14 @@ def needed(
     end, widest = first + part.size, math.log(upper - lower)
     cost, k = math.inf, 1
     while k < min(known, n):
-        i, j, own = of.window(k, n)
-        if own >= cost or 1 <= i < first or end <= j <= n:
+        i, j, window_cost = of.window(k, n)
+        if window_cost >= cost or 1 <= i < first or end <= j <= n:
             break
         low = part[i - first].item() if i >= 1 else lower
         high = part[j - first].item() if j <= n else upper
         spread = min(max(high, lower), upper) - min(max(low, lower), upper)
         if spread > 0:
-            cost = min(cost, own + (widest - math.log(spread)) / beta + 2)
+            cost = min(cost, window_cost + (widest - math.log(spread)) / beta + 2)
         k *= 2
     return cost
 
@@ -135,12 +135,11 @@ def _filled(x: AnyArray, betas: Any, limits: tuple[float, float], of: Statistic)
     flat, rates = np.ascontiguousarray(x, np.float64).reshape(-1), np.array(betas, np.float64)
     many, n = x.shape
     edges, out = np.array(limits, np.float64), np.empty(many * rates.size)
-    told = np.array([n, of.rank, of.half], np.int64)
     if of.neighbors == "add-remove":
-        smooth.add_remove_fill(flat, told, edges, rates, out)
+        smooth.add_remove_fill(flat, n, of.half, edges, rates, out)
     else:
-        work = np.empty(4 * (n + 2) + 3)
-        smooth.replace_fill(flat, told, edges, rates, *tables(rates, n + 2), work, out)
+        work, (table, ends) = np.empty(4 * (n + 2) + 3), tables(rates, n + 2)
+        smooth.replace_fill(flat, n, of.rank, of.half, edges, rates, table, ends, work, out)
     return out.reshape(many, rates.size)
 
 
@@ -172,9 +171,9 @@ def ranks(source: Source, first: int, last: int) -> AnyArray:
         return np.repeat(source.values[order][i : j + 1], often)
     total = source.total()
     if total > SORTED_AT_ONCE:
-        found = selected(source, total, first - 1, last - 1)
-        if found is not None:
-            return found
+        records = selected(source, total, first - 1, last - 1)
+        if records is not None:
+            return records
     return np.sort(np.concatenate(list(source.parts())))[first - 1 : last]
 
 
@@ -184,11 +183,11 @@ def selected(source: Source, total: int, low: int, high: int) -> AnyArray | None
     left, right = pivots(sample.size, total, low, high)
     if left < 0 or right >= sample.size:
         return None
-    edges = sample[left].item(), sample[right].item()
-    found = [gathered(part, *edges, part.size) for part in source.parts()]
-    below, inside = sum(f.below for f in found), sum(f.inside for f in found)
+    least, most = sample[left].item(), sample[right].item()
+    middles = [gathered(part, least, most, part.size) for part in source.parts()]
+    below, inside = sum(m.below for m in middles), sum(m.inside for m in middles)
     if below > low or below + inside <= high:
         return None
-    values = np.concatenate([f.values for f in found])
+    values = np.concatenate([m.values for m in middles])
     values.sort()
     return values[low - below : high - below + 1]

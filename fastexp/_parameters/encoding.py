@@ -29,15 +29,15 @@ def encoded_mechanism(mechanism: Any) -> bytes:
         kind = type(mechanism).__name__
         raise ParameterTypeError(f"mechanism must be one of fastexp's, got {kind}")
     home = type(mechanism)
-    found = encoded("", f"{home.__module__.partition('.')[0]}.{home.__qualname__}")
+    encoding = encoded("", f"{home.__module__.partition('.')[0]}.{home.__qualname__}")
     public = [f.name for f in fields(mechanism) if f.init and f.compare and f.name[0] != "_"]
     # Bounds and step are other words for an evenly spaced grid, and limits of a given one.
     grid = getattr(mechanism, "grid", None) if "grid" in public else None
     known = {"bounds", "step"} if isinstance(grid, Grid) else set()
     for name in public:
         if name not in known:
-            found += encoded("", name) + encoded(name, getattr(mechanism, name))
-    return found
+            encoding += encoded("", name) + encoded(name, getattr(mechanism, name))
+    return encoding
 
 
 def encoded(name: str, value: Any) -> bytes:

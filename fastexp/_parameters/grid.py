@@ -101,12 +101,17 @@ class Grid:
         low, high = float(self.value(0)), float(self.value(self.size - 1))
         a, s, d = self.unit
         odd, power = self.wide or (0, 0)
-        last, below = self.size - 1, int(self.rule == "below")
+        last, below = self.size - 1, self.rule == "below"
         share = Fraction(last) / Fraction(high - low)  # points a unit
         if not Fraction(1, 1 << 900) < share < 1 << 900:
             return None
-        scale = np.array([2.0**power if odd else float(d), low, high, float(share), 2.0 * d])
-        return np.array([a, s, last, 1, odd, below]), np.array([a, s, last, 0, odd, below]), scale
+        floats, integers = (
+            grid_points.new_unit(a, s, last, floats=floats, odd=odd, below=below)
+            for floats in (True, False)
+        )
+        divisor = 2.0**power if odd else float(d)
+        scale = grid_points.new_scale(divisor, low, high, float(share), 2.0 * d)
+        return floats, integers, scale
 
     @cached_property
     def for_kernels(self) -> tuple[IntArray, IntArray, FloatArray] | None:
@@ -143,14 +148,14 @@ class Grid:
         a, s, _ = self.unit
         if self.whole:
             return a + np.asarray(t, np.int64) * s
-        listed = np.asarray(t, np.int64)
+        index = np.asarray(t, np.int64)
         if self.form is not None:
-            out = np.empty(listed.size)
-            flat = np.ascontiguousarray(listed.reshape(-1))
+            out = np.empty(index.size)
+            flat = np.ascontiguousarray(index.reshape(-1))
             grid_points.points_fill(flat, self.form[0], self.form[2], out)
-            return out.reshape(listed.shape)
-        found = [self.value(int(i)) for i in listed.reshape(-1)]
-        return np.array(found, np.float64).reshape(listed.shape)
+            return out.reshape(index.shape)
+        points = [self.value(int(i)) for i in index.reshape(-1)]
+        return np.array(points, np.float64).reshape(index.shape)
 
     def index(self, records: AnyArray) -> IntArray:
         """The point that each record counts at; float64 or 64-bit integers, no NaN."""
@@ -347,10 +352,10 @@ def _of_points(low: Any, high: Any, grid: Any, rule: Rule) -> Grid:
     whole = points.dtype.kind in "iu"
     if whole and points[-1].item() not in INT64:
         raise ParameterError("grid must fit into 64 bits where it holds integers")
-    kept = np.array(points, dtype=np.int64 if whole else np.float64)
-    kept.flags.writeable = False
-    identity = "points", kept.tobytes(), whole
-    return Grid(kept.size, whole, (0, 0, 1), kept, identity, rule)
+    exact = np.array(points, dtype=np.int64 if whole else np.float64)
+    exact.flags.writeable = False
+    identity = "points", exact.tobytes(), whole
+    return Grid(exact.size, whole, (0, 0, 1), exact, identity, rule)
 
 
 def plain_bounds(bounds: Any) -> tuple[Any, Any]:

@@ -129,9 +129,9 @@ def choice(name: str, value: Any, allowed: tuple[str, ...]) -> str:
     """One of the words in `allowed`."""
     word = str.__str__(value) if isinstance(value, str) else None  # a subclass may compare oddly
     if word is None or word not in allowed:
-        listed = ", ".join(map(repr, allowed))
+        words = ", ".join(map(repr, allowed))
         got = type(value).__name__ if word is None else repr(word)
-        raise ParameterError(f"{name} must be one of {listed}, got {got}")
+        raise ParameterError(f"{name} must be one of {words}, got {got}")
     return word
 
 
@@ -270,12 +270,12 @@ def indices(name: str, value: Any, most: int, count: int) -> list[int]:
     array = exact_array(value)
     if array is None or array.ndim != 1 or array.dtype.kind not in "iu":
         raise ParameterTypeError(f"{name} must be a one-dimensional array of integers")
-    listed: list[int] = array.tolist()
-    if not 1 <= len(listed) <= most or len(set(listed)) < len(listed):
+    numbers: list[int] = array.tolist()
+    if not 1 <= len(numbers) <= most or len(set(numbers)) < len(numbers):
         raise ParameterError(f"{name} must hold between 1 and {most} distinct indices")
-    if not all(0 <= i < count for i in listed):
+    if not all(0 <= i < count for i in numbers):
         raise ParameterError(f"{name} must hold indices of candidates")
-    return listed
+    return numbers
 
 
 def parts(disjoint: Any, membership: Any) -> None:
@@ -299,20 +299,20 @@ def candidates(values: Any, least: int = 2) -> tuple[Any, ...]:
     if single or unordered or not isinstance(values, Iterable):
         kind = type(values).__name__
         raise ParameterTypeError(f"candidates must be a sequence of labels, got {kind}")
-    listed = items("candidates", values, MOST_LABELS)
-    if not listed:
+    labels = items("candidates", values, MOST_LABELS)
+    if not labels:
         raise ParameterError("candidates must not be empty")
     try:
-        distinct = len(set(listed)) == len(listed) and all(bool(c == c) for c in listed)
+        distinct = len(set(labels)) == len(labels) and all(bool(c == c) for c in labels)
     except Exception:  # whatever a foreign label raises
         raise ParameterTypeError(
             "candidates must be hashable labels (text, numbers, ...)"
         ) from None
     if not distinct:
         raise ParameterError("candidates must be distinct (none twice, none NaN)")
-    if len(listed) < least:
+    if len(labels) < least:
         raise ParameterError(f"candidates must be at least two, got 1: {ALONE}")
-    return listed
+    return labels
 
 
 def items(name: str, values: Any, most: int) -> tuple[Any, ...]:

@@ -132,14 +132,14 @@ class ReleaseKey:
         if not isinstance(text, str):
             kind = type(text).__name__
             raise ParameterTypeError(f"text must be what ReleaseKey.export() gave, got {kind}")
-        found = EXPORTED.fullmatch(text.strip())
-        if found is None:
+        parts = EXPORTED.fullmatch(text.strip())
+        if parts is None:
             raise ParameterError("text must be what ReleaseKey.export() gave, got another form")
-        if not hmac.compare_digest(_checksum(bytes.fromhex(found[1])), found[2]):
+        if not hmac.compare_digest(_checksum(bytes.fromhex(parts[1])), parts[2]):
             raise ParameterError(
                 "text must be what ReleaseKey.export() gave: its checksum is wrong"
             )
-        return _made(bytes.fromhex(found[1]))
+        return _key_of(bytes.fromhex(parts[1]))
 
 
 def release_key() -> ReleaseKey:
@@ -176,7 +176,7 @@ def release_key() -> ReleaseKey:
     >>> len(fx.release_key().export())
     87
     """
-    return _made(_os_bytes(KEY_BYTES))
+    return _key_of(_os_bytes(KEY_BYTES))
 
 
 def checked_key(value: Any, argument: str = "key") -> ReleaseKey:
@@ -238,7 +238,7 @@ def query_digest(mechanism: Any, label: Any = "", rule: str = "") -> WordArray:
     return np.frombuffer(hashlib.blake2b(question, digest_size=32, person=QUERY).digest(), UINT64)
 
 
-def _made(secret: bytes) -> ReleaseKey:
+def _key_of(secret: bytes) -> ReleaseKey:
     key = object.__new__(ReleaseKey)
     object.__setattr__(key, "_secret", secret)
     return key

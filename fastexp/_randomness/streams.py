@@ -130,9 +130,9 @@ def seeds_of(rng: Any, names: WordArray) -> WordArray:
 
 def tagged(seeds: WordArray, tag: int) -> WordArray:
     """The same key and names under another tag."""
-    made = seeds.copy()
-    made[2] = tag
-    return made
+    renamed = seeds.copy()
+    renamed[2] = tag
+    return renamed
 
 
 def some_seeds(seeds: WordArray, first: int, last: int) -> WordArray:

@@ -66,9 +66,10 @@ class Table:
         def part(first: int, last: int) -> int:
             words = np.empty(alias.DRAWS, dtype=np.uint64)
             chosen = out[first * alias.DRAWS : last * alias.DRAWS]
-            shape = self.column_bits, self.cell_bits
-            found: int = alias.alias_fill(self.entries, *shape, stream, first, slow, chosen, words)
-            return found
+            slow_draws: int = alias.alias_fill(
+                self.entries, self.column_bits, self.cell_bits, stream, first, slow, chosen, words
+            )
+            return slow_draws
 
         blocks = -(-size // alias.DRAWS)
         threads = threads if size >= plan.THREADED_DRAWS else 1
@@ -90,9 +91,9 @@ class Table:
     def _settle_one(self, spare: Spare, sums: IntArray) -> int:
         slow, certain = self.scan.bits.size, self.cells - int(self.weights[self.scan.bits.size])
         while True:
-            found = selection.settle_slow(certain, sums, self.cells, self._claims(spare), spare)
-            if found is not None:
-                return found
+            candidate = selection.settle_slow(certain, sums, self.cells, self._claims(spare), spare)
+            if candidate is not None:
+                return candidate
             index = self.look_up(spare())
             if index != slow:
                 return index
@@ -116,5 +117,5 @@ class Table:
         column = word >> (64 - self.column_bits)
         cell = word >> (64 - self.column_bits - self.cell_bits) & ((1 << self.cell_bits) - 1)
         entry = int(self.entries[column])
-        own = cell < entry >> self.column_bits
-        return column if own else entry & ((1 << self.column_bits) - 1)
+        below_cut = cell < entry >> self.column_bits
+        return column if below_cut else entry & ((1 << self.column_bits) - 1)

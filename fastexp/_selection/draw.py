@@ -31,13 +31,7 @@ def release(bits: WordArray, kind: int, weighting: Weighting, threads: int = 1) 
         scan = Scan(bits, kind, weighting, plan.PRECISION)
         scan.fill(threads)
         return scan.resolve(envelope.AGAIN, os_words, os_word)
-    store, w = storage(bits.size), weighting
-    args = bits, kind, w.log2_base, w.rate_log2, plan.SCALE, store, os_words()
-    status: int = envelope.envelope_one(*args)
-    if status >= 0:
-        return status
-    scan = Scan(bits, kind, weighting, plan.PRECISION, store)
-    return scan.resolve(status, os_words, os_word)
+    return _first_round(bits, kind, weighting, os_words())
 
 
 def release_rows(bits: WordArray, kind: int, weighting: Weighting, threads: int) -> IntArray:
@@ -47,22 +41,27 @@ def release_rows(bits: WordArray, kind: int, weighting: Weighting, threads: int)
     w = weighting
 
     def part(first: int, last: int) -> int:
-        chosen, own = out[first:last], words[2 * first : 2 * last]
-        args = flat[first * k : last * k], kind, w.log2_base, w.rate_log2, plan.SCALE
-        status: int = envelope.envelope_rows(*args, own, chosen, storage(k))
+        some, two_each = flat[first * k : last * k], words[2 * first : 2 * last]
+        chosen, store = out[first:last], storage(k)
+        status: int = envelope.envelope_rows(
+            some, kind, w.log2_base, w.rate_log2, plan.SCALE, two_each, chosen, store
+        )
         return status
 
     check(min(in_parts(part, rows, threads if flat.size >= plan.THREADED_CANDIDATES else 1)))
     for row in np.flatnonzero(out < 0):  # some 1e-7 of them
-        out[row] = _settle(bits[row], kind, weighting, words[2 * row : 2 * row + 2])
+        out[row] = _first_round(bits[row], kind, weighting, words[2 * row : 2 * row + 2])
     return out
 
 
-def _settle(bits: WordArray, kind: int, weighting: Weighting, words: WordArray) -> int:
+def _first_round(bits: WordArray, kind: int, weighting: Weighting, words: WordArray) -> int:
     """The index of a first round from these words, with further rounds if need be."""
     store, w = storage(bits.size), weighting
-    args = bits, kind, w.log2_base, w.rate_log2, plan.SCALE, store, words
-    status: int = envelope.envelope_one(*args)
+    status: int = envelope.envelope_one(
+        bits, kind, w.log2_base, w.rate_log2, plan.SCALE, store, words
+    )
+    if status >= 0:
+        return status
     scan = Scan(bits, kind, weighting, plan.PRECISION, store)
     return scan.resolve(status, os_words, os_word)
 
@@ -99,21 +98,22 @@ def _by_tables(rows: Rows, seeds: WordArray, size: int, threads: int) -> IntArra
         table = _table_of(rows, 0, threads)
         return table.draws(size, stream_of(seeds, 0), threads)
     out = np.empty(rows.rows * size, dtype=np.int64)
-    column_bits, _ = shape = plan.table_shape(rows.k)
+    w, (column_bits, cell_bits) = rows.weighting, plan.table_shape(rows.k)
 
     def part(first: int, last: int) -> int:
         work = np.empty(alias_rows.work_size(rows.k, column_bits), dtype=np.int64)
-        chosen, form = out[first * size : last * size], np.array(shape, dtype=np.int64)
-        own = rows.weighting.log2_base, rows.weighting.rate_log2
-        args = rows.some(first, last), rows.kind, *own, some_seeds(seeds, first, last)
-        status: int = alias_rows.alias_rows(*args, form, chosen, work)
+        some, names = rows.some(first, last), some_seeds(seeds, first, last)
+        chosen = out[first * size : last * size]
+        status: int = alias_rows.alias_rows(
+            some, rows.kind, w.log2_base, w.rate_log2, names, column_bits, cell_bits, chosen, work
+        )
         return status
 
-    found = in_parts(part, rows.rows, rows.threads(threads, size))
-    check(min(found))
-    if min(found) == alias_rows.OVERFULL:  # the margin rules it out; see `alias_table.py`
+    slow_draws = in_parts(part, rows.rows, rows.threads(threads, size))
+    check(min(slow_draws))
+    if min(slow_draws) == alias_rows.OVERFULL:  # the margin rules it out; see `alias_table.py`
         raise FastexpError("an alias table overflowed: please report this")
-    if any(found):
+    if any(slow_draws):
         for row in np.unique(np.flatnonzero(out == rows.k) // size):
             chosen = out[row * size : (row + 1) * size]
             _table_of(rows, int(row), 1).settle(chosen, stream_of(seeds, int(row)))
@@ -123,4 +123,5 @@ def _by_tables(rows: Rows, seeds: WordArray, size: int, threads: int) -> IntArra
 def _table_of(rows: Rows, row: int, threads: int) -> Table:
     scan = Scan(rows.row(row), rows.kind, rows.weighting, plan.PRECISION)
     scan.fill(threads if rows.k >= plan.THREADED_CANDIDATES else 1)
-    return Table(scan, *plan.table_shape(rows.k))
+    column_bits, cell_bits = plan.table_shape(rows.k)
+    return Table(scan, column_bits, cell_bits)

@@ -24,30 +24,31 @@ WIDTH = 64  # bits of a second word; fewer in tests only
 class Flips:
     """The exact bias 1/(1 + e**epsilon) of a coin, as `cut`: its first 8 + width bits."""
 
-    __slots__ = ("cut", "epsilon", "width", "words")
+    __slots__ = ("cut", "epsilon", "low", "top", "unused", "width")
 
     def __init__(self, epsilon: Fraction, width: int = WIDTH) -> None:
         self.epsilon, self.width = epsilon, width
         self.cut = selection.flip_cut(epsilon, 8 + width)
-        low = self.cut & ((1 << width) - 1)
-        self.words = np.array([self.cut >> width, low, 64 - width], dtype=np.uint64)
+        self.top, self.low = np.uint64(self.cut >> width), np.uint64(self.cut & ((1 << width) - 1))
+        self.unused = np.uint64(64 - width)
 
-    def settle(self, shown: AnyArray, word: selection.Words) -> None:
+    def settle(self, coins: AnyArray, word: selection.Words) -> None:
         """Decide the coins that are open still, in their order, by as many words as needed."""
-        for place in np.flatnonzero(shown == kernels.OPEN):
-            shown[place] = selection.flip(self.epsilon, self.cut, 8 + self.width, word)
+        for place in np.flatnonzero(coins == kernels.OPEN):
+            coins[place] = selection.flip(self.epsilon, self.cut, 8 + self.width, word)
 
     def fresh(self, count: int) -> AnyArray:
         """`count` coins from the operating system's randomness, as bytes 0 and 1."""
         words = os_words(-(-count // 8))
-        top, low, unused = self.words
         coins = np.empty(words.size, dtype=np.uint64)
         places = np.empty(8 * words.size, dtype=np.int64)
-        found = kernels.flips_throw(words, top, coins, places)
-        shown = coins.view(np.uint8)[:count]
-        if found and kernels.flips_settle(os_words(found), places[:found], low, unused, coins):
-            self.settle(shown, os_word)
-        return shown
+        open_coins = kernels.flips_throw(words, self.top, coins, places)
+        coin_bytes = coins.view(np.uint8)[:count]
+        if open_coins:
+            seconds, places = os_words(open_coins), places[:open_coins]
+            if kernels.flips_settle(seconds, places, self.low, self.unused, coins):
+                self.settle(coin_bytes, os_word)
+        return coin_bytes
 
     def release(self, bits: AnyArray, threads: int) -> IntArray:
         """Each of the bits (bytes 0 and 1), with a fresh coin of its own."""
@@ -80,17 +81,19 @@ class Flips:
     def stream_coins(self, count: int, stream: WordArray, threads: int = 1) -> AnyArray:
         """The first `count` coins of a stream, as bytes 0 and 1."""
         coins = np.empty(-(-count // 8), dtype=np.uint64)
-        shown = coins.view(np.uint8)[:count]
+        coin_bytes = coins.view(np.uint8)[:count]
 
         def part(first: int, last: int) -> int:
             words = np.empty(kernels.FIRST, dtype=np.uint64)
             places = np.empty(kernels.COINS, dtype=np.int64)
-            mine = coins[first * kernels.FIRST : last * kernels.FIRST]
-            if kernels.flips_fill(stream, first, self.words, mine, words, places):
+            some = coins[first * kernels.FIRST : last * kernels.FIRST]
+            if kernels.flips_fill(
+                stream, first, self.top, self.low, self.unused, some, words, places
+            ):
                 for number in range(first, last):
-                    block = shown[number * kernels.COINS : (number + 1) * kernels.COINS]
+                    block = coin_bytes[number * kernels.COINS : (number + 1) * kernels.COINS]
                     self.settle(block, Spare(stream, number, kernels.LATER))
             return 0
 
         in_parts(part, -(-count // kernels.COINS), threads)
-        return shown
+        return coin_bytes

@@ -29,13 +29,13 @@ def noisy_max(
     """
     draws, k, w = 1 if size is None else size, rows.k, rows.weighting
     out = np.empty((rows.rows, draws, chosen), dtype=np.int64)
-    control = np.array([noise, 0, chosen], dtype=np.int64)
 
     def part(first: int, last: int) -> int:
-        own = some_seeds(seeds, first, last)
         work = np.empty(BLOCK + 2 + -(-k // BLOCK) + 2 * chosen, dtype=np.int64)
-        args = rows.some(first, last), rows.kind, w.log_base, w.rate_nats
-        status: int = kernels.gumbel_draw(*args, own, control, out[first:last].reshape(-1), work)
+        status: int = kernels.gumbel_draw(
+            rows.some(first, last), rows.kind, w.log_base, w.rate_nats,
+            some_seeds(seeds, first, last), noise, 0, chosen, out[first:last].reshape(-1), work,
+        )  # fmt: skip
         return status
 
     if draws:

@@ -38,14 +38,15 @@ def _work(k: int) -> IntArray:
 
 def _run(rows: Rows, seeds: WordArray, given: WordArray, out: IntArray, work: IntArray) -> int:
     w = rows.weighting
-    args = rows.bits, rows.kind, w.log2_base, w.rate_log2, seeds, given, out, work
-    status: int = kernels.permute_flip_draw(*args)
+    status: int = kernels.permute_flip_draw(
+        rows.bits, rows.kind, w.log2_base, w.rate_log2, seeds, given, out, work
+    )
     return status
 
 
 def _accepts(rows: Rows, work: IntArray, word: selection.Words) -> bool:
     """The exact test that the kernel asks for."""
-    index, rho, s, _, best = (int(x) for x in work[kernels.ASKED : kernels.CONTROL])
+    index, rho, s, _, best = (int(x) for x in work[kernels.TEST : kernels.CONTROL])
     gap = key_value(best & MASK_64, rows.kind) - bits_value(int(rows.bits[index]), rows.kind)
     return selection.accept(rows.weighting.rate, gap, Fraction(2**s), rho, word)
 
@@ -112,24 +113,25 @@ def sample(rows: Rows, seeds: WordArray, size: int | None, threads: int) -> IntA
 
     def part(first: int, last: int) -> int:
         some = Rows(rows.some(first, last), rows.kind, rows.weighting)
-        own = some_seeds(seeds, first, last)
-        return _run(some, own, NO_WORDS, out[first * count : last * count], _work(rows.k))
+        chosen = out[first * count : last * count]
+        return _run(some, some_seeds(seeds, first, last), NO_WORDS, chosen, _work(rows.k))
 
-    found = in_parts(part, rows.rows, rows.threads(threads))
-    check(min(found))
-    if any(found):
+    open_draws = in_parts(part, rows.rows, rows.threads(threads))
+    check(min(open_draws))
+    if any(open_draws):
         for place in np.flatnonzero(out == UNSURE):
-            out[place] = _replay(rows, seeds, *divmod(int(place), count))
+            r, t = divmod(int(place), count)
+            out[place] = _replay(rows, seeds, r, t)
     return out
 
 
 def _replay(rows: Rows, seeds: WordArray, r: int, t: int) -> int:
     """Draw t of row r, with the answers of exact tests."""
     row, work = Rows(rows.row(r), rows.kind, rows.weighting), _work(rows.k)
-    own = some_seeds(seeds, r, r + 1)
     out, stream = np.empty(1, dtype=np.int64), stream_of(seeds, r)
+    row_seeds = some_seeds(seeds, r, r + 1)
     work[kernels.FIRST] = t
     answers = 0
-    while _run(row, own, NO_WORDS, out, work):
+    while _run(row, row_seeds, NO_WORDS, out, work):
         answers = _answer(row, work, answers, Spare(stream, t, COINS + (answers << 16)))
     return int(out[0])

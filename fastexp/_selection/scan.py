@@ -44,11 +44,6 @@ class Scan:
         store = storage(bits.size) if store is None else store
         self.work, self.blocks = store[: 2 * BLOCK], store[2 * BLOCK :]
 
-    def arguments(self) -> tuple[object, ...]:
-        """What every envelope kernel takes first."""
-        w = self.weighting
-        return self.bits, self.kind, w.log2_base, w.rate_log2, self.scale, self.blocks, self.work
-
     def fill(self, threads: int) -> None:
         """Scan all blocks, `threads` at a time, and settle them."""
         self.scan(threads)
@@ -81,8 +76,11 @@ class Scan:
     def rescan(self, block: int) -> None:
         """Scan one block again, after its base has changed."""
         w, part = self.weighting, slice(block * BLOCK, (block + 1) * BLOCK)
-        args = self.bits[part], self.kind, w.log2_base[part], w.rate_log2, self.scale
-        envelope.envelope_scan(*args, self.blocks[3 * block : 3 * block + 3], self.work)
+        bits, log2_base = self.bits[part], w.log2_base[part]
+        triple = self.blocks[3 * block : 3 * block + 3]
+        envelope.envelope_scan(
+            bits, self.kind, log2_base, w.rate_log2, self.scale, triple, self.work
+        )
 
     def tail(self, at: int) -> int:
         """Word `at` behind the blocks."""
@@ -108,8 +106,7 @@ class Scan:
 
     def first(self, two: WordArray, word: selection.Words) -> int:
         """The index of a first round from two words, and of rounds from further ones."""
-        own = np.ascontiguousarray(two)
-        status: int = envelope.envelope_draw(*self.arguments(), own)
+        status = self._round(np.ascontiguousarray(two))
         return self.resolve(status, lambda: np.array([word(), word()], np.uint64), word)
 
     def resolve(self, status: int, words: Callable[[], WordArray], word: selection.Words) -> int:
@@ -120,7 +117,22 @@ class Scan:
             ):
                 return self.tail(4)
             check(status)
-            status = envelope.envelope_draw(*self.arguments(), words())
+            status = self._round(words())
+        return status
+
+    def _round(self, words: WordArray) -> int:
+        """A round from two words: an index, or a status."""
+        w = self.weighting
+        status: int = envelope.envelope_draw(
+            self.bits,
+            self.kind,
+            w.log2_base,
+            w.rate_log2,
+            self.scale,
+            self.blocks,
+            self.work,
+            words,
+        )
         return status
 
 

@@ -33,8 +33,7 @@ class Peeling:
     __slots__ = ("_raw", "_scan")
 
     def __init__(self, bits: WordArray, kind: int, weighting: Weighting, threads: int = 1) -> None:
-        own = weighting.peeling(bits.size)
-        self._scan = Scan(bits, kind, own, plan.PRECISION)
+        self._scan = Scan(bits, kind, weighting.peeling(bits.size), plan.PRECISION)
         self._scan.scan(threads if bits.size >= plan.THREADED_CANDIDATES else 1)
         self._raw = self._scan.blocks.copy()
 

@@ -48,22 +48,23 @@ class Weighting:
         base = counts.astype(np.float64)
         logs = np.empty(counts.size)
         log_fill(base, logs)
-        made = self.with_base(base, logs * LOG2E)
-        made.log_base = logs
-        return made
+        weighting = self.with_base(base, logs * LOG2E)
+        weighting.log_base = logs
+        return weighting
 
     def with_base(self, base: FloatArray, log2_base: FloatArray) -> Weighting:
         """The same rate with this base, without `log_base`: for draws but by Gumbel noise."""
-        made = object.__new__(Weighting)
-        made.rate, made.rate_nats, made.rate_log2 = self.rate, self.rate_nats, self.rate_log2
-        made.base, made.log_base, made.log2_base = base, NO_BASE, log2_base
-        return made
+        weighting = object.__new__(Weighting)
+        weighting.rate, weighting.base = self.rate, base
+        weighting.rate_nats, weighting.rate_log2 = self.rate_nats, self.rate_log2
+        weighting.log_base, weighting.log2_base = NO_BASE, log2_base
+        return weighting
 
     def peeling(self, k: int) -> Weighting:
         """The same rate, with a writable base of 1 for each of k: 0 excludes the peeled ones.
 
         Only its logarithm to the base 2 is changed, to minus infinity.
         """
-        made = Weighting(self.rate, None)
-        made.log2_base = np.zeros(k)
-        return made
+        weighting = Weighting(self.rate, None)
+        weighting.log2_base = np.zeros(k)
+        return weighting

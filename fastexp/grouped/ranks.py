@@ -64,9 +64,11 @@ class RankDraws(Draws):
     ) -> IntArray:
         flat, forms, size = parts.reshape(-1), self._forms, self._size
         drawn = self._words.round(first, last, size, mapped, part.offsets)
-        sizes = np.array([self._statistic.grid.size, self._ranks])
         out, work = np.empty((last - first) * size, np.int64), np.empty(8 * self._ranks + 8, int)
-        kernel.ranks_draw(mapped, flat, forms, sizes, self._table, drawn.first, out, work)
+        kernel.ranks_draw(
+            mapped, flat, forms, self._statistic.grid.size, self._ranks, self._table, drawn.first,
+            out, work,
+        )  # fmt: skip
         for i in np.flatnonzero(out == OPEN):
             out[i] = self._exactly(part, drawn, int(parts[i // size, kernel.FORM]), int(i))
         return out
@@ -77,7 +79,7 @@ class RankDraws(Draws):
         mapped = np.sort(placed(self._statistic.grid, part.some(g, g + 1).values))
         n, header = mapped.size, self._forms[kernel.FORM_SIZE * form :][: kernel.FORM_SIZE]
         ranks = int(header[kernel.FIRST]), int(header[kernel.LAST])
-        distances = header[kernel.OWN :]
+        distances = header[kernel.NUMBERS :]
         window = cut(*runs(mapped), n, lambda _: ranks) if n else EMPTY
         start, count, key = cells_of(window, distances, self._statistic.grid.size, 0)
         cells = [
@@ -124,7 +126,7 @@ def forms_of(statistic: RankStatistic, lengths: list[int]) -> tuple[IntArray, in
         matter = RanksThatMatter(statistic)
         first, last = matter(n) if n else (0, -1)
         distances = matter.form if n else statistic.form_of(0)
-        row[: kernel.OWN], row[kernel.OWN :] = (first, last, -1), distances
+        row[: kernel.NUMBERS], row[kernel.NUMBERS :] = (first, last, -1), distances
         ranks = max(ranks, last - first + 1)
         most = max(most, farthest(distances, n))
         if n <= SHORT and last - first + 1 == n:

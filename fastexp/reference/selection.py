@@ -330,12 +330,12 @@ def permute_and_flip_law(weights: Sequence[Fraction]) -> list[Fraction]:
     times the integral over t in [0, 1] of the product of (1 - t * w_j) over all others.
     """
     out, zero = [], [Fraction(0)]
-    for i, own in enumerate(weights):
+    for i, weight in enumerate(weights):
         product = [Fraction(1)]  # coefficients of powers of t
         for w in (*weights[:i], *weights[i + 1 :]):
             pairs = zip(product + zero, zero + product, strict=True)
             product = [same - w * below_it for same, below_it in pairs]
-        out.append(own * sum((c / (n + 1) for n, c in enumerate(product)), Fraction(0)))
+        out.append(weight * sum((c / (n + 1) for n, c in enumerate(product)), Fraction(0)))
     return out
 
 
@@ -352,16 +352,16 @@ def permute_and_flip(
     `coarse`: all coins have that many bits, and each goes to an exact test with words of its
     own, as if bounds never decided.
     """
-    k, best, asked = len(utilities), max(utilities), 0
+    k, best, tests = len(utilities), max(utilities), 0
 
     def success(i: int, rho: int, bits: int) -> bool:
-        nonlocal asked
+        nonlocal tests
         scale, gap = Fraction(1 << bits), best - utilities[i]
         lo, hi = weight_bounds(rate, gap, scale, bits + 64)
         if coarse is None and (rho + 1 <= lo or rho >= hi):
             return rho < lo
-        words = substream(stream, number, (1 << 32) + (1 << 31) + (asked << 16))
-        asked += 1
+        words = substream(stream, number, (1 << 32) + (1 << 31) + (tests << 16))
+        tests += 1
         return accept(rate, gap, scale, rho, words.__next__)
 
     bits = 40 - max(0, (k - 1).bit_length() - 20) if coarse is None else coarse

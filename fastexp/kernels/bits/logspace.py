@@ -87,9 +87,10 @@ def log_sum_exp(bits: Any, kind: Any, log_base: Any, rate: Any, blocks: Any, wor
         blocks[3 * b + 2] = np.int64(float_bits(lift))
     lift = np.inf
     for b in range(count):
-        own = bits_float(np.uint64(blocks[3 * b + 2]))
-        if own < np.inf:
-            lift = min(lift, block_height(kind, rate, best, np.uint64(blocks[3 * b + 1])) + own)
+        lowest = bits_float(np.uint64(blocks[3 * b + 2]))
+        if lowest < np.inf:
+            height = block_height(kind, rate, best, np.uint64(blocks[3 * b + 1]))
+            lift = min(lift, height + lowest)
     blocks[3 * count] = np.int64(best)
     blocks[3 * count + 1] = np.int64(float_bits(lift))
     return add_blocks(kind, rate, count, blocks, lift) if finite_all else np.nan
@@ -101,10 +102,10 @@ def add_blocks(kind: Any, rate: Any, count: Any, blocks: Any, lift: Any) -> Any:
     best = np.uint64(blocks[3 * count])
     total, lost = 0.0, 0.0
     for b in range(count):
-        own = bits_float(np.uint64(blocks[3 * b + 2]))
-        if own < np.inf:
+        lowest = bits_float(np.uint64(blocks[3 * b + 2]))
+        if lowest < np.inf:
             below = block_height(kind, rate, best, np.uint64(blocks[3 * b + 1]))
-            x = lift - (below + own)
+            x = lift - (below + lowest)
             y = exp_scaled(x, NONE) if x >= EXP_LOWEST else 0.0
             term = bits_float(np.uint64(blocks[3 * b])) * y
             grown = total + term

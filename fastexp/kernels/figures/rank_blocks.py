@@ -53,7 +53,7 @@ def block(
     i: Any,
     free: Any,
     way: Any,
-    told: Any,
+    walk: Any,
     unit: Any,
     scale: Any,
     weights: Any,
@@ -68,19 +68,19 @@ def block(
     """
     wide_vectors()
     first = i if way > 0 else i + 1 - BLOCK
-    room = told[LAST] - told[FIRST] + 1
-    outside = first < 0 or first + BLOCK > row.size or told[SURE] == 0 or unit[FLOATS] == 0
-    if outside or first < told[FIRST] or first + BLOCK > told[LAST]:
+    room = walk[LAST] - walk[FIRST] + 1
+    outside = first < 0 or first + BLOCK > row.size or walk[SURE] == 0 or unit[FLOATS] == 0
+    if outside or first < walk[FIRST] or first + BLOCK > walk[LAST]:
         return np.int64(-2)
     ahead, points = (1, work[1 : 1 + BLOCK]) if way > 0 else (0, work[:BLOCK])
     if not untied(row, first, unit, scale, points):
         return np.int64(-2)
     end = points[BLOCK - 1] if way > 0 else points[0]
-    if place_at(row, i + way * BLOCK, way, told, unit, scale) == np.int64(end):
+    if place_at(row, i + way * BLOCK, way, walk, unit, scale) == np.int64(end):
         return np.int64(-2)
     work[0 if way > 0 else BLOCK] = free - way
     split = place_of_truth + 1.0 if share >= 0.0 else place_of_truth
-    at = TABLE + first - told[FIRST]
+    at = TABLE + first - walk[FIRST]
     gaps, gap_losses = weights[at + 1 - ahead :], weights[at + 1 - ahead + room :]
     ones, one_losses = weights[at + 2 * room :], weights[at + 3 * room :]
     before, after, out = work[:BLOCK], work[1 : 1 + BLOCK], work[3 * BLOCK :]

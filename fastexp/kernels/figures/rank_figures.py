@@ -14,22 +14,7 @@ from ..._compiler.jit import IN_F64, IN_I64, NOTHING, OUT_F64, helper, kernel
 from ..bits.logexp import exp_one
 from ..numbers.density import add_two
 from .rank_blocks import BLOCK, LANES, block, squares
-from .rank_walk import (
-    FLOAT_UNIT,
-    FORM,
-    GROUPS,
-    LENGTH,
-    ONE,
-    RATE,
-    SCALE,
-    SIZE,
-    UNIT,
-    bound,
-    middle,
-    nearest,
-    put,
-    stretch,
-)
+from .rank_walk import GROUPS, LENGTH, ONE, RATE, SCALE, SIZE, bound, middle, nearest, put, stretch
 
 MASS, OVER, UNDER, LOSS, SQUARE, LOSSES, SUMS = 0, 1, 2, 3, 4, 5, 6
 FIGURES = 5  # of a row: means of |error|, error, distance, and of the squares of both
@@ -95,7 +80,7 @@ def counts(
     free: Any,
     way: Any,
     d: Any,
-    told: Any,
+    walk: Any,
     weights: Any,
     place: Any,
     share: Any,
@@ -103,18 +88,20 @@ def counts(
     sums: Any,
 ) -> Any:
     """Whether points from `free` on, all at a distance >= d, may count in some sum."""
-    end = told[SIZE] - 1 if way > 0 else 0
-    left = np.float64(abs(end - free) + 1) * exp_one(-weights[RATE] * np.float64(d - told[ONE]))
+    end = walk[SIZE] - 1 if way > 0 else 0
+    left = np.float64(abs(end - free) + 1) * exp_one(-weights[RATE] * np.float64(d - walk[ONE]))
     far = max(abs(np.float64(free) - place - share), abs(np.float64(end) - place - share))
     loss = max(np.float64(d) - best, weights[SCALE])  # x * exp(-rate*x) is greatest at 1/rate
     small = left <= TINY * sums[MASS] and left * loss <= TINY * sums[LOSS]
     return not (small and left * far <= TINY * (sums[OVER] + sums[UNDER]))
 
 
-@kernel(NOTHING(IN_I64, IN_I64, IN_F64, IN_F64, IN_F64, IN_F64, OUT_F64, OUT_F64))
+@kernel(NOTHING(IN_I64, IN_I64, IN_I64, IN_I64, IN_F64, IN_F64, IN_F64, IN_F64, OUT_F64, OUT_F64))
 def figures_fill(
     rows: Any,
-    told: Any,
+    walk: Any,
+    form: Any,
+    unit: Any,
     scale: Any,
     weights: Any,
     places: Any,
@@ -126,15 +113,14 @@ def figures_fill(
 
     The distance is that beyond the least one. `work`: WORK.
     """
-    n, size = told[LENGTH], told[SIZE]
-    form, unit = told[FORM:UNIT], told[UNIT:FLOAT_UNIT]
+    n, size = walk[LENGTH], walk[SIZE]
     cells, sums, lanes = work[:SOME], work[SOME : SOME + 2 * SUMS], work[SOME + 2 * SUMS :]
     for r in range(places.size):
         row = rows[r * n : (r + 1) * n]
         place, share = places[r], shares[r]
-        t, first, after = middle(row, told, unit, scale)
-        best = np.float64(nearest(row, t, first, after, told, form, unit, scale))
-        put(t, 1, first, after - first, told, form, weights, cells, 0)
+        t, first, after = middle(row, walk, unit, scale)
+        best = np.float64(nearest(row, t, first, after, walk, form, unit, scale))
+        put(t, 1, first, after - first, walk, form, weights, cells, 0)
         for j in range(2 * SUMS):
             sums[j] = 0.0
         add(cells, 4, place, share, best, sums)
@@ -144,18 +130,18 @@ def figures_fill(
             swift = True
             while 0 <= free < size:
                 d = bound(i, way, n, form)
-                if not counts(free, way, d, told, weights, place, share, best, sums):
+                if not counts(free, way, d, walk, weights, place, share, best, sums):
                     break
                 if swift:
                     then = block(
-                        row, i, free, way, told, unit, scale, weights, place, share, best, lanes
+                        row, i, free, way, walk, unit, scale, weights, place, share, best, lanes
                     )
                     swift = then > -2
                     if swift:
                         add_block(lanes[3 * BLOCK :], sums)
                         i, free = i + way * BLOCK, then
                         continue
-                i, free, end = stretch(row, i, free, way, told, form, unit, scale, weights, cells)
+                i, free, end = stretch(row, i, free, way, walk, form, unit, scale, weights, cells)
                 add(cells, end, place, share, best, sums)
         mass = sums[MASS] + sums[SUMS + MASS]
         over, under = sums[OVER] + sums[SUMS + OVER], sums[UNDER] + sums[SUMS + UNDER]

@@ -10,24 +10,30 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..._compiler.jit import helper
 from ..bits.logexp import exp_one
-from ..numbers.grid_points import HIGH, LOW, SHARE, UNITS, index_of, number, reaches, rounding
+from ..numbers.grid_points import HIGH, LOW, SHARE, index_of, number, reaches, rounding
 from ..numbers.grid_points import LAST as END
 from ..numbers.runs import LEFT, RIGHT, distance, least
 
-# What kernels are told: records a row; the first and the last number of records below that
-# the table knows; the grid's size; the middle rank; the distance of weight 1; whether an
-# estimated grid point is off by less than MARGIN; then a form, the grid for records, and that
-# for floats of which the points below them are wanted.
+# Of a walk (`new_walk`): records a row; the first and the last number of records below that the
+# table knows; the grid's size; the middle rank; the distance of weight 1; whether an estimated
+# grid point is off by less than MARGIN.
 LENGTH, FIRST, LAST, SIZE, MIDDLE, ONE, SURE = 0, 1, 2, 3, 4, 5, 6
-FORM, UNIT, FLOAT_UNIT = 7, 23, 23 + UNITS
 MARGIN = 2.0**-7
 # Of `weights`: the rate, 1/rate, then for each number of records below that the table knows
 # the weights of gaps, their distances, and those of one record.
 RATE, SCALE, TABLE = 0, 1, 2
 GROUPS = 8  # distinct records at a time, with the gaps before them
+
+
+def new_walk(
+    length: int, first: int, last: int, size: int, middle: int, one: int, *, sure: bool
+) -> npt.NDArray[np.int64]:
+    """The numbers of a walk, for the kernels that take one."""
+    return np.array((length, first, last, size, middle, one, sure), np.int64)
 
 
 @helper
@@ -45,11 +51,11 @@ def place(bits: Any, sure: Any, unit: Any, scale: Any) -> Any:
 
 
 @helper
-def place_at(row: Any, i: Any, way: Any, told: Any, unit: Any, scale: Any) -> Any:
+def place_at(row: Any, i: Any, way: Any, walk: Any, unit: Any, scale: Any) -> Any:
     """The grid point of record i; past the last one, the end of the grid."""
     if i < 0 or i >= row.size:
-        return told[SIZE] if way > 0 else np.int64(-1)
-    return place(row[i], told[SURE], unit, scale)
+        return walk[SIZE] if way > 0 else np.int64(-1)
+    return place(row[i], walk[SURE], unit, scale)
 
 
 @helper
@@ -80,10 +86,10 @@ def tied(row: Any, i: Any, way: Any, t: Any, unit: Any, scale: Any, size: Any) -
 
 
 @helper
-def middle(row: Any, told: Any, unit: Any, scale: Any) -> Any:
+def middle(row: Any, walk: Any, unit: Any, scale: Any) -> Any:
     """The middle record's grid point, the first record there, and the first one above it."""
-    i, size = told[MIDDLE], told[SIZE]
-    t = place(row[i], told[SURE], unit, scale)
+    i, size = walk[MIDDLE], walk[SIZE]
+    t = place(row[i], walk[SURE], unit, scale)
     first = i + 1 - tied(row, i, -1, t, unit, scale, size)
     return t, first, i + tied(row, i, 1, t, unit, scale, size)
 
@@ -96,16 +102,16 @@ def bound(i: Any, way: Any, n: Any, form: Any) -> Any:
 
 @helper
 def nearest(
-    row: Any, t: Any, first: Any, after: Any, told: Any, form: Any, unit: Any, scale: Any
+    row: Any, t: Any, first: Any, after: Any, walk: Any, form: Any, unit: Any, scale: Any
 ) -> Any:
     """The least distance of all grid points, from what `middle` says on."""
-    n, size = row.size, told[SIZE]
+    n, size = row.size, walk[SIZE]
     best = distance(first, after - first, n - after, form)
     for side in range(2):
         way = 1 - 2 * side
         i, free = (after, t + 1) if way > 0 else (first - 1, t - 1)
         while 0 <= free < size and bound(i, way, n, form) < best:
-            at = place_at(row, i, way, told, unit, scale)
+            at = place_at(row, i, way, walk, unit, scale)
             if at != free:
                 below = i if way > 0 else i + 1
                 best = min(best, distance(below, 0, n - below, form))
@@ -125,7 +131,7 @@ def put(
     count: Any,
     below: Any,
     equal: Any,
-    told: Any,
+    walk: Any,
     form: Any,
     weights: Any,
     cells: Any,
@@ -134,14 +140,14 @@ def put(
     """Four numbers from cells[j] on: first point, points, the weight of each, its distance."""
     cells[j] = start
     cells[j + 1] = count
-    if equal < 2 and told[FIRST] <= below <= told[LAST]:
-        room = told[LAST] - told[FIRST] + 1
-        i = TABLE + 2 * equal * room + below - told[FIRST]
+    if equal < 2 and walk[FIRST] <= below <= walk[LAST]:
+        room = walk[LAST] - walk[FIRST] + 1
+        i = TABLE + 2 * equal * room + below - walk[FIRST]
         cells[j + 2] = weights[i]
         cells[j + 3] = weights[i + room]
     else:
-        d = distance(below, equal, told[LENGTH] - below - equal, form)
-        cells[j + 2] = exp_one(-weights[RATE] * np.float64(d - told[ONE]))
+        d = distance(below, equal, walk[LENGTH] - below - equal, form)
+        cells[j + 2] = exp_one(-weights[RATE] * np.float64(d - walk[ONE]))
         cells[j + 3] = d
 
 
@@ -151,7 +157,7 @@ def stretch(
     i: Any,
     free: Any,
     way: Any,
-    told: Any,
+    walk: Any,
     form: Any,
     unit: Any,
     scale: Any,
@@ -162,23 +168,23 @@ def stretch(
 
     Returns the next record, the next such point, and the end of the cells: at most 2 * GROUPS.
     """
-    size, end = told[SIZE], 0
-    at = place_at(row, i, way, told, unit, scale)
+    size, end = walk[SIZE], 0
+    at = place_at(row, i, way, walk, unit, scale)
     for _ in range(GROUPS):
         if at != free:
             start, below = (free, i) if way > 0 else (at + 1, i + 1)
-            put(start, abs(at - free), below, 0, told, form, weights, cells, end)
+            put(start, abs(at - free), below, 0, walk, form, weights, cells, end)
             end += 4
         free = at
         if free < 0 or free >= size:
             break
-        then = place_at(row, i + way, way, told, unit, scale)
+        then = place_at(row, i + way, way, walk, unit, scale)
         equal = np.int64(1)
         if then == at:
             equal = tied(row, i, way, at, unit, scale, size)
-            then = place_at(row, i + way * equal, way, told, unit, scale)
+            then = place_at(row, i + way * equal, way, walk, unit, scale)
         below = i if way > 0 else i + 1 - equal
-        put(at, 1, below, equal, told, form, weights, cells, end)
+        put(at, 1, below, equal, walk, form, weights, cells, end)
         end += 4
         i += way * equal
         free = at + way

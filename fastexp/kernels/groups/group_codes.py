@@ -27,7 +27,7 @@ NONE = -1  # the code of a key that is not listed
 # So many rows go through each step together. The first step only loads what the next one needs:
 # as no load waits for another, or for a branch, many are on their way from memory at once.
 TOGETHER = 128
-ROW, COUNT = 0, 1  # of what `collect_keys` is told and tells
+ROW, COUNT = 0, 1  # of the progress of `collect_keys`: the next row, keys in the table
 CODE, LENGTH, TEXT = 0, 1, 2  # of a packed name: its code, its bytes, where its words begin
 
 
@@ -61,15 +61,15 @@ def direct_codes(keys: Any, low: Any, pairs: Any, out: Any) -> None:
 
 
 @kernel(NOTHING(IN_U64, IN_U64, U64, OUT_U64))
-def insert_keys(keys: Any, told: Any, secret: Any, table: Any) -> None:
-    """Put keys into a table; key i stands for told[i]. Equal keys stay apart."""
+def insert_keys(keys: Any, values: Any, secret: Any, table: Any) -> None:
+    """Put keys into a table; key i stands for values[i]. Equal keys stay apart."""
     last = last_slot(table)
     for i in range(keys.size):
         slot = home(keys[i], secret, last)
         while table[slot + ONE] != ZERO:
             slot = (slot + TWO) & last
         table[slot] = keys[i]
-        table[slot + ONE] = told[i] + ONE
+        table[slot + ONE] = values[i] + ONE
 
 
 @kernel(U64(IN_U64, U64, IN_U64, OUT_I64))
@@ -92,13 +92,14 @@ def find_keys(keys: Any, secret: Any, table: Any, out: Any) -> Any:
 
 
 @kernel(NOTHING(IN_U64, U64, OUT_U64, OUT_I64))
-def collect_keys(keys: Any, secret: Any, table: Any, told: Any) -> None:
-    """Put distinct keys into a table, each standing for its first row, from row told[ROW] on.
+def collect_keys(keys: Any, secret: Any, table: Any, progress: Any) -> None:
+    """Put distinct keys into a table, each standing for its first row, from row progress[ROW] on.
 
-    Stops once half of the slots are taken. told[ROW] = the next row, told[COUNT] = all keys.
+    Stops once half of the slots are taken. progress[ROW] becomes the next row, progress[COUNT]
+    the number of keys.
     """
     last, room = last_slot(table), table.size // 4
-    i, count = told[ROW], told[COUNT]
+    i, count = progress[ROW], progress[COUNT]
     while i < keys.size and count < room:
         key = keys[i]
         slot = home(key, secret, last)
@@ -109,7 +110,7 @@ def collect_keys(keys: Any, secret: Any, table: Any, told: Any) -> None:
             table[slot + ONE] = np.uint64(i) + ONE
             count += 1
         i += 1
-    told[ROW], told[COUNT] = i, count
+    progress[ROW], progress[COUNT] = i, count
 
 
 @helper
@@ -203,11 +204,11 @@ def equal_parts(words: Any, tail: Any, a: Any, a_end: Any, b: Any, b_end: Any) -
 
 @kernel(NOTHING(IN_U64, U64, IN_I64, IN_I64, U64, OUT_U64, OUT_I64))
 def collect_texts(
-    words: Any, tail: Any, begins: Any, ends: Any, secret: Any, table: Any, told: Any
+    words: Any, tail: Any, begins: Any, ends: Any, secret: Any, table: Any, progress: Any
 ) -> None:
     """As `collect_keys` of the texts of bytes begins[i], ..., ends[i] - 1, by their hashes."""
     last, room = last_slot(table), table.size // 4
-    i, count = told[ROW], told[COUNT]
+    i, count = progress[ROW], progress[COUNT]
     while i < begins.size and count < room:
         begin, end = begins[i], ends[i]
         key = text_hash(words, tail, begin, end, secret)
@@ -222,4 +223,4 @@ def collect_texts(
             table[slot + ONE] = np.uint64(i) + ONE
             count += 1
         i += 1
-    told[ROW], told[COUNT] = i, count
+    progress[ROW], progress[COUNT] = i, count

@@ -30,9 +30,9 @@ def group_words(key: Any, tags: Any, names: Any, size: Any, out: Any, streams: A
         streams[2 * g], streams[2 * g + 1] = philox(names[g], tags[g] ^ key[1], key[0])
     if size == 1:  # a loop over groups takes vectors, too
         for g in range(names.size):
-            own, prefix = streams[2 * g], streams[2 * g + 1]
-            out[4 * g], out[4 * g + 1] = philox(ZERO, prefix, own)
-            out[4 * g + 2], out[4 * g + 3] = philox(np.uint64(1), prefix, own)
+            stream_key, prefix = streams[2 * g], streams[2 * g + 1]
+            out[4 * g], out[4 * g + 1] = philox(ZERO, prefix, stream_key)
+            out[4 * g + 2], out[4 * g + 3] = philox(np.uint64(1), prefix, stream_key)
         return
     for g in range(names.size):
         part = out[4 * size * g : 4 * size * (g + 1)]

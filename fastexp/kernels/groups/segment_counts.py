@@ -71,8 +71,8 @@ def counts_draw(
     start, count, key, sums = work[:k], work[k : 2 * k], work[2 * k : 3 * k], work[3 * k :]
     for s in range(segments):
         fill_cells(records[offsets[s] : offsets[s + 1]], start, count, key)
-        own = words[WORDS * size * s : WORDS * size * (s + 1)]
-        draw_points(start, count, key, table, own, out[size * s : size * (s + 1)], sums)
+        draw_words = words[WORDS * size * s : WORDS * size * (s + 1)]
+        draw_points(start, count, key, table, draw_words, out[size * s : size * (s + 1)], sums)
 
 
 @kernel(NOTHING(IN_I64, IN_I64, I64, IN_U64, I64, IN_U64, OUT_I64, OUT_I64))

@@ -103,7 +103,7 @@ def draw_points(
     least = add_weights(count, key, table, high, low)
     total = 0
     for j in range(out.size):
-        own = words[WORDS * j : WORDS * (j + 1)]
-        out[j] = draw_point(start, count, key, least, high, low, own)
+        draw_words = words[WORDS * j : WORDS * (j + 1)]
+        out[j] = draw_point(start, count, key, least, high, low, draw_words)
         total += 1 if out[j] == OPEN else 0
     return total

@@ -51,15 +51,15 @@ def prices_draw(
         return ROUNDING_MODE
     segments, k = offsets.size - 1, ticks.size
     size = out.size // segments
-    revenue, own, blocks = work[:k], work[k : k + 2 * BLOCK], work[k + 2 * BLOCK :]
+    revenue, scratch, blocks = work[:k], work[k : k + 2 * BLOCK], work[k + 2 * BLOCK :]
     bits = revenue.view(np.uint64)
     for s in range(segments):
         fill_revenues(bids[offsets[s] : offsets[s + 1]], ticks, revenue)
-        scan(bits, SIGNED, base, rate, power(PRECISION), blocks, own)
+        scan(bits, SIGNED, base, rate, power(PRECISION), blocks, scratch)
         settle(SIGNED, rate, k, blocks)
         for j in range(size * s, size * (s + 1)):
             two = words[WORDS * j : WORDS * j + 2]
-            out[j] = draw(bits, SIGNED, base, rate, power(PRECISION), blocks, own, two)
+            out[j] = draw(bits, SIGNED, base, rate, power(PRECISION), blocks, scratch, two)
     return 0
 
 

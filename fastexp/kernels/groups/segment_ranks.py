@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._compiler.jit import IN_I64, IN_U64, NOTHING, OUT_I64, helper, kernel, wide_product
+from ..._compiler.jit import I64, IN_I64, IN_U64, NOTHING, OUT_I64, helper, kernel, wide_product
 from ..bits.words import ONE_WORD, ZERO
 from ..numbers.runs import LEFT, RIGHT, distance, least
 from .segment_draws import OPEN, WORDS, below_sum, choose
@@ -21,7 +21,7 @@ from .segment_draws import OPEN, WORDS, below_sum, choose
 # many it has in all, which form is its own
 PART, START, LENGTH, UNDER, ALL, FORM = 5, 0, 1, 2, 3, 4
 # of a form: the ranks that matter, where its keys begin (-1: there are none), then 16 numbers
-FIRST, LAST, KEYS, OWN, FORM_SIZE = 0, 1, 2, 3, 19
+FIRST, LAST, KEYS, NUMBERS, FORM_SIZE = 0, 1, 2, 3, 19
 NEVER = np.int64(0x7FFFFFFFFFFFFFFF)  # the key of a gap without points
 
 
@@ -146,27 +146,28 @@ def fill_window(
         m = window(records, form[FIRST] - under, form[LAST] - under, points, below)
         for i in range(m + 1):
             below[i] += under
-    own = form[OWN:]
-    fill_keys(below[: m + 1], own, total, gap[: m + 1], point[:m])
+    numbers = form[NUMBERS:]
+    fill_keys(below[: m + 1], numbers, total, gap[: m + 1], point[:m])
     if below[0] > 0:
-        gap[0] = 2 * least(total - below[0], own, RIGHT) + 1
+        gap[0] = 2 * least(total - below[0], numbers, RIGHT) + 1
     if below[m] < total:
-        gap[m] = 2 * least(below[m], own, LEFT) + 1
+        gap[m] = 2 * least(below[m], numbers, LEFT) + 1
     return m
 
 
-@kernel(NOTHING(IN_I64, IN_I64, IN_I64, IN_I64, IN_U64, IN_U64, OUT_I64, OUT_I64))
+@kernel(NOTHING(IN_I64, IN_I64, IN_I64, I64, I64, IN_U64, IN_U64, OUT_I64, OUT_I64))
 def ranks_draw(
-    records: Any, parts: Any, forms: Any, told: Any, table: Any, words: Any, out: Any, work: Any
-) -> None:
+    records: Any, parts: Any, forms: Any, size: Any, ranks: Any, table: Any, words: Any, out: Any,
+    work: Any,
+) -> None:  # fmt: skip
     """Draws of segments whose sorted grid indices are known where their ranks matter.
 
     parts: PART numbers a segment; forms: FORM_SIZE numbers each, and behind all of them keys
-    (2 * n + 1 for n records that all matter), where a form says from where on; told: the
-    grid's size, and how many ranks matter at most; work: 8 words a rank, and 8.
+    (2 * n + 1 for n records that all matter), where a form says from where on; size: the
+    grid's; ranks: how many matter at most; work: 8 words a rank, and 8.
     """
-    segments, room = parts.size // PART, told[1] + 1
-    size, draws = told[0], out.size // segments
+    segments, room = parts.size // PART, ranks + 1
+    draws = out.size // segments
     own_points, below, own_keys = work[:room], work[room : 2 * room], work[2 * room : 4 * room]
     sums = work[4 * room : 8 * room].view(np.uint64)
     for s in range(segments):
@@ -185,5 +186,5 @@ def ranks_draw(
         nearest = nearest_of(points, size, gap, point)
         add_cells(points, size, gap, point, table, nearest, high, low)
         for j in range(draws * s, draws * (s + 1)):
-            own = words[WORDS * j : WORDS * (j + 1)]
-            out[j] = draw_index(points, size, gap, point, nearest, high, low, own)
+            draw_words = words[WORDS * j : WORDS * (j + 1)]
+            out[j] = draw_index(points, size, gap, point, nearest, high, low, draw_words)

@@ -39,19 +39,19 @@ def edges(source: Any, first: Any, last: Any, scratch: Any) -> Any:
 @helper
 def narrow(records: Any, first: Any, last: Any, other: Any, scratch: Any) -> Any:
     """Sort what matters of records to their beginning; (how many, how many lie below them)."""
-    flags, told = scratch[2 * SAMPLE : 2 * SAMPLE + 128].view(np.uint64), scratch[-3:]
+    flags, tally = scratch[2 * SAMPLE : 2 * SAMPLE + 128].view(np.uint64), scratch[-3:]
     below, size, flipped = np.int64(0), np.int64(records.size), False
     while size > ENOUGH:
         source = other[:size] if flipped else records[:size]
         into = records[:size] if flipped else other[:size]
         low, high = edges(source, first - below, last - below, scratch)
-        found = gather(source, low, high, flags, into, told)
-        ok = told[0] <= first - below and told[0] + found > last - below
+        inside = gather(source, low, high, flags, into, tally)
+        ok = tally[0] <= first - below and tally[0] + inside > last - below
         if not ok:
             break
-        below, flipped = below + told[0], not flipped
-        shrunk = 2 * found < size
-        size = found
+        below, flipped = below + tally[0], not flipped
+        shrunk = 2 * inside < size
+        size = inside
         if low == high or not shrunk:
             break
     if flipped:
@@ -63,14 +63,14 @@ def narrow(records: Any, first: Any, last: Any, other: Any, scratch: Any) -> Any
 
 @kernel(NOTHING(IN_I64, OUT_I64, OUT_I64, OUT_I64, OUT_I64))
 def narrow_segments(forms: Any, parts: Any, records: Any, other: Any, scratch: Any) -> None:
-    """Sort each part around its ranks that matter, where it is long; parts tell what is left.
+    """Sort each part around its ranks that matter, where it is long; `parts` says what is left.
 
     other: as many words as the longest part has, at least `segment_sort.ROOM`; scratch: SCRATCH
     words.
     """
     for s in range(parts.size // PART):
         part = parts[PART * s : PART * (s + 1)]
-        own = forms[FORM_SIZE * part[FORM] : FORM_SIZE * (part[FORM] + 1)]
+        form = forms[FORM_SIZE * part[FORM] : FORM_SIZE * (part[FORM] + 1)]
         some = records[part[START] : part[START] + part[LENGTH]]
-        size, below = narrow(some, own[FIRST], own[LAST], other, scratch)
+        size, below = narrow(some, form[FIRST], form[LAST], other, scratch)
         part[LENGTH], part[UNDER] = size, below

@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..._compiler.jit import (
     I64,
@@ -29,15 +30,29 @@ from ..._compiler.jit import (
     wide_vectors,
 )
 
-# of `unit`; FLOATS: whether records are doubles; ODD: 0, or D without its factors of 2; BELOW:
-# whether a record counts at the largest point that is not above it
+# Of a unit (`new_unit`). FLOATS: whether records are doubles; ODD: 0, or D without its factors of
+# 2; BELOW: whether a record counts at the largest point that is not above it.
 A, S, LAST, FLOATS, ODD, BELOW = 0, 1, 2, 3, 4, 5
-UNITS = 6
-# of `scale`; D: without ODD; SHARE: points a unit of the records; TWICE: 2 * D with ODD
+# Of a scale (`new_scale`). D: without ODD; SHARE: points a unit of the records; TWICE: 2 * D, with
+# ODD.
 D, LOW, HIGH, SHARE, TWICE = 0, 1, 2, 3, 4
 SPLIT = np.float64((1 << 27) + 1)  # parts a double in two of 26 bits
 EXACT = np.int64(1 << 53)
 LEAST_QUOTIENT = np.int64(1 << 55)
+
+
+def new_unit(
+    a: int, s: int, last: int, *, floats: bool, odd: int, below: bool
+) -> npt.NDArray[np.int64]:
+    """The integers of a grid."""
+    return np.array((a, s, last, floats, odd, below), np.int64)
+
+
+def new_scale(
+    d: float, low: float, high: float, share: float, twice: float
+) -> npt.NDArray[np.float64]:
+    """The doubles of a grid."""
+    return np.array((d, low, high, share, twice))
 
 
 @helper

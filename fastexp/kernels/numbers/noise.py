@@ -20,7 +20,17 @@ from typing import Any
 
 import numpy as np
 
-from ..._compiler.jit import I64, IN_F64, IN_U64, NOTHING, OUT_F64, helper, kernel, wide_vectors
+from ..._compiler.jit import (
+    F64,
+    I64,
+    IN_F64,
+    IN_U64,
+    NOTHING,
+    OUT_F64,
+    helper,
+    kernel,
+    wide_vectors,
+)
 from ..bits.logexp import exp_one, log_one
 from ..bits.words import fill_substream, philox
 from .density import expm1_one, log1p_one
@@ -28,7 +38,6 @@ from .density import expm1_one, log1p_one
 LAPLACE, CAUCHY, PARETO, STUDENT, ARSINH, LAPLACE_LOGNORMAL, UNIFORM_LOGNORMAL = range(7)
 BLOCK = 1 << 10
 WORK = 3 * BLOCK + 2  # words of two planes, normal numbers, a stream
-LOWER, UPPER, SIGMA = 0, 1, 2
 HEADER = 3  # of seeds, before the names of the rows
 BITS_63, BITS_61 = np.uint64(2**63 - 1), np.uint64(2**61 - 1)
 SIGN_X, SIGN_Y, SWAP = np.uint64(2**63), np.uint64(2**62), np.uint64(2**61)
@@ -152,13 +161,14 @@ def place_noise(centre: Any, scale: Any, low: Any, high: Any, out: Any) -> None:
         out[j] = min(max(centre + scale * out[j], low), high)
 
 
-@kernel(NOTHING(I64, IN_F64, IN_F64, IN_F64, IN_U64, I64, OUT_F64, OUT_F64))
+@kernel(NOTHING(I64, F64, F64, F64, IN_F64, IN_F64, IN_U64, I64, OUT_F64, OUT_F64))
 def noise_rows(
-    kind: Any, told: Any, centres: Any, scales: Any, seeds: Any, first: Any, out: Any, work: Any
-) -> None:
+    kind: Any, sigma: Any, lower: Any, upper: Any, centres: Any, scales: Any, seeds: Any,
+    first: Any, out: Any, work: Any,
+) -> None:  # fmt: skip
     """out = for each row its draws from block `first` on: centre + scale * noise, clamped.
 
-    `told` is (lower, upper, sigma), `work` of WORK numbers; `seeds` as in `rows.py`.
+    `work` has WORK numbers; `seeds` as in `rows.py`.
     """
     names = seeds[HEADER:]
     each = out.size // names.size
@@ -180,7 +190,7 @@ def noise_rows(
             if kind >= LAPLACE_LOGNORMAL:
                 fill_normals(more, normals)
             if kind >= ARSINH:
-                fill_normal(kind, told[SIGMA], words, normals, part)
+                fill_normal(kind, sigma, words, normals, part)
             else:
                 fill_simple(kind, words, more, part)
-            place_noise(centres[r], scales[r], told[LOWER], told[UPPER], part)
+            place_noise(centres[r], scales[r], lower, upper, part)

@@ -51,17 +51,17 @@ def place_fill(
     total = 0
     for begin in range(0, out.size, DRAWS):
         part = out[begin : begin + DRAWS]
-        own = words[: part.size + part.size % 2]
-        fill_substream(stream, np.uint64(first + begin // DRAWS), np.uint64(0), own)
+        block_words = words[: part.size + part.size % 2]
+        fill_substream(stream, np.uint64(first + begin // DRAWS), np.uint64(0), block_words)
         doubt = False
         for j in range(part.size):
             cell = cells[begin + j]
-            inside, perhaps = place(own[j], count[cell])
+            inside, perhaps = place(block_words[j], count[cell])
             part[j] = start[cell] + inside
             doubt |= perhaps
         if doubt:
             for j in range(part.size):
-                if refused(own[j], count[cells[begin + j]]):
+                if refused(block_words[j], count[cells[begin + j]]):
                     part[j] = REFUSED
                     total += 1
     return total
@@ -79,11 +79,11 @@ def coin_fill(heights: Any, words: Any, out: Any) -> Any:
         h = heights[j]
         p = exp_one(-min(h, 600.0))
         slack = p * (1.0 + h) * SHARE
-        told = UNSURE
+        verdict = UNSURE
         if v + 2.0**-52 <= p - slack:
-            told = ACCEPT
+            verdict = ACCEPT
         if v >= p + slack + 2.0**-60:
-            told = REJECT
-        out[j] = told
-        unsure += 1 if told == UNSURE else 0
+            verdict = REJECT
+        out[j] = verdict
+        unsure += 1 if verdict == UNSURE else 0
     return unsure

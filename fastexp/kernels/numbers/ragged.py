@@ -49,7 +49,7 @@ def ragged_cells(
         return ROUNDING_MODE
     rows = ends.size - 1
     size = out.size // rows
-    stream, own = work[:2].view(np.uint64), work[2 : 2 + 2 * BLOCK]
+    stream, scratch = work[:2].view(np.uint64), work[2 : 2 + 2 * BLOCK]
     words = work[2 + 2 * BLOCK :].view(np.uint64)[:DRAWS]
     for r in range(rows):
         row, base = bits[ends[r] : ends[r + 1]], log_base[ends[r] : ends[r + 1]]
@@ -62,11 +62,11 @@ def ragged_cells(
         table = rest[2 * columns : 3 * columns].view(np.uint64)
         count = (k + BLOCK - 1) // BLOCK
         blocks = rest[3 * columns : 3 * columns + 3 * count + TAIL]
-        scan(row, SIGNED, base, rate, power(PRECISION), blocks, own)
+        scan(row, SIGNED, base, rate, power(PRECISION), blocks, scratch)
         settle(SIGNED, rate, k, blocks)
         tail = blocks[3 * count :]
         scale = table_scale(np.uint64(tail[0]), np.uint64(tail[1]), cells, k)
-        certain, _ = weigh_all(row, SIGNED, base, rate, scale, tail[2:4], weights, own)
+        certain, _ = weigh_all(row, SIGNED, base, rate, scale, tail[2:4], weights, scratch)
         weights[k] = cells - certain
         for i in range(k + 1, columns):
             weights[i] = 0
@@ -94,12 +94,12 @@ def ragged_places(
         open_: Any = np.int64(0)
         for begin in range(0, size, DRAWS):
             part = out[r * size + begin : r * size + min(begin + DRAWS, size)]
-            own = words[: part.size + part.size % 2]
-            fill_substream(stream, np.uint64(begin // DRAWS), np.uint64(0), own)
+            block_words = words[: part.size + part.size % 2]
+            fill_substream(stream, np.uint64(begin // DRAWS), np.uint64(0), block_words)
             slow, perhaps = False, False
             for j in range(part.size):
                 cell = at + min(part[j], k - 1)
-                inside, doubt = place(own[j], cells[half + cell])
+                inside, doubt = place(block_words[j], cells[half + cell])
                 slow |= part[j] == k
                 perhaps |= doubt
                 open_ |= keys[cell] & 1

@@ -18,7 +18,6 @@ import numpy as np
 
 from ..._compiler.jit import I64, IN_I64, OUT_I64, helper, kernel
 
-BELOW, TOTAL, SIZE, WIDTH = 0, 1, 2, 2  # of what a kernel is told
 S, GATE, DIVISOR, OFFSET, EXTRA = 0, 1, 2, 3, 4  # of a side's seven numbers in a form
 LEFT, RIGHT = 2, 9
 
@@ -51,17 +50,18 @@ def least(ranks: Any, form: Any, at: Any) -> Any:
 
 @helper
 def fill_cells(
-    points: Any, records: Any, told: Any, form: Any, start: Any, count: Any, key: Any
-) -> Any:
+    points: Any, records: Any, below: Any, total: Any, size: Any, form: Any, start: Any,
+    count: Any, key: Any,
+) -> Any:  # fmt: skip
     """Cells of records[i] records at grid point points[i]; returns how many.
 
-    told: how many records lie below points[0], how many there are, the grid's size. key =
+    `below` of all `total` records lie below points[0]; the grid has `size` points. key =
     2 * distance, and 1 more where it is a lower bound. Room: 2 * points.size + 1.
     """
-    below, total, m = told[BELOW], told[TOTAL], 0
+    m = 0
     free = np.int64(0)  # the first grid point that has no cell yet
     for i in range(points.size + 1):
-        point = points[i] if i < points.size else told[SIZE]
+        point = points[i] if i < points.size else size
         if point > free:
             start[m] = free
             count[m] = point - free
@@ -82,12 +82,13 @@ def fill_cells(
     return m
 
 
-@kernel(I64(IN_I64, IN_I64, IN_I64, IN_I64, OUT_I64, OUT_I64, OUT_I64))
+@kernel(I64(IN_I64, IN_I64, I64, I64, I64, IN_I64, OUT_I64, OUT_I64, OUT_I64))
 def cells_fill(
-    points: Any, records: Any, told: Any, form: Any, start: Any, count: Any, key: Any
-) -> Any:
+    points: Any, records: Any, below: Any, total: Any, size: Any, form: Any, start: Any,
+    count: Any, key: Any,
+) -> Any:  # fmt: skip
     """`fill_cells` of one data set."""
-    return fill_cells(points, records, told, form, start, count, key)
+    return fill_cells(points, records, below, total, size, form, start, count, key)
 
 
 @kernel(I64(IN_I64, IN_I64, IN_I64, I64, OUT_I64, OUT_I64, OUT_I64, OUT_I64))

@@ -25,7 +25,7 @@ from ..._compiler.jit import (
 
 BLOCK = 1024
 EIGHT = 8
-BELOW, INSIDE, NAN = 0, 1, 2  # what the kernels tell
+BELOW, INSIDE, NAN = 0, 1, 2  # of a tally: records below, records inside, whether one is NaN
 
 
 @helper
@@ -42,15 +42,15 @@ def compare(part: Any, low: Any, high: Any, flags: Any) -> Any:
 
 
 @helper
-def gather(records: Any, low: Any, high: Any, work: Any, out: Any, told: Any) -> Any:
+def gather(records: Any, low: Any, high: Any, work: Any, out: Any, tally: Any) -> Any:
     """out = the records in [low, high], in order, as far as there is room.
 
-    told: how many records lie below, how many inside (also those without room), whether there
+    tally: how many records lie below, how many inside (also those without room), whether there
     is a NaN. `work`: 128 words. Returns how many are in `out`, whose last 8 places may stay
     free.
     """
     flags = work.view(np.uint8)
-    below, missed, found, bad = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+    below, missed, size, bad = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     for begin in range(0, records.size, BLOCK):
         part = records[begin : begin + BLOCK]
         under, nan = compare(part, low, high, flags)
@@ -59,30 +59,30 @@ def gather(records: Any, low: Any, high: Any, work: Any, out: Any, told: Any) ->
         full = part.size // EIGHT
         for g in range(full):
             if work[g] != 0:
-                if found + EIGHT <= out.size:  # eight stores, no branch: a wrong guess costs more
+                if size + EIGHT <= out.size:  # eight stores, no branch: a wrong guess costs more
                     for i in range(EIGHT * g, EIGHT * g + EIGHT):
-                        out[found] = part[i]
-                        found += np.int64(flags[i])
+                        out[size] = part[i]
+                        size += np.int64(flags[i])
                 else:
                     for i in range(EIGHT * g, EIGHT * g + EIGHT):
                         missed += np.int64(flags[i])
         for i in range(EIGHT * full, part.size):
-            if flags[i] != 0 and found < out.size:
-                out[found] = part[i]
-                found += 1
+            if flags[i] != 0 and size < out.size:
+                out[size] = part[i]
+                size += 1
             else:
                 missed += np.int64(flags[i])
-    told[BELOW], told[INSIDE], told[NAN] = below, found + missed, bad
-    return found
+    tally[BELOW], tally[INSIDE], tally[NAN] = below, size + missed, bad
+    return size
 
 
 @kernel(I64(IN_F64, F64, F64, OUT_U64, OUT_F64, OUT_I64))
-def gather_floats(records: Any, low: Any, high: Any, work: Any, out: Any, told: Any) -> Any:
+def gather_floats(records: Any, low: Any, high: Any, work: Any, out: Any, tally: Any) -> Any:
     """`gather` of doubles."""
-    return gather(records, low, high, work, out, told)
+    return gather(records, low, high, work, out, tally)
 
 
 @kernel(I64(IN_I64, I64, I64, OUT_U64, OUT_I64, OUT_I64))
-def gather_integers(records: Any, low: Any, high: Any, work: Any, out: Any, told: Any) -> Any:
+def gather_integers(records: Any, low: Any, high: Any, work: Any, out: Any, tally: Any) -> Any:
     """`gather` of integers."""
-    return gather(records, low, high, work, out, told)
+    return gather(records, low, high, work, out, tally)

@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ..._compiler.jit import IN_F64, IN_I64, NOTHING, OUT_F64, helper, kernel
+from ..._compiler.jit import I64, IN_F64, IN_I64, NOTHING, OUT_F64, helper, kernel
 from ..bits.logexp import exp_one
 
-LENGTH, RANK, HALF = 0, 1, 2  # of what the kernels are told
 LOWER, UPPER = 0, 1
 DIRECT = 48  # pairs of ranks up to which all are tried; some more take an envelope's time
 
@@ -58,10 +57,10 @@ def reach(row: Any, m: Any, c: Any, limits: Any, weights: Any) -> Any:
 
 
 @helper
-def sides(left: Any, right: Any, weights: Any, many: Any, found: Any) -> Any:
+def sides(left: Any, right: Any, weights: Any, many: Any, window: Any) -> Any:
     """The greatest of windows that begin at m, end at c or lie evenly about both.
 
-    found = its ranks below m and above c. Returns it, and the greatest weighted distances of
+    window = its ranks below m and above c. Returns it, and the greatest weighted distances of
     a record below and of one above.
     """
     best, most_left, most_right = -1.0, 0.0, 0.0
@@ -69,13 +68,13 @@ def sides(left: Any, right: Any, weights: Any, many: Any, found: Any) -> Any:
         weight = weights[k - 1]
         if right[k] * weight > best:
             best = right[k] * weight
-            found[0], found[1] = 0.0, k
+            window[0], window[1] = 0.0, k
         if (right[0] + left[k]) * weight > best:
             best = (right[0] + left[k]) * weight
-            found[0], found[1] = k, 0.0
+            window[0], window[1] = k, 0.0
         if 2 * k <= weights.size and (right[k] + left[k]) * weights[2 * k - 1] > best:
             best = (right[k] + left[k]) * weights[2 * k - 1]
-            found[0], found[1] = k, k
+            window[0], window[1] = k, k
         most_left = max(most_left, left[k] * weights[k])
         most_right = max(most_right, right[k] * weights[k])
     return best, most_left, most_right
@@ -92,14 +91,14 @@ def edge(side: Any, weights: Any, many: Any, other: Any, best: Any) -> Any:
 
 @helper
 def pairs(
-    left: Any, right: Any, weights: Any, below: Any, above: Any, best: Any, found: Any
+    left: Any, right: Any, weights: Any, below: Any, above: Any, best: Any, window: Any
 ) -> None:
     """The greatest of windows with 1 to `below` ranks under m and 1 to `above` over c."""
     for p in range(1, below + 1):
         for q in range(1, min(above, weights.size - p) + 1):
             if (right[q] + left[p]) * weights[p + q - 1] > best:
                 best = (right[q] + left[p]) * weights[p + q - 1]
-                found[0], found[1] = p, q
+                window[0], window[1] = p, q
 
 
 @helper
@@ -129,11 +128,11 @@ def lines(left: Any, right: Any, weights: Any, above: Any, line: Any, height: An
 
 @helper
 def envelope(
-    left: Any, right: Any, weights: Any, below: Any, above: Any, best: Any, found: Any
+    left: Any, right: Any, weights: Any, below: Any, above: Any, best: Any, window: Any
 ) -> None:
     """As `pairs`, in a time that is linear in the ranks: distances below only grow."""
     n = left.size
-    line, height = found[2 : 2 + n], found[2 + n : 2 + 2 * n]
+    line, height = window[2 : 2 + n], window[2 + n : 2 + 2 * n]
     top = lines(left, right, weights, above, line, height) - 1
     slope = weights[np.int64(line[top]) - 1]
     for p in range(1, below + 1):
@@ -147,50 +146,55 @@ def envelope(
             slope, value = other, height[top] + other * t
         if value * weights[p] > best:
             best = value * weights[p]
-            found[0], found[1] = p, line[top]
+            window[0], window[1] = p, line[top]
 
 
 @helper
-def greatest(row: Any, told: Any, limits: Any, beta: Any, weights: Any, work: Any) -> Any:
-    """The greatest weighted window of a row. work[0]: ranks of the sides that are filled in."""
-    m, c, n = told[RANK], told[RANK] + told[HALF], row.size + 2
-    left, right, found = work[1 : 1 + n], work[1 + n : 1 + 2 * n], work[1 + 2 * n :]
+def greatest(row: Any, m: Any, c: Any, limits: Any, beta: Any, weights: Any, work: Any) -> Any:
+    """The greatest weighted window of a row about its ranks m and c.
+
+    work[0]: ranks of the sides that are filled in.
+    """
+    n = row.size + 2
+    left, right, window = work[1 : 1 + n], work[1 + n : 1 + 2 * n], work[1 + 2 * n :]
     many = reach(row, m, c, limits, weights)
     centre = at(row, m, limits)
     for k in range(np.int64(work[0]) + 1, many + 1):
         left[k] = centre - at(row, m - k, limits)
         right[k] = at(row, c + k, limits) - centre
     work[0] = max(work[0], many)
-    best, most_left, most_right = sides(left, right, weights, many, found)
+    best, most_left, most_right = sides(left, right, weights, many, window)
     below = min(edge(left, weights, many, most_right, best), m)
     above = min(edge(right, weights, many, most_left, best), row.size + 1 - c)
     if below * above > DIRECT:
-        envelope(left, right, weights, below, above, best, found)
+        envelope(left, right, weights, below, above, best, window)
     else:
-        pairs(left, right, weights, below, above, best, found)
-    p, q = np.int64(found[0]), np.int64(found[1])
+        pairs(left, right, weights, below, above, best, window)
+    p, q = np.int64(window[0]), np.int64(window[1])
     return (at(row, c + q, limits) - at(row, m - p, limits)) * exp_one(-beta * (p + q - 1))
 
 
-@kernel(NOTHING(IN_F64, IN_I64, IN_F64, IN_F64, IN_F64, IN_I64, OUT_F64, OUT_F64))
+@kernel(NOTHING(IN_F64, I64, I64, I64, IN_F64, IN_F64, IN_F64, IN_I64, OUT_F64, OUT_F64))
 def replace_fill(
-    rows: Any, told: Any, limits: Any, betas: Any, table: Any, ends: Any, work: Any, out: Any
-) -> None:
-    """out[row, beta] = smooth sensitivity where a record is replaced.
+    rows: Any, n: Any, rank: Any, half: Any, limits: Any, betas: Any, table: Any, ends: Any,
+    work: Any, out: Any,
+) -> None:  # fmt: skip
+    """out[row, beta] = smooth sensitivity of rows of n records, where a record is replaced.
 
-    Of rank RANK, or with HALF = 1 of the middle between it and the next. table: exp(-beta * k)
-    for k = 0, 1, ... from ends[b] to ends[b + 1], at least two; `work`: 4 * (LENGTH + 2) + 3.
+    Of the record of that rank, or with half = 1 of the middle between it and the next. table:
+    exp(-beta * k) for k = 0, 1, ... from ends[b] to ends[b + 1], at least two; `work`:
+    4 * (n + 2) + 3.
     """
-    n, many = told[LENGTH], betas.size
+    many = betas.size
     for r in range(out.size // many):
         row = rows[r * n : (r + 1) * n]
         work[0], work[1] = 0.0, 0.0
-        low, high = at(row, told[RANK], limits), at(row, told[RANK] + told[HALF], limits)
+        low, high = at(row, rank, limits), at(row, rank + half, limits)
         work[n + 3] = high - low
         for b in range(many):
             weights = table[ends[b] : ends[b + 1]]
-            value = greatest(row, told, limits, betas[b], weights, work)
-            out[r * many + b] = value * 0.5 if told[HALF] else value
+            value = greatest(row, rank, rank + half, limits, betas[b], weights, work)
+            out[r * many + b] = value * 0.5 if half else value
 
 
 @helper
@@ -237,15 +241,15 @@ def skim(row: Any, half: Any, limits: Any, beta: Any) -> Any:
     return best
 
 
-@kernel(NOTHING(IN_F64, IN_I64, IN_F64, IN_F64, OUT_F64))
-def add_remove_fill(rows: Any, told: Any, limits: Any, betas: Any, out: Any) -> None:
+@kernel(NOTHING(IN_F64, I64, I64, IN_F64, IN_F64, OUT_F64))
+def add_remove_fill(rows: Any, n: Any, half: Any, limits: Any, betas: Any, out: Any) -> None:
     """out[row, beta] = smooth sensitivity of the lower median where records come and go.
 
-    With HALF = 1 of the middle between lower and upper median.
+    Of rows of n records; with half = 1 of the middle between lower and upper median.
     """
-    n, many = told[LENGTH], betas.size
+    many = betas.size
     for r in range(out.size // many):
         row = rows[r * n : (r + 1) * n]
         for b in range(many):
-            value = skim(row, told[HALF], limits, betas[b])
-            out[r * many + b] = value * 0.5 if told[HALF] else value
+            value = skim(row, half, limits, betas[b])
+            out[r * many + b] = value * 0.5 if half else value

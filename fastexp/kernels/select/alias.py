@@ -151,14 +151,14 @@ def fill(
     to_column = WORD - np.uint64(column_bits)
     to_cell = to_column - np.uint64(cell_bits)
     cells = (np.uint64(1) << np.uint64(cell_bits)) - np.uint64(1)
-    found = 0
+    total = 0
     for start in range(0, out.size, DRAWS):
         part = out[start : start + DRAWS]
-        own = words[: part.size + part.size % 2]
-        fill_substream(stream, np.uint64(first + start // DRAWS), np.uint64(0), own)
-        look_up(table, np.uint64(column_bits), to_column, to_cell, cells, own, part)
-        found += count(part, slow)
-    return found
+        block_words = words[: part.size + part.size % 2]
+        fill_substream(stream, np.uint64(first + start // DRAWS), np.uint64(0), block_words)
+        look_up(table, np.uint64(column_bits), to_column, to_cell, cells, block_words, part)
+        total += count(part, slow)
+    return total
 
 
 @kernel(I64(IN_U64, I64, I64, IN_U64, I64, I64, OUT_I64, OUT_U64))
@@ -180,10 +180,10 @@ def alias_fill(
 def count(values: Any, wanted: Any) -> Any:
     """How many values are the wanted one."""
     wide_vectors()
-    found = 0
+    number = 0
     for i in range(values.size):
-        found += 1 if values[i] == wanted else 0
-    return found
+        number += 1 if values[i] == wanted else 0
+    return number
 
 
 @helper

@@ -35,39 +35,40 @@ def table_scale(high: Any, low: Any, cells: Any, k: Any) -> Any:
     return np.float64(cells - DOUBT * k) * MARGIN / total
 
 
-@kernel(I64(IN_U64, I64, IN_F64, F64, IN_U64, OUT_I64, OUT_I64, OUT_I64))
+@kernel(I64(IN_U64, I64, IN_F64, F64, IN_U64, I64, I64, OUT_I64, OUT_I64))
 def alias_rows(
-    bits: Any, kind: Any, log_base: Any, rate: Any, seeds: Any, shape: Any, out: Any, work: Any
-) -> Any:
+    bits: Any, kind: Any, log_base: Any, rate: Any, seeds: Any, column_bits: Any, cell_bits: Any,
+    out: Any, work: Any,
+) -> Any:  # fmt: skip
     """out = draws of each row, k where one is slow; returns how many are, or an error.
 
-    `shape` is (column bits, cell bits); `seeds` as in `rows.py`.
+    `seeds` as in `rows.py`.
     """
     if not rounds_to_nearest(rate):
         return ROUNDING_MODE
     names = seeds[HEADER:]
-    k, size, columns = bits.size // names.size, out.size // names.size, np.int64(1) << shape[0]
-    stream, own = work[:2].view(np.uint64), work[2 : 2 + 2 * BLOCK]
+    k, size, columns = bits.size // names.size, out.size // names.size, np.int64(1) << column_bits
+    stream, scratch = work[:2].view(np.uint64), work[2 : 2 + 2 * BLOCK]
     words = work[2 + 2 * BLOCK :].view(np.uint64)[:DRAWS]
     rest = work[2 + 2 * BLOCK + DRAWS :]
     weights, order = rest[:columns], rest[columns : 2 * columns]
     table = rest[2 * columns : 3 * columns].view(np.uint64)
-    count, slow, cells = (k + BLOCK - 1) // BLOCK, 0, np.int64(1) << (shape[0] + shape[1])
+    count, slow, cells = (k + BLOCK - 1) // BLOCK, 0, np.int64(1) << (column_bits + cell_bits)
     blocks, worst = rest[3 * columns : 3 * columns + 3 * count + TAIL], 0
     for r in range(names.size):
         row = bits[r * k : (r + 1) * k]
-        if scan(row, kind, log_base, rate, power(PRECISION), blocks, own) < 0:
+        if scan(row, kind, log_base, rate, power(PRECISION), blocks, scratch) < 0:
             return NOT_FINITE
         settle(kind, rate, k, blocks)
         tail = blocks[3 * count :]
         scale = table_scale(np.uint64(tail[0]), np.uint64(tail[1]), cells, k)
-        certain, doubtful = weigh_all(row, kind, log_base, rate, scale, tail[2:4], weights, own)
+        certain, doubtful = weigh_all(row, kind, log_base, rate, scale, tail[2:4], weights, scratch)
         worst = OVERFULL if certain + doubtful > cells else worst
         weights[k] = cells - certain
         for i in range(k + 1, columns):
             weights[i] = 0
-        build(weights, shape[0], shape[1], order, table)
+        build(weights, column_bits, cell_bits, order, table)
         stream[0], stream[1] = philox(names[r], seeds[2] ^ seeds[1], seeds[0])
         into = out[r * size : (r + 1) * size]
-        slow += fill(table, shape[0], shape[1], stream, 0, k, into, words)
+        slow += fill(table, column_bits, cell_bits, stream, 0, k, into, words)
     return slow if worst == 0 else worst

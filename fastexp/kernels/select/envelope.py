@@ -142,15 +142,16 @@ def settle(kind: Any, rate: Any, size: Any, blocks: Any) -> None:
     lift = np.inf
     for b in range(count):
         if blocks[3 * b] > 0:
-            own = bits_float(np.uint64(blocks[3 * b + 2]))
-            lift = min(lift, block_height(kind, rate, best, np.uint64(blocks[3 * b + 1])) + own)
+            lowest = bits_float(np.uint64(blocks[3 * b + 2]))
+            height = block_height(kind, rate, best, np.uint64(blocks[3 * b + 1]))
+            lift = min(lift, height + lowest)
     lift = np.floor(lift)
     high, low = NONE, NONE
     for b in range(count):
         bound = blocks[3 * b]
         if bound > 0 and count > 1:
-            own = np.floor(bits_float(np.uint64(blocks[3 * b + 2])))
-            e = block_height(kind, rate, best, np.uint64(blocks[3 * b + 1])) + own - lift
+            lowest = np.floor(bits_float(np.uint64(blocks[3 * b + 2])))
+            e = block_height(kind, rate, best, np.uint64(blocks[3 * b + 1])) + lowest - lift
             grown = np.float64(bound) * exp_scaled(-min(e, 100.0) * LN2, NONE)
             bound = np.int64(grown * (1.0 + 2.0**-34)) + 5 * BLOCK
             blocks[3 * b] = bound
@@ -284,8 +285,8 @@ def envelope_rows(
         if status < 0:
             return status
         settle(kind, rate, k, blocks)
-        own = words[2 * r : 2 * r + 2]
-        out[r] = draw(row, kind, log_base, rate, scale, blocks, work, own)
+        row_words = words[2 * r : 2 * r + 2]
+        out[r] = draw(row, kind, log_base, rate, scale, blocks, work, row_words)
     return 0
 
 

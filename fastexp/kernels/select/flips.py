@@ -50,22 +50,22 @@ SOME_OPEN = np.uint64(0x0202020202020202)  # eight bytes OPEN
 def throw(words: Any, top: Any, coins: Any) -> None:
     """Each coin from the byte of `words` at its place: below, above or at `top` (OPEN)."""
     wide_vectors()
-    drawn, shown = words.view(BYTE), coins.view(BYTE)
-    for i in range(shown.size):
-        shown[i] = BYTE(drawn[i] < top) | (BYTE(drawn[i] == top) << ONE_BIT)
+    drawn, coin_bytes = words.view(BYTE), coins.view(BYTE)
+    for i in range(coin_bytes.size):
+        coin_bytes[i] = BYTE(drawn[i] < top) | (BYTE(drawn[i] == top) << ONE_BIT)
 
 
 @helper
 def list_open(coins: Any, places: Any) -> Any:
     """Write the places of the open coins, in order; returns how many there are."""
-    shown = coins.view(BYTE)
-    found = np.int64(0)
+    coin_bytes = coins.view(BYTE)
+    number = np.int64(0)
     for w in range(coins.size):
         if coins[w] & SOME_OPEN:
             for i in range(8 * w, 8 * w + 8):  # written, and again later if not meant: no branch
-                places[found] = i
-                found += np.int64(shown[i] >> ONE_BIT)
-    return found
+                places[number] = i
+                number += np.int64(coin_bytes[i] >> ONE_BIT)
+    return number
 
 
 @helper
@@ -88,34 +88,36 @@ def flips_settle(seconds: Any, places: Any, low: Any, unused: Any, coins: Any) -
 
     `unused` is 0 but in exhaustive tests, where second words have fewer bits.
     """
-    shown = coins.view(BYTE)
+    coin_bytes = coins.view(BYTE)
     still = 0
     for j in range(places.size):
         coin = settled(seconds[j], low, unused)
-        shown[places[j]] = coin
+        coin_bytes[places[j]] = coin
         still += 1 if coin == OPEN else 0
     return still
 
 
-@kernel(I64(IN_U64, I64, IN_U64, OUT_U64, OUT_U64, OUT_I64))
-def flips_fill(stream: Any, first: Any, cut: Any, coins: Any, words: Any, places: Any) -> Any:
+@kernel(I64(IN_U64, I64, U64, U64, U64, OUT_U64, OUT_U64, OUT_I64))
+def flips_fill(
+    stream: Any, first: Any, top: Any, low: Any, unused: Any, coins: Any, words: Any, places: Any
+) -> Any:
     """Coins of substreams first, first + 1, ...; returns how many are open still.
 
-    `cut` is (top, low, unused); `words` (FIRST of them) and `places` (COINS) are scratch.
+    `top`, `low`, `unused`: as for the kernels above; `words` (FIRST of them) and `places`
+    (COINS) are scratch.
     """
-    top, low, unused = BYTE(cut[0]), cut[1], cut[2]
     still = 0
     for start in range(0, coins.size, FIRST):
         part = coins[start : start + FIRST]
-        shown = part.view(BYTE)
+        coin_bytes = part.view(BYTE)
         number = np.uint64(first + start // FIRST)
         fill_substream(stream, number, np.uint64(0), words[: part.size + part.size % 2])
-        throw(words[: part.size], top, part)
+        throw(words[: part.size], BYTE(top), part)
         for j in range(list_open(part, places)):
             i = np.uint64(places[j])
             block = (number << HALF) + HALF_FIRST + (i >> ONE_WORD)
             even, odd = philox(block, stream[1], stream[0])
             coin = settled(odd if i & ONE_WORD else even, low, unused)
-            shown[places[j]] = coin
+            coin_bytes[places[j]] = coin
             still += 1 if coin == OPEN else 0
     return still

@@ -40,7 +40,6 @@ from ..bits.words import HALF, fill_substream, philox
 from .envelope import NOT_FINITE, ROUNDING_MODE, rounds_to_nearest
 
 GUMBEL, EXPONENTIAL, LAPLACE = 0, 1, 2
-NOISE, FIRST, CHOSEN, CONTROL = 0, 1, 2, 3
 GROUP = 64
 LONG = np.uint64(1 << 40)  # words below are lengthened
 MORE = np.uint64(1 << 31)  # blocks: two words each, so word 2**32
@@ -83,15 +82,15 @@ def count_near(bits: Any, kind: Any, log_base: Any, rate: Any, best: Any) -> Any
     """How many candidates lie less than NEAR nats below the best."""
     wide_vectors()
     spread, flip = spread_and_flip(kind)
-    found = 0
+    near = 0
     for i in range(bits.size):
         height = key_height(order_key(bits[i], spread, flip), kind, rate, best)
-        found += 1 if height > -NEAR else 0
+        near += 1 if height > -NEAR else 0
     for i in range(log_base.size):
         if log_base[i] == -np.inf:
             height = key_height(order_key(bits[i], spread, flip), kind, rate, best)
-            found -= 1 if height > -NEAR else 0
-    return found
+            near -= 1 if height > -NEAR else 0
+    return near
 
 
 @helper
@@ -120,10 +119,10 @@ def most_base(log_base: Any) -> Any:
 def least(words: Any) -> Any:
     """The least word."""
     wide_vectors()
-    found = ALL
+    least_word = ALL
     for i in range(words.size):
-        found = min(found, words[i])
-    return found
+        least_word = min(least_word, words[i])
+    return least_word
 
 
 @helper
@@ -164,13 +163,13 @@ def greatest(
         part = bits[b * BLOCK : (b + 1) * BLOCK]
         base = log_base[b * BLOCK : (b + 1) * BLOCK]
         highest = key_height(np.uint64(tops[b]), kind, rate, best) + most_base(base)
-        own = words[: part.size + part.size % 2]
-        fill_substream(stream, np.uint64(t), np.uint64(b * BLOCK), own)
+        block_words = words[: part.size + part.size % 2]
+        fill_substream(stream, np.uint64(t), np.uint64(b * BLOCK), block_words)
         limit = threshold(keys[0] - highest)
-        if least(own[: part.size]) > limit:
+        if least(block_words[: part.size]) > limit:
             continue
         for start in range(0, part.size, GROUP):
-            group = own[start : min(start + GROUP, part.size)]
+            group = block_words[start : min(start + GROUP, part.size)]
             if least(group) > limit:
                 continue
             for i in range(group.size):
@@ -191,19 +190,20 @@ def greatest(
                         limit = threshold(keys[0] - highest)
 
 
-@kernel(I64(IN_U64, I64, IN_F64, F64, IN_U64, OUT_I64, OUT_I64, OUT_I64))
+@kernel(I64(IN_U64, I64, IN_F64, F64, IN_U64, I64, I64, I64, OUT_I64, OUT_I64))
 def gumbel_draw(
-    bits: Any, kind: Any, log_base: Any, rate: Any, seeds: Any, control: Any, out: Any, work: Any
-) -> Any:
-    """out = for each row and draw the candidates of the greatest keys, greatest first.
+    bits: Any, kind: Any, log_base: Any, rate: Any, seeds: Any, noise: Any, first: Any,
+    chosen: Any, out: Any, work: Any,
+) -> Any:  # fmt: skip
+    """out = for each row and draw the `chosen` candidates of the greatest keys, greatest first.
 
-    `control` is (noise, first draw, how many candidates); `seeds` as in `rows.py`; rate
-    and log_base in nats. Returns how many rows are left out, with -1: fewer than the wanted
-    candidates are near the best, and keys would be too coarse; or an error's status.
+    `first` is the first draw's number; `seeds` as in `rows.py`; rate and log_base in nats.
+    Returns how many rows are left out, with -1: fewer than `chosen` candidates are near the
+    best, and keys would be too coarse; or an error's status.
     """
     if not rounds_to_nearest(rate):
         return ROUNDING_MODE
-    names, chosen = seeds[HEADER:], control[CHOSEN]
+    names = seeds[HEADER:]
     k, each = bits.size // names.size, out.size // names.size
     count = (k + BLOCK - 1) // BLOCK
     words, stream = work[:BLOCK].view(np.uint64), work[BLOCK : BLOCK + 2].view(np.uint64)
@@ -221,10 +221,10 @@ def gumbel_draw(
             continue
         stream[0], stream[1] = philox(names[r], seeds[2] ^ seeds[1], seeds[0])
         for t in range(each // chosen):
-            draw, noise = control[FIRST] + t, control[NOISE]
             greatest(
-                row, kind, log_base, rate, best, tops, stream, draw, noise, words, keys, places
-            )
+                row, kind, log_base, rate, best, tops, stream, first + t, noise, words, keys,
+                places,
+            )  # fmt: skip
             pour(keys, places, into[t * chosen : (t + 1) * chosen])
     return far
 

@@ -41,7 +41,7 @@ from .rounds import power
 
 TRIES, CHOICES = 64, 8
 MORE = -5  # status: a release needs further words
-FIRST, ANSWERS, ASKED, CONTROL, MOST_ANSWERS = 0, 1, 10, 15, 8
+FIRST, ANSWERS, TEST, CONTROL, MOST_ANSWERS = 0, 1, 10, 15, 8
 COIN_BITS = 50  # of a later coin; its word's upper bits
 UNUSED = np.uint64(64 - COIN_BITS)
 LATER = np.uint64(1 << 16)
@@ -71,24 +71,24 @@ def best_of(bits: Any, kind: Any, no_base: Any) -> Any:
 
 
 @helper
-def settled(verdict: Any, index: Any, rho: Any, s: Any, best: Any, asked: Any, control: Any) -> Any:
+def settled(verdict: Any, index: Any, rho: Any, s: Any, best: Any, tests: Any, control: Any) -> Any:
     """The verdict, an answer that was brought, or UNSURE with the question written down."""
     if verdict != UNSURE:
-        return verdict, asked
-    if asked < control[ANSWERS]:
-        return control[ANSWERS + 1 + asked], asked + 1
-    control[ASKED], control[ASKED + 1], control[ASKED + 2] = index, rho, s
-    control[ASKED + 3], control[ASKED + 4] = asked, np.int64(best)
-    return UNSURE, asked
+        return verdict, tests
+    if tests < control[ANSWERS]:
+        return control[ANSWERS + 1 + tests], tests + 1
+    control[TEST], control[TEST + 1], control[TEST + 2] = index, rho, s
+    control[TEST + 3], control[TEST + 4] = tests, np.int64(best)
+    return UNSURE, tests
 
 
 @helper
 def is_in(values: Any, count: Any, value: Any) -> Any:
     """Whether one of the first `count` values is the given one."""
-    found = False
+    among = False
     for i in range(count):
-        found = found | (values[i] == value)
-    return found
+        among = among | (values[i] == value)
+    return among
 
 
 @helper
@@ -97,7 +97,7 @@ def try_some(
 ) -> Any:
     """(verdict, candidate, how many failed, exact tests): at most TRIES candidates."""
     s = try_bits(bits.size)
-    count, asked, verdict, index = 0, 0, REJECTED, np.int64(0)
+    count, tests, verdict, index = 0, 0, REJECTED, np.int64(0)
     scale, mask = power(s), (np.int64(1) << s) - 1
     one = tried[TRIES:].view(np.float64)[:1]
     for n in range(TRIES):
@@ -107,22 +107,22 @@ def try_some(
             fill_heights(bits[index : index + 1], kind, best, rate, no_base, one)
             rho = np.int64(r) & mask
             verdict = judge(one[0], scale, rho)
-            verdict, asked = settled(verdict, index, rho, s, best, asked, control)
+            verdict, tests = settled(verdict, index, rho, s, best, tests, control)
             if verdict != REJECTED:
                 break
             tried[count] = index
             count += 1
-    return verdict, index, count, asked
+    return verdict, index, count, tests
 
 
 @helper
 def possible(weights: Any, words: Any) -> Any:
     """How many coins may be successes."""
     wide_vectors()
-    found = np.int64(0)
+    number = np.int64(0)
     for i in range(weights.size):
-        found += np.int64(np.int64(words[i] >> UNUSED) < upper(weights[i]))
-    return found
+        number += np.int64(np.int64(words[i] >> UNUSED) < upper(weights[i]))
+    return number
 
 
 @helper
@@ -136,37 +136,37 @@ def fill_weights(heights: Any, out: Any) -> None:
 @helper
 def flip_block(
     b: Any, bits: Any, kind: Any, rate: Any, no_base: Any, best: Any, words: Any, tried: Any,
-    failed: Any, asked: Any, wanted: Any, control: Any, work: Any,
+    failed: Any, tests: Any, wanted: Any, control: Any, work: Any,
 ) -> Any:  # fmt: skip
     """(successes of block b, or UNSURE; exact tests so far; success number `wanted`)."""
     part = bits[b * BLOCK : (b + 1) * BLOCK]
     heights, weights = work[: part.size].view(np.float64), work[BLOCK : BLOCK + part.size]
     fill_heights(part, kind, best, rate, no_base, heights)
     fill_weights(heights, weights)
-    count, found = np.int64(0), np.int64(-1)
+    count, place_wanted = np.int64(0), np.int64(-1)
     if possible(weights, words) == 0:
-        return count, asked, found
+        return count, tests, place_wanted
     for i in range(part.size):
         rho = np.int64(words[i] >> UNUSED)
         if rho < upper(weights[i]) and not is_in(tried, failed, b * BLOCK + i):
             verdict = ACCEPTED if rho < lower(weights[i]) else UNSURE
             place = b * BLOCK + i
-            verdict, asked = settled(verdict, place, rho, COIN_BITS, best, asked, control)
+            verdict, tests = settled(verdict, place, rho, COIN_BITS, best, tests, control)
             if verdict == UNSURE:
-                return np.int64(UNSURE), asked, found
-            found = place if verdict == ACCEPTED and count == wanted else found
+                return np.int64(UNSURE), tests, place_wanted
+            place_wanted = place if verdict == ACCEPTED and count == wanted else place_wanted
             count += 1 if verdict == ACCEPTED else 0
-    return count, asked, found
+    return count, tests, place_wanted
 
 
 @helper
-def later_words(stream: Any, t: Any, b: Any, given: Any, own: Any) -> None:
-    """own = the words of block b's coins: a release's, or the stream's."""
+def later_words(stream: Any, t: Any, b: Any, given: Any, out: Any) -> None:
+    """out = the words of block b's coins: a release's, or the stream's."""
     if given.size > 0:
-        for i in range(own.size):
-            own[i] = given[min(b * BLOCK + i, given.size - 1)]
+        for i in range(out.size):
+            out[i] = given[min(b * BLOCK + i, given.size - 1)]
     else:
-        fill_substream(stream, np.uint64(t), LATER + np.uint64(b * BLOCK), own)
+        fill_substream(stream, np.uint64(t), LATER + np.uint64(b * BLOCK), out)
 
 
 @helper
@@ -191,22 +191,22 @@ def choose(stream: Any, t: Any, count: Any, given: Any) -> Any:
 @helper
 def flip_all(
     bits: Any, kind: Any, rate: Any, no_base: Any, best: Any, stream: Any, t: Any, given: Any,
-    tried: Any, failed: Any, asked: Any, control: Any, work: Any,
+    tried: Any, failed: Any, tests: Any, control: Any, work: Any,
 ) -> Any:  # fmt: skip
     """The candidate that wins among all that were not tried, or UNSURE or MORE."""
-    own, blocks = work[2 * BLOCK : 3 * BLOCK].view(np.uint64), work[3 * BLOCK :]
+    words, blocks = work[2 * BLOCK : 3 * BLOCK].view(np.uint64), work[3 * BLOCK :]
     total, none = np.int64(0), np.int64(-1)
     count = (bits.size + BLOCK - 1) // BLOCK
     for b in range(count):
-        later_words(stream, t, b, given, own)
-        blocks[2 * b + 1] = asked
-        found, asked, _ = flip_block(
-            b, bits, kind, rate, no_base, best, own, tried, failed, asked, none, control, work
+        later_words(stream, t, b, given, words)
+        blocks[2 * b + 1] = tests
+        successes, tests, _ = flip_block(
+            b, bits, kind, rate, no_base, best, words, tried, failed, tests, none, control, work
         )
-        if found < 0:
-            return found
-        blocks[2 * b] = found
-        total += found
+        if successes < 0:
+            return successes
+        blocks[2 * b] = successes
+        total += successes
     wanted = choose(stream, t, total, given)
     if wanted < 0:
         return np.int64(MORE)
@@ -214,10 +214,10 @@ def flip_all(
     while wanted >= blocks[2 * b]:
         wanted -= blocks[2 * b]
         b += 1
-    later_words(stream, t, b, given, own)
-    asked = blocks[2 * b + 1]
+    later_words(stream, t, b, given, words)
+    tests = blocks[2 * b + 1]
     _, _, place = flip_block(
-        b, bits, kind, rate, no_base, best, own, tried, failed, asked, wanted, control, work
+        b, bits, kind, rate, no_base, best, words, tried, failed, tests, wanted, control, work
     )
     return place
 
@@ -234,7 +234,7 @@ def permute_flip_draw(
         return ROUNDING_MODE
     control, tried = work[:CONTROL], work[CONTROL : CONTROL + TRIES + 1]
     stream = work[CONTROL + TRIES + 1 :].view(np.uint64)[:2]
-    own = work[CONTROL + TRIES + 3 :].view(np.uint64)[:TRIES]
+    words = work[CONTROL + TRIES + 3 :].view(np.uint64)[:TRIES]
     rest = work[CONTROL + 2 * TRIES + 3 :]
     names, left = seeds[HEADER:], 0
     k, size = bits.size // names.size, out.size // names.size
@@ -246,21 +246,21 @@ def permute_flip_draw(
         stream[0], stream[1] = philox(names[r], seeds[2] ^ seeds[1], seeds[0])
         for i in range(size):
             t = control[FIRST] + i
-            fill_substream(stream, np.uint64(t), NONE, own)
+            fill_substream(stream, np.uint64(t), NONE, words)
             for n in range(min(TRIES, given.size)):
-                own[n] = given[n]
-            verdict, found, failed, asked = try_some(
-                row, kind, rate, no_base, best, own, tried, control
+                words[n] = given[n]
+            verdict, winner, failed, tests = try_some(
+                row, kind, rate, no_base, best, words, tried, control
             )
             if verdict == REJECTED:
-                later, found = given[min(TRIES, given.size) :], np.int64(MORE)
+                later, winner = given[min(TRIES, given.size) :], np.int64(MORE)
                 if given.size == 0 or later.size > 0:
-                    found = flip_all(
-                        row, kind, rate, no_base, best, stream, t, later, tried, failed, asked,
+                    winner = flip_all(
+                        row, kind, rate, no_base, best, stream, t, later, tried, failed, tests,
                         control, rest,
                     )  # fmt: skip
             elif verdict == UNSURE:
-                found = np.int64(UNSURE)
-            out[r * size + i] = found
-            left += 1 if found < 0 else 0
+                winner = np.int64(UNSURE)
+            out[r * size + i] = winner
+            left += 1 if winner < 0 else 0
     return left

@@ -4,10 +4,10 @@ The words of draw t of a row: substream t of the row's stream. Round n takes wor
 one block (`two_level.py`) words 2n and 2n + 1. An exact test in round n takes words
 (n + 1) * 2**16, ...
 
-`control` is, in this order: precision, the first draw's number, whether two levels are
-wanted, whether only draws that are LEFT are, the number of answers, up to MOST_ANSWERS
-answers of exact tests; then, for the test that is wanted next: index, rho, round, best key,
-bits of the lift.
+A draw's *control* (`new_control`) is, in this order: precision, the first draw's number, whether
+two levels are wanted, whether only draws that are LEFT are, the number of answers, up to
+MOST_ANSWERS answers of exact tests; then, for the test that is wanted next (TEST): index, rho,
+round, best key, bits of the lift.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..._compiler.jit import bits_float, float_bits, helper, wide_vectors
 from ..bits.heights import (
@@ -47,11 +48,18 @@ from .chords import (
 from .envelope import DEEPEST, NOT_FINITE, UNSURE
 
 PRECISION, FIRST, TWO_LEVELS, LEFT_ONLY, ANSWERS, MOST_ANSWERS = 0, 1, 2, 3, 4, 60
-ASKED = ANSWERS + 1 + MOST_ANSWERS
-CONTROL = ASKED + 5
+TEST = ANSWERS + 1 + MOST_ANSWERS
+CONTROL = TEST + 5
 SCRATCH = 2 * BLOCK + FOLDED + 1  # words of work for a block: bounds, heights, sums, one
 LEFT = -7  # in the place of a draw that a tile has not settled
 HEADER = 3  # of `seeds`, before the names of the rows: the key's two words and the tag
+
+
+def new_control(precision: int, two_levels: bool) -> npt.NDArray[np.int64]:
+    """The control of draws from the first one on, without answers."""
+    control = np.zeros(CONTROL, dtype=np.int64)
+    control[PRECISION], control[TWO_LEVELS] = precision, two_levels
+    return control
 
 
 @helper
@@ -61,21 +69,21 @@ def power(precision: Any) -> Any:
 
 
 @helper
-def answer(verdict: Any, asked: Any, control: Any) -> Any:
-    """`verdict`, or the answer that the caller has brought for exact test number `asked`."""
-    if verdict == UNSURE and asked < control[ANSWERS]:
-        return control[ANSWERS + 1 + asked]
+def answer(verdict: Any, tests: Any, control: Any) -> Any:
+    """`verdict`, or the answer that the caller has for exact test number `tests`."""
+    if verdict == UNSURE and tests < control[ANSWERS]:
+        return control[ANSWERS + 1 + tests]
     return verdict
 
 
 @helper
 def ask(control: Any, index: Any, rho: Any, number: Any, best: Any, lift: Any) -> None:
     """Write down which exact test is wanted."""
-    control[ASKED] = index
-    control[ASKED + 1] = rho
-    control[ASKED + 2] = number
-    control[ASKED + 3] = np.int64(best)
-    control[ASKED + 4] = np.int64(float_bits(lift))
+    control[TEST] = index
+    control[TEST + 1] = rho
+    control[TEST + 2] = number
+    control[TEST + 3] = np.int64(best)
+    control[TEST + 4] = np.int64(float_bits(lift))
 
 
 @helper
@@ -111,18 +119,18 @@ def draw_rounds(
         if control[LEFT_ONLY] > 0 and out[t] != LEFT:
             continue
         substream = np.uint64(control[FIRST] + t) << HALF
-        number, asked, verdict, index = 0, 0, REJECTED, np.int64(0)
+        number, tests, verdict, index = 0, 0, REJECTED, np.int64(0)
         while verdict == REJECTED:
             word, other = philox(substream + np.uint64(number // 2), stream[1], stream[0])
             r, counts = below_word(word if number % 2 == 0 else other, np.uint64(total))
             if counts:
                 index, before = find_lane(work, bits.size, np.int64(r))
-                rho, own = np.int64(r) - before, slice(index, index + 1)
-                fill_heights(bits[own], kind, top, rate, log_base[own], one)
+                rho, only = np.int64(r) - before, slice(index, index + 1)
+                fill_heights(bits[only], kind, top, rate, log_base[only], one)
                 verdict = judge(one[0] - lift, scale, rho)
                 if verdict == UNSURE:
-                    verdict = answer(verdict, asked, control)
-                    asked += 1
+                    verdict = answer(verdict, tests, control)
+                    tests += 1
                 if verdict == UNSURE:
                     ask(control, index, rho, number, top, lift)
             number += 1

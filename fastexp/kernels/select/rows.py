@@ -58,10 +58,10 @@ def work_size(k: int) -> int:
 @helper
 def any_left(out: Any, first: Any, last: Any) -> Any:
     """Whether one of the draws first, ..., last - 1 is LEFT."""
-    found = False
+    left = False
     for t in range(first, last):
-        found = found | (out[t] == LEFT)
-    return found
+        left = left | (out[t] == LEFT)
+    return left
 
 
 @kernel(I64(IN_U64, I64, IN_F64, F64, IN_U64, OUT_I64, OUT_I64, OUT_I64))
@@ -71,16 +71,16 @@ def block_rows(
     """Draws of rows of up to a block, of any kind; all of them or those that are LEFT."""
     if not rounds_to_nearest(rate):
         return ROUNDING_MODE
-    names, stream, own = seeds[HEADER:], work[:2].view(np.uint64), work[2:]
+    names, stream, scratch = seeds[HEADER:], work[:2].view(np.uint64), work[2:]
     k, size, unsure = bits.size // names.size, out.size // names.size, 0
     for r in range(names.size):
         if control[LEFT_ONLY] == 0 or any_left(out, r * size, (r + 1) * size):
             row, into = bits[r * k : (r + 1) * k], out[r * size : (r + 1) * size]
             stream[0], stream[1] = philox(names[r], seeds[2] ^ seeds[1], seeds[0])
-            found = draw_block(row, kind, log_base, rate, stream, control, into, own)
-            if found < 0:
-                return found
-            unsure += found
+            status = draw_block(row, kind, log_base, rate, stream, control, into, scratch)
+            if status < 0:
+                return status
+            unsure += status
     return unsure
 
 
@@ -102,15 +102,15 @@ def long_rows(
     """Draws of rows of more than a block."""
     if not rounds_to_nearest(rate):
         return ROUNDING_MODE
-    names, stream, own = seeds[HEADER:], work[:2].view(np.uint64), work[2:]
+    names, stream, scratch = seeds[HEADER:], work[:2].view(np.uint64), work[2:]
     k, size, unsure = bits.size // names.size, out.size // names.size, 0
     for r in range(names.size):
         row, into = bits[r * k : (r + 1) * k], out[r * size : (r + 1) * size]
         stream[0], stream[1] = philox(names[r], seeds[2] ^ seeds[1], seeds[0])
-        found = draw_blocks(row, kind, log_base, rate, stream, control, into, own)
-        if found < 0:
-            return found
-        unsure += found
+        status = draw_blocks(row, kind, log_base, rate, stream, control, into, scratch)
+        if status < 0:
+            return status
+        unsure += status
     return unsure
 
 
@@ -128,9 +128,9 @@ def tile_rows(
     fixed, scale = FIXED + np.float64(control[PRECISION]), power(control[PRECISION])
     streams = rest[3 * TILE : 5 * TILE].view(np.uint64)
     for start in range(0, names.size, TILE):
-        own = names[start : start + TILE]
-        rows = own.size
-        rests, found = rest[:rows], rest[TILE : TILE + rows]
+        tile_names = names[start : start + TILE]
+        rows = tile_names.size
+        rests, chosen = rest[:rows], rest[TILE : TILE + rows]
         words = rest[2 * TILE : 2 * TILE + rows].view(np.uint64)
         transpose(bits[start * k : (start + rows) * k], k, kind, heights)
         if not tops(heights, k, kind, words):
@@ -138,12 +138,12 @@ def tile_rows(
         fill_heights_of(heights, k, kind, rate, words)
         cumulate(heights, k, rows, fixed, sums)
         for t in range(size):
-            fill_words(seeds, own, np.uint64(control[FIRST] + t), streams, words)
+            fill_words(seeds, tile_names, np.uint64(control[FIRST] + t), streams, words)
             fill_rests(words, sums[(k - 1) * TILE : (k - 1) * TILE + rows], rests)
-            search(sums, k, rests, found)
-            pick(heights, sums, found, rests, words)
-            accept(words, scale, rests, found)
+            search(sums, k, rests, chosen)
+            pick(heights, sums, chosen, rests, words)
+            accept(words, scale, rests, chosen)
             for r in range(rows):
-                out[(start + r) * size + t] = found[r]
-                left += 1 if found[r] < 0 else 0
+                out[(start + r) * size + t] = chosen[r]
+                left += 1 if chosen[r] < 0 else 0
     return left

@@ -114,33 +114,33 @@ def fill_rests(words: Any, totals: Any, rests: Any) -> None:
 
 
 @helper
-def search(sums: Any, k: Any, rests: Any, found: Any) -> None:
-    """found[r] = how many sums of row r are <= rests[r]."""
+def search(sums: Any, k: Any, rests: Any, chosen: Any) -> None:
+    """chosen[r] = how many sums of row r are <= rests[r]."""
     wide_vectors()
-    rows = found.size
+    rows = chosen.size
     for r in range(rows):
-        found[r] = 0
+        chosen[r] = 0
     for j in range(k):
         lane = sums[j * TILE : j * TILE + rows]
         for r in range(rows):
-            found[r] += np.int64(lane[r] <= rests[r])
+            chosen[r] += np.int64(lane[r] <= rests[r])
 
 
 @helper
-def pick(heights: Any, sums: Any, found: Any, rests: Any, picked: Any) -> None:
-    """picked[r] = bits of the height of candidate found[r]; rests[r] less the sum before it."""
+def pick(heights: Any, sums: Any, chosen: Any, rests: Any, picked: Any) -> None:
+    """picked[r] = bits of the height of candidate chosen[r]; rests[r] less the sum before it."""
     wide_vectors()
-    for r in range(found.size):
-        at = np.uint64(found[r] * TILE + r)
+    for r in range(chosen.size):
+        at = np.uint64(chosen[r] * TILE + r)
         picked[r] = heights[at]
-        rests[r] -= sums[at - np.uint64(TILE)] if found[r] > 0 else 0
+        rests[r] -= sums[at - np.uint64(TILE)] if chosen[r] > 0 else 0
 
 
 @helper
-def accept(picked: Any, scale: Any, rests: Any, found: Any) -> None:
-    """found[r] = LEFT where the round is not accepted for certain."""
+def accept(picked: Any, scale: Any, rests: Any, chosen: Any) -> None:
+    """chosen[r] = LEFT where the round is not accepted for certain."""
     wide_vectors()
-    for r in range(found.size):
+    for r in range(chosen.size):
         least = lower(rounded_weight(bits_float(picked[r]), scale))
         accepted = (rests[r] >= 0) & (rests[r] < least)
-        found[r] = found[r] if accepted else np.int64(LEFT)
+        chosen[r] = chosen[r] if accepted else np.int64(LEFT)

@@ -105,40 +105,42 @@ def draw_blocks(
 ) -> Any:
     """Draws of one row; returns how many are UNSURE, or NOT_FINITE."""
     count = (bits.size + BLOCK - 1) // BLOCK
-    own, tops = work[:SCRATCH], work[SCRATCH : SCRATCH + count]
+    scratch, tops = work[:SCRATCH], work[SCRATCH : SCRATCH + count]
     bounds = work[SCRATCH + count : SCRATCH + 2 * count]
     best, finite = survey(bits, kind, log_base, tops, bounds)
     if not finite:
         return NOT_FINITE
-    lift = common_lift(bits, kind, best, rate, log_base, own)
+    lift = common_lift(bits, kind, best, rate, log_base, scratch)
     fixed, scale = FIXED + np.float64(control[PRECISION]), power(control[PRECISION])
     coarse, unsure = control[TWO_LEVELS] > 0 and log_base.size == 0, 0
-    fill_bounds(bits, kind, best, rate, log_base, lift, fixed, coarse, tops, bounds, own)
+    fill_bounds(bits, kind, best, rate, log_base, lift, fixed, coarse, tops, bounds, scratch)
     for t in range(out.size):
         substream = np.uint64(control[FIRST] + t) << HALF
-        number, asked, verdict, found = 0, 0, REJECTED, np.int64(0)
+        number, tests, verdict, candidate = 0, 0, REJECTED, np.int64(0)
         while verdict == REJECTED:
             if coarse and number == ROUNDS:
-                fill_bounds(bits, kind, best, rate, log_base, lift, fixed, False, tops, bounds, own)
+                fill_bounds(
+                    bits, kind, best, rate, log_base, lift, fixed, False, tops, bounds, scratch
+                )
             high, low = add_bounds(bounds)
             w0, w1 = philox(substream + np.uint64(number), stream[1], stream[0])
             r1, r0, counts = below(w1, w0, high, low, WORD)
             if counts:
                 b, rho = locate(bounds, r1, r0)
-                bounds[b] = refine(b, bits, kind, best, rate, log_base, lift, fixed, own)
+                bounds[b] = refine(b, bits, kind, best, rate, log_base, lift, fixed, scratch)
                 inside = rho < bounds[b]  # else beyond the refined sum: rejected
-                index, before = find_lane(own, min(BLOCK, bits.size - b * BLOCK), rho)
+                index, before = find_lane(scratch, min(BLOCK, bits.size - b * BLOCK), rho)
                 rho -= before
-                found = b * BLOCK + index
+                candidate = b * BLOCK + index
                 if inside:
-                    height = bits_float(np.uint64(own[BLOCK + index])) - lift
+                    height = bits_float(np.uint64(scratch[BLOCK + index])) - lift
                     verdict = judge(height, scale, rho)
                 if verdict == UNSURE:
-                    verdict = answer(verdict, asked, control)
-                    asked += 1
+                    verdict = answer(verdict, tests, control)
+                    tests += 1
                 if verdict == UNSURE:
-                    ask(control, found, rho, number, best, lift)
+                    ask(control, candidate, rho, number, best, lift)
             number += 1
-        out[t] = found if verdict == ACCEPTED else UNSURE
+        out[t] = candidate if verdict == ACCEPTED else UNSURE
         unsure += 0 if verdict == ACCEPTED else 1
     return unsure
