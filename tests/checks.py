@@ -21,6 +21,7 @@ from fastexp.kernels.bits import words
 from fastexp.kernels.bits.heights import BLOCK
 from fastexp.kernels.select import alias, envelope
 from fastexp.kernels.select import flips as flips_kernels
+from fastexp.reference import exact as exact_twin
 from fastexp.reference import selection
 from tests.cases import CASES, Case
 
@@ -77,7 +78,7 @@ def exact_weights(
         base, rate = scan.weighting.base_of(i), scan.weighting.rate
         if base > 0:
             bits = precision + int(scale_ * base).bit_length()
-            out.append(selection.weight_bounds(rate, scan.gap(i), scale_ * base, bits))
+            out.append(exact_twin.weight_bounds(rate, scan.gap(i), scale_ * base, bits))
         else:
             out.append((Fraction(0), Fraction(0)))
     return out
@@ -152,7 +153,7 @@ def acceptance_is_exact(case: Case) -> None:
             assert not scan.accepts(i, scan.scale, whole, scripted(cut + 1, 0))
 
 
-def scripted(first: int, then: int) -> selection.Words:
+def scripted(first: int, then: int) -> exact_twin.Words:
     """A word source: `first`, and `then` for ever."""
     supply = iter([first])
     return lambda: next(supply, then)
@@ -197,7 +198,7 @@ def slow_cells_are_shared(case: Case) -> None:
         word = word_for(cell, slow)
         supply = iter([word & MASK_64, word >> 64])
         found.append(
-            selection.settle_slow(certain, sums, table.cells, claims, lambda s=supply: next(s))
+            exact_twin.settle_slow(certain, sums, table.cells, claims, lambda s=supply: next(s))
         )
     wanted = [(i, j) for i in range(k) for j in range(doubts[i])]
     assert claimed == wanted
@@ -333,14 +334,14 @@ def flips_are_exact() -> None:
 def flips_draw_on_exactly() -> None:
     """The exact test, where V's first words are p's: one unit below, above, and then again."""
     for epsilon in (Fraction(1), Fraction(1, 10**9), Fraction(50)):
-        digits = selection.flip_cut(epsilon, 200)
+        digits = exact_twin.flip_cut(epsilon, 200)
         lead, word = digits >> 192, digits >> 128 & MASK_64
         for bits, start, then in ((8, lead, word), (72, digits >> 128, digits >> 64 & MASK_64)):
             if 0 < then < MASK_64:
-                assert selection.flip(epsilon, start, bits, scripted(then - 1, MASK_64))
-                assert not selection.flip(epsilon, start, bits, scripted(then + 1, 0))
-        assert selection.flip(epsilon, digits >> 128, 72, scripted(digits >> 64 & MASK_64, 0))
-        assert not selection.flip(
+                assert exact_twin.flip(epsilon, start, bits, scripted(then - 1, MASK_64))
+                assert not exact_twin.flip(epsilon, start, bits, scripted(then + 1, 0))
+        assert exact_twin.flip(epsilon, digits >> 128, 72, scripted(digits >> 64 & MASK_64, 0))
+        assert not exact_twin.flip(
             epsilon, digits >> 128, 72, scripted(digits >> 64 & MASK_64, MASK_64)
         )
 
@@ -353,7 +354,7 @@ def flips_are_the_reference(count: int = 4200) -> None:
         twin = selection.stream_flips(flips.epsilon, (3, 5), count, width)
         assert flips.stream_coins(count, stream).tolist() == twin
     mechanism = fx.RandomizedResponse(1.0)
-    assert mechanism._flips.cut == selection.flip_cut(Fraction(1), 72)
+    assert mechanism._flips.cut == exact_twin.flip_cut(Fraction(1), 72)
     lie, truth = mechanism.law(1).probabilities
     assert abs(truth / lie - np.e) < 1e-14
 

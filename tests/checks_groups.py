@@ -10,6 +10,7 @@ import hashlib
 import itertools
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -27,17 +28,11 @@ from fastexp.grouped.prices import PriceDraws
 from fastexp.grouped.ranks import RankDraws
 from fastexp.grouped.segments import Segments, draw_all
 from fastexp.grouped.weights import table
+from fastexp.grouped.words import WORDS
 from fastexp.kernels.groups import segment_counts, segment_prices, segment_ranks, segment_sort
-from fastexp.reference import groups as reference_groups
-from fastexp.reference import selection
-from fastexp.reference.groups import (
-    first_words,
-    flip_draw,
-    flip_words,
-    group_draw,
-    later_words,
-    upper,
-)
+from fastexp.reference import exact, selection
+from fastexp.reference import exact_groups as reference_groups
+from fastexp.reference.exact_groups import flip_draw, flip_words, group_draw, upper
 from tests.altered import changed
 from tests.small_words import GivenWords, SortedWords
 
@@ -62,11 +57,14 @@ def twin_draws(statistic: Any, values: Any, words: Any, group: int, size: int) -
     marks = [False] * len(bounds) if loose is None else loose.tolist()
     cells = list(zip(start.tolist(), count.tolist(), bounds, marks, strict=True))
     stream, rate = words.stream(group), statistic.weighting.rate
-    own = [
-        (first_words(stream, j, selection.philox), later_words(stream, j, selection.philox))
-        for j in range(size)
-    ]
+    own = [words_of(stream, j) for j in range(size)]
     return [group_draw(cells, rate, *pair, shape.distance) for pair in own]
+
+
+def words_of(stream: tuple[int, int], draw: int, count: int = 4) -> tuple[list[int], Any]:
+    """The first words of a draw that takes `count` of them, and those after these."""
+    first = list(islice(exact.substream(stream, 0, count * draw), count))
+    return first, exact.substream(stream, 1 + count // 4 * draw).__next__
 
 
 def by_kernel(
@@ -84,7 +82,7 @@ def weights_are_next_integers() -> None:
         for e in sorted({0, 1, 2, 40, min(1_025, found.size - 1), found.size - 1}):
             if e < found.size:
                 assert int(found[e]) == upper(rate, e)
-                lo, hi = selection.exp_bounds(rate * e, 400)
+                lo, hi = exact.exp_bounds(rate * e, 400)
                 assert int(found[e]) << 340 >= hi
                 assert e == 0 or int(found[e]) - 1 << 340 <= lo
 
@@ -177,15 +175,14 @@ def the_twin_has_the_law() -> None:
 
 def words_are_those_of_the_stream() -> None:
     """Four words at first, then those of a substream of the draw's own."""
-    stream = (0xABCDEF, 0x123456)
-    for draw in (0, 1, 5):
-        own = selection.substream(stream, 0, 4 * draw)
-        assert first_words(stream, draw, selection.philox) == [next(own) for _ in range(4)]
-        more, later = (
-            later_words(stream, draw, selection.philox),
-            selection.substream(stream, draw + 1),
-        )
-        assert [more() for _ in range(5)] == [next(later) for _ in range(5)]
+    words, size = GivenWords((0xABCDEF, 0x123456), 3), 6
+    some = words.round(1, 3, size)
+    for g, draw in itertools.product(range(2), range(size)):
+        first, more = words_of(words.stream(1 + g), draw)
+        at = WORDS * (size * g + draw)
+        assert some.first[at : at + WORDS].tolist() == first
+        kernels_more = some.more(g, draw)
+        assert [kernels_more() for _ in range(5)] == [more() for _ in range(5)]
 
 
 def words_for(rest: int, total: int) -> list[int]:
@@ -250,9 +247,9 @@ def counts_and_prices_are_the_twins() -> None:
     for g, counts in enumerate([[1, 2, 3, 0, 1], [0] * 5, [0, 0, 0, 2, 0]]):
         cells = [(i, 1, max(counts) - c, False) for i, c in enumerate(counts)]
         for j in range(6):
-            own = [f(words.stream(g), j, selection.philox) for f in (first_words, later_words)]
+            own, more = words_of(words.stream(g), j)
             rate = mechanism._weighting.rate
-            assert found[g, j] == group_draw(cells, rate, own[0], own[1], None)  # type: ignore[arg-type]
+            assert found[g, j] == group_draw(cells, rate, own, more, None)  # type: ignore[arg-type]
     price = fx.Price(epsilon=2.0, bounds=(0, 9), step=1)
     bids = np.array([1, 3, 3, 5, 8, 8, 2, 11, -4])
     some = Segments(bids, np.array([0, 6, 9]))
@@ -271,13 +268,6 @@ def counts_and_prices_are_the_twins() -> None:
     likely = np.exp(2.0 / 9 * revenue)
     seen = np.bincount(drawn[0], minlength=10)
     assert abs(seen @ np.arange(10) / 30 - likely @ np.arange(10) / likely.sum()) < 1.5
-
-
-def group_sequence(stream: tuple[int, int], draw: int, count: int) -> tuple[list[int], Any]:
-    """The first words of a draw that takes `count` of them, and those after these."""
-    words = selection.substream(stream, 0, count * draw)
-    more = later_words(stream, count // 4 * draw, selection.philox)
-    return [next(words) for _ in range(count)], more
 
 
 def flips_are_the_twins() -> None:
@@ -307,7 +297,7 @@ def check_flips(found: Any, labels: Any, offsets: Any, words: GivenWords, k: int
         number = np.bincount(labels[offsets[g] : offsets[g + 1]], minlength=k)
         distances, count = (number.max() - number).tolist(), flip_words(k)
         for j, index in enumerate(drawn):
-            own = group_sequence(words.stream(g), j, count)
+            own = words_of(words.stream(g), j, count)
             assert index == flip_draw(distances, Fraction(0.7), *own)
 
 

@@ -29,6 +29,7 @@ from fastexp._selection.rows import Rows
 from fastexp.kernels.bits.heights import SIGNED
 from fastexp.kernels.numbers import places
 from fastexp.kernels.select.alias import DRAWS
+from fastexp.reference import exact as exact_twin
 from fastexp.reference import numbers as twins
 from fastexp.reference import selection
 from tests.altered import changed
@@ -158,7 +159,7 @@ def cell_law(shape: Any, size: int, precision: int = DIGITS) -> list[Fraction]:
         for t in range(int(start[c]), int(start[c] + count[c])):
             weights[t] = p / int(count[c])
             if loose is not None and loose[c]:
-                lo, hi = selection.exp_bounds(shape._exponent(c, t), precision)
+                lo, hi = exact_twin.exp_bounds(shape._exponent(c, t), precision)
                 weights[t] *= Fraction(lo + hi, 2 << precision)
     total = sum(weights)
     return [w / total for w in weights]
@@ -249,7 +250,7 @@ def exponents_are_exact(shape: Any) -> None:
         exact = shape.weighting.rate * (shape.distance(t) + int(bits[c].astype(np.int64)))
         assert exact >= 0
         assert abs(Fraction(height) - exact) <= exact / 2**40
-        lo, hi = selection.exp_bounds(exact, 64)
+        lo, hi = exact_twin.exp_bounds(exact, 64)
         for lead, verdict in ((lo - 2, True), (hi + 1, False)):
             if 0 <= lead < 1 << 64:
                 assert shape.accepts(c, t, lead, 64, lambda: 0) == verdict
@@ -266,7 +267,7 @@ class Powers:
 
     def __getitem__(self, k: int) -> int:
         if k not in self._kept:
-            self._kept[k] = selection.exp_bounds(self._rate * k, DIGITS)[0]
+            self._kept[k] = exact_twin.exp_bounds(self._rate * k, DIGITS)[0]
         return self._kept[k]
 
 
@@ -323,7 +324,7 @@ def promise_holds(
 def worst_ratio(pairs: Iterable[tuple[Any, Any]], rate: Fraction, epsilon: float) -> float:
     """The largest log-ratio of an output's probabilities, either way; none above epsilon."""
     powers, one = Powers(rate), 1 << DIGITS
-    least = selection.exp_bounds(Fraction(epsilon), DIGITS)[0]
+    least = exact_twin.exp_bounds(Fraction(epsilon), DIGITS)[0]
     sums: dict[Any, int] = {}
     most = 0.0
     for pair in pairs:
@@ -500,7 +501,7 @@ SOME_COUNTS = (1, 2, 3, 5, 7, 10, 2**32, 2**33 + 1, 2**40 + 1, 3 * 2**50, 2**52 
 def the_twin_of_places_is_uniform(bits: int = 7) -> None:
     """Every bound and every word of few bits."""
     for bound in range(1, 1 << bits):
-        told = [selection.below(bound, word, bits) for word in range(1 << bits)]
+        told = [exact_twin.below(bound, word, bits) for word in range(1 << bits)]
         kept = [x for x in told if x is not None]
         assert [kept.count(v) for v in range(bound)] == [(1 << bits) // bound] * bound
 
@@ -523,7 +524,7 @@ def places_are_the_twin() -> None:
         words = {s + d for s in starts for d in (-2, -1, 0, 1, 2)}
         words |= {int(w) for w in rng.integers(0, 2**64, 30, np.uint64)} | {2**64 - 1}
         for word in sorted(w for w in words if 0 <= w < 1 << 64):
-            assert place(word, n) == selection.below(n, word, 64), (n, word)
+            assert place(word, n) == exact_twin.below(n, word, 64), (n, word)
 
 
 def filled_places_are_the_twin(size: int = 9000) -> None:
@@ -536,8 +537,8 @@ def filled_places_are_the_twin(size: int = 9000) -> None:
     wanted = []
     for j, c in enumerate(cells.tolist()):
         if j % DRAWS == 0:
-            words = selection.substream((3, 4), 2 + j // DRAWS)
-        at = selection.below(int(count[c]), next(words), 64)
+            words = exact_twin.substream((3, 4), 2 + j // DRAWS)
+        at = exact_twin.below(int(count[c]), next(words), 64)
         wanted.append(places.REFUSED if at is None else int(start[c]) + at)
     assert out.tolist() == wanted
     assert refused == wanted.count(places.REFUSED) > size // 10
@@ -545,7 +546,7 @@ def filled_places_are_the_twin(size: int = 9000) -> None:
 
 def coin_words(height: float) -> list[int]:
     """Words around 2**64 * exp(-height), near and not so near, and at the ends."""
-    lo, _ = selection.exp_bounds(Fraction(height), 64)
+    lo, _ = exact_twin.exp_bounds(Fraction(height), 64)
     steps = [0, *(s << b for b in range(0, 64, 3) for s in (-1, 1))]
     return sorted({min(max(lo + s, 0), 2**64 - 1) for s in steps} | {0, 2**64 - 1})
 
@@ -582,7 +583,7 @@ def coins_are_never_wrong(heights: Iterable[float], exp: Any = None) -> float:
 
 
 def _exp(exponent: Fraction) -> tuple[Fraction, Fraction]:
-    lo, hi = selection.exp_bounds(exponent, 200)
+    lo, hi = exact_twin.exp_bounds(exponent, 200)
     return Fraction(lo, 1 << 200), Fraction(hi, 1 << 200)
 
 
@@ -593,10 +594,10 @@ HEIGHTS += (599.0, 601.0, 1e6, 1e300)
 def exact_coins_draw_on() -> None:
     """`coin` reads words until it knows, and decides as a number of 192 digits does."""
     for exponent in (Fraction(1, 3), Fraction(0), Fraction(5), Fraction(1, 10**9), Fraction(50)):
-        lo, _ = selection.exp_bounds(exponent, 192)
+        lo, _ = exact_twin.exp_bounds(exponent, 192)
         for shift in (-3, -1, 1, 3):
             value = min(max(lo + shift, 0), (1 << 192) - 1)
-            more = iter([value >> 64 & selection.MASK_64, value & selection.MASK_64, 0, 0])
+            more = iter([value >> 64 & exact_twin.MASK_64, value & exact_twin.MASK_64, 0, 0])
             found = _cells.coin(exponent, value >> 128, 64, more.__next__)
             assert found == (shift < 0 or exponent == 0), (exponent, shift)
 
@@ -621,14 +622,14 @@ def draws_are_the_twin(shape: Any, size: int, seed: int, method: str | None = No
         def spare(which: int, j: int, streams: Any = streams, spares: Any = spares) -> Any:
             b = j // DRAWS
             if b not in spares[which]:
-                spares[which][b] = selection.substream(streams[which], b, DRAWS)
+                spares[which][b] = exact_twin.substream(streams[which], b, DRAWS)
             return spares[which][b].__next__
 
         again = []
         for j, c in enumerate(cell):
-            at = selection.below(int(count[c]), first[0][j], 64)
+            at = exact_twin.below(int(count[c]), first[0][j], 64)
             if at is None:
-                at = selection.draw_below(int(count[c]), spare(0, j))
+                at = exact_twin.draw_below(int(count[c]), spare(0, j))
             t = int(start[c]) + at
             passes = loose is None or not loose[c]
             passes = passes or shape.accepts(c, t, first[1][j], 64, spare(1, j))
@@ -644,7 +645,7 @@ def draws_are_the_twin(shape: Any, size: int, seed: int, method: str | None = No
 def _substream_words(stream: tuple[int, int], size: int) -> list[int]:
     """Word j % DRAWS of substream j // DRAWS."""
     parts = ((b, min(DRAWS, size - b * DRAWS)) for b in range(-(-size // DRAWS)))
-    return [w for b, n in parts for w in itertools.islice(selection.substream(stream, b), n)]
+    return [w for b, n in parts for w in itertools.islice(exact_twin.substream(stream, b), n)]
 
 
 def simulations_are_the_twin(size: int = 60) -> None:
@@ -676,7 +677,7 @@ def releases_read_words(seeds: int = 60) -> None:
     start, count, _, _, loose = shape.cells
     draw, most = _draw.release, 0
     for seed in range(seeds):
-        words = [*itertools.islice(selection.substream((seed, 77), 0), 400)]
+        words = [*itertools.islice(exact_twin.substream((seed, 77), 0), 400)]
         read, drawn = iter(words), []
 
         def given(size: int, read: Iterator[int] = read) -> bytes:
@@ -693,7 +694,7 @@ def releases_read_words(seeds: int = 60) -> None:
             own = iter(words[at:])
             t = int(start[c])
             if count[c] > 1:
-                t += selection.draw_below(int(count[c]), own.__next__)
+                t += exact_twin.draw_below(int(count[c]), own.__next__)
             passes = not loose[c] or shape.accepts(c, t, next(own), 64, own.__next__)
             assert passes == (number == len(drawn) - 1)
         assert t == found

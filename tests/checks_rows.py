@@ -16,6 +16,7 @@ from fastexp._selection.scan import bits_value
 from fastexp.kernels.bits import heights
 from fastexp.kernels.bits.heights import BLOCK
 from fastexp.kernels.select import chords, rounds, tiles, two_level
+from fastexp.reference import exact as exact_twin
 from fastexp.reference import selection
 from tests.cases import CASES, Case
 
@@ -82,7 +83,7 @@ def exact_weights(rows: Rows, precision: int) -> list[tuple[Fraction, Fraction]]
     for i, value in enumerate(values):
         own = scale * w.base_of(i)
         bits = 120 + int(own).bit_length()
-        bounds = selection.weight_bounds(w.rate, best - value, own, bits) if own else (own, own)
+        bounds = exact_twin.weight_bounds(w.rate, best - value, own, bits) if own else (own, own)
         out.append(bounds)
     return out
 
@@ -112,8 +113,8 @@ def chords_are_monotone_and_tight() -> None:
 
 def power_of_two(x: Fraction) -> Fraction:
     """2**x to 2**-80, for x <= 0."""
-    low, _ = selection.log_bounds(Fraction(2), 200)
-    lo, _ = selection.exp_bounds(-x * Fraction(low, 1 << 200), 120)
+    low, _ = exact_twin.log_bounds(Fraction(2), 200)
+    lo, _ = exact_twin.exp_bounds(-x * Fraction(low, 1 << 200), 120)
     return Fraction(lo, 1 << 120)
 
 
@@ -130,17 +131,17 @@ def twin(rows: Rows, r: int, t: int, seeds: np.ndarray, precision: int, two: boo
     def accepts(index: int, rho: int, number: int) -> bool:
         coins = Spare(stream, t, number + 1 << 16)
         own = scale * w.base_of(index)
-        return selection.accept(w.rate, best - values[index], own, rho, coins)
+        return exact_twin.accept(w.rate, best - values[index], own, rho, coins)
 
     if row.k <= BLOCK:
 
         def word(number: int) -> int:
-            return next(selection.substream(pair, t, number))
+            return next(exact_twin.substream(pair, t, number))
 
         return selection.block_draw(bounds[0], word, accepts)
 
     def words(number: int) -> int:
-        both = selection.substream(pair, t, 2 * number)
+        both = exact_twin.substream(pair, t, 2 * number)
         return next(both) | next(both) << 64
 
     coarse = [sum(block) for block in bounds]
@@ -205,7 +206,7 @@ def words_are_bounded_without_bias() -> None:
         for value in (0, 1, bound // 2, bound - 1):
             first = -(-(value << 64) // bound)  # the least word that gives the value
             for word in {w % 2**64 for w in (first - 1, first, first + 1)}:
-                exact = selection.below(bound, word, 64)
+                exact = exact_twin.below(bound, word, 64)
                 found, counts = chords.below_word(np.uint64(word), np.uint64(bound))
                 assert (int(found) if counts else None) == exact
                 rest = np.empty(1, np.int64)

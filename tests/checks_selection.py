@@ -30,6 +30,7 @@ from fastexp.kernels.bits import words
 from fastexp.kernels.select import chords, gumbel, permute_flip
 from fastexp.kernels.select.envelope import UNSURE
 from fastexp.laws.flip_integrals import flip_law
+from fastexp.reference import exact as exact_twin
 from fastexp.reference import selection
 from tests.altered import changed
 
@@ -41,7 +42,7 @@ def stream_words(stream: np.ndarray, number: int, first: int, count: int) -> np.
     """Words of a substream; a few of them compared with the reference."""
     out = np.empty(count + count % 2, np.uint64)
     words.substream_words(stream, np.uint64(number), np.uint64(first), out)
-    twin = selection.substream((int(stream[0]), int(stream[1])), number, first)
+    twin = exact_twin.substream((int(stream[0]), int(stream[1])), number, first)
     assert out[:4].tolist() == list(itertools.islice(twin, min(4, out.size)))
     return out[:count]
 
@@ -243,9 +244,9 @@ def coins_are_certified() -> None:
         for height in (0.0, 1e-9, 0.3, 1.0, 7.77, 20.5, 39.9, 55.0, 300.0, np.inf):
             weight = Fraction(0)
             if height < 100:
-                log = Fraction(height) * selection.log_bounds(Fraction(2), 200)[0] / 2**200
+                log = Fraction(height) * exact_twin.log_bounds(Fraction(2), 200)[0] / 2**200
                 weight = (
-                    sum(selection.weight_bounds(Fraction(1), log, Fraction(1 << bits), 150)) / 2
+                    sum(exact_twin.weight_bounds(Fraction(1), log, Fraction(1 << bits), 150)) / 2
                 )
             middle = int(weight)
             for rho in {middle + d for d in (*range(-40, 40), -(2**20), 2**20)}:
@@ -360,7 +361,7 @@ def weights_of(rate: Fraction, u: np.ndarray) -> list[Fraction]:
     """exp(rate * (u - best)), to 400 bits."""
     values = [Fraction(x) for x in u.tolist()]
     return [
-        sum(selection.weight_bounds(rate, max(values) - x, Fraction(1), 400)) / 2 for x in values
+        sum(exact_twin.weight_bounds(rate, max(values) - x, Fraction(1), 400)) / 2 for x in values
     ]
 
 

@@ -16,8 +16,8 @@ from fastexp.grouped.segments import Segments, chunks, draw_all
 from fastexp.grouped.shapes import ShapeDraws
 from fastexp.grouped.weights import table
 from fastexp.kernels.groups import segment_sort
-from fastexp.reference import selection
-from fastexp.reference.groups import group_draw, upper
+from fastexp.reference import exact
+from fastexp.reference.exact_groups import group_draw, upper
 from tests.checks_groups import KEY, by_kernel, twin_draws
 from tests.small_words import GivenWords, SortedWords
 
@@ -30,7 +30,7 @@ class TestWeights:
         found = table(rate, 10**6)
         places = {0, 1, 2, 1023, 1024, 1025, found.size - 2, found.size - 1}
         for e in sorted(p for p in places if 0 <= p < found.size):
-            lo, hi = selection.exp_bounds(rate * e, 400)
+            lo, hi = exact.exp_bounds(rate * e, 400)
             weight = int(found[e])
             assert weight << 340 >= hi
             assert e == 0 or weight - 1 << 340 <= lo

@@ -15,7 +15,7 @@ import pytest
 import fastexp as fx
 from fastexp import privacy
 from fastexp._parameters.encoding import encoded_mechanism
-from fastexp.reference import selection
+from fastexp.reference import exact, selection
 from tests.goodness import fits
 from tests.test_privacy import count_pairs
 
@@ -30,7 +30,7 @@ def flips(epsilon=0.7, candidates=("a", "b", "c", "d"), **others):
 def exact_law(counts, rate):
     """By its integral, from weights that are good to 200 bits."""
     gaps = [max(counts) - c for c in counts]
-    weights = [Fraction(selection.exp_bounds(rate * g, 200)[0], 1 << 200) for g in gaps]
+    weights = [Fraction(exact.exp_bounds(rate * g, 200)[0], 1 << 200) for g in gaps]
     return np.array([float(p) for p in selection.permute_and_flip_law(weights)])
 
 

@@ -36,7 +36,7 @@ from .._typing import AnyArray, FloatArray, IntArray, WordArray
 from ..kernels.bits.words import substream_words
 from ..kernels.numbers import places
 from ..kernels.select.alias import DRAWS
-from ..reference import selection
+from ..reference import exact
 
 Words = Callable[[], int]
 NONE: IntArray = np.zeros(0, np.int64)
@@ -78,7 +78,7 @@ class Shape(Protocol):
 def coin(exponent: Fraction, lead: int, bits: int, words: Words) -> bool:
     """Whether V < exp(-exponent), for a uniform V in [0, 1) whose first digits are known."""
     while True:
-        lo, hi = selection.exp_bounds(exponent, bits + 8)
+        lo, hi = exact.exp_bounds(exponent, bits + 8)
         if lead + 1 << 8 <= lo:
             return True
         if lead << 8 >= hi:
@@ -171,7 +171,7 @@ class Simulation:
             spares = _Spares(stream)
             for j in np.flatnonzero(out == places.REFUSED):
                 count, spare = int(cells.count[cell[j]]), spares.of(int(j))
-                out[j] = int(cells.start[cell[j]]) + selection.draw_below(count, spare)
+                out[j] = int(cells.start[cell[j]]) + exact.draw_below(count, spare)
         return out
 
     def _coins(

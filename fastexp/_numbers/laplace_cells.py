@@ -21,7 +21,7 @@ import numpy as np
 from .._selection.weighting import Weighting
 from .._typing import FloatArray, IntArray
 from ..kernels.bits.heights import FLOAT
-from ..reference.selection import exp_bounds, log_bounds
+from ..reference.exact import exp_bounds, log_bounds
 from .cells import Cells, Words, coin
 
 NATS = 64  # that cells cover on a side: beyond is 1e-28 of it

@@ -19,7 +19,7 @@ from .._parameters import validate
 from .._typing import WordArray
 from ..errors import ParameterTypeError, RandomnessError
 from ..kernels.bits.words import derive_streams
-from ..reference import selection
+from ..reference import exact
 
 # Domain tags: what the names of a stream number. The top bit is set for text names only.
 ROW, TASK, GROUP = 1, 2, 3
@@ -63,7 +63,7 @@ def os_word() -> int:
 def os_below(bound: int) -> int:
     """A fresh uniform integer below `bound` <= 2**64."""
     while bound > 1:  # without an array: a third of the time
-        value = selection.below(bound, int.from_bytes(_os_bytes(16), "little"))
+        value = exact.below(bound, int.from_bytes(_os_bytes(16), "little"))
         if value is not None:
             return value
     return 0
@@ -160,7 +160,7 @@ class Spare:
     __slots__ = ("_words",)
 
     def __init__(self, stream: WordArray, number: int, first: int) -> None:
-        self._words = selection.substream((int(stream[0]), int(stream[1])), number, first)
+        self._words = exact.substream((int(stream[0]), int(stream[1])), number, first)
 
     def __call__(self) -> int:
         return next(self._words)

@@ -11,7 +11,7 @@ from ..errors import FastexpError
 from ..kernels.select import alias
 from ..kernels.select.alias_rows import DOUBT, MARGIN
 from ..kernels.select.envelope import SLACK
-from ..reference import selection
+from ..reference import exact
 from . import plan
 from .scan import Scan
 
@@ -91,14 +91,14 @@ class Table:
     def _settle_one(self, spare: Spare, sums: IntArray) -> int:
         slow, certain = self.scan.bits.size, self.cells - int(self.weights[self.scan.bits.size])
         while True:
-            candidate = selection.settle_slow(certain, sums, self.cells, self._claims(spare), spare)
+            candidate = exact.settle_slow(certain, sums, self.cells, self._claims(spare), spare)
             if candidate is not None:
                 return candidate
             index = self.look_up(spare())
             if index != slow:
                 return index
 
-    def _claims(self, spare: Spare) -> selection.Claims:
+    def _claims(self, spare: Spare) -> exact.Claims:
         def claims(index: int, cell: int) -> bool:
             rho = int(self.weights[index]) + cell
             return self.scan.accepts(index, self.scale, rho, spare)

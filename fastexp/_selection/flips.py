@@ -14,7 +14,7 @@ from .._randomness.streams import Spare, os_word, os_words
 from .._threads import in_parts
 from .._typing import AnyArray, IntArray, WordArray
 from ..kernels.select import flips as kernels
-from ..reference import selection
+from ..reference import exact
 
 CHUNK = 1 << 16  # bits of a release that lie in the cache together; a multiple of 8
 THREADED = 1 << 18  # from about so many bits on a second thread pays (0.3 ms of work)
@@ -28,14 +28,14 @@ class Flips:
 
     def __init__(self, epsilon: Fraction, width: int = WIDTH) -> None:
         self.epsilon, self.width = epsilon, width
-        self.cut = selection.flip_cut(epsilon, 8 + width)
+        self.cut = exact.flip_cut(epsilon, 8 + width)
         self.top, self.low = np.uint64(self.cut >> width), np.uint64(self.cut & ((1 << width) - 1))
         self.unused = np.uint64(64 - width)
 
-    def settle(self, coins: AnyArray, word: selection.Words) -> None:
+    def settle(self, coins: AnyArray, word: exact.Words) -> None:
         """Decide the coins that are open still, in their order, by as many words as needed."""
         for place in np.flatnonzero(coins == kernels.OPEN):
-            coins[place] = selection.flip(self.epsilon, self.cut, 8 + self.width, word)
+            coins[place] = exact.flip(self.epsilon, self.cut, 8 + self.width, word)
 
     def fresh(self, count: int) -> AnyArray:
         """`count` coins from the operating system's randomness, as bytes 0 and 1."""

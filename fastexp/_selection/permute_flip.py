@@ -1,7 +1,7 @@
 """Permute-and-flip: releases and simulated draws, and their exact tests.
 
 The draws are made by `kernels/select/permute_flip.py`. A coin that its bounds leave open is tossed
-exactly (`reference.accept`), and the draw is made again from the same words with the answer.
+exactly (`exact.accept`), and the draw is made again from the same words with the answer.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..errors import FastexpError
 from ..kernels.bits.heights import BLOCK
 from ..kernels.select import permute_flip as kernels
 from ..kernels.select.envelope import UNSURE
-from ..reference import selection
+from ..reference import exact
 from .rows import Rows
 from .scan import MASK_64, bits_value, check, key_value
 from .weighting import Weighting
@@ -44,11 +44,11 @@ def _run(rows: Rows, seeds: WordArray, given: WordArray, out: IntArray, work: In
     return status
 
 
-def _accepts(rows: Rows, work: IntArray, word: selection.Words) -> bool:
+def _accepts(rows: Rows, work: IntArray, word: exact.Words) -> bool:
     """The exact test that the kernel asks for."""
     index, rho, s, _, best = (int(x) for x in work[kernels.TEST : kernels.CONTROL])
     gap = key_value(best & MASK_64, rows.kind) - bits_value(int(rows.bits[index]), rows.kind)
-    return selection.accept(rows.weighting.rate, gap, Fraction(2**s), rho, word)
+    return exact.accept(rows.weighting.rate, gap, Fraction(2**s), rho, word)
 
 
 def release(rows: Rows, threads: int = 1) -> IntArray:
@@ -80,7 +80,7 @@ def _release_one(row: Rows) -> int:
     return int(out[0])
 
 
-def _answer(rows: Rows, work: IntArray, answers: int, word: selection.Words) -> int:
+def _answer(rows: Rows, work: IntArray, answers: int, word: exact.Words) -> int:
     if answers == kernels.MOST_ANSWERS:
         raise FastexpError("nine exact tests in one draw: please report this")
     work[kernels.ANSWERS + 1 + answers] = _accepts(rows, work, word)

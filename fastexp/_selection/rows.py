@@ -29,7 +29,7 @@ from ..kernels.select.rounds import (
     new_control,
 )
 from ..kernels.select.tiles import WIDEST
-from ..reference import selection
+from ..reference import exact
 from . import plan
 from .scan import MASK_64, bits_value, check, key_value
 from .weighting import Weighting
@@ -144,4 +144,4 @@ class Replay:
         gap -= bits_value(int(rows.row(self.row)[index]), rows.kind)
         scale = Fraction(2) ** int(int(self.control[PRECISION]) + lift) * w.base_of(index)
         stream = stream_of(self.seeds, self.row)
-        return selection.accept(w.rate, gap, scale, rho, Spare(stream, self.t, number + 1 << COINS))
+        return exact.accept(w.rate, gap, scale, rho, Spare(stream, self.t, number + 1 << COINS))

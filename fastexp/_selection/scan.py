@@ -13,7 +13,7 @@ from .._typing import IntArray, WordArray
 from ..errors import RoundingModeError
 from ..kernels.bits.heights import BLOCK, FLOAT, SIGNED
 from ..kernels.select import envelope
-from ..reference import selection
+from ..reference import exact
 from .weighting import Weighting
 
 INT64 = np.dtype(np.int64)  # naming the instance saves 30 ns an array
@@ -99,17 +99,17 @@ class Scan:
         """2**lift, by which weights are scaled."""
         return Fraction(2) ** int(self.blocks.view(np.float64)[self.blocks.size - TAIL + 3])
 
-    def accepts(self, index: int, scale: float, rho: int, word: selection.Words) -> bool:
-        """The exact test of `reference.accept` for candidate `index` at `scale`."""
+    def accepts(self, index: int, scale: float, rho: int, word: exact.Words) -> bool:
+        """The exact test of `exact.accept` for candidate `index` at `scale`."""
         exact_scale = Fraction(scale) * self.lift() * self.weighting.base_of(index)
-        return selection.accept(self.weighting.rate, self.gap(index), exact_scale, rho, word)
+        return exact.accept(self.weighting.rate, self.gap(index), exact_scale, rho, word)
 
-    def first(self, two: WordArray, word: selection.Words) -> int:
+    def first(self, two: WordArray, word: exact.Words) -> int:
         """The index of a first round from two words, and of rounds from further ones."""
         status = self._round(np.ascontiguousarray(two))
         return self.resolve(status, lambda: np.array([word(), word()], np.uint64), word)
 
-    def resolve(self, status: int, words: Callable[[], WordArray], word: selection.Words) -> int:
+    def resolve(self, status: int, words: Callable[[], WordArray], word: exact.Words) -> int:
         """The index that `status` of a first round leads to, with further rounds if need be."""
         while status < 0:
             if status == envelope.UNSURE and self.accepts(

@@ -17,7 +17,7 @@ from .._randomness.streams import Spare, os_word, os_words, seeds_of, stream_of
 from .._typing import IntArray, WordArray
 from ..kernels.bits.heights import BLOCK
 from ..kernels.select import envelope
-from ..reference import selection
+from ..reference import exact
 from . import plan
 from .gumbel import noisy_max
 from .rows import Rows
@@ -37,7 +37,7 @@ class Peeling:
         self._scan.scan(threads if bits.size >= plan.THREADED_CANDIDATES else 1)
         self._raw = self._scan.blocks.copy()
 
-    def take(self, words: Callable[[], WordArray], word: selection.Words) -> int:
+    def take(self, words: Callable[[], WordArray], word: exact.Words) -> int:
         """One selection among those that are left, which is then left out."""
         scan = self._scan
         scan.blocks[:] = self._raw  # settling changes the sums of blocks

@@ -10,7 +10,7 @@ import numpy as np
 from .._typing import AnyArray, IntArray, WordArray
 from ..kernels.groups import segment_counts
 from ..kernels.groups.segment_draws import OPEN, WORDS
-from ..reference.groups import coin_bits, flip_draw, flip_words, group_draw
+from ..reference.exact_groups import coin_bits, flip_draw, flip_words, group_draw
 from .segments import Draws, Segments, sort_all
 from .weights import table
 from .words import More, Words

@@ -11,7 +11,7 @@ from .._typing import IntArray
 from ..kernels.groups import segment_ranks as kernel
 from ..kernels.groups import segment_sort, segment_window
 from ..kernels.groups.segment_draws import OPEN, WORDS
-from ..reference.groups import group_draw
+from ..reference.exact_groups import group_draw
 from .segments import Draws, Segments, placed, sorted_points
 from .weights import size_of, table
 from .words import Round, Words

@@ -18,7 +18,7 @@ from .._selection import plan
 from .._selection.scan import Scan
 from .._typing import IntArray
 from ..kernels.groups.segment_draws import WORDS
-from ..reference import selection
+from ..reference import exact
 from .segments import Draws, Segments, placed, sort_all
 from .words import More, Words
 
@@ -70,7 +70,7 @@ class _Draw:
         start, count, _, _, loose = self._shape.cells
         while True:
             cell = self._scan.first(np.array([words(), words()], np.uint64), words)
-            index = int(start[cell]) + selection.draw_below(int(count[cell]), words)
+            index = int(start[cell]) + exact.draw_below(int(count[cell]), words)
             if loose is None or not loose[cell]:
                 return index
             if self._shape.accepts(cell, index, words(), 64, words):

@@ -1,6 +1,6 @@
 """Certified integer weights by rank distance: the table that draws by group look things up in.
 
-Exact and data-independent: entry e is U(e) of `reference/groups.py`, a function of the rate.
+Exact and data-independent: entry e is U(e) of `reference/exact_groups.py`, a function of the rate.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from functools import lru_cache
 import numpy as np
 
 from .._typing import WordArray
-from ..reference import selection
-from ..reference.groups import PRECISION, upper
+from ..reference import exact
+from ..reference.exact_groups import PRECISION, upper
 
 GUARD = 96  # more bits than a weight has: what products of bounds lose
 STRIDE = 1 << 10
@@ -22,8 +22,8 @@ STRIDE = 1 << 10
 def _table(rate: Fraction, size: int) -> WordArray:
     """U(0), ..., U(size - 1), by products of two bounds; where they leave a doubt, exactly."""
     bits = PRECISION + GUARD
-    near = [selection.exp_bounds(rate * e, bits) for e in range(min(size, STRIDE))]
-    far = [selection.exp_bounds(rate * e, bits) for e in range(0, size, STRIDE)]
+    near = [exact.exp_bounds(rate * e, bits) for e in range(min(size, STRIDE))]
+    far = [exact.exp_bounds(rate * e, bits) for e in range(0, size, STRIDE)]
     out = np.ones(size, dtype=np.uint64)
     for e in range(size):
         (lo, hi), (low, high) = near[e % STRIDE], far[e // STRIDE]

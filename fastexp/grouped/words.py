@@ -20,12 +20,11 @@ from .._randomness.release_key import (
     secret_words,
     segment_digests,
 )
-from .._randomness.streams import os_word, os_words
+from .._randomness.streams import Spare, os_word, os_words
 from .._typing import IntArray, WordArray
 from ..kernels.groups import chacha20
 from ..kernels.groups.chacha20 import BLOCK_WORDS
 from ..kernels.groups.group_words import group_words
-from ..reference import groups, selection
 
 WORDS = 4
 More = Callable[[], int]
@@ -90,8 +89,7 @@ class _Simulated:
         self.first, self._streams = first, streams
 
     def more(self, group: int, draw: int) -> More:
-        key, prefix = self._streams[2 * group : 2 * group + 2].tolist()
-        return groups.later_words((key, prefix), draw, selection.philox)
+        return Spare(self._streams[2 * group : 2 * group + 2], draw + 1, 0)
 
 
 class KeyedWords:

@@ -47,7 +47,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 
-from ..reference.selection import exp_bounds, log_bounds
+from ..reference.exact import exp_bounds, log_bounds
 
 DIGITS = 128  # binary ones of a bound on E, relative
 CONTINUUM = 1 << 80  # steps of a grid that is a continuum as far as doubles can tell

@@ -3,8 +3,7 @@
 Only +, -, *, / and integer operations, each rounded once by IEEE 754, so that a vector
 unit of any width gives what scalar code gives. The polynomials are minimax fits (Remez,
 60 digits) of relative error below 2**-57; what is left is rounding, asserted to stay
-within 2 ulp. `reference.exp_twin` and `reference.log_twin` are the same arithmetic in
-plain Python.
+within 2 ulp.
 """
 
 from __future__ import annotations

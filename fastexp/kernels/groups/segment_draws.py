@@ -1,6 +1,6 @@
 """One or more draws of a grid point for each of many segments, from integer weights.
 
-The steps are those of `reference/groups.py`: weights by distance come from a table that the
+The steps are those of `reference/exact_groups.py`: weights by distance come from a table that the
 caller made exactly, so there is no exponential here, and no rounding. What the bounds leave
 open, and points of cells that are only bounded, is left to the caller (OPEN).
 """

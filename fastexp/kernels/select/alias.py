@@ -3,7 +3,7 @@
 The table has 2**column_bits columns of 2**cell_bits cells each, N cells in all. Candidate i
 owns L_i <= f*w_i of them, and a draw that falls on one of these is accepted at once. The
 cells that are left, about 16 in 2**32, belong to a last outcome, *slow*, whose draws are
-decided one by one in exact arithmetic (`reference.settle_slow`): uniformly one of the slow
+decided one by one in exact arithmetic (`exact.settle_slow`): uniformly one of the slow
 cells is drawn; the first sum(D) of them stand for the D_i cells that each candidate may
 still claim, L_i + D_i >= f*w_i, and all others are void. So P(i) is proportional to
 L_i + (f*w_i - L_i).

@@ -3,7 +3,7 @@
 For each candidate with weight w <= 1 (its mechanism weight over the greatest one's) and
 f = 2**s there are certified integers L <= f*w <= U. Integers add exactly in any order. A
 uniform integer R below the sum of the U picks a candidate, and what is left of R, rho, is
-the acceptance coin: accept at once if rho < L; else `reference.accept` decides with exact
+the acceptance coin: accept at once if rho < L; else `exact.accept` decides with exact
 arithmetic whether rho + V < f*w for a uniform V. Given the candidate, rho is uniform below
 U, so a round returns i with probability f*w_i / sum(U): the mechanism's law, whatever the
 bounds were.

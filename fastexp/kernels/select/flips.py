@@ -2,9 +2,9 @@
 
 A coin shows 1 (a flip) if V < p, for a V uniform on [0, 1) whose binary digits are drawn as
 they are needed. p is irrational, so its first 72 binary digits are known exactly and once
-for all (`reference.flip_cut`): `top`, the first 8 of them, and `low`, the next 64. V's first
+for all (`exact.flip_cut`): `top`, the first 8 of them, and `low`, the next 64. V's first
 byte decides 255 coins of 256, against `top`; a second word the others, against `low`; what is
-open then (one coin of 2**72) goes to `reference.flip`, which draws on. No float is compared.
+open then (one coin of 2**72) goes to `exact.flip`, which draws on. No float is compared.
 
 The format of a simulation: coin q is coin i = q % 4096 of substream q // 4096, whose
 

@@ -9,7 +9,8 @@ passes if rho + V < count * f * exp(-rate * (its distance - the least bound)), V
 probability f * exp(...) / sum: the law is exact whatever the bounds are.
 
 A round takes four words: R's lower and upper half, the place in the cell, one that is not
-used. What bounds leave open takes further words, one after the other.
+used. What bounds leave open takes further words, one after the other. Draw j of a simulated group
+has words 4 * j, ... of substream 0 of its stream, and then those of substream 1 + j.
 
 Permute-and-flip is `flip_draw`: every candidate tosses its coin, and one of the successes is
 drawn uniformly, as in a random order each of them is as likely to be the first.
@@ -19,15 +20,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from itertools import chain
 
-from .selection import Words, accept, below, draw_below, exp_bounds
+from .exact import Words, accept, below, draw_below, exp_bounds
 
 PRECISION = 60
 FEW = 12  # candidates whose coins are so short that four words hold them and the choice
 Cell = tuple[int, int, int, bool]  # first point, count, bound of the distance, whether loose
 Distance = Callable[[int], int]  # the true distance of a point of a loose cell
-Philox = Callable[[int, int, int], tuple[int, int]]
 
 
 def weight_floor(rate: Fraction, e: int) -> int:
@@ -107,20 +106,3 @@ def flip_draw(distances: Sequence[int], rate: Fraction, first: Sequence[int], mo
             successes.append(i)
     choice = below(len(successes), first[-1], 64)
     return successes[draw_below(len(successes), more) if choice is None else choice]
-
-
-def later_words(stream: tuple[int, int], draw: int, philox: Philox) -> Words:
-    """What follows the first four words of a draw of a simulated group.
-
-    Draw j begins with the blocks 2 * j and 2 * j + 1 of substream 0 of the group's stream; it
-    goes on with the blocks of substream 1 + j.
-    """
-    key, prefix = stream
-    blocks = (philox(((draw + 1) << 32) + i, prefix, key) for i in range(1 << 32))
-    return chain.from_iterable(blocks).__next__
-
-
-def first_words(stream: tuple[int, int], draw: int, philox: Philox) -> list[int]:
-    """The first four words of a draw of a simulated group."""
-    key, prefix = stream
-    return [*philox(2 * draw, prefix, key), *philox(2 * draw + 1, prefix, key)]
