@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp.cli.ask.npy import VALUE
-from fastexp.cli.ask.source import Source, opened
-from fastexp.cli.errors import Failure, UserMistake
+from fastexp.cli.ask.input_file import InputFile, open_rows
+from fastexp.cli.ask.npy_rows import VALUE
+from fastexp.cli.terminal.errors import Failure, UserMistake
 from fastexp.errors import InvalidRecords, ParameterError
 from fastexp.query.calls.answers import answers_of
 from fastexp.query.calls.perform import perform
@@ -35,11 +35,11 @@ pytest.importorskip("duckdb")
 MARKER = "SECRET-7341"
 
 
-def rows(source: Source, *uses: tuple[str, Any], **limits: Any) -> list[list[Any]]:
+def rows(source: InputFile, *uses: tuple[str, Any], **limits: Any) -> list[list[Any]]:
     """The columns of a file, of which names and types are looked at first."""
     wanted = [Use(*use) for use in uses]
     columns: list[list[Any]] = [[] for _ in uses]
-    with opened(source, **limits) as frame:
+    with open_rows(source, **limits) as frame:
         frame.names()
         frame.empty(wanted)
         for part in frame.parts(wanted, [], None):
@@ -81,7 +81,7 @@ def pipe(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     assert not list(folder.iterdir()), "a copy of records was left behind"
 
 
-STDIN = Source("-")
+STDIN = InputFile("-")
 
 
 # ---- stdin ----
@@ -96,16 +96,16 @@ def test_stdin_is_csv(pipe: Any, compressed: bool) -> None:
 
 def test_stdin_is_larger_than_what_is_looked_at_first(pipe: Any) -> None:
     pipe(b"k;x\n" + b"".join(b"%d;a\n" % i for i in range(400_000)))
-    with opened(Source("-", ";")) as frame:
+    with open_rows(InputFile("-", ";")) as frame:
         assert frame.names() == ["k", "x"]
     pipe(b"k;x\n" + b"".join(b"%d;a\n" % i for i in range(400_000)))
-    (numbers,) = rows(Source("-", ";"), ("k", "integers"))
+    (numbers,) = rows(InputFile("-", ";"), ("k", "integers"))
     assert sorted(numbers) == list(range(400_000))
 
 
 def test_stdin_is_not_touched_before_something_is_asked(pipe: Any) -> None:
     stream = pipe(b"c\n1\n")
-    with opened(STDIN):
+    with open_rows(STDIN):
         assert stream.taken == 0
 
 
@@ -126,7 +126,7 @@ ENDLESS = {
 def test_what_has_no_header_is_refused_before_the_rest_is_read(pipe: Any, name: str) -> None:
     start, rest, message = ENDLESS[name]
     stream = pipe(start, rest)
-    with opened(STDIN) as frame, pytest.raises(ParameterError, match=message):
+    with open_rows(STDIN) as frame, pytest.raises(ParameterError, match=message):
         frame.names()
     assert stream.taken < 8 << 20
 
@@ -138,7 +138,7 @@ def test_a_row_without_end_ends_the_copy(
     """It is told after the charge, as it is about records; also where a reader does not mind."""
     stream = pipe(b"c,d\n1,2\n", byte)
     monkeypatch.setattr(PathFrame, "parts", lambda *_: iter([]))
-    with opened(STDIN) as frame:
+    with open_rows(STDIN) as frame:
         assert frame.names() == ["c", "d"]
         with pytest.raises(InvalidRecords, match="stdin must be UTF-8 text in rows as long as"):
             list(frame.parts([Use("c", "text")], [], None))
@@ -162,7 +162,7 @@ def test_a_copy_leaves_room_on_the_disk(
         pipe(member, member)
     else:
         pipe(b"y\n", b"y\n")
-    with opened(STDIN) as frame:
+    with open_rows(STDIN) as frame:
         assert frame.names() == ["y"]
         with pytest.raises(Failure, match=r"no room .* by --temp"):
             frame.empty([Use("y", "text")])
@@ -175,14 +175,17 @@ def test_compressed_stdin_that_is_damaged_costs_nothing(pipe: Any, cut: int, lin
     numbers = np.random.default_rng(1).integers(0, 10**9, lines).tolist()
     whole = gzip.compress(b"c\n" + b"".join(b"%d\n" % i for i in numbers))
     pipe(whole[:-cut] if cut > 9 else whole[:-cut] + b"123456789")
-    with opened(STDIN) as frame, pytest.raises(Failure, match="compressed, and cut off or damaged"):
+    with (
+        open_rows(STDIN) as frame,
+        pytest.raises(Failure, match="compressed, and cut off or damaged"),
+    ):
         frame.empty([Use("c", "text")])
 
 
 def test_what_is_no_stdin(pipe: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def message(stdin: Any) -> str:
         monkeypatch.setattr(sys, "stdin", stdin)
-        with opened(STDIN) as frame, pytest.raises((UserMistake, Failure)) as caught:
+        with open_rows(STDIN) as frame, pytest.raises((UserMistake, Failure)) as caught:
             frame.names()
         return str(caught.value)
 
@@ -210,7 +213,7 @@ def test_an_interrupted_copy_leaves_nothing(pipe: Any, monkeypatch: pytest.Monke
 
     stream = Interrupted(b"c\n", b"1\n")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(stream))
-    with pytest.raises(KeyboardInterrupt), opened(STDIN) as frame:
+    with pytest.raises(KeyboardInterrupt), open_rows(STDIN) as frame:
         frame.empty([Use("c", "text")])
     assert stream.taken > 4 << 20
 
@@ -223,11 +226,11 @@ def test_the_delimiter_is_that_of_the_format_or_given(tmp_path: Path) -> None:
     (tmp_path / "f.csv").write_text('c;d\n"x;y";1,5\n')
     with gzip.open(tmp_path / "f.csv.gz", "wt") as file:
         file.write("c|d\nx;y|2\n")
-    assert rows(Source(str(tmp_path / "f.tsv")), ("c", "text")) == [["x,y"]]
-    assert rows(Source(str(tmp_path / "f.csv"), ";"), ("c", "text")) == [["x;y"]]
-    assert rows(Source(str(tmp_path / "f.csv.gz"), "|"), ("c", "text")) == [["x;y"]]
+    assert rows(InputFile(str(tmp_path / "f.tsv")), ("c", "text")) == [["x,y"]]
+    assert rows(InputFile(str(tmp_path / "f.csv"), ";"), ("c", "text")) == [["x;y"]]
+    assert rows(InputFile(str(tmp_path / "f.csv.gz"), "|"), ("c", "text")) == [["x;y"]]
     with pytest.raises(ParameterError, match="delimiter must be one character"):
-        rows(Source(str(tmp_path / "f.csv"), "ab"), ("c", "text"))
+        rows(InputFile(str(tmp_path / "f.csv"), "ab"), ("c", "text"))
 
 
 # ---- arrays ----
@@ -247,7 +250,7 @@ ARRAYS: list[Any] = [
 @pytest.mark.parametrize("array", ARRAYS, ids=str)
 def test_numbers_of_an_array(tmp_path: Path, array: Any) -> None:
     np.save(tmp_path / "a.npy", array)
-    (values,) = rows(Source(str(tmp_path / "a.npy")), (VALUE, "numbers"))
+    (values,) = rows(InputFile(str(tmp_path / "a.npy")), (VALUE, "numbers"))
     assert repr(values) == repr(array.tolist())
 
 
@@ -258,7 +261,7 @@ def test_answers_of_an_array_are_those_of_its_numbers(tmp_path: Path, dtype: str
     query, answers = fx.Query(), {"m": (fx.Median(1.0, bounds=(0, 99), step=1), VALUE)}
     wanted = query.sample({VALUE: array.tolist()}, answers, size=9, rng=3)["m"].tolist()
     way = SampleCall(query, answers_of(answers, (), "raise"), 9, 3, 1)
-    with opened(Source(str(tmp_path / "a.npy"))) as frame:
+    with open_rows(InputFile(str(tmp_path / "a.npy"))) as frame:
         (column,) = perform(way, frame, Room(None, None))
     assert (column.name, column.values.tolist()) == ("m", wanted)
 
@@ -281,7 +284,7 @@ def test_other_arrays_are_refused(tmp_path: Path, name: str) -> None:
     array, message = NO_ARRAYS[name]
     np.save(tmp_path / "a.npy", array, allow_pickle=True)
     with pytest.raises(ParameterError, match=message) as caught:
-        rows(Source(str(tmp_path / "a.npy")), (VALUE, "numbers"))
+        rows(InputFile(str(tmp_path / "a.npy")), (VALUE, "numbers"))
     assert MARKER not in str(caught.value)
 
 
@@ -321,7 +324,7 @@ def test_what_is_no_array(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name:
     monkeypatch.chdir(tmp_path)
     Path("a.npy").write_bytes(FILES[name])
     with pytest.raises(ParameterError, match=r"in 'a.npy'$|whole, got 'a.npy'$") as caught:
-        rows(Source("a.npy"), (VALUE, "numbers"))
+        rows(InputFile("a.npy"), (VALUE, "numbers"))
     assert MARKER not in str(caught.value)
     assert caught.value.__context__ is None
     assert not Path("exploded").exists()
@@ -331,7 +334,7 @@ def test_an_array_that_changes_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.npy"
     np.save(path, np.arange(600_000))
     for change in ("cut", "other"):
-        with opened(Source(str(path))) as frame:
+        with open_rows(InputFile(str(path))) as frame:
             parts = frame.parts([Use(VALUE, "numbers")], [], None)
             next(parts)
             with path.open("r+b") as file:
@@ -348,7 +351,7 @@ def test_entries_that_are_not_read_are_missed(
     whole = np.fromfile
     monkeypatch.setattr(np, "fromfile", lambda raw, dtype, n: whole(raw, dtype, n)[:-1])
     with pytest.raises(InvalidRecords, match="must not change while it is read"):
-        rows(Source(str(tmp_path / "a.npy")), (VALUE, "numbers"))
+        rows(InputFile(str(tmp_path / "a.npy")), (VALUE, "numbers"))
 
 
 def test_what_files_need_is_installed_with_the_command_line() -> None:

@@ -18,8 +18,9 @@ import pytest
 
 import fastexp as fx
 from fastexp._compiler import jit
-from fastexp.cli import interrupts, main
+from fastexp.cli import main
 from fastexp.cli.ask import payment
+from fastexp.cli.terminal import interrupts
 from fastexp.query.calls import counts, frame_columns, perform
 from tests.command_line import Ended, Run
 

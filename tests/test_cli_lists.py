@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp.cli.ask import lists, names
-from fastexp.cli.ask.source import Source
-from fastexp.cli.errors import UserMistake
+from fastexp.cli.ask import list_entries, public_lists
+from fastexp.cli.ask.input_file import InputFile
+from fastexp.cli.terminal.errors import UserMistake
 
 pytest.importorskip("duckdb")
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 MARKER = "SECRET-7341"
-DATA = Source("a.csv")
+DATA = InputFile("a.csv")
 
 
 @pytest.fixture(autouse=True)
@@ -31,11 +31,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def groups(text: str, by: str = "city", source: Source = DATA) -> Any:
-    return lists.groups(text, by.split(","), source)
+def groups(text: str, by: str = "city", source: InputFile = DATA) -> Any:
+    return public_lists.groups(text, by.split(","), source)
 
 
-def refusal(text: str, by: str = "city", source: Source = DATA) -> str:
+def refusal(text: str, by: str = "city", source: InputFile = DATA) -> str:
     with pytest.raises(UserMistake) as caught:
         groups(text, by, source)
     assert MARKER not in str(caught.value)
@@ -43,9 +43,9 @@ def refusal(text: str, by: str = "city", source: Source = DATA) -> str:
     return str(caught.value)
 
 
-def parquet(file: str, **columns: Any) -> Source:
+def parquet(file: str, **columns: Any) -> InputFile:
     pq.write_table(pa.table(columns), file)
-    return Source(file)
+    return InputFile(file)
 
 
 # ---- on the command line ----
@@ -70,7 +70,7 @@ TYPED: dict[str, list[Any]] = {
 @pytest.mark.parametrize("text", TYPED)
 def test_names_that_are_typed(text: str) -> None:
     assert repr(groups(text)) == repr(TYPED[text])
-    assert repr(lists.candidates(text, "city", DATA)) == repr(tuple(TYPED[text]))
+    assert repr(public_lists.candidates(text, "city", DATA)) == repr(tuple(TYPED[text]))
 
 
 @pytest.mark.parametrize("odd", ["13.0", "09", "+9", "1e3", "-0", "nan", "9223372036854775808"])
@@ -102,7 +102,7 @@ NO_LISTS = {
 def test_what_is_no_list(text: str) -> None:
     assert NO_LISTS[text] in refusal(text)
     with pytest.raises(UserMistake) as caught:
-        lists.candidates(text, "city", DATA)
+        public_lists.candidates(text, "city", DATA)
     assert NO_LISTS[text].replace("--groups", "--candidates") in str(caught.value)
 
 
@@ -138,8 +138,8 @@ def test_lines_that_are_no_list(content: bytes) -> None:
 
 
 def test_a_file_is_not_read_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(names, "MOST", 3)
-    monkeypatch.setattr(names.content, "__defaults__", (3,))
+    monkeypatch.setattr(list_entries, "MOST", 3)
+    monkeypatch.setattr(list_entries.content, "__defaults__", (3,))
     Path("g.txt").write_text("a\nb\nc\n")
     assert "must have at most" in refusal("g.txt")
     os.mkfifo("fifo")
@@ -171,7 +171,7 @@ def test_a_column_of_a_table(suffix: str) -> None:
         Path(file).write_text(text)
     assert groups(file) == groups(f"{file}:city") == rows["city"]
     assert groups(f"{file}:n") == groups(file, "n") == rows["n"]
-    assert lists.candidates(f"{file}:n", "x", DATA) == (7, -1)
+    assert public_lists.candidates(f"{file}:n", "x", DATA) == (7, -1)
     assert groups(file, "city,n") == [("Rome", 7), (" Bern, old ", -1)]
     if suffix in (".parquet", ".jsonl"):  # what is text stays that
         assert groups(f"{file}:zip") == rows["zip"]
@@ -184,7 +184,7 @@ def test_a_column_of_a_table(suffix: str) -> None:
 
 def test_a_table_with_another_delimiter_is_as_that_of_file() -> None:
     Path("t.csv").write_text("city;n\nRome;7\n")
-    assert groups("t.csv", "city,n", Source("a.csv", ";")) == [("Rome", 7)]
+    assert groups("t.csv", "city,n", InputFile("a.csv", ";")) == [("Rome", 7)]
 
 
 TABLES = {
@@ -246,7 +246,7 @@ def test_the_data_are_no_public_list(kind: str) -> None:
     else:
         Path("d/d.csv").write_text(f"city,x\nOslo,1\n{MARKER},2\n")
     file = next(Path("d").iterdir())
-    source = Source("d" if kind == "folder" else str(file))
+    source = InputFile("d" if kind == "folder" else str(file))
     Path(f"link{file.suffix}").symlink_to(file)
     os.link(file, f"hard{file.suffix}")
     for path in (str(file), f"./{file}", f"link{file.suffix}", f"hard{file.suffix}"):
@@ -277,7 +277,7 @@ def test_names_are_what_the_column_of_parquet_holds() -> None:
     Path("t.csv").write_text(f"n\n13\n{MARKER}\n")
     message = refusal("t.csv", "n", source)
     assert "column 'n' holds integers, but row 2 of 'n' of 't.csv' is none" in message
-    assert lists.candidates("2024-02-29,", "day", source) == ("2024-02-29",)  # no candidates
+    assert public_lists.candidates("2024-02-29,", "day", source) == ("2024-02-29",)  # no candidates
 
 
 def test_kinds_that_differ_are_refused_before_the_charge() -> None:
@@ -286,13 +286,13 @@ def test_kinds_that_differ_are_refused_before_the_charge() -> None:
     parquet("t.parquet", zip=[13, 14])
     query = fx.Query("zip", groups("t.parquet", "zip", source))
     with pytest.raises(fx.ParameterTypeError, match="must hold integers, as the list of groups"):
-        query.release(source.file, answers, budget=budget)
+        query.release(source.path, answers, budget=budget)
     assert budget.spent == 0
 
 
 def test_files_that_are_not_there_leave_it_to_the_list() -> None:
     for file in ("none.parquet", "-", "none.npy"):
-        assert groups("13,14", "n", Source(file)) == [13, 14]
+        assert groups("13,14", "n", InputFile(file)) == [13, 14]
 
 
 # ---- candidates ----
@@ -300,29 +300,29 @@ def test_files_that_are_not_there_leave_it_to_the_list() -> None:
 
 def test_candidates_from_the_data(monkeypatch: pytest.MonkeyPatch) -> None:
     Path("d.csv").write_text("c,n\nb,2\na,10\n,\nb,\n")
-    assert lists.candidates("from-data", "c", Source("d.csv")) == ("a", "b")
-    assert lists.candidates("from-data", "n", Source("d.csv")) == (2, 10)
+    assert public_lists.candidates("from-data", "c", InputFile("d.csv")) == ("a", "b")
+    assert public_lists.candidates("from-data", "n", InputFile("d.csv")) == (2, 10)
     np.save("d.npy", np.array([3, 1, 3]))
-    assert lists.candidates("from-data", "value", Source("d.npy")) == (1, 3)
+    assert public_lists.candidates("from-data", "value", InputFile("d.npy")) == (1, 3)
     Path("d.csv").write_text("c,n\n,1\n")
     with pytest.raises(UserMistake, match="'c' holds no values to take candidates from"):
-        lists.candidates("from-data", "c", Source("d.csv"))
+        public_lists.candidates("from-data", "c", InputFile("d.csv"))
     with pytest.raises(UserMistake, match="stdin can be read only once"):
-        lists.candidates("from-data", "c", Source("-"))
+        public_lists.candidates("from-data", "c", InputFile("-"))
 
 
 # ---- grids ----
 
 
 def test_points_are_numbers_or_a_file_of_them() -> None:
-    assert repr(lists.points("0,10,1e2,2.50,-1")) == "[0, 10, 100, 2.5, -1]"
+    assert repr(public_lists.points("0,10,1e2,2.50,-1")) == "[0, 10, 100, 2.5, -1]"
     Path("g.txt").write_text("0 10,20\n 1e2\n")
-    assert lists.points("g.txt") == [0, 10, 20, 100]
+    assert public_lists.points("g.txt") == [0, 10, 20, 100]
     np.save("g.npy", np.array([0.5, 2]))
-    assert lists.points("g.npy") == [0.5, 2.0]
+    assert public_lists.points("g.npy") == [0.5, 2.0]
     np.save("bad.npy", np.array(["a"]))
     Path("bad.txt").write_text("0 ten\n")
     Path("empty.txt").touch()
     for text in ("0,ten", "ten", "", "bad.txt", "empty.txt", "bad.npy", "none.npy", "/dev/zero"):
         with pytest.raises(UserMistake, match="--grid"):
-            lists.points(text)
+            public_lists.points(text)

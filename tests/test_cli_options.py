@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 import fastexp as fx
-from fastexp.cli.ask import asked, lists, mechanisms
-from fastexp.cli.options import completion, parser, table
-from fastexp.cli.options.commands import COMMANDS, below
-from fastexp.cli.tell import words
+from fastexp.cli.ask import from_options, mechanism_options, public_lists
+from fastexp.cli.options import completion, option_table, parser
+from fastexp.cli.options.command_table import COMMANDS, below
+from fastexp.cli.tell import sentences
 from fastexp.query.output.output_file import SUFFIXES
 from tests.command_line import Run
 
@@ -183,7 +183,7 @@ def test_help_fits_a_screen_and_names_what_it_leaves_out(run: Run, name: str) ->
     assert max(map(len, lines)) <= 80
     assert lines[0].startswith(f"usage: fastexp {name}")
     full = run(*name.split(), "--help-all").out
-    for options in table.sections(name).values():
+    for options in option_table.sections(name).values():
         for option in options:
             assert ", ".join(option.names) in full
             assert " ".join(option.help.split()) in " ".join(full.split())
@@ -211,12 +211,14 @@ def test_help_is_a_command_too(run: Run, name: str) -> None:
     assert run("help", *name.split()) == run(*name.split(), "--help")
 
 
-@pytest.mark.parametrize("name", table.ANSWERS)
+@pytest.mark.parametrize("name", option_table.ANSWERS)
 def test_the_short_help_names_options_that_it_leaves_out(run: Run, name: str) -> None:
     listed, _, last = run(name, "--help").out.rpartition("Also ")
-    further = re.findall("--[a-z]+", table.FURTHER)
-    options = {n for group in table.sections(name).values() for one in group for n in one.names}
-    assert last.startswith(table.FURTHER)
+    further = re.findall("--[a-z]+", option_table.FURTHER)
+    options = {
+        n for group in option_table.sections(name).values() for one in group for n in one.names
+    }
+    assert last.startswith(option_table.FURTHER)
     assert set(further) <= options
     assert not any(f"\n  {option}" in listed for option in further)
 
@@ -231,13 +233,19 @@ def test_the_short_help_says_where_a_publication_is(run: Run) -> None:
 
 def test_the_help_names_all_files_that_can_be_written() -> None:
     (option,) = (
-        one for one in table.sections("median")["paying and keeping"] if one.value == "OUT"
+        one for one in option_table.sections("median")["paying and keeping"] if one.value == "OUT"
     )
     assert tuple(re.findall(r"\.[a-z]+", option.short)) == SUFFIXES
 
 
 @pytest.mark.parametrize(
-    "text", [lists.WHY_PUBLIC, asked.WHY_PUBLIC, mechanisms.WHY_PUBLIC, words.FROM_DATA]
+    "text",
+    [
+        public_lists.WHY_PUBLIC,
+        from_options.WHY_PUBLIC,
+        mechanism_options.WHY_PUBLIC,
+        sentences.FROM_DATA,
+    ],
 )
 def test_what_is_said_in_lines_is_80_columns_wide(text: str) -> None:
     shown = text.format(what="the candidates")
@@ -249,9 +257,9 @@ def test_what_is_said_in_lines_is_80_columns_wide(text: str) -> None:
 @pytest.mark.parametrize("name", LEAVES)
 def test_examples_can_be_parsed(name: str) -> None:
     for example in COMMANDS[name].examples:
-        words = example.replace("\\\n", " ").split()
-        assert " ".join(words).startswith(f"{name} ") or name == "key"
-        found = parsed(*words)
+        arguments = example.replace("\\\n", " ").split()
+        assert " ".join(arguments).startswith(f"{name} ") or name == "key"
+        found = parsed(*arguments)
         assert found.function
 
 
@@ -262,8 +270,8 @@ def test_all_help_names_the_keys_of_json(
     run: Run, tmp_path: Path, name: str, kind: list[str], by: list[str]
 ) -> None:
     (tmp_path / "t.csv").write_text("g,x\na,1\nb,3\na,2\n")
-    asked = ["--bounds", "0", "2", "--step", "1"] if name == "median" else ["--candidates", "1,2"]
-    given = [tmp_path / "t.csv", "--column", "x", "--epsilon", "1", *asked, *by, *kind, "--json"]
+    answer = ["--bounds", "0", "2", "--step", "1"] if name == "median" else ["--candidates", "1,2"]
+    given = [tmp_path / "t.csv", "--column", "x", "--epsilon", "1", *answer, *by, *kind, "--json"]
     facts = json.loads(run(name, *given).out)
     keys = set(facts) | set(facts.get("rows", [{}])[0])
     for group in facts["groups"] if isinstance(facts.get("groups"), list) else []:
@@ -278,12 +286,12 @@ def test_every_setting_is_of_an_option() -> None:
     there = {
         (heading, name)
         for command in ["", "study", *LEAVES]
-        for heading, options in table.sections(command).items()
+        for heading, options in option_table.sections(command).items()
         for option in options
         for name in (option.names or [option.value])
     }
-    assert set(table.SETTINGS) <= there
-    assert set(LEAVES) == set(table.EVERY)
+    assert set(option_table.SETTINGS) <= there
+    assert set(LEAVES) == set(option_table.EVERY)
 
 
 def test_version(run: Run) -> None:
@@ -356,14 +364,14 @@ def test_completion_needs_shtab(run: Run, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_paths_are_marked_as_such() -> None:
     """A word for a value that is neither a path nor known not to be one is noticed."""
-    words = {
+    values = {
         option.value
         for command in ["", *LEAVES]
-        for options in table.sections(command).values()
+        for options in option_table.sections(command).values()
         for option in options
         if not option.choices
     }
-    assert words - completion.FILES - completion.FOLDERS == {
+    assert values - completion.FILES - completion.FOLDERS == {
         *("", "A B", "ADDRESS", "C", "C[,C]", "D", "E", "F", "K", "N", "NAME", "Q", "R", "S"),
         *("SIZE", "TEXT", "W"),
     }

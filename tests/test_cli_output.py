@@ -13,7 +13,8 @@ import pytest
 from fastexp._compiler import cache
 from fastexp.cli import main
 from fastexp.cli.commands import info
-from fastexp.cli.tell import compiling, tables
+from fastexp.cli.tell import waiting
+from fastexp.cli.terminal import printing, tables
 
 
 def test_labels_in_tables_cannot_move_the_cursor(capsys: pytest.CaptureFixture[str]) -> None:
@@ -68,11 +69,11 @@ def test_nothing_unprintable_is_printed(
 
 def test_json_says_labels_exactly(capsys: pytest.CaptureFixture[str]) -> None:
     odd = {"a": ["ä\x7f\x9b\u202e日\U000e0001", 1.5, None], "b": float("inf")}
-    tables.as_json(odd)
+    printing.as_json(odd)
     out = capsys.readouterr().out
     assert out == '{"a": ["ä\\u007f\\u009b\\u202e日\\udb40\\udc01", 1.5, null], "b": null}\n'
     assert json.loads(out) == {**odd, "b": None}
-    narrow = tables.json_text(odd, "ascii")
+    narrow = printing.json_text(odd, "ascii")
     assert narrow.isascii()
     assert json.loads(narrow) == {**odd, "b": None}
 
@@ -186,10 +187,10 @@ def test_notes_survive_a_closed_stderr(monkeypatch: pytest.MonkeyPatch) -> None:
 
     closed = Closed()
     monkeypatch.setattr(sys, "stderr", closed)
-    tables.note("x")
+    printing.note("x")
     assert closed.writes == ["x"]
     monkeypatch.setattr(sys, "stderr", None)
-    tables.note("x")  # print(file=None) would write to stdout
+    printing.note("x")  # print(file=None) would write to stdout
 
 
 @pytest.mark.parametrize(
@@ -221,10 +222,10 @@ def test_compiling_is_announced_on_a_terminal_only(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cache, "is_empty", lambda _: True)
-    compiling.announce()
+    waiting.announce_compilation()
     assert capsys.readouterr().err == ""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    compiling.announce()
+    waiting.announce_compilation()
     assert capsys.readouterr().err.startswith("compiling (some seconds")
 
 

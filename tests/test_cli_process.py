@@ -241,7 +241,7 @@ def test_what_is_no_release_explains_it_too(
     Path("utilities.csv").write_text("candidate,utility\na,1\nb,2\n")
     Path("p.toml").write_text(PUBLICATION)
     fastexp.Budget.file("b", epsilon=1.0)
-    monkeypatch.setattr("fastexp.cli.tell.compiling.announce", announced)
+    monkeypatch.setattr("fastexp.cli.tell.waiting.announce_compilation", announced)
     assert main(arguments) == 77
     if "--law" in arguments:
         assert main([*arguments, "-q"]) == 0

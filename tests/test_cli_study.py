@@ -12,7 +12,7 @@ import pytest
 
 import fastexp as fx
 from fastexp.cli import main
-from fastexp.cli.tell import tables
+from fastexp.cli.terminal import packages
 from fastexp.studies.design import ready
 from fastexp.studies.design.data_sources import SOURCES
 from fastexp.studies.design.registry import MECHANISMS
@@ -229,7 +229,7 @@ def test_a_page_without_matplotlib(
     code, out, err = call(capsys, "report", folder)
     assert (code, len(out.splitlines())) == (0, 1)
     assert "pip install 'fastexp[plot]'" in err
-    monkeypatch.setattr(tables, "optional", lambda name: None)
+    monkeypatch.setattr(packages, "optional", lambda name: None)
     code, _, err = call(capsys, "report", folder, "--format", "png")
     assert (code, "--format needs a package" in err) == (1, True)
 

@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 
 from fastexp.cli import main
-from fastexp.cli.commands import study
-from fastexp.cli.tell import progress as study_progress
-from fastexp.cli.tell import tables
+from fastexp.cli.tell import waiting
+from fastexp.cli.terminal import packages
 from fastexp.studies.run import pools
 
 TOML = """\
@@ -186,7 +185,7 @@ def test_progress_is_shown_on_a_terminal_only(
     capsys: pytest.CaptureFixture[str], file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(study.compiling, "announce", lambda: None)
+    monkeypatch.setattr(waiting, "announce_compilation", lambda: None)
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     assert main(["study", "run", file]) == 0
@@ -197,13 +196,13 @@ def test_progress_is_shown_on_a_terminal_only(
     terminal.text = ""
     assert main(["study", "run", file, "-q"]) == 0
     assert terminal.text == ""
-    monkeypatch.setattr(tables, "optional", lambda name: None)  # no rich
+    monkeypatch.setattr(packages, "optional", lambda name: None)  # no rich
     assert main(["study", "run", file]) == 0
     assert "━" not in terminal.text
 
 
 def test_progress_counts_where_nothing_is_shown() -> None:
-    with study_progress.Shown(quiet=True) as shown:
+    with waiting.ProgressBar(quiet=True) as shown:
         shown.progress(2, 5)
     assert (shown.finished, shown.tasks) == (2, 5)
 
@@ -216,14 +215,14 @@ def test_ctrl_c_tells_how_to_go_on(
     monkeypatch: pytest.MonkeyPatch,
     out: bool,
 ) -> None:
-    told = study_progress.Shown.progress
+    told = waiting.ProgressBar.progress
 
     def stopped(self: Any, finished: int, tasks: int) -> None:
         told(self, finished, tasks)
         if finished == 4:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(study_progress.Shown, "progress", stopped)
+    monkeypatch.setattr(waiting.ProgressBar, "progress", stopped)
     folder = str(tmp_path / "a b")
     more = ["--out", folder] if out else []
     code, shown, err = call(capsys, "run", file, "--workers", "1", *more)

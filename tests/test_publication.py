@@ -16,7 +16,7 @@ import pytest
 import fastexp as fx
 from fastexp.cli.ask import publication
 from fastexp.cli.ask.call import Call
-from fastexp.cli.errors import UserMistake
+from fastexp.cli.terminal.errors import UserMistake
 from tests.command_line import released_pipes
 
 TOP = """\
@@ -99,7 +99,7 @@ def test_paths_are_relative_to_its_own_folder(
     assert call.output == "../out/r.csv"
     assert call.note == "for the book"
     absolute = read(place, WHOLE.replace('"rents.csv"', '"/data/$HOME/~/rents.csv"'))
-    assert absolute.source.file == "/data/$HOME/~/rents.csv"
+    assert absolute.source.path == "/data/$HOME/~/rents.csv"
 
 
 def test_the_source_is_named_by_its_way_from_the_budget(tmp_path: Path) -> None:

@@ -7,24 +7,16 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from . import interrupts
-from .errors import FAILURE, OK, report
+from .terminal import interrupts
+from .terminal.errors import FAILURE, OK, reason_of, report
+from .terminal.printing import note
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command.
+    """Run one command, of `argv` or of the process's own arguments; returns the exit code.
 
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        The arguments; default: those of the process.
-
-    Returns
-    -------
-    int
-        The exit code: 0 done, 1 failure at run time (also: nobody reads the output), 2 the
-        user's mistake, 3 a budget without room for it, 130 interrupted (143 by
-        SIGTERM, 129 by SIGHUP).
+    It is 0 done, 1 failure at run time (also: nobody reads the output), 2 the user's mistake,
+    3 a budget without room for it, 130 interrupted (143 by SIGTERM, 129 by SIGHUP).
     """
     if sys.stdout is None:  # a release that nobody sees would cost epsilon all the same
         _end("there is no stdout")
@@ -43,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return FAILURE
     except OSError as error:
         _silence()
-        _end(f"the output could not be written: {error.strerror or 'system error'}")
+        _end(f"the output could not be written: {reason_of(error, 'system error')}")
         return FAILURE
     return code
 
@@ -76,8 +68,6 @@ def _run(argv: Sequence[str] | None) -> int:
 
 
 def _end(message: str) -> None:
-    from .tell.tables import note
-
     note(f"fastexp: {message}")
 
 

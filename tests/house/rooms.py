@@ -40,6 +40,7 @@ ROOMS: list[list[str]] = [
     ["studies/report"],
     ["studies"],
     ["__init__"],  # the public names
+    ["cli/terminal"],
     ["cli/options"],
     ["cli/ask"],
     ["cli/tell"],

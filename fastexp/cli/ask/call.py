@@ -1,4 +1,4 @@
-"""A call of the command line as far as it is public: what is asked, of which rows, paid by what."""
+"""A call of the command line as far as it is public: its query, its file, and who pays."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .source import Source
+from .input_file import InputFile
 
 if TYPE_CHECKING:
     from ...grouped.mechanism import GroupedMechanism
@@ -24,28 +24,24 @@ class Call:
         As `Query.release` takes them.
     nan : dict of str to str
         What is done with missing records, by answer.
-    source : Source
+    source : InputFile
+    budget, label, note, key : str or None
+        The budget's file, the label and the note of its log; the key's file.
+    output : str or None
+        A file of answers; with `force` it is replaced if it exists.
+    threads, memory, temp
+        As of `Query.release`; memory in bytes.
     origin : str or None
-        What names the source where two questions under one label are compared: None: its absolute
+        The name of the source where two questions under one label are compared. None: its absolute
         path.
     candidates_from_data : bool
         Whether candidates are those that occur, so that nothing is promised.
-    budget, label, note, key : str or None
-        The budget's file, what its log calls the release and says of it; the key's file.
-    output : str or None
-        A file of answers.
-    force : bool
-        Replace that file if it exists.
-    threads : int
-    memory : int or None
-        Bytes.
-    temp : str or None
     """
 
     query: Query
     answers: Mapping[str, tuple[GroupedMechanism, str]]
     nan: Mapping[str, str]
-    source: Source
+    source: InputFile
     budget: str | None = None
     label: str | None = None
     note: str | None = None

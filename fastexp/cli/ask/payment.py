@@ -1,7 +1,7 @@
 """``--budget`` and ``--label``: a release is charged before a record is read, drawn once, not lost.
 
-Under a label the ledger keeps the answers. Without one, answers that cannot be shown or written
-go to a file of their own, whose name is told.
+Under a label the ledger keeps the answers. Without one, answers that cannot be printed or written
+go to a file of their own, which a note names.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from ..._parameters.text import printable
 from ...budget import atomic_files
 from ...budget.budget import Budget, checked_note, once
 from ...errors import BudgetError
-from .. import interrupts
-from ..errors import UserMistake
-from ..tell.tables import json_text, note
+from ..terminal import interrupts
+from ..terminal.errors import UserMistake
+from ..terminal.printing import json_text, note
 
 if TYPE_CHECKING:
     from ...budget.question import Question, Questions
@@ -33,7 +33,7 @@ FAILED = "charged nevertheless, as a failure may tell of the data"
 INTERRUPTED = "charged nevertheless, as it was interrupted after the charge"
 
 
-def opened(file: str) -> Budget:
+def budget_of(file: str) -> Budget:
     """The budget of a file, which must exist."""
     if not Path(file).exists():
         raise UserMistake(
@@ -55,12 +55,12 @@ class Payment:
     ----------
     budget : Budget or None
     drawn : bool
-        Whether this call drew, and did not find kept answers.
+        Whether this call drew: it did not if the ledger had the answers.
     """
 
     def __init__(self, file: str | None, label: str | None, note: str | None) -> None:
         self._label = label
-        self.budget = None if file is None else opened(file)
+        self.budget = None if file is None else budget_of(file)
         self._note = checked_note(note, self.budget)
         self._state = self._state_of_label()
         self.drawn = False
@@ -81,29 +81,24 @@ class Payment:
         """What the whole release promises, under the budget's relation if there is one."""
         return question.promise(None if self.budget is None else self.budget.neighbors)
 
-    def obtained(
+    def answers(
         self,
         question: Question | Questions,
         draw: Callable[[], Any],
-        check: Callable[[], None] = lambda: None,
+        check: Callable[[], None],
     ) -> Any:
         """The ledger's answers, or those of `draw`, which reads the records, after a charge.
 
-        Parameters
-        ----------
-        question : Question or Questions
-            Public.
-        draw, check : callable
-            As of `budget.once`.
+        `draw` and `check` are as of `budget.once`.
         """
         self._promise = self.promise(question)
 
-        def last() -> None:
-            jit.ready()  # its import may swallow what is asked for here
+        def check_last() -> None:
+            jit.ready()  # its import may swallow an interrupt, which the next line raises
             check()
             interrupts.check()
 
-        def after_the_charge() -> Any:
+        def draw_charged() -> Any:
             self.drawn = True
             answers = draw()
             interrupts.hold()  # from here on there is something to lose
@@ -111,7 +106,7 @@ class Payment:
 
         before = 0 if self.budget is None else self.budget.charges
         try:
-            return once(self.budget, self._label, question, after_the_charge, last, self._note)
+            return once(self.budget, self._label, question, draw_charged, check_last, self._note)
         except BudgetError:  # says itself what is charged
             raise
         except BaseException as error:
@@ -145,15 +140,11 @@ class Payment:
         return f"{why}{used_up}; {self._left()}"
 
     @contextmanager
-    def shown(self, facts: Callable[[], dict[str, Any]], *folders: str) -> Iterator[None]:
-        """While answers are shown: if that fails after a charge, they are elsewhere.
+    def rescuing(self, facts: Callable[[], dict[str, Any]], *folders: str) -> Iterator[None]:
+        """While answers are printed: if that fails after a charge, a note says where they are.
 
-        Parameters
-        ----------
-        facts : callable
-            The answers and what they are of, as for ``--json``.
-        *folders : str
-            Where a file may be made of them, before others.
+        `facts` are those of ``--json``; a file of them is made in the first of `folders` that can
+        have one, or elsewhere.
         """
         try:
             interrupts.heed()
@@ -165,7 +156,7 @@ class Payment:
             raise
 
     def rescue(self, facts: Callable[[], dict[str, Any]], *folders: str) -> None:
-        """Say where answers are that were charged and cannot be shown."""
+        """Say where answers are that were charged and cannot be printed."""
         if self.budget is not None:
             note(self._whereabouts(facts, folders))
 
@@ -195,14 +186,14 @@ class Payment:
         facts = {"unit": budget.unit, "neighbors": budget.neighbors, "charged": self._charged()}
         return {**facts, "total": budget.total, "remaining": left, "label": self._label}
 
-    def words(self) -> str:
-        """What was charged and what is left; nothing without a budget."""
+    def sentence(self) -> str:
+        """What was charged and what is left, in words; nothing without a budget."""
         if self.budget is None:
             return ""
-        kept = f"kept under label {self._label!r}"
+        place = f"kept under label {self._label!r}"
         if not self.drawn:
-            return f"charged nothing: these answers were {kept}; {self._left()}"
-        label = "" if self._label is None else f", {kept}"
+            return f"charged nothing: these answers were {place}; {self._left()}"
+        label = "" if self._label is None else f", {place}"
         return f"charged {self._charged()!r}{label}; {self._left()}"
 
     def _charged(self) -> float | None:

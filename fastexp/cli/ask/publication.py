@@ -6,7 +6,6 @@ to its own folder.
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import os
 import stat
@@ -16,9 +15,10 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..errors import UserMistake, in_terms
+from ...grouped.request import FROM_DATA
+from ..terminal.errors import UserMistake, did_you_mean, in_terms, reason_of
 from .call import Call
-from .source import STDIN, Source
+from .input_file import STDIN, InputFile
 
 if TYPE_CHECKING:
     from ...grouped.mechanism import GroupedMechanism
@@ -32,7 +32,6 @@ TABLES = ("query", "answers")
 PATHS = ("source", "budget", "output", "key")
 KEYS = ("source", "delimiter", "budget", "label", "output", "key", "note", *TABLES)
 OF_ANSWERS = ("mechanism", "column", "nan")
-FROM_DATA = "from-data"
 FLIPS = "permute-and-flip"
 MECHANISMS: dict[str, tuple[str, dict[str, Any]]] = {  # classes, and what their names say
     "median": ("Median", {}),
@@ -47,19 +46,9 @@ MECHANISMS: dict[str, tuple[str, dict[str, Any]]] = {  # classes, and what their
 
 
 def read(file: str, *, force: bool = False) -> Call:
-    """The call that a publication asks for; neither its source nor its key is looked at.
+    """The call of a publication, a TOML file; it has a budget and a label.
 
-    Parameters
-    ----------
-    file : str
-        TOML, of at most 4 MB.
-    force : bool
-        As of `Call`.
-
-    Returns
-    -------
-    Call
-        With a budget and a label.
+    Neither its source nor its key is looked at.
 
     Raises
     ------
@@ -73,15 +62,14 @@ def read(file: str, *, force: bool = False) -> Call:
 
 
 def _parsed(file: str) -> dict[str, Any]:
-    """What is written; numbers as they are written."""
+    """The tables of the file, its numbers exactly as they are written."""
     try:
         if not stat.S_ISREG(Path(file).stat().st_mode):
             raise UserMistake("must be a regular file")
         with Path(file).open("rb") as raw:
             content = raw.read(MOST + 1)
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "not a path"
-        raise UserMistake(f"cannot be read: {reason}") from None
+        raise UserMistake(f"cannot be read: {reason_of(error)}") from None
     if len(content) > MOST:
         raise UserMistake(f"must have at most {MOST >> 20} MB")
     try:
@@ -133,14 +121,14 @@ def _call(file: str, parsed: dict[str, Any], force: bool) -> Call:
         if os.path.realpath(paths["output"]) in map(os.path.realpath, others):
             raise UserMistake("output must be a file of its own")
     query = _query({**table, "groups": groups})
-    given = {name: _answer(name, table, query) for name, table in parsed["answers"].items()}
-    answers = {name: answer for name, (answer, _) in given.items()}
+    pairs = {name: _answer(name, table, query) for name, table in parsed["answers"].items()}
+    answers = {name: answer for name, (answer, _) in pairs.items()}
     _attempt("answers", lambda: query.total(answers))
     return Call(
         query,
         answers,
-        {name: nan for name, (_, nan) in given.items()},
-        Source(paths["source"], parsed.get("delimiter")),
+        {name: nan for name, (_, nan) in pairs.items()},
+        InputFile(paths["source"], parsed.get("delimiter")),
         budget=paths["budget"],
         label=parsed["label"],
         note=parsed.get("note"),
@@ -213,8 +201,8 @@ def _answer(name: str, table: Any, query: Query) -> tuple[tuple[GroupedMechanism
         raise _mistake(where, "must be a table")
     word = table.get("mechanism")
     if not isinstance(word, str) or word not in MECHANISMS:
-        meant = _meant(word, MECHANISMS) if isinstance(word, str) else ""
-        raise _mistake(where, f"mechanism must be one of {', '.join(MECHANISMS)}{meant}")
+        hint = did_you_mean(word, MECHANISMS) if isinstance(word, str) else ""
+        raise _mistake(where, f"mechanism must be one of {', '.join(MECHANISMS)}{hint}")
     kind, settings = MECHANISMS[word]
     build = getattr(fastexp, kind)
     parameters = dict(inspect.signature(build).parameters)
@@ -227,11 +215,11 @@ def _answer(name: str, table: Any, query: Query) -> tuple[tuple[GroupedMechanism
             f"candidates must be a public list, not {FROM_DATA}: which of them "
             "the data have is private",
         )
-    given = {key: value for key, value in table.items() if key in parameters}
+    arguments = {key: value for key, value in table.items() if key in parameters}
     column, nan = table["column"], table.get("nan", "raise")
 
     def checked() -> GroupedMechanism:
-        mechanism: GroupedMechanism = build(**given, **settings)
+        mechanism: GroupedMechanism = build(**arguments, **settings)
         answers_of({name: (mechanism, column)}, query.by, {name: nan})
         mechanism._kind(released=True)  # refuses candidates that no column can have
         return mechanism
@@ -245,17 +233,11 @@ def _check_keys(
     """Refuse a key that a table cannot have, and the lack of one that it must have."""
     for key in table:
         if key not in known:
-            meant = _meant(key, known) or f"; there are {', '.join(known)}"
-            raise _mistake(where, f"unknown key {key!r}{meant}")
+            hint = did_you_mean(key, known) or f"; there are {', '.join(known)}"
+            raise _mistake(where, f"unknown key {key!r}{hint}")
     for key in needed:
         if key not in table:
             raise _mistake(where, f"{key} is missing")
-
-
-def _meant(word: str, known: Iterable[str]) -> str:
-    """What was meant, perhaps."""
-    near = difflib.get_close_matches(word[:100], list(known), 1)
-    return f": did you mean {near[0]!r}?" if near else ""
 
 
 def _attempt(where: str, make: Callable[[], T]) -> T:

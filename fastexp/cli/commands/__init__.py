@@ -1,1 +1,4 @@
-"""One file a command."""
+"""What each command does, a file a command; answers about a column share one.
+
+No parsing of options and no tables of its own; a file is imported when its command is called.
+"""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
-from ..ask.payment import opened
-from ..tell import tables
+from ..ask.payment import budget_of
+from ..terminal import printing, tables
 
 if TYPE_CHECKING:
     from ...budget.budget import Budget
@@ -20,37 +20,31 @@ used up: take another one, which is charged anew."""
 
 
 def budget(options: Namespace) -> None:
-    """Create a budget file or show one.
-
-    Parameters
-    ----------
-    options : Namespace
-        Of the command line.
-    """
+    """Create a budget file or show one."""
     from ... import Budget
 
     if options.epsilon is None and options.rho is None:
-        opened(options.file)
-    shown = Budget.file(
+        budget_of(options.file)
+    budget = Budget.file(
         options.file,
         epsilon=options.epsilon,
         delta=options.delta,
         rho=options.rho,
         neighbors=options.neighbors,
     )
-    facts, log = _facts(shown), shown.log()
+    facts, log = _facts(budget), budget.log()
     if options.json:
-        tables.as_json({**facts, "log": log})
+        printing.as_json({**facts, "log": log})
         return
     if options.log:
-        _show_log(log, shown.unit)
+        _show_log(log, budget.unit)
         return
     width = max(map(len, facts))
     for name, value in facts.items():
         print(f"{name:<{width}}  {value}")
     waiting = [entry for entry in log if entry["state"] == "open"]
     for entry in waiting:
-        tables.line(f"{'open':<{width}}  {entry['label']!r}, charged {entry['time']}")
+        printing.line(f"{'open':<{width}}  {entry['label']!r}, charged {entry['time']}")
     if waiting:
         print(f"\n{OPEN}")
 

@@ -11,9 +11,10 @@ from importlib.resources import files
 from shutil import get_terminal_size
 from typing import Any, NamedTuple
 
-from ..errors import UserMistake
 from ..options.parser import program
-from ..tell import compiling, tables
+from ..tell import waiting
+from ..terminal import printing, tables
+from ..terminal.errors import UserMistake
 
 Facts = dict[str, Any]
 COLUMN, EPSILONS, EACH_GROUP, AGES = "marital-status", (0.0001, 0.001, 0.01), 0.01, (0, 120)
@@ -73,13 +74,7 @@ class Chapter(NamedTuple):
 
 
 def demo(options: Namespace) -> None:
-    """Tell the story, or print its records.
-
-    Parameters
-    ----------
-    options : Namespace
-        Of the command line.
-    """
+    """Tell the story, or print its records."""
     if options.records and options.json:
         raise UserMistake("--records does not go with --json: records are CSV")
     if options.records:
@@ -92,15 +87,15 @@ def demo(options: Namespace) -> None:
             story = chapter.story.format(people=sum(counts.values()), k=len(counts))
             print(_filled(story), flush=True)
         if len(facts) == 1:
-            compiling.announce()
+            waiting.announce_compilation()
         facts[chapter.name] = answers = chapter.answers()
         if not options.json:
             cells = [answer.values() for answer in answers]
-            shown = [[str(a), f"{b:g}", chapter.last.format(c)] for a, b, c in cells]
-            tables.table(chapter.headers, shown)
+            texts = [[str(a), f"{b:g}", chapter.last.format(c)] for a, b, c in cells]
+            tables.table(chapter.headers, texts)
     commands = [f"{program()} demo --records{line.format(program())}" for line in NEXT]
     if options.json:
-        tables.as_json({**facts, "next": commands})
+        printing.as_json({**facts, "next": commands})
     else:
         print(_filled(AFTER), *(f"  {command}" for command in commands), sep="\n")
 
@@ -108,7 +103,7 @@ def demo(options: Namespace) -> None:
 def _filled(text: str) -> str:
     """Paragraphs as wide as the terminal, and not wider than is read well."""
     width = min(get_terminal_size().columns, WIDEST)
-    return re.sub(r"[^\n]+(\n[^\n]+)*", lambda found: textwrap.fill(found[0], width), text)
+    return re.sub(r"[^\n]+(\n[^\n]+)*", lambda match: textwrap.fill(match[0], width), text)
 
 
 def _counts(name: str) -> dict[str, int]:

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..._parameters.text import printable
-from ..errors import Failure
-from ..tell import tables
+from ..terminal import printing
+from ..terminal.errors import Failure
 
 if TYPE_CHECKING:
     from ..._compiler.cache import State
@@ -33,34 +33,22 @@ PACKAGES = (
 
 
 def info(options: Namespace) -> None:
-    """Print versions, CPU, threads, cache, and folders of private rows that were left over.
-
-    Parameters
-    ----------
-    options : Namespace
-        Of the command line.
-    """
+    """Print versions, CPU, threads, cache, and folders of private rows that were left over."""
     if options.json:
-        tables.as_json(dict(_facts()))
+        printing.as_json(dict(_facts()))
         return
     for name, value in _facts():
         for label, text in _lines(name, value):
-            tables.line(f"{label:<11} {text}")
+            printing.line(f"{label:<11} {text}")
             sys.stdout.flush()  # what follows may have to import the compiler
 
 
 def warmup(options: Namespace) -> None:
-    """Compile all kernels, one after the other; print how many and how long it took.
-
-    Parameters
-    ----------
-    options : Namespace
-        Of the command line.
-    """
+    """Compile all kernels, one after the other; print how many and how long it took."""
     import fastexp
 
     if not options.json:
-        tables.note("all kernels: from the cache, or compiled, which takes a minute or two ...")
+        printing.note("all kernels: from the cache, or compiled, which takes a minute or two ...")
     start = time.perf_counter()
     try:
         number = fastexp.warmup(image=options.image)
@@ -70,14 +58,16 @@ def warmup(options: Namespace) -> None:
     folders = cached_kernels()
     if options.json:
         timed = {"kernels": number, "seconds": round(seconds, 3)}
-        tables.as_json({**timed, "cached": folders.total(), "cache": next(iter(folders), None)})
+        printing.as_json({**timed, "cached": folders.total(), "cache": next(iter(folders), None)})
         return
     print(f"{number} kernels ready in {seconds:.2f} s")
     for folder, kernels in folders.items():
-        tables.note(f"{kernels} of {number} cached in {printable(folder)}")
+        printing.note(f"{kernels} of {number} cached in {printable(folder)}")
     if folders.total() < number:
         rest = number - folders.total()
-        tables.note(f"{rest} of {number} not cached (see fastexp info): compiled in every process")
+        printing.note(
+            f"{rest} of {number} not cached (see fastexp info): compiled in every process"
+        )
 
 
 def cached_kernels() -> Counter[str]:
@@ -132,7 +122,7 @@ def _lines(name: str, value: Any) -> Iterator[tuple[str, str]]:
 
 def _facts() -> Iterator[tuple[str, Any]]:
     """As for ``--json``, what is known soonest first."""
-    from ..._version import __version__
+    from ... import __version__
 
     yield "fastexp", __version__
     yield "python", platform.python_version()

@@ -7,20 +7,14 @@ import stat
 from argparse import Namespace
 from pathlib import Path
 
-from ..errors import Failure, UserMistake
-from ..tell import tables
+from ..terminal import printing
+from ..terminal.errors import Failure, UserMistake, reason_of
 
 ALONE = stat.S_IRUSR | stat.S_IWUSR  # 0600
 
 
 def key(options: Namespace) -> None:
-    """Make a key.
-
-    Parameters
-    ----------
-    options : Namespace
-        Of the command line.
-    """
+    """Make a key."""
     from ... import release_key
 
     text = release_key().export()
@@ -32,16 +26,17 @@ def key(options: Namespace) -> None:
             "repeated without it"
         ) from None
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "not a path"
-        raise UserMistake(f"cannot write {options.file!r}: {reason}") from None
+        raise UserMistake(f"cannot write {options.file!r}: {reason_of(error)}") from None
     try:
         with os.fdopen(number, "w", encoding="ascii") as file:
             file.write(f"{text}\n")
     except OSError as error:
         Path(options.file).unlink(missing_ok=True)
-        raise Failure(f"cannot write {options.file!r}: {error.strerror}") from None
+        raise Failure(f"cannot write {options.file!r}: {reason_of(error)}") from None
     if options.json:
-        tables.as_json({"key": options.file})
+        printing.as_json({"key": options.file})
     else:
-        tables.line(options.file)
-    tables.note("a secret: whoever reads it can undo the protection; without it nobody can repeat")
+        printing.line(options.file)
+    printing.note(
+        "a secret: whoever reads it can undo the protection; without it nobody can repeat"
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import sys
 from argparse import Namespace
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -14,11 +15,12 @@ from ...errors import BudgetExceeded
 from ...pictures.words import at_most, grid_text, name_of, title
 from ...query.output import output_file
 from ..ask import publication
-from ..ask.payment import opened
-from ..ask.released import Release
-from ..errors import UserMistake
-from ..tell import compiling, tables, words
-from . import answer
+from ..ask.paid_release import PaidRelease
+from ..ask.payment import budget_of
+from ..tell import sentences, waiting
+from ..tell.release_report import carry_out, promise_sentence
+from ..terminal import printing
+from ..terminal.errors import UserMistake
 
 if TYPE_CHECKING:
     from ...budget.budget import Budget
@@ -30,39 +32,26 @@ MISSING = {  # by nan
     "lower": "missing records count as the lower bound",
     "upper": "missing records count as the upper bound",
 }
-FIRST = 5  # groups or candidates that are shown
-NEW, OPEN, ANSWERED = "new", "open", "answered"  # what there is under a label
+FIRST = 5  # groups or candidates that are printed
+NEW, OPEN, ANSWERED = "new", "open", "answered"  # states of a label
 
 
 def release(options: Namespace) -> None:
-    """Make the release of a publication; with ``--check`` say what it is, and make none.
-
-    Parameters
-    ----------
-    options : Namespace
-        Of the command line.
-    """
+    """Make the release of a publication; with ``--check`` say what it is, and make none."""
     if options.like is not None and not options.check:
         raise UserMistake("--like belongs to --check")
-    call = publication.read(options.publication, force=bool(options.force))
+    call = publication.read(options.publication, force=options.force)
     if options.check:
         check(call, options.like, as_json=options.json)
     else:
-        answer.release(call, as_json=options.json, quiet=options.quiet)
+        carry_out(PaidRelease(call), as_json=options.json, quiet=options.quiet)
 
 
 def check(call: Call, like: str | None, *, as_json: bool) -> None:
     """Say what a publication promises and costs, and how accurate it is on public data.
 
-    Its source and its key are not opened, nothing is drawn, and no file is changed.
-
-    Parameters
-    ----------
-    call : Call
-        Of a publication.
-    like : str or None
-        A public file with the columns of the source.
-    as_json : bool
+    Its source and its key are not opened, nothing is drawn, and no file is changed. `like` is a
+    public file with the columns of the source.
 
     Raises
     ------
@@ -73,45 +62,44 @@ def check(call: Call, like: str | None, *, as_json: bool) -> None:
     """
     if call.output is not None:
         output_file.check(call.output, force=True)
-    public, budget = Release(replace(call, key=None, output=None)), opened(str(call.budget))
+    public, budget = PaidRelease(replace(call, key=None, output=None)), budget_of(str(call.budget))
     facts = _facts(call, public, budget)
     if not as_json:  # before the list is digested, so that something is seen at once
         _show(call, public, facts)
         sys.stdout.flush()
-    facts["budget"] = paid = _paid(call, public, budget)
+    facts["budget"] = costs = _costs(call, public, budget)
     if not as_json:
-        _show_paid(call, paid)
+        _show_costs(call, costs)
     if like is not None:
-        compiling.announce()
+        waiting.announce_compilation()
     facts["accuracy"] = rows = None if like is None else _accuracy(call, like)
     if as_json:
-        tables.as_json(facts)
+        printing.as_json(facts)
     elif rows is not None and like is not None:
-        from ..tell import laws
+        from ..tell import law_tables
 
-        print(f"\n{words.of_public(like)}")
-        laws.accuracy_table(rows)
-    if paid["left"] is None:
+        print(f"\n{sentences.of_public(like)}")
+        law_tables.accuracy_table(rows)
+    if costs["left"] is None:
         budget.rest_after(public.promise)  # says why there is none
 
 
-def _facts(call: Call, public: Release, budget: Budget) -> dict[str, Any]:
-    """What is asked and promised, as for ``--json``."""
-    answers = {}
-    for name, mechanism in call.answers.items():
-        promise = call.query.total({name: mechanism}, neighbors=budget.neighbors)
-        promised = words.promise_facts(promise)
-        answers[name] = {**answer.answer_facts(call, name), "promised": promised}
+def _facts(call: Call, public: PaidRelease, budget: Budget) -> dict[str, Any]:
+    """What is released and promised, as for ``--json``."""
+    answers = public.answer_facts()
+    for name, answer in call.answers.items():
+        promise = call.query.total({name: answer}, neighbors=budget.neighbors)
+        answers[name]["promised"] = sentences.promise_facts(promise)
     return {
         "kind": "check",
         "answers": answers,
-        **words.query_facts(call.query),
-        "promised": words.promise_facts(public.promise),
+        **sentences.query_facts(call.query),
+        "promised": sentences.promise_facts(public.promise),
         "output": call.output,
     }
 
 
-def _paid(call: Call, public: Release, budget: Budget) -> dict[str, Any]:
+def _costs(call: Call, public: PaidRelease, budget: Budget) -> dict[str, Any]:
     """What a run costs and what it leaves (None: the budget has no room), as for ``--json``."""
     total, state = public.promise, _state(call, public, budget)
     cost = total.epsilon if budget.unit == "epsilon" else total.rho
@@ -137,8 +125,8 @@ class _Stopped(Exception):
     """A release that got as far as its charge."""
 
 
-def _state(call: Call, public: Release, budget: Budget) -> str:
-    """What there is under the label; LabelError if that is another question's."""
+def _state(call: Call, public: PaidRelease, budget: Budget) -> str:
+    """The state of the label; LabelError if that is another question's."""
 
     def stop() -> NoReturn:
         raise _Stopped
@@ -150,32 +138,32 @@ def _state(call: Call, public: Release, budget: Budget) -> str:
     return ANSWERED
 
 
-def _show(call: Call, public: Release, facts: dict[str, Any]) -> None:
-    """The same in words."""
+def _show(call: Call, public: PaidRelease, facts: dict[str, Any]) -> None:
+    """What is released and promised, in words."""
     for name, (mechanism, column) in call.answers.items():
         heading = title(name_of(mechanism), mechanism)
-        tables.line(f"{name}: {heading}")
-        tables.line(f"    of column {column}; {MISSING[call.nan[name]]}")
+        printing.line(f"{name}: {heading}")
+        printing.line(f"    of column {column}; {MISSING[call.nan[name]]}")
         candidates = getattr(mechanism, "candidates", None)
-        one_of = grid_text(mechanism) if candidates is None else _some(candidates)
+        one_of = grid_text(mechanism) if candidates is None else _first(candidates)
         promised = at_most(facts["answers"][name]["promised"]["epsilon"])
-        tables.line(f"    one of {one_of}; promises {promised}")
-    tables.line(f"groups: {_groups(call)}")
-    tables.line(answer.promised(public))
+        printing.line(f"    one of {one_of}; promises {promised}")
+    printing.line(f"groups: {_groups(call)}")
+    printing.line(promise_sentence(public))
 
 
-def _show_paid(call: Call, paid: dict[str, Any]) -> None:
-    """The same of what it costs."""
-    head = f"budget {call.budget}: {paid['remaining']!r} {paid['unit']} remains"
-    if paid["state"] == ANSWERED:
-        tables.line(f"{head}; label {call.label!r} is answered: a run repeats it, at no cost")
-    elif paid["state"] == OPEN:
-        tables.line(f"{head}; label {call.label!r} is charged: a run goes on, at no cost")
+def _show_costs(call: Call, costs: dict[str, Any]) -> None:
+    """What a run costs and leaves, in words."""
+    head = f"budget {call.budget}: {costs['remaining']!r} {costs['unit']} remains"
+    if costs["state"] == ANSWERED:
+        printing.line(f"{head}; label {call.label!r} is answered: a run repeats it, at no cost")
+    elif costs["state"] == OPEN:
+        printing.line(f"{head}; label {call.label!r} is charged: a run goes on, at no cost")
     else:
-        left = "" if paid["left"] is None else f", which leaves {paid['left']!r}"
-        tables.line(f"{head}; a run costs {paid['cost']!r}{left}")
-    if paid["state"] != ANSWERED and call.output and Path(call.output).exists() and not call.force:
-        tables.line(f"output {call.output} exists: a run needs --force")
+        left = "" if costs["left"] is None else f", which leaves {costs['left']!r}"
+        printing.line(f"{head}; a run costs {costs['cost']!r}{left}")
+    if costs["state"] != ANSWERED and call.output and Path(call.output).exists() and not call.force:
+        printing.line(f"output {call.output} exists: a run needs --force")
 
 
 def _groups(call: Call) -> str:
@@ -183,26 +171,26 @@ def _groups(call: Call) -> str:
     names = call.query.groups
     if names is None:
         return "one, of all rows"
-    keys = names.labels()
-    listed = [" ".join(map(str, key)) if isinstance(key, tuple) else key for key in keys[:FIRST]]
+    keys = names.labels()[:FIRST]
+    texts = [" ".join(map(str, key)) if isinstance(key, tuple) else str(key) for key in keys]
     more = ", ..." * (names.size > FIRST)
-    return f"{names.size:,} of {', '.join(call.query.by)}: {_some(listed)}{more}"
+    return f"{names.size:,} of {', '.join(call.query.by)}: {', '.join(texts)}{more}"
 
 
-def _some(items: Any) -> str:
-    more = f", ... ({len(items):,})" if len(items) > FIRST else ""
-    return ", ".join(map(str, items[:FIRST])) + more
+def _first(candidates: Sequence[object]) -> str:
+    more = f", ... ({len(candidates):,})" if len(candidates) > FIRST else ""
+    return ", ".join(map(str, candidates[:FIRST])) + more
 
 
 def _accuracy(call: Call, like: str) -> list[dict[str, Any]]:
     """Exact figures on a public stand-in."""
-    from ..tell import laws
-    from . import known
+    from ..tell import law_tables
+    from . import not_private
 
-    if _overlap(like, call.source.file):
+    if _overlap(like, call.source.path):
         raise UserMistake("--like must be another file than source: its figures are not private")
-    public = replace(call, source=call.source._replace(file=like))
-    return laws.accuracy_rows(known.figures(public, seed=0))
+    public = replace(call, source=call.source._replace(path=like))
+    return law_tables.accuracy_rows(not_private.figures(public, seed=0))
 
 
 def _overlap(like: str, private: str) -> bool:

@@ -4,42 +4,40 @@ from __future__ import annotations
 
 import shlex
 from argparse import Namespace
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ..ask.workers import executor
-from ..errors import Failure, UserMistake
+from ..ask.study_workers import Workers, workers_of
 from ..options.parser import program
-from ..tell import compiling, studies, tables
-from ..tell.progress import Shown
+from ..tell import study_tables, waiting
+from ..terminal import packages, printing, tables
+from ..terminal.errors import Failure, UserMistake
 
 if TYPE_CHECKING:
     from ...studies.report.results import StudyResults
     from ...studies.study import Study
 
+    Progress: TypeAlias = Callable[[int, int], None]
+    Run: TypeAlias = Callable[[Workers, Progress], StudyResults]
+
 FILES = (".toml", ".json")
 
 
 def study_list(options: Namespace) -> None:
-    """Print the studies that come with fastexp, and what a study of one's own can name.
-
-    Parameters
-    ----------
-    options : Namespace
-        Of the command line.
-    """
+    """Print the studies that come with fastexp, and what a study of one's own can name."""
     from ...studies.design import ready
 
-    found = [_described(ready.ready(name)) for name in ready.READY]
+    studies = [_facts(ready.ready(name)) for name in ready.READY]
     data, mechanisms = _parts()
     if options.json:
-        tables.as_json(
-            {"kind": "studies", "studies": found, "data": data, "mechanisms": mechanisms}
+        printing.as_json(
+            {"kind": "studies", "studies": studies, "data": data, "mechanisms": mechanisms}
         )
         return
     rows = [
         (s["name"], f"{s['cells']:,}", f"{s['datasets']:,}", f"{s['draws']:,}", s["question"])
-        for s in found
+        for s in studies
     ]
     tables.table(("study", "cells", "data sets", "draws", "question"), rows, ("question",))
     for title, parts in (("data", data), ("mechanism", mechanisms)):
@@ -64,76 +62,59 @@ def _parts() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     return data, mechanisms
 
 
-def _described(study: Study) -> dict[str, Any]:
+def _facts(study: Study) -> dict[str, Any]:
     facts = {"name": study.name, "question": study.question, "cells": len(study._cells)}
     return {**facts, "datasets": study.datasets, "draws": study.draws}
 
 
 def study_run(options: Namespace) -> None:
-    """Run a study and print its tables.
+    """Run a study and print its tables."""
+    study = _study_of(options)
 
-    Parameters
-    ----------
-    options : Namespace
-        Of the command line.
-    """
-    study = _asked(options)
-    kept = "" if options.out is None else str(options.out)
+    def run(where: Workers, progress: Progress) -> StudyResults:
+        return study.run(where.executor, workers=where.workers, out=options.out, progress=progress)
 
-    def run(workers: Any, progress: Any) -> StudyResults:
-        return study.run(**workers, out=options.out, progress=progress)
-
-    _carry_out(run, options, kept)
+    _carry_out(run, options, options.out or "")
 
 
 def study_resume(options: Namespace) -> None:
-    """Do what is missing of a study, and print its tables.
-
-    Parameters
-    ----------
-    options : Namespace
-        Of the command line.
-    """
+    """Do what is missing of a study, and print its tables."""
     from ...studies.study import Study
 
-    def run(workers: Any, progress: Any) -> StudyResults:
-        return Study.resume(options.folder, **workers, progress=progress)
+    def run(where: Workers, progress: Progress) -> StudyResults:
+        return Study.resume(
+            options.folder, where.executor, workers=where.workers, progress=progress
+        )
 
     _carry_out(run, options, options.folder)
 
 
 def study_report(options: Namespace) -> None:
-    """Write a report of a results folder.
-
-    Parameters
-    ----------
-    options : Namespace
-        Of the command line.
-    """
+    """Write a report of a results folder."""
     from ...studies.report.report import Finished, write_report
 
     if options.format is not None:
-        tables.needed("matplotlib", "--format", "'fastexp[plot]'")
+        packages.needed("matplotlib", "--format", "'fastexp[plot]'")
     folder = Path(options.folder)
     target = folder if options.output is None else Path(options.output)
     formats = tuple(dict.fromkeys(options.format or ("svg",)))
     written = [str(path) for path in write_report(Finished(folder), target, formats)]
     if options.json:
-        tables.as_json({"kind": "report", "files": written})
+        printing.as_json({"kind": "report", "files": written})
         return
     for path in written:
-        tables.line(path)
+        printing.line(path)
     if len(written) == 1:
-        tables.note("without figures: they need matplotlib, pip install 'fastexp[plot]'")
+        printing.note("without figures: they need matplotlib, pip install 'fastexp[plot]'")
 
 
-def _asked(options: Namespace) -> Study:
+def _study_of(options: Namespace) -> Study:
     """The study of the command line, with its settings changed."""
     from ...studies.design import ready
     from ...studies.study import Study
 
-    found = {name: getattr(options, name) for name in ("datasets", "draws", "seed")}
-    changes = {name: value for name, value in found.items() if value is not None}
+    settings = {name: getattr(options, name) for name in ("datasets", "draws", "seed")}
+    changes = {name: value for name, value in settings.items() if value is not None}
     if options.study in ready.READY:
         return ready.ready(options.study, **changes)
     if not options.study.lower().endswith(FILES):
@@ -144,21 +125,21 @@ def _asked(options: Namespace) -> Study:
     return Study.load(options.study, **changes)
 
 
-def _carry_out(run: Any, options: Namespace, folder: str) -> None:
-    """Run on the workers that are asked for, print, and say what does not agree."""
+def _carry_out(run: Run, options: Namespace, folder: str) -> None:
+    """Run a study on its workers, print the results, and say what does not agree."""
     if not options.quiet:
-        compiling.announce()
-    with Shown(options.quiet) as shown:
+        waiting.announce_compilation()
+    with waiting.ProgressBar(options.quiet) as bar:
         try:
-            with executor(options) as workers:
-                results = run(workers, shown.progress)
+            with workers_of(options) as where:
+                results = run(where, bar.progress)
         except KeyboardInterrupt:
-            shown.close()
-            tables.note(_interrupted(shown.finished, shown.tasks, folder))
+            bar.close()
+            printing.note(_interrupted(bar.finished, bar.tasks, folder))
             raise
-    studies.show(results, as_json=options.json)
+    study_tables.show(results, as_json=options.json)
     if not options.quiet:
-        tables.note(_where(folder))
+        printing.note(_where(folder))
     bad = sum(row["agree"] is False for row in results.rows)
     if bad:
         raise Failure(

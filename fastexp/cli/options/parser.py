@@ -5,16 +5,16 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Iterable
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, NoReturn
 
-from ..._version import __version__
-from ..errors import MISTAKE
-from .commands import below
+from ... import __version__
+from ..terminal.errors import MISTAKE, did_you_mean
+from ..terminal.printing import note
+from .command_table import below
+from .option_table import Option, sections
 from .screens import screen
-from .table import Option, sections
 from .values import numbers
 
 PLAIN = {  # what argparse says, and what we do
@@ -32,8 +32,8 @@ class Parser(argparse.ArgumentParser):
     @property
     def options(self) -> dict[str, Option]:
         """All options, by each of their names."""
-        listed = sections(self.command).values()
-        return {name: option for options in listed for option in options for name in option.names}
+        headings = sections(self.command).values()
+        return {name: option for options in headings for option in options for name in option.names}
 
     def format_help(self) -> str:
         """The short screen."""
@@ -52,13 +52,13 @@ class Parser(argparse.ArgumentParser):
         elif _is_option(given[0]):
             self._option(given[0])
         elif given[0] not in commands:
-            self.error(_unknown("command", given[0], commands))
+            self.error(f"unknown command {given[0]!r}{did_you_mean(given[0], commands)}")
         return super().parse_known_args(given, namespace)
 
     def _option(self, word: str) -> Option:
         name = word.partition("=")[0]
         if name not in self.options:
-            self.error(_unknown("option", name, self.options))
+            self.error(f"unknown option {name!r}{did_you_mean(name, self.options)}")
         return self.options[name]
 
     def _arranged(self, given: list[str]) -> list[str]:
@@ -106,8 +106,6 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong, and end."""
-        from ..tell.tables import note
-
         plain = message.removeprefix("argument ").replace(": must ", " must ", 1)
         for pattern, words in PLAIN.items():
             plain = re.sub(pattern, words, plain)
@@ -138,10 +136,10 @@ ACTIONS: dict[str, dict[str, Any]] = {  # of options that do something at once
 
 
 def program() -> str:
-    """How this program was called: ``fastexp`` or ``python -m fastexp``."""
-    called = Path(sys.argv[0])
-    module = called.name == "__main__.py" and called.parent.name == "fastexp"
-    return "python -m fastexp" if module else "fastexp"
+    """The name of this program: ``fastexp`` or ``python -m fastexp``."""
+    path = Path(sys.argv[0])
+    is_module = path.name == "__main__.py" and path.parent.name == "fastexp"
+    return "python -m fastexp" if is_module else "fastexp"
 
 
 def build() -> Parser:
@@ -201,10 +199,3 @@ def _add(target: Any, option: Option) -> None:
 def _is_option(word: str) -> bool:
     """Whether a word is an option: not -, no negative number, no text that begins with -."""
     return word.startswith("-") and word != "-" and " " not in word and not numbers(word)
-
-
-def _unknown(kind: str, word: str, known: Iterable[str]) -> str:
-    from difflib import get_close_matches
-
-    near = get_close_matches(word, known, 1)
-    return f"unknown {kind} {word!r}" + (f": did you mean {near[0]!r}?" if near else "")

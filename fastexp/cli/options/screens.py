@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import textwrap
 
-from .commands import ABOUT, COMMANDS, ENDINGS, Command, below
-from .table import ANSWERS, COMMON, FURTHER, HELP, Option, sections
+from .command_table import ABOUT, COMMANDS, ENDINGS, Command, below
+from .option_table import ANSWERS, COMMON, FURTHER, HELP, Option, sections
 
 WIDTH, INDENT = 80, 20
 FULL = {  # what the full help of a command has beside options
@@ -14,25 +14,18 @@ FULL = {  # what the full help of a command has beside options
 
 
 def screen(name: str, program: str, full: bool = False) -> str:
-    """The help of a command.
+    """The help of a command, as ``study run``, or of the program itself: "".
 
-    Parameters
-    ----------
-    name : str
-        Of the command, as ``study run``; "" for the program itself.
-    program : str
-        How it was called.
-    full : bool
-        With all options and remarks.
+    `program` is the program's name; the full help has all options and remarks.
     """
     blocks = _head(name, program)
     if below(name):
         blocks.append(_commands(below(name)))
-    shown = sections(name)
+    headings = sections(name)
     if full:
-        blocks += [f"{heading}:\n{_rows(options, full)}" for heading, options in shown.items()]
+        blocks += [f"{heading}:\n{_rows(options, full)}" for heading, options in headings.items()]
     else:
-        short = [o for heading, options in shown.items() for o in options if heading != HELP]
+        short = [o for heading, options in headings.items() for o in options if heading != HELP]
         if name in ANSWERS:
             short = [option for option in short if option.dest in COMMON]
         blocks += [_rows(short, full)] if short else []

@@ -87,28 +87,33 @@ def quantile(text: str) -> float | Fraction | Any:
     return number
 
 
-def names(text: str) -> list[str]:
-    """One name or several with commas; one that has a comma itself is quoted."""
+def csv_cells(text: str) -> list[str] | None:
+    """The cells of one line of CSV; None if the text is no such line."""
     import csv
 
     try:
-        (row,) = csv.reader([text], skipinitialspace=True, strict=True)
+        (cells,) = csv.reader([text], skipinitialspace=True, strict=True)
     except (csv.Error, ValueError):
-        row = []
-    listed = [name.strip() for name in row]
-    if not listed or not all(listed):
+        return None
+    return cells
+
+
+def names(text: str) -> list[str]:
+    """One name or several with commas; one that has a comma itself is quoted."""
+    stripped = [cell.strip() for cell in csv_cells(text) or []]
+    if not stripped or not all(stripped):
         raise Refused(f"must be one name or several, as A,B or A B, got {text!r}")
-    return listed
+    return stripped
 
 
 def among(*words: str) -> Callable[[str], list[str]]:
     """What reads one or several of these words."""
 
     def read(text: str) -> list[str]:
-        listed = names(text)
-        if not set(listed) <= set(words):
+        chosen = names(text)
+        if not set(chosen) <= set(words):
             raise Refused(f"must be of {', '.join(words)}, got {text!r}")
-        return listed
+        return chosen
 
     return read
 
@@ -125,7 +130,7 @@ def size(text: str) -> int:
     """A number of bytes: 500MB, 2 GiB, 1.5g."""
     from ...query.disk.memory import LEAST, MOST, size_of
 
-    given = size_of(text)
-    if not LEAST <= given <= MOST:
+    size_in_bytes = size_of(text)
+    if not LEAST <= size_in_bytes <= MOST:
         raise Refused(f"must be a size from 1MB on, as 500MB or 2GB, got {text!r}")
-    return given
+    return size_in_bytes

@@ -1,1 +1,1 @@
-"""What is printed and drawn."""
+"""What is printed and drawn: releases, laws, studies, and why they take their time."""

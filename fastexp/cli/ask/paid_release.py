@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...errors import OutputError, ParameterError, PrivacyWarning
+from ...pictures.words import parameters
 from ...query.calls.answers import answers_of
 from ...query.calls.perform import perform
 from ...query.calls.verbs import ReleaseCall, questions_of
 from ...query.disk.memory import Room
 from ...query.output.output_file import EXISTS, holds, output_of, repeated, values_of
-from . import source
-from .key import read_key
+from .input_file import open_rows
+from .key_file import read_key
 from .payment import Payment
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from .call import Call
 
 
-class Release(ReleaseCall):
+class PaidRelease(ReleaseCall):
     """What a call promises and costs; then its answers.
 
     Parameters
@@ -37,23 +38,23 @@ class Release(ReleaseCall):
     Attributes
     ----------
     payment : Payment
-    had_file : bool
+    output_exists : bool
         Whether the file of answers was there with these very answers, and was left so.
     """
 
     def __init__(self, call: Call) -> None:
         self.call = call
-        output = output_of(call.output, True, call.source.file, call.budget)
+        output = output_of(call.output, True, call.source.path, call.budget)
         is_taken = output is not None and Path(output.file).exists()
         payment = Payment(call.budget, call.label, call.note)  # later: who wrote it kept it before
-        self.payment = payment
+        self.payment, self.output = payment, call.output
         key = None if call.key is None or payment.is_settled else read_key(call.key)
         if is_taken and not call.force and not payment.is_settled:
             raise ParameterError(EXISTS.format(call.output))
         self._output = None if output is None else output._replace(force=call.force)
-        self.had_file = False
+        self.output_exists = False
         answers = answers_of(call.answers, call.query.by, call.nan)
-        place = call.origin or str(Path(call.source.file).absolute())
+        place = call.origin or str(Path(call.source.path).absolute())
         origin = "file", place, call.source.delimiter or ""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PrivacyWarning)  # the command line has its own words
@@ -70,7 +71,7 @@ class Release(ReleaseCall):
 
     @property
     def question(self) -> Questions:
-        """What is asked: public."""
+        """The question under the label, which is public."""
         return self._questions
 
     @property
@@ -85,13 +86,36 @@ class Release(ReleaseCall):
         return groups_are_private or self.call.candidates_from_data
 
     @property
+    def epsilon_of_row(self) -> float:
+        """What one row of a person costs: the sum of the epsilons of the answers."""
+        return sum(answer.mechanism.guarantee.epsilon or 0.0 for answer in self.answers)
+
+    @property
     def folders(self) -> list[str]:
         """Where the file of answers is to be, if there is to be one."""
         return [] if self._output is None else [str(Path(self._output.file).parent)]
 
+    def answer_facts(self) -> dict[str, dict[str, Any]]:
+        """The public parameters of each answer, for ``--json``."""
+        nan = self.call.nan
+        return {
+            name: {**parameters(mechanism), "column": column, "nan": nan[name]}
+            for name, (mechanism, column) in self.call.answers.items()
+        }
+
+    def remarks(self) -> list[str]:
+        """What is said of a release once its answers are printed."""
+        texts = []
+        if self.call.key is not None:
+            texts.append("the same key, label and records give the same answers")
+        if self.output is not None:
+            same = f"{self.output} has these answers already"
+            texts.append(same if self.output_exists else f"written: {self.output}")
+        return texts
+
     def settle(self, draw: Callable[[], list[Any]], check: Callable[[], None]) -> list[Any]:
-        """Charged before a row is read."""
-        answers: list[Any] = self.payment.obtained(self._questions, draw, check)
+        """The answers of `draw`, charged before a row is read; or those of the ledger."""
+        answers: list[Any] = self.payment.answers(self._questions, draw, check)
         return answers
 
     def columns(self) -> list[Column]:
@@ -106,12 +130,12 @@ class Release(ReleaseCall):
         columns: list[Column]
         try:
             if not self.payment.is_settled:
-                with source.opened(call.source, call.memory, call.threads, call.temp) as frame:
+                with open_rows(call.source, call.memory, call.threads, call.temp) as frame:
                     columns = perform(self, frame, Room(call.memory, call.temp), output)
             else:
                 unread: Any = Unread()
                 columns = perform(self, unread, Room(None, None))
-                self.had_file = output is not None and repeated(columns, output)
+                self.output_exists = output is not None and repeated(columns, output)
         except OutputError as error:
             if error.answers is None:
                 raise
@@ -119,15 +143,15 @@ class Release(ReleaseCall):
             if output is None or not holds(output.file, columns):
                 self.payment.rescue(lambda: {"rows": rows_of(columns)}, *self.folders)
                 raise
-            self.had_file = True  # by an equal call at the same time
+            self.output_exists = True  # by an equal call at the same time
         return columns
 
 
 class Unread:
-    """A frame in the place of one whose answers are kept: nothing asks it for rows."""
+    """A frame in the place of one whose answers are kept: nothing reads rows of it."""
 
     def finished(self, columns: Sequence[Column]) -> list[Column]:
-        """As they are."""
+        """The columns as they are."""
         return list(columns)
 
 

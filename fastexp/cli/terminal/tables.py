@@ -1,10 +1,7 @@
-"""What is printed: results to stdout, everything else to stderr."""
+"""Tables as wide as the terminal, and numbers in their cells."""
 
 from __future__ import annotations
 
-import contextlib
-import json
-import math
 import os
 import sys
 import unicodedata
@@ -15,74 +12,10 @@ from shutil import get_terminal_size
 from typing import Any
 
 from ..._parameters.text import printable
-from ..errors import Failure
+from .packages import optional
 
 GAP = "  "  # between columns
 RICH_ROWS = 500  # longer tables are for pipes and pagers
-
-
-def note(text: str) -> None:
-    """Print lines on stderr; that nobody listens there is no failure."""
-    if sys.stderr is not None:
-        with contextlib.suppress(OSError):
-            print(*map(printable, text.split("\n")), sep="\n", file=sys.stderr, flush=True)
-
-
-def line(text: str) -> None:
-    """Print one line on stdout, of text that may be anybody's: a label, a path."""
-    print(printable(text))
-
-
-def as_json(values: dict[str, Any]) -> None:
-    """Print one JSON object on stdout."""
-    print(json_text(values, sys.stdout.encoding or "utf-8"))
-
-
-def json_text(value: Any, encoding: str = "utf-8") -> str:
-    """JSON that every terminal shows as it is; numbers that JSON does not know become null.
-
-    Parameters
-    ----------
-    value : object
-        Of dicts, lists, text, numbers, booleans and None.
-    encoding : str
-        Where it goes: what that cannot say is escaped, as is all that is not printable.
-    """
-    text = json.dumps(_finite(value), ensure_ascii=False, allow_nan=False)
-    return text.translate({ord(c): _escaped(c) for c in set(text) if not _shows(c, encoding)})
-
-
-def _shows(character: str, encoding: str) -> bool:
-    return character.isprintable() and bool(character.encode(encoding, "ignore"))
-
-
-def _escaped(character: str) -> str:
-    """As JSON has it; the module leaves DEL as it is."""
-    return "\\u007f" if character == "\x7f" else json.dumps(character)[1:-1]
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_finite(inner) for inner in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def optional(name: str) -> Any:
-    """Import an optional module; None where it is not installed."""
-    try:
-        return import_module(name)
-    except ImportError:
-        return None
-
-
-def needed(name: str, option: str, install: str) -> Any:
-    """Import an optional module that an option cannot do without."""
-    module = optional(name)
-    if module is None:
-        raise Failure(f"{option} needs a package that is not installed: pip install {install}")
-    return module
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[str]], words: Sequence[str] = ()) -> None:
@@ -166,13 +99,15 @@ def _plain_table(cells: list[list[list[str]]], widths: list[int], left: list[boo
 def _rich_table(table_class: Any, cells: list[list[list[str]]], left: list[bool]) -> None:
     text, box = import_module("rich.text").Text, import_module("rich.box")
     # The box has a blank between columns, and so has their padding: GAP.
-    made = table_class(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
+    rich_table = table_class(
+        box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0)
+    )
     headers, *rows = [[text("\n".join(lines)) for lines in row] for row in cells]
     for header, first in zip(headers, left, strict=True):  # Text: a label is never markup
-        made.add_column(header, justify="left" if first else "right", no_wrap=True)
+        rich_table.add_column(header, justify="left" if first else "right", no_wrap=True)
     for row in rows:
-        made.add_row(*row)
-    import_module("rich.console").Console(file=sys.stdout).print(made)
+        rich_table.add_row(*row)
+    import_module("rich.console").Console(file=sys.stdout).print(rich_table)
 
 
 def _blocks(lines: list[list[str]], room: int) -> None:

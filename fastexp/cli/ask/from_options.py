@@ -1,15 +1,21 @@
-"""Options of a command to a call."""
+"""The options of a command as a call, where they go together."""
 
 from __future__ import annotations
 
 from argparse import Namespace
-from typing import Any
+from typing import TYPE_CHECKING
 
+from ...grouped.request import FROM_DATA
 from ...query.output.output_file import is_same
-from ..errors import UserMistake
-from . import lists, mechanisms
+from ..terminal.errors import UserMistake
+from . import mechanism_options, public_lists
 from .call import Call
-from .source import Source, is_npy
+from .input_file import InputFile, is_npy
+
+if TYPE_CHECKING:
+    from ..._typing import Neighbors
+    from ...grouped.mechanism import GroupedMechanism
+    from ...privacy import Guarantee
 
 WHY_PUBLIC = """\
 --candidates is needed: the list to select from
@@ -24,14 +30,8 @@ PAID = ("budget", "label", "note", "key")
 READ = ("groups", "candidates", "grid", "key", "budget")  # what may name a file
 
 
-def call_of(options: Namespace, which: str) -> Call:
-    """What a command asks.
-
-    Parameters
-    ----------
-    options : Namespace
-        Of the command line.
-    which : {"median", "quantile", "maximum", "mode", "price", "select"}
+def call_of(options: Namespace, command: str) -> Call:
+    """The call of a command about a column: median, quantile, maximum, mode, price or select.
 
     Raises
     ------
@@ -42,8 +42,8 @@ def call_of(options: Namespace, which: str) -> Call:
     import fastexp as fx
 
     check(options)
-    source = Source(options.file, options.delimiter)
-    groups = None if options.by is None else lists.groups(options.groups, options.by, source)
+    source = InputFile(options.file, options.delimiter)
+    groups = None if options.by is None else public_lists.groups(options.groups, options.by, source)
     query = fx.Query(
         options.by,
         groups,
@@ -52,55 +52,45 @@ def call_of(options: Namespace, which: str) -> Call:
         options.max_rows or 1,
         options.membership or "private",
     )
-    if which == "select":
-        candidates = lists.candidates(options.candidates, options.column, source)
-        build = mechanisms.of_candidates(options, candidates)
+    if command == "select":
+        candidates = public_lists.candidates(options.candidates, options.column, source)
+        build = mechanism_options.of_candidates(options, candidates)
     else:
-        build = mechanisms.of_numbers(options, which)
+        build = mechanism_options.of_numbers(options, command)
     name = column = options.column or "value"
     if name in query.by:
         raise UserMistake("--by and --column must be different columns")
 
-    def promise(mechanism: Any, relation: Any) -> Any:
-        return query.total({name: (mechanism, column)}, neighbors=relation)
+    def promise(mechanism: GroupedMechanism, neighbors: Neighbors | None) -> Guarantee:
+        return query.total({name: (mechanism, column)}, neighbors=neighbors)
 
-    mechanism = mechanisms.with_epsilon(options, build, promise)
+    mechanism = mechanism_options.with_epsilon(options, build, promise)
     return Call(
         query,
         {name: (mechanism, column)},
         {name: getattr(options, "nan", "drop")},
         source,
-        options.budget,
-        options.label,
-        options.note,
-        options.key,
-        options.output,
-        bool(options.force),
-        1 if options.threads is None else options.threads,
-        options.memory,
-        options.temp,
-        candidates_from_data=getattr(options, "candidates", None) == lists.FROM_DATA,
+        budget=options.budget,
+        label=options.label,
+        note=options.note,
+        key=options.key,
+        output=options.output,
+        force=options.force,
+        threads=options.threads,
+        memory=options.memory,
+        temp=options.temp,
+        candidates_from_data=getattr(options, "candidates", None) == FROM_DATA,
     )
 
 
 def check(options: Namespace) -> None:
-    """Refuse options that do not go together.
-
-    Parameters
-    ----------
-    options : Namespace
-        Of one of the six commands.
-
-    Raises
-    ------
-    UserMistake
-    """
+    """Refuse options of a command about a column that do not go together."""
     if options.by is None:
         for name in OF_GROUPS:
             if getattr(options, name) is not None:
                 raise UserMistake(f"{option(name)} belongs to --by: the columns of groups")
     elif options.groups is None:
-        raise UserMistake(lists.WHY_PUBLIC)
+        raise UserMistake(public_lists.WHY_PUBLIC)
     can_move = getattr(options, "neighbors", None) == "replace" or hasattr(options, "scaling")
     if options.membership == "public" and not can_move:  # a price is promised for both relations
         raise UserMistake(
@@ -111,7 +101,9 @@ def check(options: Namespace) -> None:
             raise UserMistake("--column does not go with .npy, which holds one array")
     elif options.column is None and not getattr(options, "utilities", False):
         raise UserMistake("--column is needed: the column of FILE that holds the records")
-    check_kind(options)
+    _check_analysis(options)
+    _check_output(options)
+    _check_payment(options)
     _check_selection(options)
     if getattr(options, "nan", None) == "drop" and getattr(options, "neighbors", "") == "replace":
         raise UserMistake(
@@ -120,38 +112,23 @@ def check(options: Namespace) -> None:
         )
 
 
-def check_kind(options: Namespace) -> None:
-    """Refuse what belongs to another kind of output than is asked for."""
-    simulated = options.draws is not None
-    shown = options.law or simulated or options.accuracy
-    if options.seed is not None and not simulated:
+def _check_analysis(options: Namespace) -> None:
+    """Refuse what belongs to another kind of output: a release, or a law, draws or accuracy."""
+    is_simulated = options.draws is not None
+    is_analysis = options.law or is_simulated or options.accuracy
+    if options.seed is not None and not is_simulated:
         raise UserMistake("--seed belongs to --draws")
-    if options.plot is not None and not (options.law or simulated):
+    if options.plot is not None and not (options.law or is_simulated):
         raise UserMistake(
             "--plot belongs to --law or --draws, which are not private: a release has no picture"
         )
     for name in (*PAID, "output"):
-        if shown and getattr(options, name) is not None:
-            keep = "; to keep a table, redirect stdout" * (name == "output")
+        if is_analysis and getattr(options, name) is not None:
+            redirect = "; to keep a table, redirect stdout" * (name == "output")
             raise UserMistake(
                 f"{option(name)} is for releases: --law, --draws and --accuracy are not private"
-                f"{keep}"
+                f"{redirect}"
             )
-    _check_output(options)
-    if options.label is not None and options.budget is None and options.key is None:
-        raise UserMistake(
-            "--label belongs to --budget, whose file keeps the answers under it, or to --key"
-        )
-    if options.note is not None and options.budget is None:
-        raise UserMistake("--note belongs to --budget, whose file keeps it")
-    for name in ("groups", "candidates"):
-        if getattr(options, name, None) == lists.FROM_DATA:
-            for paid in PAID:
-                if getattr(options, paid) is not None:
-                    raise UserMistake(
-                        f"{option(paid)} does not go with {option(name)} from-data, which keeps "
-                        "no promise"
-                    )
 
 
 def _check_output(options: Namespace) -> None:
@@ -164,11 +141,28 @@ def _check_output(options: Namespace) -> None:
             raise UserMistake(f"--output must be another file than that of {option(name)}")
 
 
+def _check_payment(options: Namespace) -> None:
+    """Refuse a label or note that nothing keeps, and payment for a release without a promise."""
+    if options.label is not None and options.budget is None and options.key is None:
+        raise UserMistake(
+            "--label belongs to --budget, whose file keeps the answers under it, or to --key"
+        )
+    if options.note is not None and options.budget is None:
+        raise UserMistake("--note belongs to --budget, whose file keeps it")
+    for name in from_data(options):
+        for paid in PAID:
+            if getattr(options, paid) is not None:
+                raise UserMistake(
+                    f"{option(paid)} does not go with {option(name)} from-data, which keeps "
+                    "no promise"
+                )
+
+
 def _check_selection(options: Namespace) -> None:
     """What ``select`` has, and other commands have not."""
     if not hasattr(options, "candidates"):
         return
-    if options.mechanism != mechanisms.TOP_K:
+    if options.mechanism != mechanism_options.TOP_K:
         for name in ("k", "delta"):
             if getattr(options, name) is not None:
                 raise UserMistake(f"{option(name)} belongs to --mechanism top-k")
@@ -179,6 +173,12 @@ def _check_selection(options: Namespace) -> None:
             raise UserMistake(f"{option(name)} is for --utilities (counts have sensitivity 1)")
     if options.candidates is None:
         raise UserMistake(WHY_PUBLIC)
+
+
+def from_data(options: Namespace) -> list[str]:
+    """Which of the public lists are taken from the data."""
+    lists = ("groups", "candidates")
+    return [name for name in lists if getattr(options, name, None) == FROM_DATA]
 
 
 def option(name: str) -> str:

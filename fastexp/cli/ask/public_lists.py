@@ -8,15 +8,15 @@ from typing import Any
 from ..._keys.group_keys import numbered
 from ..._keys.key_columns import read
 from ...errors import FastexpError
+from ...grouped.request import FROM_DATA
 from ...query.engines.frame import Use
-from ..errors import UserMistake
 from ..options.values import written
-from .kinds import kind_of_column, typed
-from .names import Names, columns_of, content, split
-from .npy import VALUE
-from .source import STDIN, Source, is_npy, opened
+from ..terminal.errors import UserMistake
+from .entry_kinds import kind_of_column, typed
+from .input_file import STDIN, InputFile, is_npy, open_rows
+from .list_entries import Entries, combinations, content, entries_of, split
+from .npy_rows import VALUE
 
-FROM_DATA = "from-data"
 KINDS = ("integers", "text", "booleans")  # of candidates
 MOST_GRID = 1 << 26  # bytes of a file of grid points
 WHY_PUBLIC = """\
@@ -29,7 +29,7 @@ do:    take it from a register or a standard, without looking at FILE, as in
 else:  for data that is public anyway there is --groups from-data"""
 
 
-def groups(text: str, by: Sequence[str], source: Source) -> Any:
+def groups(text: str, by: Sequence[str], source: InputFile) -> Any:
     """What ``--groups`` names, as `Query` takes it; the kinds are those of FILE's columns.
 
     Parameters
@@ -39,7 +39,7 @@ def groups(text: str, by: Sequence[str], source: Source) -> Any:
         ``table:column``; of several columns all combinations too, as ``city=A,B;year=2023,2024``.
     by : sequence of str
         The columns of FILE.
-    source : Source
+    source : InputFile
         FILE; of Parquet the types of its columns are looked at.
 
     Raises
@@ -50,105 +50,94 @@ def groups(text: str, by: Sequence[str], source: Source) -> Any:
     if text == FROM_DATA:
         return FROM_DATA
     option, combined = "--groups", _combined(text, by)
-    columns = combined or columns_of(option, text, by, source)
+    columns = combined or entries_of(option, text, by, source)
     keys = [
-        typed(option, names, kind_of_column(source, name), name)
-        for name, names in zip(by, columns, strict=True)
+        typed(option, entries, kind_of_column(source, column), column)
+        for column, entries in zip(by, columns, strict=True)
     ]
     if combined:
         from ..._keys.product import product
 
-        for names, own in zip(columns, keys, strict=True):
-            _check(option, names, own)
+        for entries, column_keys in zip(columns, keys, strict=True):
+            _check(option, entries, column_keys)
         return product(**dict(zip(by, keys, strict=True)))
     rows = keys[0] if len(keys) == 1 else list(zip(*keys, strict=True))
     _check(option, columns[0], rows)
     return rows
 
 
-def candidates(text: str, column: str, source: Source) -> tuple[Any, ...]:
-    """What ``--candidates`` names, of the kind of FILE's column.
+def candidates(text: str, column: str, source: InputFile) -> tuple[Any, ...]:
+    """What ``--candidates`` names, of the kind of FILE's column; see `groups`.
 
-    Parameters
-    ----------
-    text : str
-        As of `groups`, for one column.
-    column : str
-    source : Source
-        FILE; it is read for from-data.
-
-    Raises
-    ------
-    UserMistake
-        As of `groups`.
+    For from-data FILE is read.
     """
     if text == FROM_DATA:
         return _occurring(column, source)
     option = "--candidates"
-    (names,) = columns_of(option, text, [column], source)
+    (entries,) = entries_of(option, text, [column], source)
     kind = kind_of_column(source, column)
-    keys = typed(option, names, kind if kind in KINDS else None, column)
-    _check(option, names, keys)
+    keys = typed(option, entries, kind if kind in KINDS else None, column)
+    _check(option, entries, keys)
     return tuple(keys)
 
 
-def points(text: str) -> Any:
+def points(text: str) -> list[int | float]:
     """The points of ``--grid``: numbers, or those of a file, of text or .npy."""
-    listed = [written(part) for part in text.split(",")]
-    if listed[0] is None and is_npy(text):
+    numbers = [written(part) for part in text.split(",")]
+    if numbers[0] is None and is_npy(text):
         return _array(text)
-    if listed[0] is None:
-        whole = content("--grid", text, MOST_GRID)
-        listed = [written(part) for part in whole.replace(",", " ").split()]
-    if not listed or None in listed:
+    if numbers[0] is None:
+        lines = content("--grid", text, MOST_GRID)
+        numbers = [written(part) for part in lines.replace(",", " ").split()]
+    if not numbers or None in numbers:
         raise UserMistake(
             f"--grid must be numbers separated by commas, or a file of numbers, got {text!r}"
         )
-    return [x if isinstance(x, int) else float(x) for x in listed]
+    return [x if isinstance(x, int) else float(x) for x in numbers]
 
 
-def _array(file: str) -> list[Any]:
+def _array(path: str) -> list[int | float]:
     try:
-        with opened(Source(file)) as frame:
+        with open_rows(InputFile(path)) as frame:
             parts = frame.parts([Use(VALUE, "numbers")], [], None)
             return [x for (part,) in parts for x in part.tolist()]
     except FastexpError as error:
         raise UserMistake(f"--grid: {str(error).removeprefix('frame ')}") from None
 
 
-def _combined(text: str, by: Sequence[str]) -> list[Names]:
-    """The names of each column in ``city=A,B;year=2023,2024``; none of any other text."""
+def _combined(text: str, by: Sequence[str]) -> list[Entries]:
+    """The entries of each column in ``city=A,B;year=2023,2024``; none of any other text."""
     parts = [part.strip().partition("=") for part in text.split(";")]
     if len(by) < 2 or not all(equals for _, equals, _ in parts):
         return []
-    lists = {name.strip(): names for name, _, names in parts}
+    lists = {column.strip(): entries for column, _, entries in parts}
     if sorted(lists) != sorted(by) or len(parts) != len(by):
         raise UserMistake(
             f"--groups must have a list of each of the columns {', '.join(by)}, once, as in "
-            f"{';'.join(f'{name}=A,B' for name in by)}"
+            f"{combinations(by)}"
         )
-    return [Names(split("--groups", lists[name]), True, f"{name}=", "entry") for name in by]
+    return [Entries(split("--groups", lists[column]), True, f"{column}=", "entry") for column in by]
 
 
-def _check(option: str, names: Names, keys: Sequence[Hashable]) -> None:
+def _check(option: str, entries: Entries, keys: Sequence[Hashable]) -> None:
     """Refuse a list without entries, or with one twice."""
     if not keys:
-        raise UserMistake(f"{option}: {names.source} has no entries")
-    seen: dict[Hashable, int] = {}
+        raise UserMistake(f"{option}: {entries.source} has no entries")
+    places: dict[Hashable, int] = {}
     for place, key in enumerate(keys):
-        first = seen.setdefault(key, place)
+        first = places.setdefault(key, place)
         if first != place:
             raise UserMistake(
-                f"{option}: {names.entry(place)} is there already: {names.unit} {first + 1}"
+                f"{option}: {entries.called(place)} is there already: {entries.unit} {first + 1}"
             )
 
 
-def _occurring(column: str, source: Source) -> tuple[Any, ...]:
+def _occurring(column: str, source: InputFile) -> tuple[Any, ...]:
     """The values of a column, in increasing order: they are private."""
-    if source.file == STDIN:
+    if source.path == STDIN:
         raise UserMistake("--candidates from-data needs a file: stdin can be read only once")
     values: set[Any] = set()
-    with opened(source) as frame:
+    with open_rows(source) as frame:
         use = Use(column, "keys")
         frame.empty([use])
         for (part,) in frame.parts([use], [], None):

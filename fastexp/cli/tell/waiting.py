@@ -1,4 +1,4 @@
-"""How far a study is: a bar on a terminal with rich, else nothing; always a count."""
+"""Why a command takes its time: kernels that are compiled, the progress of a study."""
 
 from __future__ import annotations
 
@@ -6,11 +6,21 @@ import sys
 import time
 from typing import Any
 
-from . import tables
+from ..terminal import packages, printing
 
 
-class Shown:
-    """A progress bar on stderr, while it is open.
+def announce_compilation() -> None:
+    """On a terminal, say that kernels are compiled, if no cache has any."""
+    if not _on_terminal():
+        return
+    from ..._compiler import build, cache
+
+    if cache.is_empty([target.text for target in build.targets()]):
+        printing.note("compiling (some seconds, only the first time; see fastexp warmup) ...")
+
+
+class ProgressBar:
+    """A bar on stderr while it is open: on a terminal, where rich is installed; always a count.
 
     Parameters
     ----------
@@ -20,7 +30,7 @@ class Shown:
     Attributes
     ----------
     finished, tasks : int
-        As they were told last.
+        Of the last call of `progress`.
     """
 
     def __init__(self, quiet: bool) -> None:
@@ -29,7 +39,7 @@ class Shown:
         self._task: Any = None
         self._start, self._before = 0.0, 0
 
-    def __enter__(self) -> Shown:
+    def __enter__(self) -> ProgressBar:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -62,7 +72,7 @@ def _on_terminal() -> bool:
 
 def _bar() -> Any:
     """A bar of rich, not begun; None where rich is not installed."""
-    rich, console = tables.optional("rich.progress"), tables.optional("rich.console")
+    rich, console = packages.optional("rich.progress"), packages.optional("rich.console")
     if rich is None or console is None:
         return None
     return rich.Progress(

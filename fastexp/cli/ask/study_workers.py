@@ -6,40 +6,36 @@ import contextlib
 import logging
 from argparse import Namespace
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
-from ..errors import Failure, UserMistake
-from ..tell import tables
+from ..terminal import packages
+from ..terminal.errors import Failure, UserMistake
 
 RETRIES = 2  # of a task, by dask; a study's engine has retries of its own
 PATIENCE = "10s"  # for a scheduler to answer
 LOGGERS = ("distributed", "distributed.client", "distributed.worker", "distributed.nanny")
 
 
+class Workers(NamedTuple):
+    """The arguments of `Study.run` that say where it runs."""
+
+    executor: Any
+    workers: int = 0
+
+
 @contextlib.contextmanager
-def executor(options: Namespace) -> Iterator[dict[str, Any]]:
-    """The arguments executor and workers of `Study.run`.
-
-    Parameters
-    ----------
-    options : Namespace
-        Of the command line.
-
-    Yields
-    ------
-    dict
-        What dask began is ended afterwards.
-    """
+def workers_of(options: Namespace) -> Iterator[Workers]:
+    """Where a command's study runs; what dask starts for it is ended afterwards."""
     if options.scheduler is not None and options.executor != "dask":
         raise UserMistake("--scheduler goes with --executor dask")
     if options.scheduler is not None and options.workers is not None:
         raise UserMistake("--workers does not go with --scheduler: it has its own")
     workers = options.workers or 0
     if options.executor != "dask":
-        yield {"executor": options.executor, "workers": workers}
+        yield Workers(options.executor, workers)
         return
     with _client(options.scheduler, workers) as client:
-        yield {"executor": client.get_executor(pure=False, retries=RETRIES)}
+        yield Workers(client.get_executor(pure=False, retries=RETRIES))
 
 
 @contextlib.contextmanager
@@ -47,7 +43,7 @@ def _client(address: str | None, workers: int) -> Iterator[Any]:
     """A client of a running scheduler, or of a cluster of processes on this machine."""
     from ...studies.run.pools import interrupts_kept
 
-    dask = tables.needed("distributed", "--executor dask", "'fastexp[distributed]'")
+    dask = packages.needed("distributed", "--executor dask", "'fastexp[distributed]'")
     _hush()
     with contextlib.ExitStack() as stack:
         if address is None:
@@ -77,6 +73,6 @@ def _connected(dask: Any, address: Any) -> Any:
 
 
 def _hush() -> None:
-    """Workers that come and go are told of by nobody: results and errors tell enough."""
+    """Do not log workers that come and go: results and errors say enough."""
     for name in LOGGERS:
         logging.getLogger(name).setLevel(logging.CRITICAL)

@@ -1,4 +1,4 @@
-"""Whether names of a public list are integers or text, as the column of FILE is."""
+"""Whether entries of a public list are integers or text, as the column of FILE is."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from ..._keys.key_columns import read
 from ..._keys.key_rows import kind_of
 from ...errors import FastexpError
 from ...query.engines.frame import Use
-from ..errors import UserMistake
-from .names import Names
-from .source import STDIN, FileRows, Source, is_npy
+from ..terminal.errors import UserMistake
+from .file_rows import FileRows
+from .input_file import STDIN, InputFile, is_npy
+from .list_entries import Entries
 
 INT64 = range(-(1 << 63), 1 << 63)
 
 
-def kind_of_column(source: Source, column: str) -> str | None:
+def kind_of_column(source: InputFile, column: str) -> str | None:
     """What a column of FILE holds; None where only its rows tell, or it cannot be read."""
-    if source.file == STDIN or is_npy(source.file):
+    if source.path == STDIN or is_npy(source.path):
         return None
-    frame = FileRows(source.file, delimiter=source.delimiter)
+    frame = FileRows(source.path, delimiter=source.delimiter)
     try:
         file = frame.files[0]
         if file.format != "Parquet" or column in file.partitions:
@@ -32,14 +33,14 @@ def kind_of_column(source: Source, column: str) -> str | None:
         return None
 
 
-def typed(option: str, names: Names, kind: str | None, column: str) -> list[Any]:
-    """The names, as the column of FILE has them.
+def typed(option: str, entries: Entries, kind: str | None, column: str) -> list[Any]:
+    """The entries, as the column of FILE has them.
 
     Parameters
     ----------
     option : str
         That names the list.
-    names : Names
+    entries : Entries
     kind : str or None
         As of `kind_of_column`; None: the list decides.
     column : str
@@ -49,28 +50,28 @@ def typed(option: str, names: Names, kind: str | None, column: str) -> list[Any]
     UserMistake
         If the list is of another kind, or of no kind for sure.
     """
-    values = names.values
-    if not names.written:
+    values = entries.values
+    if not entries.written:
         return values
     if kind is None:
-        kind = _kind_of_texts(option, names)
+        kind = _kind_of_texts(option, entries)
     reader, keys = READERS[kind], []
     for place, text in enumerate(values):
         try:
             keys.append(reader(text))
         except ValueError:
             raise UserMistake(
-                f"{option}: column {column!r} holds {kind}, but {names.entry(place)} is none"
+                f"{option}: column {column!r} holds {kind}, but {entries.called(place)} is none"
             ) from None
     return keys
 
 
-def _kind_of_texts(option: str, names: Names) -> str:
+def _kind_of_texts(option: str, entries: Entries) -> str:
     """Integers if all are written as such, else text.
 
     Numbers beside integers are refused: as text, 13.0 would turn 13 into text, too.
     """
-    texts = names.values
+    texts = entries.values
     odd = [place for place, text in enumerate(texts) if not _is(_integer, text)]
     if not odd:
         return "integers"
@@ -78,9 +79,9 @@ def _kind_of_texts(option: str, names: Names) -> str:
     number = next((place for place in odd if _is(float, texts[place])), None)
     if len(odd) < len(texts) and not codes and number is not None:
         raise UserMistake(
-            f"{option}: {names.entry(number)} is a number, but not written as the integers of the "
-            "list are: write it without decimals, + or zeros in front, and within 64 bits (if all "
-            "of them are meant as text: a column of text, as list.parquet:column)"
+            f"{option}: {entries.called(number)} is a number, but not written as the integers "
+            "of the list are: write it without decimals, + or zeros in front, and within 64 bits "
+            "(if all of them are meant as text: a column of text, as list.parquet:column)"
         )
     return "text"
 

@@ -10,7 +10,8 @@ from ...pictures.subject import TAIL, Subject, number, short
 from ...pictures.words import grid_text, name_of, parameters, title
 from ...query.calls.accuracy import COLUMNS
 from ...query.output.output_file import values_of
-from . import tables, words
+from ..terminal import printing, tables
+from . import sentences
 
 if TYPE_CHECKING:
     from ...query.engines.frame import Column
@@ -43,15 +44,7 @@ def show(
 ) -> None:
     """Print laws, or draws beside them where there are some; draw a picture.
 
-    Parameters
-    ----------
-    subject : Subject
-    as_json : bool
-        One object, as the help says, instead of tables.
-    seed : int, optional
-        Of the draws.
-    plot : str, optional
-        A file for a picture, which `canvas.check` took.
+    `seed` is that of the draws, `plot` a file for the picture, which `canvas.check` took.
     """
     if plot is not None:
         draw(plot, subject)
@@ -67,7 +60,7 @@ def show(
     else:
         _print_candidates(subject, groups[0])
     if plot is not None:
-        tables.note(f"picture: {plot}")
+        printing.note(f"picture: {plot}")
 
 
 def _print_json(
@@ -84,13 +77,13 @@ def _print_json(
         facts["groups"] = [{"group": dict(label), **group} for label, group in named]
     else:
         facts |= groups[0]
-    tables.as_json(facts)
+    printing.as_json(facts)
 
 
 def _print_head(subject: Subject, seed: int | None) -> None:
-    """What was asked, and that none of it is private."""
+    """The mechanism, and that nothing of it is private."""
     mechanism, candidates = subject.mechanism, subject.candidates
-    print(words.NOT_PRIVATE)
+    print(sentences.NOT_PRIVATE)
     heading = title(name_of(mechanism), mechanism)
     if candidates is None:
         print(f"{heading}, on the grid {grid_text(mechanism)}")
@@ -101,22 +94,22 @@ def _print_head(subject: Subject, seed: int | None) -> None:
         print(f"{subject.draws.shape[1]:,} simulated draws, {seeded}, beside the exact law")
     if absent := subject.absent:
         more = ", ..." * (len(absent) > MOST_ABSENT)
-        tables.note(f"no record has: {', '.join(absent[:MOST_ABSENT])}{more} (spelling?)")
+        printing.note(f"no record has: {', '.join(absent[:MOST_ABSENT])}{more} (spelling?)")
 
 
 def _print_number(subject: Subject, facts: dict[str, Any]) -> None:
     """The law of one data set, or draws beside it."""
-    several = [facts] if subject.draws is None else [facts["observed"], facts["exact"]]
+    columns = [facts] if subject.draws is None else [facts["observed"], facts["exact"]]
     lines = [] if subject.draws is not None else [[subject.truth_name, number(facts["truth"])]]
     for key, text in FACTS.items():
         if key == "quantiles":
-            for p in several[0][key]:
-                cells = (number(column[key][p]) for column in several)
+            for p in columns[0][key]:
+                cells = (number(column[key][p]) for column in columns)
                 lines.append([text.format(f"{float(p):.0%}"), *cells])
-        elif key in several[0]:
-            lines.append([text.format(subject.unit), *(number(c[key]) for c in several)])
+        elif key in columns[0]:
+            lines.append([text.format(subject.unit), *(number(c[key]) for c in columns)])
     print()
-    tables.table(("output", *["observed"][: len(several) - 1], "exact law"), lines)
+    tables.table(("output", *["observed"][: len(columns) - 1], "exact law"), lines)
 
 
 def _print_candidates(subject: Subject, facts: dict[str, Any]) -> None:
@@ -134,25 +127,25 @@ def _print_candidates(subject: Subject, facts: dict[str, Any]) -> None:
 
 def _print_groups(subject: Subject, groups: list[dict[str, Any]]) -> None:
     """A row a group; of draws of numbers one for them and one for the law."""
-    by, drawn = subject.by, subject.draws is not None
+    by, has_draws = subject.by, subject.draws is not None
     sizes = zip(subject.labels, subject.records, strict=True)
     names = [[*map(str, label.values()), f"{n:,}"] for label, n in sizes]
     if subject.candidates is not None:
-        shown = ["candidate", *(["frequency"] if drawn else []), "probability"]
-        headers = [*by, "n", "likeliest", *shown[1:], "loss"]
+        fields = ["candidate", *(["frequency"] if has_draws else []), "probability"]
+        headers = [*by, "n", "likeliest", *fields[1:], "loss"]
         cells = []
         for g, facts in enumerate(groups):
             best = subject.rows(g)[0]
-            chosen = [CELLS[name](best[name]) for name in shown]
-            cells.append([*names[g], *chosen, short(facts["expected_loss"])])
+            texts = [CELLS[field](best[field]) for field in fields]
+            cells.append([*names[g], *texts, short(facts["expected_loss"])])
         print(f"\nloss: the expected {MEANINGS['loss']}, in {subject.unit}")
     else:
-        last = "loss" if subject.unit == "revenue" and not drawn else "error"
+        last = "loss" if subject.unit == "revenue" and not has_draws else "error"
         levels = [f"{float(p):.0%}" for p in SHORT]
-        headers = [*by, "n", "of" if drawn else "truth", "mean", "sd", *levels, last]
+        headers = [*by, "n", "of" if has_draws else "truth", "mean", "sd", *levels, last]
         cells = []
         for name, facts in zip(names, groups, strict=True):
-            if not drawn:
+            if not has_draws:
                 cells.append([*name, short(facts["truth"]), *_cells(facts, last)])
                 continue
             cells.append([*name, "draws", *_cells(facts["observed"], last)])
@@ -167,16 +160,7 @@ def _cells(facts: dict[str, Any], last: str) -> list[str]:
 
 
 def accuracy(call: Call, columns: Sequence[Column], *, as_json: bool) -> None:
-    """Print the figures of `Query.accuracy`.
-
-    Parameters
-    ----------
-    call : Call
-    columns : sequence of Column
-        The figures.
-    as_json : bool
-        One object, as the help says, instead of a table.
-    """
+    """Print the figures of `Query.accuracy`: `columns`."""
     rows = accuracy_rows(columns)
     if as_json:
         answers = {
@@ -184,9 +168,9 @@ def accuracy(call: Call, columns: Sequence[Column], *, as_json: bool) -> None:
             for name, (mechanism, column) in call.answers.items()
         }
         facts = {"kind": "accuracy", "private": False, "by": list(call.query.by)}
-        tables.as_json({**facts, "answers": answers, "rows": rows})
+        printing.as_json({**facts, "answers": answers, "rows": rows})
         return
-    print(words.NOT_PRIVATE)
+    print(sentences.NOT_PRIVATE)
     for mechanism, _ in call.answers.values():
         print(title(name_of(mechanism), mechanism))
     accuracy_table(rows)
@@ -204,13 +188,7 @@ def accuracy_rows(columns: Iterable[Column]) -> list[dict[str, Any]]:
 
 
 def accuracy_table(rows: Sequence[dict[str, Any]]) -> None:
-    """A row a group and answer; what is the same in all rows is not repeated.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-        As `accuracy_rows` has them.
-    """
+    """A row a group and answer, of `accuracy_rows`; what is the same in all is not repeated."""
     by = list(rows[0]["group"]) if rows else []
     varied = [name for name in ("answer", "measure") if len({row[name] for row in rows}) > 1]
     measures = sorted({row["measure"] for row in rows})

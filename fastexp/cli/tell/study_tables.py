@@ -7,7 +7,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from ..._parameters.text import printable
-from . import tables
+from ..terminal import printing, tables
 
 if TYPE_CHECKING:
     from ...studies.design.questions import Table
@@ -18,20 +18,12 @@ WORDS = ("data", "mechanism", "figure")
 
 
 def show(results: StudyResults, *, as_json: bool) -> None:
-    """Print the tables that answer the study's question, else its rows.
-
-    Parameters
-    ----------
-    results : StudyResults
-        Of a run.
-    as_json : bool
-        One JSON object instead, with all rows and tables.
-    """
+    """Print the tables that answer a study's question, else its rows; or all of it as JSON."""
     from ...studies.design import ready
 
     answers = ready.tables(results)
     if as_json:
-        tables.as_json({**results.to_dict(), "tables": [asdict(table) for table in answers]})
+        printing.as_json({**results.to_dict(), "tables": [asdict(table) for table in answers]})
         return
     study = results.study
     print(printable(f"{study.name}: {study.question}" if study.question else study.name))
@@ -55,7 +47,7 @@ def _print(table: Table) -> None:
 
 def _rows(rows: list[dict[str, Any]]) -> None:
     """The tidy table, of each row what a reader needs; without columns that hold nothing."""
-    made = {
+    columns = {
         "data": [row["data"] for row in rows],
         "n": [f"{row['n']:,}" for row in rows],
         "mechanism": [row["mechanism"] for row in rows],
@@ -66,9 +58,9 @@ def _rows(rows: list[dict[str, Any]]) -> None:
         "monte carlo [95 %]": [_interval(row) for row in rows],
         "agree": [{True: "yes", False: "NO", None: ""}[row["agree"]] for row in rows],
     }
-    kept = {header: cells for header, cells in made.items() if any(cells)}
+    filled = {header: cells for header, cells in columns.items() if any(cells)}
     print()
-    tables.table(list(kept), list(zip(*kept.values(), strict=True)), WORDS)
+    tables.table(list(filled), list(zip(*filled.values(), strict=True)), WORDS)
     print("\nexact ± standard deviation across data sets; the interval is of the draws' noise")
 
 

@@ -1,11 +1,11 @@
-"""Exit codes, and what is said about an error: never a value of the data."""
+"""Exit codes, and the message of an error: never with a value of the data."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 OK, FAILURE, MISTAKE, NO_ROOM = 0, 1, 2, 3
-
 
 # What the package calls something, and what options and a publication call it.
 TERMS = (
@@ -27,53 +27,35 @@ class UserMistake(Exception):
     """Something that the user can mend: options, parameters, the file. Exit code 2."""
 
 
-class UnreadableRows(UserMistake):
-    """A mistake that one row of the data can make: a budget is charged for learning of it."""
-
-
 class Failure(Exception):
     """Something that went wrong at run time. Exit code 1."""
 
 
 def report(error: Exception, publication: bool = False) -> tuple[str, int]:
-    """The message and the exit code for an error.
+    """The message and the exit code for an error that a command raised.
 
-    Parameters
-    ----------
-    error : Exception
-        What a command raised. Only texts that hold no data by construction are repeated:
-        the command line's own and those of the package. Others are withheld.
-    publication : bool
-        Whether it was asked by a publication, which has keys instead of options.
-
-    Returns
-    -------
-    tuple of (str, int)
-        (message, exit code).
+    Only texts that hold no data by construction are repeated: the command line's own and those
+    of the package. Others are withheld. A publication has keys instead of options.
     """
-    from .. import errors
+    from ... import errors
 
-    if isinstance(error, UserMistake):
-        return f"error: {error}", MISTAKE
     if isinstance(error, errors.InvalidUtilities):
         return "error: the utilities must be finite: NaN or infinity found", MISTAKE
-    if isinstance(error, (errors.ParameterError, errors.ParameterTypeError)):
-        return f"error: {in_terms(str(error), publication)}", MISTAKE
-    if isinstance(error, errors.LabelError):
+    if isinstance(error, (UserMistake, errors.LabelError)):
         return f"error: {error}", MISTAKE
-    if isinstance(error, errors.InvalidRecords):
-        return f"error: {in_terms(str(error), publication)}", MISTAKE
     if isinstance(error, errors.BudgetExceeded):
         return f"error: {error}", NO_ROOM
-    if isinstance(error, (Failure, errors.FastexpError)):
-        return f"error: {in_terms(str(error), publication)}", FAILURE
+    mistakes = errors.ParameterError, errors.ParameterTypeError, errors.InvalidRecords
+    if isinstance(error, (*mistakes, Failure, errors.FastexpError)):
+        code = MISTAKE if isinstance(error, mistakes) else FAILURE
+        return f"error: {in_terms(str(error), publication)}", code
     if isinstance(error, MemoryError):
         return "error: not enough memory", FAILURE
     return f"error: {_withheld(error)}", FAILURE
 
 
 def in_terms(text: str, publication: bool) -> str:
-    """An error of the package with the words of who asked for an option or wrote a key."""
+    """An error of the package in the terms of options, or of a publication's keys."""
     for word, option, key in TERMS:
         text = text.replace(word, key if publication else option)
     subject = "output " if text.startswith("cannot write output ") else text.partition(" ")[0] + " "
@@ -82,6 +64,19 @@ def in_terms(text: str, publication: bool) -> str:
     if "must be a path that ends in" in text and not publication:
         text += "; CSV of another name can be given by stdin: - < FILE"
     return text
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """The end of a message about an unknown word; empty if no known one is like it."""
+    from difflib import get_close_matches
+
+    alike = get_close_matches(word[:100], list(known), 1)
+    return f": did you mean {alike[0]!r}?" if alike else ""
+
+
+def reason_of(error: Exception, otherwise: str = "not a path") -> str:
+    """The system's words for an error, which are no data."""
+    return getattr(error, "strerror", None) or otherwise
 
 
 def _withheld(error: Exception) -> str:

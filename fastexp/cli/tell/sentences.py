@@ -1,4 +1,4 @@
-"""What is said of a call, and for ``--json``: what it promises, and whom it asks about."""
+"""What a call promises and whom it is about: as sentences, and as facts for ``--json``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ...pictures.words import amount, at_most
 
 if TYPE_CHECKING:
     from ...privacy import Guarantee
-    from ...query.query import Query
+    from ...query.calls.scope import Scope
 
 NOT_PRIVATE = "NOT PRIVATE: computed from the data without noise. For analysis, never to publish."
 FROM_DATA = """\
@@ -29,17 +29,8 @@ def of_public(file: str) -> str:
     return f"NOT PRIVATE: computed from {printable(file)} without noise. It must be public."
 
 
-def promised(promise: Guarantee, query: Query, each: float) -> str:
-    """A line about what a call promises.
-
-    Parameters
-    ----------
-    promise : Guarantee
-        Of the whole call.
-    query : Query
-    each : float
-        What one row of a person costs: the sum of the epsilons of the answers.
-    """
+def promises(promise: Guarantee, query: Scope, each: float) -> str:
+    """What a whole call promises; `each` is what one row of a person costs."""
     epsilon = amount(promise)
     if promise.neighbors is None:
         return f"promises {epsilon}-differential privacy: {STATED}"
@@ -54,12 +45,12 @@ def _is_whole(factor: float) -> bool:
     return abs(factor - round(factor)) < 1e-9
 
 
-def _who(query: Query) -> str:
+def _who(query: Scope) -> str:
     single = query.max_groups == query.max_rows == 1 and query.person is None and not query.by
     return "record" if single else "person"
 
 
-def _limits(query: Query) -> str:
+def _limits(query: Scope) -> str:
     """How much of one person counts, and who says so."""
     if _who(query) == "record":
         return ""
@@ -79,7 +70,7 @@ def promise_facts(promise: Guarantee) -> dict[str, Any]:
     return {name: getattr(promise, name) for name in names}
 
 
-def query_facts(query: Query) -> dict[str, Any]:
+def query_facts(query: Scope) -> dict[str, Any]:
     """The public parameters of a query, for ``--json``."""
     groups = query.groups
     return {

@@ -265,14 +265,14 @@ SETTINGS: dict[tuple[str, str], dict[str, Any]] = {  # of options under a headin
 @cache
 def sections(command: str) -> dict[str, list[Option]]:
     """The options that a command has, by heading; those of "" are the program's own."""
-    listed: dict[str, list[Option]] = {}
+    options: dict[str, list[Option]] = {}
     for section in re.split(r"\n(?=\[)", TEXT.strip()):
         head, _, text = section.strip().partition("\n")
         heading, _, commands = head.strip("[]").partition(": ")
         if any(command in SETS.get(name, (name,)) for name in commands.split(", ")):
             entries = re.split(r"\n(?! )", text)
-            listed.setdefault(heading, []).extend(_option(heading, entry) for entry in entries)
-    return listed
+            options.setdefault(heading, []).extend(_option(heading, entry) for entry in entries)
+    return options
 
 
 def _option(heading: str, entry: str) -> Option:

@@ -1,4 +1,4 @@
-"""The names of a public list: typed, one a line of a file, or a column of one.
+"""The entries of a public list: typed, one a line of a file, or a column of one.
 
 The list is public, so that messages may name what is typed or in lines. A table may be a copy of
 the data: of that, messages have numbers of rows only.
@@ -6,7 +6,6 @@ the data: of that, messages have numbers of rows only.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,21 +15,23 @@ from ..._keys.key_columns import read
 from ...errors import FastexpError
 from ...query.engines.frame import Use
 from ...query.files.paths import COMPRESSED, FORMATS, files_of
-from ..errors import UserMistake
-from .source import STDIN, FileRows, Source, is_npy
+from ..options.values import csv_cells
+from ..terminal.errors import UserMistake, reason_of
+from .file_rows import FileRows
+from .input_file import STDIN, InputFile, is_npy
 
 MOST = 1 << 28  # bytes of a file of lines
 TEXTS = ("CSV", "TSV")  # formats whose cells are of no type
 
 
-class Names(NamedTuple):
-    """The names of a list, or of a column of one.
+class Entries(NamedTuple):
+    """The entries of a list, or of a column of one.
 
     Attributes
     ----------
     values : list
     written : bool
-        Whether they are texts of which nothing tells what they mean.
+        Whether they are texts, which may stand for values of another kind.
     source, unit : str
         What the list is called, and an entry of it: "line", "row" or "entry".
     """
@@ -40,14 +41,14 @@ class Names(NamedTuple):
     source: str
     unit: str
 
-    def entry(self, place: int) -> str:
+    def called(self, place: int) -> str:
         """What messages call an entry: of tables its number alone."""
-        shown = "" if self.unit == "row" else f" ({self.values[place]!r})"
-        return f"{self.unit} {place + 1} of {self.source}{shown}"
+        value = "" if self.unit == "row" else f" ({self.values[place]!r})"
+        return f"{self.unit} {place + 1} of {self.source}{value}"
 
 
-def columns_of(option: str, text: str, by: Sequence[str], source: Source) -> list[Names]:
-    """The names of each column of a list.
+def entries_of(option: str, text: str, by: Sequence[str], source: InputFile) -> list[Entries]:
+    """The entries of each column of a list.
 
     Parameters
     ----------
@@ -57,7 +58,7 @@ def columns_of(option: str, text: str, by: Sequence[str], source: Source) -> lis
         What follows the option.
     by : sequence of str
         The columns of FILE that are compared with it.
-    source : Source
+    source : InputFile
         FILE, which must be another one.
 
     Raises
@@ -66,14 +67,14 @@ def columns_of(option: str, text: str, by: Sequence[str], source: Source) -> lis
         If there is no such list, or it has a blank entry.
     """
     file, colon, column = text.rpartition(":")
-    named = bool(colon) and len(by) == 1 and _is_table(file)
-    for path in [text, *([file] if named else [])]:
+    has_column = bool(colon) and len(by) == 1 and _is_table(file)
+    for path in [text, *([file] if has_column else [])]:
         if _is_of(path, source):
             raise UserMistake(
                 f"{option}: {text!r} is FILE, and what its records have is private: use a public "
                 f"list, or {option} from-data (with its warning)"
             )
-    if named:
+    if has_column:
         return _table(option, file, [column], source)
     if _is_table(text) and ("," not in text or _is_file(text)):
         return _table(option, text, by, source)
@@ -81,7 +82,7 @@ def columns_of(option: str, text: str, by: Sequence[str], source: Source) -> lis
         raise UserMistake(
             f"{option} of several columns must be a table with columns of their names, as in "
             f"{option} groups.csv, or all combinations, as in "
-            f"{option} '{';'.join(f'{name}=A,B' for name in by)}'"
+            f"{option} '{combinations(by)}'"
         )
     if _is_file(text):
         return [_lines(option, text, by[0])]
@@ -93,39 +94,31 @@ def columns_of(option: str, text: str, by: Sequence[str], source: Source) -> lis
     bare = text.removesuffix(",")
     alone = split(option, bare) if bare else []
     values = alone if len(alone) == 1 else split(option, text)
-    return [Names(values, True, "the command line", "entry")]
+    return [Entries(values, True, "the command line", "entry")]
+
+
+def combinations(by: Sequence[str]) -> str:
+    """An example of all combinations of keys, as it is written."""
+    return ";".join(f"{column}=A,B" for column in by)
 
 
 def split(option: str, text: str) -> list[str]:
-    """Names from a line of CSV: ``a, b,"c, d"`` are three.
-
-    Raises
-    ------
-    UserMistake
-        If it is none, or an entry is empty.
-    """
-    try:
-        (names,) = csv.reader([text], skipinitialspace=True, strict=True)
-    except (csv.Error, ValueError):
-        raise UserMistake(f'{option} must be one line of CSV, as in a,b,"c, d"') from None
-    if not all(name.strip() for name in names):
+    """The entries of a line of CSV: ``a, b,"c, d"`` are three; UserMistake if one is empty."""
+    entries = csv_cells(text)
+    if entries is None:
+        raise UserMistake(f'{option} must be one line of CSV, as in a,b,"c, d"')
+    if not all(entry.strip() for entry in entries):
         raise UserMistake(f"{option} has an empty entry (a comma too many?)")
-    return names
+    return entries
 
 
 def content(option: str, file: str, most: int = MOST) -> str:
-    """The text of a file.
-
-    Raises
-    ------
-    UserMistake
-        If it is no file of text, or a larger one.
-    """
+    """The text of a file; UserMistake if it is no file of text, or larger than `most` bytes."""
     try:
         with Path(file).open("rb") as raw:
             text = raw.read(most + 1).decode("utf-8-sig")
     except OSError as error:
-        reason = error.strerror or "system error"
+        reason = reason_of(error, "system error")
         raise UserMistake(f"{option}: cannot read {file!r}: {reason}") from None
     except UnicodeDecodeError:
         text = "\0"
@@ -136,17 +129,17 @@ def content(option: str, file: str, most: int = MOST) -> str:
     return text
 
 
-def _lines(option: str, file: str, column: str) -> Names:
+def _lines(option: str, file: str, column: str) -> Entries:
     lines = [line.removesuffix("\r") for line in content(option, file).split("\n")]
     while lines and not lines[-1].strip():
         del lines[-1]
-    names = Names(lines, True, repr(file), "line")
+    entries = Entries(lines, True, repr(file), "line")
     for place, line in enumerate(lines):
         if not line.strip():
             raise UserMistake(f"{option}: line {place + 1} of {file!r} is blank")
         if line != line.strip():
             raise UserMistake(
-                f"{option}: {names.entry(place)} has blanks at an end; names that are meant so "
+                f"{option}: {entries.called(place)} has blanks at an end; names that are meant so "
                 "can be in quotes in a column of a CSV file"
             )
     if lines[:1] == [column]:
@@ -154,10 +147,10 @@ def _lines(option: str, file: str, column: str) -> Names:
             f"{option}: line 1 of {file!r} is the name of the column {column!r}: is it a header? "
             "Rename the file to .csv and write FILE:COLUMN"
         )
-    return names
+    return entries
 
 
-def _table(option: str, file: str, columns: Sequence[str], source: Source) -> list[Names]:
+def _table(option: str, file: str, columns: Sequence[str], source: InputFile) -> list[Entries]:
     frame = FileRows(file, delimiter=source.delimiter)
     try:
         present = frame.names()
@@ -172,20 +165,21 @@ def _table(option: str, file: str, columns: Sequence[str], source: Source) -> li
         frame.empty(uses)
         chunks: list[list[Any]] = [[] for _ in columns]
         for part in frame.parts(uses, [], None):
-            for own, cells in zip(chunks, part, strict=True):
-                own += read(cells, option)
-        keys = [listed_keys(own, option).labels() for own in chunks]
+            for chunk, cells in zip(chunks, part, strict=True):
+                chunk += read(cells, option)
+        keys = [listed_keys(chunk, option).labels() for chunk in chunks]
     except FastexpError as error:
         text = str(error).replace("frame must", "the list must", 1)
         raise UserMistake(f"{option}: {text.removeprefix(f'{option} ')}") from None
-    listed = []
-    for column, values in zip(columns, keys, strict=True):
-        names = Names(values, written, f"{column!r} of {file!r}", "row")
-        for place, value in enumerate(values):
+    lists = [
+        Entries(values, written, f"{column!r} of {file!r}", "row")
+        for column, values in zip(columns, keys, strict=True)
+    ]
+    for entries in lists:
+        for place, value in enumerate(entries.values):
             if isinstance(value, str) and not value.strip():
-                raise UserMistake(f"{option}: {names.entry(place)} is blank")
-        listed.append(names)
-    return listed
+                raise UserMistake(f"{option}: {entries.called(place)} is blank")
+    return lists
 
 
 def _is_table(file: str) -> bool:
@@ -203,12 +197,12 @@ def _is_file(text: str) -> bool:
         return False
 
 
-def _is_of(file: str, source: Source) -> bool:
+def _is_of(file: str, source: InputFile) -> bool:
     """Whether a file is one of those that FILE means."""
-    if source.file == STDIN or not _is_file(file):
+    if source.path == STDIN or not _is_file(file):
         return False
     try:
-        paths = [source.file] if is_npy(source.file) else [x.path for x in files_of(source.file)]
+        paths = [source.path] if is_npy(source.path) else [x.path for x in files_of(source.path)]
         return any(Path(file).samefile(path) for path in paths)
     except (FastexpError, OSError):  # said where FILE is read
         return False

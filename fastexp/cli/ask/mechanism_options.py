@@ -1,19 +1,21 @@
-"""Options to a mechanism, from public parameters alone, with its share of ``--total-epsilon``."""
+"""Options as a mechanism, with its share of ``--total-epsilon``."""
 
 from __future__ import annotations
 
 import math
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..._parameters import validate
 from ...privacy import amounts
-from ..errors import UserMistake
-from . import lists
-from .payment import opened
+from ..terminal.errors import UserMistake
+from . import public_lists
+from .payment import budget_of
 
 if TYPE_CHECKING:
+    from ..._typing import Neighbors
+    from ...grouped.mechanism import GroupedMechanism
     from ...privacy import Guarantee
 
 T = TypeVar("T")
@@ -29,46 +31,35 @@ do:    take them from what the numbers mean, without looking at FILE, as in
 else:  --grid lists the answers themselves"""
 
 
-def of_numbers(options: Namespace, which: str) -> Callable[[float], Any]:
-    """The mechanism of a command about numbers, for an epsilon.
-
-    Parameters
-    ----------
-    options : Namespace
-        Of the command line.
-    which : {"median", "quantile", "maximum", "mode", "price"}
-
-    Raises
-    ------
-    UserMistake
-        If there is no grid.
-    """
+def of_numbers(options: Namespace, command: str) -> Callable[[float], GroupedMechanism]:
+    """The mechanism of a command about numbers, for an epsilon; UserMistake without a grid."""
     import fastexp as fx
 
     if options.bounds is None and options.grid is None:
         raise UserMistake(WHY_PUBLIC)
-    points = None if options.grid is None else lists.points(options.grid)
-    bounds = tuple(_ends(points) if options.bounds is None else options.bounds)
+    points = None if options.grid is None else public_lists.points(options.grid)
+    bounds = _ends(points or []) if options.bounds is None else tuple(options.bounds)
     settings: dict[str, Any] = {
         name: value for name in OPTIONAL if (value := getattr(options, name, None)) is not None
     }
     settings |= {"step": options.step, "grid": points, "any_epsilon": options.any_epsilon}
-    if which == "quantile":
+    if command == "quantile":
         return lambda epsilon: fx.Quantile(options.q, epsilon, bounds, **settings)
-    kind = {"median": fx.Median, "maximum": fx.Maximum, "mode": fx.Mode, "price": fx.Price}[which]
-    return lambda epsilon: kind(epsilon, bounds, **settings)
+    kinds = {"median": fx.Median, "maximum": fx.Maximum, "mode": fx.Mode, "price": fx.Price}
+    return lambda epsilon: kinds[command](epsilon, bounds, **settings)
 
 
-def of_candidates(options: Namespace, candidates: tuple[Any, ...]) -> Callable[[float], Any]:
+def of_candidates(
+    options: Namespace, candidates: tuple[Any, ...]
+) -> Callable[[float], GroupedMechanism]:
     """The mechanism that selects the most common candidate, for an epsilon."""
     from ... import MostCommon
 
-    relation: Any = options.neighbors or "add-remove"
     return lambda epsilon: MostCommon(
         epsilon,
         candidates,
         mechanism=options.mechanism,
-        neighbors=relation,
+        neighbors=options.neighbors or "add-remove",
         any_epsilon=options.any_epsilon,
     )
 
@@ -95,35 +86,29 @@ def of_scores(
 def with_epsilon(
     options: Namespace,
     build: Callable[[float], T],
-    promise: Callable[[T, Any], Guarantee],
+    promise: Callable[[T, Neighbors | None], Guarantee],
 ) -> T:
     """A mechanism with ``--epsilon``, or with its share of ``--total-epsilon``.
 
-    Parameters
-    ----------
-    options : Namespace
-        Of a command that releases.
-    build : callable
-        The mechanism for an epsilon.
-    promise : callable
-        What the whole call promises by a mechanism, under a relation (None: its own).
+    `build` gives the mechanism for an epsilon, `promise` what the whole call promises by it under
+    a relation (None: its own).
     """
     if options.total_epsilon is None:
         return build(options.epsilon)
-    relation = None if options.budget is None else opened(options.budget).neighbors
+    neighbors = None if options.budget is None else budget_of(options.budget).neighbors
 
-    def whole(mechanism: T) -> float:
-        epsilon = promise(mechanism, relation).epsilon
+    def total(mechanism: T) -> float:
+        epsilon = promise(mechanism, neighbors).epsilon
         return math.inf if epsilon is None else epsilon
 
     limit = validate.positive("--total-epsilon", options.total_epsilon)
-    share = amounts.down(amounts.exact(limit) / amounts.exact(whole(build(1.0))))
-    while whole(build(share)) > limit:  # where a promise is no multiple of epsilon
+    share = amounts.down(amounts.exact(limit) / amounts.exact(total(build(1.0))))
+    while total(build(share)) > limit:  # where a promise is no multiple of epsilon
         share = math.nextafter(share, 0.0)
     return build(share)
 
 
-def _ends(points: Any) -> tuple[Any, Any]:
+def _ends(points: Sequence[float]) -> tuple[float, float]:
     """Bounds of a grid that is given without them."""
     low, high = min(points, default=0), max(points, default=0)
     return (low, high) if low < high else (0, 1)  # too few points: refused as such

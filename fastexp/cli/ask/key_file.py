@@ -1,16 +1,17 @@
-"""``--key FILE``: a release key that is read."""
+"""``--key FILE``: a release key from a file."""
 
 from __future__ import annotations
 
 import os
 import shlex
 import stat
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..._parameters.text import printable
-from ..errors import UserMistake
-from ..files import opened
-from ..tell.tables import note
+from ..terminal.errors import UserMistake, reason_of
+from ..terminal.printing import note
 
 if TYPE_CHECKING:
     from ..._randomness.release_key import ReleaseKey
@@ -20,11 +21,16 @@ OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 def read_key(file: str) -> ReleaseKey:
-    """The key of an option ``--key FILE``; with a warning if others can read it."""
+    """The key in a file, or from stdin for ``-``; with a warning if others can read it."""
     from ... import FastexpError, ReleaseKey
 
-    with opened(file) as raw:
-        mode, content = os.fstat(raw.fileno()).st_mode, raw.read(LONGEST)
+    if file == "-" and sys.stdin is None:
+        raise UserMistake("--key is - but there is no stdin")
+    try:
+        with sys.stdin.buffer if file == "-" else Path(file).open("rb") as raw:
+            mode, content = os.fstat(raw.fileno()).st_mode, raw.read(LONGEST)
+    except (OSError, ValueError) as error:
+        raise UserMistake(f"cannot read {file!r}: {reason_of(error)}") from None
     try:
         key = ReleaseKey.restore(content.decode("ascii"))
     except (FastexpError, UnicodeDecodeError):

@@ -1,4 +1,4 @@
-"""What is known before anything is drawn: laws, simulated draws, accuracy. Not private."""
+"""``--law``, ``--draws`` and ``--accuracy``: what is not private."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ...query.calls.answers import answers_of
 from ...query.calls.laws import laws_of
 from ...query.disk.memory import Room
 from ...query.output.output_file import values_of
-from ..ask.source import opened
-from ..tell import laws
+from ..ask.input_file import open_rows
+from ..tell import law_tables
 
 if TYPE_CHECKING:
     from ..._typing import AnyArray
@@ -25,23 +25,15 @@ if TYPE_CHECKING:
     from ..ask.call import Call
 
 
-def tell(call: Call, options: Namespace) -> None:
-    """Print what is known of a call's answer.
-
-    Parameters
-    ----------
-    call : Call
-        With one answer.
-    options : Namespace
-        Of the command line.
-    """
+def analyse(call: Call, options: Namespace) -> None:
+    """Print the law, the draws or the accuracy of a call with one answer."""
     if options.plot is not None:
         canvas.check(options.plot)
     if options.accuracy:
-        laws.accuracy(call, figures(call, options.seed), as_json=options.json)
+        law_tables.accuracy(call, figures(call, options.seed), as_json=options.json)
         return
-    with opened(call.source, call.memory, call.threads, call.temp) as frame:
-        found = laws_of(
+    with open_rows(call.source, call.memory, call.threads, call.temp) as frame:
+        laws = laws_of(
             call.query,
             call.answers,
             frame,
@@ -51,63 +43,47 @@ def tell(call: Call, options: Namespace) -> None:
             threads=call.threads,
             room=Room(call.memory, call.temp),
         )
-    subject = _subject(call, found)
-    laws.show(subject, as_json=options.json, seed=options.seed, plot=options.plot)
+    _show(_subject(call, laws), options)
 
 
 def figures(call: Call, seed: int | None = None) -> list[Column]:
     """How accurate the answers of a call are on its source, by `Query.accuracy`.
 
-    Parameters
-    ----------
-    call : Call
-    seed : int, optional
-        Which rows of a person count where there are too many.
+    `seed` decides which rows of a person count where there are too many.
     """
     answers = answers_of(call.answers, call.query.by, call.nan)
     way = AccuracyCall(call.query, answers, TAIL, seed, call.threads)
-    with opened(call.source, call.memory, call.threads, call.temp) as frame:
+    with open_rows(call.source, call.memory, call.threads, call.temp) as frame:
         columns: list[Column] = accuracy_of(way, frame, Room(call.memory, call.temp))
     return columns
 
 
-def tell_scores(mechanism: Any, utilities: AnyArray, options: Namespace) -> None:
-    """The same of a mechanism over utilities; of top-k about the first place.
-
-    Parameters
-    ----------
-    mechanism : Exponential, PermuteAndFlip or TopK
-    utilities : ndarray, shape (k,)
-        Counts, unless they are those of a file.
-    options : Namespace
-        Of the command line.
-    """
+def analyse_scores(mechanism: Any, utilities: AnyArray, options: Namespace) -> None:
+    """Print the law or the draws of a mechanism over utilities; of top-k of the first place."""
     if options.plot is not None:
         canvas.check(options.plot)
     law = mechanism.law(utilities)
-    drawn = None
+    draws = None
     if options.draws is not None:
-        drawn = mechanism.sample(utilities, size=options.draws, rng=options.seed)
-        drawn = drawn.reshape(1, options.draws, -1)[:, :, 0]
+        draws = mechanism.sample(utilities, size=options.draws, rng=options.seed)
+        draws = draws.reshape(1, options.draws, -1)[:, :, 0]
     subject = Subject(
         mechanism,
         "utility" if options.utilities else options.column,
         [law.first_place if options.k is not None else law],
         [None if options.utilities else utilities],
         [] if options.utilities else [int(np.sum(utilities))],
-        draws=drawn,
+        draws=draws,
     )
-    laws.show(subject, as_json=options.json, seed=options.seed, plot=options.plot)
+    _show(subject, options)
+
+
+def _show(subject: Subject, options: Namespace) -> None:
+    law_tables.show(subject, as_json=options.json, seed=options.seed, plot=options.plot)
 
 
 def _subject(call: Call, laws: Laws) -> Subject:
-    """Of a call with one answer, what `laws_of` says.
-
-    Parameters
-    ----------
-    call : Call
-    laws : Laws
-    """
+    """The laws of a call with one answer."""
     ((name, (mechanism, column)),) = call.answers.items()
     cells = zip(*map(values_of, laws.groups), strict=True)
     labels = [dict(zip(call.query.by, row, strict=True)) for row in cells]

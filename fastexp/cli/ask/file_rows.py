@@ -1,4 +1,4 @@
-"""CSV from stdin, copied in order to be read twice."""
+"""Rows that DuckDB reads: of files, and of CSV from stdin, which is copied to be read twice."""
 
 from __future__ import annotations
 
@@ -15,15 +15,23 @@ from typing import IO, Any, cast
 
 from ..._keys.group_names import Names
 from ...errors import InvalidRecords
-from ...query.engines.frame import Use
+from ...query.engines.frame import Column, Use
 from ...query.files.csv_rows import LINE, Csv, csv_of
+from ...query.files.path_frame import PathFrame
 from ...query.files.paths import File, files_of
-from ..errors import Failure, UserMistake
-from .source import FileRows
+from ..terminal.errors import Failure, UserMistake, reason_of
 
 GZIP = b"\x1f\x8b"  # what such bytes begin with
 SPARE = 1 << 30  # bytes that a copy leaves free, or a tenth of the disk
 NOTHING = "nothing was drawn or charged"
+
+
+class FileRows(PathFrame):
+    """Rows of files, by their path."""
+
+    def finished(self, columns: Sequence[Column]) -> list[Column]:
+        """The columns as they are."""
+        return list(columns)
 
 
 class StdinRows(FileRows):
@@ -67,7 +75,7 @@ class StdinRows(FileRows):
     def parts(
         self, uses: Sequence[Use], by: Sequence[int], groups: Names | None
     ) -> Iterator[Sequence[Any]]:
-        """All rows; what rows are like is told here only, after the charge."""
+        """All rows; only here, after the charge, do errors depend on them."""
         if self.files and not self._ends:
             raise InvalidRecords(f"stdin must be {Csv.form}")
         yield from super().parts(uses, by, groups)
@@ -82,7 +90,7 @@ class StdinRows(FileRows):
         except (EOFError, gzip.BadGzipFile, zlib.error):
             problem = "is compressed, and cut off or damaged"
         except OSError as error:
-            problem = f"cannot be read or copied: {error.strerror or 'system error'}"
+            problem = f"cannot be read or copied: {reason_of(error, 'system error')}"
         raise Failure(f"stdin {problem}; {NOTHING}")
 
     def _copied(self) -> Generator[Csv]:

@@ -1,0 +1,211 @@
+"""``fastexp select`` over utilities: those of a file (``--utilities``), or counts for top-k."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..._intake import number_columns
+from ..._keys.group_lists import listed_keys
+from ..._keys.key_columns import read
+from ...budget.question import Question
+from ...grouped.request import FROM_DATA
+from ...pictures.words import parameters
+from ...query.calls.counts import CountCall
+from ...query.engines.frame import Column, Frame, Use
+from ..options.values import written
+from ..terminal.errors import UserMistake
+from . import mechanism_options, public_lists
+from .from_options import check, option
+from .input_file import InputFile, open_rows
+from .payment import Payment
+
+if TYPE_CHECKING:
+    from ..._typing import AnyArray, Neighbors
+    from ...privacy import Guarantee
+
+OF_QUERIES = ("by", "groups", "person", "max_groups", "max_rows", "membership", "key", "output")
+OF_COUNTS = ("column", "candidates", "neighbors")
+MOST = 2.0**63  # of utilities: larger ones would be rounded by more than a sensitivity allows for
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Candidates with utilities.
+
+    Attributes
+    ----------
+    candidates : tuple
+    sensitivity : float
+    monotonic : bool
+    read : callable
+        The utilities, read after the charge.
+    check : callable
+        Refuses a file that cannot have them, before it.
+    neighbors : {"add-remove", "replace"} or None
+        The relation that the sensitivity is for; None: that which its user had in mind.
+    """
+
+    candidates: tuple[Any, ...]
+    sensitivity: float
+    monotonic: bool
+    read: Callable[[], AnyArray]
+    check: Callable[[], None] = lambda: None
+    neighbors: Neighbors | None = None
+
+
+def uses_scores(options: Namespace) -> bool:
+    """Whether utilities decide, and not by itself how many records have a value."""
+    return bool(options.utilities) or options.mechanism == mechanism_options.TOP_K
+
+
+def frame_of(options: Namespace) -> AbstractContextManager[Frame]:
+    """The rows of a command's file, once its options are checked."""
+    which = "--utilities" if options.utilities else "--mechanism top-k"
+    for name in OF_QUERIES + (OF_COUNTS if options.utilities else ()):
+        if getattr(options, name) not in (None, False):
+            raise UserMistake(f"{option(name)} does not go with {which}")
+    if options.accuracy:
+        raise UserMistake(f"--accuracy does not go with {which}: --law tells the expected loss")
+    if options.utilities and options.sensitivity is None:
+        raise UserMistake(
+            "--utilities needs --sensitivity: the most that one record changes the utility of any "
+            "one candidate"
+        )
+    if options.candidates == FROM_DATA:
+        raise UserMistake(f"--candidates from-data does not go with {which}")
+    if options.mechanism == mechanism_options.TOP_K and options.k is None:
+        raise UserMistake("--mechanism top-k needs --k: how many candidates are selected")
+    check(options)
+    source = InputFile(options.file, options.delimiter)
+    return open_rows(source, options.memory, 1, options.temp)
+
+
+def scores_of(options: Namespace, frame: Frame) -> tuple[Any, Scores]:
+    """The mechanism of a command, and what it selects from."""
+    scores = _of_file(frame, options) if options.utilities else _counts(frame, options)
+    build = mechanism_options.of_scores(
+        options, scores.candidates, scores.sensitivity, monotonic=scores.monotonic
+    )
+
+    def promise(mechanism: Any, neighbors: Neighbors | None) -> Guarantee:
+        return Question(mechanism, stated=scores.neighbors).promise(neighbors)
+
+    return mechanism_options.with_epsilon(options, build, promise), scores
+
+
+def _of_file(frame: Frame, options: Namespace) -> Scores:
+    """Candidates, which are public, with their utilities."""
+    names = frame.names() or []
+    if len(names) != 2:
+        raise UserMistake(
+            f"--utilities: {options.file!r} must have two columns, candidate and utility (is "
+            "--delimiter right?)"
+        )
+    if written(names[1]) is not None:
+        raise UserMistake(
+            f"--utilities: the first row of {options.file!r} must be a header, such as "
+            "candidate,utility: it would be skipped, and it seems to hold a utility"
+        )
+    labels: list[Any] = []
+    utilities: list[AnyArray] = []
+    has_gaps = False
+    uses = [Use(names[0], "text"), Use(names[1], "numbers")]
+    for texts, cells in frame.parts(uses, [], None):
+        labels += read(texts, "--utilities")
+        values, missing = number_columns.read(cells, "--utilities") or (np.zeros(0), None)
+        has_gaps = has_gaps or (missing is not None and bool(missing.any()))
+        utilities.append(values)
+    candidates = listed_keys(labels, "--utilities").labels()
+    if not candidates:
+        raise UserMistake(f"--utilities: {options.file!r} has no candidates")
+
+    def checked() -> AnyArray:  # after the charge, as what is refused may tell of the data
+        whole = np.concatenate(utilities)
+        if has_gaps:
+            raise UserMistake("--utilities: each candidate must have a utility")
+        if (np.isfinite(whole) & (np.abs(whole.astype(np.float64)) >= MOST)).any():
+            raise UserMistake(
+                "--utilities: integers must fit into 64 bits, and decimals be as small"
+            )
+        return whole
+
+    return Scores(tuple(candidates), options.sensitivity, options.monotonic, checked)
+
+
+def _counts(frame: Frame, options: Namespace) -> Scores:
+    """Candidates of a list, with how many records have each."""
+    import fastexp as fx
+
+    neighbors: Neighbors = options.neighbors or "add-remove"
+    source = InputFile(options.file, options.delimiter)
+    candidates = public_lists.candidates(options.candidates, options.column, source)
+    counts = CountCall(fx.Query(), fx.MostCommon(1.0, candidates), options.column, frame)
+    # Counts are monotone under add-remove only: replacing a record moves two of them.
+    monotonic = neighbors == "add-remove"
+    return Scores(candidates, 1.0, monotonic, counts.read, counts.check, neighbors)
+
+
+class ScoreRelease:
+    """What a selection by utilities promises and costs; then the candidates.
+
+    Parameters
+    ----------
+    options : Namespace
+        Of the command line.
+    payment : Payment
+    mechanism : Exponential, PermuteAndFlip or TopK
+    scores : Scores
+
+    It has the face of `PaidRelease`.
+    """
+
+    output = None
+    breaks_promise = False
+
+    def __init__(
+        self, options: Namespace, payment: Payment, mechanism: Any, scores: Scores
+    ) -> None:
+        from ... import Query
+
+        self.query, self.payment, self.folders = Query(), payment, list[str]()
+        self._mechanism, self._scores = mechanism, scores
+        path = str(Path(options.file).absolute())
+        form = "scores", path, options.column, options.delimiter
+        column = options.column or ""
+        self._question = Question(mechanism, form=form, column=column, stated=scores.neighbors)
+
+    @property
+    def promise(self) -> Guarantee:
+        """What the selection promises, under the budget's relation if there is one."""
+        return self.payment.promise(self._question)
+
+    @property
+    def epsilon_of_row(self) -> float:
+        """What one row of a person costs."""
+        return self._mechanism.guarantee.epsilon or 0.0
+
+    def answer_facts(self) -> dict[str, dict[str, Any]]:
+        """The public parameters of the selection, for ``--json``."""
+        neighbors = self._question.guarantee.neighbors
+        return {"selected": {**parameters(self._mechanism), "neighbors": neighbors}}
+
+    def remarks(self) -> list[str]:
+        """None: the candidates are printed and nowhere else."""
+        return []
+
+    def columns(self) -> list[Column]:
+        """The candidates that are selected, in order."""
+
+        def draw() -> Any:
+            return self._mechanism.release(self._scores.read())
+
+        answer = self.payment.answers(self._question, draw, self._scores.check)
+        selected = list(answer) if isinstance(answer, (list, tuple)) else [answer]
+        return [Column("selected", "text", selected)]

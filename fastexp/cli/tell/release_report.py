@@ -1,0 +1,122 @@
+"""A release as it is printed: what it promises, its answers, what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ..ask.paid_release import rows_of
+from ..terminal import printing, tables
+from . import sentences, waiting
+
+if TYPE_CHECKING:
+    from ...privacy import Guarantee
+    from ...query.calls.scope import Scope
+    from ...query.engines.frame import Column
+    from ..ask.payment import Payment
+
+
+class Release(Protocol):
+    """A release of a command or a publication, as `PaidRelease` and `ScoreRelease` are."""
+
+    payment: Payment
+
+    @property
+    def query(self) -> Scope:
+        """Whom it is about."""
+
+    @property
+    def output(self) -> str | None:
+        """A file of answers."""
+
+    @property
+    def folders(self) -> list[str]:
+        """Where answers may be saved that cannot be printed."""
+
+    @property
+    def promise(self) -> Guarantee:
+        """What the whole call promises, under the budget's relation if there is one."""
+
+    @property
+    def breaks_promise(self) -> bool:
+        """Whether a list was taken from the data, so that nothing is promised."""
+
+    @property
+    def epsilon_of_row(self) -> float:
+        """What one row of a person costs."""
+
+    def answer_facts(self) -> dict[str, dict[str, Any]]:
+        """The public parameters of each answer, for ``--json``."""
+
+    def remarks(self) -> list[str]:
+        """What is said once the answers are printed."""
+
+    def columns(self) -> list[Column]:
+        """Charge, read and draw; the columns of groups, then one an answer."""
+
+
+def carry_out(release: Release, *, as_json: bool, quiet: bool) -> None:
+    """Charge, read, draw and print.
+
+    Parameters
+    ----------
+    release : Release
+    as_json : bool
+        One JSON object on stdout, else the answer or a table of them.
+    quiet : bool
+        No lines on stderr about what was promised and charged.
+    """
+    payment = release.payment
+    if not quiet:  # before a record is read, so that something is seen at once
+        printing.note(promise_sentence(release))
+        if not payment.is_settled:
+            waiting.announce_compilation()
+    columns = release.columns()
+
+    def facts() -> dict[str, Any]:
+        return _facts(release, columns)
+
+    with payment.rescuing(facts, *release.folders):
+        if as_json:
+            printing.as_json(facts())
+        elif release.output is None:
+            print_answers(columns, len(release.query.by))
+    texts = [payment.sentence(), *release.remarks()]
+    if not quiet and any(texts):
+        printing.note("; ".join(filter(None, texts)))
+
+
+def print_answers(columns: Sequence[Column], keys: int) -> None:
+    """One answer without groups as it is; else a table, a row a group.
+
+    `keys` is how many of the columns say which group it is.
+    """
+    rows = rows_of(columns)
+    if keys == 0 and len(columns) == 1:
+        for row in rows:
+            printing.line(str(row[columns[0].name]))
+        return
+    names = [column.name for column in columns]
+    texts = [name for name, kind, _ in columns if kind == "text"]
+    tables.table(names, [[str(value) for value in row.values()] for row in rows], texts)
+
+
+def promise_sentence(release: Release) -> str:
+    """What the whole call promises."""
+    if release.breaks_promise:
+        return "promises nothing, as a list was taken from the data"
+    return sentences.promises(release.promise, release.query, release.epsilon_of_row)
+
+
+def _facts(release: Release, columns: Sequence[Column]) -> dict[str, Any]:
+    """All of it, as for ``--json``."""
+    return {
+        "kind": "release",
+        "private": not release.breaks_promise,
+        "answers": release.answer_facts(),
+        **sentences.query_facts(release.query),
+        "promised": None if release.breaks_promise else sentences.promise_facts(release.promise),
+        "budget": release.payment.facts(),
+        "output": release.output,
+        "rows": rows_of(columns),
+    }

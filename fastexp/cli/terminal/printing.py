@@ -1,0 +1,54 @@
+"""What is printed: results on stdout, everything else on stderr; a text or one JSON object."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import sys
+from typing import Any
+
+from ..._parameters.text import printable
+
+
+def note(text: str) -> None:
+    """Print lines on stderr; that nobody listens there is no failure."""
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError):
+            print(*map(printable, text.split("\n")), sep="\n", file=sys.stderr, flush=True)
+
+
+def line(text: str) -> None:
+    """Print one line on stdout, of text that may be anybody's: a label, a path."""
+    print(printable(text))
+
+
+def as_json(values: dict[str, Any]) -> None:
+    """Print one JSON object on stdout."""
+    print(json_text(values, sys.stdout.encoding or "utf-8"))
+
+
+def json_text(value: Any, encoding: str = "utf-8") -> str:
+    """JSON that every terminal shows as it is; numbers that JSON does not know become null.
+
+    What the encoding lacks is escaped, as is all that is not printable.
+    """
+    text = json.dumps(_finite(value), ensure_ascii=False, allow_nan=False)
+    return text.translate({ord(c): _escaped(c) for c in set(text) if not _shows(c, encoding)})
+
+
+def _shows(character: str, encoding: str) -> bool:
+    return character.isprintable() and bool(character.encode(encoding, "ignore"))
+
+
+def _escaped(character: str) -> str:
+    """As JSON has it; the module leaves DEL as it is."""
+    return "\\u007f" if character == "\x7f" else json.dumps(character)[1:-1]
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_finite(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
