@@ -1,1 +1,1 @@
-"""Benchmarks of fastexp against its peers; see README.md in this folder."""
+"""fastexp measured against others: areas of cases over one harness; see README.md."""

@@ -1,20 +1,23 @@
-"""Markdown from result files: ``python -m benchmarks.report FILE... [--summary] [--into README]``.
+"""Tables of results: ``python -m benchmarks.report FILE... [--write] [--check]``.
 
-Every planned row is shown, lost ones in bold; figures have 3 significant digits.
+Every planned row is shown, lost ones in bold; figures have 3 significant digits. README.md has a
+line a case, from the newest file that measured it: --write puts it there.
 """
 
 from __future__ import annotations
 
 import argparse
-from functools import partial
 from itertools import groupby
 from math import floor, log10
 from pathlib import Path
 from typing import Any
 
-from . import schema
-from .leak import THRESHOLD
+from .harness import schema
+from .harness.provenance import RESULTS, ROOT
+from .selection.leak import THRESHOLD
 
+Record = dict[str, Any]
+README = ROOT / "README.md"
 NOISY = 0.15  # spread from which a row is marked
 ROLES = ("ours", "variant", "rival", "limit")
 UNITS = {
@@ -57,20 +60,20 @@ def count(value: int) -> str:
     return f"1e{power}" if power >= 4 and value == 10**power else f"{value:,}"
 
 
-def shape(row: dict[str, Any]) -> str:
+def shape(row: Record) -> str:
     """How many utilities there are, or how many in how many rows."""
     rows = row.get("rows", 1)  # older records have no rows
     return f"{count(rows)} x {count(row['k'])}" if rows > 1 else count(row["k"])
 
 
-def lost(row: dict[str, Any]) -> bool:
+def lost(row: Record) -> bool:
     """Whether a peer was better, or a release's time gave something away."""
     if row["unit"] == "|t|":
         return bool(row["role"] == "ours" and row["median"] > THRESHOLD)
     return bool(row["role"] == "rival" and row["ratio"] is not None and row["ratio"] < 1)
 
 
-def line(row: dict[str, Any]) -> str:
+def line(row: Record) -> str:
     """One row of a case's table."""
     figure, spread = quantity(row["median"], row["unit"]), f"{100 * row['spread']:.0f}%"
     if row["unit"] == "|t|":  # noise about 0 has no relative spread
@@ -86,7 +89,7 @@ def line(row: dict[str, Any]) -> str:
     return f"| {shape(row)} | {' | '.join(cells)} | {runs} |"
 
 
-def missing_line(entry: dict[str, Any]) -> str:
+def missing_line(entry: Record) -> str:
     """A row that was not measured."""
     k = entry["case"].rpartition("=")[2]
     return f"| {count(int(k))} | {entry['name']} | - | absent: {entry['reason']} | - | - | - | - |"
@@ -96,7 +99,7 @@ HEAD = """| k | what | role | median | ratio | spread | first call | repeats x c
 |---:|---|---|---:|---:|---:|---:|---:|"""
 
 
-def case_table(cases: list[dict[str, Any]], record: dict[str, Any]) -> str:
+def case_table(cases: list[Record], record: Record) -> str:
     """All rows of the cases of one name."""
     lines = [HEAD]
     for case in cases:
@@ -107,13 +110,13 @@ def case_table(cases: list[dict[str, Any]], record: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def title(case: dict[str, Any]) -> str:
+def title(case: Record) -> str:
     """A case's name with what its inputs are, without their sizes."""
     parts = str(case["id"]).split("/")
     return " ".join(part for part in parts if not part.startswith(("k=", "rows=")))
 
 
-def markdown(record: dict[str, Any]) -> str:
+def markdown(record: Record) -> str:
     """The whole report."""
     schema.check_complete(record)
     parts = [about(record), SUMMARY_NOTE, summary(record, every=True)]
@@ -130,7 +133,7 @@ NOTES = (
 )
 
 
-def about(record: dict[str, Any]) -> str:
+def about(record: Record) -> str:
     """One paragraph of provenance."""
     p = record["provenance"]
     versions = ", ".join(f"{name} {v}" for name, v in p["versions"].items() if v)
@@ -142,37 +145,37 @@ def about(record: dict[str, Any]) -> str:
     )
 
 
-def summary(record: dict[str, Any], every: bool = False) -> str:
+SUMMARY_HEAD = """| case | k | fastexp | best peer | its figure | ratio |
+|---|---:|---:|---|---:|---:|"""
+
+
+def summary(record: Record, every: bool = False) -> str:
     """One line a case: fastexp, the best peer and their ratio, whoever won.
 
     Of the headlines, and of each kind of work that is lost somewhere its worst case; or of
     every case.
     """
     schema.check_complete(record)
-    lines = [
-        "| case | k | fastexp | best peer | its figure | ratio |",
-        "|---|---:|---:|---|---:|---:|",
-    ]
-    shown = [pair for pair in map(partial(_pair, record), record["cases"]) if pair]
+    pairs = [pair for case in record["cases"] if (pair := against_best(record, case))]
     worst: dict[str, float] = {}  # of all that is lost, by kind of work
-    for case, _, best in shown:
+    for case, _, best in pairs:
         kind = case["id"].partition("/")[0]
         worst[kind] = min(worst.get(kind, best["ratio"]), best["ratio"])
-    for case, ours, best in shown:
+    lines = [SUMMARY_HEAD]
+    for case, ours, best in pairs:
         is_worst = lost(best) and best["ratio"] == worst[case["id"].partition("/")[0]]
-        if not (every or is_worst or case["id"] in HEADLINES):
-            continue
-        ratio = f"{digits(best['ratio'])}x"
-        cells = [
-            *(title(case), shape(best), quantity(ours["median"], ours["unit"])),
-            *(best["name"], quantity(best["median"], best["unit"])),
-            f"**{ratio}**" if lost(best) else ratio,
-        ]
-        lines.append(f"| {' | '.join(cells)} |")
+        if every or is_worst or case["id"] in HEADLINES:
+            ratio = f"{digits(best['ratio'])}x"
+            cells = [
+                *(title(case), shape(best), quantity(ours["median"], ours["unit"])),
+                *(best["name"], quantity(best["median"], best["unit"])),
+                f"**{ratio}**" if lost(best) else ratio,
+            ]
+            lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
-def _pair(record: dict[str, Any], case: dict[str, Any]) -> tuple[Any, Any, Any] | None:
+def against_best(record: Record, case: Record) -> tuple[Record, Record, Record] | None:
     """A case, fastexp's row and its best peer's; None where there is nothing to compare."""
     rows = [row for row in record["rows"] if row["case"] == case["id"]]
     ours = [row for row in rows if row["role"] == "ours"]
@@ -184,6 +187,15 @@ def _pair(record: dict[str, Any], case: dict[str, Any]) -> tuple[Any, Any, Any] 
     return case, ours[0], min(rivals, key=lambda row: float(row["median"]))
 
 
+def newest(records: list[Record]) -> Record:
+    """Every case as the last of these records has it."""
+    last = {case["id"]: record for record in records for case in record["cases"]}
+    merged: Record = {}
+    for part, name in (("cases", "id"), ("rows", "case"), ("absent", "case")):
+        merged[part] = [e for record in records for e in record[part] if last[e[name]] is record]
+    return merged
+
+
 def put_between(text: str, table: str) -> str:
     """`text` with everything between the two markers replaced by `table`."""
     if text.count(BEGIN) != 1 or text.count(END) != 1:
@@ -193,27 +205,27 @@ def put_between(text: str, table: str) -> str:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Print the report, or put it into a file; with --check only see whether it is there."""
+    """Print the tables of files, or see to README.md's."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.report", description=__doc__)
-    parser.add_argument("files", type=Path, nargs="+", help="records of different cases")
-    parser.add_argument("--summary", action="store_true", help="one line a case")
-    parser.add_argument("--into", type=Path, help="a Markdown file with the two markers")
-    parser.add_argument("--check", action="store_true", help="exit 1 if --into would change it")
+    parser.add_argument("files", type=Path, nargs="*", help="records")
+    parser.add_argument("--write", action="store_true", help="put the summary into README.md")
+    parser.add_argument("--check", action="store_true", help="exit 1 if --write would change it")
     arguments = parser.parse_args(argv)
-    records = [schema.read(file) for file in arguments.files]
-    if arguments.summary:
-        first, *others = [summary(record) for record in records]
-        table = "\n".join([first, *("\n".join(other.splitlines()[2:]) for other in others)])
-    else:
-        table = "\n\n".join(markdown(record) for record in records)
-    if arguments.into is None:
-        print(table)
+    for file in arguments.files:
+        print(markdown(schema.read(file)))
+    if not arguments.write and not arguments.check:
         return 0
-    before = arguments.into.read_text(encoding="utf-8")
-    after = put_between(before, table)
-    if not arguments.check:
-        arguments.into.write_text(after, encoding="utf-8")
-    return int(arguments.check and after != before)
+    before = README.read_text(encoding="utf-8")
+    records = [schema.read(path) for path in sorted(RESULTS.glob("2*.json"))]
+    after = put_between(before, summary(newest(records)))
+    if arguments.write:
+        README.write_text(after, encoding="utf-8")
+    elif after != before:
+        print(
+            "README.md has other figures than bench_results/: python -m benchmarks.report --write"
+        )
+        return 1
+    return 0
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The runner: ``python -m benchmarks.run [--case NAME ...] [--k K] [--quick] [--out FILE]``."""
+"""Measure cases: ``python -m benchmarks.run [--case NAME ...] [--k K] [--quick] [--out FILE]``."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ import json
 import sys
 import time
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from . import report, schema
+from . import report
 from .cases import CASES, select
-from .measure import Options, Outcome, Row
-from .provenance import ROOT, load, provenance
-from .workload import Case
+from .harness import schema
+from .harness.outcome import Options, Outcome
+from .harness.provenance import RESULTS, load, provenance
+from .harness.workload import Case
 
 FORMAT = 1
 QUICK = Options(repeats=3, sample_s=0.02, check_s=0.1, runs=20_000)
@@ -44,15 +45,14 @@ def measure_all(cases: Iterable[Case], options: Options) -> dict[str, Any]:
 
 
 def as_records(outcome: Outcome) -> list[dict[str, Any]]:
-    """The rows of one case with what follows from their repeats."""
+    """The rows of one case with what follows from their repeats; |t| has no ratio."""
     ours = next((row.median for row in outcome.rows if row.role == "ours"), None)
-    return [as_record(row, ours) for row in outcome.rows]
-
-
-def as_record(row: Row, ours: float | None) -> dict[str, Any]:
-    """One row; statistics of a test have no ratio."""
-    ratio = row.median / ours if ours and row.unit != "|t|" else None
-    return {**asdict(row), "median": row.median, "spread": row.spread, "ratio": ratio}
+    records = []
+    for row in outcome.rows:
+        ratio = row.median / ours if ours and row.unit != "|t|" else None
+        derived = {"median": row.median, "spread": row.spread, "ratio": ratio}
+        records.append(asdict(row) | derived)
+    return records
 
 
 def write(record: dict[str, Any], path: Path) -> None:
@@ -69,30 +69,23 @@ def default_path(record: dict[str, Any]) -> Path:
     about = record["provenance"]
     mark = "-dirty" if about["dirty"] else ""
     stamp = about["date"].replace(":", "")
-    return ROOT / "bench_results" / f"{stamp}-{about['commit'][:10]}{mark}.json"
-
-
-def parser() -> argparse.ArgumentParser:
-    """The command line."""
-    names = ", ".join(dict.fromkeys(case.name for case in CASES))
-    made = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__)
-    made.add_argument("--case", nargs="+", default=[], metavar="NAME", help=f"of {names}")
-    made.add_argument("--k", type=float, help="only the cases with this many candidates")
-    made.add_argument("--quick", action="store_true", help="short samples, 3 repeats, no file")
-    made.add_argument("--repeats", type=int, help="rounds of samples")
-    made.add_argument("--out", type=Path, help="the result file")
-    return made
+    return RESULTS / f"{stamp}-{about['commit'][:10]}{mark}.json"
 
 
 def main(argv: list[str] | None = None) -> int:
     """Measure, print the table, write the file."""
-    arguments = parser().parse_args(argv)
+    names = ", ".join(dict.fromkeys(case.name for case in CASES))
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__)
+    parser.add_argument("--case", nargs="+", default=[], metavar="NAME", help=f"of {names}")
+    parser.add_argument("--k", type=float, help="only the cases with this many candidates")
+    parser.add_argument("--quick", action="store_true", help="short samples, 3 repeats, no file")
+    parser.add_argument("--repeats", type=int, help="rounds of samples")
+    parser.add_argument("--out", type=Path, help="the result file")
+    arguments = parser.parse_args(argv)
     options = QUICK if arguments.quick else Options()
-    if arguments.repeats:
-        options = Options(**{**asdict(options), "repeats": arguments.repeats})
+    options = replace(options, repeats=arguments.repeats or options.repeats)
     k = None if arguments.k is None else int(arguments.k)
     record = measure_all(select(arguments.case, k), options)
-    schema.validate(record)
     if arguments.out or not arguments.quick:
         path = arguments.out or default_path(record)
         write(record, path)

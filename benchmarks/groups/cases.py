@@ -1,0 +1,211 @@
+"""The cases of answers by group and the ways of doing each; what each compares is in ../README.md.
+
+rows is the number of groups, k the mean number of records of a group.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import fastexp as fx
+
+from ..harness.calls import one_thread
+from ..harness.elsewhere import with_avx2, with_own_threads
+from ..harness.measure import timed
+from ..harness.memory import made_in_call, resident_memory
+from ..harness.workload import DRAW_SEED, Call, Case, Entry, Prepare
+from . import checks, rivals, rivals_frames
+from .workload import GroupWork as Work
+
+RECORD = 16  # bytes of a record and its key
+SLACK = 24 << 20  # bytes: code that is loaded, buffers of a fixed size
+
+
+def median(work: Work) -> fx.Median:
+    """The mechanism of all cases."""
+    return fx.Median(work.epsilon, work.bounds)
+
+
+def query(work: Work) -> fx.Query:
+    """The same by the column k of a frame."""
+    return fx.Query(by="k", groups=range(work.rows))
+
+
+def simulated(work: Work) -> Call:
+    """One draw of each group, from rows in any order with a public list of groups.
+
+    The seed moves on, so that each call is one more to check.
+    """
+    rng, sample = np.random.default_rng(DRAW_SEED), partial(median(work).sample, work.records)
+    return partial(sample, by=work.keys, groups=range(work.rows), rng=rng, threads=work.threads)
+
+
+def of_segments(work: Work) -> Call:
+    """The same of records in the order of groups, with offsets."""
+    rng, sample = np.random.default_rng(DRAW_SEED), partial(median(work).sample, work.ragged)
+    return partial(sample, offsets=work.offsets, rng=rng, threads=work.threads)
+
+
+def released(work: Work) -> Call:
+    """A release with the system's randomness."""
+    release, groups = partial(median(work).release, work.records), range(work.rows)
+    return partial(release, by=work.keys, groups=groups, threads=work.threads)
+
+
+def keyed(work: Work) -> Call:
+    """A release that a retry repeats."""
+    return partial(released(work), key=fx.release_key(), label="x by k")
+
+
+def sampled_frame(work: Work, frame: Any) -> Call:
+    """Draws through an engine."""
+    by_k, answers = query(work), {"x": (median(work), "x")}
+    rng = np.random.default_rng(DRAW_SEED)
+    return lambda: by_k.sample(frame, answers, rng=rng, threads=work.threads)
+
+
+def released_frame(work: Work, frame: Any) -> Call:
+    """A release through an engine."""
+    by_k, answers = query(work), {"x": (median(work), "x")}
+    return lambda: by_k.release(frame, answers, threads=work.threads)
+
+
+def polars(work: Work) -> Call:
+    """Draws through Polars, in memory."""
+    return sampled_frame(work, rivals_frames.polars_frame(work))
+
+
+def polars_released(work: Work) -> Call:
+    """A release through Polars, in memory."""
+    return released_frame(work, rivals_frames.polars_frame(work))
+
+
+def polars_streaming(work: Work) -> Call:
+    """Draws of a lazy frame of Polars."""
+    call = sampled_frame(work, rivals_frames.polars_frame(work).lazy())
+    return lambda: call().collect()
+
+
+def duckdb(work: Work) -> Call:
+    """Draws of a relation of DuckDB."""
+    call = sampled_frame(work, rivals_frames.database(work).table("t"))
+    return lambda: call().fetchnumpy()
+
+
+def duckdb_released(work: Work) -> Call:
+    """A release of a relation of DuckDB."""
+    call = released_frame(work, rivals_frames.database(work).table("t"))
+    return lambda: call().fetchnumpy()
+
+
+def pandas(work: Work) -> Call:
+    """Draws through pandas."""
+    return sampled_frame(work, rivals_frames.pandas_frame(work))
+
+
+def pandas_released(work: Work) -> Call:
+    """A release through pandas."""
+    return released_frame(work, rivals_frames.pandas_frame(work))
+
+
+def as_much_again(work: Work) -> int:
+    """What a release may take: as much as its inputs."""
+    return RECORD * work.rows * work.k + SLACK
+
+
+def own_threads_with_avx2(name: str, prepare: Prepare, needs: str) -> tuple[Entry, Entry]:
+    """A peer in a process whose engine has the case's threads, with AVX-512 code and without."""
+    without = with_own_threads(prepare, avx512=False)
+    return (
+        rival(name, prepare=with_own_threads(prepare), needs=needs),
+        rival(f"{name}_avx2", prepare=without, needs=needs),
+    )
+
+
+ours, variant = partial(Entry, "fastexp", "ours"), partial(Entry, role="variant")
+rival, limit = partial(Entry, role="rival"), partial(Entry, role="limit", check=checks.exact)
+long_groups = partial(rival, least_k=1_000, why="for long groups")
+
+DUCKDB_RIVAL = rival("duckdb_window", prepare=rivals_frames.duckdb_window, needs="duckdb")
+POLARS_RIVALS = own_threads_with_avx2(
+    "polars_map_elements", rivals_frames.polars_map_elements, "polars"
+)
+MEDIAN = (
+    ours(simulated),
+    variant("fastexp_release", prepare=released),
+    variant("fastexp_keyed", prepare=keyed),
+    *with_avx2(rival("numpy_packed", prepare=rivals.packed)),
+    *with_avx2(rival("numpy_gumbel", prepare=rivals.gumbel)),
+    *with_avx2(long_groups("scipy_numpy_loop", prepare=rivals.looped, needs="scipy")),
+    DUCKDB_RIVAL,
+    *POLARS_RIVALS,
+    *own_threads_with_avx2("pandas_apply", rivals_frames.pandas_apply, "pandas"),
+)
+MEDIAN_THREADS = (
+    Entry("fastexp_2t", "ours", simulated),
+    variant("fastexp_1t", prepare=one_thread(simulated)),
+    variant("fastexp_keyed_2t", prepare=keyed),
+    DUCKDB_RIVAL,
+    *POLARS_RIVALS,
+)
+SEGMENTS = (
+    ours(of_segments),
+    *with_avx2(rival("numpy_packed", prepare=rivals.packed_segments)),
+    *with_avx2(rival("numpy_gumbel", prepare=rivals.gumbel_segments)),
+    *with_avx2(long_groups("numpy_loop", prepare=rivals.looped_segments)),
+)
+SEGMENTS_THREADS = (
+    Entry("fastexp_2t", "ours", of_segments),
+    variant("fastexp_1t", prepare=one_thread(of_segments)),
+)
+POLARS = (
+    ours(with_own_threads(polars), "polars"),
+    variant("fastexp_release", prepare=with_own_threads(polars_released), needs="polars"),
+    limit("polars_median", prepare=with_own_threads(rivals_frames.polars_median), needs="polars"),
+)
+POLARS_STREAMING = (
+    ours(with_own_threads(polars_streaming), "polars"),
+    limit(
+        "polars_median",
+        prepare=with_own_threads(rivals_frames.polars_streaming_median),
+        needs="polars",
+    ),
+)
+DUCKDB = (
+    ours(duckdb, "duckdb"),
+    variant("fastexp_release", prepare=duckdb_released, needs="duckdb"),
+    limit("duckdb_median", prepare=rivals_frames.duckdb_median, needs="duckdb"),
+)
+PANDAS = (
+    ours(with_own_threads(pandas), "pandas"),
+    variant("fastexp_release", prepare=with_own_threads(pandas_released), needs="pandas"),
+    limit("pandas_median", prepare=with_own_threads(rivals_frames.pandas_median), needs="pandas"),
+)
+MEMORY = (
+    ours(released),
+    variant("fastexp_keyed", prepare=keyed),
+    variant("fastexp_offsets", prepare=of_segments),
+    rival("numpy_packed", prepare=partial(made_in_call, rivals.packed)),
+)
+
+_case = partial(Case, check=checks.medians, measure=timed, toy_k=40, toy_rows=400)
+_memory = partial(_case, measure=partial(resident_memory, allowance=as_much_again))
+SIZES = ((100_000, 20), (1_000, 10_000))  # groups, records of each
+FRAMES = (
+    ("engine_polars", POLARS, 2),
+    ("engine_polars_streaming", POLARS_STREAMING, 2),
+    ("engine_duckdb", DUCKDB, 2),
+    ("engine_pandas", PANDAS, 1),
+)
+
+CASES = (
+    *(_case("group_median", Work(k, rows=rows), MEDIAN) for rows, k in SIZES),
+    *(_case("group_median_2t", Work(k, 1, 2, rows), MEDIAN_THREADS) for rows, k in SIZES),
+    *(_case("group_offsets", Work(k, rows=rows), SEGMENTS) for rows, k in SIZES),
+    *(_case("group_offsets_2t", Work(k, 1, 2, rows), SEGMENTS_THREADS) for rows, k in SIZES),
+    *(_case(name, Work(10, 1, threads, 200_000), of) for name, of, threads in FRAMES),
+    *(_memory("group_memory", Work(k, rows=10**7 // k), MEMORY) for _, k in SIZES),
+)

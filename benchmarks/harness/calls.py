@@ -1,0 +1,46 @@
+"""fastexp's own verbs, as ways of doing a case's work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+
+from .workload import DRAW_SEED, Call, Prepare, Work
+
+Mechanism = Callable[[Any], Any]  # the mechanism of a work
+Data = Callable[[Any], Any]  # what of a work it reads
+
+
+def released(mechanism: Mechanism, data: Data) -> Prepare:
+    """One release: checks, the operating system's randomness and the draw."""
+    return lambda work: partial(mechanism(work).release, data(work), threads=work.threads)
+
+
+def simulated(
+    mechanism: Mechanism, data: Data, *, method: Literal["envelope", "gumbel"] | None = None
+) -> Prepare:
+    """`size` simulated draws (of each row); the generator moves on, so that every call differs."""
+
+    def prepare(work: Work) -> Call:
+        rng, size = np.random.default_rng(DRAW_SEED), work.size if work.size > 1 else None
+        sample = partial(mechanism(work).sample, data(work), size)
+        return partial(sample, rng=rng, threads=work.threads, method=method)
+
+    return prepare
+
+
+def from_law(mechanism: Mechanism, data: Data) -> Prepare:
+    """`size` seeded draws from a law that is there already."""
+
+    def prepare(work: Work) -> Call:
+        return partial(mechanism(work).law(data(work)).sample, work.size, rng=DRAW_SEED)
+
+    return prepare
+
+
+def one_thread(prepare: Prepare) -> Prepare:
+    """The same way of doing the work, on one thread."""
+    return lambda work: prepare(work.on_one_thread())

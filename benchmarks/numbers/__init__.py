@@ -1,0 +1,1 @@
+"""Private numbers: medians, prices and noise."""

@@ -1,0 +1,193 @@
+"""The cases of private numbers and the ways of doing each; what each compares is in ../README.md.
+
+k is the number of records, in the cases of prices that of the prices. Epsilon is 1 unless an
+id says otherwise.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+
+import fastexp as fx
+
+from ..harness.calls import from_law, one_thread, released, simulated
+from ..harness.elsewhere import with_avx2
+from ..harness.measure import timed
+from ..harness.memory import made_in_call, traced_memory
+from ..harness.workload import Call, Case, Entry
+from . import checks, rivals, rivals_prices, rivals_rows, sorted_file
+from .workload import CENTER, STEP, STUDY, TICKS
+from .workload import NumberWork as Work
+
+STUDY_SEED = 7
+RECORDS, BIDS = attrgetter("records"), attrgetter("bids")
+
+
+def median(work: Work) -> fx.Median:
+    """The mechanism of most cases."""
+    return fx.Median(work.epsilon, work.bounds)
+
+
+def price(work: Work) -> fx.Price:
+    """The mechanism of the case's prices."""
+    bounds = float(work.prices[0]), float(work.prices[-1])
+    return fx.Price(work.epsilon, bounds, step=1 / TICKS)
+
+
+def laplace(work: Work) -> fx.Laplace:
+    """Exact noise, on a grid of its steps."""
+    return fx.Laplace(work.epsilon, 1.0, step=STEP)
+
+
+def center(_work: Work) -> float:
+    """The statistic that gets noise."""
+    return CENTER
+
+
+def released_noise(work: Work) -> Call:
+    """One release of a statistic; it has no threads."""
+    return partial(laplace(work).release, CENTER)
+
+
+def study(work: Work) -> Call:
+    """Draws for every data set and epsilon, of records sorted once; mechanisms are built anew."""
+
+    def draws(ordered: Any, epsilon: float) -> Any:
+        mechanism = fx.Median(epsilon, work.bounds)
+        return mechanism.sample(ordered, size=work.size, rng=STUDY_SEED, assume_sorted=True)
+
+    def call() -> list[Any]:
+        ordered = np.sort(work.records, axis=1)
+        return [draws(ordered, epsilon) for epsilon in STUDY]
+
+    return call
+
+
+def revenue(work: Work) -> Call:
+    """Bids to the exact utilities of all prices, as a release and a law have them."""
+    from fastexp._intake.records import intake
+    from fastexp._numbers.revenue import demand
+    from fastexp._numbers.revenue_cells import shape_of
+
+    mechanism = price(work)
+    prices, grid = mechanism._prices, mechanism.grid
+    return lambda: shape_of(prices, demand(intake(work.bids), grid)).cells.bits
+
+
+def a_tenth(work: Work) -> int:
+    """What a release may take: a tenth of its records, but not less than 256 KiB."""
+    return max(8 * work.k // 10, 1 << 18)
+
+
+ours, rival = partial(Entry, "fastexp", "ours"), partial(Entry, role="rival")
+RELEASE = ours(released(median, RECORDS))
+PARTITION = Entry("numpy_partition", "limit", rivals.numpy_partition, check=checks.middle)
+SORT = Entry("numpy_sort", "limit", rivals.numpy_sort, check=checks.middle)
+MAX = Entry("numpy_max", "limit", rivals.numpy_max, check=checks.highest)
+LAPLACE_RIVAL = rival("numpy_laplace", prepare=rivals.laplace)
+
+MEDIAN_AT_EPSILON = (
+    RELEASE,
+    *with_avx2(rival("numpy_ind_exp", prepare=rivals.ind_exp)),
+    *with_avx2(rival("numpy_window", prepare=rivals.window)),
+    Entry("opendp_1001_candidates", "rival", rivals.opendp, "opendp", checks.candidates),
+)
+MEDIAN = (
+    *MEDIAN_AT_EPSILON,
+    Entry(
+        "diffprivlib",
+        "rival",
+        rivals.diffprivlib,
+        needs="diffprivlib",
+        check=checks.cautious_median,
+        most_k=1_000_000,
+        why="10 s a call",
+    ),
+    *with_avx2(PARTITION),
+    *with_avx2(SORT),
+    MAX,
+)
+MEDIAN_THREADS = (
+    Entry("fastexp_2t", "ours", RELEASE.prepare),
+    Entry("fastexp_1t", "variant", one_thread(RELEASE.prepare)),
+    Entry("numpy_max_2t", "limit", rivals.numpy_max_two_threads, check=checks.highest),
+    Entry("numpy_max_1t", "limit", rivals.numpy_max, check=checks.highest),
+)
+MEDIAN_MEMORY = (
+    RELEASE,
+    rival("numpy_ind_exp", prepare=partial(made_in_call, rivals.ind_exp)),
+    rival("numpy_window", prepare=partial(made_in_call, rivals.window)),
+    PARTITION,
+)
+MEDIAN_STUDY = (
+    ours(study),
+    *with_avx2(rival("numpy_batched", prepare=rivals_rows.batched)),
+    rival("numpy_counts_shuffled", prepare=rivals_rows.counts_shuffled),
+    Entry("numpy_counts_in_order", "limit", rivals_rows.counts_in_order),
+    rival("numpy_loop", prepare=rivals_rows.looped),
+)
+MANY_DRAWS = (
+    ours(simulated(median, RECORDS)),
+    Entry("fastexp_from_law", "variant", from_law(median, RECORDS)),
+    rival("numpy_choice", prepare=rivals_rows.many_choice),
+    *with_avx2(rival("numpy_cumsum", prepare=rivals_rows.many_cumsum)),
+    rival("scipy_alias_urn", prepare=rivals_rows.many_alias, needs="scipy"),
+)
+REVENUE = (
+    ours(revenue, check=checks.exact_revenue),
+    *with_avx2(rival("numpy_histogram", prepare=rivals_prices.histogram)),
+    *with_avx2(rival("numpy_sort_search", prepare=rivals_prices.sort_search)),
+)
+PRICE = (
+    ours(released(price, BIDS)),
+    *with_avx2(rival("numpy_histogram", prepare=rivals_prices.histogram_cumsum)),
+    *with_avx2(rival("numpy_sort_search", prepare=rivals_prices.sort_cumsum)),
+    rival("opendp", prepare=rivals_prices.opendp, needs="opendp"),
+    rival("diffprivlib", prepare=rivals_prices.diffprivlib, needs="diffprivlib"),
+)
+LAPLACE = (ours(simulated(laplace, center)), LAPLACE_RIVAL)
+LAPLACE_RELEASE = (
+    ours(released_noise),
+    LAPLACE_RIVAL,
+    rival("opendp_laplace", prepare=rivals.opendp_laplace, needs="opendp"),
+)
+
+_number = partial(Case, check=checks.median, measure=timed, toy_k=1_000)
+_median = partial(_number, "median_release")
+MANY = 10**6
+SIZES = (1_000, 10**5, 10**7)
+
+CASES = (
+    *(_median(Work(k, data="uniform"), MEDIAN) for k in SIZES),
+    *(_median(Work(k, data="lognormal"), MEDIAN) for k in SIZES),
+    *(
+        _median(Work(SIZES[-1], data="uniform", epsilon=epsilon), MEDIAN_AT_EPSILON)
+        for epsilon in (1e-4, 0.01, 10.0)
+    ),
+    _number("median_threads", Work(10**7, threads=2), MEDIAN_THREADS),
+    _number(
+        "median_memory",
+        Work(10**7),
+        MEDIAN_MEMORY,
+        measure=partial(traced_memory, allowance=a_tenth),
+    ),
+    _number(
+        "median_study",
+        Work(1_000, rows=200, size=1_000, data="normal"),
+        MEDIAN_STUDY,
+        check=checks.study,
+        toy_k=100,
+        toy_size=200,
+        toy_rows=20,
+    ),
+    _number("many_draws", Work(10**5, size=MANY), MANY_DRAWS, toy_size=5_000),
+    _number("revenue_law", Work(10**5), REVENUE, check=checks.revenue, toy_k=300),
+    _number("price_release", Work(10**5), PRICE, check=checks.price, toy_k=300),
+    _number("laplace", Work(1, size=MANY), LAPLACE, check=checks.laplace, toy_size=5_000),
+    _number("laplace_release", Work(1), LAPLACE_RELEASE, check=checks.laplace),
+    sorted_file.CASE,
+)

@@ -1,0 +1,87 @@
+"""Peers for revenues: how many bids pay each price, times the price; and a price drawn by them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..harness.workload import DRAW_SEED, Call, FloatArray
+from ..selection.rivals import opendp_noisy_max
+from .workload import NumberWork
+
+
+def histogram(work: NumberWork) -> Call:
+    """`np.histogram` on even edges, summed up from the highest price."""
+    bids, prices = work.bids, work.prices
+    ends = float(prices[0]), float(prices[-1])
+
+    def call() -> FloatArray:
+        number, _ = np.histogram(bids, bins=work.k - 1, range=ends)
+        paying = np.zeros(work.k)  # nobody bids the highest price itself
+        paying[:-1] = number[::-1].cumsum()[::-1]
+        return np.multiply(paying, prices, out=paying)
+
+    return call
+
+
+def sort_search(work: NumberWork) -> Call:
+    """Bids in order, and a search of each price in them."""
+    bids, prices = work.bids, work.prices
+
+    def call() -> FloatArray:
+        revenue: FloatArray = prices * (bids.size - np.searchsorted(np.sort(bids), prices))
+        return revenue
+
+    return call
+
+
+def _rate(work: NumberWork) -> float:
+    """Revenue is monotone, and a bid moves it by at most the highest price."""
+    return work.epsilon / float(work.prices[-1])
+
+
+def _drawn_by(revenue: Callable[[NumberWork], Call], work: NumberWork) -> Call:
+    utilities, rng, rate = revenue(work), np.random.default_rng(DRAW_SEED), _rate(work)
+
+    def call() -> float:
+        u = utilities()
+        sums = np.cumsum(np.exp(rate * (u - u.max())))
+        r = int(np.searchsorted(sums, rng.random() * sums[-1], side="right"))
+        return float(work.prices[r])
+
+    return call
+
+
+def histogram_cumsum(work: NumberWork) -> Call:
+    """One price: a histogram, and a search in the cumulated weights."""
+    return _drawn_by(histogram, work)
+
+
+def sort_cumsum(work: NumberWork) -> Call:
+    """One price: a sort, and a search in the cumulated weights."""
+    return _drawn_by(sort_search, work)
+
+
+def opendp(work: NumberWork) -> Call:
+    """One price: a histogram, and OpenDP's exponential mechanism."""
+    mechanism = opendp_noisy_max(1.0 / _rate(work), monotonic=True)
+    utilities = histogram(work)
+    return lambda: float(work.prices[mechanism(utilities())])
+
+
+def diffprivlib(work: NumberWork) -> Call:
+    """One price: a histogram, and diffprivlib's exponential mechanism, which takes lists."""
+    from diffprivlib.mechanisms import Exponential
+
+    utilities, highest = histogram(work), float(work.prices[-1])
+
+    def call() -> Any:
+        u = utilities().tolist()
+        mechanism = Exponential(
+            epsilon=work.epsilon, sensitivity=highest, utility=u, monotonic=True
+        )
+        return float(work.prices[mechanism.randomise()])
+
+    return call

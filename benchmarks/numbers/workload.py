@@ -1,0 +1,81 @@
+"""What the cases of private numbers work on: records, bids, and the exact laws of answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..harness.workload import EPSILON, SEED, FloatArray, Generator, IntArray, Work
+from .gap_laws import GapLaws
+
+Shape = int | tuple[int, int]
+
+# Bounds are public; some records of "lognormal" lie beyond them.
+MAKERS: dict[str, tuple[tuple[float, float], Callable[[Generator, Shape], FloatArray]]] = {
+    "uniform": ((0.0, 100.0), lambda rng, shape: 100.0 * rng.random(shape)),
+    "lognormal": ((0.0, 1000.0), lambda rng, shape: rng.lognormal(3.0, 1.0, shape)),
+    "normal": ((-10.0, 10.0), lambda rng, shape: rng.standard_normal(shape)),
+}
+STUDY = (0.5, 1.0, 2.0)  # the epsilons of the accuracy study
+TICKS = 100  # of one unit of money: prices are 0.01, 0.02, ...
+BIDS = 10  # a price
+CENTER = 12.345678  # the statistic that noise is added to: no multiple of the step
+STEP = 0.001  # of that noise
+
+
+@dataclass(frozen=True, eq=False)
+class NumberWork(Work):
+    """k records (or rows of k), or k prices with `BIDS` bids each."""
+
+    data: str = ""  # of `MAKERS`; uniform if a case's name need not say it
+    epsilon: float = EPSILON
+
+    @property
+    def label(self) -> str:
+        """The kind of records, and epsilon where it is not 1."""
+        epsilon = "" if self.epsilon == EPSILON else f"eps={self.epsilon:g}"
+        return "/".join(part for part in (self.data, epsilon) if part)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The public limits of the records."""
+        return MAKERS[self.data or "uniform"][0]
+
+    @cached_property
+    def records(self) -> FloatArray:
+        """Unsorted records from a fixed seed."""
+        shape = self.k if self.rows == 1 else (self.rows, self.k)
+        return MAKERS[self.data or "uniform"][1](np.random.default_rng(SEED), shape)
+
+    @cached_property
+    def gap_laws(self) -> GapLaws:
+        """The laws of the medians of all rows."""
+        offsets = np.arange(0, self.records.size + 1, self.k)
+        return GapLaws(self.records.ravel(), offsets, self.bounds)
+
+    @property
+    def knots(self) -> FloatArray:
+        """The clamped records in order between the bounds, (rows, k + 2): gap i is after i."""
+        return self.gap_laws.knots.reshape(-1, self.k + 2)
+
+    @cached_property
+    def prices(self) -> FloatArray:
+        """k prices: the doubles nearest to 0.01, 0.02, ..."""
+        return np.arange(1, self.k + 1) / TICKS
+
+    @cached_property
+    def bids(self) -> FloatArray:
+        """Bids within the prices, from a fixed seed."""
+        low, high = self.prices[0], self.prices[-1]
+        share = np.random.default_rng(SEED).random(BIDS * self.k)
+        bids: FloatArray = np.minimum(low + (high - low) * share, high)
+        return bids
+
+    @cached_property
+    def revenue(self) -> IntArray:
+        """The exact revenue of every price, in ticks."""
+        paying = self.bids.size - np.searchsorted(np.sort(self.bids), self.prices)
+        return np.arange(1, self.k + 1) * paying.astype(np.int64)

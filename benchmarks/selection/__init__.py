@@ -1,0 +1,1 @@
+"""Selection from candidates: releases, simulated draws, top-k, responses, cold starts, leaks."""

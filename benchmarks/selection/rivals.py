@@ -1,0 +1,263 @@
+"""Peers for one selection or many: the exponential mechanism, permute-and-flip, top-k, bits.
+
+diffprivlib's list is made beforehand, which favours it: users have arrays. NumPy and SciPy
+draw from PCG64; diffprivlib and OpenDP from the operating system, as a release of fastexp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import exp
+from typing import Any
+
+import numpy as np
+
+from ..harness.workload import DRAW_SEED, EPSILON, SENSITIVITY, Call, FloatArray
+from .workload import RATE
+from .workload import SelectionWork as Work
+
+BLOCK = 16_384  # values: a reused buffer of 128 KiB stays in the L2 cache
+
+
+def weights(u: FloatArray, rate: float = RATE) -> FloatArray:
+    """exp(c * (u - max u)), as most people write it."""
+    w: FloatArray = np.exp(rate * (u - u.max()))
+    return w
+
+
+def numpy_gumbel(work: Work) -> Call:
+    """The Gumbel-max trick."""
+    u, rng = work.utilities, np.random.default_rng(DRAW_SEED)
+    return lambda: int(np.argmax(RATE * u + rng.gumbel(size=work.k)))
+
+
+def numpy_race(work: Work) -> Call:
+    """The least of exponential times over weights: the Gumbel-max trick with one log less."""
+    u, rng = work.utilities, np.random.default_rng(DRAW_SEED)
+    return lambda: int(np.argmin(rng.standard_exponential(work.k) / weights(u)))
+
+
+def numpy_cumsum(work: Work) -> Call:
+    """Inverse of the cumulated weights."""
+    u, rng = work.utilities, np.random.default_rng(DRAW_SEED)
+    size = work.size if work.size > 1 else None
+
+    def call() -> object:
+        sums = np.cumsum(weights(u))
+        return np.searchsorted(sums, rng.random(size) * sums[-1], side="right")
+
+    return call
+
+
+def numpy_choice(work: Work) -> Call:
+    """`Generator.choice` with probabilities."""
+    u, rng = work.utilities, np.random.default_rng(DRAW_SEED)
+    size = work.size if work.size > 1 else None
+
+    def call() -> object:
+        p = weights(u)
+        return rng.choice(work.k, size=size, p=p / p.sum())
+
+    return call
+
+
+def numpy_blocked(work: Work) -> Call:
+    """NumPy tuned by hand: block sums from a reused buffer, a cumsum in one block only."""
+    u, rng = work.utilities, np.random.default_rng(DRAW_SEED)
+    block = min(BLOCK, -(-work.k // 3))  # three blocks at toy size
+    count = -(-work.k // block)
+    buffer, sums = np.empty(block), np.empty(count)
+
+    def fill(b: int, top: float) -> FloatArray:
+        part = u[b * block : (b + 1) * block]
+        out = buffer[: part.size]
+        np.subtract(part, top, out=out)
+        np.multiply(out, RATE, out=out)
+        return np.exp(out, out=out)
+
+    def call() -> int:
+        top = float(u.max())
+        for b in range(count):
+            sums[b] = fill(b, top).sum()
+        ends = np.cumsum(sums)
+        r = rng.random() * ends[-1]
+        b = min(int(np.searchsorted(ends, r, side="right")), count - 1)
+        inside = np.cumsum(fill(b, top))
+        place = np.searchsorted(inside, r - (ends[b] - sums[b]), side="right")
+        return b * block + min(int(place), inside.size - 1)
+
+    return call
+
+
+def numpy_rejection(work: Work) -> Call:
+    """One draw by rejection. Its time depends on the utilities.
+
+    It takes 1 / mean(weight) tries, here about ten; where one of k leads it takes about k.
+    """
+    u, rng = work.utilities, np.random.default_rng(DRAW_SEED)
+
+    def call() -> int:
+        top = float(u.max())
+        while True:
+            r = int(rng.random() * work.k)
+            if rng.random() < exp(RATE * (float(u[r]) - top)):
+                return r
+
+    return call
+
+
+def scipy_alias_urn(work: Work) -> Call:
+    """SciPy's alias urn, weights and set-up included; it normalises by itself."""
+    from scipy.stats.sampling import DiscreteAliasUrn
+
+    u, rng = work.utilities, np.random.default_rng(DRAW_SEED)
+    return lambda: DiscreteAliasUrn(weights(u), random_state=rng).rvs(work.size)
+
+
+def scipy_logsumexp(work: Work) -> Call:
+    """SciPy's log-sum-exp."""
+    from scipy.special import logsumexp
+
+    u = work.utilities
+    return lambda: logsumexp(u)
+
+
+def opendp_noisy_max(scale: float, *, exponential: bool = False, monotonic: bool = False) -> Any:
+    """OpenDP's noisy maximum: with Gumbel noise, or exponential noise as permute-and-flip.
+
+    It takes an array, which it converts some five times faster than a list.
+    """
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    return dp.m.make_noisy_max(
+        dp.vector_domain(dp.atom_domain(T=float, nan=False)),
+        dp.linf_distance(T=float, monotonic=monotonic),
+        dp.max_divergence() if exponential else dp.zero_concentrated_divergence(),
+        scale=scale,
+    )
+
+
+def opendp(work: Work) -> Call:
+    """OpenDP's exponential mechanism: noisy max under zero-concentrated divergence."""
+    mechanism, u = opendp_noisy_max(1.0 / RATE), work.utilities
+    return lambda: mechanism(u)
+
+
+def diffprivlib(work: Work) -> Call:
+    """diffprivlib's exponential mechanism; it takes the utilities when built."""
+    from diffprivlib.mechanisms import Exponential
+
+    u = work.utility_list
+    return lambda: Exponential(epsilon=EPSILON, sensitivity=SENSITIVITY, utility=u).randomise()
+
+
+# Top-k.
+
+
+def gumbel_top(work: Work) -> Call:
+    """The greatest Gumbel keys by a partition, then in order."""
+    u, rng = work.utilities, np.random.default_rng(DRAW_SEED)
+    return lambda: greatest(work.rate * u + rng.gumbel(size=work.k), work.chosen)
+
+
+def race_top(work: Work) -> Call:
+    """The least times of an exponential race in the same way."""
+    u, rng = work.utilities, np.random.default_rng(DRAW_SEED)
+
+    def call() -> object:
+        times = rng.standard_exponential(work.k) / weights(u, work.rate)
+        return greatest(-times, work.chosen)
+
+    return call
+
+
+def greatest(keys: FloatArray, count: int) -> object:
+    """The places of the greatest keys, the greatest first."""
+    places = np.argpartition(keys, keys.size - count)[keys.size - count :]
+    return places[np.argsort(-keys[places])]
+
+
+def opendp_top(work: Work) -> Call:
+    """OpenDP's top-k under zero-concentrated divergence, which has Gumbel noise."""
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    measure = dp.zero_concentrated_divergence()
+    domain, metric = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.linf_distance(T=float)
+    scale = 1.0 / work.rate
+    mechanism = dp.m.make_noisy_top_k(domain, metric, measure, k=work.chosen, scale=scale)
+    u = work.utilities
+    return lambda: mechanism(u)
+
+
+# Permute-and-flip.
+
+
+def opendp_flip(work: Work) -> Call:
+    """OpenDP's noisy maximum under max-divergence."""
+    mechanism, u = opendp_noisy_max(1.0 / RATE, exponential=True), work.utilities
+    return lambda: mechanism(u)
+
+
+def diffprivlib_flip(work: Work) -> Call:
+    """diffprivlib's permute-and-flip; it takes the utilities when built."""
+    from diffprivlib.mechanisms import PermuteAndFlip
+
+    u = work.utility_list
+    return lambda: PermuteAndFlip(epsilon=EPSILON, sensitivity=SENSITIVITY, utility=u).randomise()
+
+
+def exponential_noise(work: Work) -> Call:
+    """The greatest of utilities with exponential noise: permute-and-flip's law."""
+    u, rng = work.utilities, np.random.default_rng(DRAW_SEED)
+    return lambda: int(np.argmax(RATE * u + rng.standard_exponential(work.k)))
+
+
+def flips(work: Work) -> Call:
+    """Permute-and-flip by its definition, the order drawn as it is needed."""
+    u, rng = work.utilities, np.random.default_rng(DRAW_SEED)
+
+    def call() -> int:
+        top, seen = float(u.max()), set[int]()
+        while True:
+            r = int(rng.random() * work.k)
+            if r not in seen:
+                if rng.random() < exp(RATE * (float(u[r]) - top)):
+                    return r
+                seen.add(r)
+
+    return call
+
+
+# Randomised response.
+
+FLIP = 1 / (1 + exp(EPSILON))  # the probability that a bit is flipped
+
+
+def _responses(flipped: Callable[[np.random.Generator, int], Any], work: Work) -> Call:
+    bits, rng = work.bits, np.random.default_rng(DRAW_SEED)
+    return lambda: flipped(rng, work.k) ^ bits
+
+
+def uniform_responses(work: Work) -> Call:
+    """Randomised response by one double a bit."""
+    return _responses(lambda rng, k: rng.random(k) < FLIP, work)
+
+
+def integer_responses(work: Work) -> Call:
+    """Randomised response by 32 random bits a bit, so with a bias right to 2**-33."""
+    cut = np.uint32(round(2**32 * FLIP))
+    return _responses(lambda rng, k: rng.integers(0, 1 << 32, k, dtype=np.uint32) < cut, work)
+
+
+def opendp_responses(work: Work) -> Call:
+    """OpenDP's randomised response of a vector of bits; it takes and gives packed bytes."""
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    domain, metric = dp.bitvector_domain(max_weight=1), dp.discrete_distance()
+    twice = 2 * FLIP  # it flips with half of this
+    mechanism = dp.m.make_randomized_response_bitvec(domain, metric, f=twice)
+    packed = np.packbits(work.bits).tobytes()
+    return lambda: mechanism(packed)

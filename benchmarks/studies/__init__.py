@@ -1,0 +1,1 @@
+"""Accuracy studies and smooth sensitivity."""

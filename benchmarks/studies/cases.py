@@ -1,0 +1,99 @@
+"""The cases of accuracy studies and smooth sensitivity; what each compares is in ../README.md.
+
+k is the number of records of a data set, rows that of the data sets.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import fastexp as fx
+
+from ..harness.calls import one_thread
+from ..harness.elsewhere import with_avx2
+from ..harness.measure import timed
+from ..harness.workload import Call, Case, Entry
+from . import checks, engines, rivals_smooth, rivals_table1
+from .workload import RATE
+from .workload import StudyWork as Work
+
+
+def smooth(work: Work) -> Call:
+    """The smooth sensitivity of one data set."""
+    call = partial(fx.smooth_sensitivity, bounds=work.bounds, assume_sorted=work.in_order)
+    return partial(call, work.records, RATE)
+
+
+ours, rival = partial(Entry, "fastexp", "ours"), partial(Entry, role="rival")
+variant = partial(Entry, role="variant")
+
+TABLE1 = (
+    ours(engines.exact, check=checks.exact_table),
+    *with_avx2(rival("numpy_exact", prepare=rivals_table1.exact, check=checks.expected)),
+    *with_avx2(rival("numpy_tuned", prepare=rivals_table1.tuned)),
+    *with_avx2(rival("numpy_window", prepare=rivals_table1.window_for_equal_error)),
+    rival("numpy_table1", prepare=rivals_table1.plain_for_equal_error),
+)
+TABLE1_DRAWS = (
+    ours(engines.drawn),
+    *with_avx2(rival("numpy_window", prepare=rivals_table1.window)),
+    rival("numpy_table1", prepare=rivals_table1.plain),
+)
+TABLE1_THREADS = (
+    Entry("fastexp_2t", "ours", engines.exact),
+    variant("fastexp_1t", prepare=one_thread(engines.exact)),
+)
+ENGINES = (
+    Entry("one_thread", "ours", engines.on_engine(engines.one_thread)),
+    variant("folder", prepare=engines.on_engine(engines.folder)),
+    variant("two_threads", prepare=engines.on_engine(engines.two_threads)),
+    variant("processes", prepare=engines.processes),
+    variant("dask", prepare=engines.dask, needs="distributed"),
+    Entry("bare_loop", "limit", engines.on_engine(engines.bare)),
+)
+SMOOTH = (
+    ours(smooth),
+    *with_avx2(rival("numpy_stopping", prepare=rivals_smooth.stopping)),
+    *with_avx2(
+        rival(
+            "numpy_divide_conquer",
+            prepare=rivals_smooth.divide_and_conquer,
+            most_k=10**6,
+            why="minutes a call",
+        )
+    ),
+    *with_avx2(
+        rival(
+            "numpy_quadratic",
+            prepare=rivals_smooth.quadratic,
+            most_k=10**5,
+            why="O(n^2): hours a call",
+        )
+    ),
+)
+
+_case = partial(Case, measure=timed)
+_table1 = partial(
+    _case,
+    toy_k=1_000,  # of few records noise outgrows data, and `numpy_table1` would never end
+    toy_rows=20,
+    toy_size=200,
+)
+_table = partial(Work, 1_000, size=100, data="normal")
+_smooth = partial(_case, entries=SMOOTH, check=checks.smooth, toy_k=500)
+_records = partial(Work, data="normal")
+
+CASES = (
+    _table1("table1", _table(rows=2_000), TABLE1, check=checks.drawn),
+    _table1("table1_draws", _table(rows=2_000), TABLE1_DRAWS, check=checks.drawn),
+    _table1("table1_2t", _table(rows=10_000, threads=2), TABLE1_THREADS, check=checks.expected),
+    _table1(
+        "table1_engines",
+        _table(rows=10_000, threads=2),
+        ENGINES,
+        check=checks.same_table,
+        slow_s=10.0,
+    ),
+    *(_smooth("smooth_sensitivity", _records(k)) for k in (1_000, 10**4)),
+    *(_smooth("smooth_sensitivity_sorted", _records(k, in_order=True)) for k in (10**4, 10**7)),
+)

@@ -1,0 +1,124 @@
+"""fastexp's own run of the paper's table: the whole study, on each of its engines."""
+
+from __future__ import annotations
+
+import atexit
+import tempfile
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+import fastexp as fx
+
+from ..harness.outcome import Absent
+from ..harness.workload import Call, FloatArray, Prepare
+from ..numbers.workload import STUDY
+from .workload import NOISES, StudyWork
+
+WORKERS = 2
+Engine = Callable[[Any], Any]  # a study to its results
+
+
+def table1(work: StudyWork, draws: int) -> Any:
+    """The study of the paper's four rows: three by smooth sensitivity, and Duff's."""
+    from fastexp.studies.design.table1 import SETTINGS
+
+    return fx.Study.ready(
+        "table1",
+        mechanisms=SETTINGS["mechanisms"][: len(NOISES) + 1],
+        epsilon=STUDY,
+        n=work.k,
+        bounds=work.bounds,
+        datasets=work.rows,
+        draws=draws,
+    )
+
+
+def data_sets(work: StudyWork) -> FloatArray:
+    """The data sets that this study makes."""
+    from fastexp.studies.design.cells import groups_of
+    from fastexp.studies.run import task
+
+    study = table1(work, 0)
+    (group,), blocks = groups_of(study), range(task.blocks_of(study))
+    sizes = [min(study.block, work.rows - place * study.block) for place in blocks]
+    parts = [task.data_sets(group, place, size) for place, size in zip(blocks, sizes, strict=True)]
+    return np.concatenate(parts)
+
+
+def exact(work: StudyWork) -> Call:
+    """The whole run with exact expectations: data sets made, sorted, figures, the table."""
+    return _column(table1(work, 0), "exact", lambda study: study.run(workers=work.threads))
+
+
+def drawn(work: StudyWork) -> Call:
+    """The whole run with `size` draws of each data set, and the exact figures beside them."""
+    return on_engine(lambda study: study.run(workers=work.threads))(work)
+
+
+def on_engine(engine: Engine) -> Prepare:
+    """The same on an engine."""
+    return lambda work: _column(table1(work, work.size), "monte_carlo", engine)
+
+
+def _column(study: Any, name: Literal["exact", "monte_carlo"], engine: Engine) -> Call:
+    return lambda: np.array([row[name] for row in engine(study).rows])
+
+
+def bare(study: Any) -> Any:
+    """All tasks in a loop, results added up, nothing else."""
+    from fastexp.studies.report.results import StudyResults
+    from fastexp.studies.run.task import blocks_of, run_task, tasks_of
+    from fastexp.studies.sums.merge import Totals
+
+    totals, blocks = Totals(study), blocks_of(study)
+    for number in range(tasks_of(study)):
+        totals.add(run_task(study, number), number // blocks)
+    return StudyResults(study, totals)
+
+
+def one_thread(study: Any) -> Any:
+    """In memory, on one thread."""
+    return study.run(workers=1)
+
+
+def two_threads(study: Any) -> Any:
+    """In memory, on two threads."""
+    return study.run(workers=WORKERS)
+
+
+def folder(study: Any) -> Any:
+    """On one thread, results written as they come."""
+    with tempfile.TemporaryDirectory() as place:
+        return study.run(workers=1, out=Path(place) / "study")
+
+
+def processes(work: StudyWork) -> Call:
+    """A pool of processes that is running before the clock starts, and is kept."""
+    from fastexp.studies.run.pools import processes as pool
+
+    executor = _entered(pool(WORKERS))
+    return on_engine(lambda study: study.run(executor))(work)
+
+
+def dask(work: StudyWork) -> Call:
+    """The executor of a client with workers on this machine, likewise."""
+    from distributed import Client, LocalCluster
+
+    if work.is_toy:
+        raise Absent("a cluster takes seconds to start")
+    make: Any = LocalCluster
+    cluster = make(n_workers=WORKERS, threads_per_worker=1, processes=True, dashboard_address=None)
+    client: Any = _entered(Client(_entered(cluster)))
+    executor = client.get_executor(pure=False)
+    return on_engine(lambda study: study.run(executor))(work)
+
+
+def _entered(manager: Any) -> Any:
+    """What a context manager gives, which ends with this process."""
+    stack = ExitStack()
+    atexit.register(stack.close)
+    return stack.enter_context(manager)

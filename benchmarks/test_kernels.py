@@ -1,0 +1,109 @@
+"""Kernels alone, for watching them during development: ``pytest benchmarks --benchmark-enable``.
+
+Each is timed on the largest arguments that fastexp's own calls give it in the cases, at a size of
+at most `K` candidates or records, and in some calls that no case has. To compare two commits, add
+``--benchmark-save=NAME`` on the first and ``--benchmark-compare`` on the second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fastexp as fx
+from fastexp._compiler.jit import KERNELS, Kernel
+from fastexp._compiler.warmup import import_kernels
+
+from .cases import CASES
+from .harness.measure import timed
+from .harness.workload import SEED, Case
+
+K, SIZE, ROWS, ROUNDS = 100_000, 1_000, 100, 50
+IN_PROCESSES = ("cold_start", "table1_engines", "engine_")  # where nothing can be recorded
+Arguments = tuple[Any, ...]
+import_kernels()
+
+
+@contextmanager
+def recording() -> Iterator[dict[str, Arguments]]:
+    """The largest arguments that each kernel is called with in the block, as they were."""
+    calls: dict[str, Arguments] = {}
+    plain = Kernel.__call__
+
+    def recorded(self: Kernel, *arguments: Any) -> Any:
+        if self.name not in calls or size_of(arguments) > size_of(calls[self.name]):
+            calls[self.name] = copied(arguments)
+        return plain(self, *arguments)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Kernel, "__call__", recorded)
+        yield calls
+
+
+def size_of(arguments: Arguments) -> int:
+    """Bytes of all arrays."""
+    return sum(argument.nbytes for argument in arguments if isinstance(argument, np.ndarray))
+
+
+def copied(arguments: Arguments) -> Arguments:
+    """Arguments that may be written to."""
+    return tuple(a.copy() if isinstance(a, np.ndarray) else a for a in arguments)
+
+
+def kernel_calls(k: int, size: int, rows: int) -> dict[str, Arguments]:
+    """What fastexp's calls in all cases, of these sizes at most, call kernels with."""
+    with recording() as calls:
+        for case in CASES:
+            if not case.name.startswith(IN_PROCESSES):
+                run_ours(replace(case, inputs=case.inputs.at_most(k, size, rows)))
+        call_others(k, rows)
+    return calls
+
+
+def run_ours(case: Case) -> None:
+    """Call fastexp once in every way of the case."""
+    work = case.work()
+    for entry in case.entries:
+        if entry.role in ("ours", "variant") and case.measure is timed:
+            entry.call(work)()
+
+
+def call_others(k: int, rows: int) -> None:
+    """Calls that no case has: laws, texts as keys, candidates and prices by group, persons."""
+    rng = np.random.default_rng(SEED)
+    keys, records, utilities = rng.integers(rows, size=k), rng.random(k), 20 * rng.random((rows, k))
+    groups, numbers = range(rows), rng.integers(9, size=k)
+    law = fx.Exponential(1.0, 1.0).law(utilities[0])
+    assert law.probabilities.size == law.log_probabilities.size == k
+    assert fx.PermuteAndFlip(1.0, 1.0).law(utilities[0][: k // 10]).probabilities.size == k // 10
+    median, price = fx.Median(1.0, (0, 1), widen=0.001), fx.Price(1.0, (0, 1), step=0.01)
+    median.law(records).mean()
+    price.law(records).mean()
+    for mechanism, column in ((median, records), (price, records)):
+        mechanism.release(column, by=keys, groups=groups)
+    for rule in ("exponential", "permute-and-flip"):
+        common = fx.MostCommon(1.0, list(range(9)), mechanism=rule)
+        common.release(numbers, by=keys, groups=groups)
+    texts, names = [f"group {key}" for key in keys], [f"group {key}" for key in groups]
+    persons = partial(median.release, by=texts, groups=names, person=numbers)
+    persons(records, max_groups=2, max_rows=2)
+    fx.smooth_sensitivity(records, 0.1, bounds=(0, 1), neighbors="add-remove")
+
+
+@pytest.fixture(scope="module")
+def calls() -> dict[str, Arguments]:
+    return kernel_calls(K, SIZE, ROWS)
+
+
+@pytest.mark.parametrize("name", sorted(KERNELS))
+def test_kernel(benchmark: Any, calls: dict[str, Arguments], name: str) -> None:
+    if name not in calls:
+        pytest.skip("no case calls it from Python")
+    benchmark.group = name.rpartition(".")[0]
+    benchmark.pedantic(KERNELS[name], setup=lambda: (copied(calls[name]), {}), rounds=ROUNDS)
