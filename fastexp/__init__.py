@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from .laws.noise import NoiseLaw
     from .laws.permute_flip import PermuteAndFlipLaw
     from .laws.top_k import TopKLaw
-    from .mechanisms.exponential import Exponential
+    from .mechanisms.exponential import Exponential, ScoredExponential
     from .mechanisms.laplace import Laplace
     from .mechanisms.laplace_median import LaplaceMedian
     from .mechanisms.maximum import Maximum
@@ -57,7 +57,6 @@ if TYPE_CHECKING:
     from .mechanisms.quantile import Quantile
     from .mechanisms.randomized_response import RandomizedResponse
     from .mechanisms.report_noisy_max import ReportNoisyMax
-    from .mechanisms.scored import ScoredExponential
     from .mechanisms.smooth_sensitivity_median import SmoothSensitivityMedian
     from .mechanisms.top_k import TopK
     from .privacy import Guarantee
@@ -107,7 +106,7 @@ _HOME = {
     "ReportNoisyMax": "mechanisms.report_noisy_max",
     "RoundingModeError": "errors",
     "ScoreError": "errors",
-    "ScoredExponential": "mechanisms.scored",
+    "ScoredExponential": "mechanisms.exponential",
     "SensitivityLowerBound": "sensitivity",
     "SensitivityWarning": "errors",
     "Session": "query.session",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -33,3 +33,27 @@ Neighbors: TypeAlias = Literal["add-remove", "replace"]
 Relation: TypeAlias = Literal["add-remove", "replace", "both"]
 Membership: TypeAlias = Literal["private", "public"]
 NaN: TypeAlias = Literal["raise", "lowest"]
+Missing: TypeAlias = Literal["raise", "drop", "lower", "upper"]
+Method: TypeAlias = Literal["envelope", "gumbel"]
+Convention: TypeAlias = Literal["weak", "lower", "upper", "strict"]
+NumberArray: TypeAlias = IntArray | FloatArray
+
+Argument = TypeVar("Argument")
+Attribute = TypeVar("Attribute")
+
+
+class Converted(Generic[Argument, Attribute]):
+    """The annotation of a field that takes an argument and holds an attribute of another type.
+
+    For type checkers only: they read it as a descriptor. No field holds an instance.
+    """
+
+    def __get__(self, instance: object, owner: object = None) -> Attribute:
+        raise NotImplementedError
+
+    def __set__(self, instance: object, value: Argument) -> None:
+        raise NotImplementedError
+
+
+ABSENT: Any = None  # the default of a field that is `Converted`
+Candidates: TypeAlias = Converted[Iterable[Any] | None, tuple[Any, ...] | None]

@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import MISSING, fields
-from typing import Any, ClassVar, overload
+from abc import abstractmethod
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, Unpack, overload
 
-from .._compiler.rounding import check_rounding
 from .._intake import utilities
-from .._parameters import validate
 from .._selection import draw as _draw
-from .._selection.weighting import Weighting
+from .._parameters import validate
+from ..budget.question import Question
+from .._compiler.rounding import check_rounding
 from .._typing import (
+    ABSENT,
     ArrayLike,
+    Candidates,
+    FloatArray,
     IntArray,
     Membership,
+    Method,
     NaN,
-    Neighbors,
     RNGLike,
     SeedLike,
     WordArray,
 )
+from .._selection.weighting import Weighting
 from ..budget.budget import Budget, once
-from ..budget.question import Question
 from ..errors import ParameterError, ParameterTypeError
 from ..grouped.request import check_key
-from ..laws.finite import FiniteLaw
-from ..privacy import Guarantee, total
+from ..privacy import selection_rate
+from ._mechanism import Mechanism, Simulation
 
-SHOWN = 8  # candidates in a repr
+if TYPE_CHECKING:
+    from ..laws.finite import FiniteLaw
+
 ASSUMES = (
     "sensitivity bounds how much one record changes the utility of any one candidate, in the "
     "numbers as they are represented"
@@ -36,76 +42,33 @@ ASSUMES = (
 MONOTONIC = "; one record moves no two utilities in opposite directions (monotonic)"
 
 
-class FiniteMechanism(ABC):
-    """Public parameters and the three verbs. Subclasses say how data becomes utilities."""
+Simulator: TypeAlias = Callable[
+    [WordArray, int, Weighting, object, object, object, object, object], int | IntArray
+]
+
+
+class SampleOptions(Simulation, total=False):
+    """The keyword arguments of `sample`, for type checkers."""
+
+    method: Method | None
+    nan: NaN
+
+
+class FiniteMechanism(Mechanism):
+    """The three verbs over finitely many candidates. Subclasses say how data become utilities."""
 
     epsilon: float
-    candidates: tuple[Any, ...] | None
+    candidates: Candidates = ABSENT
     _weighting: Weighting
     _over_records: ClassVar[bool] = False  # then even to look at the data costs, as it may fail
 
-    @property
     @abstractmethod
-    def guarantee(self) -> Guarantee:
-        """What one draw promises."""
-
-    @abstractmethod
-    def _utilities(self, data: Any, nan: NaN) -> tuple[WordArray, int]:
+    def _utilities(self, data: object, nan: NaN) -> tuple[WordArray, int]:
         """The utilities of the candidates, as kernels take them."""
-
-    def total(
-        self,
-        rows: int = 1,
-        disjoint: bool = False,
-        groups: bool = False,
-        membership: Membership = "private",
-        max_groups: int = 1,
-        max_rows: int = 1,
-        *,
-        neighbors: Neighbors | None = None,
-    ) -> Guarantee:
-        """The promise of a whole batched or grouped release; `fastexp.privacy.total`.
-
-        Parameters
-        ----------
-        rows : int
-            How many draws look at the same records; how many rows a matrix has.
-        disjoint : bool
-            The rows are disjoint parts of the data.
-        groups : bool
-            Each draw is made once for each of several disjoint groups.
-        membership : {"private", "public"}
-            Whether somebody who is replaced may change their row or group, or stays.
-        max_groups, max_rows : int
-            In how many groups or disjoint rows one person can be, and how many records of
-            theirs each can hold.
-        neighbors : {"add-remove", "replace"}, optional
-            The relation wanted; default: the guarantee's own.
-
-        Returns
-        -------
-        Guarantee
-
-        Raises
-        ------
-        ParameterError, ParameterTypeError
-            If a parameter is outside its range, or `guarantee` does not hold under
-            `neighbors`.
-        """
-        return total(
-            self.guarantee,
-            rows=rows,
-            disjoint=disjoint,
-            groups=groups,
-            membership=membership,
-            max_groups=max_groups,
-            max_rows=max_rows,
-            neighbors=neighbors,
-        )
 
     def release(
         self,
-        data: Any,
+        data: object,
         *,
         budget: Budget | None = None,
         label: str | None = None,
@@ -124,13 +87,7 @@ class FiniteMechanism(ABC):
         ----------
         data : array_like
             What the mechanism takes: utilities of shape (k,) or (rows, k), k >= 2, or records.
-        budget : Budget, optional
-            Is charged `total` of the whole call before anything is drawn, and never
-            refunded: not even if the release then fails.
-        label : str, optional
-            With `budget`: what the release is called. A `Budget.file` keeps its answers under
-            this name, and the same call gives them again, whatever the data are by now,
-            without a charge.
+        budget, label
         threads : int
             1; 0 for all that the process may use. Pays from about 1e6 candidates.
         nan : {"raise", "lowest"}
@@ -151,16 +108,12 @@ class FiniteMechanism(ABC):
         ParameterTypeError, ParameterError
             If the form of the data is wrong.
         BudgetExceeded
-            If the rest of the budget does not cover it: nothing is drawn or charged.
         LabelError
-            If the label is another question's, or was used up by a failure.
         BudgetError
-            If the budget cannot be used.
         InvalidUtilities, InvalidRecords, ScoreError
             If a utility is not finite, records cannot be counted, or the score fails. A
             budget is charged before this is looked at, and a label used up.
         RandomnessError
-            If the operating system gives no randomness.
 
         Notes
         -----
@@ -182,8 +135,8 @@ class FiniteMechanism(ABC):
                 return self._labelled(self._release(bits, kind, threads))
             rows = bits.shape[0] if bits.ndim == 2 else None
             question = self._question(rows, disjoint, membership, nan)
-            found = once(budget, None, question, lambda: self._release(bits, kind, threads))
-            return self._labelled(found)
+            indices = once(budget, None, question, lambda: self._release(bits, kind, threads))
+            return self._labelled(indices)
         rows, count = (None, None) if self._over_records else utilities.form(data)
         question = self._question(rows, disjoint, membership, nan)
 
@@ -219,37 +172,19 @@ class FiniteMechanism(ABC):
 
     @overload
     def sample(
-        self,
-        data: Any,
-        size: None = None,
-        *,
-        rng: SeedLike | RNGLike | None = None,
-        streams: ArrayLike | None = None,
-        threads: int = 1,
-        method: str | None = None,
-        nan: NaN = "raise",
-    ) -> int: ...
+        self, data: object, size: None = None, **options: Unpack[SampleOptions]
+    ) -> int | IntArray: ...
     @overload
+    def sample(self, data: object, size: int, **options: Unpack[SampleOptions]) -> IntArray: ...
     def sample(
         self,
-        data: Any,
-        size: int,
-        *,
-        rng: SeedLike | RNGLike | None = None,
-        streams: ArrayLike | None = None,
-        threads: int = 1,
-        method: str | None = None,
-        nan: NaN = "raise",
-    ) -> IntArray: ...
-    def sample(
-        self,
-        data: Any,
+        data: object,
         size: int | None = None,
         *,
         rng: SeedLike | RNGLike | None = None,
         streams: ArrayLike | None = None,
         threads: int = 1,
-        method: str | None = None,
+        method: Method | None = None,
         nan: NaN = "raise",
     ) -> int | IntArray:
         """Simulation: reproducible draws of the law that `release` draws from.
@@ -260,16 +195,7 @@ class FiniteMechanism(ABC):
         ----------
         data : array_like
             What the mechanism takes: utilities of shape (k,) or (rows, k), or records.
-        size : int, optional
-            How many draws of each row; None: one.
-        rng : {None, int, array_like[ints], SeedSequence, BitGenerator, Generator}, optional
-            None: fresh from the operating system. An int or `SeedSequence` always gives
-            the same draws, a generator moves on (Scientific Python's SPEC 7).
-        streams : array_like of int, shape (rows,), optional
-            The name of each row's stream, in [0, 2**64); default its number. Utilities of
-            shape (k,) are row 0; row i alone with ``streams=[i]`` gives the same draws.
-        threads : int
-            1; 0 for all. Never changes the draws.
+        size, rng, streams, threads
         method : {None, "envelope", "gumbel"}, optional
             Pins the kernel. The default, "envelope", is exact, and permute-and-flip's only
             one; "gumbel" takes the greatest
@@ -289,13 +215,27 @@ class FiniteMechanism(ABC):
             As in `release`, and for `size`, `rng`, `streams` and `method`.
         """
         check_rounding()
+        return self._sampled(data, size, rng, streams, threads, method, nan)
+
+    def _sampled(
+        self,
+        data: object,
+        size: object,
+        rng: object,
+        streams: object,
+        threads: object,
+        method: object,
+        nan: NaN,
+    ) -> int | IntArray:
         bits, kind = self._utilities(data, nan)
-        return self._simulate(bits, kind, size, rng, streams, threads, method)
+        simulate = self._simulator()
+        return simulate(bits, kind, self._weighting, size, rng, streams, threads, method)
 
-    def _simulate(self, bits: WordArray, kind: int, *how: Any) -> int | IntArray:
-        return _draw.simulate(bits, kind, self._weighting, *how)
+    def _simulator(self) -> Simulator:
+        """What draws, from the arguments of `sample`."""
+        return _draw.simulate
 
-    def law(self, data: Any, *, nan: NaN = "raise") -> FiniteLaw:
+    def law(self, data: object, *, nan: NaN = "raise") -> FiniteLaw:
         """The exact law of `release` and `sample` on this data, **which it holds**.
 
         Parameters
@@ -312,43 +252,49 @@ class FiniteMechanism(ABC):
         check_rounding()
         bits, kind = self._utilities(data, nan)
         utilities.one_row(bits)
-        kept = bits.copy()  # a later change of the caller's array must not change the law
-        return self._law(kept, kind)
+        return self._law(bits.copy(), kind)  # the law stays, whatever becomes of the array
 
     def _law(self, bits: WordArray, kind: int) -> FiniteLaw:
+        from ..laws.finite import FiniteLaw
+
         return FiniteLaw(bits, kind, self._weighting, self.epsilon, self.candidates)
+
+
+class UtilityMechanism(FiniteMechanism):
+    """A mechanism that takes utilities of a stated sensitivity."""
+
+    sensitivity: float
+    monotonic: bool
+    any_epsilon: bool
+
+    def _check(self) -> None:
+        """Validate what all of them have, and put in exact values."""
+        self._put(
+            any_epsilon=validate.flag("any_epsilon", self.any_epsilon),
+            sensitivity=validate.sensitivity(self.sensitivity),
+            monotonic=validate.flag("monotonic", self.monotonic),
+        )
+        if self.epsilon is not None:  # `TopK` may have rho instead
+            self._put(epsilon=validate.epsilon(self.epsilon, self.any_epsilon))
+        if self.candidates is not None:
+            self._put(candidates=validate.candidates(self.candidates))
+
+    def _weigh(self, epsilon: float | Fraction, base: FloatArray | None = None) -> None:
+        """Put in the weights of a selection that spends epsilon."""
+        rate = selection_rate(epsilon, self.sensitivity, self.monotonic)
+        self._put(_weighting=Weighting(rate, base))
+
+    @property
+    def _assumes(self) -> str:
+        """What the caller must ensure."""
+        return ASSUMES + MONOTONIC * self.monotonic
+
+    def _utilities(self, data: object, nan: NaN) -> tuple[WordArray, int]:
+        labels = self.candidates
+        return utilities.utilities(data, None if labels is None else len(labels), nan)
 
 
 def _refuse_one(candidates: int | None) -> None:
     """One candidate alone is not released: its answer would be a constant."""
     if candidates == 1:
         raise ParameterError(f"utilities must be of at least two candidates: {validate.ALONE}")
-
-
-def check_selection(mechanism: Any) -> None:
-    """Validate what every mechanism has that takes utilities, and put in exact values."""
-    put = object.__setattr__
-    put(mechanism, "any_epsilon", validate.flag("any_epsilon", mechanism.any_epsilon))
-    put(mechanism, "sensitivity", validate.sensitivity(mechanism.sensitivity))
-    put(mechanism, "monotonic", validate.flag("monotonic", mechanism.monotonic))
-    if getattr(mechanism, "rho", None) is None:  # which `TopK` may have instead
-        put(mechanism, "epsilon", validate.epsilon(mechanism.epsilon, mechanism.any_epsilon))
-    if getattr(mechanism, "candidates", None) is not None:
-        put(mechanism, "candidates", validate.candidates(mechanism.candidates))
-
-
-def selection_repr(mechanism: Any) -> str:
-    """A mechanism as it is written, with the parameters that are not the default."""
-    parts = []
-    for item in fields(mechanism):
-        value = getattr(mechanism, item.name)
-        if item.repr and item.init and (item.default is MISSING or value != item.default):
-            parts.append(f"{item.name}={shown(value) if isinstance(value, tuple) else repr(value)}")
-    return f"{type(mechanism).__name__}({', '.join(parts)})"
-
-
-def shown(values: tuple[Any, ...] | None) -> str:
-    """A public tuple in a repr: in full if short, else its length."""
-    if values is None or len(values) <= SHOWN:
-        return repr(values)
-    return f"<{len(values)} values>"

@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import MISSING, fields
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, Unpack, overload
 
 import numpy as np
 
-from .._compiler.rounding import check_rounding
-from .._intake.number_columns import opened
-from .._intake.records import Source, intake
 from .._numbers import cells
+from .._parameters import validate
 from .._numbers.cells import Shape
+from .._parameters.grid import Grid, Rule, decimal, make_grid, plain_bounds
+from .._numbers.nearest import within
+from .._intake.number_columns import opened
 from .._numbers.rank import valued
 from .._numbers.rank_rows import matrix
-from .._parameters import validate
+from .._intake.records import Source, intake
 from .._randomness.release_key import ReleaseKey
-from .._typing import AnyArray, ArrayLike, IntArray, Membership, Neighbors, RNGLike, SeedLike
+from .._compiler.rounding import check_rounding
+from .._typing import (
+    AnyArray,
+    ArrayLike,
+    Converted,
+    IntArray,
+    Membership,
+    Method,
+    Missing,
+    Number,
+    NumberArray,
+    RNGLike,
+    SeedLike,
+)
 from ..budget.budget import Budget, once
 from ..errors import ParameterError
 from ..grouped import verbs
@@ -29,7 +42,8 @@ from ..grouped.request import Request, check_key
 from ..grouped.segments import Draws, Segments, placed
 from ..grouped.shapes import ShapeDraws
 from ..grouped.words import Words
-from ..privacy import Guarantee, total
+from ._mechanism import Mechanism
+from ._options import NumberReleaseOptions, NumberSampleOptions
 
 if TYPE_CHECKING:
     from ..laws.continuous import ContinuousLaw
@@ -38,27 +52,51 @@ if TYPE_CHECKING:
 ASSUMES = "one person is one record; bounds and grid were chosen without looking at the data"
 
 
-class NumberMechanism(GroupedMechanism, ABC):
-    """Public parameters and the three verbs. Subclasses say how records become cells."""
+Answers: TypeAlias = int | float | NumberArray  # one, or one a row of a matrix
+Bounds: TypeAlias = tuple[Number, Number]
+Points: TypeAlias = Converted[ArrayLike | None, Grid]  # the field `grid`
+
+
+class NumberMechanism(Mechanism, GroupedMechanism):
+    """The verbs of records that are numbers. Subclasses say how records become cells."""
 
     epsilon: float
-    bounds: tuple[Any, Any]
-    step: Any
-    grid: Any
+    bounds: Bounds
+    step: Number | None
+    grid: Points
+    any_epsilon: bool
     _measure: ClassVar[Measure] = "error"
 
-    @property
-    @abstractmethod
-    def guarantee(self) -> Guarantee:
-        """What one draw promises."""
+    def _check(self, rule: Rule = "nearest") -> None:
+        """Validate what all of them have, and put in exact values and the grid.
+
+        `rule` says at which point of the grid a record counts.
+        """
+        points: Any = self.grid  # as they were given
+        self._put(
+            any_epsilon=validate.flag("any_epsilon", self.any_epsilon),
+            epsilon=validate.epsilon(self.epsilon, self.any_epsilon),
+            grid=make_grid(self.bounds, self.step, points, rule=rule),
+            bounds=plain_bounds(self.bounds),
+            step=self.step.item() if isinstance(self.step, np.generic) else self.step,
+        )
 
     @abstractmethod
     def _shape(self, source: Source) -> Shape:
         """The cells of a data set, for draws."""
 
-    def _simulate_rows(self, records: AnyArray, *how: Any) -> Any:
-        """Draws from each row of a matrix; subclasses may have a way of their own."""
-        size, rng, streams, threads, method, nan, _ = how
+    def _simulate_rows(
+        self,
+        records: AnyArray,
+        size: int | None,
+        rng: SeedLike | RNGLike | None,
+        streams: ArrayLike | None,
+        threads: int,
+        method: Method | None,
+        nan: Missing,
+        assume_sorted: bool,  # noqa: ARG002  (rows are sorted on the way)
+    ) -> Any:
+        """Draws from each row of a matrix."""
         verbs.only_enveloped(method, streams)
         return verbs.sample(self, records, Request(), size, rng, threads, nan)
 
@@ -70,57 +108,41 @@ class NumberMechanism(GroupedMechanism, ABC):
     def _continuous_of(self, source: Source) -> ContinuousLaw:
         """The density that the papers write down."""
 
-    def total(
-        self,
-        rows: int = 1,
-        disjoint: bool = False,
-        groups: bool = False,
-        membership: Membership = "private",
-        max_groups: int = 1,
-        max_rows: int = 1,
-        *,
-        neighbors: Neighbors | None = None,
-    ) -> Guarantee:
-        """The promise of several releases together; `fastexp.privacy.total`.
-
-        Parameters
-        ----------
-        rows : int
-            How many releases look at the same records.
-        disjoint, groups, membership, max_groups, max_rows
-            As for `fastexp.privacy.total`.
-        neighbors : {"add-remove", "replace"}, optional
-            The relation wanted; default: the guarantee's own.
-
-        Returns
-        -------
-        Guarantee
-
-        Raises
-        ------
-        ParameterError, ParameterTypeError
-            If a parameter is outside its range, or `guarantee` does not hold under
-            `neighbors`.
-        """
-        return total(
-            self.guarantee,
-            rows=rows,
-            disjoint=disjoint,
-            groups=groups,
-            membership=membership,
-            max_groups=max_groups,
-            max_rows=max_rows,
-            neighbors=neighbors,
-        )
-
+    @overload
     def release(
         self,
-        records: Any,
+        records: object,
         *,
-        by: Any = None,
-        groups: Any = None,
-        offsets: Any = None,
-        person: Any = None,
+        by: None = None,
+        groups: object = None,
+        **options: Unpack[NumberReleaseOptions],
+    ) -> Answers: ...
+    @overload
+    def release(  # type: ignore[overload-overlap]  # which are also objects
+        self,
+        records: object,
+        *,
+        by: object,
+        groups: Literal["from-data"],
+        **options: Unpack[NumberReleaseOptions],
+    ) -> tuple[list[Any], NumberArray]: ...
+    @overload
+    def release(
+        self,
+        records: object,
+        *,
+        by: object,
+        groups: object,
+        **options: Unpack[NumberReleaseOptions],
+    ) -> NumberArray: ...
+    def release(
+        self,
+        records: object,
+        *,
+        by: object = None,
+        groups: object = None,
+        offsets: object = None,
+        person: object = None,
         max_groups: int = 1,
         max_rows: int = 1,
         disjoint: bool = False,
@@ -129,7 +151,7 @@ class NumberMechanism(GroupedMechanism, ABC):
         label: str | None = None,
         budget: Budget | None = None,
         threads: int = 1,
-        nan: str = "raise",
+        nan: Missing = "raise",
         assume_sorted: bool = False,
     ) -> Any:
         """One private number, or one for each group, from the operating system's randomness.
@@ -139,45 +161,11 @@ class NumberMechanism(GroupedMechanism, ABC):
 
         Parameters
         ----------
-        records : array_like, str, Path, callable or tuple
-            One number a person: an array, list, series or Arrow column of integers or floats,
-            a path to a .npy file, a callable that returns arrays one after the other (anew at
-            each call), or a tuple of two sequences, (values, counts). Decimals and fractions
-            are read as the nearest double. What lies outside the bounds is clamped.
-            An array of shape (rows, n) or an Arrow column of lists has an answer a row.
-        by : array_like, shape (n,), or list of them, optional
-            The group of each record: integers, text, booleans, dates or timestamps without a
-            zone, of any array or column type; ``[city, year]``: of several columns. Records
-            of groups that are not in `groups`, and of none (null), are left out.
-        groups : sequence, or what `fastexp.product` gives, optional
-            With `by`: the public list of groups to answer, without repetition, for several
-            columns of tuples; also those without records are answered. ``"from-data"`` takes
-            the groups that the data have, which are private: with a `PrivacyWarning`. With
-            `offsets`, rows or lists: their names, one each.
-        offsets : array_like of int, shape (m + 1,), optional
-            Records that already lie group by group: those of the i-th are
-            ``records[offsets[i]:offsets[i + 1]]``.
-        person : array_like, shape (n,), optional
-            Whose each record is: keys as in `by`. Of each person at most `max_groups` groups
-            (of those listed) and in each of them at most `max_rows` records count, chosen by
-            a keyed hash. Records of nobody (null) are left out.
-        max_groups, max_rows : int
-            In how many groups one person is, and how many records of theirs each has, at
-            most. Without `person` this is your claim, which nobody checks.
+        records
+        by, groups, offsets, person
+        max_groups, max_rows
         disjoint, membership
-            As for `total`: what a budget is charged for rows and groups. With `person`
-            membership is private: in which groups a person counts may depend on their records.
-        key : ReleaseKey, optional
-            The same key, label, mechanism, group and records repeat their answer, so that a
-            retry is not a second release; see `release_key` for what it is not for. With
-            `label`.
-        label : str, optional
-            What the release is called; with `budget` or `key`. A `Budget.file` keeps its
-            answers under this name, and the same call gives them again, whatever the data are
-            by now, without a charge. Of a key it names the query: one key never serves two.
-        budget : Budget, optional
-            Is charged `total` of the call before the records are looked at, and never
-            refunded.
+        key, label, budget
         threads : int
             1; 0 for all that the process may use. Pays from some 1e6 records.
         nan : {"raise", "drop", "lower", "upper"}
@@ -201,16 +189,12 @@ class NumberMechanism(GroupedMechanism, ABC):
             If the form of the records is wrong, or what is said of groups, persons and keys
             does not fit together.
         BudgetExceeded
-            If the rest of the budget does not cover it: nothing is drawn or charged.
         LabelError
-            If the label is another question's, or was used up by a failure.
         BudgetError
-            If the budget cannot be used.
         InvalidRecords
             If a record is missing and nan="raise". A budget is charged before, and a label
             used up.
         RandomnessError
-            If the operating system gives no randomness.
 
         Notes
         -----
@@ -236,8 +220,18 @@ class NumberMechanism(GroupedMechanism, ABC):
         request = Request(by, groups, offsets, person, max_groups, max_rows)
         records = opened(records)
         if request.given(records) or request.claimed() or key is not None:
-            how = key, label, budget, workers, nan, disjoint, membership
-            return verbs.release(self, records, request, *how)
+            return verbs.release(
+                self,
+                records,
+                request,
+                key=key,
+                label=label,
+                budget=budget,
+                threads=workers,
+                nan=nan,
+                disjoint=disjoint,
+                membership=membership,
+            )
         label = check_key(None, label, budget)
 
         def draw() -> Any:
@@ -249,22 +243,62 @@ class NumberMechanism(GroupedMechanism, ABC):
         question = request.question(self, 1, disjoint, membership, nan, label)
         return once(budget, label, question, draw)
 
+    @overload
     def sample(
         self,
-        records: Any,
+        records: object,
+        size: None = None,
+        *,
+        by: None = None,
+        groups: object = None,
+        **options: Unpack[NumberSampleOptions],
+    ) -> Answers: ...
+    @overload
+    def sample(
+        self,
+        records: object,
+        size: int,
+        *,
+        by: None = None,
+        groups: object = None,
+        **options: Unpack[NumberSampleOptions],
+    ) -> NumberArray: ...
+    @overload
+    def sample(  # type: ignore[overload-overlap]  # which are also objects
+        self,
+        records: object,
         size: int | None = None,
         *,
-        by: Any = None,
-        groups: Any = None,
-        offsets: Any = None,
-        person: Any = None,
+        by: object,
+        groups: Literal["from-data"],
+        **options: Unpack[NumberSampleOptions],
+    ) -> tuple[list[Any], NumberArray]: ...
+    @overload
+    def sample(
+        self,
+        records: object,
+        size: int | None = None,
+        *,
+        by: object,
+        groups: object,
+        **options: Unpack[NumberSampleOptions],
+    ) -> NumberArray: ...
+    def sample(
+        self,
+        records: object,
+        size: int | None = None,
+        *,
+        by: object = None,
+        groups: object = None,
+        offsets: object = None,
+        person: object = None,
         max_groups: int = 1,
         max_rows: int = 1,
         rng: SeedLike | RNGLike | None = None,
         streams: ArrayLike | None = None,
         threads: int = 1,
-        method: str | None = None,
-        nan: str = "raise",
+        method: Method | None = None,
+        nan: Missing = "raise",
         assume_sorted: bool = False,
     ) -> Any:
         """Simulation draws of the law of `release`, reproducible from `rng`; not private.
@@ -273,18 +307,10 @@ class NumberMechanism(GroupedMechanism, ABC):
         ----------
         records : array_like, str, Path, callable or tuple
             As in `release`; an array of shape (rows, n) is a data set a row.
-        by, groups, offsets, person, max_groups, max_rows
-            As in `release`. A group's draws are those of its own stream, named by the group:
-            they do not depend on other groups, on the records' order, or on the engine.
-        size : int, optional
-            How many draws of each data set; None: one, as a scalar.
-        rng : {None, int, array_like[ints], SeedSequence, BitGenerator, Generator}, optional
-            None: fresh from the operating system; else as in SPEC 7. **A seeded draw is not
-            a private release.**
-        streams : array_like of int, shape (rows,), optional
-            The names of the data sets' streams; default 0, 1, ....
-        threads : int
-            1; 0 for all. Never changes the draws.
+        size
+        by, groups, offsets, person
+        max_groups, max_rows
+        rng, streams, threads
         method : {None, "envelope", "gumbel"}, optional
             Pins the kernel that chooses the cell; None is "envelope", which is exact.
         nan : {"raise", "drop", "lower", "upper"}
@@ -299,8 +325,9 @@ class NumberMechanism(GroupedMechanism, ABC):
             Of shape (size,); (rows,) or (rows, size) for rows, groups and lists. (The rows
             of a matrix have other streams than lists and offsets.) With
             ``groups="from-data"`` a tuple of the groups and the draws.
-            They are points of `grid`. The bytes depend on records, key, stream and size alone:
-            not on the records' order, their parts, threads or CPU.
+            They are points of `grid`. A group's draws are those of its own stream, named by
+            the group: they do not depend on other groups. The bytes depend on records, key,
+            stream and size alone: not on the records' order, their parts, threads or CPU.
 
         Raises
         ------
@@ -314,16 +341,17 @@ class NumberMechanism(GroupedMechanism, ABC):
         records = opened(records)
         rows = None if request.given(()) else matrix(records, self.grid)
         if rows is not None:
-            how = size, rng, streams, threads, method, nan, promised
-            return self._simulate_rows(rows, *how)
+            return self._simulate_rows(rows, size, rng, streams, threads, method, nan, promised)
         if request.given(records):
             verbs.only_enveloped(method, streams)
             return verbs.sample(self, records, request, size, rng, threads, nan)
         source = intake(records, nan, promised, validate.threads(threads), grid=self.grid)
-        found = cells.simulate(self._shape(source), size, rng, streams, threads, method)
-        return valued(self.grid, found)
+        indices = cells.simulate(self._shape(source), size, rng, streams, threads, method)
+        return valued(self.grid, indices)
 
-    def law(self, records: Any, *, nan: str = "raise", assume_sorted: bool = False) -> GridLaw:
+    def law(
+        self, records: object, *, nan: Missing = "raise", assume_sorted: bool = False
+    ) -> GridLaw:
         """The exact law of `release` and `sample` on these records, **which it holds**.
 
         Parameters
@@ -344,7 +372,7 @@ class NumberMechanism(GroupedMechanism, ABC):
         promised = validate.flag("assume_sorted", assume_sorted)
         return self._law_of(intake(records, nan, promised, grid=self.grid))
 
-    def continuous_law(self, records: Any, *, nan: str = "raise") -> ContinuousLaw:
+    def continuous_law(self, records: object, *, nan: Missing = "raise") -> ContinuousLaw:
         """The density that the papers write down, on the clamped records; for analysis.
 
         Nothing is released from it: floats cannot. On a fine grid `law` comes close, except
@@ -373,7 +401,7 @@ class NumberMechanism(GroupedMechanism, ABC):
         """The grid says what becomes of integers beyond int64."""
         return "numbers", nan, self.grid
 
-    def _read(self, records: Any, nan: str) -> tuple[AnyArray, AnyArray | None]:
+    def _read(self, records: object, nan: str) -> tuple[AnyArray, AnyArray | None]:
         """Records by group as numbers, and which are missing."""
         return read_numbers(records, nan, self.grid)
 
@@ -411,12 +439,12 @@ class NumberMechanism(GroupedMechanism, ABC):
         """All points of a grid are of one kind."""
         return "integers" if self.grid.whole else "floats"
 
-    def _answer(self, index: Any, released: bool) -> Any:  # noqa: ARG002
+    def _answer(self, index: int | IntArray, released: bool) -> Any:  # noqa: ARG002
         """Grid indices to what is returned."""
-        listed = self.grid.values(index)
-        return listed if np.ndim(index) else listed.item()
+        numbers = self.grid.values(np.asarray(index))
+        return numbers if np.ndim(index) else numbers.item()
 
-    def _policy(self, nan: Any) -> str:
+    def _policy(self, nan: object) -> str:
         """A policy for missing records, checked before any look at them."""
         policy = validate.choice("nan", nan, ("raise", "drop", "lower", "upper"))
         ends = self.grid.value(0), self.grid.value(self.grid.size - 1)
@@ -426,13 +454,24 @@ class NumberMechanism(GroupedMechanism, ABC):
             )
         return policy
 
-    def __repr__(self) -> str:
-        parts = []
-        for item in fields(self):  # type: ignore[arg-type]  # subclasses are dataclasses
-            value = getattr(self, item.name)
-            if item.name == "grid":
-                if self.step is None and self.grid.points is not None:
-                    parts.append(f"grid=<{self.grid.size} points>")
-            elif item.repr and item.init and (item.default is MISSING or value != item.default):
-                parts.append(f"{item.name}={value!r}")
-        return f"{type(self).__name__}({', '.join(parts)})"
+    def _reach(self, widen: Number) -> tuple[int, tuple[IntArray, IntArray] | None]:
+        """`widen` in steps of an evenly spaced grid, or as ranges of a grid of points.
+
+        Floats are read as the decimals that print: 0.8 is within 0.1 of 0.7.
+        """
+        number = validate.at_least("widen", widen, 0.0)
+        if number == 0.0:
+            return 0, None
+        is_float = isinstance(widen, (float, np.floating))
+        exact = decimal(number) if is_float else validate.as_fraction(widen)
+        if self.grid.points is not None:
+            return 0, within([decimal(point) for point in self.grid.points.tolist()], exact)
+        _, s, d = self.grid.unit
+        return min(int(exact * d / s), self.grid.size - 1), None
+
+    def _written(self, name: str, value: object) -> str | None:
+        """A grid is written by its number of points, where they were given."""
+        if name != "grid":
+            return super()._written(name, value)
+        points = self.grid.points
+        return None if self.step is not None or points is None else f"<{self.grid.size} points>"

@@ -4,22 +4,34 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._intake.records import Source
 from .._numbers import distance, rank_rows
+from .._parameters import validate
+from .._parameters.grid import Rule, decimal
 from .._numbers.nearest import widened_pieces
 from .._numbers.rank import Forms, RankShape, RankStatistic
-from .._parameters.grid import decimal
-from .._typing import AnyArray, IntArray, Neighbors
+from .._intake.records import Source
+from .._typing import (
+    AnyArray,
+    ArrayLike,
+    Convention,
+    IntArray,
+    Method,
+    Missing,
+    Neighbors,
+    Number,
+    RNGLike,
+    SeedLike,
+)
 from ..grouped.ranks import RankDraws
 from ..grouped.segments import Draws, Segments
 from ..grouped.words import Words
-from ..privacy import rank_rate
-from ._checks import reach_of
-from ._number import NumberMechanism
+from ..privacy import Guarantee, rank_rate, selection_guarantee
+from ._number import ASSUMES, NumberMechanism
 
 if TYPE_CHECKING:
     from ..laws.continuous import ContinuousLaw
@@ -27,10 +39,10 @@ if TYPE_CHECKING:
 
 
 class RankMechanism(NumberMechanism):
-    """The verbs of `NumberMechanism`, by a `RankStatistic`."""
+    """A number whose utility is minus a distance of ranks, a `RankStatistic`."""
 
     _statistic: RankStatistic
-    widen: Any
+    widen: Number
 
     @property
     def _unit(self) -> Fraction:
@@ -58,8 +70,20 @@ class RankMechanism(NumberMechanism):
             return super()._draws(segments, words, size)
         return RankDraws(self._statistic, segments, words, size)
 
-    def _simulate_rows(self, records: AnyArray, *how: Any) -> Any:
-        return rank_rows.simulate(self._statistic, records, *how)
+    def _simulate_rows(
+        self,
+        records: AnyArray,
+        size: int | None,
+        rng: SeedLike | RNGLike | None,
+        streams: ArrayLike | None,
+        threads: int,
+        method: Method | None,
+        nan: Missing,
+        assume_sorted: bool,
+    ) -> Any:
+        return rank_rows.simulate(
+            self._statistic, records, size, rng, streams, threads, method, nan, assume_sorted
+        )
 
     def _law_of(self, source: Source) -> GridLaw:
         from ..laws.grid import distance_law
@@ -79,21 +103,56 @@ class RankMechanism(NumberMechanism):
             inner = knots[1:-1]
             below = np.searchsorted(inner, inner, "left")
             equal = np.searchsorted(inner, inner, "right") - below
-            own = distance.distance(form, below, equal, n - below - equal)
-            knots, distances = widened_pieces(knots, distances, own, float(self.widen))
+            at_records = distance.distance(form, below, equal, n - below - equal)
+            knots, distances = widened_pieces(knots, distances, at_records, float(self.widen))
         rate = self._statistic.weighting.rate
         return median_density(knots, distances, rate, self._unit, self.epsilon)
 
-
-def rank_statistic(mechanism: Any, q: Fraction) -> RankStatistic:
-    """What draws of a mechanism of the q-quantile need; validates its convention."""
-    how: Neighbors = mechanism.neighbors
-    convention = distance.as_convention(q, mechanism.convention)
-    form = distance.QuantileForms(q, how, convention)
-    rate = rank_rate(mechanism.epsilon, distance.steps(q, how, convention))
-    return ranked(mechanism, form, rate)
+    def _rank(self, form: Forms, steps: int) -> None:
+        """Put in the statistic of a distance of which one record changes so many `steps`."""
+        rate, reach = rank_rate(self.epsilon, steps), self._reach(self.widen)
+        self._put(_statistic=RankStatistic(form, rate, self.grid, *reach))
 
 
-def ranked(mechanism: Any, form: Forms, rate: Fraction) -> RankStatistic:
-    """A statistic with the `widen` of a mechanism: in steps, or as ranges of its points."""
-    return RankStatistic(form, rate, mechanism.grid, *reach_of(mechanism.grid, mechanism.widen))
+class QuantileMechanism(RankMechanism):
+    """A quantile under a neighbour relation and a convention."""
+
+    neighbors: Neighbors
+    convention: Convention
+    _q: Fraction
+
+    def _check(self, rule: Rule = "nearest") -> None:
+        super()._check(rule)
+        self._put(neighbors=validate.neighbors(self.neighbors))
+        convention = distance.as_convention(self._q, self.convention)
+        form = distance.QuantileForms(self._q, self.neighbors, convention)
+        self._rank(form, distance.steps(self._q, self.neighbors, convention))
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """ε-DP and ε-bounded-range under `neighbors`."""
+        return selection_guarantee(self.epsilon, self.neighbors, ASSUMES)
+
+    def _true_ranks(self, n: int) -> tuple[int, int]:
+        return distance.quantile_ranks(self._q, self.convention, n)
+
+
+class OrderMechanism(RankMechanism):
+    """The record of a public rank, counted from the largest."""
+
+    @property
+    @abstractmethod
+    def _rank_from_top(self) -> int:
+        """1 for the largest record."""
+
+    def _check(self, rule: Rule = "nearest") -> None:
+        super()._check(rule)
+        self._rank(partial(distance.order_form, self._rank_from_top), 1)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """ε-DP and ε-bounded-range under add-remove."""
+        return selection_guarantee(self.epsilon, "add-remove", ASSUMES)
+
+    def _true_ranks(self, n: int) -> tuple[int, int]:
+        return distance.order_ranks(self._rank_from_top, n)

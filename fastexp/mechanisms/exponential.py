@@ -2,49 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar, TypeAlias
 
 from .._intake import utilities
 from .._parameters import validate
+from .._typing import ABSENT, ArrayLike, Candidates, Converted, NaN, WordArray
 from .._selection.weighting import Weighting
-from .._typing import ArrayLike, NaN, WordArray
-from ..privacy import Guarantee, selection_guarantee, selection_rate
-from ._finite import ASSUMES, MONOTONIC, FiniteMechanism, check_selection, selection_repr
+from ..errors import ParameterTypeError, ScoreError
+from ..privacy import Guarantee, selection_guarantee
+from ..privacy.rates import range_sensitivity
+from ._finite import UtilityMechanism
 
-if TYPE_CHECKING:
-    from .scored import ScoredExponential
+Base: TypeAlias = Converted[ArrayLike | None, tuple[float, ...] | None]
 
 
 @dataclass(frozen=True, repr=False)
-class Exponential(FiniteMechanism):
+class Exponential(UtilityMechanism):
     """The exponential mechanism: candidate r with probability ∝ base·exp(εu(r)/(2Δ)).
 
     Parameters
     ----------
-    epsilon : float
-        Privacy parameter of each answer, in nats; in [1e-9, 1e6] unless `any_epsilon`.
-        Like all parameters it is converted to float64 here, and exact from then on.
-    sensitivity : float
-        Δ > 0: the most that one record can change the utility of any one candidate, for the
-        neighbours that you have in mind, in units of the utility.
-    monotonic : bool
-        One record moves all utilities in the same direction: the factor 2 is not needed and
-        the weight is exp(εu/Δ). **Counts are monotonic when records are added or removed,
-        but not when a record is replaced** (one count rises and another falls): under the
-        replace relation leave it False, or ε is twice what you say. `MostCommon` knows.
-    candidates : sequence of hashable, optional
-        Public labels, two or more, distinct; a release returns one of them. Default: indices.
+    epsilon, sensitivity, monotonic, candidates
     base : array_like of float, optional
         Public base measure, one finite number >= 0 a candidate, > 0 for two or more. 0 excludes.
-    any_epsilon : bool
-        Lift the limits on epsilon.
+    any_epsilon
 
     Raises
     ------
     ParameterError, ParameterTypeError
-        If a parameter is outside its range or of the wrong type.
 
     Notes
     -----
@@ -76,38 +63,19 @@ class Exponential(FiniteMechanism):
     epsilon: float
     sensitivity: float
     monotonic: bool = field(default=False, kw_only=True)
-    candidates: tuple[Any, ...] | None = field(default=None, kw_only=True)
-    base: tuple[float, ...] | None = field(default=None, kw_only=True)
+    candidates: Candidates = field(default=ABSENT, kw_only=True)
+    base: Base = field(default=ABSENT, kw_only=True)
     any_epsilon: bool = field(default=False, kw_only=True, compare=False)
     _weighting: Weighting = field(init=False, compare=False)
 
-    if TYPE_CHECKING:  # wider than the fields: sequences become tuples
-
-        def __init__(
-            self,
-            epsilon: float,
-            sensitivity: float,
-            *,
-            monotonic: bool = False,
-            candidates: Any = None,
-            base: ArrayLike | None = None,
-            any_epsilon: bool = False,
-        ) -> None: ...
-
     def __post_init__(self) -> None:
         """Validate once; the mechanism is immutable afterwards."""
-        check_selection(self)
-        put = object.__setattr__
+        self._check()
         base = None
         if self.base is not None:
-            k = None if self.candidates is None else len(self.candidates)
-            base = validate.base(self.base, k)
-            put(self, "base", tuple(base.tolist()))
-        rate = selection_rate(self.epsilon, self.sensitivity, self.monotonic)
-        put(self, "_weighting", Weighting(rate, base))
-
-    def __repr__(self) -> str:
-        return selection_repr(self)
+            base = validate.base(self.base, None if self.candidates is None else self._size)
+            self._put(base=tuple(base.tolist()))
+        self._weigh(self.epsilon, base)
 
     @staticmethod
     def from_rate(
@@ -115,8 +83,8 @@ class Exponential(FiniteMechanism):
         sensitivity: float,
         *,
         monotonic: bool = False,
-        candidates: Any = None,
-        base: Any = None,
+        candidates: Iterable[Any] | None = None,
+        base: ArrayLike | None = None,
         any_epsilon: bool = False,
     ) -> Exponential:
         """The mechanism with weight exp(alpha * u): epsilon = 2 * alpha * sensitivity.
@@ -142,7 +110,7 @@ class Exponential(FiniteMechanism):
         rate, delta = validate.positive("alpha", alpha), validate.sensitivity(sensitivity)
         one_way = validate.flag("monotonic", monotonic)
         return Exponential(
-            rate * delta * (1 if one_way else 2),
+            rate * range_sensitivity(delta, one_way),
             delta,
             monotonic=one_way,
             candidates=candidates,
@@ -153,13 +121,13 @@ class Exponential(FiniteMechanism):
     @staticmethod
     def from_score(
         score: Callable[..., Any],
-        candidates: Any,
+        candidates: Iterable[Any],
         *,
         epsilon: float,
         sensitivity: float,
         vectorized: bool = False,
         monotonic: bool = False,
-        base: Any = None,
+        base: ArrayLike | None = None,
         any_epsilon: bool = False,
     ) -> ScoredExponential:
         """The textbooks' form: a score u(data, r) for each candidate r.
@@ -194,8 +162,6 @@ class Exponential(FiniteMechanism):
         >>> m.law(["a", "b", "b"]).probabilities.round(4)
         array([0.2689, 0.7311])
         """
-        from .scored import ScoredExponential
-
         return ScoredExponential(
             epsilon,
             sensitivity,
@@ -210,16 +176,53 @@ class Exponential(FiniteMechanism):
     @property
     def guarantee(self) -> Guarantee:
         """ε-DP and ε-bounded-range, for the relation for which Δ was stated."""
-        return selection_guarantee(
-            self.epsilon, None, ASSUMES + (MONOTONIC if self.monotonic else "")
-        )
+        return selection_guarantee(self.epsilon, None, self._assumes)
 
-    def _utilities(self, data: Any, nan: NaN) -> tuple[WordArray, int]:
-        k = self._size
-        return utilities.utilities(data, k, nan)
+    def _utilities(self, data: object, nan: NaN) -> tuple[WordArray, int]:
+        return utilities.utilities(data, self._size, nan)
 
     @property
     def _size(self) -> int | None:
         if self.candidates is not None:
             return len(self.candidates)
         return None if self.base is None else len(self.base)
+
+
+@dataclass(frozen=True, repr=False)
+class ScoredExponential(Exponential):
+    """`Exponential.from_score`: the utilities are score(data, r). Takes data, not utilities.
+
+    Its guarantee is `Exponential`'s, for the sensitivity that you state for `score`. The
+    time that the score takes may depend on the data.
+    """
+
+    _over_records: ClassVar[bool] = True
+
+    score: Callable[..., Any] = field(kw_only=True, repr=False)
+    vectorized: bool = field(default=False, kw_only=True, repr=False)
+
+    def __post_init__(self) -> None:
+        """Validate, with the score."""
+        if not callable(self.score):
+            raise ParameterTypeError(f"score must be callable, got {type(self.score).__name__}")
+        object.__setattr__(self, "vectorized", validate.flag("vectorized", self.vectorized))
+        object.__setattr__(self, "candidates", validate.candidates(self.candidates))
+        super().__post_init__()
+
+    def _utilities(self, data: object, nan: NaN) -> tuple[WordArray, int]:
+        labels = tuple(self.candidates or ())
+        try:
+            if self.vectorized:
+                scores = self.score(data, labels)
+            else:
+                scores = [self.score(data, label) for label in labels]
+        except Exception:
+            scores = None
+        if scores is None:  # outside the handler: no traceback leads to the data
+            raise ScoreError(
+                "the score function failed (its message is withheld: it may hold data)"
+            )
+        bits, kind = utilities.utilities(scores, len(labels), nan)
+        if bits.ndim != 1:  # rows would be draws that no budget counts
+            raise ParameterTypeError("score must return one number for each candidate")
+        return bits, kind

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, overload
 
-from .._compiler.rounding import check_rounding
 from .._numbers import laplace as _laplace
-from .._numbers.laplace import FINEST, LaplaceSampler, Truth
 from .._parameters import validate
 from .._parameters.grid import Grid, _number, decimal, make_grid
-from .._selection.weighting import Weighting
-from .._typing import ArrayLike, Membership, Neighbors, RNGLike, SeedLike
-from ..budget.budget import Budget, once
+from .._numbers.laplace import FINEST, LaplaceSampler, Truth
 from ..budget.question import Question
+from .._compiler.rounding import check_rounding
+from .._typing import ArrayLike, Method, Number, NumberArray, RNGLike, SeedLike
+from .._selection.weighting import Weighting
+from ..budget.budget import Budget, once
 from ..errors import ParameterError
 from ..grouped.request import check_key
-from ..privacy import Guarantee, pure_guarantee, total
+from ..privacy import Guarantee, pure_guarantee
 from ..privacy.bounded_laplace import continuous_laplace_rate
 from ..privacy.rates import laplace_rate
-from ._finite import selection_repr
+from ._mechanism import Mechanism
 
 if TYPE_CHECKING:
     from ..laws.continuous import ContinuousLaw
@@ -34,13 +34,12 @@ WIDEST = 320  # characters of an answer: of 2**1000 and more
 
 
 @dataclass(frozen=True, repr=False)
-class Laplace:
+class Laplace(Mechanism):
     """A statistic f with Laplace noise: r with probability ∝ exp(-c·|f - r|) on a public grid.
 
     Parameters
     ----------
-    epsilon : float
-        Privacy parameter of each answer, in nats; in [1e-9, 1e6] unless `any_epsilon`.
+    epsilon
     sensitivity : number
         > 0: by how much one record changes f at most.
     step : number
@@ -50,8 +49,7 @@ class Laplace:
     bounds : (number, number), optional
         Public limits, lower < upper, chosen without looking at the data: answers are
         lower + t·step up to the upper one, and f is clamped to them.
-    any_epsilon : bool
-        Lift the limits on epsilon.
+    any_epsilon
 
     Raises
     ------
@@ -105,26 +103,27 @@ class Laplace:
     """
 
     epsilon: float
-    sensitivity: Any
-    step: Any = field(kw_only=True)
-    bounds: tuple[Any, Any] | None = field(default=None, kw_only=True)
+    sensitivity: Number
+    step: Number = field(kw_only=True)
+    bounds: tuple[Number, Number] | None = field(default=None, kw_only=True)
     any_epsilon: bool = field(default=False, kw_only=True, compare=False)
     _grid: Grid = field(init=False)
     _weighting: Weighting = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         """Validate once; the mechanism is immutable afterwards."""
-        put = object.__setattr__
-        put(self, "any_epsilon", validate.flag("any_epsilon", self.any_epsilon))
-        put(self, "epsilon", validate.epsilon(self.epsilon, self.any_epsilon))
-        put(self, "sensitivity", _positive("sensitivity", self.sensitivity))
-        put(self, "step", _positive("step", self.step))
+        self._put(
+            any_epsilon=validate.flag("any_epsilon", self.any_epsilon),
+            epsilon=validate.epsilon(self.epsilon, self.any_epsilon),
+            sensitivity=_positive("sensitivity", self.sensitivity),
+            step=_positive("step", self.step),
+        )
         validate.rate(Fraction(self.epsilon) / decimal(self.sensitivity))
         if self.bounds is None:
-            put(self, "_grid", _multiples(self.step, self.sensitivity))
+            self._put(_grid=_multiples(self.step, self.sensitivity))
         else:
-            put(self, "_grid", make_grid(self.bounds, self.step))
-            put(self, "bounds", tuple(map(_plain, self.bounds)))
+            self._put(_grid=make_grid(self.bounds, self.step))
+            self._put(bounds=tuple(_number("bounds", end) for end in self.bounds))
         rate = self._rate(self.epsilon)
         if self.bounds is None and rate * FINEST < 1:
             raise ParameterError(
@@ -135,16 +134,13 @@ class Laplace:
             raise ParameterError(
                 f"step must be at most sensitivity / epsilon * 2**900, got {self.step!r}"
             )
-        put(self, "_weighting", Weighting(rate, None))
-
-    def __repr__(self) -> str:
-        return selection_repr(self)
+        self._put(_weighting=Weighting(rate, None))
 
     def _rate(self, epsilon: float) -> Fraction:
         """The rate, a step, at any epsilon."""
         _, s, d = self._grid.unit
         steps = None if self.bounds is None else self._grid.size - 1
-        exact = Fraction(self.sensitivity)
+        exact = validate.as_fraction(self.sensitivity)
         return laplace_rate(epsilon, decimal(self.sensitivity), exact, Fraction(s, d), steps)
 
     @property
@@ -157,50 +153,8 @@ class Laplace:
         """ε-DP for the neighbours for which the sensitivity was stated; not ε-bounded-range."""
         return pure_guarantee(self.epsilon, None, ASSUMES)
 
-    def total(
-        self,
-        rows: int = 1,
-        disjoint: bool = False,
-        groups: bool = False,
-        membership: Membership = "private",
-        max_groups: int = 1,
-        max_rows: int = 1,
-        *,
-        neighbors: Neighbors | None = None,
-    ) -> Guarantee:
-        """The promise of several releases together; `fastexp.privacy.total`.
-
-        Parameters
-        ----------
-        rows : int
-            How many releases look at the same records.
-        disjoint, groups, membership, max_groups, max_rows
-            As for `fastexp.privacy.total`.
-        neighbors : {"add-remove", "replace"}, optional
-            The relation wanted, for which the sensitivity then is taken as stated.
-
-        Returns
-        -------
-        Guarantee
-
-        Raises
-        ------
-        ParameterError, ParameterTypeError
-            If a parameter is outside its range.
-        """
-        return total(
-            self.guarantee,
-            rows=rows,
-            disjoint=disjoint,
-            groups=groups,
-            membership=membership,
-            max_groups=max_groups,
-            max_rows=max_rows,
-            neighbors=neighbors,
-        )
-
     def release(
-        self, f: Any, *, budget: Budget | None = None, label: str | None = None
+        self, f: Number, *, budget: Budget | None = None, label: str | None = None
     ) -> int | float:
         """One private number, from the operating system's randomness.
 
@@ -212,8 +166,7 @@ class Laplace:
             The statistic, as the exact number it is; at most 2**1000 in magnitude.
         budget : Budget, optional
             Is charged before f is looked at, and never refunded.
-        label : str, optional
-            With `budget`: as of `Exponential.release`.
+        label
 
         Returns
         -------
@@ -224,14 +177,12 @@ class Laplace:
         Raises
         ------
         BudgetExceeded
-            If the rest of the budget does not cover it: nothing is drawn or charged.
+        LabelError
         BudgetError
-            As in `Exponential.release`.
         ParameterTypeError, InvalidRecords
             If f is not a number, NaN, infinite or too large; this depends on the data and is
             outside the guarantee. A budget is charged before.
         RandomnessError
-            If the operating system gives no randomness.
 
         Notes
         -----
@@ -244,31 +195,48 @@ class Laplace:
         number: int | float = once(budget, label, question, lambda: self._sampler(f).release())
         return number
 
+    @overload
     def sample(
         self,
-        f: Any,
+        f: Number,
+        size: None = None,
+        *,
+        rng: SeedLike | RNGLike | None = None,
+        streams: ArrayLike | None = None,
+        threads: int = 1,
+        method: Method | None = None,
+    ) -> int | float: ...
+    @overload
+    def sample(
+        self,
+        f: Number,
+        size: int,
+        *,
+        rng: SeedLike | RNGLike | None = None,
+        streams: ArrayLike | None = None,
+        threads: int = 1,
+        method: Method | None = None,
+    ) -> NumberArray: ...
+    def sample(
+        self,
+        f: Number,
         size: int | None = None,
         *,
         rng: SeedLike | RNGLike | None = None,
         streams: ArrayLike | None = None,
         threads: int = 1,
-        method: str | None = None,
-    ) -> Any:
+        method: Method | None = None,
+    ) -> int | float | NumberArray:
         """Simulation draws of the law of `release`, reproducible from `rng`; not private.
 
         Parameters
         ----------
         f : int, float, Decimal or Fraction
             As in `release`.
-        size : int, optional
-            How many draws; None: one, as a number.
-        rng : {None, int, array_like[ints], SeedSequence, BitGenerator, Generator}, optional
-            None: fresh from the operating system; else as in SPEC 7. **A seeded draw is not
-            a private release.**
+        size, rng
         streams : array_like of one int, optional
             The name of the stream; default 0.
-        threads : int
-            1; 0 for all. Never changes the draws.
+        threads
         method : {None, "envelope", "gumbel"}, optional
             Pins the kernel that chooses among cells of points; None is "envelope", which is
             exact.
@@ -284,9 +252,12 @@ class Laplace:
             As in `release`, for the other arguments, and if integers leave int64.
         """
         check_rounding()
-        return self._sampler(f).sample(size, rng, streams, threads, method)
+        numbers: int | float | NumberArray = self._sampler(f).sample(
+            size, rng, streams, threads, method
+        )
+        return numbers
 
-    def law(self, f: Any) -> GridLaw:
+    def law(self, f: Number) -> GridLaw:
         """The exact law of `release` and `sample` for this statistic, **which it holds**.
 
         Parameters
@@ -312,7 +283,7 @@ class Laplace:
             return laplace.LaplaceLaw(self._sampler(f), self.epsilon)
         return laplace.BoundedLaplaceLaw(self._sampler(f), self.epsilon, self._rate)
 
-    def continuous_law(self, f: Any) -> ContinuousLaw:
+    def continuous_law(self, f: Number) -> ContinuousLaw:
         """The density that the papers write down; for analysis, nothing is released from it.
 
         Within bounds its rate is solved for on the whole interval: what `law` tends to as the
@@ -341,26 +312,22 @@ class Laplace:
         width = self._grid.exact(self._grid.size - 1) - self._grid.exact(0)
         return continuous_laplace_rate(Fraction(epsilon), width, decimal(self.sensitivity))
 
-    def _sampler(self, f: Any) -> LaplaceSampler:
+    def _sampler(self, f: Number) -> LaplaceSampler:
         endless = self.bounds is None
         return LaplaceSampler(
             Truth(_laplace.statistic(f), self._grid, endless=endless), self._weighting
         )
 
 
-def _positive(name: str, value: Any) -> Any:
+def _positive(name: str, value: Number) -> Number:
     """A public number > 0, as it was given; scalars of NumPy as those of Python."""
-    kept = _number(name, value)
-    if not kept > 0:
+    number: Number = _number(name, value)
+    if not number > 0:
         raise ParameterError(f"{name} must be > 0, got {value!r}")
-    return kept
+    return number
 
 
-def _plain(value: Any) -> Any:
-    return _number("bounds", value)
-
-
-def _multiples(step: Any, sensitivity: Any) -> Grid:
+def _multiples(step: Number, sensitivity: Number) -> Grid:
     """Some of the multiples of a step, for all of them."""
     width = decimal(step)
     if (decimal(sensitivity) / width).denominator != 1:

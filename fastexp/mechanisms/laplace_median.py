@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from .._compiler.rounding import check_rounding
-from .._intake.records import Source
 from .._numbers import noise
-from .._typing import FloatArray
+from .._intake.records import Source
+from .._compiler.rounding import check_rounding
+from .._typing import FloatArray, Number
 from ..errors import ParameterError
 from ..laws.noises import Laplace
 from ..privacy import Guarantee, pure_guarantee
-from ._noisy import ASSUMES, NoisyMedian, check_noisy
+from ._noisy import ASSUMES, NoisyMedian
 
 
 @dataclass(frozen=True, repr=False)
@@ -35,7 +34,6 @@ class LaplaceMedian(NoisyMedian):
     Raises
     ------
     ParameterError, ParameterTypeError
-        If a parameter is outside its range or of the wrong type.
 
     Notes
     -----
@@ -63,11 +61,11 @@ class LaplaceMedian(NoisyMedian):
     """
 
     epsilon: float
-    bounds: tuple[Any, Any]
+    bounds: tuple[Number, Number]
 
     def __post_init__(self) -> None:
         """Validate once; the mechanism is immutable afterwards."""
-        check_noisy(self)
+        self._check()
         if not math.isfinite(self.scale):
             raise ParameterError("bounds and epsilon must give a finite scale")
 

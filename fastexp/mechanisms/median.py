@@ -3,49 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from fractions import Fraction
 
-from .._numbers import distance
 from .._numbers.distance import HALF
 from .._numbers.rank import RankStatistic
-from .._parameters import validate
-from .._typing import Neighbors
-from ..privacy import Guarantee, selection_guarantee
-from ._checks import check_number
-from ._number import ASSUMES
-from ._ranked import RankMechanism, rank_statistic
+from .._typing import ABSENT, Convention, Neighbors, Number
+from ._number import Bounds, Points
+from ._ranked import QuantileMechanism
 
 
 @dataclass(frozen=True, repr=False)
-class Median(RankMechanism):
+class Median(QuantileMechanism):
     """The median on a public grid: r with probability ∝ exp(-ε·d(r)/2), d its Duff distance.
 
     Parameters
     ----------
-    epsilon : float
-        Privacy parameter of each answer, in nats; in [1e-9, 1e6] unless `any_epsilon`.
-    bounds : (number, number)
-        Public limits, lower < upper, chosen without looking at the data; records outside are
-        clamped to them.
-    step : number, optional
-        The distance of grid points; it divides the bounds (as decimals: 0.1 divides 1). The
-        answer is an int where bounds and step are. Default: 2**40 steps, fewer where doubles
-        are no closer. A record counts at the nearest point; half-way between two, at the one
-        of even index, counted from 0.
-    grid : array_like, optional
-        Instead of `step`: public points within the bounds, increasing.
-    neighbors : {"add-remove", "replace"}
-        What one person may do: join or leave, or change their record. At equal ε the first is
-        about twice as accurate, as one record is two steps of its distance.
+    epsilon, bounds, step, grid, neighbors
     convention : {"weak", "lower", "upper", "strict"}
         Which points are the median: any with at most half of the records on either side
         (weak), the lower or the upper middle record, or the one that is both (strict).
-    widen : number
-        For equal records on a fine grid: a point's distance is the least one within `widen`
-        of it; in units of the records, public. Floats are read as the decimals that print:
-        0.8 is within 0.1 of 0.7.
-    any_epsilon : bool
-        Lift the limits on epsilon.
+    widen, any_epsilon
 
     Raises
     ------
@@ -88,25 +65,16 @@ class Median(RankMechanism):
     """
 
     epsilon: float
-    bounds: tuple[Any, Any]
-    step: Any = field(default=None, kw_only=True)
-    grid: Any = field(default=None, kw_only=True)
+    bounds: Bounds
+    step: Number | None = field(default=None, kw_only=True)
+    grid: Points = field(default=ABSENT, kw_only=True)
     neighbors: Neighbors = field(default="add-remove", kw_only=True)
-    convention: str = field(default="weak", kw_only=True)
-    widen: Any = field(default=0, kw_only=True)
+    convention: Convention = field(default="weak", kw_only=True)
+    widen: Number = field(default=0, kw_only=True)
     any_epsilon: bool = field(default=False, kw_only=True, compare=False)
     _statistic: RankStatistic = field(init=False, compare=False)
+    _q: Fraction = field(default=HALF, init=False, compare=False)
 
     def __post_init__(self) -> None:
         """Validate once; the mechanism is immutable afterwards."""
-        check_number(self)
-        object.__setattr__(self, "neighbors", validate.neighbors(self.neighbors))
-        object.__setattr__(self, "_statistic", rank_statistic(self, HALF))
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """ε-DP and ε-bounded-range under `neighbors`."""
-        return selection_guarantee(self.epsilon, self.neighbors, ASSUMES)
-
-    def _true_ranks(self, n: int) -> tuple[int, int]:
-        return distance.quantile_ranks(HALF, self.convention, n)
+        self._check()

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._intake.records import Source
 from .._numbers.mode import ModeStatistic
-from .._typing import AnyArray
+from .._intake.records import Source
+from .._typing import ABSENT, AnyArray, Number
 from ..errors import ParameterError
 from ..privacy import Guarantee, rank_rate, selection_guarantee
-from ._checks import check_number, reach_of
-from ._number import ASSUMES, NumberMechanism
+from ._number import ASSUMES, Bounds, NumberMechanism, Points
 
 if TYPE_CHECKING:
     from .._numbers.mode import ModeShape
@@ -27,19 +26,11 @@ class Mode(NumberMechanism):
 
     Parameters
     ----------
-    epsilon : float
-        Privacy parameter of each answer, in nats; in [1e-9, 1e6] unless `any_epsilon`.
-    bounds : (number, number)
-        Public limits; records outside are clamped to them.
+    epsilon, bounds
     step : number, optional
         The distance of grid points; it divides the bounds. Default: 2**40 steps, of which
         records that differ at all share none.
-    grid : array_like, optional
-        Instead of `step`: public points within the bounds, increasing.
-    widen : number
-        As for `Median`.
-    any_epsilon : bool
-        Lift the limits on epsilon.
+    grid, widen, any_epsilon
 
     Raises
     ------
@@ -68,19 +59,18 @@ class Mode(NumberMechanism):
     """
 
     epsilon: float
-    bounds: tuple[Any, Any]
-    step: Any = field(default=None, kw_only=True)
-    grid: Any = field(default=None, kw_only=True)
-    widen: Any = field(default=0, kw_only=True)
+    bounds: Bounds
+    step: Number | None = field(default=None, kw_only=True)
+    grid: Points = field(default=ABSENT, kw_only=True)
+    widen: Number = field(default=0, kw_only=True)
     any_epsilon: bool = field(default=False, kw_only=True, compare=False)
     _statistic: ModeStatistic = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         """Validate once; the mechanism is immutable afterwards."""
-        check_number(self)
-        reach = reach_of(self.grid, self.widen)
-        statistic = ModeStatistic(rank_rate(self.epsilon, 1), self.grid, *reach)
-        object.__setattr__(self, "_statistic", statistic)
+        self._check()
+        rate, reach = rank_rate(self.epsilon, 1), self._reach(self.widen)
+        self._put(_statistic=ModeStatistic(rate, self.grid, *reach))
 
     @property
     def guarantee(self) -> Guarantee:

@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, Unpack, overload
 
 import numpy as np
 
-from .. import utilities
-from .._compiler.rounding import check_rounding
 from .._intake import utilities as _data
-from .._parameters import validate
-from .._randomness.release_key import ReleaseKey
 from .._selection import permute_flip
+from .._parameters import validate
+from .. import utilities
+from ..budget.question import Question
+from .._randomness.release_key import ReleaseKey
+from .._compiler.rounding import check_rounding
 from .._selection.rows import Rows
-from .._selection.weighting import Weighting
 from .._typing import (
     AnyArray,
     ArrayLike,
     IntArray,
     Membership,
+    Method,
     NaN,
     Neighbors,
     RNGLike,
     SeedLike,
     WordArray,
 )
+from .._selection.weighting import Weighting
 from ..budget.budget import Budget
-from ..budget.question import Question
 from ..errors import ParameterError, ParameterTypeError
 from ..grouped import verbs
 from ..grouped.accuracy import Exact, Measure
@@ -38,10 +39,13 @@ from ..grouped.mechanism import GroupedMechanism, Kind, Reading
 from ..grouped.request import Request
 from ..grouped.segments import Draws, Segments
 from ..grouped.words import Words
-from ..laws.finite import FiniteLaw
-from ..laws.permute_flip import PermuteAndFlipLaw
 from ..privacy import Guarantee, count_rate, pure_guarantee, selection_guarantee
-from ._finite import FiniteMechanism, shown
+from ._finite import FiniteMechanism, Simulator
+from ._mechanism import ALWAYS
+from ._options import CountReleaseOptions, CountSampleOptions
+
+if TYPE_CHECKING:
+    from ..laws.finite import FiniteLaw
 
 Selecting: TypeAlias = Literal["exponential", "permute-and-flip"]
 EXPONENTIAL: Selecting = "exponential"
@@ -58,8 +62,7 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
 
     Parameters
     ----------
-    epsilon : float
-        Privacy parameter of each answer, in nats; in [1e-9, 1e6] unless `any_epsilon`.
+    epsilon
     candidates : sequence of hashable
         Public labels, two or more, distinct. Records that equal none of them count nowhere.
         **Do not take them from the data**: that a rare value occurs at all is private.
@@ -70,13 +73,11 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
         Permute-and-flip has the same ε and an expected loss that is never greater, but its
         range is not bounded by ε: where several releases are composed under ρ, the exponential
         mechanism costs less.
-    any_epsilon : bool
-        Lift the limits on epsilon.
+    any_epsilon
 
     Raises
     ------
     ParameterError, ParameterTypeError
-        If a parameter is outside its range or of the wrong type.
 
     Notes
     -----
@@ -117,7 +118,7 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
 
     epsilon: float
     candidates: tuple[Any, ...]
-    neighbors: Neighbors = field(default="add-remove", kw_only=True)
+    neighbors: Neighbors = field(default="add-remove", kw_only=True, metadata=ALWAYS)
     mechanism: Selecting = field(default=EXPONENTIAL, kw_only=True)
     any_epsilon: bool = field(default=False, kw_only=True, compare=False)
     _weighting: Weighting = field(init=False, compare=False)
@@ -127,7 +128,7 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
         def __init__(
             self,
             epsilon: float,
-            candidates: Any,
+            candidates: Iterable[Any],
             *,
             neighbors: Neighbors = "add-remove",
             mechanism: Selecting = EXPONENTIAL,
@@ -136,22 +137,16 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
 
     def __post_init__(self) -> None:
         """Validate once; the mechanism is immutable afterwards."""
-        put = object.__setattr__
-        put(self, "any_epsilon", validate.flag("any_epsilon", self.any_epsilon))
-        put(self, "epsilon", validate.epsilon(self.epsilon, self.any_epsilon))
-        put(self, "candidates", validate.candidates(self.candidates))
-        put(self, "neighbors", validate.neighbors(self.neighbors))
-        ways = EXPONENTIAL, PERMUTE_AND_FLIP
-        put(self, "mechanism", validate.choice("mechanism", self.mechanism, ways))
-        put(self, "_weighting", Weighting(count_rate(self.epsilon, self.neighbors), None))
-
-    def __repr__(self) -> str:
-        labels = shown(self.candidates)
-        others = f"neighbors={self.neighbors!r}"
-        if self._flips:
-            others += f", mechanism={self.mechanism!r}"
-        others += ", any_epsilon=True" * self.any_epsilon
-        return f"MostCommon(epsilon={self.epsilon!r}, candidates={labels}, {others})"
+        self._put(
+            any_epsilon=validate.flag("any_epsilon", self.any_epsilon),
+            epsilon=validate.epsilon(self.epsilon, self.any_epsilon),
+            candidates=validate.candidates(self.candidates),
+            neighbors=validate.neighbors(self.neighbors),
+            mechanism=validate.choice(
+                "mechanism", self.mechanism, (EXPONENTIAL, PERMUTE_AND_FLIP)
+            ),
+        )
+        self._put(_weighting=Weighting(count_rate(self.epsilon, self.neighbors), None))
 
     @property
     def _flips(self) -> bool:
@@ -164,7 +159,7 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
             return pure_guarantee(self.epsilon, self.neighbors, ASSUMES)
         return selection_guarantee(self.epsilon, self.neighbors, ASSUMES)
 
-    def _utilities(self, data: Any, nan: NaN) -> tuple[WordArray, int]:
+    def _utilities(self, data: object, nan: NaN) -> tuple[WordArray, int]:
         counts = utilities.counts(data, self.candidates)
         return _data.utilities(counts, None, nan)
 
@@ -173,23 +168,46 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
             return super()._release(bits, kind, threads)
         return int(permute_flip.release(Rows(bits, kind, self._weighting), threads)[0])
 
-    def _simulate(self, bits: WordArray, kind: int, *how: Any) -> int | IntArray:
-        if not self._flips:
-            return super()._simulate(bits, kind, *how)
-        return permute_flip.simulate(bits, kind, self._weighting, *how)
+    def _simulator(self) -> Simulator:
+        return permute_flip.simulate if self._flips else super()._simulator()
 
     def _law(self, bits: WordArray, kind: int) -> FiniteLaw:
-        law = PermuteAndFlipLaw if self._flips else FiniteLaw
-        return law(bits, kind, self._weighting, self.epsilon, self.candidates)
+        if not self._flips:
+            return super()._law(bits, kind)
+        from ..laws.permute_flip import PermuteAndFlipLaw
 
+        return PermuteAndFlipLaw(bits, kind, self._weighting, self.epsilon, self.candidates)
+
+    @overload
     def release(
         self,
-        data: Any,
+        data: object,
         *,
-        by: Any = None,
-        groups: Any = None,
-        offsets: Any = None,
-        person: Any = None,
+        by: None = None,
+        groups: object = None,
+        **options: Unpack[CountReleaseOptions],
+    ) -> Any: ...
+    @overload
+    def release(  # type: ignore[overload-overlap]  # which are also objects
+        self,
+        data: object,
+        *,
+        by: object,
+        groups: Literal["from-data"],
+        **options: Unpack[CountReleaseOptions],
+    ) -> tuple[list[Any], list[Any]]: ...
+    @overload
+    def release(
+        self, data: object, *, by: object, groups: object, **options: Unpack[CountReleaseOptions]
+    ) -> list[Any]: ...
+    def release(
+        self,
+        data: object,
+        *,
+        by: object = None,
+        groups: object = None,
+        offsets: object = None,
+        person: object = None,
         max_groups: int = 1,
         max_rows: int = 1,
         disjoint: bool = False,
@@ -206,12 +224,10 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
         ----------
         data : array_like
             Records: one label a person, a sequence, array or column; or counts with labels.
-        by, groups, offsets, person, max_groups, max_rows, disjoint, membership, key, label
-            Answers by group, as of `Median.release`; of records only.
-        budget : Budget, optional
-            Is charged `total` of the call before the records are looked at, and never refunded.
-        threads : int
-            1; 0 for all that the process may use.
+        by, groups, offsets, person
+        max_groups, max_rows
+        disjoint, membership
+        key, label, budget, threads
         nan : {"raise"}
             Records that equal no candidate count nowhere, whatever they are.
 
@@ -227,14 +243,11 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
             If the form of the records is wrong, or what is said of groups, persons and keys
             does not fit together.
         BudgetExceeded
-            If the rest of the budget does not cover it: nothing is drawn or charged.
+        LabelError
         BudgetError
-            If the label is another question's or was used up by a failure, or the budget
-            cannot be used.
         InvalidRecords
             If records cannot be counted. A budget is charged before, and a label used up.
         RandomnessError
-            If the operating system gives no randomness.
 
         Notes
         -----
@@ -254,8 +267,18 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
         if not self._has_labels(data, request, key):
             check_type(data, self.candidates)
         if request.given(data) or request.claimed() or key is not None:
-            how = key, label, budget, threads, "drop", disjoint, membership
-            return verbs.release(self, data, request, *how)
+            return verbs.release(
+                self,
+                data,
+                request,
+                key=key,
+                label=label,
+                budget=budget,
+                threads=threads,
+                nan="drop",
+                disjoint=disjoint,
+                membership=membership,
+            )
         return super().release(
             data,
             budget=budget,
@@ -266,7 +289,7 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
             membership=membership,
         )
 
-    def _has_labels(self, data: Any, request: Request, key: Any = None) -> bool:
+    def _has_labels(self, data: object, request: Request, key: ReleaseKey | None = None) -> bool:
         """Whether the data are counts with labels, which are of one data set and no person's."""
         labelled = utilities.has_labels(data, self.candidates)
         if labelled and (request.given(()) or request.claimed() or key is not None):
@@ -276,25 +299,67 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
             )
         return labelled
 
-    def _question(self, _rows: Any, disjoint: bool, membership: Membership, _nan: Any) -> Question:
+    def _question(
+        self, _rows: int | None, disjoint: bool, membership: Membership, _nan: NaN
+    ) -> Question:
         """The question that it is with a key, too."""
         return Request().question(self, 1, disjoint, membership, "drop", "")
 
+    @overload
     def sample(
         self,
-        data: Any,
+        data: object,
+        size: None = None,
+        *,
+        by: None = None,
+        groups: object = None,
+        **options: Unpack[CountSampleOptions],
+    ) -> int | IntArray: ...
+    @overload
+    def sample(
+        self,
+        data: object,
+        size: int,
+        *,
+        by: None = None,
+        groups: object = None,
+        **options: Unpack[CountSampleOptions],
+    ) -> IntArray: ...
+    @overload
+    def sample(  # type: ignore[overload-overlap]  # which are also objects
+        self,
+        data: object,
         size: int | None = None,
         *,
-        by: Any = None,
-        groups: Any = None,
-        offsets: Any = None,
-        person: Any = None,
+        by: object,
+        groups: Literal["from-data"],
+        **options: Unpack[CountSampleOptions],
+    ) -> tuple[list[Any], IntArray]: ...
+    @overload
+    def sample(
+        self,
+        data: object,
+        size: int | None = None,
+        *,
+        by: object,
+        groups: object,
+        **options: Unpack[CountSampleOptions],
+    ) -> IntArray: ...
+    def sample(
+        self,
+        data: object,
+        size: int | None = None,
+        *,
+        by: object = None,
+        groups: object = None,
+        offsets: object = None,
+        person: object = None,
         max_groups: int = 1,
         max_rows: int = 1,
         rng: SeedLike | RNGLike | None = None,
         streams: ArrayLike | None = None,
         threads: int = 1,
-        method: str | None = None,
+        method: Method | None = None,
         nan: NaN = "raise",
     ) -> Any:
         """Simulation: reproducible draws of the law that `release` draws from.
@@ -305,12 +370,14 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
         ----------
         data : array_like
             Records or counts with labels, as in `release`.
-        size : int, optional
-            How many draws of each group; None: one.
-        by, groups, offsets, person, max_groups, max_rows
-            Draws by group, as of `Median.sample`.
-        rng, streams, threads, method, nan
-            As of `Exponential.sample`.
+        size
+        by, groups, offsets, person
+        max_groups, max_rows
+        rng, streams, threads
+        method : {None, "envelope", "gumbel"}, optional
+            As of `Exponential.sample`; with groups "envelope".
+        nan : {"raise"}
+            As in `release`.
 
         Returns
         -------
@@ -328,11 +395,9 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
         if request.given(data):
             verbs.only_enveloped(method, streams)
             return verbs.sample(self, data, request, size, rng, threads, "drop")
-        return super().sample(
-            data, size, rng=rng, streams=streams, threads=threads, method=method, nan=nan
-        )
+        return self._sampled(data, size, rng, streams, threads, method, nan)
 
-    def _policy(self, nan: Any) -> str:
+    def _policy(self, nan: object) -> str:
         """Records that equal no candidate count nowhere, missing or not."""
         validate.choice("nan", nan, ("raise", "lowest", "drop", "lower", "upper"))
         return "drop"
@@ -379,7 +444,7 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
             "candidates must be all int, all text or all bool, for a column of them"
         )
 
-    def _read(self, records: Any, nan: str) -> tuple[AnyArray, AnyArray | None]:  # noqa: ARG002
+    def _read(self, records: object, nan: str) -> tuple[AnyArray, AnyArray | None]:  # noqa: ARG002
         """Records by group as numbers of candidates."""
         return read_labels(records, self.candidates)
 
@@ -392,7 +457,7 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
         draws = FlipCountDraws if self._flips else ExponentialCountDraws
         return draws(len(self.candidates), self._weighting.rate, segments, words, size)
 
-    def _answer(self, index: Any, released: bool) -> Any:
+    def _answer(self, index: int | IntArray, released: bool) -> Any:
         """Numbers to candidates; of samples they stay numbers."""
         number = index if np.ndim(index) else int(index)
         return self._labelled(number) if released else number

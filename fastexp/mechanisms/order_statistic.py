@@ -3,38 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any
 
-from .._numbers import distance
-from .._numbers.rank import RankStatistic
 from .._parameters import validate
-from ..privacy import Guarantee, rank_rate, selection_guarantee
-from ._checks import check_number
-from ._number import ASSUMES
-from ._ranked import RankMechanism, ranked
+from .._numbers.rank import RankStatistic
+from .._typing import ABSENT, Number
+from ._number import Bounds, Points
+from ._ranked import OrderMechanism
 
 
 @dataclass(frozen=True, repr=False)
-class OrderStatistic(RankMechanism):
+class OrderStatistic(OrderMechanism):
     """The r-th largest record on a public grid: probability ∝ exp(-ε·d/2), d its Duff distance.
 
     Parameters
     ----------
     r : int
         1 for the largest; below 2**31.
-    epsilon : float
-        Privacy parameter of each answer, in nats; in [1e-9, 1e6] unless `any_epsilon`.
-    bounds : (number, number)
-        Public limits; records outside are clamped to them.
-    step : number, optional
-        The distance of grid points; it divides the bounds. Default: 2**40 steps.
-    grid : array_like, optional
-        Instead of `step`: public points within the bounds, increasing.
-    widen : number
-        As for `Median`.
-    any_epsilon : bool
-        Lift the limits on epsilon.
+    epsilon, bounds, step, grid, widen, any_epsilon
 
     Raises
     ------
@@ -62,29 +47,18 @@ class OrderStatistic(RankMechanism):
 
     r: int
     epsilon: float
-    bounds: tuple[Any, Any]
-    step: Any = field(default=None, kw_only=True)
-    grid: Any = field(default=None, kw_only=True)
-    widen: Any = field(default=0, kw_only=True)
+    bounds: Bounds
+    step: Number | None = field(default=None, kw_only=True)
+    grid: Points = field(default=ABSENT, kw_only=True)
+    widen: Number = field(default=0, kw_only=True)
     any_epsilon: bool = field(default=False, kw_only=True, compare=False)
     _statistic: RankStatistic = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         """Validate once; the mechanism is immutable afterwards."""
-        object.__setattr__(self, "r", validate.counting("r", self.r, most=(1 << 31) - 1))
-        order_statistic(self, self.r)
+        self._put(r=validate.counting("r", self.r, most=(1 << 31) - 1))
+        self._check()
 
     @property
-    def guarantee(self) -> Guarantee:
-        """ε-DP and ε-bounded-range under add-remove."""
-        return selection_guarantee(self.epsilon, "add-remove", ASSUMES)
-
-    def _true_ranks(self, n: int) -> tuple[int, int]:
-        return distance.order_ranks(self.r, n)
-
-
-def order_statistic(mechanism: Any, r: int) -> None:
-    """Validate, and put in what draws need."""
-    check_number(mechanism)
-    form, rate = partial(distance.order_form, r), rank_rate(mechanism.epsilon, 1)
-    object.__setattr__(mechanism, "_statistic", ranked(mechanism, form, rate))
+    def _rank_from_top(self) -> int:
+        return self.r

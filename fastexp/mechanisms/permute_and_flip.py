@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from .._intake import utilities
 from .._selection import permute_flip
 from .._selection.rows import Rows
+from .._typing import ABSENT, Candidates, IntArray, WordArray
 from .._selection.weighting import Weighting
-from .._typing import IntArray, NaN, WordArray
-from ..laws.permute_flip import PermuteAndFlipLaw
-from ..privacy import Guarantee, pure_guarantee, selection_rate
-from ._finite import ASSUMES, MONOTONIC, FiniteMechanism, check_selection, selection_repr
+from ..privacy import Guarantee, pure_guarantee
+from ._finite import Simulator, UtilityMechanism
+
+if TYPE_CHECKING:
+    from ..laws.permute_flip import PermuteAndFlipLaw
 
 
 @dataclass(frozen=True, repr=False)
-class PermuteAndFlip(FiniteMechanism):
+class PermuteAndFlip(UtilityMechanism):
     """Permute-and-flip: candidates in random order, each accepted with exp(ε(u−best)/(2Δ)).
 
     The same promise of ε as the exponential mechanism with an expected loss that is never
@@ -25,23 +26,11 @@ class PermuteAndFlip(FiniteMechanism):
 
     Parameters
     ----------
-    epsilon : float
-        Privacy parameter of each answer, in nats; in [1e-9, 1e6] unless `any_epsilon`.
-    sensitivity : float
-        Δ > 0: the most that one record can change the utility of any one candidate, for the
-        neighbours that you have in mind, in units of the utility.
-    monotonic : bool
-        One record moves all utilities in the same direction: candidates are accepted with
-        exp(ε(u−best)/Δ). **Not for counts where a record is replaced.**
-    candidates : sequence of hashable, optional
-        Public labels, two or more, distinct; a release returns one of them. Default: indices.
-    any_epsilon : bool
-        Lift the limits on epsilon.
+    epsilon, sensitivity, monotonic, candidates, any_epsilon
 
     Raises
     ------
     ParameterError, ParameterTypeError
-        If a parameter is outside its range or of the wrong type.
 
     Notes
     -----
@@ -73,47 +62,28 @@ class PermuteAndFlip(FiniteMechanism):
     epsilon: float
     sensitivity: float
     monotonic: bool = field(default=False, kw_only=True)
-    candidates: tuple[Any, ...] | None = field(default=None, kw_only=True)
+    candidates: Candidates = field(default=ABSENT, kw_only=True)
     any_epsilon: bool = field(default=False, kw_only=True, compare=False)
     _weighting: Weighting = field(init=False, compare=False)
 
-    if TYPE_CHECKING:  # wider than the fields: sequences become tuples
-
-        def __init__(
-            self,
-            epsilon: float,
-            sensitivity: float,
-            *,
-            monotonic: bool = False,
-            candidates: Any = None,
-            any_epsilon: bool = False,
-        ) -> None: ...
-
     def __post_init__(self) -> None:
         """Validate once; the mechanism is immutable afterwards."""
-        check_selection(self)
-        rate = selection_rate(self.epsilon, self.sensitivity, self.monotonic)
-        object.__setattr__(self, "_weighting", Weighting(rate, None))
-
-    def __repr__(self) -> str:
-        return selection_repr(self)
+        self._check()
+        self._weigh(self.epsilon)
 
     @property
     def guarantee(self) -> Guarantee:
         """ε-DP, for the relation for which Δ was stated; no bounded range."""
-        assumes = ASSUMES + (MONOTONIC if self.monotonic else "")
-        return pure_guarantee(self.epsilon, None, assumes)
-
-    def _utilities(self, data: Any, nan: NaN) -> tuple[WordArray, int]:
-        k = None if self.candidates is None else len(self.candidates)
-        return utilities.utilities(data, k, nan)
+        return pure_guarantee(self.epsilon, None, self._assumes)
 
     def _release(self, bits: WordArray, kind: int, threads: int) -> int | IntArray:
-        found = permute_flip.release(Rows(bits, kind, self._weighting), threads)
-        return found if bits.ndim == 2 else int(found[0])
+        indices = permute_flip.release(Rows(bits, kind, self._weighting), threads)
+        return indices if bits.ndim == 2 else int(indices[0])
 
-    def _simulate(self, bits: WordArray, kind: int, *how: Any) -> int | IntArray:
-        return permute_flip.simulate(bits, kind, self._weighting, *how)
+    def _simulator(self) -> Simulator:
+        return permute_flip.simulate
 
     def _law(self, bits: WordArray, kind: int) -> PermuteAndFlipLaw:
+        from ..laws.permute_flip import PermuteAndFlipLaw
+
         return PermuteAndFlipLaw(bits, kind, self._weighting, self.epsilon, self.candidates)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
+from .._parameters import validate
 from .._intake.records import Source
 from .._numbers.revenue import Prices, demand, losses
 from .._numbers.revenue_cells import RevenueSampler, shape_of
-from .._parameters import validate
-from .._typing import AnyArray
+from .._typing import ABSENT, AnyArray, Number
 from ..errors import ParameterError
 from ..grouped.accuracy import Measure
 from ..grouped.prices import PriceDraws, regular
@@ -19,8 +19,7 @@ from ..grouped.segments import Draws, Segments
 from ..grouped.words import Words
 from ..privacy import Guarantee, selection_guarantee
 from ..privacy.rates import price_epsilon
-from ._checks import check_number
-from ._number import ASSUMES, NumberMechanism
+from ._number import ASSUMES, Bounds, NumberMechanism, Points
 
 HIGHEST = 10**288  # the revenue of 2**32 bids is then a double
 
@@ -36,8 +35,7 @@ class Price(NumberMechanism):
 
     Parameters
     ----------
-    epsilon : float
-        Privacy parameter of each answer, in nats; in [1e-9, 1e6] unless `any_epsilon`.
+    epsilon
     bounds : (number, number)
         The lowest and the highest price, 0 <= lowest < highest, chosen without looking at the
         data. Bids above count as the highest price, bids below as the lowest.
@@ -51,8 +49,7 @@ class Price(NumberMechanism):
         Δ is the highest price. One bid moves the revenue of all prices in the same direction,
         so exp(ε·u/Δ) is ε-DP. Textbooks do without that and take exp(ε·u/(2Δ)), which is
         ε/2-DP: twice as much noise as need be for ε.
-    any_epsilon : bool
-        Lift the limits on epsilon.
+    any_epsilon
 
     Raises
     ------
@@ -94,28 +91,28 @@ class Price(NumberMechanism):
     """
 
     epsilon: float
-    bounds: tuple[Any, Any]
-    step: Any = field(default=None, kw_only=True)
-    grid: Any = field(default=None, kw_only=True)
-    scaling: str = field(default="tight", kw_only=True)
+    bounds: Bounds
+    step: Number | None = field(default=None, kw_only=True)
+    grid: Points = field(default=ABSENT, kw_only=True)
+    scaling: Literal["tight", "textbook"] = field(default="tight", kw_only=True)
     any_epsilon: bool = field(default=False, kw_only=True, compare=False)
     _measure: ClassVar[Measure] = "loss"  # of revenue: prices of equal revenue are equally good
     _prices: Prices = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         """Validate once; the mechanism is immutable afterwards."""
-        given = self.grid
-        check_number(self, "below")
+        points: Any = self.grid  # as they were given
+        self._check("below")
         validate.choice("scaling", self.scaling, ("tight", "textbook"))
         if self.grid.exact(0) < 0:
-            name = "bounds" if given is None else "grid"
+            name = "bounds" if points is None else "grid"
             raise ParameterError(
                 f"{name} must not hold prices below 0, got {self.grid.value(0)!r}: revenue is not "
                 "monotone there, and the promise would be 2 * epsilon"
             )
         if self.grid.exact(self.grid.size - 1) > HIGHEST:
             raise ParameterError("bounds of prices must be at most 1e288")
-        object.__setattr__(self, "_prices", Prices(self.grid, self.epsilon, self.scaling))
+        self._put(_prices=Prices(self.grid, self.epsilon, self.scaling))
 
     @property
     def guarantee(self) -> Guarantee:
@@ -143,9 +140,9 @@ class Price(NumberMechanism):
         from ..laws.grid import GridLaw
 
         runs = demand(source, self.grid)
-        found = losses(self._prices, runs)
-        sampler = RevenueSampler(self._prices, runs, found.rate)
-        return GridLaw(self.grid, *found, self.epsilon, sampler)
+        lost = losses(self._prices, runs)
+        sampler = RevenueSampler(self._prices, runs, lost.rate)
+        return GridLaw(self.grid, *lost, self.epsilon, sampler)
 
     def _continuous_of(self, source: Source) -> ContinuousLaw:
         from ..laws.densities import price_density

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
-from .._compiler.rounding import check_rounding
 from .._intake import utilities as _data
 from .._parameters import validate
-from .._randomness.streams import row_stream
 from .._selection.flips import Flips
-from .._selection.weighting import Weighting
-from .._typing import ArrayLike, Membership, Neighbors, RNGLike, SeedLike
-from ..budget.budget import Budget, once
 from ..budget.question import Question
+from .._randomness.streams import row_stream
+from .._compiler.rounding import check_rounding
+from .._typing import ArrayLike, IntArray, RNGLike, SeedLike
+from .._selection.weighting import Weighting
+from ..budget.budget import Budget, once
 from ..errors import ParameterTypeError
 from ..grouped.request import check_key
 from ..kernels.bits.heights import SIGNED
 from ..laws.finite import FiniteLaw
-from ..privacy import Guarantee, pure_guarantee, total
+from ..privacy import Guarantee, pure_guarantee
+from ._mechanism import Mechanism
 
 ASSUMES = (
     "one person is one bit, in one element; an array's shape is public; a person's bit may "
@@ -30,20 +31,16 @@ ASSUMES = (
 
 
 @dataclass(frozen=True, repr=False)
-class RandomizedResponse:
+class RandomizedResponse(Mechanism):
     """Tells the truth about a bit with probability e^ε/(1+e^ε), elementwise.
 
     Parameters
     ----------
-    epsilon : float
-        Privacy parameter of each answer, in nats; in [1e-9, 1e6] unless `any_epsilon`.
-    any_epsilon : bool
-        Lift the limits on epsilon.
+    epsilon, any_epsilon
 
     Raises
     ------
     ParameterError, ParameterTypeError
-        If a parameter is outside its range or of the wrong type.
 
     Notes
     -----
@@ -89,73 +86,26 @@ class RandomizedResponse:
 
     def __post_init__(self) -> None:
         """Validate once; the mechanism is immutable afterwards."""
-        put = object.__setattr__
-        put(self, "any_epsilon", validate.flag("any_epsilon", self.any_epsilon))
-        put(self, "epsilon", validate.epsilon(self.epsilon, self.any_epsilon))
+        self._put(
+            any_epsilon=validate.flag("any_epsilon", self.any_epsilon),
+            epsilon=validate.epsilon(self.epsilon, self.any_epsilon),
+        )
         rate = Fraction(self.epsilon)  # of the utility [r = bit]: its log-odds are epsilon
-        put(self, "_weighting", Weighting(rate, None))
-        put(self, "_flips", Flips(rate))
-
-    def __repr__(self) -> str:
-        more = ", any_epsilon=True" * self.any_epsilon
-        return f"RandomizedResponse(epsilon={self.epsilon!r}{more})"
+        self._put(_weighting=Weighting(rate, None), _flips=Flips(rate))
 
     @property
     def guarantee(self) -> Guarantee:
         """ε-DP for a change of one bit, not ε-bounded-range; of a whole call, on any shape."""
         return pure_guarantee(self.epsilon, "replace", ASSUMES)
 
-    def total(
-        self,
-        rows: int = 1,
-        disjoint: bool = False,
-        groups: bool = False,
-        membership: Membership = "private",
-        max_groups: int = 1,
-        max_rows: int = 1,
-        *,
-        neighbors: Neighbors | None = None,
-    ) -> Guarantee:
-        """The promise of several calls, or of persons with several bits; `privacy.total`.
-
-        Parameters
-        ----------
-        rows : int
-            How many calls take the same persons' bits. The elements of one array are not
-            rows: a person is in one of them.
-        disjoint, groups, membership, max_groups, max_rows
-            As for `fastexp.privacy.total`.
-        neighbors : {"replace"}, optional
-            Nothing holds under add-remove: the output's size is the input's.
-
-        Returns
-        -------
-        Guarantee
-
-        Raises
-        ------
-        ParameterError, ParameterTypeError
-            If a parameter is outside its range, or `neighbors` is add-remove.
-        """
-        return total(
-            self.guarantee,
-            rows=rows,
-            disjoint=disjoint,
-            groups=groups,
-            membership=membership,
-            max_groups=max_groups,
-            max_rows=max_rows,
-            neighbors=neighbors,
-        )
-
     def release(
         self,
-        bits: Any,
+        bits: object,
         *,
         budget: Budget | None = None,
         label: str | None = None,
         threads: int = 1,
-    ) -> Any:
+    ) -> int | IntArray:
         """Noisy bits from the operating system's randomness, each with a coin of its own.
 
         There is no seed and no state: forks, threads, copies and pickles never repeat a coin.
@@ -167,8 +117,7 @@ class RandomizedResponse:
         budget : Budget, optional
             With ``neighbors="replace"``. Is charged `total()`, epsilon for an array of any
             size, before the bits are looked at, and never refunded.
-        label : str, optional
-            With `budget`: as of `Exponential.release`.
+        label
         threads : int
             1; 0 for all that the process may use. Pays from about 1e6 bits.
 
@@ -184,10 +133,9 @@ class RandomizedResponse:
         BudgetExceeded, ParameterError
             If the rest of the budget does not cover it, or the budget counts add-remove:
             nothing is drawn or charged.
+        LabelError
         BudgetError
-            As in `Exponential.release`.
         RandomnessError
-            If the operating system gives no randomness.
 
         Notes
         -----
@@ -199,23 +147,46 @@ class RandomizedResponse:
         workers = validate.threads(threads)
         label = check_key(None, label, budget)
 
-        def draw() -> Any:
+        def draw() -> int | IntArray:
             data = _data.bits(bits)
             out = self._flips.release(data.ravel(), workers)
             return out.reshape(data.shape) if data.ndim else int(out[0])
 
-        return once(budget, label, Question(self), draw)
+        noisy: int | IntArray = once(budget, label, Question(self), draw)
+        return noisy
 
+    @overload
     def sample(
         self,
-        bits: Any,
+        bits: object,
+        size: None = None,
+        *,
+        rng: SeedLike | RNGLike | None = None,
+        streams: ArrayLike | None = None,
+        threads: int = 1,
+        method: Literal["flips"] | None = None,
+    ) -> int | IntArray: ...
+    @overload
+    def sample(
+        self,
+        bits: object,
+        size: int,
+        *,
+        rng: SeedLike | RNGLike | None = None,
+        streams: ArrayLike | None = None,
+        threads: int = 1,
+        method: Literal["flips"] | None = None,
+    ) -> IntArray: ...
+    def sample(
+        self,
+        bits: object,
         size: int | None = None,
         *,
         rng: SeedLike | RNGLike | None = None,
         streams: ArrayLike | None = None,
         threads: int = 1,
-        method: str | None = None,
-    ) -> Any:
+        method: Literal["flips"] | None = None,
+    ) -> int | IntArray:
         """Simulation: reproducible draws of the law that `release` draws from.
 
         **Not a release**: a seeded draw is not private, and ten thousand draws are not one.
@@ -226,13 +197,10 @@ class RandomizedResponse:
             0 or 1, of any shape.
         size : int, optional
             How many draws of each bit; None: one, without an axis for it.
-        rng : {None, int, array_like[ints], SeedSequence, BitGenerator, Generator}, optional
-            None: fresh from the operating system. An int or `SeedSequence` always gives
-            the same draws, a generator moves on (Scientific Python's SPEC 7).
+        rng
         streams : array_like of one int, optional
             The name of the stream, in [0, 2**64); default 0. All bits share it.
-        threads : int
-            1; 0 for all. Never changes the draws.
+        threads
         method : {None, "flips"}, optional
             Pins the kernel.
 
@@ -248,6 +216,17 @@ class RandomizedResponse:
             As in `release`, and for `size`, `rng`, `streams` and `method`.
         """
         check_rounding()
+        return self._sampled(bits, size, rng, streams, threads, method)
+
+    def _sampled(
+        self,
+        bits: object,
+        size: object,
+        rng: object,
+        streams: object,
+        threads: object,
+        method: object,
+    ) -> int | IntArray:
         data, draws = _data.bits(bits), validate.size(size)
         validate.method(method, ("flips",))
         name, workers = int(validate.streams(streams, 1)[0]), validate.threads(threads)
@@ -257,7 +236,7 @@ class RandomizedResponse:
             return out.reshape(*data.shape, draws)
         return out.reshape(data.shape) if data.ndim else int(out[0, 0])
 
-    def law(self, bit: Any) -> FiniteLaw:
+    def law(self, bit: object) -> FiniteLaw:
         """The exact law of `release` and `sample` on one bit, **which it holds**.
 
         Parameters
@@ -302,6 +281,4 @@ class ResponseLaw(FiniteLaw):
         threads: int,
         method: str | None,
     ) -> Any:
-        return self._mechanism.sample(
-            self._bit, size, rng=rng, streams=streams, threads=threads, method=method
-        )
+        return self._mechanism._sampled(self._bit, size, rng, streams, threads, method)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Literal, TypeAlias
 
-from .._intake.records import Source
-from .._numbers import noise as _noise
-from .._numbers import smooth as _smooth
+from .._numbers import noise as _noise, smooth as _smooth
 from .._parameters import validate
-from .._typing import FloatArray, Neighbors
+from .._intake.records import Source
+from .._typing import FloatArray, Neighbors, Number
 from ..errors import ParameterError
 from ..laws.noises import Cauchy, Laplace, Noise, ParetoTail, StudentT
 from ..laws.noises_normal import ArsinhNormal
@@ -24,8 +23,17 @@ from ..privacy.smooth_noise import (
     noise_delta,
     smooth_guarantee,
 )
-from ._noisy import ASSUMES, NoisyMedian, check_noisy
+from ._noisy import ASSUMES, NoisyMedian
 
+NoiseName: TypeAlias = Literal[
+    "cauchy",
+    "laplace",
+    "student-t",
+    "pareto-tail",
+    "laplace-lognormal",
+    "uniform-lognormal",
+    "arsinh-normal",
+]
 LAWS: dict[str, Noise] = {
     "cauchy": Cauchy(),
     "laplace": Laplace(),
@@ -114,26 +122,27 @@ class SmoothSensitivityMedian(NoisyMedian):
 
     epsilon: float
     delta: float = 0.0
-    bounds: tuple[Any, Any] = field(kw_only=True)
-    noise: str = field(default="cauchy", kw_only=True)
-    calibration: str = field(default="paper", kw_only=True)
+    bounds: tuple[Number, Number] = field(kw_only=True)
+    noise: NoiseName = field(default="cauchy", kw_only=True)
+    calibration: Literal["paper", "tight"] = field(default="paper", kw_only=True)
     neighbors: Neighbors = field(default="replace", kw_only=True)
     midpoint: bool = field(default=False, kw_only=True)
     _calibrated: Calibration = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         """Validate once; the mechanism is immutable afterwards."""
-        check_noisy(self)
-        put = object.__setattr__
+        self._check()
         validate.choice("noise", self.noise, NOISES)
         validate.choice("calibration", self.calibration, CALIBRATIONS)
-        put(self, "neighbors", validate.neighbors(self.neighbors))
-        put(self, "midpoint", validate.flag("midpoint", self.midpoint))
-        put(self, "delta", noise_delta(self.noise, self.delta))
-        made = calibrate(self.noise, self.calibration, self.epsilon, self.delta)
-        put(self, "_calibrated", made)
+        self._put(
+            neighbors=validate.neighbors(self.neighbors),
+            midpoint=validate.flag("midpoint", self.midpoint),
+            delta=noise_delta(self.noise, self.delta),
+        )
+        scale = calibrate(self.noise, self.calibration, self.epsilon, self.delta)
+        self._put(_calibrated=scale)
         low, high = self._limits
-        if not math.isfinite((high - low) / made.alpha):
+        if not math.isfinite((high - low) / scale.alpha):
             raise ParameterError("bounds and epsilon must give a finite scale")
 
     @property
@@ -166,11 +175,11 @@ class SmoothSensitivityMedian(NoisyMedian):
 
     def _centres_and_scales(self, ordered: FloatArray) -> tuple[FloatArray, FloatArray]:
         low, high = self._limits
-        how = None, self.neighbors, self.midpoint
-        smooth = _smooth.rows(ordered, [self.beta], low, high, *how)[:, 0]
+        smooth = _smooth.rows(ordered, [self.beta], low, high, None, self.neighbors, self.midpoint)[
+            :, 0
+        ]
         return _noise.medians(ordered, low, high, self.midpoint), smooth / self.alpha
 
     def _centre_and_scale(self, source: Source) -> tuple[float, float]:
-        how = None, self.neighbors, self.midpoint
-        smooth = _smooth.one(source, self.beta, self._limits, *how)
+        smooth = _smooth.one(source, self.beta, self._limits, None, self.neighbors, self.midpoint)
         return _noise.median_of(source, *self._limits, self.midpoint), smooth / self.alpha

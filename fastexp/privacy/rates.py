@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import TypeVar
 
 from .._parameters import validate
 from .._typing import Neighbors
 from . import amounts
 from .bounded_laplace import bounded_laplace_rate
+
+Amount = TypeVar("Amount", float, Fraction)
+
+
+def range_sensitivity(sensitivity: Amount, monotonic: bool) -> Amount:
+    """How far one record can move the utilities of two candidates apart: the factor 2, or 1."""
+    return sensitivity if monotonic else 2 * sensitivity
 
 
 def selection_rate(
@@ -46,7 +54,7 @@ def selection_rate(
     """
     e, delta = validate.exact("epsilon", epsilon), validate.exact("sensitivity", sensitivity)
     validate.flag("monotonic", monotonic)
-    return e / (delta * (1 if monotonic else 2))
+    return e / range_sensitivity(delta, monotonic)
 
 
 def count_rate(epsilon: float, neighbors: Neighbors) -> Fraction:
@@ -120,7 +128,7 @@ def price_rate(epsilon: float, highest: Fraction, scaling: str) -> Fraction:
     direction, by at most the highest price: it is monotone under both relations, if no price
     is negative. The "textbook" ignores that and divides by twice the sensitivity.
     """
-    return Fraction(epsilon) / (highest * (2 if scaling == "textbook" else 1))
+    return Fraction(epsilon) / range_sensitivity(highest, scaling == "tight")
 
 
 def price_epsilon(epsilon: float, scaling: str) -> float:

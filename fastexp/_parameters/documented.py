@@ -1,0 +1,150 @@
+"""What parameters mean that many functions have, said once: docstrings name them, this tells more.
+
+In a numpydoc section Parameters or Raises a line of names alone, without a type and a
+description, stands for their entries below. `documented` puts these in, so that ``help()`` is
+complete.
+"""
+
+from __future__ import annotations
+
+import re
+from types import FunctionType
+from typing import TypeVar
+
+Documented = TypeVar("Documented")
+
+PARAMETERS = """\
+epsilon : float
+    Privacy parameter of each answer, in nats; in [1e-9, 1e6] unless `any_epsilon`.
+any_epsilon : bool
+    Lift the limits on epsilon.
+sensitivity : float
+    Δ > 0: the most that one record can change the utility of any one candidate, for the
+    neighbours that you have in mind, in units of the utility.
+monotonic : bool
+    One record moves all utilities in the same direction: the factor 2 is not needed, and
+    weights are exp(εu/Δ). **Counts are monotonic when records are added or removed, but not
+    when a record is replaced** (one count rises and another falls): under the replace relation
+    leave it False, or ε is twice what you say. `MostCommon` knows.
+candidates : sequence of hashable, optional
+    Public labels, two or more, distinct; a release returns them. Default: indices.
+bounds : (number, number)
+    Public limits, lower < upper, chosen without looking at the data; records outside are
+    clamped to them.
+step : number, optional
+    The distance of grid points; it divides the bounds (as decimals: 0.1 divides 1). The
+    answer is an int where bounds and step are. Default: 2**40 steps, fewer where doubles
+    are no closer. A record counts at the nearest point; half-way between two, at the one
+    of even index, counted from 0.
+grid : array_like, optional
+    Instead of `step`: public points within the bounds, increasing.
+neighbors : {"add-remove", "replace"}
+    What one person may do: join or leave, or change their record. At equal ε the first is
+    about twice as accurate.
+widen : number
+    For equal records on a fine grid: a point's distance is the least one within `widen`
+    of it; in units of the records, public. Floats are read as the decimals that print:
+    0.8 is within 0.1 of 0.7.
+records : array_like, str, Path, callable or tuple
+    One number a person: an array, list, series or Arrow column of integers or floats,
+    a path to a .npy file, a callable that returns arrays one after the other (anew at
+    each call), or a tuple of two sequences, (values, counts). Decimals and fractions
+    are read as the nearest double. What lies outside the bounds is clamped.
+by : array_like, shape (n,), or list of them, optional
+    The group of each record: integers, text, booleans, dates or timestamps without a
+    zone, of any array or column type; ``[city, year]``: of several columns. Records
+    of groups that are not in `groups`, and of none (null), are left out.
+groups : sequence, or what `fastexp.product` gives, optional
+    With `by`: the public list of groups to answer, without repetition, for several
+    columns of tuples; also those without records are answered. ``"from-data"`` takes
+    the groups that the data have, which are private: with a `PrivacyWarning`. With
+    `offsets`, rows or lists: their names, one each.
+offsets : array_like of int, shape (m + 1,), optional
+    Records that already lie group by group: those of the i-th are
+    ``records[offsets[i]:offsets[i + 1]]``.
+person : array_like, shape (n,), optional
+    Whose each record is: keys as in `by`. Of each person at most `max_groups` groups
+    (of those listed) and in each of them at most `max_rows` records count, chosen by
+    a keyed hash. Records of nobody (null) are left out.
+max_groups, max_rows : int
+    In how many groups one person is, and how many records of theirs each has, at
+    most. Without `person` this is your claim, which nobody checks.
+disjoint, membership
+    As for `total`: what a budget is charged for rows and groups. With `person`
+    membership is private: in which groups a person counts may depend on their records.
+key : ReleaseKey, optional
+    The same key, label, mechanism, group and records repeat their answer, so that a
+    retry is not a second release; see `release_key` for what it is not for. With
+    `label`.
+label : str, optional
+    What the release is called; with `budget` or `key`. A `Budget.file` keeps its
+    answers under this name, and the same call gives them again, whatever the data are
+    by now, without a charge. Of a key it names the query: one key never serves two.
+budget : Budget, optional
+    Is charged `total` of the whole call before the data are looked at, and never refunded:
+    not even if the release then fails.
+size : int, optional
+    How many draws of each row, data set or group; None: one, without an axis for it.
+rng : {None, int, array_like[ints], SeedSequence, BitGenerator, Generator}, optional
+    None: fresh from the operating system. An int or `SeedSequence` always gives the same
+    draws, a generator moves on (Scientific Python's SPEC 7). **A seeded draw is not a private
+    release.**
+streams : array_like of int, shape (rows,), optional
+    The name of each row's stream, in [0, 2**64); default its number. A single row or data set
+    is row 0; row i alone with ``streams=[i]`` gives the same draws.
+threads : int
+    1; 0 for all that the process may use. Never changes the draws.
+"""
+
+ERRORS = """\
+ParameterError, ParameterTypeError
+    If a parameter is outside its range or of the wrong type.
+BudgetExceeded
+    If the rest of the budget does not cover it: nothing is drawn or charged.
+LabelError
+    If the label is another question's, or was used up by a failure.
+BudgetError
+    If the budget cannot be used.
+RandomnessError
+    If the operating system gives no randomness.
+"""
+
+SECTION = re.compile(r"^( *)(Parameters|Raises)\n\1-+\n((?:.+\n?)+)", re.MULTILINE)
+
+
+def documented(thing: Documented) -> Documented:
+    """The same class or function, with complete docstrings: its own and those of its methods."""
+    members = vars(thing).values() if isinstance(thing, type) else ()
+    functions = (getattr(member, "__func__", member) for member in members)
+    for each in (thing, *(f for f in functions if isinstance(f, FunctionType))):
+        if each.__doc__:
+            each.__doc__ = SECTION.sub(_completed, each.__doc__)
+    return thing
+
+
+def _completed(section: re.Match[str]) -> str:
+    """A section, with an entry for each name that has none."""
+    indent, title, body = section.groups()
+    entries, out = TABLES[title], [f"{indent}{title}", indent + "-" * len(title)]
+    lines = body.splitlines()
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        names = line[len(indent) :]
+        if names[0] == " " or " :" in names or following.startswith(f"{indent} "):
+            out.append(line)
+            continue
+        for name in [names] if names in entries else names.split(", "):
+            out += [f"{indent}{text}" for text in entries[name]]
+    return "\n".join(out) + "\n" * body.endswith("\n")
+
+
+def _table(text: str) -> dict[str, list[str]]:
+    """The lines of each entry, by what stands before its type."""
+    table: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        if line[0] != " ":
+            lines = table.setdefault(line.partition(" :")[0], [])
+        lines.append(line)
+    return table
+
+
+TABLES = {"Parameters": _table(PARAMETERS), "Raises": _table(ERRORS)}

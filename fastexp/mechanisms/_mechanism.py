@@ -1,0 +1,160 @@
+"""What every mechanism is: public parameters, a promise, and three verbs."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import MISSING, fields
+from typing import TYPE_CHECKING, Any, NoReturn, TypedDict, Unpack, overload
+
+from .._parameters.documented import documented
+from .._typing import ArrayLike, Membership, Neighbors, RNGLike, SeedLike
+from ..errors import NotReleasable
+from ..privacy import Guarantee, total
+
+if TYPE_CHECKING:
+    from ..budget.budget import Budget
+    from ..laws.law import Law
+
+WRITTEN = 8  # candidates in a repr
+ALWAYS = {"repr": "always"}  # metadata of a field that a repr shows also where it is the default
+
+
+class Simulation(TypedDict, total=False):
+    """The keyword arguments of every `sample`, for type checkers."""
+
+    rng: SeedLike | RNGLike | None
+    streams: ArrayLike | None
+    threads: int
+
+
+class Mechanism(ABC):
+    """A mechanism: public parameters, what a draw promises, and three verbs.
+
+    A subclass is a frozen dataclass that validates its parameters once, in `__post_init__`.
+    Bare names in its docstrings are completed (`_parameters.documented`).
+    """
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        documented(cls)
+
+    @property
+    @abstractmethod
+    def guarantee(self) -> Guarantee:
+        """What one draw promises."""
+
+    @abstractmethod
+    def release(
+        self, data: Any, /, *, budget: Budget | None = None, label: str | None = None
+    ) -> object:
+        """One private answer, or several, from the operating system's randomness."""
+
+    @overload
+    @abstractmethod
+    def sample(self, data: Any, /, size: None = None, **options: Unpack[Simulation]) -> object: ...
+    @overload
+    @abstractmethod
+    def sample(self, data: Any, /, size: int, **options: Unpack[Simulation]) -> object: ...
+    @abstractmethod
+    def sample(self, data: Any, /, size: int | None = None, **options: Any) -> object:
+        """Simulation: reproducible draws of the law that `release` draws from."""
+
+    @abstractmethod
+    def law(self, data: Any, /) -> Law:
+        """The exact law of `release` and `sample` on this data, **which it holds**."""
+
+    def total(
+        self,
+        rows: int = 1,
+        disjoint: bool = False,
+        groups: bool = False,
+        membership: Membership = "private",
+        max_groups: int = 1,
+        max_rows: int = 1,
+        *,
+        neighbors: Neighbors | None = None,
+    ) -> Guarantee:
+        """The promise of a whole batched or grouped release; `fastexp.privacy.total`.
+
+        Parameters
+        ----------
+        rows : int
+            How many draws look at the same records; how many rows a matrix has.
+        disjoint : bool
+            The rows are disjoint parts of the data.
+        groups : bool
+            Each draw is made once for each of several disjoint groups.
+        membership : {"private", "public"}
+            Whether somebody who is replaced may change their row or group, or stays.
+        max_groups, max_rows : int
+            In how many groups or disjoint rows one person can be, and how many records of
+            theirs each can hold.
+        neighbors : {"add-remove", "replace"}, optional
+            The relation wanted; default: the guarantee's own.
+
+        Returns
+        -------
+        Guarantee
+
+        Raises
+        ------
+        ParameterError, ParameterTypeError
+            If a parameter is outside its range, or `guarantee` does not hold under
+            `neighbors`.
+        """
+        return total(
+            self.guarantee,
+            rows=rows,
+            disjoint=disjoint,
+            groups=groups,
+            membership=membership,
+            max_groups=max_groups,
+            max_rows=max_rows,
+            neighbors=neighbors,
+        )
+
+    def _put(self, **values: object) -> None:
+        """Set attributes while the mechanism is being built; it is immutable afterwards."""
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        """The mechanism as it is written, with the parameters that are not the default."""
+        parts = []
+        for item in fields(self):  # type: ignore[arg-type]  # subclasses are dataclasses
+            value = getattr(self, item.name)
+            stated = item.default is MISSING or item.metadata == ALWAYS or value != item.default
+            if item.init and item.repr and stated:
+                text = self._written(item.name, value)
+                parts += [] if text is None else [f"{item.name}={text}"]
+        return f"{type(self).__name__}({', '.join(parts)})"
+
+    def _written(self, name: str, value: object) -> str | None:  # noqa: ARG002
+        """A public value in a repr; of a long tuple its length. None: it is left out."""
+        if isinstance(value, tuple) and len(value) > WRITTEN:
+            return f"<{len(value)} values>"
+        return repr(value)
+
+
+class Comparator(Mechanism):
+    """A mechanism that is simulated and analysed, but not released: its noise is a float."""
+
+    @property
+    @abstractmethod
+    def _instead(self) -> str:
+        """The mechanism that can be released."""
+
+    def release(self, data: object = None, /, **arguments: object) -> NoReturn:  # noqa: ARG002
+        """Raise `NotReleasable`: the noise is a float.
+
+        Parameters
+        ----------
+        data, arguments
+            Not looked at.
+
+        Raises
+        ------
+        NotReleasable
+            Always; the message names the mechanism to use.
+        """
+        raise NotReleasable(f"{type(self).__name__} is for simulations: use {self._instead}")
