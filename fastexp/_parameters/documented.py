@@ -109,7 +109,7 @@ RandomnessError
     If the operating system gives no randomness.
 """
 
-SECTION = re.compile(r"^( *)(Parameters|Raises)\n\1-+\n((?:.+\n?)+)", re.MULTILINE)
+SECTION = re.compile(r"^( *)(Parameters|Raises)\n\1-+\n((?:.*\S.*\n?)+)", re.MULTILINE)
 
 
 def documented(thing: Documented) -> Documented:

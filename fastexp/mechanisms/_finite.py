@@ -7,11 +7,11 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, Unpack, overload
 
-from .._intake import utilities
-from .._selection import draw as _draw
-from .._parameters import validate
-from ..budget.question import Question
 from .._compiler.rounding import check_rounding
+from .._intake import utilities
+from .._parameters import validate
+from .._selection import draw as _draw
+from .._selection.weighting import Weighting
 from .._typing import (
     ABSENT,
     ArrayLike,
@@ -25,8 +25,8 @@ from .._typing import (
     SeedLike,
     WordArray,
 )
-from .._selection.weighting import Weighting
 from ..budget.budget import Budget, once
+from ..budget.question import Question
 from ..errors import ParameterError, ParameterTypeError
 from ..grouped.request import check_key
 from ..privacy import selection_rate

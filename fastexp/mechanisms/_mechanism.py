@@ -60,7 +60,7 @@ class Mechanism(ABC):
         """Simulation: reproducible draws of the law that `release` draws from."""
 
     @abstractmethod
-    def law(self, data: Any, /) -> Law:
+    def law(self, data: Any, /) -> Law[object, object]:
         """The exact law of `release` and `sample` on this data, **which it holds**."""
 
     def total(

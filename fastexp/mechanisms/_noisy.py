@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Unpack, overload
 
 import numpy as np
 
+from .._compiler.rounding import check_rounding
+from .._intake.records import Source, intake
 from .._numbers import noise
+from .._numbers.rank_rows import matrix
 from .._parameters import validate
 from .._parameters.grid import plain_bounds
-from .._numbers.rank_rows import matrix
-from .._intake.records import Source, intake
-from .._compiler.rounding import check_rounding
 from .._typing import AnyArray, ArrayLike, FloatArray, Missing, Number, RNGLike, SeedLike
 from ..errors import ParameterError
 from ._mechanism import Comparator, Simulation

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, Unpack, ove
 
 import numpy as np
 
-from .._numbers import cells
-from .._parameters import validate
-from .._numbers.cells import Shape
-from .._parameters.grid import Grid, Rule, decimal, make_grid, plain_bounds
-from .._numbers.nearest import within
+from .._compiler.rounding import check_rounding
 from .._intake.number_columns import opened
+from .._intake.records import Source, intake
+from .._numbers import cells
+from .._numbers.cells import Shape
+from .._numbers.nearest import within
 from .._numbers.rank import valued
 from .._numbers.rank_rows import matrix
-from .._intake.records import Source, intake
+from .._parameters import validate
+from .._parameters.grid import Grid, Rule, decimal, make_grid, plain_bounds
 from .._randomness.release_key import ReleaseKey
-from .._compiler.rounding import check_rounding
 from .._typing import (
     AnyArray,
     ArrayLike,

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._intake.records import Source
 from .._numbers import distance, rank_rows
-from .._parameters import validate
-from .._parameters.grid import Rule, decimal
 from .._numbers.nearest import widened_pieces
 from .._numbers.rank import Forms, RankShape, RankStatistic
-from .._intake.records import Source
+from .._parameters import validate
+from .._parameters.grid import Rule, decimal
 from .._typing import (
     AnyArray,
     ArrayLike,

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, TypeAlias
 
 from .._intake import utilities
 from .._parameters import validate
-from .._typing import ABSENT, ArrayLike, Candidates, Converted, NaN, WordArray
 from .._selection.weighting import Weighting
+from .._typing import ABSENT, ArrayLike, Candidates, Converted, NaN, WordArray
 from ..errors import ParameterTypeError, ScoreError
 from ..privacy import Guarantee, selection_guarantee
 from ..privacy.rates import range_sensitivity

@@ -6,15 +6,15 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, overload
 
+from .._compiler.rounding import check_rounding
 from .._numbers import laplace as _laplace
+from .._numbers.laplace import FINEST, LaplaceSampler, Truth
 from .._parameters import validate
 from .._parameters.grid import Grid, _number, decimal, make_grid
-from .._numbers.laplace import FINEST, LaplaceSampler, Truth
-from ..budget.question import Question
-from .._compiler.rounding import check_rounding
-from .._typing import ArrayLike, Method, Number, NumberArray, RNGLike, SeedLike
 from .._selection.weighting import Weighting
+from .._typing import ArrayLike, Method, Number, NumberArray, RNGLike, SeedLike
 from ..budget.budget import Budget, once
+from ..budget.question import Question
 from ..errors import ParameterError
 from ..grouped.request import check_key
 from ..privacy import Guarantee, pure_guarantee

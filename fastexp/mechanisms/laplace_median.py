@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._numbers import noise
-from .._intake.records import Source
 from .._compiler.rounding import check_rounding
+from .._intake.records import Source
+from .._numbers import noise
 from .._typing import FloatArray, Number
 from ..errors import ParameterError
 from ..laws.noises import Laplace

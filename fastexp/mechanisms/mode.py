@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._numbers.mode import ModeStatistic
 from .._intake.records import Source
+from .._numbers.mode import ModeStatistic
 from .._typing import ABSENT, AnyArray, Number
 from ..errors import ParameterError
 from ..privacy import Guarantee, rank_rate, selection_guarantee

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, Unpack, ove
 
 import numpy as np
 
-from .._intake import utilities as _data
-from .._selection import permute_flip
-from .._parameters import validate
 from .. import utilities
-from ..budget.question import Question
-from .._randomness.release_key import ReleaseKey
 from .._compiler.rounding import check_rounding
+from .._intake import utilities as _data
+from .._parameters import validate
+from .._randomness.release_key import ReleaseKey
+from .._selection import permute_flip
 from .._selection.rows import Rows
+from .._selection.weighting import Weighting
 from .._typing import (
     AnyArray,
     ArrayLike,
@@ -28,8 +28,8 @@ from .._typing import (
     SeedLike,
     WordArray,
 )
-from .._selection.weighting import Weighting
 from ..budget.budget import Budget
+from ..budget.question import Question
 from ..errors import ParameterError, ParameterTypeError
 from ..grouped import verbs
 from ..grouped.accuracy import Exact, Measure
@@ -142,9 +142,7 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
             epsilon=validate.epsilon(self.epsilon, self.any_epsilon),
             candidates=validate.candidates(self.candidates),
             neighbors=validate.neighbors(self.neighbors),
-            mechanism=validate.choice(
-                "mechanism", self.mechanism, (EXPONENTIAL, PERMUTE_AND_FLIP)
-            ),
+            mechanism=validate.choice("mechanism", self.mechanism, (EXPONENTIAL, PERMUTE_AND_FLIP)),
         )
         self._put(_weighting=Weighting(count_rate(self.epsilon, self.neighbors), None))
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .._parameters import validate
 from .._numbers.rank import RankStatistic
+from .._parameters import validate
 from .._typing import ABSENT, Number
 from ._number import Bounds, Points
 from ._ranked import OrderMechanism

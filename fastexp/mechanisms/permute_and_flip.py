@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from .._selection import permute_flip
 from .._selection.rows import Rows
-from .._typing import ABSENT, Candidates, IntArray, WordArray
 from .._selection.weighting import Weighting
+from .._typing import ABSENT, Candidates, IntArray, WordArray
 from ..privacy import Guarantee, pure_guarantee
 from ._finite import Simulator, UtilityMechanism
 

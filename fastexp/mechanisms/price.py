@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from .._parameters import validate
 from .._intake.records import Source
 from .._numbers.revenue import Prices, demand, losses
 from .._numbers.revenue_cells import RevenueSampler, shape_of
+from .._parameters import validate
 from .._typing import ABSENT, AnyArray, Number
 from ..errors import ParameterError
 from ..grouped.accuracy import Measure

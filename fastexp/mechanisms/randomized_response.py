@@ -8,15 +8,15 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
+from .._compiler.rounding import check_rounding
 from .._intake import utilities as _data
 from .._parameters import validate
-from .._selection.flips import Flips
-from ..budget.question import Question
 from .._randomness.streams import row_stream
-from .._compiler.rounding import check_rounding
-from .._typing import ArrayLike, IntArray, RNGLike, SeedLike
+from .._selection.flips import Flips
 from .._selection.weighting import Weighting
+from .._typing import ArrayLike, IntArray, RNGLike, SeedLike
 from ..budget.budget import Budget, once
+from ..budget.question import Question
 from ..errors import ParameterTypeError
 from ..grouped.request import check_key
 from ..kernels.bits.heights import SIGNED

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from .._selection import gumbel
 from .._parameters import validate
 from .._randomness.streams import seeds_of
+from .._selection import gumbel
 from .._selection.rows import Rows
-from .._typing import IntArray, WordArray
 from .._selection.weighting import Weighting
+from .._typing import IntArray, WordArray
 from ..errors import ParameterError
 from ..privacy import Guarantee, pure_guarantee, selection_guarantee
 from ._finite import Simulator, UtilityMechanism

@@ -6,9 +6,10 @@ import math
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from .._numbers import noise as _noise, smooth as _smooth
-from .._parameters import validate
 from .._intake.records import Source
+from .._numbers import noise as _noise
+from .._numbers import smooth as _smooth
+from .._parameters import validate
 from .._typing import FloatArray, Neighbors, Number
 from ..errors import ParameterError
 from ..laws.noises import Cauchy, Laplace, Noise, ParetoTail, StudentT

@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from .._intake import utilities
-from .._selection import top_k
-from .._parameters import validate
 from .._compiler.rounding import check_rounding
+from .._intake import utilities
+from .._parameters import validate
+from .._selection import top_k
 from .._selection.rows import Rows
+from .._selection.weighting import Weighting
 from .._typing import (
     ABSENT,
     ArrayLike,
@@ -23,7 +24,6 @@ from .._typing import (
     SeedLike,
     WordArray,
 )
-from .._selection.weighting import Weighting
 from ..errors import ParameterError
 from ..privacy import Guarantee, peeling_guarantee, peeling_round
 from ._finite import UtilityMechanism

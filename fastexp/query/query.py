@@ -241,6 +241,7 @@ class Query(Scope):
         Parameters
         ----------
         con : duckdb.DuckDBPyConnection
+            The connection that gets the table of answers.
         source : str or frame
             The name of a table or view of the connection, or whatever `release` takes.
         answers, budget, key, label, note, nan, threads, memory, temp
