@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 import fastexp as fx
 from fastexp._parameters.grid import STEPS, make_grid
 from fastexp.errors import ParameterError, ParameterTypeError
-from fastexp.mechanisms._checks import reach_of
 from tests import checks_records as checks
 
 FINITE = st.floats(-1e300, 1e300)
@@ -332,7 +331,8 @@ class TestWidths:
         exact = [Fraction(str(x)) for x in points]
         width = Fraction(str(widen))
         near = [[t for t, y in enumerate(exact) if abs(x - y) <= width] for x in exact]
-        steps, found = reach_of(make_grid((points[0], points[-1]), grid=points), widen)
+        median = fx.Median(1.0, (points[0], points[-1]), grid=points)
+        steps, found = median._reach(widen)
         assert steps == 0
         wanted = [x[0] for x in near], [x[-1] for x in near]
         assert width == 0 or tuple(ends.tolist() for ends in found) == wanted

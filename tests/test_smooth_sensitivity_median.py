@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 import pickle
 
@@ -12,10 +11,8 @@ from scipy.stats import kstest
 
 import fastexp as fx
 from fastexp.laws.clamped_noise import ClampedNoise
-from fastexp.laws.noise import NoiseLaw
 from fastexp.privacy.smooth_noise import CONCENTRATED, NOISES
 from tests.goodness import ALPHA
-from tests.test_docs import SECTIONS, documented_parameters
 
 RECORDS = np.array([1.0, 2.0, 4.0, 7.0, 8.0])
 BOUNDS = (0, 10)
@@ -298,14 +295,3 @@ class TestParameters:
     def test_a_scale_must_be_finite(self):
         with pytest.raises(fx.ParameterError, match="finite scale"):
             fx.LaplaceMedian(1e-9, (-1e305, 1e305))
-
-
-class TestDocs:
-    @pytest.mark.parametrize("thing", [fx.LaplaceMedian, fx.SmoothSensitivityMedian, NoiseLaw])
-    def test_the_template(self, thing):
-        doc = inspect.getdoc(thing)
-        wanted = {"Parameters", "Notes", "References", "Examples"}
-        assert wanted <= set(SECTIONS.findall(doc))
-        assert "**Numerics**" in doc
-        assert documented_parameters(doc) == set(inspect.signature(thing).parameters)
-        assert ("**Privacy**" in doc) == (thing is not NoiseLaw)
