@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 from .._parameters.foreign import has
 from .._typing import AnyArray
@@ -42,7 +41,7 @@ class Opened:
 
     __slots__ = ("_chunks", "_field", "_parts", "is_list")
 
-    def __init__(self, data: Any, argument: str) -> None:
+    def __init__(self, data: object, argument: str) -> None:
         self._field, self._parts = _opened(data, argument)
         self._chunks: list[Column] = []
         if plain(self._field) == "+s":
@@ -68,17 +67,17 @@ class Opened:
         return self._chunks
 
 
-def is_arrow(data: Any) -> bool:
+def is_arrow(data: object) -> bool:
     """Whether an object hands out Arrow data, or is a column of them that was opened."""
     return type(data) is Opened or any(has(type(data), method) for method in METHODS)
 
 
-def is_frame(data: Any, argument: str = "data") -> bool:
+def is_frame(data: object, argument: str = "data") -> bool:
     """Whether Arrow data have columns, rather than being one; only their type is looked at."""
     return not isinstance(data, Opened) and plain(_opened(data, argument)[0]) == "+s"
 
 
-def column(data: Any, argument: str = "data") -> list[Column]:
+def column(data: object, argument: str = "data") -> list[Column]:
     """Give the chunks of an array, a series or a chunked array.
 
     Parameters
@@ -104,7 +103,7 @@ def column(data: Any, argument: str = "data") -> list[Column]:
 
 
 def table(
-    data: Any, names: Sequence[str], argument: str = "data"
+    data: object, names: Sequence[str], argument: str = "data"
 ) -> Generator[list[Column], None, None]:
     """Give the named columns of a frame, in this order, batch after batch.
 
@@ -141,7 +140,7 @@ def table(
     return _batches([field.children[i] for i in where], where, parts)
 
 
-def _opened(data: Any, argument: str) -> tuple[Field, Iterator[Part]]:
+def _opened(data: object, argument: str) -> tuple[Field, Iterator[Part]]:
     if not is_arrow(data):
         kind = type(data).__name__
         raise ParameterTypeError(f"{argument} must be Arrow data, got an object of type {kind}")

@@ -129,7 +129,7 @@ def _failed(argument: str) -> NoReturn:
     raise InvalidRecords(f"{argument}: the Arrow producer failed; its message is withheld")
 
 
-def _returned(data: Any, method: str, argument: str) -> Any:
+def _returned(data: object, method: str, argument: str) -> Any:
     """What a producer returns; the text of its own errors may hold data, and is withheld."""
     missing = interrupted = False
     try:
@@ -147,7 +147,7 @@ def _returned(data: Any, method: str, argument: str) -> Any:
     _failed(argument)
 
 
-def _moved(kind: type[Any], name: bytes, capsule: Any, argument: str) -> Owner:
+def _moved(kind: type[Any], name: bytes, capsule: object, argument: str) -> Owner:
     """A struct taken out of its capsule, which then has nothing to release."""
     if not _is_capsule(capsule, name):
         malformed(argument, f"no capsule of the name {name.decode()}")

@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 
-def columns_of(keys: Any, argument: str) -> list[Any]:
+def columns_of(keys: object, argument: str) -> list[Any]:
     """The columns of keys that there are: one, or those in a list or tuple of columns.
 
     Raises
@@ -59,7 +59,7 @@ def columns_of(keys: Any, argument: str) -> list[Any]:
     return list(keys)
 
 
-def codes_of(keys: Any, names: Names, argument: str = "by", threads: int = 1) -> IntArray:
+def codes_of(keys: object, names: Names, argument: str = "by", threads: int = 1) -> IntArray:
     """Find the place of each row's key in a public list.
 
     Parameters
@@ -121,7 +121,7 @@ def codes_of(keys: Any, names: Names, argument: str = "by", threads: int = 1) ->
     return names.places(_filled(rows, keys, threads) for rows, keys in pairs)
 
 
-def distinct(keys: Any, argument: str) -> tuple[IntArray, KeyNames]:
+def distinct(keys: object, argument: str) -> tuple[IntArray, KeyNames]:
     """Number the keys that occur, in an order that does not depend on the rows'.
 
     Parameters
@@ -226,7 +226,7 @@ def _check_kind(chunks: list[Rows], names: KeyNames, argument: str) -> None:
         )
 
 
-def _is_column(keys: Any, argument: str) -> bool:
+def _is_column(keys: object, argument: str) -> bool:
     """Whether this can be a column of keys, and no key."""
     readable(keys, argument)
     plain = isinstance(keys, (list, tuple, range, np.ndarray))

@@ -16,7 +16,7 @@ from .key_rows import Rows
 from .key_values import in_one_unit, in_order, kind_of_all
 
 
-def names_of(groups: Any, argument: str = "groups") -> KeyNames:
+def names_of(groups: object, argument: str = "groups") -> KeyNames:
     """Read a public list of groups of one column.
 
     Parameters
@@ -93,7 +93,7 @@ def names_of_chunks(columns: Sequence[list[Rows]], argument: str = "groups") -> 
     return names
 
 
-def names_of_tuples(groups: Any, width: int, argument: str = "groups") -> Names:
+def names_of_tuples(groups: object, width: int, argument: str = "groups") -> Names:
     """Read a public list of groups of several columns.
 
     Parameters
@@ -170,5 +170,5 @@ def _twice(labels: list[Any], argument: str) -> NoReturn:
     raise AssertionError
 
 
-def _again(label: Any, argument: str) -> str:
+def _again(label: object, argument: str) -> str:
     return f"{argument} must not name a group twice, got {label!r} again"

@@ -35,7 +35,7 @@ class Chunks:
     columns: list[arrow.Column]
 
 
-def read(keys: Any, argument: str) -> list[Rows]:
+def read(keys: object, argument: str) -> list[Rows]:
     """The chunks of a column of keys."""
     readable(keys, argument)
     if isinstance(keys, np.ndarray):
@@ -102,7 +102,7 @@ def _of_range(keys: range, argument: str) -> Rows:
     return Integers(len(keys), None, np.arange(keys.start, keys.stop, keys.step))
 
 
-def _of_pandas(keys: Any, argument: str) -> list[Rows]:
+def _of_pandas(keys: object, argument: str) -> list[Rows]:
     """A series, an index or an array of pandas; what its methods raise may hold keys."""
     try:
         rows = _of_series(keys, argument)

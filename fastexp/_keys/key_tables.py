@@ -7,7 +7,6 @@ no code, order or answer depends on it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -26,7 +25,7 @@ HIGHEST = (1 << 63) - 1
 class IntegerTable:
     """The codes of integers: by their place in a range, or by a table of them."""
 
-    def __init__(self, direct: bool, *arguments: Any) -> None:
+    def __init__(self, direct: bool, *arguments: object) -> None:
         self._direct, self._arguments = direct, arguments
 
     def fill(self, values: AnyArray, out: IntArray) -> None:

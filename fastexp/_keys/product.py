@@ -73,7 +73,7 @@ class Product:
         return TupleNames([self.keys[i] for i in order], [index[i] for i in order])
 
 
-def product(**columns: Any) -> Product:
+def product(**columns: object) -> Product:
     """Every combination of the keys of some columns, as the public list of groups.
 
     Parameters

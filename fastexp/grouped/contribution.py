@@ -11,7 +11,6 @@ group privacy asks for: a person who joins or leaves changes max_groups * max_ro
 from __future__ import annotations
 
 import hashlib
-from typing import Any
 
 import numpy as np
 
@@ -27,7 +26,7 @@ NO_ROWS = np.zeros(0, np.int64)
 CHUNK = 1 << 15  # rows that are digested at once: their messages stay in the cache
 
 
-def release_choice(key: ReleaseKey | None, mechanism: Any, label: str) -> bytes:
+def release_choice(key: ReleaseKey | None, mechanism: object, label: str) -> bytes:
     """The key of a release's choice: the same for the same question; fresh without a key."""
     if key is None:
         return _os_bytes(KEY_BYTES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -96,7 +96,7 @@ def bounded(
     return np.where(within, codes, -1)
 
 
-def person_keys(person: Any) -> list[Keys]:
+def person_keys(person: object) -> list[Keys]:
     """The chunks of a column of persons.
 
     Numbers of persons beyond int64, as hashes are, are taken modulo 2**64: that they differ is

@@ -27,7 +27,7 @@ LENGTHS = "{} must have one entry for each record"
 
 def segments_of(
     mechanism: GroupedMechanism,
-    records: Any,
+    records: object,
     request: Request,
     nan: str,
     choice: Callable[[], bytes],
@@ -58,7 +58,7 @@ def _rows(request: Request, n: int, threads: int) -> Rows:
     return Rows(codes, names, persons, people)
 
 
-def ragged(records: Any, request: Request) -> tuple[Any, Request]:
+def ragged(records: object, request: Request) -> tuple[Any, Request]:
     """A matrix, or a column of lists, as flat records with offsets; anything else as it is."""
     if request.offsets is not None or request.by is not None:
         return records, request

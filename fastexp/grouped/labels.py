@@ -18,7 +18,7 @@ from ..errors import FastexpError, ParameterTypeError
 FITTING = {"numbers": ("numbers", "booleans"), "text": ("text",)}
 
 
-def read_labels(records: Any, candidates: tuple[Any, ...]) -> tuple[IntArray, AnyArray]:
+def read_labels(records: object, candidates: tuple[Any, ...]) -> tuple[IntArray, AnyArray]:
     """The number of the candidate that each record equals, and which equal none."""
     readable(records, "records")
     check_type(records, candidates)
@@ -33,7 +33,7 @@ def read_labels(records: Any, candidates: tuple[Any, ...]) -> tuple[IntArray, An
     return numbers, numbers < 0
 
 
-def check_type(records: Any, candidates: tuple[Any, ...]) -> None:
+def check_type(records: object, candidates: tuple[Any, ...]) -> None:
     """Refuse records by the type of their array or column, if no record of it can be a candidate.
 
     Of integers and of text only. Nothing is said of lists, of objects and of no records.
@@ -47,7 +47,7 @@ def check_type(records: Any, candidates: tuple[Any, ...]) -> None:
         raise ParameterTypeError(f"records are {held} but candidates are {wanted}")
 
 
-def _held(records: Any) -> str | None:
+def _held(records: object) -> str | None:
     """What an array or column holds, by its type alone; None where that does not tell."""
     try:
         return None if isinstance(records, (list, tuple, str, bytes)) else _type_of(records)
@@ -83,7 +83,7 @@ def _held_by(chunk: arrow.Column) -> str | None:
     return "text" if chunk.kind == "text" else arrow_type(chunk)
 
 
-def _by_name(records: Any, candidates: tuple[Any, ...]) -> IntArray | None:
+def _by_name(records: object, candidates: tuple[Any, ...]) -> IntArray | None:
     """For candidates that are all integers, or all text, and records of that type."""
     kinds = {type(c) for c in candidates}
     if kinds not in ({int}, {str}):
@@ -94,7 +94,7 @@ def _by_name(records: Any, candidates: tuple[Any, ...]) -> IntArray | None:
         return None
 
 
-def _by_value(records: Any, candidates: tuple[Any, ...]) -> IntArray:
+def _by_value(records: object, candidates: tuple[Any, ...]) -> IntArray:
     """As Python compares them."""
     text = all(isinstance(c, (str, bytes)) for c in candidates)
     numeric = all(isinstance(c, (int, float)) for c in candidates)
@@ -121,7 +121,7 @@ def _by_value(records: Any, candidates: tuple[Any, ...]) -> IntArray:
     return np.array(codes, np.int64)
 
 
-def _booleans(records: Any) -> Numbers | None:
+def _booleans(records: object) -> Numbers | None:
     """Booleans of Arrow data, which equal 0 and 1; None of what holds anything else."""
     chunks = arrow.column(records, "records") if arrow.is_arrow(records) else []
     if not chunks or any(chunk.kind != "booleans" for chunk in chunks):

@@ -24,10 +24,10 @@ class GroupedMechanism(Protocol):
     def guarantee(self) -> Guarantee:
         """What one draw promises."""
 
-    def law(self, records: Any) -> Any:
+    def law(self, records: object) -> Any:
         """The exact law of a draw."""
 
-    def _policy(self, nan: Any) -> str:
+    def _policy(self, nan: object) -> str:
         """What is done with missing records, checked."""
 
     def _reading(self) -> Reading:
@@ -36,7 +36,7 @@ class GroupedMechanism(Protocol):
     def _read_as(self, nan: str) -> Hashable:
         """Equal for mechanisms to which `_read` gives equal values."""
 
-    def _read(self, records: Any, nan: str) -> tuple[AnyArray, AnyArray | None]:
+    def _read(self, records: object, nan: str) -> tuple[AnyArray, AnyArray | None]:
         """Records as float64 or int64, and which of them are missing."""
 
     def _place(self, values: AnyArray) -> IntArray:
@@ -54,7 +54,7 @@ class GroupedMechanism(Protocol):
         None: there is no way but to hold all of them.
         """
 
-    def _answer(self, index: Any, released: bool) -> Any:
+    def _answer(self, index: object, released: bool) -> Any:
         """What draws are called: numbers of the grid, candidates; of samples their numbers."""
 
     def _kind(self, released: bool) -> Kind:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -23,7 +22,7 @@ FLAT = (
 
 
 def read_numbers(
-    records: Any, nan: str, grid: Grid | None = None
+    records: object, nan: str, grid: Grid | None = None
 ) -> tuple[AnyArray, AnyArray | None]:
     """Float64 or int64 records, and which are missing, as far as it is known.
 

@@ -41,7 +41,7 @@ class Request(NamedTuple):
     max_groups: Any = 1
     max_rows: Any = 1
 
-    def given(self, records: Any) -> bool:
+    def given(self, records: object) -> bool:
         """Whether this is a call by group, or of many data sets at once."""
         named = self.by, self.groups, self.offsets, self.person
         return any(item is not None for item in named) or many(records)
@@ -87,12 +87,12 @@ class Request(NamedTuple):
 
     def question(
         self,
-        mechanism: Any,
+        mechanism: object,
         rows: int,
-        disjoint: Any,
+        disjoint: object,
         membership: Membership,
         nan: str,
-        label: Any = None,
+        label: object = None,
     ) -> Question:
         """What a checked call asks.
 
@@ -120,7 +120,7 @@ class Request(NamedTuple):
         digest = hashlib.blake2b(words, digest_size=32, person=LIST).hexdigest()
         return way, rows, self.groups.kinds, digest
 
-    def call(self, rows: int, disjoint: Any, membership: Membership) -> dict[str, Any]:
+    def call(self, rows: int, disjoint: object, membership: Membership) -> dict[str, Any]:
         """The arguments of `total` for the whole call; `rows` segments.
 
         Persons who are bounded are in few of the segments, whose ever these are.
@@ -132,7 +132,7 @@ class Request(NamedTuple):
         return {**kind, **limits, "membership": checked_membership(membership, self.person)}
 
 
-def whole_offsets(offsets: Any) -> IntArray:
+def whole_offsets(offsets: object) -> IntArray:
     """Offsets as integers that do not fall."""
     array = validate.exact_array(offsets)
     if array is None or array.ndim != 1 or array.dtype.kind not in "iu" or array.size == 0:
@@ -143,7 +143,7 @@ def whole_offsets(offsets: Any) -> IntArray:
     return plain
 
 
-def many(records: Any) -> bool:
+def many(records: object) -> bool:
     """Whether records are a matrix, or an Arrow column of lists."""
     readable(records, "records")
     if isinstance(records, np.ndarray):
@@ -152,12 +152,12 @@ def many(records: Any) -> bool:
     return isinstance(column, arrow.Opened) and column.is_list
 
 
-def is_from_data(groups: Any) -> bool:
+def is_from_data(groups: object) -> bool:
     """Whether the groups are to be taken from the data."""
     return isinstance(groups, str) and str.__str__(groups) == FROM_DATA
 
 
-def checked_membership(membership: Any, person: Any) -> Membership:
+def checked_membership(membership: object, person: object) -> Membership:
     """Whether it is private who is in which group; it is where persons are bounded.
 
     A record that is left out (a missing one, one that is no candidate) does not compete with
@@ -170,7 +170,7 @@ def checked_membership(membership: Any, person: Any) -> Membership:
     return "public" if which == "public" else "private"
 
 
-def check_key(key: Any, label: Any, budget: Any = None) -> str | None:
+def check_key(key: object, label: object, budget: object = None) -> str | None:
     """The label; a release key goes with one, and a label with a key or a budget."""
     if key is not None:
         checked_key(key)
@@ -186,7 +186,7 @@ def check_key(key: Any, label: Any, budget: Any = None) -> str | None:
     return line
 
 
-def listed_groups(groups: Any, width: int) -> Names:
+def listed_groups(groups: object, width: int) -> Names:
     """The public list of groups, of keys or of tuples of `width` of them."""
     if isinstance(groups, (Names, Product)):
         names = groups.group_names() if isinstance(groups, Product) else groups

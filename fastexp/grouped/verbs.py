@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -12,14 +11,17 @@ from .._keys.group_keys import columns_of
 from .._keys.group_names import Names
 from .._parameters import validate
 from .._parameters.foreign import agree, attribute
+from .._randomness.release_key import ReleaseKey
 from .._randomness.streams import make_key
-from .._typing import IntArray, Membership
+from .._typing import IntArray, Membership, RNGLike, SeedLike
 from ..budget.budget import Budget, once
 from ..errors import ParameterError, PrivacyWarning
+from .contribution import release_choice, sample_choice
 from .intake import ragged, segments_of
+from .mechanism import GroupedMechanism
 from .request import Request, check_key, is_from_data
 from .segments import draw_all
-from .words import FreshWords, KeyedWords, SimulatedWords
+from .words import FreshWords, KeyedWords, SimulatedWords, Words
 
 TELLS = (
     'groups="from-data" tells which groups exist, whoever may be the only one in theirs: give the '
@@ -28,15 +30,15 @@ TELLS = (
 
 
 def release(
-    mechanism: Any,
-    records: Any,
+    mechanism: GroupedMechanism,
+    records: object,
     request: Request,
-    key: Any,
-    label: Any,
+    key: ReleaseKey | None,
+    label: str | None,
     budget: Budget | None,
-    threads: Any,
+    threads: int,
     nan: str,
-    disjoint: Any,
+    disjoint: bool,
     membership: Membership,
 ) -> Any:
     """The answer of each group, in their order."""
@@ -58,25 +60,32 @@ def release(
 
 
 def drawn(
-    mechanism: Any, records: Any, request: Request, key: Any, label: Any, threads: int, nan: str
+    mechanism: GroupedMechanism,
+    records: object,
+    request: Request,
+    key: ReleaseKey | None,
+    label: str | None,
+    threads: int,
+    nan: str,
 ) -> Any:
     """Read records and draw, of a checked request: answers, or [groups, answers] of the data's."""
-    chooser = _chooser(mechanism, key, label, None)
-    segments, names = segments_of(mechanism, records, request, nan, chooser, threads)
-    words = (
-        FreshWords() if key is None else KeyedWords(key, mechanism, label, request.rule(nan), names)
-    )
+    line = "" if label is None else label  # a key goes with a label
+    choice = partial(release_choice, key, mechanism, line)
+    segments, names = segments_of(mechanism, records, request, nan, choice, threads)
+    words: Words = FreshWords()
+    if key is not None:
+        words = KeyedWords(key, mechanism, line, request.rule(nan), names)
     indices = draw_all(mechanism._draws(segments, words, 1), 1, threads)
     return _answers(mechanism, names, indices[:, 0], request, released=True)
 
 
 def sample(
-    mechanism: Any,
-    records: Any,
+    mechanism: GroupedMechanism,
+    records: object,
     request: Request,
-    size: Any,
-    rng: Any,
-    threads: Any,
+    size: int | None,
+    rng: SeedLike | RNGLike | None,
+    threads: int,
     nan: str,
 ) -> Any:
     """The same of simulated draws: shape (groups,), or (groups, size)."""
@@ -85,8 +94,8 @@ def sample(
     seed = make_key(rng)
     _aligned(records, request)
     records, request = ragged(records, request)
-    chooser = _chooser(mechanism, None, None, seed)
-    segments, names = segments_of(mechanism, records, request, nan, chooser, workers)
+    choice = partial(sample_choice, seed)
+    segments, names = segments_of(mechanism, records, request, nan, choice, workers)
     words = SimulatedWords(seed, names)
     many = 1 if draws is None else draws
     indices = draw_all(mechanism._draws(segments, words, many), many, workers)
@@ -95,7 +104,7 @@ def sample(
     return tuple(answers) if is_from_data(request.groups) else answers
 
 
-def _aligned(records: Any, request: Request) -> None:
+def _aligned(records: object, request: Request) -> None:
     """Refuse series of pandas whose rows are others by their index than by their order."""
     index = attribute(records, "index")
     columns = [("by", keys) for keys in columns_of(request.by, "by")]
@@ -107,21 +116,8 @@ def _aligned(records: Any, request: Request) -> None:
             )
 
 
-def _chooser(mechanism: Any, key: Any, label: Any, seed: Any) -> Callable[[], bytes]:
-    """What persons' records are chosen with."""
-
-    def chooser() -> bytes:
-        from . import contribution
-
-        if seed is not None:
-            return contribution.sample_choice(seed)
-        return contribution.release_choice(key, mechanism, label)
-
-    return chooser
-
-
 def _answers(
-    mechanism: Any, names: Names, indices: IntArray, request: Request, released: bool
+    mechanism: GroupedMechanism, names: Names, indices: IntArray, request: Request, released: bool
 ) -> Any:
     """The groups' answers; with the groups, where these come from the data."""
     if request.by is None and request.offsets is None and request.groups is None:
@@ -130,7 +126,7 @@ def _answers(
     return [names.labels(), answers] if is_from_data(request.groups) else answers
 
 
-def only_enveloped(method: Any, streams: Any) -> None:
+def only_enveloped(method: object, streams: object) -> None:
     """Refuse what draws by group do not have."""
     if streams is not None:
         raise ParameterError("streams is for rows: groups are named by groups")

@@ -8,7 +8,7 @@ A draw that needs more words at once takes those of several draws.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -53,7 +53,7 @@ class FreshWords:
 
     keyed = False
 
-    def round(self, first: int, last: int, size: int, *_: Any) -> Round:
+    def round(self, first: int, last: int, size: int, *_: object) -> Round:
         """Words that nobody can repeat."""
         return _Fresh(os_words(WORDS * size * (last - first)))
 
@@ -62,7 +62,7 @@ class _Fresh:
     def __init__(self, first: WordArray) -> None:
         self.first = first
 
-    def more(self, *_: Any) -> More:
+    def more(self, *_: object) -> More:
         return os_word
 
 
@@ -75,7 +75,7 @@ class SimulatedWords:
         self._key = key
         self._tags, self._names = names.streams()
 
-    def round(self, first: int, last: int, size: int, *_: Any) -> Round:
+    def round(self, first: int, last: int, size: int, *_: object) -> Round:
         """Words by name."""
         out = np.empty(WORDS * size * (last - first), np.uint64)
         streams = np.empty(2 * (last - first), np.uint64)
@@ -98,7 +98,7 @@ class KeyedWords:
     keyed = True
 
     def __init__(
-        self, key: ReleaseKey, mechanism: Any, label: str, rule: str, names: Names
+        self, key: ReleaseKey, mechanism: object, label: str, rule: str, names: Names
     ) -> None:
         self._secret, self._query = secret_words(key), query_digest(mechanism, label, rule)
         self._names = names.name_words()

@@ -38,10 +38,10 @@ class Order(ABC):
         self,
         query: Query,
         items: list[tuple[str, Any, Any]],
-        label: Any,
-        note: Any,
-        nan: Any,
-        threads: Any,
+        label: str | None,
+        note: str | None,
+        nan: object,
+        threads: int,
     ) -> None:
         for argument, value in (("label", label), ("note", note)):
             if value is not None and not is_exactly(value, str):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .._compiler.rounding import check_rounding
 from .._parameters import validate
-from .._parameters import validate as _validate
 from .._randomness.release_key import ReleaseKey
 from .._typing import Neighbors, RNGLike, SeedLike
 from ..budget.budget import Budget, file_of
@@ -17,7 +17,14 @@ from .disk.memory import Room
 from .output.output_file import output_of
 
 if TYPE_CHECKING:
+    from os import PathLike
+
+    from duckdb import DuckDBPyConnection, DuckDBPyRelation
+
     from .calls.verbs import ReleaseCall
+
+# From the name of each answer to its mechanism and the column of its records.
+Answers: TypeAlias = Mapping[str, tuple[object, str]]
 
 
 class Query(Scope):
@@ -83,7 +90,7 @@ class Query(Scope):
     (['Rome', 'Oslo'], [600, 900], ['gas', 'oil'])
     """
 
-    def total(self, answers: Any, *, neighbors: Neighbors | None = None) -> Guarantee:
+    def total(self, answers: Answers, *, neighbors: Neighbors | None = None) -> Guarantee:
         """What a whole call promises: the sum of the totals of its answers.
 
         Parameters
@@ -118,18 +125,18 @@ class Query(Scope):
 
     def release(
         self,
-        frame: Any,
-        answers: Any,
+        frame: object,
+        answers: Answers,
         *,
         budget: Budget | None = None,
         key: ReleaseKey | None = None,
         label: str | None = None,
         note: str | None = None,
-        nan: Any = "raise",
+        nan: str | Mapping[str, str] = "raise",
         threads: int = 1,
         memory: int | str | None = None,
-        temp: Any = None,
-        output: Any = None,
+        temp: str | PathLike[str] | None = None,
+        output: str | PathLike[str] | None = None,
         force: bool = False,
     ) -> Any:
         """Private answers for each group: charged once, read once, drawn once.
@@ -214,7 +221,7 @@ class Query(Scope):
         from .calls.perform import perform
         from .frames.find import frame_of
 
-        call = self._released(answers, key, label, note, budget, nan, threads)
+        call = self._release_call(answers, key, label, note, budget, nan, threads)
         room = Room(memory, temp)
         place = output_of(output, force, frame, file_of(budget))
         rows = frame_of(frame, memory=memory, threads=call.threads)
@@ -222,20 +229,20 @@ class Query(Scope):
 
     def attach(
         self,
-        con: Any,
-        source: Any,
-        answers: Any,
+        con: DuckDBPyConnection,
+        source: object,
+        answers: Answers,
         *,
         name: str,
         budget: Budget | None = None,
         key: ReleaseKey | None = None,
         label: str | None = None,
         note: str | None = None,
-        nan: Any = "raise",
+        nan: str | Mapping[str, str] = "raise",
         threads: int = 1,
         memory: int | str | None = None,
-        temp: Any = None,
-    ) -> Any:
+        temp: str | PathLike[str] | None = None,
+    ) -> DuckDBPyRelation:
         """`release`, for SQL: the finished answers as a table of a DuckDB connection.
 
         Parameters
@@ -275,22 +282,23 @@ class Query(Scope):
         from .calls.perform import perform
         from .frames.attached import AttachedFrame, source_of
 
-        call = self._released(answers, key, label, note, budget, nan, threads)
+        call = self._release_call(answers, key, label, note, budget, nan, threads)
         room = Room(memory, temp)
         rows = source_of(con, source, memory, call.threads)
-        return perform(call, AttachedFrame(con, name, rows), room)
+        table: DuckDBPyRelation = perform(call, AttachedFrame(con, name, rows), room)
+        return table
 
     def sample(
         self,
-        frame: Any,
-        answers: Any,
+        frame: object,
+        answers: Answers,
         *,
         size: int | None = None,
         rng: SeedLike | RNGLike | None = None,
-        nan: Any = "raise",
+        nan: str | Mapping[str, str] = "raise",
         threads: int = 1,
         memory: int | str | None = None,
-        temp: Any = None,
+        temp: str | PathLike[str] | None = None,
     ) -> Any:
         """Simulated answers of the same laws, reproducible from `rng`; not private.
 
@@ -329,22 +337,22 @@ class Query(Scope):
         from .frames.find import frame_of
 
         check_rounding()
-        wanted = answers_of(answers, self.by, nan)
-        call = SampleCall(self, wanted, size, rng, _validate.threads(threads))
+        checked = answers_of(answers, self.by, nan)
+        call = SampleCall(self, checked, size, rng, validate.threads(threads))
         room = Room(memory, temp)
         return perform(call, frame_of(frame, memory=memory, threads=call.threads), room)
 
     def accuracy(
         self,
-        frame: Any,
-        answers: Any,
+        frame: object,
+        answers: Answers,
         *,
         probability: float = 0.95,
         rng: SeedLike | RNGLike | None = None,
-        nan: Any = "raise",
+        nan: str | Mapping[str, str] = "raise",
         threads: int = 1,
         memory: int | str | None = None,
-        temp: Any = None,
+        temp: str | PathLike[str] | None = None,
     ) -> Any:
         """Not private: how accurate each answer of each group is, by its exact law.
 
@@ -405,17 +413,23 @@ class Query(Scope):
         from .frames.find import frame_of
 
         check_rounding()
-        wanted = answers_of(answers, self.by, nan)
-        call = AccuracyCall(self, wanted, probability, rng, _validate.threads(threads))
+        checked = answers_of(answers, self.by, nan)
+        call = AccuracyCall(self, checked, probability, rng, validate.threads(threads))
         room = Room(memory, temp)
         return accuracy_of(call, frame_of(frame, memory=memory, threads=call.threads), room)
 
-    def _released(
-        self, answers: Any, key: Any, label: Any, note: Any, budget: Any, nan: Any, threads: Any
+    def _release_call(
+        self,
+        answers: Answers,
+        key: ReleaseKey | None,
+        label: str | None,
+        note: str | None,
+        budget: Budget | None,
+        nan: str | Mapping[str, str],
+        threads: int,
     ) -> ReleaseCall:
         from .calls.verbs import ReleaseCall
 
         check_rounding()
-        wanted = answers_of(answers, self.by, nan)
-        workers = _validate.threads(threads)
-        return ReleaseCall(self, wanted, key, label, budget, workers, note)
+        checked = answers_of(answers, self.by, nan)
+        return ReleaseCall(self, checked, key, label, budget, validate.threads(threads), note)

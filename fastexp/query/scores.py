@@ -45,7 +45,7 @@ class Score(NamedTuple):
         return scored.release(columns, nan="lowest", threads=threads)
 
 
-def scores_of(scores: Any) -> dict[str, Score]:
+def scores_of(scores: object) -> dict[str, Score]:
     """Check what `Session` is given.
 
     Raises
@@ -81,7 +81,7 @@ def arrays_of(frame: Frame) -> dict[str, AnyArray]:
     return arrays
 
 
-def _score(name: str, score: Any) -> Score:
+def _score(name: str, score: object) -> Score:
     if not isinstance(score, (tuple, list)) or len(score) != 3 or not callable(score[0]):
         raise ParameterTypeError(f"{FORM}, got another object for {name!r}")
     labels, sensitivity = validate.candidates(score[1]), validate.sensitivity(score[2])

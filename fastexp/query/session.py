@@ -118,7 +118,7 @@ class Session:
 
     def __init__(
         self,
-        frame: Any,
+        frame: object,
         *,
         budget: Budget,
         person: str | None = None,
@@ -126,7 +126,7 @@ class Session:
         max_rows: int = 1,
         scores: Mapping[str, tuple[Any, Any, Any]] | None = None,
         memory: int | str | None = None,
-        temp: Any = None,
+        temp: object = None,
     ) -> None:
         check_rounding()
         if ref(self) in _DOORS:
@@ -282,10 +282,10 @@ class Session:
         parts += [f"scores={list(door.scores)}"] * bool(door.scores)
         return f"Session(<hidden>, {', '.join(parts)})"
 
-    def __init_subclass__(cls, **_named: Any) -> None:
+    def __init_subclass__(cls, **_named: object) -> None:
         raise ParameterTypeError("Session cannot be subclassed")
 
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:  # copy, deepcopy and pickle
+    def __reduce_ex__(self, protocol: object) -> NoReturn:  # copy, deepcopy and pickle
         raise SessionError("a session cannot be copied or pickled: it would take the records along")
 
 

@@ -45,7 +45,7 @@ STATED = f"query must have by and groups alone: {', '.join(LIMITS)} are the sess
 LISTED = 'query must have a public list of groups: groups="from-data" tells of the records'
 
 
-def is_exactly(value: Any, *kinds: type) -> bool:
+def is_exactly(value: object, *kinds: type) -> bool:
     """Whether it is of one of these types, and not of one derived from it."""
     return any(type(value) is kind for kind in kinds)
 
@@ -67,7 +67,7 @@ def pairs_of(answers: Any) -> Iterator[tuple[str, Any, Any]]:
         yield name, *pair
 
 
-def mechanism_of(name: str, mechanism: Any) -> Any:
+def mechanism_of(name: str, mechanism: object) -> Any:
     """A mechanism of fastexp's own with the same public parameters.
 
     Parameters
@@ -96,7 +96,7 @@ def mechanism_of(name: str, mechanism: Any) -> Any:
     )
 
 
-def _check_time(name: str, mechanism: Any) -> None:
+def _check_time(name: str, mechanism: object) -> None:
     """Refuse ranks so fine that the weights of one record take seconds, or all memory.
 
     How long a release takes would tell for next to no epsilon whether a group has a record.
@@ -108,7 +108,7 @@ def _check_time(name: str, mechanism: Any) -> None:
         )
 
 
-def query_of(query: Any, person: str | None, max_groups: int, max_rows: int) -> Query:
+def query_of(query: object, person: str | None, max_groups: int, max_rows: int) -> Query:
     """A query with the same groups, and with these limits.
 
     Parameters
@@ -140,7 +140,7 @@ def query_of(query: Any, person: str | None, max_groups: int, max_rows: int) -> 
     return Query(by, _labels(groups), person, max_groups, max_rows)
 
 
-def _labels(groups: Any) -> list[Any]:
+def _labels(groups: object) -> list[Any]:
     """The public list of a query; that no group is in it twice is checked where it is read."""
     if type(groups) is KeyNames:
         return _keys(groups).labels()
@@ -159,7 +159,7 @@ def _labels(groups: Any) -> list[Any]:
     return list(zip(*columns, strict=True))
 
 
-def _keys(names: Any) -> KeyNames:
+def _keys(names: object) -> KeyNames:
     """Keys of a column; their numbers are those that they had, whatever else is."""
     if type(names) is not KeyNames:
         raise _changed("query")
@@ -173,7 +173,7 @@ def _keys(names: Any) -> KeyNames:
     return KeyNames(kind, texts if kind == "text" else _integers(numbers), unit)
 
 
-def _integers(values: Any) -> Any:
+def _integers(values: object) -> Any:
     if type(values) is not np.ndarray or values.dtype != np.int64 or values.ndim != 1:
         raise _changed("query")
     return values.copy()
@@ -206,7 +206,7 @@ def plain(name: str, value: Any) -> Any:
     raise ParameterTypeError(f"{name} must be a number, text, or a tuple of these, of exact types")
 
 
-def _attributes(thing: Any, *names: str) -> list[Any]:
+def _attributes(thing: object, *names: str) -> list[Any]:
     """Attributes of an object of ours, None where there is none; they may be anything."""
     state = object.__getattribute__(thing, "__dict__")
     if type(state) is not dict:

@@ -31,8 +31,8 @@ class AccuracyCall(LawCall):
         self,
         query: Scope,
         answers: tuple[Answer, ...],
-        probability: Any,
-        rng: Any,
+        probability: object,
+        rng: object,
         threads: int,
     ) -> None:
         super().__init__(query, answers, None, rng, threads)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..._parameters import validate
 from ...errors import ParameterError, ParameterTypeError
@@ -25,7 +25,7 @@ class Answer(NamedTuple):
     nan: str  # as the mechanism reads it
 
 
-def answers_of(answers: Any, taken: tuple[str, ...], nan: Any) -> tuple[Answer, ...]:
+def answers_of(answers: object, taken: tuple[str, ...], nan: object) -> tuple[Answer, ...]:
     """Check answers; `taken` are names that their columns cannot have.
 
     nan: what to do with missing records, in all answers or by answer.
@@ -55,7 +55,7 @@ def answers_of(answers: Any, taken: tuple[str, ...], nan: Any) -> tuple[Answer, 
     return checked
 
 
-def _answer(name: Any, answer: Any, nan: Any) -> Answer:
+def _answer(name: object, answer: object, nan: object) -> Answer:
     name = column_name("the names of answers", name)
     if not isinstance(answer, (tuple, list)) or len(answer) != 2:
         raise ParameterTypeError(f"{FORM}; answer {name!r} is another object")
@@ -69,7 +69,7 @@ def _answer(name: Any, answer: Any, nan: Any) -> Answer:
     return Answer(name, mechanism, column_name("column", column), mechanism._policy(nan))
 
 
-def column_name(argument: str, name: Any) -> str:
+def column_name(argument: str, name: object) -> str:
     """A name that a column of every engine can have."""
     if not isinstance(name, str):
         raise ParameterTypeError(f"{argument} must be names of columns, got {type(name).__name__}")

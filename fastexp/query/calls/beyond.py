@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -87,8 +88,13 @@ class _Disk:
         self._spill.__enter__()
         return self
 
-    def __exit__(self, *error: Any) -> None:
-        self._spill.__exit__(*error)
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._spill.__exit__(kind, error, trace)
 
     def add(self, part: Part) -> None:
         """Take the rows of listed groups."""

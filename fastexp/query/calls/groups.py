@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from ..engines.frame import Frame, Use
 from ..frames.find import frame_of
 
 
-def groups_of(groups: Any, by: Sequence[str]) -> Names | None:
+def groups_of(groups: object, by: Sequence[str]) -> Names | None:
     """Read a public list of groups.
 
     Parameters
@@ -64,7 +63,7 @@ def groups_of(groups: Any, by: Sequence[str]) -> Names | None:
         raise type(error)(f"groups: {error}") from None
 
 
-def _frame(groups: Any) -> Frame | None:
+def _frame(groups: object) -> Frame | None:
     """The frame that groups are, or are in; None of a sequence."""
     if isinstance(groups, (list, tuple, range, np.ndarray)):
         return None

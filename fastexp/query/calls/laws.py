@@ -125,7 +125,7 @@ def laws_of(
     *,
     size: int | None = None,
     rng: SeedLike | RNGLike | None = None,
-    nan: Any = "raise",
+    nan: object = "raise",
     threads: int = 1,
     room: Room | None = None,
 ) -> Laws:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from ..._compiler.rounding import check_rounding
 from ..._keys.group_names import Names
@@ -31,8 +30,8 @@ class Scope:
 
     def __init__(
         self,
-        by: Any = None,
-        groups: Any = None,
+        by: object = None,
+        groups: object = None,
         person: str | None = None,
         max_groups: int = 1,
         max_rows: int = 1,
@@ -73,7 +72,7 @@ class Scope:
         return f"{type(self).__name__}({', '.join(parts)})"
 
 
-def _columns(by: Any) -> tuple[str, ...]:
+def _columns(by: object) -> tuple[str, ...]:
     """The names of the columns of groups; none without groups."""
     if by is None:
         return ()

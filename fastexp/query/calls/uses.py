@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ..engines.frame import Column, Use
+from ..._typing import AnyArray
+from ..engines.frame import Column, Reading, Use
 from .answers import Answer
 from .scope import Scope
 
@@ -22,7 +21,8 @@ def uses_of(query: Scope, answers: tuple[Answer, ...]) -> Uses:
     """The columns that a call reads."""
     wanted = [Use(name, "keys") for name in query.by]
     if query.groups is not None:
-        wanted = [_use(name, kind, keys) for name, kind, keys in group_columns(query)]
+        columns = zip(query.by, query.groups.columns(), strict=True)
+        wanted = [_use(name, kind, keys) for name, (kind, keys) in columns]
     wanted += [] if query.person is None else [Use(query.person, "keys")]
     records = [_record_use(answer) for answer in answers]
     uses = Uses(dict.fromkeys([*wanted, *records]))
@@ -39,7 +39,7 @@ def _record_use(answer: Answer) -> Use:
     return _use(answer.column, answer.mechanism._reading(), texts)
 
 
-def _use(column: str, reading: Any, keys: Any) -> Use:
+def _use(column: str, reading: Reading, keys: AnyArray | list[str]) -> Use:
     longest = max(map(len, keys), default=0) if reading == "text" else None
     return Use(column, reading, longest)
 

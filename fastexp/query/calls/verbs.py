@@ -102,7 +102,7 @@ class SampleCall:
     released = fresh = False
 
     def __init__(
-        self, query: Scope, answers: tuple[Answer, ...], size: Any, rng: Any, threads: int
+        self, query: Scope, answers: tuple[Answer, ...], size: object, rng: object, threads: int
     ) -> None:
         self.query, self.answers, self.threads = query, answers, threads
         self.size, self._seed = validate.size(size), make_key(rng)

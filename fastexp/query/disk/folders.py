@@ -44,7 +44,7 @@ class LeftOver(NamedTuple):
 
 
 @contextmanager
-def private_folder(temp: Any = None) -> Iterator[str]:
+def private_folder(temp: object = None) -> Iterator[str]:
     """A new folder that nobody else can read (mode 0700); it is removed at the end.
 
     Parameters
@@ -73,7 +73,7 @@ def private_folder(temp: Any = None) -> Iterator[str]:
         _remove(folder)
 
 
-def check_temp(temp: Any) -> None:
+def check_temp(temp: object) -> None:
     """Refuse what `private_folder` cannot use, before anything is charged or read."""
     with private_folder(temp):
         pass
@@ -88,7 +88,7 @@ def left_overs() -> list[LeftOver]:
     return [LeftOver(str(path), _size(path)) for path in folders if _is_left(path)]
 
 
-def _parent(temp: Any) -> Path:
+def _parent(temp: object) -> Path:
     if temp is None:
         return _system()
     if not isinstance(temp, (str, os.PathLike)) or isinstance(os.fspath(temp), bytes):

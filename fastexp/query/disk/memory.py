@@ -6,7 +6,6 @@ import re
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from ..._parameters import validate
 from ...errors import ParameterError
@@ -29,7 +28,7 @@ class Room:
         The folder in which a private one is made; None: the system's.
     """
 
-    def __init__(self, memory: Any, temp: Any) -> None:
+    def __init__(self, memory: object, temp: object) -> None:
         self.temp, self._given = temp, None if memory is None else memory_of(memory)
 
     @cached_property
@@ -38,7 +37,7 @@ class Room:
         return free() if self._given is None else self._given
 
 
-def memory_of(memory: Any) -> int:
+def memory_of(memory: object) -> int:
     """Bytes of an argument `memory`: a number of them, a text as "200MB", or None."""
     if memory is None:
         return free()

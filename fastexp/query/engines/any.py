@@ -23,7 +23,7 @@ TYPES: dict[str, Any] = {
 }
 
 
-def eager(frame: Any) -> nw.DataFrame[Any] | None:
+def eager(frame: object) -> nw.DataFrame[Any] | None:
     """The frame in narwhals' hands; None if it does not know it as eager."""
     known = nw.from_native(frame, eager_only=True, pass_through=True)
     return known if isinstance(known, nw.DataFrame) else None
@@ -68,7 +68,7 @@ class AnyFrame:
 class WrappedFrame:
     """A `Frame` of one that its user has in the hands of narwhals; answers come there, too."""
 
-    def __init__(self, frame: Any, native: Frame) -> None:
+    def __init__(self, frame: object, native: Frame) -> None:
         self._native = native
         self.spills = native.spills
         version = sys.modules[type(frame).__module__]  # narwhals.stable.v1, and the like

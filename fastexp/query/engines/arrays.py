@@ -59,7 +59,7 @@ class ArraysFrame:
         return columns_by_name(columns)
 
 
-def _without_rows(column: Any) -> Any:
+def _without_rows(column: object) -> Any:
     """The column's type, if it has one: NumPy's empty arrays are of floats, whatever is meant."""
     if length(column) == 0 and type(column) is np.ndarray and column.dtype == np.float64:
         return []
@@ -67,7 +67,7 @@ def _without_rows(column: Any) -> Any:
     return attribute(column, "iloc", column)[:0]
 
 
-def _checked(name: str, column: Any) -> Any:
+def _checked(name: str, column: object) -> Any:
     """What is one column, of a length that is known."""
     readable(column, f"frame[{name!r}]")
     one = attribute(column, "ndim", 1) == 1 and not isinstance(column, (str, bytes, dict))

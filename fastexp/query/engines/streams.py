@@ -22,7 +22,7 @@ class StreamFrame:
 
     spills = False
 
-    def __init__(self, frame: Any) -> None:
+    def __init__(self, frame: object) -> None:
         self._frame = frame
 
     def names(self) -> None:

@@ -33,7 +33,7 @@ class Type(NamedTuple):
     coded: bool = False  # as numbers of categories
 
 
-def check_records(argument: str, use: Use, column: Any) -> None:
+def check_records(argument: str, use: Use, column: object) -> None:
     """Refuse records whose type tells that they are not what is read.
 
     Parameters
@@ -58,7 +58,7 @@ def check_records(argument: str, use: Use, column: Any) -> None:
         )
 
 
-def check_keys(argument: str, use: Use, column: Any) -> None:
+def check_keys(argument: str, use: Use, column: object) -> None:
     """Refuse groups and persons that are floats: without a row, they could be anything.
 
     So are groups of another type than those listed, where types tell. What else is no key is
@@ -92,7 +92,7 @@ def check_keys(argument: str, use: Use, column: Any) -> None:
         )
 
 
-def type_of(column: Any) -> Type:
+def type_of(column: object) -> Type:
     """What a column of any form holds."""
     try:
         return _type_of(column)
@@ -100,7 +100,7 @@ def type_of(column: Any) -> Type:
         return Type("other", "a type that cannot be read")
 
 
-def _type_of(column: Any) -> Type:
+def _type_of(column: object) -> Type:
     if isinstance(column, range):
         return Type("numbers", "integers")
     dtype = attribute(column, "dtype")
@@ -123,7 +123,7 @@ def _type_of(column: Any) -> Type:
     return Type(HELD.get(kind, "other"), name)
 
 
-def _without_rows(column: Any) -> Any:
+def _without_rows(column: object) -> Any:
     """The same column, of which nothing is to be looked at; it may be one that has no slices."""
     rows = attribute(column, "iloc", column)
     return rows[:0] if has(type(rows), "__getitem__") else column

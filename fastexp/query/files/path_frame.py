@@ -71,7 +71,7 @@ class PathFrame:
 
     def __init__(
         self,
-        path: Any,
+        path: object,
         memory: int | str | None = None,
         threads: int = 1,
         delimiter: str | None = None,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from typing import Any
 
 from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
@@ -70,7 +69,7 @@ class AttachedFrame:
 
 
 def source_of(
-    con: DuckDBPyConnection, source: Any, memory: int | str | None = None, threads: int = 1
+    con: DuckDBPyConnection, source: object, memory: int | str | None = None, threads: int = 1
 ) -> Frame:
     """The rows of a table or view that a connection finds by its name, or of any frame.
 
@@ -92,7 +91,7 @@ def _named(con: DuckDBPyConnection, name: str) -> list[tuple[str, str, str]]:
     return places
 
 
-def _check_connection(con: Any) -> None:
+def _check_connection(con: object) -> None:
     if not isinstance(con, DuckDBPyConnection):
         raise ParameterTypeError(
             f"con must be a connection of DuckDB, got an object of type {type(con).__name__}"

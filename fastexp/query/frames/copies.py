@@ -74,18 +74,18 @@ def _check_objects(rows: Frame) -> None:
                 )
 
 
-def _keys(column: Any, argument: str) -> Any:
+def _keys(column: object, argument: str) -> Any:
     return numbered([key_columns.read(column, argument)], argument)
 
 
-def _is_read(read: Callable[[Any, str], Any], column: Any) -> bool:
+def _is_read(read: Callable[[Any, str], Any], column: object) -> bool:
     try:
         return read(column, "frame") is not None
     except FastexpError:
         return False
 
 
-def _in_memory(frame: Any, *, streamed: bool) -> Any:
+def _in_memory(frame: object, *, streamed: bool) -> Any:
     if isinstance(frame, dict):
         named = ((name, column) for name, column in frame.items() if isinstance(name, str))
         return {name: _without_categories(column) for name, column in named}
@@ -109,7 +109,7 @@ def _without_categories(rows: Any) -> Any:
     return rows
 
 
-def _copied(frame: Any) -> Any:
+def _copied(frame: object) -> Any:
     """Through bytes: the copies that libraries make of columns may share their memory."""
     try:
         return pickle.loads(pickle.dumps(frame, protocol=5))

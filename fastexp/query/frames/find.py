@@ -98,20 +98,20 @@ def frame_of(frame: Any, *, memory: int | str | None = None, threads: int = 1) -
     raise ParameterTypeError(FRAMES.format(_described(frame)))
 
 
-def is_of(thing: Any, library: str, types: tuple[str, ...]) -> bool:
+def is_of(thing: object, library: str, types: tuple[str, ...]) -> bool:
     """Whether it is of one of a library's types, subclasses included."""
     module = sys.modules.get(library)
     known = [attribute(module, name) for name in types]
     return isinstance(thing, tuple(kind for kind in known if isinstance(kind, type)))
 
 
-def _of_narwhals(frame: Any) -> bool:
+def _of_narwhals(frame: object) -> bool:
     """Whether narwhals, which is imported for nobody else, may know a frame."""
     library = type(frame).__module__.partition(".")[0]
     return "narwhals" in sys.modules or (library in LAZY and find_spec("narwhals") is not None)
 
 
-def _is_series(thing: Any) -> bool:
+def _is_series(thing: object) -> bool:
     """Whether it is one column, or an array."""
     if isinstance(thing, type):
         return False
@@ -119,7 +119,7 @@ def _is_series(thing: Any) -> bool:
     return arrow or any(attribute(thing, name) is not None for name in ("dtype", "ndim"))
 
 
-def _described(frame: Any) -> str:
+def _described(frame: object) -> str:
     """The type of what is no frame, and what to give instead."""
     kind = type(frame)
     module = "" if kind.__module__ == "builtins" else f"{kind.__module__}."

@@ -35,7 +35,7 @@ EXISTS = (
 )
 
 
-def check(output: Any, force: bool, suffixes: Sequence[str] = SUFFIXES) -> str:
+def check(output: object, force: bool, suffixes: Sequence[str] = SUFFIXES) -> str:
     """The path of `output`, which can be one for answers.
 
     Parameters
@@ -86,7 +86,7 @@ class Output(NamedTuple):
     force: bool
 
 
-def output_of(output: Any, force: bool, source: Any, ledger: str | None) -> Output | None:
+def output_of(output: object, force: bool, source: object, ledger: str | None) -> Output | None:
     """What `release` is asked for; None for nothing.
 
     Parameters
@@ -355,7 +355,7 @@ def values_of(column: Column) -> list[Any]:
     return values
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     if not isinstance(value, str):
         return str(value).lower() if isinstance(value, bool) else repr(value)
     plain = value.strip() == value != "" and not any(mark in value for mark in ODD)
