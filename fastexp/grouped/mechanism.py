@@ -54,7 +54,7 @@ class GroupedMechanism(Protocol):
         None: there is no way but to hold all of them.
         """
 
-    def _answer(self, index: object, released: bool) -> Any:
+    def _answer(self, index: int | IntArray, released: bool) -> Any:
         """What draws are called: numbers of the grid, candidates; of samples their numbers."""
 
     def _kind(self, released: bool) -> Kind:
