@@ -1,0 +1,32 @@
+"""What a release needs by hand: the citation's version, the homes of formats, the hooks."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from fastexp._version import __version__
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_the_citation_has_the_version() -> None:
+    versions = re.findall("^version: (.+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+    assert versions == [__version__]
+
+
+def test_the_homes_of_formats_are_there() -> None:
+    """Each holds the number that its row is about."""
+    rows = re.findall(r"^\| .+ \| (`.+`) \|", (ROOT / "RELEASING.md").read_text(), re.MULTILINE)
+    homes = [home for row in rows for home in re.findall("`(.+?)`", row)]
+    assert len(homes) >= 5
+    for home in homes:
+        text = (ROOT / "fastexp" / home).read_text().lower()
+        assert re.search("format|version", text), home
+
+
+def test_the_hooks_are_the_lint_session() -> None:
+    """What is checked before a commit is what `nox -s lint` checks."""
+    hooks = (ROOT / ".pre-commit-config.yaml").read_text()
+    for program in re.findall(r'session\.run\("(\w+)"', (ROOT / "noxfile.py").read_text()):
+        assert f"entry: {program}" in hooks
