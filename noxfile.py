@@ -1,10 +1,13 @@
-"""What is run while working: `nox -s fast` above all, in a minute or two on two cores.
+"""What is run while working: `nox -s fast` above all, in a minute on two cores.
 
-Every session has an environment of its own that later runs use again. `nox --list` lists them;
-what stands behind `--` goes to pytest: `nox -s fast -- -x tests/test_median.py`.
+Every session has an environment of its own that later runs use again. `nox --list` lists them.
+What stands behind `--` goes to pytest, and the name of a folder of tests is that folder:
+`nox -s tests -- numbers`, `nox -s fast -- -x cli query`.
 """
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import nox
 
@@ -59,4 +62,10 @@ def _check(session: nox.Session) -> None:
 def _run(session: nox.Session, mark: str = "") -> None:
     chosen = ["-m", mark] if mark else []
     pytest = ["python", "-m", "pytest", "-n", "auto", "--dist", "worksteal", *chosen]
-    session.run(*pytest, *session.posargs, env=BYTECODE)
+    session.run(*pytest, *map(_of_room, session.posargs), env=BYTECODE)
+
+
+def _of_room(argument: str) -> str:
+    """The folder of tests that an argument names, or the argument itself."""
+    room = Path("tests", argument)
+    return str(room) if (room / "__init__.py").is_file() else argument
