@@ -1,1 +1,1 @@
-"""The tests: one question a file. Helpers: goodness (statistics), cases, mutants."""
+"""The tests, in the rooms of the package: a file asks one question, which is its first line."""

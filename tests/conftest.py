@@ -12,7 +12,7 @@ import numba
 import numpy as np
 import pytest
 
-from tests.command_line import Ended, Run
+from tests.support.command_line import Ended, Run
 
 TIERS = ("slow", "statistical", "engines", "process", "proof")
 started: list[str] = []  # processes of Python, by the test that is running

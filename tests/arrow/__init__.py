@@ -1,0 +1,1 @@
+"""Arrow data without pyarrow."""

@@ -1,0 +1,1 @@
+"""Records, in whatever form they come."""

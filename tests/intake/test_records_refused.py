@@ -1,0 +1,104 @@
+"""Do refusals of records say what was given, and are integers of 64 bits taken as they are?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import fastexp as fx
+from fastexp._parameters.validate import exact_array
+from tests.support.arrow_by_hand import OneArray, Rows, Streamed, Type
+
+MEDIAN = fx.Median(1.0, (0, 100), step=1)
+TOP = 2**64 - 1
+
+
+@pytest.mark.engines
+@pytest.mark.parametrize("verb", ["release", "sample", "law"])
+@pytest.mark.parametrize(
+    "records",
+    [None, 5, 3.5, {1, 2}, {1: 2}, object(), pd.DataFrame({"age": [1, 2]})],
+    ids=lambda records: type(records).__name__,
+)
+def test_the_type_is_named(verb, records):
+    told = f"got an object of type {type(records).__name__}$"
+    with pytest.raises(fx.ParameterTypeError, match=told):
+        getattr(MEDIAN, verb)(records)
+
+
+@pytest.mark.parametrize("ndim", [0, 3])
+def test_the_dimensions_of_an_array_are_told(ndim):
+    with pytest.raises(fx.ParameterTypeError, match=f"got an array with ndim={ndim}$"):
+        MEDIAN.release(np.zeros((2,) * ndim))
+
+
+@pytest.mark.engines
+@pytest.mark.parametrize("kind", ["Int128", "UInt128"])
+def test_integers_of_128_bits_are_named(kind):
+    if not hasattr(pl, kind):
+        pytest.skip("a later Polars has them")
+    column = pl.Series([1, 2]).cast(getattr(pl, kind))
+    with pytest.raises(fx.ParameterTypeError, match=rf"got integers of 128 bits \({kind}\)$"):
+        MEDIAN.release(column)
+
+
+def test_a_foreign_type_of_arrow_is_named_by_its_format():
+    strange = OneArray(Type("_strange" + 100 * "e"), Rows(2, [None, np.array([1, 2])]))
+    with pytest.raises(fx.ParameterTypeError, match=r"got the Arrow type '_strangee{52}'$"):
+        MEDIAN.release(strange)
+
+
+@pytest.mark.parametrize("make", [OneArray, lambda kind, rows: Streamed(kind, [rows])])
+def test_values_and_counts_may_be_arrow_columns_without_a_length(make):
+    def column(numbers, form="l"):
+        return make(Type(form), Rows(len(numbers), [None, np.array(numbers)]))
+
+    want = MEDIAN.law(([10, 20, 30], [5, 1, 7]))
+    assert MEDIAN.law((column([10, 20, 30]), column([5, 1, 7]))) == want
+    assert MEDIAN.law((column([10, 20, 30]), [5, 1, 7])) == want
+    assert MEDIAN.law(([10, 20, 30], column([5, 1, 7]))) == want
+    with pytest.raises(fx.ParameterTypeError, match="counts must be integers, one for each"):
+        MEDIAN.law(([10, 20], column([1.0, 2.0], "g")))
+
+
+@pytest.mark.engines
+def test_counts_must_not_be_missing():
+    with pytest.raises(fx.InvalidRecords, match="counts must not be missing"):
+        MEDIAN.release(([1, 2], pl.Series([3, None])))
+
+
+@pytest.mark.parametrize("numbers", [[0, TOP], [TOP, 5, 2**63], [2**53 + 1, 2**63 + 1]])
+def test_lists_of_integers_below_two_to_64_are_read_exactly(numbers):
+    wide = fx.Median(1.0, (0, 2**63 - 1), step=(2**63 - 1) // 7)
+    array = np.array(numbers, np.uint64)
+    for listed in (numbers, tuple(numbers), np.array(numbers, object)):
+        assert wide.law(listed) == wide.law(array)
+    assert exact_array(numbers).dtype == np.uint64
+    assert exact_array([numbers, numbers]).tolist() == [numbers, numbers]
+
+
+def test_utilities_in_lists_are_read_exactly():
+    mechanism = fx.Exponential(1.0, 1.0)
+    want = mechanism.law(np.array([TOP, TOP - 1], np.uint64)).probabilities
+    assert mechanism.law([TOP, TOP - 1]).probabilities.tolist() == want.tolist()
+
+
+@pytest.mark.parametrize("numbers", [[0, TOP + 1], [-1, TOP], [0.5, 2**53 + 1], [2**70, 1.0]])
+def test_other_lists_are_refused_by_the_rule(numbers):
+    told = "got a list: numbers in it must be integers that all fit into int64 or all into uint64"
+    with pytest.raises(fx.ParameterTypeError, match=told) as caught:
+        MEDIAN.release(numbers)
+    assert not any(str(number) in str(caught.value) for number in numbers if abs(number) > 2**50)
+
+
+@pytest.mark.parametrize("step", [5e-324, 1e-320, 1e-300])
+def test_a_step_of_laplace_noise_that_is_too_small_is_named(step):
+    with pytest.raises(fx.ParameterError, match=r"^step must be at least"):
+        fx.Laplace(1.0, 1, step=step)
+
+
+def test_a_step_of_laplace_noise_that_is_too_large_is_named():
+    with pytest.raises(fx.ParameterError, match=r"^step must be at most"):
+        fx.Laplace(1.0, 1, step=1e290, bounds=(0, 1e290))

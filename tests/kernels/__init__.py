@@ -1,0 +1,1 @@
+"""Loops over arrays: random words, exp and log, the sampler, digests."""

@@ -1,0 +1,795 @@
+"""Is Laplace noise exact on the line and within bounds, and private wherever f lies?"""
+
+# ruff: noqa: E501  (tables, a row a case)
+
+from __future__ import annotations
+
+import pickle
+from decimal import Decimal
+from fractions import Fraction
+from itertools import product
+
+import mpmath as mp
+import numpy as np
+import pytest
+from scipy import stats
+
+import fastexp as fx
+from fastexp._numbers import laplace_cells
+from fastexp._numbers.laplace_cells import FAR, LaplaceShape
+from fastexp._selection.weighting import Weighting
+from fastexp.errors import InvalidRecords, ParameterError, ParameterTypeError
+from fastexp.laws.laplace import LaplaceLaw
+from fastexp.privacy.bounded_laplace import (
+    bounded_laplace_epsilon,
+    bounded_laplace_rate,
+    continuous_laplace_rate,
+)
+from fastexp.reference import numbers as reference_numbers
+from tests.support.goodness import fits
+
+N = 400_000  # rejects an epsilon wrong by 2 % (see the power tests)
+LINE = fx.Laplace(1.0, 1, step=1)
+FINE = fx.Laplace(0.5, 2, step=0.125)
+BOUNDED = fx.Laplace(1.0, 2, step=1, bounds=(-3, 9))
+PHASES = [
+    0,
+    7,
+    Fraction(1, 2),
+    2.5,
+    0.3,
+    1 / 3,
+    -1e-9,
+    3.141592653589793,
+    -7.000000001,
+    Fraction(2, 7),
+]
+
+
+def exact(x) -> mp.mpf:
+    """A number to 35 digits, or as many as there are."""
+    number = Fraction(x)
+    return mp.mpf(number.numerator) / number.denominator
+
+
+@pytest.fixture(autouse=True)
+def _digits():
+    with mp.workdps(35):
+        yield
+
+
+def line_law(f, rate, step=1):
+    """P(m * step) on the line, by the definition: the normaliser is summed, not derived."""
+    x, a = exact(f) / exact(step), exact(rate)
+    k, reach = int(mp.floor(x)), int(60 / a) + 2
+    total = mp.fsum(mp.exp(-a * abs(x - m)) for m in range(k - reach, k + reach))
+    return lambda m: mp.exp(-a * abs(x - m)) / total
+
+
+def bounded_law(m: fx.Laplace, f) -> list[Fraction]:
+    """The exact law within bounds, by the reference."""
+    grid = m.grid
+    points = [grid.exact(t) for t in range(grid.size)]
+    _, s, d = grid.unit
+    truth = min(max(Fraction(f), points[0]), points[-1])
+    return reference_numbers.laplace_law(truth, points, m._weighting.rate / Fraction(s, d), 1000)
+
+
+class TestTheCostOfARate:
+    """The theorem of `privacy/bounded_laplace.py` against brute force over all phases."""
+
+    @staticmethod
+    def worst(a: Fraction, steps: int, reach: Fraction, parts: int) -> mp.mpf:
+        """The greatest log-ratio over x, x' in multiples of 1/parts, and all points."""
+        places = [Fraction(i, parts) for i in range(steps * parts + 1)]
+        logs = [[-exact(a * abs(x - t)) for t in range(steps + 1)] for x in places]
+        logs = [[v - mp.log(mp.fsum(map(mp.exp, row))) for v in row] for row in logs]
+        near = [
+            (i, j) for i, j in product(range(len(places)), repeat=2) if abs(i - j) <= reach * parts
+        ]
+        return max(max(u - v for u, v in zip(logs[i], logs[j], strict=True)) for i, j in near)
+
+    @pytest.mark.parametrize("rate", [0.01, 0.3, 1.0, 2.5, 9.0])
+    def test_it_is_the_worst_log_ratio(self, rate):
+        for steps, reach in product(
+            (1, 2, 3, 5), map(Fraction, ("1/6", "1/2", "1", "5/3", "2", "7/2", "5"))
+        ):
+            if reach <= steps:
+                found = self.worst(Fraction(rate), steps, reach, 6)
+                assert mp.almosteq(
+                    found,
+                    exact(bounded_laplace_epsilon(Fraction(rate), steps, reach)),
+                    rel_eps=1e-27,
+                )
+
+    def test_no_phase_in_between_is_worse(self):
+        rng = np.random.default_rng(1)
+        for _ in range(300):
+            steps, a = int(rng.integers(1, 9)), float(rng.exponential(1.5)) + 1e-3
+            parts = 97 * steps
+            reach = int(rng.integers(1, parts))
+            x = np.arange(parts + 1) / 97
+            z = np.log(np.exp(-a * abs(x[:, None] - np.arange(steps + 1))).sum(axis=1))
+            worst = (z[reach:] - z[:-reach]).max() + a * reach / 97
+            bound = float(bounded_laplace_epsilon(Fraction(a), steps, Fraction(reach, 97)))
+            assert worst == pytest.approx(bound, rel=1e-11)
+
+    def test_the_formula_of_the_interval_is_not_enough_on_a_grid(self):
+        """The grid's cost tends to it, but may be more where the step is coarse."""
+        a, steps, reach = 9.0, 4, 1.5
+        r, w = a * reach, a * steps
+        interval = r + np.log((2 - np.exp(-r) - np.exp(r - w)) / -np.expm1(-w))
+        cost = float(bounded_laplace_epsilon(Fraction(9), steps, Fraction(3, 2)))
+        assert cost > 1.2 * interval
+
+    @pytest.mark.parametrize(
+        ("epsilon", "width", "alpha"), [("0.8305531815816", 10, 0.5), ("0.7190701963798", 2, 0.5)]
+    )
+    def test_the_intervals_vectors(self, epsilon, width, alpha):
+        rate = continuous_laplace_rate(Fraction(epsilon), Fraction(width), Fraction(1))
+        assert float(rate) == pytest.approx(alpha, rel=2e-12)
+        errors = []
+        for n in (10**2, 10**4, 10**6):
+            found = bounded_laplace_rate(Fraction(epsilon), width * n, Fraction(n)) * n
+            errors.append(abs(float(found) - alpha))
+        assert errors[0] > 20 * errors[1] > 400 * errors[2]
+        assert errors[2] < 1e-6
+
+    @pytest.mark.parametrize("epsilon", [1e-9, 1e-3, 0.1, 1.0, 7.0, 300.0, 1e6])
+    @pytest.mark.parametrize("steps", [1, 3, 120, 10**7, 2**52 - 2])
+    @pytest.mark.parametrize("share", [1e-15, 0.001, 0.3, 0.77])
+    def test_the_rate_is_the_greatest_double_that_costs_no_more(self, epsilon, steps, share):
+        e, reach = Fraction(epsilon), Fraction(share) * steps
+        rate = bounded_laplace_rate(e, steps, reach)
+        safe = e / (2 * reach)
+        assert safe <= rate <= e / reach
+        slack = Fraction(1, 10**30) if rate == safe else 0  # of the bound: 2*a*D is the slopes'
+        assert bounded_laplace_epsilon(rate, steps, reach) <= e * (1 + slack)
+        above = Fraction(np.nextafter(float(rate), np.inf))
+        assert bounded_laplace_epsilon(above, steps, reach) > e * (1 - Fraction(1, 10**25))
+        assert rate == safe or rate == float(rate)
+
+    def test_a_record_that_moves_f_all_the_way(self):
+        for sensitivity in (10, 11, 1e200):
+            m = fx.Laplace(0.3, sensitivity, step=0.5, bounds=(0, 5))
+            assert m._weighting.rate == Fraction(0.3) / 10
+        assert bounded_laplace_epsilon(Fraction(1, 7), 10, Fraction(10)) == Fraction(10, 7)
+
+
+class TestPromise:
+    """No output's probability changes by more than exp(epsilon), and epsilon is used up."""
+
+    CASES = (
+        fx.Laplace(1.0, 2, step=1, bounds=(0, 5)),
+        fx.Laplace(0.3, 1.5, step=1, bounds=(0, 4)),
+        fx.Laplace(2.0, 0.75, step=0.5, bounds=(-1, 1)),
+        fx.Laplace(5.0, 0.125, step=0.5, bounds=(-1, 1)),
+        fx.Laplace(1.0, 99, step=1, bounds=(0, 3)),
+    )
+
+    @pytest.mark.parametrize("m", CASES, ids=repr)
+    def test_within_bounds(self, m):
+        low, high = map(Fraction, m.bounds)
+        parts = 8  # a step; sensitivities are multiples of such a part
+        places = [low + i * Fraction(m.step) / parts for i in range((m.grid.size - 1) * parts + 1)]
+        laws = [[mp.log(exact(p)) for p in bounded_law(m, f)] for f in (low - 3, *places, high + 1)]
+        places = [low, *places, high]
+        worst = mp.mpf(0)
+        for i, j in product(range(len(places)), repeat=2):
+            if abs(places[i] - places[j]) <= Fraction(m.sensitivity):
+                worst = max(worst, *(u - v for u, v in zip(laws[i], laws[j], strict=True)))
+        assert 0.999999 * m.epsilon < worst <= exact(m.epsilon) * (1 + mp.mpf(10) ** -25)
+
+    @pytest.mark.parametrize(
+        ("sensitivity", "step"), [(1, 1), (1, 0.25), (3, 1), (0.5, 0.5), (10, 2.5)]
+    )
+    def test_on_the_line(self, sensitivity, step):
+        m = fx.Laplace(0.7, sensitivity, step=step)
+        parts, many = 3, int(sensitivity / step)
+        places = [Fraction(i, parts) for i in range((many + 1) * parts + 1)]
+        laws = [line_law(x, m._weighting.rate) for x in places]
+        logs = [[mp.log(law(t)) for t in range(-3, 2 * many + 4)] for law in laws]
+        worst = mp.mpf(0)
+        for i, j in product(range(len(places)), repeat=2):
+            if abs(i - j) <= many * parts:
+                worst = max(worst, *(u - v for u, v in zip(logs[i], logs[j], strict=True)))
+        assert 0.999999 * m.epsilon < worst <= exact(m.epsilon) * (1 + mp.mpf(10) ** -25)
+
+    def test_a_step_that_does_not_divide_would_cost_more(self):
+        """Why it is refused: f on a point against f' between two."""
+        rate = Fraction(2, 3)  # epsilon 1, sensitivity 1.5
+        here, there = line_law(0, rate), line_law(Fraction(3, 2), rate)
+        worst = max(abs(mp.log(there(t) / here(t))) for t in range(-3, 6))
+        assert worst > 1.04
+        with pytest.raises(fx.ParameterError, match="step must divide the sensitivity"):
+            fx.Laplace(1.0, 1.5, step=1)
+
+    def test_stored_floats_that_exceed_their_decimals_count(self):
+        """The float 0.1 is greater than 0.1: f = float 0.1 and f' = 0 are so far apart."""
+        for step in ("0.1", "0.01"):
+            rate = fx.Laplace(1.0, 0.1, step=float(step))._weighting.rate
+            steps = Fraction(0.1) / Fraction(step)
+            more = steps - round(steps)
+            assert 0 < more < 1e-15
+            assert rate * (steps + more) <= 1  # the distance, and at most as much by the normaliser
+            assert float(rate * steps) == pytest.approx(1.0, rel=1e-15)
+        assert fx.Laplace(1.0, 0.3, step=0.1)._weighting.rate == Fraction(1, 3)  # the float is less
+        for number in (0.1, 1.1, 1.3):
+            rate = fx.Laplace(1.0, number, step=0.1, bounds=(0, 10))._weighting.rate
+            assert bounded_laplace_epsilon(rate, 100, Fraction(number) * 10) <= 1
+
+    def test_the_guarantee_is_pure(self):
+        for m in (LINE, BOUNDED):
+            promise = m.guarantee
+            assert (promise.epsilon, promise.neighbors, promise.bounded_range) == (1.0, None, None)
+            assert promise.rho == pytest.approx(np.tanh(0.5), rel=1e-9)
+        logs = [np.log(np.array(bounded_law(BOUNDED, f), float)) for f in (0, 2)]
+        assert np.ptp(logs[0] - logs[1]) > 1.2  # more than epsilon
+
+    def test_totals(self):
+        m = fx.Laplace(0.1, 1, step=1)
+        assert m.total() == m.guarantee
+        assert (m.total(rows=3).epsilon, m.total(rows=3, disjoint=True).epsilon) == (0.3, 0.1)
+        assert m.total(groups=True, neighbors="replace").epsilon == 0.2
+
+
+class TestLawOnTheLine:
+    """The law in closed form against sums of its definition."""
+
+    @pytest.mark.parametrize("f", PHASES)
+    @pytest.mark.parametrize("epsilon", [2.0, 9.0, 50.0])
+    def test_it_is_the_definition(self, f, epsilon):
+        m = fx.Laplace(epsilon, 2, step=0.5)
+        law, p = m.law(f), line_law(f, m._weighting.rate, 0.5)
+        k = int(mp.floor(exact(f) * 2))
+        reach = int(50 / m._weighting.rate) + 2
+        seen = [p(t) for t in range(k - reach, k + reach + 1)]
+        near = range(k - min(reach, 12), k + min(reach, 12))
+        np.testing.assert_allclose(
+            law.pmf([t / 2 for t in near]), [float(p(t)) for t in near], rtol=1e-13
+        )
+        assert law.pmf([k / 2 + 0.1, np.inf]).tolist() == [0.0, 0.0]
+        below = mp.mpf(0)
+        for t, mass in zip(range(k - reach, k + reach + 1), seen, strict=True):
+            below += mass
+            if abs(t - k) < 5:
+                assert law.cdf(t / 2) == pytest.approx(float(below), rel=1e-12)
+                assert law.cdf(t / 2 + 0.2) == law.cdf(t / 2)
+        values = [mp.mpf(t) / 2 for t in range(k - reach, k + reach + 1)]
+        mean = mp.fsum(v * q for v, q in zip(values, seen, strict=True))
+        var = mp.fsum((v - mean) ** 2 * q for v, q in zip(values, seen, strict=True))
+        assert law.mean() == pytest.approx(float(mean), rel=1e-13, abs=1e-14)
+        assert law.var() == pytest.approx(float(var), rel=1e-12)
+        for truth in (float(f), float(f) + 3.1, k / 2, -1e6, 1e6):
+            error = mp.fsum(abs(v - exact(truth)) * q for v, q in zip(values, seen, strict=True))
+            assert law.expected_error(truth) == pytest.approx(float(error), rel=1e-12)
+        losses = [abs(v - exact(f)) for v in values]
+        loss = mp.fsum((x - min(losses)) * q for x, q in zip(losses, seen, strict=True))
+        assert law.expected_loss() == pytest.approx(float(loss), rel=1e-12, abs=1e-300)
+        total = mp.fsum(mp.exp(-exact(m._weighting.rate) * 2 * x) for x in losses)
+        assert law.log_normalizer == pytest.approx(float(mp.log(total)), rel=1e-12, abs=1e-13)
+
+    @pytest.mark.parametrize("epsilon", [0.01, 0.7, 5.0])
+    def test_on_a_point_it_is_the_two_sided_geometric_law(self, epsilon):
+        law = fx.Laplace(epsilon, 3, step=1).law(-4)
+        at = np.arange(-60, 61)
+        textbook = stats.dlaplace(epsilon / 3, loc=-4)
+        np.testing.assert_allclose(law.pmf(at), textbook.pmf(at), rtol=1e-12)
+        np.testing.assert_allclose(law.cdf(at), textbook.cdf(at), rtol=1e-12)
+        q = mp.exp(-exact(epsilon) / 3)
+        for t in (-4, -5, 3):
+            assert law.pmf(t) == pytest.approx(
+                float((1 - q) / (1 + q) * q ** abs(t + 4)), rel=1e-14
+            )
+        assert law.var() == pytest.approx(float(2 * q / (1 - q) ** 2), rel=1e-13)
+
+    def test_a_fine_step_gives_the_textbooks_density(self):
+        f, errors = 1.2345, []
+        textbook = stats.laplace(f, 2.0)  # scale: sensitivity 1 over epsilon 0.5
+        at = np.linspace(-9, 9, 50)
+        for step in (1e-1, 1e-2, 1e-3):
+            law = fx.Laplace(0.5, 1, step=step).law(f)
+            errors.append(np.abs(law.cdf(at) - textbook.cdf(at)).max())
+        assert errors[0] > 5 * errors[1] > 25 * errors[2]
+        assert errors[2] < 2e-4
+        continuous = LINE.continuous_law(f)
+        np.testing.assert_allclose(continuous.pdf(at), stats.laplace(f, 1.0).pdf(at), rtol=1e-12)
+        assert continuous.with_epsilon(0.5).ppf(0.9) == pytest.approx(textbook.ppf(0.9), rel=1e-13)
+        assert fx.Laplace(0.5, 1, step=1e-3).law(f).pmf(1.234) / 1e-3 == pytest.approx(
+            textbook.pdf(1.234), rel=1e-3
+        )
+
+    def test_quantiles_errors_and_losses(self):
+        law = FINE.law(0.3)
+        x = law.ppf([0.001, 0.2, 0.5, 0.9, 0.999])
+        assert (law.cdf(x) >= [0.001, 0.2, 0.5, 0.9, 0.999]).all()
+        assert (law.cdf(x - 0.125) < [0.001, 0.2, 0.5, 0.9, 0.999]).all()
+        assert law.ppf([0, 1]).tolist() == [-np.inf, np.inf]
+        r = law.error_quantile([0.5, 0.99], 0.3)
+        points = np.arange(-400, 400) / 8
+        distance = np.array([abs(Fraction(x) - Fraction(0.3)) for x in points])
+        for level, found in zip([0.5, 0.99], r, strict=True):
+            less, enough = (
+                law.pmf(points)[distance <= Fraction(d)].sum()
+                for d in (np.nextafter(found, 0), found)
+            )
+            assert less < level <= enough
+        assert law.error_quantile(1.0, 0.3) == np.inf
+        assert law.loss_cdf(0.0) == pytest.approx(law.pmf(0.25))  # 0.25 is nearer to 0.3 than 0.375
+        assert law.loss_cdf(0.026) == pytest.approx(law.pmf(0.25) + law.pmf(0.375))
+        assert law.loss_tail(1e9) == 0.0
+        assert type(LINE.law(3).ppf(0.5)) is int
+        assert LINE.law(3).ppf(1.0) == np.inf
+
+    def test_far_from_zero(self):
+        law = LINE.law(2**62 - 2**20)
+        assert law.pmf(2.0**62 - 2.0**20) == pytest.approx(np.tanh(0.5))
+        assert fx.Laplace(1.0, 1, step=1.0).law(2.0**52).pmf(2.0**52) == pytest.approx(np.tanh(0.5))
+        with pytest.raises(fx.InvalidRecords, match="f must be so small that all draws fit"):
+            LINE.law(2**63)
+        with pytest.raises(fx.InvalidRecords, match="f must be so small that points"):
+            fx.Laplace(1.0, 1, step=1.0).law(2.0**54)
+
+    def test_other_epsilons(self):
+        law = FINE.law(0.3).with_epsilon(0.01)
+        direct = fx.Laplace(0.01, 2, step=0.125).law(0.3)
+        assert (law.epsilon, repr(law)) == (0.01, "LaplaceLaw(epsilon=0.01)")
+        for x in (-900.0, 0.25, 17.0):
+            assert law.pmf(x) == pytest.approx(direct.pmf(x), rel=1e-13)
+        assert (law.sample(99, rng=1) == direct.sample(99, rng=1)).all()
+        assert law.with_epsilon(1e7, any_epsilon=True).pmf(0.25) == 1.0
+
+    def test_there_is_no_end_to_list(self):
+        law = LINE.law(0)
+        assert isinstance(law, LaplaceLaw)
+        for name in ("grid", "points", "probabilities", "log_probabilities"):
+            with pytest.raises(fx.ParameterError, match="no end"):
+                getattr(law, name)
+        assert LINE.grid is None
+
+
+class TestLawWithinBounds:
+    """The law on a bounded grid against the reference, and against the interval's."""
+
+    @pytest.mark.parametrize("f", [*PHASES, -3, 9, -3.0000001, 8.9999999, 1e9, -1e300])
+    @pytest.mark.parametrize(
+        "m",
+        [
+            BOUNDED,
+            fx.Laplace(0.01, 0.3, step=0.25, bounds=(-3, 9)),
+            fx.Laplace(40.0, 1, step=0.5, bounds=(-3, 9)),
+        ],
+        ids=repr,
+    )
+    def test_it_is_the_reference(self, m, f):
+        law, p = m.law(f), bounded_law(m, f)
+        assert isinstance(law, type(BOUNDED.law(0)))
+        np.testing.assert_allclose(law.probabilities, np.array(p, float), rtol=1e-13)
+        points = [m.grid.exact(t) for t in range(m.grid.size)]
+        mean = sum(x * q for x, q in zip(points, p, strict=True))
+        assert law.mean() == pytest.approx(float(mean), rel=1e-13)
+        truth = min(max(Fraction(f), points[0]), points[-1])
+        error = sum(abs(x - truth) * q for x, q in zip(points, p, strict=True))
+        assert law.expected_error(float(truth)) == pytest.approx(float(error), rel=1e-12, abs=1e-15)
+        nearest = min(abs(x - truth) for x in points)
+        assert law.expected_loss() == pytest.approx(float(error - nearest), rel=1e-12, abs=1e-15)
+
+    def test_probabilities_keep_their_digits_far_from_the_ends(self):
+        """2**40 points, a rate near 1 a point: distances need more digits than the ends leave."""
+        m = fx.Laplace(1.0, 1, step=1, bounds=(0, 2**40))
+        a = exact(m._weighting.rate)
+        for f in (2**39 + Fraction(1, 3), 2.0**39 + 0.9, 7e11 + 0.000244140625):
+            x = exact(f)
+            k = int(mp.floor(x))
+            z = mp.fsum(mp.exp(-a * abs(x - t)) for t in range(k - 200, k + 200))
+            law = m.law(f)
+            for t in range(k - 30, k + 30, 7):
+                assert law.pmf(t) == pytest.approx(float(mp.exp(-a * abs(x - t)) / z), rel=1e-13)
+
+    def test_a_fine_step_gives_the_intervals_density(self):
+        errors = []
+        at = np.linspace(0, 10, 41)
+        for step in (0.5, 0.05, 0.005):
+            m = fx.Laplace(0.8305531815816, 1, step=step, bounds=(0, 10))
+            errors.append(np.abs(m.law(2.7).cdf(at) - m.continuous_law(2.7).cdf(at)).max())
+        assert errors[0] > 5 * errors[1] > 25 * errors[2]
+        density = m.continuous_law(2.7)
+        x = at[1:-1]
+        z = (2 - np.exp(-0.5 * 2.7) - np.exp(-0.5 * 7.3)) / 0.5  # the rate is 1/2
+        np.testing.assert_allclose(density.pdf(x), np.exp(-0.5 * abs(x - 2.7)) / z, rtol=1e-11)
+        assert m.continuous_law(-5).pdf(0.0) == m.continuous_law(0).pdf(0.0)
+
+    def test_other_epsilons_are_solved_anew(self):
+        law = BOUNDED.law(0.3).with_epsilon(3.0)
+        direct = fx.Laplace(3.0, 2, step=1, bounds=(-3, 9)).law(0.3)
+        np.testing.assert_allclose(law.probabilities, direct.probabilities, rtol=1e-14)
+        assert (law.sample(99, rng=1) == direct.sample(99, rng=1)).all()
+        density = BOUNDED.continuous_law(0.3).with_epsilon(3.0)
+        again = fx.Laplace(3.0, 2, step=1, bounds=(-3, 9)).continuous_law(0.3)
+        assert density.pdf(0.5) == again.pdf(0.5)
+        assert (density.epsilon, law.epsilon) == (3.0, 3.0)
+
+
+# Of `_laplace_cells`: (NATS, SHARE).
+WAYS = {
+    "as it is": (64, Fraction(1, 4)),
+    "coarse": (4, Fraction(2)),
+    "short": (1, Fraction(1, 2)),
+    "one": (0, Fraction(3)),
+}
+
+
+class Forced:
+    """Few coarse cells, so that far cells, coins and fresh starts are what is drawn."""
+
+    @pytest.fixture(params=WAYS, autouse=True)
+    def _cells(self, request, monkeypatch):
+        nats, share = WAYS[request.param]
+        monkeypatch.setattr(laplace_cells, "NATS", nats)
+        monkeypatch.setattr(laplace_cells, "SHARE", share)
+
+
+SHAPES = {
+    "line, point": (LINE, 5), "line, half": (LINE, 2.5), "line, odd": (LINE, -0.3), "line, fine": (FINE, 1 / 3),
+    "line, steep": (fx.Laplace(9.0, 1, step=1), Fraction(3, 7)), "line, near a half": (fx.Laplace(40.0, 1, step=1), 0.49999999999),
+    "line, tiny rate": (fx.Laplace(0.25, 1, step=0.001), 0.77777),
+    "within": (BOUNDED, 0.3), "at the end": (BOUNDED, 9), "beyond": (BOUNDED, -1e9), "near the end": (BOUNDED, 8.75),
+    "few points": (fx.Laplace(0.1, 1, step=1, bounds=(0, 1)), 0.4), "long": (fx.Laplace(3.0, 1, step=0.01, bounds=(0, 100)), 99.123),
+}  # fmt: skip
+
+
+def shape_of(m: fx.Laplace, f) -> LaplaceShape:
+    return m._sampler(f).truth.shape(m._weighting)
+
+
+class TestCells(Forced):
+    """Bounds times the probabilities of passing are the weights, exactly."""
+
+    @staticmethod
+    def passing(shape: LaplaceShape, cell: int, index: int) -> mp.mpf:
+        """What `accepts` decides, to 2**-80: by halving."""
+        low, bits = 0, 80
+        for place in range(bits):
+            digit = 1 << (bits - 1 - place)
+            middle = low + digit
+            zeros = shape.accepts(cell, index, middle - 1, bits, lambda: 2**64 - 1)
+            low += digit if zeros else 0
+        return mp.mpf(low) / 2**bits
+
+    @pytest.mark.parametrize("name", SHAPES)
+    def test_every_point_has_its_weight(self, name):
+        m, f = SHAPES[name]
+        shape, a = shape_of(m, f), exact(m._weighting.rate)
+        truth = m._sampler(f).truth
+        start, count, bits, _, loose = shape.cells
+        bound = bits.view(np.float64)
+        x = exact(truth.phase)
+        ends = [0] if truth.endless else [-truth.below, m.grid.size - 1 - truth.below]
+        nearest = min(abs(x - t) for t in (0, 1) if t <= ends[-1] or truth.endless)
+        cells = (
+            range(start.size)
+            if start.size < 8
+            else [0, 1, 2, start.size // 2, start.size - 3, start.size - 2]
+        )
+        with mp.workdps(60):
+            for c in cells:
+                if start[c] >= FAR:
+                    continue
+                for t in {int(start[c]), int(start[c] + count[c] // 3)}:
+                    ratio = mp.exp(-a * (abs(x - t) - nearest + exact(bound[c])))
+                    passes = self.passing(shape, c, t) if loose[c] else mp.mpf(1)
+                    assert abs(passes - ratio) <= mp.mpf(2) ** -79
+                    if loose[c]:
+                        height = shape.heights(np.array([c]), np.array([t]))[0]
+                        assert height == pytest.approx(
+                            float(a * (exact(bound[c]) + abs(x - t) - nearest)),
+                            rel=2**-45,
+                            abs=2**-50,
+                        )
+
+    @pytest.mark.parametrize("name", SHAPES)
+    def test_they_cover_every_point_once(self, name):
+        m, f = SHAPES[name]
+        truth, shape = m._sampler(f).truth, shape_of(m, f)
+        start, count = shape.cells.start, shape.cells.count
+        assert (count >= 1).all()
+        inside = start < FAR
+        order = np.argsort(start[inside])
+        first, size = start[inside][order], count[inside][order]
+        assert (first[1:] == first[:-1] + size[:-1]).all()
+        ends = first[0], first[-1] + size[-1] - 1
+        assert ends == (
+            (1 - shape.block, shape.block)
+            if truth.endless
+            else (-truth.below, m.grid.size - 1 - truth.below)
+        )
+
+    @pytest.mark.parametrize("name", [n for n in SHAPES if n.startswith("line")])
+    def test_a_fresh_start_has_the_weight_of_all_beyond(self, name):
+        m, f = SHAPES[name]
+        shape, a = shape_of(m, f), exact(m._weighting.rate)
+        x = exact(m._sampler(f).truth.phase)
+        cells, block = shape.cells, shape.block
+        assert cells.start[-1] == FAR
+        with mp.workdps(60):
+            tails = mp.exp(-a * (block + 1 - x)) + mp.exp(-a * (block + x))
+            weight = tails / (1 - mp.exp(-a)) * mp.exp(a * min(x, 1 - x))
+            bound = mp.mpf(int(cells.count[-1])) * mp.exp(
+                a * exact(cells.bits.view(np.float64)[-1])
+            )
+            last = cells.start.size - 1
+            passes = self.passing(shape, last, FAR + 1)
+            assert abs(passes - weight / bound) <= mp.mpf(2) ** -79
+            height = shape.heights(np.array([0, last]), np.array([int(cells.start[0]), FAR + 1]))[1]
+            assert height == pytest.approx(float(-mp.log(weight / bound)), abs=2**-46, rel=2**-45)
+
+
+class TestRoundings:
+    """Bounds are on the safe side, and what they lack is known."""
+
+    def test_distances_are_rounded_down(self):
+        rng = np.random.default_rng(3)
+        numbers = [Fraction(int(n), int(d)) for n, d in rng.integers(1, 2**40, (300, 2)) if n < d]
+        numbers += [Fraction(0), Fraction(1), Fraction(1, 10**400), 1 - Fraction(1, 10**40)]
+        offset = np.array([0, 1, 2, 3, 10, 12345, 2**30 + 1, 2**52 - 1])
+        for number in numbers:
+            head, tail = laplace_cells._parts(number)
+            assert Fraction(head) <= number
+            assert (tail > 0) == (Fraction(head) < number)
+            wide = np.full(offset.size, head), np.full(offset.size, tail)
+            below, lack = laplace_cells._rounded_down(*wide, offset)
+            for o, b, missing in zip(offset.tolist(), below.tolist(), lack.tolist(), strict=True):
+                gap = number + o - Fraction(b)
+                assert 0 <= gap <= Fraction(np.spacing(b)) * 2
+                assert float(gap) == pytest.approx(missing, rel=2**-50, abs=1e-300)
+
+
+@pytest.mark.statistical
+class TestDraws(Forced):
+    """What is drawn follows the law, whatever the cells are."""
+
+    @staticmethod
+    def fits(m: fx.Laplace, f, draws, law=None) -> bool:
+        law = m.law(f) if law is None else law
+        many = min(60, len(draws) // 20)
+        at = np.unique(law.ppf(np.linspace(0.002, 0.998, many)))
+        below = law.cdf(at)
+        cells = np.searchsorted(at, np.asarray(draws), "left")
+        return fits(cells, np.diff(np.concatenate([[0.0], below, [1.0]])))
+
+    @pytest.mark.parametrize("name", SHAPES)
+    def test_samples(self, name):
+        m, f = SHAPES[name]
+        draws = m.sample(f, N // 8, rng=1)
+        assert self.fits(m, f, draws)
+        low, high = m.law(f).ppf([1e-12, 1 - 1e-12])
+        assert ((low <= draws) & (draws <= high)).all()
+
+    def test_single_samples(self):
+        m, f = SHAPES["line, odd"]
+        assert self.fits(m, f, [m.sample(f, rng=1, streams=[i]) for i in range(300)])
+
+    @pytest.mark.parametrize("name", ["line, fine", "at the end"])
+    def test_releases(self, name):
+        m, f = SHAPES[name]
+        draws = [m.release(f) for _ in range(600)]
+        assert {type(x) for x in draws} == {int if m.step == 1 else float}
+        assert self.fits(m, f, draws)
+
+    @pytest.mark.parametrize("name", ["line, odd", "within"])
+    def test_the_gumbel_way(self, name):
+        m, f = SHAPES[name]
+        assert self.fits(m, f, m.sample(f, N // 8, rng=4, method="gumbel"))
+
+    @pytest.mark.statistical
+    def test_tails(self):
+        """The far side of fresh starts: a distance of 8 e-folds or more."""
+        draws = LINE.sample(0.3, 4 * N, rng=5)
+        law = LINE.law(0.3)
+        geometric = np.append((1 - np.exp(-1)) * np.exp(-np.arange(9.0)), np.exp(-9.0))
+        for far, p in ((draws - 8, 1 - law.cdf(7.0)), (-8 - draws, law.cdf(-8.0))):
+            beyond = far[far >= 0]
+            assert abs(beyond.size - 4 * N * p) < 7 * np.sqrt(4 * N * p)
+            assert fits(np.minimum(beyond, 9), geometric)
+
+
+@pytest.mark.statistical
+class TestPower:
+    """The tests above would notice."""
+
+    @pytest.mark.parametrize("name", ["line, odd", "line, fine", "within"])
+    @pytest.mark.parametrize("wrong", [1.02, 0.98])
+    def test_an_epsilon_wrong_by_two_percent(self, name, wrong):
+        m, f = SHAPES[name]
+        law = m.law(f).with_epsilon(wrong * m.epsilon)
+        assert not TestDraws.fits(m, f, m.sample(f, 4 * N, rng=1), law)
+
+    def test_a_statistic_that_was_rounded_to_the_grid(self):
+        assert not TestDraws.fits(LINE, 0, LINE.sample(0.05, N, rng=1))
+        assert not TestDraws.fits(BOUNDED, 8, BOUNDED.sample(8.1, N, rng=1))
+
+    def test_a_side_that_was_forgotten(self, monkeypatch):
+        """A mutant: a fresh start that always goes to the right."""
+        monkeypatch.setattr(laplace_cells, "NATS", 1)
+        shape = shape_of(LINE, 0.3)
+        draws = LINE.sample(0.3, N, rng=1)
+        assert TestDraws.fits(LINE, 0.3, draws)
+        mutant = np.where(draws < -shape.block, 2 * shape.block - draws, draws)
+        assert not TestDraws.fits(LINE, 0.3, mutant)
+
+
+class TestReproducibility:
+    """The bytes depend on f, key, stream and size alone."""
+
+    @pytest.mark.parametrize("m", [LINE, FINE, BOUNDED], ids=repr)
+    def test_of_a_key(self, m):
+        draws = m.sample(0.3, 70_000, rng=9)
+        assert draws.dtype == (np.float64 if m is FINE else np.int64)
+        assert (m.sample(0.3, 70_000, rng=9, threads=2) == draws).all()
+        assert (m.law(0.3).sample(70_000, rng=9) == draws).all()
+        assert (m.sample(0.3, 70_000, rng=np.random.SeedSequence(9), streams=[0]) == draws).all()
+        assert (m.sample(0.3, 70_000, rng=9, streams=[1]) != draws).any()
+        assert (m.sample(0.3, 70_000, rng=9, method="envelope") == draws).all()
+        generator = np.random.default_rng(1)
+        assert (m.sample(0.3, 100, rng=generator) != m.sample(0.3, 100, rng=generator)).any()
+        assert (m.sample(0.3, 100) != m.sample(0.3, 100)).any()
+
+    def test_shapes_and_types(self):
+        assert type(LINE.sample(3, rng=1)) is int
+        assert type(FINE.sample(3, rng=1)) is float
+        assert type(BOUNDED.sample(3, rng=1)) is int
+        assert LINE.sample(3, 0, rng=1).shape == (0,)
+        assert LINE.sample(3, 1, rng=1).shape == (1,)
+        assert type(fx.Laplace(1, 1, step=1.0).release(3)) is float
+        assert type(fx.Laplace(1, 1, step=1, bounds=(0.0, 3.0)).release(3)) is float
+
+    def test_golden(self):
+        assert LINE.sample(0.3, 12, rng=1).tolist() == [0, 0, 0, 1, -1, -2, 1, 1, 2, 1, -1, 1]
+        assert FINE.sample(0.3, 6, rng=1).tolist() == [0.25, -1.875, 0.0, 3.125, -6.25, 0.75]
+        assert BOUNDED.sample(0.3, 12, rng=1).tolist() == [-1, 1, 0, -1, 4, 0, -2, 0, 2, 0, 0, -1]
+
+    def test_golden_fresh_starts(self, monkeypatch):
+        monkeypatch.setattr(laplace_cells, "NATS", 0)
+        assert LINE.sample(0.3, 12, rng=1).tolist() == [0, 0, 0, 1, 2, -1, 1, 0, 0, 0, 0, 1]
+
+    def test_the_form_of_f_changes_nothing(self):
+        for forms in (
+            [3, 3.0, np.int64(3), np.float32(3), np.array(3), Decimal(3), Fraction(3), np.uint8(3)],
+            [0.1, np.float64(0.1), Fraction(0.1), Decimal.from_float(0.1), np.longdouble(0.1)],
+        ):
+            for m in (LINE, BOUNDED):
+                first = m.sample(forms[0], 50, rng=3)
+                assert all((m.sample(f, 50, rng=3) == first).all() for f in forms)
+
+    def test_f_is_not_rounded(self):
+        """A float is its exact binary value, a Decimal its own."""
+        m = fx.Laplace(1e6, 1, step=Decimal(1))
+        above, below = Decimal("0.50000000000000000000001"), Fraction(1, 2) - Fraction(1, 10**22)
+        assert m._sampler(above).truth.phase > Fraction(1, 2) > m._sampler(below).truth.phase
+        sharp = fx.Laplace(1e6, 1, step=1)
+        assert {sharp.release(10**30 + Fraction(1, 3)) for _ in range(9)} == {10**30}
+        assert {sharp.release(Decimal(f"1{30 * '0'}.75")) for _ in range(9)} == {10**30 + 1}
+        assert sharp.release(-(10**300)) == -(10**300)
+
+
+class TestBudget:
+    def test_it_is_charged_before_f_is_looked_at(self):
+        budget = fx.Budget(epsilon=3.0)
+        LINE.release(3, budget=budget)
+        assert budget.spent == 1.0
+        with pytest.raises(fx.InvalidRecords):
+            LINE.release(np.nan, budget=budget)
+        with pytest.raises(fx.ParameterTypeError):
+            LINE.release("3", budget=budget)
+        assert budget.spent == 3.0
+        with pytest.raises(fx.BudgetExceeded):
+            LINE.release(3, budget=budget)
+        replace = fx.Budget(epsilon=1.0, neighbors="replace")
+        BOUNDED.release(3, budget=replace)
+        assert replace.spent == 1.0  # the sensitivity is stated for the budget's relation
+
+    def test_only_a_budget(self):
+        with pytest.raises(fx.ParameterTypeError, match="must be a Budget"):
+            LINE.release(3, budget=1.0)
+
+
+NOT_A_NUMBER = "f must be one number"
+NOT_FINITE = "f must be finite, of a magnitude"
+BAD = {
+    "epsilon": (lambda: fx.Laplace(0, 1, step=1), fx.ParameterError, "epsilon must be finite"),
+    "epsilon large": (lambda: fx.Laplace(1e7, 1, step=1), fx.ParameterError, "any_epsilon"),
+    "any_epsilon": (lambda: fx.Laplace(1, 1, step=1, any_epsilon=1), fx.ParameterTypeError, "any_epsilon must be True"),
+    "sensitivity 0": (lambda: fx.Laplace(1, 0, step=1), fx.ParameterError, "sensitivity must be > 0, got 0"),
+    "sensitivity nan": (lambda: fx.Laplace(1, np.nan, step=1), fx.ParameterError, "sensitivity must be finite"),
+    "sensitivity text": (lambda: fx.Laplace(1, "1", step=1), fx.ParameterTypeError, "sensitivity must be a real"),
+    "sensitivity huge": (lambda: fx.Laplace(1, 1e300, step=1e300), fx.ParameterError, r"2\*\*900"),
+    "step missing": (lambda: fx.Laplace(1, 1), TypeError, "step"),
+    "step none": (lambda: fx.Laplace(1, 1, step=None), fx.ParameterTypeError, "step must be a real number"),
+    "step 0": (lambda: fx.Laplace(1, 1, step=0), fx.ParameterError, "step must be > 0"),
+    "step negative": (lambda: fx.Laplace(1, 1, step=-1, bounds=(0, 3)), fx.ParameterError, "step must be > 0"),
+    "step that does not divide": (lambda: fx.Laplace(1, 1, step=0.3), fx.ParameterError, "divide the sensitivity"),
+    "step too large": (lambda: fx.Laplace(1, 1, step=2), fx.ParameterError, "divide the sensitivity"),
+    "step too small": (lambda: fx.Laplace(1, 1, step=1e-13), fx.ParameterError, r"2\*\*42"),
+    "step against bounds": (lambda: fx.Laplace(1, 1, step=0.3, bounds=(0, 1)), fx.ParameterError, "divide the bounds"),
+    "bounds": (lambda: fx.Laplace(1, 1, step=1, bounds=3), fx.ParameterTypeError, "bounds must be two"),
+    "bounds reversed": (lambda: fx.Laplace(1, 1, step=1, bounds=(3, 1)), fx.ParameterError, "lower < upper"),
+    "bounds infinite": (lambda: fx.Laplace(1, 1, step=1, bounds=(0, np.inf)), fx.ParameterError, "finite"),
+    "f nan": (lambda: LINE.release(np.nan), fx.InvalidRecords, NOT_FINITE),
+    "f inf": (lambda: BOUNDED.release(np.inf), fx.InvalidRecords, NOT_FINITE),
+    "f huge": (lambda: BOUNDED.release(10**400), fx.InvalidRecords, NOT_FINITE),
+    "f decimal nan": (lambda: LINE.sample(Decimal("nan")), fx.InvalidRecords, NOT_FINITE),
+    "f signalling nan": (lambda: LINE.sample(Decimal("snan")), fx.InvalidRecords, NOT_FINITE),
+    "f decimal huge": (lambda: LINE.sample(Decimal("1e999999999")), fx.InvalidRecords, NOT_FINITE),
+    "f decimal tiny": (lambda: LINE.sample(Decimal("1e-999999999")), fx.InvalidRecords, NOT_FINITE),
+    "f text": (lambda: LINE.law("3"), fx.ParameterTypeError, NOT_A_NUMBER),
+    "f bool": (lambda: LINE.law(np.True_), fx.ParameterTypeError, NOT_A_NUMBER),
+    "f none": (lambda: LINE.continuous_law(None), fx.ParameterTypeError, NOT_A_NUMBER),
+    "f complex": (lambda: LINE.release(1j), fx.ParameterTypeError, NOT_A_NUMBER),
+    "f array": (lambda: LINE.release(np.array([1.0])), fx.ParameterTypeError, NOT_A_NUMBER),
+    "f list": (lambda: LINE.release([1.0]), fx.ParameterTypeError, NOT_A_NUMBER),
+    "f masked": (lambda: LINE.release(np.ma.masked), fx.ParameterTypeError, NOT_A_NUMBER),
+    "size": (lambda: LINE.sample(1, -1), fx.ParameterError, "size must be >= 0"),
+    "threads": (lambda: LINE.sample(1, threads=-1), fx.ParameterError, "threads must be"),
+    "streams": (lambda: LINE.sample(1, streams=[1, 2]), fx.ParameterError, "streams must"),
+    "method": (lambda: LINE.sample(1, method="flips"), fx.ParameterError, "method must be"),
+    "beyond int64": (lambda: LINE.sample(2**63, 5), fx.InvalidRecords, "fit into int64"),
+    "law epsilon": (lambda: LINE.law(1).with_epsilon(0), fx.ParameterError, "epsilon must be"),
+    "bounded law epsilon": (lambda: BOUNDED.law(1).with_epsilon(1e7), fx.ParameterError, "any_epsilon"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_gets_a_clear_error(name):
+    call, error, text = BAD[name]
+    with pytest.raises(error, match=text):
+        call()
+
+
+def test_a_release_takes_no_seed():
+    with pytest.raises(TypeError):
+        LINE.release(1, rng=1)
+
+
+def test_mechanisms_are_values():
+    assert fx.Laplace(1.0, 1, step=1) == LINE == fx.Laplace(1, 1, step=1, any_epsilon=True)
+    assert fx.Laplace(1.0, 1, step=1.0) != LINE  # it gives floats
+    assert (
+        len({LINE, fx.Laplace(1.0, 1, step=1), BOUNDED, fx.Laplace(1.0, 2, step=1, bounds=[-3, 9])})
+        == 2
+    )
+    assert repr(BOUNDED) == "Laplace(epsilon=1.0, sensitivity=2, step=1, bounds=(-3, 9))"
+    assert (
+        repr(fx.Laplace(1, np.float64(0.5), step=np.float64(0.5)))
+        == "Laplace(epsilon=1.0, sensitivity=0.5, step=0.5)"
+    )
+    for m in (LINE, FINE, BOUNDED):
+        again = pickle.loads(pickle.dumps(m))
+        assert again == m == eval(repr(m), vars(fx))  # noqa: S307
+        assert (again.sample(0.3, 9, rng=1) == m.sample(0.3, 9, rng=1)).all()
+        law = pickle.loads(pickle.dumps(m.law(0.3)))
+        assert law.mean() == m.law(0.3).mean()
+        assert law.with_epsilon(2.0).mean() == m.law(0.3).with_epsilon(2.0).mean()
+        assert "0.3" not in repr(law)
+    with pytest.raises(AttributeError):
+        LINE.epsilon = 2.0
+    assert BOUNDED.grid.size == 13
+
+
+def test_weightings_are_of_a_step():
+    assert isinstance(LINE._weighting, Weighting)
+    assert LINE._weighting.rate == 1
+    assert FINE._weighting.rate == Fraction(1, 32)
+
+
+def test_another_epsilon_may_be_too_small_for_the_step():
+    law = fx.Laplace(epsilon=1, sensitivity=2**40, step=1).law(3)
+    with pytest.raises(ParameterError, match="epsilon must be at least"):
+        law.with_epsilon(1e-9)
+
+
+def test_durations_are_no_numbers():
+    m = fx.Laplace(1.0, 1, step=1)
+    with pytest.raises(ParameterTypeError, match="f must be one number"):
+        m.release(np.timedelta64(5, "ns"))
+    with pytest.raises(InvalidRecords, match=r"at most 2\*\*1000"):
+        m.release(1e302)

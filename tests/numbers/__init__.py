@@ -1,0 +1,1 @@
+"""Draws of a grid point."""

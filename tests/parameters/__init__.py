@@ -1,0 +1,1 @@
+"""Public parameters, and arguments that are none."""

@@ -1,0 +1,338 @@
+"""Is every released number a point that public parameters fix, and every record on one?"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import pickle
+from decimal import Decimal
+from fractions import Fraction
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fastexp as fx
+from fastexp._parameters.grid import STEPS, make_grid
+from fastexp.errors import ParameterError, ParameterTypeError
+from tests.support.checks import records as checks
+
+FINITE = st.floats(-1e300, 1e300)
+
+
+class TestPoints:
+    """Against bisection in fractions."""
+
+    def test_every_kind_of_grid(self):
+        checks.grids_are_fractions()
+
+    def test_bounds_are_kept_exactly(self):
+        checks.bounds_are_kept_exactly()
+
+    @given(low=FINITE, high=FINITE, data=st.data())
+    @settings(max_examples=150, deadline=None)
+    def test_any_bounds(self, low, high, data):
+        try:
+            grid = make_grid((low, high))
+        except ParameterError:
+            assert not low < high
+            return
+        assert (grid.value(0), grid.value(grid.size - 1)) == (low, high)
+        records = np.array(data.draw(st.lists(st.floats(low, high), min_size=1, max_size=9)))
+        wanted = [checks.index_by_search(grid, x) for x in records.tolist()]
+        assert grid.index(records).tolist() == wanted
+        points = grid.values(np.array([0, *wanted])).tolist()
+        assert points == [grid.value(t) for t in (0, *wanted)]
+        down = grid.values(grid.below.index(records)).tolist()
+        assert all(p <= x for p, x in zip(down, records.tolist(), strict=True))
+
+    @given(
+        ticks=st.integers(1, 10**6),
+        first=st.integers(-(10**6), 10**6),
+        digits=st.integers(0, 6),
+        data=st.data(),
+    )
+    @settings(max_examples=150, deadline=None)
+    def test_any_decimal_step(self, ticks, first, digits, data):
+        """Bounds and step are the decimals that print, though no double is one of them."""
+        unit = Fraction(1, 10**digits)
+        width = data.draw(st.integers(1, 50))
+        low, high, step = (float(x * unit) for x in (first, first + ticks * width, width))
+        grid = make_grid((low, high), step)
+        assert grid.size == ticks + 1
+        some = np.unique(np.array([0, ticks // 3, ticks // 2, ticks]))
+        exact = [(first + t * width) * unit for t in some.tolist()]
+        assert grid.values(some).tolist() == [float(x) for x in exact]
+        assert grid.index(grid.values(some)).tolist() == some.tolist()
+        under = np.nextafter(grid.values(some), -np.inf)
+        assert grid.index(under).tolist() == some.tolist()
+        assert grid.below.index(under).tolist() == np.maximum(some - 1, 0).tolist()
+
+    def test_points_increase_strictly(self):
+        for bounds in ((0, 1), (-1e-300, 1e300), (1.0, 1.0 + 2.0**-45), (2.0**60, 2.0**60 + 4096)):
+            grid = make_grid(bounds)
+            rng = np.random.default_rng(1)
+            some = np.unique(np.append(rng.integers(0, grid.size - 1, 2000), [0, grid.size - 2]))
+            assert (grid.values(some + 1) > grid.values(some)).all()
+
+    def test_what_is_released_is_a_point(self):
+        grid = make_grid((0, 1), 0.1)
+        points = {float(Fraction(i, 10)) for i in range(11)}
+        m = fx.Median(0.01, (0, 1), step=0.1)
+        found = {m.release([0.123, 0.456]) for _ in range(500)}
+        assert found == points == set(m.sample([0.123, 0.456], 2000, rng=1).tolist())
+        assert grid == m.grid
+
+    def test_ints_stay_ints(self):
+        m = fx.Median(0.5, (2**60, 2**60 + 9), step=3)
+        assert {m.release([2**60 + 4]) for _ in range(200)} == {2**60 + i for i in (0, 3, 6, 9)}
+        assert type(m.release([])) is int
+        assert m.sample([], 3, rng=1).dtype == np.int64
+
+    def test_points_that_are_given_are_kept(self):
+        points = np.array([0.5, 2.0, 7.25])
+        m = fx.Median(1.0, (0, 10), grid=points)
+        points[:] = 0
+        assert m.grid.points.tolist() == [0.5, 2.0, 7.25]
+        with pytest.raises(ValueError, match="read-only"):
+            m.grid.points[0] = 1
+        assert {m.release([1.0]) for _ in range(100)} == {0.5, 2.0, 7.25}
+
+
+class TestIdentity:
+    """Grids are values: equal, hashable, picklable."""
+
+    SAME: ClassVar = [
+        (((0, 1), 0.5), ((0.0, 1.0), Fraction(1, 2))),
+        (((0, 10), 1), ((np.int64(0), np.int32(10)), np.int8(1))),
+        (((0, Decimal("0.3")), 0.1), ((0, 0.3), Decimal("0.1"))),
+    ]
+
+    @pytest.mark.parametrize(("one", "two"), SAME)
+    def test_equal(self, one, two):
+        first, second = make_grid(*one), make_grid(*two)
+        assert first == second
+        assert hash(first) == hash(second)
+        assert pickle.loads(pickle.dumps(first)) == first
+
+    def test_different(self):
+        made = [
+            make_grid((0, 1), 1), make_grid((0, 1), 1.0), make_grid((0, 2), 1),
+            make_grid((0, 2), 2), make_grid((0, 2), grid=[0, 2]), make_grid((0, 2)),
+            make_grid((0, 2), grid=[0.0, 2.0]),
+        ]  # fmt: skip
+        assert len(set(made)) == len(made)
+        assert made[0] != "grid"
+
+    def test_a_replaced_parameter_makes_a_new_grid(self):
+        m = fx.Median(1.0, (0, 120), step=1)
+        assert dataclasses.replace(m, bounds=(0, 10)) == fx.Median(1.0, (0, 10), step=1)
+        assert dataclasses.replace(m, step=10).grid.size == 13
+        assert dataclasses.replace(m, epsilon=2.0) == fx.Median(2.0, (0, 120), step=1)
+        points = fx.Median(1.0, (0, 120), grid=[1, 5, 9])
+        assert dataclasses.replace(points, epsilon=2.0).grid.size == 3
+
+    @pytest.mark.parametrize("bounds", [(0, 5e-324), (-5e-324, 5e-324), (0, 1e-323), (0, 1e-310)])
+    def test_bounds_that_are_hardly_apart(self, bounds):
+        grid = make_grid(bounds)
+        ends = np.array([bounds[0], bounds[1], -1.0, 1.0])
+        assert grid.index(ends).tolist() == [0, grid.size - 1, 0, grid.size - 1]
+        assert bounds[0] <= fx.Median(1.0, bounds).release([0.0]) <= bounds[1]
+
+    def test_any_type_of_points(self):
+        """Differences of their own type would wrap around."""
+        for wrong in (np.array([5, 3, 7], np.uint8), np.array([100, -100], np.int8)):
+            with pytest.raises(ParameterError, match="increasing"):
+                make_grid((-128, 127), grid=wrong)
+        assert make_grid((-128, 127), grid=np.array([-128, 127], np.int8)).size == 2
+        ends = [-(2**63), 0, 2**63 - 1]
+        assert make_grid((ends[0], ends[-1]), grid=ends).points.tolist() == ends
+        with pytest.raises(ParameterTypeError, match="64 bits"):
+            make_grid((0, 10), grid=np.array([1, 2], np.longdouble))
+
+    @pytest.mark.parametrize("low", [2**53 + 1, 2**62 + 1, -(2**62) - 1])
+    def test_places_below_integers_that_are_no_doubles(self, low):
+        for grid in (make_grid((low, low + 8), 2), make_grid((low, low + 8), grid=[low, low + 8])):
+            points = [grid.exact(t) for t in range(grid.size)]
+            near = [math.nextafter(float(low), s * math.inf) for s in (-1, 1)] + [float(low)]
+            found = grid.places(np.array(near)).tolist()
+            assert found == [sum(p <= Fraction(x) for p in points) for x in near]
+
+    def test_numbers_of_numpy(self):
+        one = fx.Median(1.0, (np.float64(0), np.float64(1)))
+        assert one == fx.Median(1.0, (0.0, 1.0))
+        assert repr(one) == "Median(epsilon=1.0, bounds=(0.0, 1.0))"
+        assert 0 < one.continuous_law([0.2]).mean() < 1
+
+
+class TestSteps:
+    """Without a step the grid is as fine as is of use."""
+
+    def test_default(self):
+        assert STEPS == 2**40
+        assert fx.Median(1.0, (0, 100)).grid.size == 2**40 + 1
+        assert make_grid((0, 1), steps=7).size == 8
+
+    def test_fewer_where_doubles_are_too_few(self):
+        for bounds, most in (((1.0, 1.0 + 2.0**-40), 2**12), ((2.0**60, 2.0**60 + 2.0**20), 2**12)):
+            grid = make_grid(bounds)
+            assert 2 <= grid.size <= most + 1
+            values = grid.values(np.arange(grid.size))
+            assert (np.diff(values) > 0).all()
+
+
+BAD = [
+    ({"bounds": None}, ParameterTypeError, "bounds must be two public numbers"),
+    ({"bounds": 5}, ParameterTypeError, "bounds must be two"),
+    ({"bounds": (1,)}, ParameterTypeError, "bounds must be two"),
+    ({"bounds": (1, 2, 3)}, ParameterTypeError, "bounds must be two"),
+    ({"bounds": "01"}, ParameterTypeError, "bounds must be a real number"),
+    ({"bounds": (0, "1")}, ParameterTypeError, "bounds must be a real number"),
+    ({"bounds": (0, True)}, ParameterTypeError, "bounds must be a real number"),
+    ({"bounds": (0, 1j)}, ParameterTypeError, "bounds must be a real number"),
+    ({"bounds": (0, None)}, ParameterTypeError, "bounds must be a real number"),
+    ({"bounds": (1, 1)}, ParameterError, "lower < upper"),
+    ({"bounds": (2, 1)}, ParameterError, "lower < upper"),
+    ({"bounds": (0, float("inf"))}, ParameterError, "finite"),
+    ({"bounds": (float("-inf"), 0)}, ParameterError, "finite"),
+    ({"bounds": (0, float("nan"))}, ParameterError, "finite"),
+    ({"bounds": (float("nan"), 0)}, ParameterError, "finite"),
+    ({"bounds": (-1.7e308, 1.7e308)}, ParameterError, "finite"),
+    ({"bounds": (0, 2**64)}, ParameterError, "64 bits"),
+    ({"bounds": (0, 10**400)}, ParameterError, "finite|64 bits"),
+    ({"bounds": (0, 1), "step": 0}, ParameterError, "step must be > 0"),
+    ({"bounds": (0, 1), "step": -0.5}, ParameterError, "step must be > 0"),
+    ({"bounds": (0, 1), "step": float("nan")}, ParameterError, "step must be finite"),
+    ({"bounds": (0, 1), "step": float("inf")}, ParameterError, "step must be finite"),
+    ({"bounds": (0, 1), "step": True}, ParameterTypeError, "step must be a real number"),
+    ({"bounds": (0, 1), "step": "0.1"}, ParameterTypeError, "step must be a real number"),
+    ({"bounds": (0, 1), "step": 0.3}, ParameterError, "step must divide"),
+    ({"bounds": (0, 10), "step": 3}, ParameterError, "step must divide"),
+    ({"bounds": (0, 10), "step": 11}, ParameterError, "step must divide"),
+    ({"bounds": (0, 1 / 3), "step": 0.1}, ParameterError, "step must divide"),
+    ({"bounds": (0, 2**60), "step": 1}, ParameterError, "2\\*\\*52 points"),
+    ({"bounds": (2.0**60, 2.0**60 + 4096), "step": 1.0}, ParameterError, "differ in float64"),
+    ({"bounds": (0, 1), "step": 0.5, "grid": [0, 1]}, ParameterError, "not both"),
+    ({"bounds": (0, 1), "grid": [0.5]}, ParameterError, "at least two"),
+    ({"bounds": (0, 1), "grid": []}, (ParameterError, ParameterTypeError), "grid must"),
+    ({"bounds": (0, 1), "grid": [0.5, 0.5]}, ParameterError, "increasing"),
+    ({"bounds": (0, 1), "grid": [0.5, 0.25]}, ParameterError, "increasing"),
+    ({"bounds": (0, 1), "grid": [0.5, float("nan")]}, ParameterError, "finite"),
+    ({"bounds": (0, 1), "grid": [0.5, float("inf")]}, ParameterError, "finite"),
+    ({"bounds": (0, 1), "grid": [0.5, 1.5]}, ParameterError, "within the bounds"),
+    ({"bounds": (0, 1), "grid": [-0.1, 0.5]}, ParameterError, "within the bounds"),
+    ({"bounds": (0, 1), "grid": [[0.1, 0.5]]}, ParameterTypeError, "one-dimensional"),
+    ({"bounds": (0, 1), "grid": ["0", "1"]}, ParameterTypeError, "array of numbers"),
+    ({"bounds": (0, 1), "grid": [False, True]}, ParameterTypeError, "array of numbers"),
+    ({"bounds": (0, 1), "grid": 3}, ParameterTypeError, "one-dimensional"),
+    ({"bounds": (0, 2**63 - 1), "grid": np.array([1, 2**63], "u8")}, ParameterError, "grid"),
+    ({"bounds": (0, 1), "widen": -1}, ParameterError, "widen"),
+    ({"bounds": (0, 1), "widen": float("nan")}, ParameterError, "widen"),
+    ({"bounds": (0, 1), "widen": float("inf")}, ParameterError, "widen"),
+    ({"bounds": (0, 1), "widen": "1"}, ParameterTypeError, "widen"),
+    ({"bounds": (0, 1), "epsilon": 0}, ParameterError, "epsilon"),
+    ({"bounds": (0, 1), "epsilon": float("nan")}, ParameterError, "epsilon"),
+    ({"bounds": (0, 1), "epsilon": float("inf")}, ParameterError, "epsilon"),
+    ({"bounds": (0, 1), "epsilon": 1e7}, ParameterError, "any_epsilon"),
+    ({"bounds": (0, 1), "epsilon": "1"}, ParameterTypeError, "epsilon"),
+    ({"bounds": (0, 1), "neighbors": "swap"}, ParameterError, "neighbors"),
+    ({"bounds": (0, 1), "convention": "middle"}, ParameterError, "convention"),
+    ({"bounds": (0, 1), "any_epsilon": 1}, ParameterTypeError, "any_epsilon"),
+]  # fmt: skip
+
+
+class TestWhatIsRefused:
+    """Public parameters get precise messages, when the mechanism is built."""
+
+    @pytest.mark.parametrize(("given_", "error", "text"), BAD, ids=lambda x: str(x)[:50])
+    def test_median(self, given_, error, text):
+        with pytest.raises(error, match=text):
+            fx.Median(**{"epsilon": 1.0, **given_})
+
+    @pytest.mark.parametrize("make", [fx.Maximum, fx.Mode])
+    @pytest.mark.parametrize(("given_", "error", "text"), BAD[:30:3], ids=lambda x: str(x)[:50])
+    def test_others(self, make, given_, error, text):
+        with pytest.raises(error, match=text):
+            make(**{"epsilon": 1.0, **given_})
+
+    def test_bounds_are_required(self):
+        for make in (fx.Median, fx.Maximum, fx.Mode):
+            with pytest.raises(TypeError, match="bounds"):
+                make(1.0)
+
+    def test_ranks_and_quantiles(self):
+        for r in (0, -1, 1.5, True, "1", 2**31, None):
+            with pytest.raises((ParameterError, ParameterTypeError), match="r must"):
+                fx.OrderStatistic(r, 1.0, (0, 1))
+        for q in (0, 1, -0.1, float("nan"), "0.5", None, True, 1 / 3):
+            with pytest.raises((ParameterError, ParameterTypeError), match="q must"):
+                fx.Quantile(q, 1.0, (0, 1))
+        with pytest.raises(ParameterError, match="convention"):
+            fx.Quantile(0.25, 1.0, (0, 1), convention="strict")
+
+
+WIDENED = {
+    "median": partial(fx.Median, 1.0),
+    "median, replace": partial(fx.Median, 1.0, neighbors="replace"),
+    "quantile": partial(fx.Quantile, 0.3, 1.0),
+    "second largest": partial(fx.OrderStatistic, 2, 1.0),
+    "maximum": partial(fx.Maximum, 1.0),
+    "mode": partial(fx.Mode, 1.0),
+}
+
+
+class TestWidths:
+    """`widen` is what it says, in steps or between points."""
+
+    def test_they_are_whole_steps(self):
+        """A width of 0.3 in steps of 0.1 is three of them, though no double is 0.3."""
+        for widen, steps in ((0.3, 3), (0.29, 2), (0, 0), (Fraction(3, 10), 3), (5, 10), (0.05, 0)):
+            m = fx.Median(1.0, (0, 1), step=0.1, widen=widen)
+            assert m._statistic.width == steps
+
+    @pytest.mark.parametrize("which", WIDENED)
+    @pytest.mark.parametrize("widen", [1, 1.5, Fraction(5, 2), Decimal(3)], ids=str)
+    def test_integers_of_any_size(self, which, widen):
+        """A grid far from 0 has the law of the same one at 0."""
+        points, records = np.array([0, 1, 2, 5, 6, 9]), np.array([0, 0, 0, 5, 9, 9, 9, 6, 2])
+        laws = [
+            WIDENED[which]((a, a + 9), grid=points + a, widen=widen).law(records + a)
+            for a in (0, 2**53 + 3, 2**60 + 3, 2**63 - 10, -(2**63))
+        ]
+        own = [abs(x - y) <= widen for x in points.tolist() for y in points.tolist()]
+        logs = WIDENED[which]((0, 9), grid=points).law(records).log_probabilities
+        best = np.where(np.reshape(own, (6, 6)), logs, -np.inf).max(axis=1)
+        wanted = np.exp(best) / np.exp(best).sum()
+        for law in laws:
+            np.testing.assert_allclose(law.probabilities, wanted, rtol=1e-12)
+
+    @given(
+        st.lists(
+            st.integers(-(2**63), 2**63 - 1) | st.integers(-9, 9),
+            min_size=2,
+            max_size=9,
+            unique=True,
+        )
+        | st.lists(
+            st.decimals(-9, 9, places=1).map(float) | st.floats(-1e300, 1e300),
+            min_size=2,
+            max_size=9,
+            unique=True,
+        ),
+        st.integers(0, 2**64 - 1) | st.decimals(0, 9, places=1).map(float) | st.fractions(0, 9),
+    )
+    @settings(max_examples=200, deadline=None)
+    def test_any_points(self, points, widen):
+        """The first and the last point that is as near, as the decimals that they print."""
+        points.sort()
+        exact = [Fraction(str(x)) for x in points]
+        width = Fraction(str(widen))
+        near = [[t for t, y in enumerate(exact) if abs(x - y) <= width] for x in exact]
+        median = fx.Median(1.0, (points[0], points[-1]), grid=points)
+        steps, found = median._reach(widen)
+        assert steps == 0
+        wanted = [x[0] for x in near], [x[-1] for x in near]
+        assert width == 0 or tuple(ends.tolist() for ends in found) == wanted

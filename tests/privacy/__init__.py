@@ -1,0 +1,1 @@
+"""What is promised, against exact laws and brute force."""

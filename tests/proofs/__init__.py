@@ -1,0 +1,1 @@
+"""Promises and machine code: mutants, interpreted kernels, laws of draws, leaks."""

@@ -1,0 +1,1 @@
+"""Every line of every kernel, in the interpreter."""

@@ -1,0 +1,364 @@
+"""Would a broken sampler be noticed? Each mutant of the source must fail a deterministic check.
+
+A mutant is the package with one text replaced; a module of checks runs against it in the
+interpreter, without the compiler, in a process of its own (`tests.support.mutating`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.mutating import Jury
+
+ROOT = Path(__file__).parents[2]
+
+MUTANTS = {
+    "missing factor 2": ("privacy/rates.py", "else 2 * sensitivity", "else sensitivity"),
+    "replace counts as monotone": ("privacy/rates.py", 'monotonic=neighbors == "add-remove"', "monotonic=True"),
+    "envelope without slack": ("kernels/select/envelope.py", "return r + (r >> SLACK) + 3", "return r"),
+    "one unit of slack": ("kernels/select/envelope.py", "+ (r >> SLACK) + 3", "+ 0"),
+    "lower bound one too high": ("kernels/select/envelope.py", "(r >> SLACK) - 2", "(r >> SLACK) + 1"),
+    "wrong side of the block search": ("kernels/select/envelope.py", "and low <= r0)", "and low < r0)"),
+    "wrong side of the search": ("kernels/select/envelope.py", "        seen += uppers[i]\n        passed = seen <= rho", "        seen += uppers[i]\n        passed = seen < rho"),
+    "groups before are forgotten": ("kernels/select/envelope.py", "group += 1 if passed else 0\n        before = seen if passed else before", "group += 1 if passed else 0"),
+    "coin accepted at the bound": ("kernels/select/envelope.py", "if rho < lower(", "if rho <= lower("),
+    "coin of the whole block": ("kernels/select/envelope.py", "    rho -= before\n", ""),
+    "heights cut off too early": ("kernels/select/envelope.py", "DEEPEST = 60.0", "DEEPEST = 20.0"),
+    "blocks' bounds without slack": ("kernels/select/envelope.py", "+ 5 * BLOCK", "- 5 * BLOCK"),
+    "last block dropped": ("kernels/select/envelope.py", "range(count):\n        bound = blocks[", "range(max(count - 1, 1)):\n        bound = blocks["),
+    "void rounds end in the last candidate": ("kernels/select/envelope.py", "    if index == part.size:  # between the block's sum and its bound\n        return AGAIN", "    if index == part.size:\n        index = part.size - 1"),
+    "base ignored": ("kernels/bits/heights.py", "out[i] - log_base[i] if", "out[i] if"),
+    "best over base 0 too": ("kernels/bits/heights.py", "key if counts else NONE", "key"),
+    "biased bounded integer": ("kernels/bits/words.py", "counts = c1b > rest1", "counts = True or c1b > rest1"),
+    "bounded integer refuses too much": ("kernels/bits/words.py", "p0 >= rest0)", "p0 > rest0)"),
+    "signs of floats": ("kernels/bits/heights.py", "(sign & spread) | flip", "flip"),
+    "unsigned as signed": ("kernels/bits/heights.py", "flip = NONE if kind == UNSIGNED else SIGN", "flip = SIGN"),
+    "float32 heights": ("kernels/bits/heights.py", "out[i] = rate * (gap if gap >= tiny else 0.0)", "out[i] = np.float32(rate * (gap if gap >= tiny else 0.0))"),
+    "alias cut off by one": ("kernels/select/alias.py", "cell < (entry >> bits)", "cell <= (entry >> bits)"),
+    "alias gives too much": ("kernels/select/alias.py", "rest -= capacity - weights[i]", "rest -= weights[i]"),
+    "alias doubt too small": ("kernels/select/alias.py", ">> SLACK) + 7", ">> SLACK)"),
+    "slow cells end early": ("reference/exact.py", "index = bisect_right(doubt_sums, cell)", "index = bisect_right(doubt_sums, cell + 1)"),
+    "slow cells within": ("reference/exact.py", "inside = cell - int(doubt_sums[index - 1] if index else 0)", "inside = cell"),
+    "accepts everything": ("reference/exact.py", "if least >= hi:\n            return False", "if least >= hi:\n            return True"),
+    "coin forgotten": ("reference/exact.py", "least = rho + Fraction(coin, 1 << bits)", "least = Fraction(rho)"),
+    "exact gap rounded": ("_selection/scan.py", "return best - bits_value(int(self.bits[index]), self.kind)", "return Fraction(float(best) - float(bits_value(int(self.bits[index]), self.kind)))"),
+    "exact base forgotten": ("_selection/scan.py", "* self.weighting.base_of(index)", ""),
+    "coins at the bound flip": ("kernels/select/flips.py", "BYTE(rest < low)", "BYTE(rest <= low)"),
+    "first bytes at the bound flip": ("kernels/select/flips.py", "BYTE(drawn[i] < top)", "BYTE(drawn[i] <= top)"),
+    "open coins tell the truth": ("kernels/select/flips.py", "(BYTE(drawn[i] == top) << ONE_BIT)", "BYTE(0)"),
+    "second words exchanged": ("kernels/select/flips.py", "odd if i & ONE_WORD else even", "even if i & ONE_WORD else odd"),
+    "second words are first bytes": ("kernels/select/flips.py", "HALF_FIRST = np.uint64(FIRST // 2)", "HALF_FIRST = np.uint64(0)"),
+    "an open coin overlooked": ("kernels/select/flips.py", "range(8 * w, 8 * w + 8)", "range(8 * w, 8 * w + 7)"),
+    "every block the same coins": ("kernels/select/flips.py", "np.uint64(first + start // FIRST)", "np.uint64(first)"),
+    "last words are second words": ("_selection/flips.py", "kernels.LATER)", "kernels.FIRST)"),
+    "lies as for twice epsilon": ("mechanisms/randomized_response.py", "rate = Fraction(self.epsilon)", "rate = 2 * Fraction(self.epsilon)"),
+    "lies as for half of epsilon": ("reference/exact.py", "exp_bounds(epsilon, precision)\n    one", "exp_bounds(epsilon / 2, precision)\n    one"),
+    "last words forgotten": ("reference/exact.py", "lead << 64 | words()", "lead << 64"),
+    "last words accept everything": ("reference/exact.py", "if lead << 8 >= hi:\n            return False", "if lead << 8 >= hi:\n            return True"),
+    "a quarter of the square": ("privacy/guarantee.py", "** 2 / 8", "** 2 / 4"),
+    "a sixteenth of the square": ("privacy/guarantee.py", "** 2 / 8", "** 2 / 16"),
+    "rho of a bounded range for all": ("privacy/guarantee.py", "number * math.tanh(number / 2)", "number * number / 8"),
+    "replacing costs one step": ("privacy/guarantee.py", "steps = 2 if", "steps = 1 if"),
+    "rho of a group is linear": ("privacy/guarantee.py", "size * size", "size"),
+    "floats add up": ("privacy/amounts.py", "up(exact(number) * factor)", "number * factor"),
+    "nobody changes group": ("privacy/whole.py", "(2 if moves else 1)", "1"),
+    "everybody changes group": ("privacy/whole.py", "(parted and not public)", "parted"),
+    "a term of the divergence": ("privacy/renyi.py", "2 * math.sinh(eta / 4) ** 2", "0"),
+    "wide ranges": ("privacy/renyi.py", "+ b * math.log(b)) / b", ") / b"),
+    "bound of one order": ("privacy/renyi.py", "order * math.log1p(-1 / order)\n    return", "0.0\n    return"),
+    "gains of the term before": ("privacy/planning.py", "(last + 1 - i) * eta", "(last - i) * eta"),
+    "best without a maximum": ("privacy/planning.py", "if bounds[j] < best:", "if best > -math.inf:"),
+    "rounds above rho": ("privacy/peeling.py", "root = math.nextafter(root, 0.0)", "break"),
+    "budget to the last cent but one": ("budget/terms.py", "now > amounts.exact(limit)", "now >= amounts.exact(limit)"),
+    "budget never full": ("budget/terms.py", "now > amounts.exact(limit)", "now > 2 * amounts.exact(limit)"),
+    "budget of any relation": ("budget/terms.py", "guarantee.under(validate.neighbors(self.neighbors))", "guarantee"),
+    "polynomial": ("kernels/select/envelope.py", "0.0096181291811644", "0.00961812"),
+}  # fmt: skip
+
+# For `tests.support.checks.selection`: noisy maxima, permute-and-flip, top-k.
+SELECTION = {
+    "noise of the wrong sign": ("kernels/select/gumbel.py", "return -log_one(-log_rest", "return log_one(-log_rest"),
+    "Laplace's noise of one side": ("kernels/select/gumbel.py", "else log_one(2.0 * rest)", "else -log_one(2.0 * rest)"),
+    "long words ignored": ("kernels/select/gumbel.py", "(np.float64(more) + 0.5) * FINE if word < LONG else 0.5 * UNIT", "0.5 * UNIT"),
+    "long words of the neighbour": ("kernels/select/gumbel.py", "more = one if place", "more = two if place"),
+    "the word 0 without an end": ("kernels/select/gumbel.py", "(np.float64(more) + 0.5) * FINE", "np.float64(more) * FINE"),
+    "threshold without margin": ("kernels/select/gumbel.py", "g = gap - MARGIN", "g = gap"),
+    "threshold without the base": ("kernels/select/gumbel.py", "+ most_base(base)", "+ 0.0"),
+    "heap by the greater child": ("kernels/select/gumbel.py", "keys[child + 1] < keys[child]", "keys[child + 1] > keys[child]"),
+    "heap forgets places": ("kernels/select/gumbel.py", "keys[at], places[at] = keys[child], places[child]", "keys[at] = keys[child]"),
+    "least key first": ("kernels/select/gumbel.py", "out[last] = places[0]", "out[out.size - 1 - last] = places[0]"),
+    "coarse keys decide": ("kernels/select/gumbel.py", "near += 1 if height > -NEAR else 0", "near += 1"),
+    "tried again": ("kernels/select/permute_flip.py", "if counts and not is_in(tried, count, index):", "if counts:"),
+    "tried ones toss again": ("kernels/select/permute_flip.py", "and not is_in(tried, failed, b * BLOCK + i):", "and True:"),
+    "later coins are the first words": ("kernels/select/permute_flip.py", "LATER = np.uint64(1 << 16)", "LATER = np.uint64(0)"),
+    "first success wins": ("kernels/select/permute_flip.py", "number, counts = below_word(word, np.uint64(count))", "number, counts = np.uint64(0), True"),
+    "low bits of later coins": ("kernels/select/permute_flip.py", "rho = np.int64(words[i] >> UNUSED)\n        if", "rho = np.int64(words[i] & np.uint64((1 << COIN_BITS) - 1))\n        if"),
+    "half a coin": ("kernels/select/permute_flip.py", "(np.int64(1) << s) - 1", "(np.int64(1) << (s - 1)) - 1"),
+    "doubtful coins succeed": ("kernels/select/permute_flip.py", "verdict = ACCEPTED if rho < lower(weights[i]) else UNSURE", "verdict = ACCEPTED"),
+    "doubtful coins fail": ("kernels/select/chords.py", "REJECTED if rho >= upper(r)", "REJECTED if rho >= lower(r)"),
+    "one answer for all": ("kernels/select/permute_flip.py", "control[ANSWERS + 1 + tests], tests + 1", "control[ANSWERS + 1], tests + 1"),
+    "answers from the start": ("kernels/select/permute_flip.py", "tests = blocks[2 * b + 1]", "tests = np.int64(0)"),
+    "successes of blocks before": ("kernels/select/permute_flip.py", "wanted -= blocks[2 * b]", "wanted -= 0"),
+    "every block the same words": ("kernels/select/permute_flip.py", "given[min(b * BLOCK + i,", "given[min(i,"),
+    "exact coins at one scale": ("_selection/permute_flip.py", "Fraction(2**s)", "Fraction(2**40)"),
+    "exact coins share words": ("_selection/permute_flip.py", "COINS + (answers << 16)", "COINS"),
+    "panel beyond the end": ("laws/flip_integrals.py", "min(1.0 - start, DECADES / slope)", "DECADES / slope"),
+    "too few nodes": ("laws/flip_integrals.py", "NODES = 20", "NODES = 6"),
+    "groups of one": ("kernels/select/flip_law.py", "logs[i] = counts[i] * (", "logs[i] = ("),
+    "factors without 1 - w": ("kernels/select/flip_law.py", "(1.0 - weights[i]) + weights[i] * rest", "weights[i] * rest"),
+    "flips at the greater rate": ("mechanisms/permute_and_flip.py", "self._weigh(self.epsilon)", "self._weigh(2 * self.epsilon)"),
+    "permute-and-flip of bounded range": ("mechanisms/permute_and_flip.py", "return pure_guarantee(", "from ..privacy import selection_guarantee\n        return selection_guarantee("),
+    "a noise under another name": ("mechanisms/report_noisy_max.py", '"exponential": gumbel.EXPONENTIAL', '"exponential": gumbel.GUMBEL'),
+    "selected twice": ("_selection/top_k.py", "log2_base[index] = -np.inf", "log2_base[index] = 0.0"),
+    "block not scanned again": ("_selection/top_k.py", "scan.rescan(block)", "pass"),
+    "sums settled twice": ("_selection/top_k.py", "scan.blocks[:] = self._raw", "pass"),
+    "selected ones in the sum": ("laws/top_k.py", "for u in values[i:]]", "for u in values]"),
+    "every round spends all": ("privacy/peeling.py", "return Fraction(total) / k", "return Fraction(total)"),
+}  # fmt: skip
+
+# For `tests.support.checks.rows`: bounds by chords, rounds, two levels, tiles.
+ROWS = {
+    "chord below the curve": ("kernels/select/chords.py", "FIXED = 1610612736.0 + 2.0**-21", "FIXED = 1610612736.0 - 2.0**-21"),
+    "chord without its unit": ("kernels/select/chords.py", "INTEGER_BITS - np.uint64(1)", "INTEGER_BITS"),
+    "lift forgotten": ("kernels/select/chords.py", "DEEPEST + lift, fixed + lift", "DEEPEST + lift, fixed"),
+    "base 0 may be drawn": ("kernels/select/chords.py", "            work[i] = 0\n    return fill_lanes", "            work[i] = 1\n    return fill_lanes"),
+    "eighth part forgotten": ("kernels/select/chords.py", "(g[i] + h[i])", "(g[i] + g[i])"),
+    "wrong side of the lanes": ("kernels/select/chords.py", "passed = seen <= rho", "passed = seen < rho"),
+    "wrong side within a lane": ("kernels/select/chords.py", "seen + work[index] <= rho", "seen + work[index] < rho"),
+    "biased word": ("kernels/select/chords.py", "counts = low >= (NONE - bound) % bound", "counts = True"),
+    "first word again": ("kernels/select/rounds.py", "word if number % 2 == 0 else other", "word"),
+    "coin of the whole row": ("kernels/select/rounds.py", "rho, only = np.int64(r) - before,", "rho, only = np.int64(r),"),
+    "one answer for all tests": ("kernels/select/rounds.py", "return control[ANSWERS + 1 + tests]", "return control[ANSWERS + 1]"),
+    "the next row's best": ("kernels/select/rounds.py", "fill_and_look(row, key_float(top),", "fill_and_look(row, key_float(next_top),"),
+    "coarse bounds with a base": ("kernels/select/two_level.py", "control[TWO_LEVELS] > 0 and log_base.size == 0", "control[TWO_LEVELS] > 0"),
+    "blocks bounded by one candidate": ("kernels/select/two_level.py", " * min(BLOCK, bits.size - b * BLOCK)\n        elif", "\n        elif"),
+    "blocks are not refined": ("kernels/select/two_level.py", "bounds[b] = refine(b, bits, kind, best, rate, log_base, lift, fixed, scratch)\n                inside", "inside"),
+    "wrong side of the blocks": ("kernels/select/two_level.py", "before <= low)", "before < low)"),
+    "tiles accept at the bound": ("kernels/select/tiles.py", "(rests[r] < least)", "(rests[r] <= least)"),
+    "tiles take refused words": ("kernels/select/tiles.py", "np.int64(high) if low >= np.uint64(totals[r]) else np.int64(-1)", "np.int64(high)"),
+    "exact coins of the round before": ("_selection/rows.py", "number + 1 << COINS", "number << COINS"),
+    "names of rows ignored": ("_randomness/streams.py", "seeds[HEADER + first : HEADER + last]", "seeds[HEADER : HEADER + last - first]"),
+}  # fmt: skip
+
+# For `tests.support.checks.numbers`: cells, widths, places, coins.
+NUMBERS = {
+    "gap of one point too many": ("kernels/numbers/runs.py", "count[m] = point - free", "count[m] = point - free + 1"),
+    "records at a point ignored": ("kernels/numbers/runs.py", "distance(below, records[i], total - below - records[i], form)", "distance(below, 0, total - below, form)"),
+    "bound from the other side": ("kernels/numbers/runs.py", "least(total - below, form, RIGHT)", "least(below, form, LEFT)"),
+    "bounds taken as exact": ("kernels/numbers/runs.py", "form, RIGHT) + 1", "form, RIGHT)"),
+    "bounds of records only": ("kernels/numbers/runs.py", "return min(side(ranks, form, at, 0), side(ranks, form, at, 1))", "return side(ranks, form, at, 1) + 1"),
+    "least distance forgotten": ("kernels/numbers/runs.py", "return max(np.int64(form[empty]), most)", "return most"),
+    "widened by one less": ("kernels/numbers/runs.py", "count[queue[front]] - 1 + width < t", "count[queue[front]] - 1 + width <= t"),
+    "widened by one more": ("kernels/numbers/runs.py", "stop = start[best] + count[best] + width", "stop = start[best] + count[best] + width + 1"),
+    "widening forgets the nearest": ("kernels/numbers/runs.py", "while back > front and key[queue[back - 1]] >= key[entered]", "while back > front and key[queue[back - 1]] >= key[entered] - 2"),
+    "places of refused words": ("kernels/numbers/places.py", "return word * n < (np.uint64(0) - n) % n", "return False"),
+    "places never in doubt": ("kernels/numbers/places.py", "return np.int64(high), word * n < n", "return np.int64(high), False"),
+    "place beside the cell": ("kernels/numbers/places.py", "part[j] = start[cell] + inside", "part[j] = start[cell] + inside + 1"),
+    "coin without slack": ("kernels/numbers/places.py", "if v + 2.0**-52 <= p - slack", "if v <= p"),
+    "coin's other side": ("kernels/numbers/places.py", "if v >= p + slack + 2.0**-60", "if v + 2.0**-52 >= p"),
+    "exact coin of twice the height": ("_numbers/cells.py", "exact.exp_bounds(exponent, bits + 8)", "exact.exp_bounds(2 * exponent, bits + 8)"),
+    "refused draws pass": ("_numbers/cells.py", "return index, open_[~passed]", "return index, NONE"),
+    "every round the same words": ("_numbers/cells.py", "tag = number << ROUND", "tag = 0"),
+    "loose cells at once": ("_numbers/cells.py", "if loose is None or not loose[cell] or", "if True or"),
+    "ranks without records": ("_numbers/rank.py", "min(max(n - -(-other // t), 0), n), min(max(-(-gate // s), 0), n)", "n - -(-other // t), -(-gate // s)"),
+    "counts are no base": ("_selection/weighting.py", "weighting.log_base, weighting.log2_base = NO_BASE, log2_base", "weighting.log_base, weighting.log2_base = NO_BASE, 0 * log2_base"),
+    "factor 2 of ranks": ("privacy/rates.py", "selection_rate(epsilon, validate.counting(\"steps\", steps), monotonic=False)", "selection_rate(epsilon, steps, monotonic=True)"),
+    "window of exact distances too short": ("_numbers/rank.py", "below, above = self.source.below(grid, t), self.source.below(grid, t + 1)", "below, above = self.source.below(grid, t), self.source.below(grid, t)"),
+    "nearest record forgotten": ("_numbers/rank.py", "nearest |= {self.source.last(grid, last), self.source.first(grid, first)}", "pass"),
+    "loose end forgotten": ("_numbers/rank.py", "loose[-1] = True", "loose[-1] = False"),
+    "median's other half": ("_numbers/distance.py", "low, high = _surplus(whole, part * n), _surplus(whole, (whole - part) * n)", "low, high = _surplus(whole, part * n), _surplus(whole, part * n)"),
+}  # fmt: skip
+
+# For `tests.support.checks.records`: grids, windows, passes over unsorted records.
+RECORDS = {
+    "record below its price": ("kernels/numbers/grid_points.py", "return point(t, unit, scale) <= x", "return point(t, unit, scale) < x"),
+    "half-way at the odd point": ("kernels/numbers/grid_points.py", "t & 1 == 0", "t & 1 == 1"),
+    "half-way always up": ("kernels/numbers/histogram.py", "t -= np.uint64(1 if before else 0) + (np.uint64(1 if tie else 0) & t)", "t -= np.uint64(1 if before else 0)"),
+    "rounded products compared": ("kernels/numbers/grid_points.py", "np.float64(np.int64(rounded) - middle) + lost", "np.float64(np.int64(rounded) - middle)"),
+    "rounded middles compared": ("kernels/numbers/grid_points.py", "np.float64(np.int64(rounded) - middle) + lost", "lost"),
+    "rounded products in blocks": ("kernels/numbers/histogram.py", "(product == middle) & (lost < rest)", "False"),
+    "rounded middles of points": ("_parameters/grid_edges.py", "more = (lost > 0.0) | ((lost == 0.0) & ~odd)", "more = ~odd"),
+    "estimate taken for the point": ("kernels/numbers/grid_points.py", "    while t > 0 and not reaches(x, t, unit, scale):\n        t -= 1\n", ""),
+    "estimate without a margin": ("_parameters/grid.py", "margin = float(min(Fraction(last, 1 << 50) + 4 * Fraction(ulp) / width, Fraction(1)))", "margin = 0.0"),
+    "wide points rounded twice": ("kernels/numbers/grid_points.py", "            whole |= 1\n", "            whole |= 0\n"),
+    "ties outside are overlooked": ("_intake/record_sources.py", "records[0] += first - below", "records[0] += 0"),
+    "ties above are overlooked": ("_intake/record_sources.py", "records[-1] += stop - last", "records[-1] += 0"),
+    "window one rank short": ("_intake/record_sources.py", "first, last = max(low - 1, 0), min(high + 2, n)", "first, last = max(low - 1, 0), min(high + 1, n)"),
+    "edges between records of one point": ("_intake/unsorted.py", "low = max(grid.least(first, floats), low)", "low = sample[max(left, 0)].item()"),
+    "gathered without the ends": ("kernels/numbers/select_rank.py", "(x >= low) & (x <= high)", "(x > low) & (x < high)"),
+    "room taken for all": ("_intake/unsorted.py", "if middle.values.size < middle.inside:", "if False:"),
+    "missed pivots believed": ("_intake/unsorted.py", "if not any(short):", "if True:"),
+    "missing read as the other bound": ("_intake/arrays.py", 'ends[nan == "upper"]', 'ends[nan == "lower"]'),
+}  # fmt: skip
+
+STUDIES = {
+    "a window of one rank less": ("kernels/numbers/smooth.py", "* exp_one(-beta * (p + q - 1))", "* exp_one(-beta * (p + q))"),
+    "sides alone": ("kernels/numbers/smooth.py", "        pairs(left, right, weights, below, above, best, window)\n    p, q", "        pass\n    p, q"),
+    "an older line": ("kernels/numbers/smooth.py", "if height[top - 1] + other * t < value:", "if height[top - 1] + other * t > value:"),
+    "lines that are nowhere": ("kernels/numbers/smooth.py", "if top >= 0 and start <= height[top]:", "if top >= 0 and start >= height[top]:"),
+    "ranks given up early": ("kernels/numbers/smooth.py", "if spread * weights[inner] < best:", "if True:"),
+    "costs passed over": ("kernels/numbers/smooth.py", "            run *= 2\n", "            run *= 8\n            k += 1\n"),
+    "the full range a record too early": ("kernels/numbers/smooth.py", "    if k > n:\n        return limits[UPPER] - limits[LOWER]", "    if k >= n:\n        return limits[UPPER] - limits[LOWER]"),
+    "published scale": ("privacy/smooth_noise.py", "return below(epsilon / 6), below(epsilon / 6)", "return below(epsilon / 5), below(epsilon / 6)"),
+    "delta instead of delta'": ("privacy/smooth_noise.py", "log = epsilon / 2 + math.log1p(math.exp(-epsilon / 2)) - math.log(delta)", "log = math.log(2 / delta)"),
+    "a dilation that costs nothing": ("privacy/smooth_noise_pairs.py", "min(shift, 2 * math.sqrt(math.exp(beta) * rest))", "shift"),
+    "one end of the frontier": ("privacy/smooth_noise_pairs.py", "math.sqrt(min(least(0.0), least(beta)))", "math.sqrt(least(0.0))"),
+    "a tail that costs half": ("privacy/smooth_noise_pairs.py", "max(epsilon - 2 * beta, 0.0) * math.exp(beta)", "max(epsilon - beta, 0.0) * math.exp(beta)"),
+    "twice the rho": ("privacy/smooth_noise.py", "** 2 / 2", "** 2 / 1"),
+    "a bound on one side": ("laws/clamped_noise.py", "0.5 * self._mean_min(self.centre - low)", "0.5 * self._mean_min(high - self.centre)"),
+    "the mean of both medians": ("_numbers/noise.py", "ordered[:, (n - 1) // 2]", "ordered[:, n // 2]"),
+    "the gap above counts twice": ("kernels/figures/rank_figures.py", "high = count - low", "high = count"),
+    "the truth's share": ("kernels/figures/rank_figures.py", "before = share - (start + low - 1.0 - place)", "before = -(start + low - 1.0 - place)"),
+    "squares of ends": ("kernels/figures/rank_blocks.py", "(1.0 / 6.0)", "(1.0 / 3.0)"),
+    "edges not closed": ("kernels/figures/rank_errors.py", "(after and rest == 0.0)", "False"),
+    "losses from 0": ("kernels/figures/rank_errors.py", "out[j] = np.float64(d - best)", "out[j] = np.float64(d)"),
+    "every block the same data": ("studies/run/task.py", "spawn_key=(place,)", "spawn_key=(0,)"),
+    "the last block is full": ("studies/run/task.py", "rows = min(study.block, study.datasets - first)", "rows = study.block"),
+    "the wrong data agree": ("studies/report/columns.py", "abs(z) <= LIMIT", "abs(z) >= 0"),
+    "a damaged line counts": ("studies/store/written.py", "int(check, 16) == zlib.crc32(text)", "int(check, 16) >= 0"),
+    "bins to the left": ("studies/sums/sketch.py", 'np.searchsorted(edges, values.reshape(-1), "left")', 'np.searchsorted(edges, values.reshape(-1), "right")'),
+    "bins forgotten": ("studies/sums/sketch.py", "return int(pack[0]), held", "return 0, held"),
+    "groups have no spread": ("studies/sums/sums.py", "(self._within.total + between)", "self._within.total"),
+    "Lambert's argument": ("laws/error_bound.py", "4.0 * (math.e - 1.0)", "2.0 * (math.e - 1.0)"),
+}  # fmt: skip
+
+
+GROUPS = {
+    "weights rounded down": ("reference/exact_groups.py", "return weight_floor(rate, e) + (e > 0)", "return max(weight_floor(rate, e), 1)"),
+    "a table of half the rate": ("grouped/weights.py", "near = [exact.exp_bounds(rate * e, bits)", "near = [exact.exp_bounds(rate * e / 2, bits)"),
+    "weights of far distances forgotten": ("grouped/weights.py", "floor + 1 if floor == top", "floor if floor == top"),
+    "a coin at the bound passes": ("kernels/groups/segment_ranks.py", "left > n or", "left >= ZERO or"),
+    "points beyond the window are certain": ("kernels/groups/segment_ranks.py", " or key & 1:\n        return OPEN", ":\n        return OPEN"),
+    "gaps begin at their record": ("kernels/groups/segment_ranks.py", "    free = points[at - 1] + 1 if at > 0", "    free = points[at - 1] if at > 0"),
+    "gaps one point too long": ("kernels/groups/segment_ranks.py", "above, under = wide_product(np.uint64(points[i] - free), weight)", "above, under = wide_product(np.uint64(points[i] - free + 1), weight)"),
+    "no points behind the last record": ("kernels/groups/segment_ranks.py", "wide_product(np.uint64(size - free), weight)", "wide_product(np.uint64(0), weight)"),
+    "records weigh like gaps": ("kernels/groups/segment_ranks.py", "weight = table[min((point[i] >> 1) - nearest, last)]", "weight = table[min((gap[i] >> 1) - nearest, last)]"),
+    "no carry between words": ("kernels/groups/segment_ranks.py", "one += ONE_WORD if zero < weight else ZERO", "one += ZERO"),
+    "equal records are several points": ("kernels/groups/segment_ranks.py", "if at >= 0 and apart(some):", "if at >= 0:"),
+    "ties below the window forgotten": ("kernels/groups/segment_ranks.py", "while first > 0 and records[first - 1] == records[first]", "while first > 1 and records[0] == records[first]"),
+    "ties above the window forgotten": ("kernels/groups/segment_ranks.py", "while last < records.size - 1 and records[last + 1] == records[last]", "while last < 0"),
+    "records below forgotten": ("kernels/groups/segment_ranks.py", "            below[i] += under\n", "            below[i] += 0\n"),
+    "the bound below from the other side": ("kernels/groups/segment_ranks.py", "2 * least(total - below[0], numbers, RIGHT) + 1", "2 * least(below[0], numbers, LEFT) + 1"),
+    "the first sum at the bound": ("kernels/groups/segment_draws.py", "low[at] <= r0)", "low[at] < r0)"),
+    "words exchanged": ("kernels/groups/segment_ranks.py", "below_sum(words[1], words[0],", "below_sum(words[0], words[1],"),
+    "no carry in products": ("kernels/groups/segment_draws.py", "    low += r1\n    over += ONE_WORD if low < r1 else ZERO\n", "    low += r1\n    over += ONE_WORD if low > r1 else ZERO\n"),
+    "the place from the used words": ("kernels/groups/segment_ranks.py", "wide_product(words[2], n)", "wide_product(words[1], n)"),
+    "every group the words of the first": ("kernels/groups/segment_ranks.py", "draw_words = words[WORDS * j : WORDS * (j + 1)]", "draw_words = words[:WORDS]"),
+    "every draw the words of the first": ("kernels/groups/group_words.py", "philox(np.uint64(i), prefix, key)", "philox(np.uint64(i % 2), prefix, key)"),
+    "groups' names forgotten": ("kernels/groups/group_words.py", "philox(names[g], tags[g] ^ key[1], key[0])", "philox(ZERO, tags[g] ^ key[1], key[0])"),
+    "open draws accept everything": ("reference/exact_groups.py", "if rho << 8 >= count * hi:\n            return False", "if rho << 8 >= count * hi:\n            return True"),
+    "open draws by their bound": ("reference/exact_groups.py", "e = (true(point) if loose else bound) - least", "e = bound - least"),
+    "later words of another draw": ("grouped/words.py", "2 * group + 2], draw + 1, 0)", "2 * group + 2], draw, 0)"),
+    "pivots too near": ("kernels/groups/segment_window.py", "ok = tally[0] <= first - below and tally[0] + inside > last - below", "ok = True"),
+    "pivots of the wrong ranks": ("kernels/groups/segment_window.py", "below, flipped = below + tally[0], not flipped", "below, flipped = tally[0] + 1, not flipped"),
+    "short sorts of one less": ("kernels/groups/segment_sort.py", "for at in range(0, n, EIGHT):", "for at in range(0, n - 1, EIGHT):"),
+    "merges forget the rest": ("kernels/groups/segment_sort.py", "    while j < n:\n        out[k] = source[j]", "    while j < n - 1:\n        out[k] = source[j]"),
+    "candidates that nobody chose are best": ("kernels/groups/segment_counts.py", "out[i] = most - out[i]", "out[i] += 0"),
+    "counts at twice the rate": ("mechanisms/most_common.py", "self._weighting.rate, segments, words, size", "2 * self._weighting.rate, segments, words, size"),
+    "coins at their upper bound": ("kernels/groups/segment_counts.py", "<< shift < weight  #", "<< shift <= weight + (1 << shift)  #"),
+    "open coins fail": ("kernels/groups/segment_counts.py", "not (success or rho << shift >= weight)", "False"),
+    "the best one tosses, too": ("kernels/groups/segment_counts.py", "certain = distance[i] == 0", "certain = distance[i] < 0"),
+    "all coins are one": ("kernels/groups/segment_counts.py", "at = i * bits", "at = 0"),
+    "the choice is a coin's word": ("kernels/groups/segment_counts.py", "words[words.size - 1]", "words[0]"),
+    "a choice that favours some": ("kernels/groups/segment_counts.py", "doubtful or rest < np.uint64(number)", "doubtful"),
+    "coins at half the rate": ("reference/exact_groups.py", "accept(rate, Fraction(distance)", "accept(rate / 2, Fraction(distance)"),
+    "the first success wins": ("reference/exact_groups.py", "return successes[draw_below(len(successes), more) if choice is None else choice]", "return successes[0]"),
+    "later words are those of coins": ("grouped/words.py", "block, skip = divmod(self._count, BLOCK_WORDS)", "block, skip = 0, 0"),
+    "draws share their words": ("grouped/counts.py", "more = drawn.more(g, fours * j)", "more = drawn.more(g, j)"),
+    "bids pay below them alone": ("kernels/groups/segment_prices.py", "        paying += out[t]\n        out[t] = paying * ticks[t]", "        out[t], paying = paying * ticks[t], paying + out[t]"),
+    "a group's bids stay for the next": ("kernels/groups/segment_prices.py", "    for t in range(out.size):\n        out[t] = 0\n    for", "    for"),
+    "answers in the data's order": ("_keys/group_keys.py", "    columns, width = columns_of(", "    names = KeyNames(names.kind, sorted(names.texts)) if names.kinds == (\"text\",) else names\n    columns, width = columns_of("),
+    "a retry is a second release": ("grouped/words.py", "self._secret, self._query = secret_words(key)", "self._secret, self._query = np.frombuffer(__import__(\"os\").urandom(32), np.uint64)"),
+    "words of the raw order": ("grouped/segments.py", "    sort_all(points, segments.offsets)\n", "    sort_all(points[:0], segments.offsets[:1])\n"),
+    "the rule is no part of the question": ("grouped/verbs.py", "request.rule(nan)", "\"\""),
+    "labels do not count": ("_randomness/release_key.py", "encoded(\"label\", label)", "encoded(\"label\", \"\")"),
+    "one group too many of a person": ("grouped/contribution.py", "digests, owner[crowd], limits[0])", "digests, owner[crowd], limits[0] + 1)"),
+    "one row too many of a person": ("grouped/contribution.py", "_smallest(digests, pair, limits[1])", "_smallest(digests, pair, limits[1] + 1)"),
+    "persons of no limits": ("grouped/counted.py", "return np.where(within, codes, -1)", "return codes"),
+    "gaps count": ("grouped/counted.py", "return np.where(missing, -1, codes), values", "return np.where(missing, 0, codes), values"),
+    "rows are said to be disjoint": ("grouped/request.py", "apart = validate.flag(\"disjoint\", disjoint)", "apart = True"),
+    "limits are free": ("grouped/request.py", "return {**kind, **limits, ", "return {**kind, "),
+    "membership is public": ("grouped/request.py", "\"membership\": checked_membership(membership, self.person)}", "\"membership\": \"public\"}"),
+}  # fmt: skip
+
+KEYS = {
+    "tuples' places run together": ("_keys/group_names.py", "number *= keys.size + 1\n", "number *= max(1, keys.size)\n"),
+    "tuples of a list run together": ("_keys/group_names.py", "number = number * (keys.size + 1) + index", "number = number * keys.size + index"),
+    "large numbers wrap around": ("_keys/group_names.py", "distinct, number = np.unique(number, return_inverse=True)", "distinct = np.unique(number)"),
+    "the last column alone": ("_keys/group_names.py", "            number += digits", "            number[:] = digits"),
+    "a block is left out": ("_keys/group_keys.py", "range(first, last, BLOCK)", "range(first, max(1, last - BLOCK), BLOCK)"),
+    "a missing key is one, too": ("_keys/group_keys.py", "there = (ids >= 0) & (digits >= 0)", "there = ids >= 0"),
+    "the last column first": ("_keys/group_keys.py", "together = ids * names.size + digits", "together = digits * (ids.max() + 1) + ids"),
+    "a product's first column is fastest": ("_keys/product.py", "np.tile(np.repeat(np.arange(size), behind), before)", "np.tile(np.repeat(np.arange(size), before), behind)"),
+    "a product in its own order": ("_keys/product.py", "[index[i] for i in order]", "index"),
+    "instants wrap around": ("_keys/key_rows.py", "fit = (numbers <= most) & (numbers >= -most)", "fit = numbers <= numbers"),
+    "instants are cut off": ("_keys/key_rows.py", "fit = numbers % factor == 0", "fit = numbers == numbers"),
+    "what is no time is an instant": ("_keys/key_rows.py", "there = numbers != NAT", "there = numbers == numbers"),
+    "units do not matter": ("_keys/key_names.py", "if not (self.unit and unit):", "if True:"),
+    "names of instants have a unit": ("_keys/key_names.py", "words[:, 1] = seconds.view(np.uint64)", "words[:, 1] = self.numbers.view(np.uint64)"),
+    "booleans are called as integers": ("_keys/key_names.py", '"booleans": 4', '"booleans": 1'),
+    "dates are called as integers": ("_keys/key_names.py", '"dates": 5', '"dates": 1'),
+    "tuples are called by a part": ("_keys/key_names.py", "message[:, 1 + NAME_WORDS * i : 1 + NAME_WORDS * (i + 1)] = words", "message[:, 1 : 1 + NAME_WORDS] = words"),
+    "tuples are called without a domain": ("_keys/key_names.py", 'b"fastexp.names"', 'b""'),
+    "streams of digests are those of integers": ("_keys/key_names.py", "words[:, 1] | np.uint64(TEXT_BIT)", "words[:, 1]"),
+    "kinds do not matter": ("_keys/group_keys.py", "kind not in (None, names.kind)", "kind is None"),
+    "zones do not matter": ("_keys/key_objects.py", 'if attribute(item, "tzinfo", "one that fails") is not None:', "if False:"),
+    "all units are read": ("_keys/key_columns.py", 'if count != 1 or (unit != "D" and unit not in TICKS):', "if False:"),
+    "tuples may be there twice": ("_keys/group_names.py", "if first.size == numbers.size:", "if True:"),
+}  # fmt: skip
+
+
+WHICH = {
+    **dict.fromkeys(MUTANTS, "sampler"),
+    **dict.fromkeys(SELECTION, "selection"),
+    **dict.fromkeys(ROWS, "rows"),
+    **dict.fromkeys(NUMBERS, "numbers"),
+    **dict.fromkeys(RECORDS, "records"),
+    **dict.fromkeys(STUDIES, "studies"),
+    **dict.fromkeys(GROUPS, "groups"),
+    **dict.fromkeys(KEYS, "keys"),
+}
+
+
+ALL = (MUTANTS, SELECTION, ROWS, NUMBERS, RECORDS, STUDIES, GROUPS, KEYS)
+
+
+def row(name: str) -> tuple[str, str, str]:
+    """The file below the package, the text that is changed, and what it becomes."""
+    return next(group[name] for group in ALL if name in group)
+
+
+@pytest.fixture(scope="module")
+def jury():
+    """A process that forks a child for every mutant it is asked about."""
+    with Jury(sorted(set(WHICH.values()))) as asked:
+        yield asked
+
+
+@pytest.mark.parametrize("name", WHICH)
+def test_what_a_mutant_changes_is_there(name):
+    path, old, new = row(name)
+    assert old in (ROOT / "fastexp" / path).read_text(), f"the text to change is gone from {path}"
+    assert old != new
+
+
+@pytest.mark.process
+@pytest.mark.proof
+@pytest.mark.parametrize("checks", sorted(set(WHICH.values())))
+def test_the_package_itself_survives(jury, checks):
+    status, message = jury.verdict(checks, "__init__.py", "import", "import")  # as mutants are read
+    assert status == 0, message
+
+
+@pytest.mark.process
+@pytest.mark.proof
+@pytest.mark.parametrize("name", WHICH)
+def test_a_mutant_is_killed(jury, name):
+    path, old, new = row(name)
+    status, message = jury.verdict(WHICH[name], path, old, new)
+    assert status == 1, (status, message)
+    assert "Traceback" in message  # by a failing check, not by a missing interpreter
+    assert "SyntaxError" not in message
+    assert "ImportError" not in message

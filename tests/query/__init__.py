@@ -1,0 +1,1 @@
+"""Queries and sessions, on every kind of frame and file."""

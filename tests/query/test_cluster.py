@@ -1,0 +1,665 @@
+"""Do frames of Spark and Dask get the core's answers, once, however they are cut and retried?"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import multiprocessing
+import os
+import pickle
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import dask
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import fastexp as fx
+from tests.support import frame_cases as cases
+from tests.support.frame_cases import DATA, release, sample
+
+pytestmark = [
+    pytest.mark.engines,
+    pytest.mark.process,
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),  # of their sockets
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+ALL = cases.QUESTIONS | cases.PERSONS
+SOME = "fine", "price", "integers", "lower", "upper-nan", "drop", "rooms", "alias", "person-drink"
+KEY = fx.release_key()
+LONG = 120.0  # seconds: what takes longer hangs
+NULLABLE = {"int64": "Int64", "int32": "Int32", "double": "float64"}
+NAMES = ["it's", 'a"b', "a;b", "a--b", "a\nb", "a`b", "a.b", "`", "select", " ", "*", "日本", "c0"]
+SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.log.level": "OFF",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.memory": "1g",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # a short life
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",  # slow to compile, for so few rows
+    "spark.sql.session.timeZone": "America/New_York",  # must not matter
+    "spark.ui.showConsoleProgress": "false",
+}
+
+
+class Dask:
+    """In this process."""
+
+    questions = tuple(ALL)
+
+    def of(self, table: pa.Table, partitions: int = 3) -> Any:
+        kinds = [NULLABLE.get(str(field.type), "str") for field in table.schema]
+        columns = zip(table.column_names, table.columns, kinds, strict=True)
+        rows = {
+            name: pd.Series(column.to_pylist(), dtype=kind)
+            if pa.types.is_integer(column.type) or pa.types.is_large_string(column.type)
+            else column.to_pandas(types_mapper=pd.ArrowDtype)
+            if not pa.types.is_floating(column.type)
+            else column.to_pandas()
+            for name, column, kind in columns
+        }
+        return dd.from_pandas(pd.DataFrame(rows), npartitions=partitions, sort=False)
+
+    def failing(self, frame: Any, attempt: Any) -> Any:
+        """The same rows, of which each partition calls a function as it is read."""
+
+        def read(part: Any) -> Any:
+            attempt()
+            return part
+
+        return frame.map_partitions(read, meta=frame._meta)
+
+    def columns(self, found: Any) -> dict[str, list[Any]]:
+        whole = found.compute()
+        assert whole.index.equals(pd.RangeIndex(len(whole)))
+        plain = {name: whole[name].tolist() for name in whole}
+        return {
+            name: [x.tolist() if isinstance(x, np.ndarray) else x for x in column]
+            for name, column in plain.items()
+        }
+
+    def kinds(self, found: Any) -> Any:
+        assert dict(found.dtypes) == dict(found.compute().dtypes)
+        return found.npartitions, dict(found.dtypes)
+
+    def text(self, found: Any) -> bytes:
+        return pickle.dumps(found) + pickle.dumps(dict(found.__dask_graph__()))
+
+
+class Spark:
+    """Two tasks at a time, each of them four times if it fails."""
+
+    questions = SOME
+
+    def __init__(self, session: Any) -> None:
+        self.session = session
+
+    def of(self, table: pa.Table, partitions: int = 3) -> Any:
+        from pyspark.sql import types
+
+        schema = self.session.createDataFrame(table.slice(0, 0)).schema
+        for field, kind in zip(schema, table.schema.types, strict=True):
+            if pa.types.is_timestamp(kind):
+                field.dataType = types.TimestampNTZType()
+        return self.session.createDataFrame(table, schema).repartition(partitions)
+
+    def failing(self, frame: Any, attempt: Any) -> Any:
+        def read(batches: Any) -> Any:
+            attempt()
+            yield from batches
+
+        return frame.mapInArrow(read, frame.schema)
+
+    def columns(self, found: Any) -> dict[str, list[Any]]:
+        rows = found.collect()
+        return {name: [row[i] for row in rows] for i, name in enumerate(found.columns)}
+
+    def kinds(self, found: Any) -> Any:
+        return found.rdd.getNumPartitions(), found.schema.simpleString()
+
+    def text(self, found: Any) -> bytes:
+        return found._jdf.queryExecution().toString().encode()
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory) -> Iterator[Any]:
+    pyspark = pytest.importorskip("pyspark.sql")
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        pytest.skip("no Java on this machine")
+    root, before = str(Path(fx.__file__).parent.parent), os.environ.get("PYTHONPATH")
+    environment = pytest.MonkeyPatch()
+    environment.setenv("PYTHONPATH", os.pathsep.join([root, *([before] if before else [])]))
+    environment.setenv("PYSPARK_PYTHON", sys.executable)
+    builder = pyspark.SparkSession.builder.master("local[2,4]")
+    for name, value in SETTINGS.items():
+        builder = builder.config(name, value)
+    builder = builder.config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("spark")))
+    session = builder.getOrCreate()
+    yield session
+    session.stop()
+    environment.undo()
+
+
+@pytest.fixture(params=["dask", "spark"])
+def engine(request) -> Iterator[Any]:
+    if request.param == "spark":
+        yield Spark(request.getfixturevalue("spark"))
+    else:
+        with dask.config.set(scheduler="sync"):
+            yield Dask()
+
+
+@pytest.fixture
+def in_dask() -> Iterator[Dask]:
+    with dask.config.set(scheduler="sync"):
+        yield Dask()
+
+
+@pytest.fixture
+def in_spark(spark) -> Spark:
+    return Spark(spark)
+
+
+def whole(data: cases.Data = DATA) -> pa.Table:
+    return cases.table(data)
+
+
+def expected(q: cases.Question, data: cases.Data = DATA) -> dict[str, list[Any]]:
+    return {q.by: q.groups, q.column: cases.core_release(data, q, KEY)}
+
+
+def counting(folder: Path) -> Any:
+    """What leaves a file in a folder whenever it is called, in whatever process."""
+    notes = str(folder)
+
+    def attempt() -> None:
+        handle, _ = tempfile.mkstemp(dir=notes)
+        os.close(handle)
+
+    return attempt
+
+
+class TestTheCoresAnswers:
+    def test_keyed_releases(self, engine):
+        for name in engine.questions:
+            found = release(engine.of(whole()), ALL[name], key=KEY)
+            assert engine.columns(found) == expected(ALL[name])
+
+    def test_seeded_draws_of_shuffled_rows_in_other_partitions(self, engine):
+        frame = engine.of(whole(cases.shuffled()), 5)
+        for name in engine.questions[-3:]:
+            q = ALL[name]
+            for size in (None, 2):
+                found = engine.columns(sample(frame, q, rng=3, size=size))
+                assert found == {q.by: q.groups, q.column: cases.core_sample(DATA, q, 3, size)}
+
+    @pytest.mark.parametrize(("by", "person"), [("town", None), ("zip", "alias")])
+    def test_groups_from_the_data(self, engine, by, person):
+        q = cases.Question(cases.FINE, "rent", by)
+        with pytest.warns(fx.PrivacyWarning):
+            labels, wanted = q.mechanism.release(
+                DATA["rent"],
+                by=DATA[by],
+                groups="from-data",
+                person=None if person is None else DATA[person],
+                key=KEY,
+                label=q.label,
+            )
+        with pytest.warns(fx.PrivacyWarning):
+            found = release(engine.of(whole()), q, key=KEY, groups="from-data", person=person)
+        assert engine.columns(found) == {by: labels, "rent": wanted.tolist()}
+
+    @pytest.mark.parametrize("partitions", [1, 9])
+    @pytest.mark.parametrize("scheduler", ["threads", "sync"])
+    def test_partitions_and_schedulers_do_not_matter(self, partitions, scheduler):
+        q = cases.PERSONS["alias"]
+        with dask.config.set(scheduler=scheduler):
+            frame = Dask().of(whole(cases.shuffled()), partitions)
+            assert Dask().columns(release(frame, q, key=KEY, threads=2)) == expected(q)
+
+
+ROWS = 60
+DAYS = [dt.date(2024, 2, 28) + dt.timedelta(days=i % 4) for i in range(ROWS)]
+TIMES = [dt.datetime(1969, 12, 31, 23, 59, 59, 999_999 - i % 3) for i in range(ROWS)]
+KEYS = {
+    "day": pa.array([None if i % 11 == 0 else x for i, x in enumerate(DAYS)], pa.date32()),
+    "time": pa.array([None if i % 13 == 0 else x for i, x in enumerate(TIMES)], pa.timestamp("us")),
+    "flag": pa.array([None if i % 17 == 0 else i % 2 == 0 for i in range(ROWS)]),
+    "city": pa.array(["Oslo", "Rome", "", "日本", None, "Bern"] * 10, pa.large_string()),
+    "year": pa.array([2020, 2021, 2022] * 20, pa.int64()),
+    "rent": pa.array([float(i * 37 % 101) for i in range(ROWS)]),
+    "heat": pa.array(["gas", "oil", "gas", None] * 15, pa.large_string()),
+}
+LISTS = {
+    "day": [dt.date(2024, 2, 29), dt.date(2024, 3, 1), dt.date(1, 1, 1), dt.date(9999, 12, 31)],
+    "time": np.array([-1, -3, 0], "datetime64[us]"),
+    "flag": [True, False],
+    "city": ["Rome", "Oslo", "nowhere", ""],
+    "year": [2021, 2019, 2020],
+}
+ANSWERS = {
+    "a": (cases.FINE, "rent"),
+    "b/c": (fx.Quantile(0.9, epsilon=0.5, bounds=(0, 100), step=1), "rent"),
+    "heat!": (fx.MostCommon(epsilon=1.0, candidates=["oil", "gas"]), "heat"),
+}
+
+
+class TestKeysOfEveryKind:
+    @pytest.mark.parametrize(
+        "by", [*LISTS, ["city", "year"], ["flag", "day"], ["time", "city", "flag"]], ids=str
+    )
+    def test_answers_are_those_of_arrow_tables(self, engine, by):
+        table = pa.table(KEYS)
+        columns = [by] if isinstance(by, str) else by
+        groups: Any = LISTS[by] if isinstance(by, str) else fx.product(**{c: LISTS[c] for c in by})
+        asked = fx.Query(by=by, groups=groups, person="year", max_groups=2, max_rows=9)
+        budget = fx.Budget(100.0)
+        frame = engine.of(table, 4)
+        found = asked.release(frame, ANSWERS, key=KEY, label="l", budget=budget)
+        same = asked.release(table, ANSWERS, key=KEY, label="l")
+        assert engine.columns(found) == same.to_pydict()
+        assert (budget.charges, budget.spent) == (1, asked.total(ANSWERS).epsilon)
+        assert list(found.columns) == [*columns, *ANSWERS]
+
+    @pytest.mark.parametrize("by", ["day", "time", ["flag", "city"]], ids=str)
+    def test_groups_from_the_data(self, engine, by):
+        table, asked = pa.table(KEYS), fx.Query(by=by, groups="from-data")
+        with pytest.warns(fx.PrivacyWarning):
+            found = asked.release(engine.of(table), ANSWERS, key=KEY, label="l")
+        with pytest.warns(fx.PrivacyWarning):
+            same = asked.release(table, ANSWERS, key=KEY, label="l")
+        assert engine.columns(found) == same.to_pydict()
+
+    def test_without_groups(self, engine):
+        found = fx.Query().release(engine.of(pa.table(KEYS)), ANSWERS, key=KEY, label="l")
+        same = fx.Query().release(pa.table(KEYS), ANSWERS, key=KEY, label="l")
+        assert engine.columns(found) == same.to_pydict()
+
+
+class TestRunsAndRetries:
+    def test_tasks_that_fail_at_first(self, in_spark, tmp_path):
+        q, taken, budget = ALL["person-2-3"], str(tmp_path / "taken"), fx.Budget(20.0)
+
+        def fails_at_first() -> None:
+            with contextlib.suppress(FileExistsError):
+                os.close(os.open(taken, os.O_CREAT | os.O_EXCL))
+                raise RuntimeError("the first attempt")
+
+        read = in_spark.failing(in_spark.of(whole()), fails_at_first)
+        assert in_spark.columns(release(read, q, key=KEY, budget=budget)) == expected(q)
+        assert Path(taken).exists()
+        assert budget.charges == 1
+
+    def test_rows_are_read_once_and_after_the_charge(self, engine, tmp_path):
+        q, budget = ALL["fine"], fx.Budget(0.5)
+        read = engine.failing(engine.of(whole(), 2), counting(tmp_path))
+        found = release(read, q, budget=budget)
+        first = engine.columns(found)
+        assert engine.columns(found) == first
+        assert len(list(tmp_path.iterdir())) == 2
+        with pytest.raises(fx.BudgetExceeded):
+            release(read, q, budget=budget)
+        assert len(list(tmp_path.iterdir())) == 2
+        assert (budget.spent, budget.charges) == (0.5, 1)
+
+    def test_answers_are_drawn_once(self, in_spark, tmp_path):
+        """Whatever the rows have become, and whatever Spark runs again."""
+        q, path, spark = ALL["fine"], str(tmp_path / "rows"), in_spark.session
+        frame = in_spark.of(whole())
+        frame.write.parquet(path)
+        found = release(spark.read.parquet(path), q)
+        once = in_spark.columns(found)["rent"]
+        frame.where("rent > 50").write.mode("overwrite").parquet(path)
+        spark.catalog.clearCache()
+        assert in_spark.columns(found.cache())["rent"] == once
+        assert in_spark.columns(found.union(found))["rent"] == once + once
+        shutil.rmtree(path)
+        assert in_spark.columns(found)["rent"] == once
+
+    @pytest.mark.usefixtures("in_dask")
+    def test_answers_are_drawn_once_of_rows_that_change(self):
+        q, reads = ALL["fine"], [0.0]
+
+        def read(_: int) -> Any:
+            reads[0] += 1.0
+            return pd.DataFrame({"zip": [30, 12] * 50, "rent": reads[0]})
+
+        rows = dd.from_map(read, [0, 1], meta=pd.DataFrame({"zip": [1], "rent": [1.0]})[:0])
+        reads[0] = 0.0
+        found = release(rows, q)
+        answers = {tuple(found.compute()["rent"]) for _ in range(20)}
+        answers.add(tuple(found.persist().compute()["rent"]))
+        answers.add(tuple(dd.concat([found, found]).compute()["rent"][: len(q.groups)]))
+        assert (len(answers), reads[0]) == (1, 2.0)
+
+    def test_two_releases_without_a_key_are_two(self, engine):
+        q, frame = ALL["fine"], engine.of(whole())
+        both = [engine.columns(release(frame, q))["rent"] for _ in range(2)]
+        assert not set(both[0]) & set(both[1])
+
+    def test_a_session_reads_them_when_it_begins(self, engine, tmp_path):
+        rows = engine.failing(engine.of(whole(), 1), counting(tmp_path))
+        session = fx.Session(rows, budget=fx.Budget(1e9))
+        reads = len(list(tmp_path.iterdir()))
+        asked = {"rent": (fx.Maximum(1e5, (0, 1000), step=1), "rent")}
+        query = fx.Query("town", ["Oslo"])
+        found = [session.release(query, asked)["rent"] for _ in range(2)]
+        assert len(list(tmp_path.iterdir())) == reads > 0
+        want = query.release(whole(), asked)["rent"].to_pylist()
+        assert [np.asarray(column).tolist() for column in found] == [want, want]
+
+    def test_a_budget_is_charged_once(self, engine):
+        q, budget = cases.PERSONS["person-2-3"], fx.Budget(20.0)
+        engine.columns(release(engine.of(whole()), q, budget=budget))
+        assert budget.spent == q.mechanism.total(groups=True, max_groups=2, max_rows=3).epsilon
+        assert budget.charges == 1
+
+    def test_failures_are_charged_and_their_messages_withheld(self, engine):
+        def fail() -> None:
+            raise ValueError("secret")
+
+        rows = engine.failing(engine.of(whole()), fail)
+        with pytest.raises(fx.BudgetExceeded):  # nothing runs before the charge
+            release(rows, ALL["fine"], budget=fx.Budget(0.25))
+        budget = fx.Budget(0.5)
+        with pytest.raises(fx.InvalidRecords, match="engine failed to read") as told:
+            release(rows, ALL["fine"], budget=budget)
+        assert told.value.__cause__ is told.value.__context__ is None
+        assert budget.remaining == 0.0
+
+    def test_kept_answers_need_no_look_at_the_rows(self, engine, tmp_path):
+        q, path = ALL["median"], tmp_path / "rents.budget"
+        budget = fx.Budget.file(path, epsilon=1.0)
+        first = release(whole(), q, budget=budget, label="rents")
+
+        def fail() -> None:
+            raise AssertionError
+
+        unread = engine.failing(engine.of(whole()), fail)
+        found = release(unread, q, budget=fx.Budget.file(path), label="rents")
+        assert engine.columns(found) == first.to_pydict()
+        assert fx.Budget.file(path).charges == 1
+
+    def test_no_plan_or_graph_holds_a_key(self, engine):
+        found = release(engine.of(whole()), ALL["median"], key=KEY)
+        text = engine.text(found)
+        assert KEY.export().split("-")[3].encode() not in text
+        assert len(text) > 100
+
+    def test_plans_hold_finished_answers(self, in_spark):
+        found = release(in_spark.of(whole()), ALL["median"], key=KEY)
+        assert b"LocalRelation" in in_spark.text(found)
+
+
+class TestWhatTheShapeTells:
+    @pytest.mark.parametrize("question", ["median", "drink", "person-drink"])
+    def test_nothing_of_which_groups_exist(self, engine, question):
+        q = ALL[question]
+        shape = engine.kinds(release(engine.of(whole()), q))
+        assert shape[0] == 1
+        for data in cases.neighbors(q)[::2]:
+            found = release(engine.of(whole(data), 2), q, key=KEY)
+            assert engine.columns(found) == expected(q, data)
+            assert engine.kinds(found) == shape
+
+    def test_types_in_spark(self, in_spark):
+        frame = in_spark.of(pa.table(KEYS))
+        for by, kind in [("day", "date"), ("time", "timestamp_ntz"), ("flag", "boolean")]:
+            asked = fx.Query(by=by, groups=LISTS[by])
+            found = asked.sample(frame, {"x": (cases.FINE, "rent")}, size=2)
+            assert found.schema.simpleString() == f"struct<{by}:{kind},x:array<double>>"
+        for q, kind in [("drink", "town:string,drink:string"), ("fine", "zip:bigint,rent:double")]:
+            found = release(in_spark.of(whole()), ALL[q])
+            assert found.schema.simpleString() == f"struct<{kind}>"
+
+    def test_types_in_dask(self, in_dask):
+        q = ALL["drink"]
+        drawn = sample(in_dask.of(whole()), q, size=0, rng=1, name="n")
+        assert in_dask.columns(drawn)["n"] == [[]] * len(q.groups)
+        assert sample(in_dask.of(whole()), q, rng=1).dtypes["drink"] == np.int64
+
+    def test_an_empty_list(self, engine):
+        found = release(engine.of(whole()), ALL["median"], groups=[])
+        assert engine.columns(found) == {"town": [], "rent": []}
+
+
+class TestColumns:
+    def test_of_any_name(self, engine):
+        rent, year = KEYS["rent"], KEYS["year"]
+        columns = {name: rent if i % 2 else year for i, name in enumerate(NAMES)}
+        table = pa.table(columns)
+        asked = fx.Query(by=NAMES[::2], groups=[(y,) * 7 for y in (2022, 2020)], person=NAMES[2])
+        answers = {name: (cases.FINE, name) for name in NAMES[1::2]}
+        found = asked.release(engine.of(table), answers, key=KEY, label="l")
+        same = asked.release(table, answers, key=KEY, label="l")
+        assert engine.columns(found) == same.to_pydict()
+        assert list(found.columns) == [*NAMES[::2], *answers]
+
+    def test_names_that_differ_in_case_only(self, in_spark):
+        q, table = ALL["median"], whole().select(["town", "zip", "rent"])
+        frame = in_spark.of(table.rename_columns(["Town", "town", "rent"]))
+        asked = fx.Query(by="Town", groups=q.groups)
+        found = asked.release(frame, {"rent": (q.mechanism, "rent")}, key=KEY, label=q.label)
+        assert in_spark.columns(found) == {"Town": q.groups, "rent": expected(q)["rent"]}
+        budget = fx.Budget(1.0)
+        with pytest.raises(fx.ParameterError, match="differ by more than upper and lower case"):
+            asked.release(frame, {"TOWN": (q.mechanism, "rent")}, budget=budget)
+        assert budget.charges == 0
+
+    @pytest.mark.parametrize("by", ["town", "zip"])
+    def test_categories(self, in_dask, by):
+        q = cases.Question(cases.FINE, "rent", by, {"person": "alias"})
+        frame = in_dask.of(whole(), 1).compute().astype({by: "category", "alias": "category"})
+        rows = dd.from_pandas(frame, npartitions=3)
+        assert in_dask.columns(release(rows, q, key=KEY)) == expected(q)
+        with pytest.warns(fx.PrivacyWarning):
+            listed = release(rows, q, groups="from-data")
+        assert in_dask.columns(listed)[by] == sorted(set(DATA[by]) - {None})
+
+    def test_categories_of_partitions_in_other_orders(self, in_dask):
+        q, frame = cases.PERSONS["alias"], in_dask.of(whole(), 1).compute()
+
+        def coded(i: int) -> Any:
+            return frame[200 * i : 200 * (i + 1)].astype({"town": "category", "alias": "category"})
+
+        rows = dd.from_map(coded, [0, 1, 2], meta=coded(0)[:0])
+        assert in_dask.columns(release(rows, q, key=KEY)) == expected(q)
+
+    def test_categories_that_only_the_partitions_know(self, in_dask):
+        frame, budget = in_dask.of(whole()).astype({"town": "category"}), fx.Budget(1.0)
+        with pytest.raises(fx.ParameterError, match="known categories"):
+            release(frame, ALL["median"], budget=budget)
+        assert budget.charges == 0
+
+    def test_columns_of_arrow(self, in_dask):
+        q = cases.PERSONS["alias"]
+        frame = cases.table(chunks=4).to_pandas(types_mapper=pd.ArrowDtype)
+        rows = dd.from_pandas(frame, npartitions=3)
+        assert in_dask.columns(release(rows, q, key=KEY)) == expected(q)
+
+    def test_an_index_with_repetitions(self, in_dask):
+        q = cases.PERSONS["person"]
+        frame = in_dask.of(whole(), 1).compute().set_index(np.zeros(cases.ROWS, np.int64))
+        rows = dd.from_pandas(frame, npartitions=2, sort=False)
+        assert in_dask.columns(release(rows, q, key=KEY)) == expected(q)
+
+    def test_narrow_integers(self, in_spark):
+        from pyspark.sql import functions as sql
+
+        q = cases.Question(cases.MEDIAN, "rooms", "zip", {"nan": "upper"})
+        near = sql.when(sql.col("zip").between(-100, 100), sql.col("zip")).cast("byte")
+        small = in_spark.of(whole()).select(sql.col("rooms").cast("short"), near.alias("zip"))
+        found = in_spark.columns(release(small, q, key=KEY, groups=cases.ZIPS[:3]))
+        assert found == {"zip": cases.ZIPS[:3], "rooms": expected(q)["rooms"][:3]}
+
+    def test_decimals_are_the_nearest_doubles(self, in_spark):
+        money = [Decimal(x) for x in ("0.10", "99.99", "0.35", "12.29", "1e-2")]
+        rows = in_spark.session.createDataFrame(
+            [("Oslo", x) for x in [*money, None]], "town string, rent decimal(38, 9)"
+        )
+        q = cases.Question(cases.FINE, "rent", "town", {"nan": "drop"})
+        doubles = {"town": ["Oslo"] * 6, "rent": [*map(float, money), float("nan")]}
+        same = release(doubles, q, key=KEY, groups=["Oslo"])["rent"].tolist()
+        found = release(rows, q, key=KEY, groups=["Oslo"])
+        assert in_spark.columns(found)["rent"] == same
+
+    def test_a_collation_makes_no_two_texts_one(self, in_spark):
+        from pyspark.sql import functions as sql
+
+        q, frame = ALL["median"], in_spark.of(whole())
+        loose = frame.withColumn("town", sql.collate("town", "UTF8_LCASE"))
+        assert in_spark.columns(release(loose, q, key=KEY)) == expected(q)
+
+    @pytest.mark.parametrize(
+        ("setting", "value"), [("useLargeVarTypes", "true"), ("maxRecordsPerBatch", "2")]
+    )
+    def test_other_batches_and_types_of_arrow(self, in_spark, setting, value):
+        q, conf = cases.PERSONS["person-drink"], in_spark.session.conf
+        conf.set(f"spark.sql.execution.arrow.{setting}", value)
+        try:
+            found = in_spark.columns(release(in_spark.of(whole()), q, key=KEY))
+        finally:
+            conf.unset(f"spark.sql.execution.arrow.{setting}")
+        assert found == expected(q)
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("question", "change"),
+        [
+            ("median", {"by": "nobody"}),
+            ("median", {"by": "holes"}),
+            ("median", {"person": "rent"}),
+            ("median", {"by": 3}),
+            ("median", {"groups": ["a", "a"]}),
+            ("median", {"groups": [1, 2]}),
+            ("median", {"name": "town"}),
+            (cases.Question(cases.MEDIAN, "town", "zip"), {}),
+            (cases.Question(cases.DRINK, "zip", "town"), {}),
+            (cases.Question(cases.ROOMS, "drink", "town"), {}),
+        ],
+    )
+    def test_before_a_budget_is_charged(self, engine, question, change):
+        budget, q = fx.Budget(1.0), ALL[question] if isinstance(question, str) else question
+        with pytest.raises((fx.ParameterError, fx.ParameterTypeError)):
+            release(engine.of(whole()), q, budget=budget, **change)
+        assert budget.charges == 0
+
+    @pytest.mark.parametrize(
+        "kind", ["boolean", "date", "timestamp", "binary", "array<double>", "variant", "interval"]
+    )
+    @pytest.mark.parametrize("column", ["rent", "town"])
+    def test_types_of_columns(self, in_spark, kind, column):
+        from pyspark.sql import functions as sql
+
+        other, budget = in_spark.of(whole()), fx.Budget(1.0)
+        other = other.withColumn(column, sql.lit(None).cast(kind))
+        with pytest.raises(fx.ParameterTypeError):
+            release(other, ALL["median"], budget=budget)
+        assert budget.charges == 0
+
+    @pytest.mark.parametrize(
+        ("by", "groups"),
+        [
+            ("time", np.array([1], "datetime64[ns]")),
+            ("time", np.array([2**60], "datetime64[s]")),
+            ("day", np.array([2**31 - 1], "datetime64[D]")),
+        ],
+    )
+    def test_groups_that_spark_has_not(self, in_spark, by, groups):
+        asked, budget = fx.Query(by=by, groups=groups), fx.Budget(1.0)
+        with pytest.raises(fx.ParameterError, match=r"^groups must be"):
+            asked.release(in_spark.of(pa.table(KEYS)), {"x": (cases.MEDIAN, "rent")}, budget=budget)
+        assert budget.charges == 0
+
+    def test_streams(self, in_spark):
+        rate = in_spark.session.readStream.format("rate").load()
+        with pytest.raises(fx.ParameterError, match="stream"):
+            fx.Query().release(rate, {"x": (cases.MEDIAN, "value")})
+
+    @pytest.mark.parametrize("column", ["holes", "nans", "rooms"])
+    def test_missing_records_say_nothing_more(self, engine, column):
+        budget, q = fx.Budget(1.0), cases.Question(cases.MEDIAN, column, "town")
+        with pytest.raises(fx.InvalidRecords, match="must not be missing") as told:
+            release(engine.of(whole()), q, budget=budget)
+        assert budget.remaining == 0.0
+        assert not any(c.isdigit() for c in str(told.value))
+
+    def test_missing_records_of_other_groups_do_not_matter(self, engine):
+        q, data = ALL["median"], dict(DATA)
+        pairs = zip(data["rent"], data["town"], strict=True)
+        data["rent"] = [x if town in cases.TOWNS else None for x, town in pairs]
+        assert engine.columns(release(engine.of(whole(data)), q, key=KEY)) == expected(q)
+
+
+def die_once() -> None:
+    """Kill this process, if it is a worker and the first to come here."""
+    if multiprocessing.parent_process() is None:
+        return
+    with contextlib.suppress(FileExistsError):
+        os.close(os.open(Path(os.environ["NOTES"]) / "rows", os.O_CREAT | os.O_EXCL))
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def read_fatally(part: Any) -> Any:
+    """A partition, read at the second attempt."""
+    if len(part):
+        die_once()
+    return part
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no signals that kill")
+class TestAClusterOfTwo:
+    @pytest.fixture
+    def cluster(self, tmp_path, monkeypatch) -> Iterator[Any]:
+        distributed = pytest.importorskip("distributed")
+        monkeypatch.setenv("NOTES", str(tmp_path))
+        cluster = distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+            silence_logs=60,
+            local_directory=str(tmp_path),
+        )
+        client = distributed.Client(cluster, set_as_default=False)
+        with cluster, client, client.as_current():
+            yield client
+
+    def test_a_worker_is_killed_in_the_midst(self, cluster, tmp_path):
+        before = set(cluster.run(os.getpid).values())
+        q, budget = cases.PERSONS["person-2-3"], fx.Budget(20.0)
+        frame = Dask().of(whole(cases.shuffled()), 6)
+        read = frame.map_partitions(read_fatally, meta=frame._meta)
+        found = release(read, q, key=KEY, budget=budget)
+        assert Dask().columns(found) == expected(q)
+        assert (tmp_path / "rows").exists()
+        assert budget.charges == 1
+        cluster.wait_for_workers(2, LONG)
+        assert not before <= set(cluster.run(os.getpid).values())
+
+    @pytest.mark.usefixtures("cluster")
+    def test_columns_of_all_kinds_come_from_workers(self):
+        for question in ("integers", "alias"):
+            q, frame = ALL[question], Dask().of(whole(cases.shuffled()), 4)
+            assert Dask().columns(release(frame, q, key=KEY)) == expected(q)
+            drawn = Dask().columns(sample(frame, q, rng=5, size=3))[q.column]
+            assert drawn == cases.core_sample(DATA, q, 5, 3)
+        asked = fx.Query(by=["day", "flag"], groups=fx.product(day=LISTS["day"], flag=[True]))
+        found = asked.release(Dask().of(pa.table(KEYS)), ANSWERS, key=KEY, label="l")
+        same = asked.release(pa.table(KEYS), ANSWERS, key=KEY, label="l")
+        assert Dask().columns(found) == same.to_pydict()

@@ -1,0 +1,1 @@
+"""Accuracy studies, their executors, folders and reports."""

@@ -1,0 +1,1 @@
+"""Deterministic checks, which mutants of the package must fail."""

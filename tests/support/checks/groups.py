@@ -1,0 +1,505 @@
+"""Deterministic checks of answers by group: kernels against the twin, words, persons, promises.
+
+Plain functions, so that `tests/proofs/test_mutants.py` can run them against broken copies of the
+package, without the compiler (`python -m tests.support.checks.groups`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+import fastexp as fx
+from fastexp._intake.records import intake
+from fastexp._keys.group_keys import codes_of, distinct, names_of
+from fastexp._randomness.release_key import query_digest
+from fastexp._randomness.streams import make_key
+from fastexp.grouped import counts as count_draws
+from fastexp.grouped import ranks, segments
+from fastexp.grouped.contribution import keep, sample_choice
+from fastexp.grouped.counts import FlipCountDraws
+from fastexp.grouped.prices import PriceDraws
+from fastexp.grouped.ranks import RankDraws
+from fastexp.grouped.segments import Segments, draw_all
+from fastexp.grouped.weights import table
+from fastexp.grouped.words import WORDS
+from fastexp.kernels.groups import segment_counts, segment_prices, segment_ranks, segment_sort
+from fastexp.reference import exact, selection
+from fastexp.reference import exact_groups as reference_groups
+from fastexp.reference.exact_groups import flip_draw, flip_words, group_draw, upper
+from tests.support.altered import changed
+from tests.support.small_words import GivenWords, SortedWords
+
+KEY = (0x1234567890ABCDEF, 0xFEDCBA0987654321)
+SECRET = bytes(range(32))
+FLIP = "permute-and-flip"
+Offsets = Any
+
+
+def restored_key() -> fx.ReleaseKey:
+    """The key of the bytes 0, 1, ..., 31."""
+    made = object.__new__(fx.ReleaseKey)
+    object.__setattr__(made, "_secret", SECRET)
+    return made
+
+
+def twin_draws(statistic: Any, values: Any, words: Any, group: int, size: int) -> list[int]:
+    """Draws of one group by the twin, from the cells of one data set alone."""
+    shape = statistic.shape(intake(values))
+    start, count, bits, _, loose = shape.cells
+    bounds = (-bits.view(np.int64)).tolist()
+    marks = [False] * len(bounds) if loose is None else loose.tolist()
+    cells = list(zip(start.tolist(), count.tolist(), bounds, marks, strict=True))
+    stream, rate = words.stream(group), statistic.weighting.rate
+    own = [words_of(stream, j) for j in range(size)]
+    return [group_draw(cells, rate, *pair, shape.distance) for pair in own]
+
+
+def words_of(stream: tuple[int, int], draw: int, count: int = 4) -> tuple[list[int], Any]:
+    """The first words of a draw that takes `count` of them, and those after these."""
+    first = list(islice(exact.substream(stream, 0, count * draw), count))
+    return first, exact.substream(stream, 1 + count // 4 * draw).__next__
+
+
+def by_kernel(
+    statistic: Any, values: Any, offsets: Offsets, words: Any, size: int, threads: int = 1
+) -> Any:
+    """Draws of all groups by kernels, of shape (groups, size)."""
+    some = Segments(values, np.asarray(offsets, np.int64))
+    return draw_all(RankDraws(statistic, some, words, size), size, threads)
+
+
+def weights_are_next_integers() -> None:
+    """Of each table's entries, some by exact bounds."""
+    for rate in (Fraction(1, 2), Fraction(1, 400), Fraction(9)):
+        found = table(rate, 5_000)
+        for e in sorted({0, 1, 2, 40, min(1_025, found.size - 1), found.size - 1}):
+            if e < found.size:
+                assert int(found[e]) == upper(rate, e)
+                lo, hi = exact.exp_bounds(rate * e, 400)
+                assert int(found[e]) << 340 >= hi
+                assert e == 0 or int(found[e]) - 1 << 340 <= lo
+
+
+MECHANISMS = [
+    fx.Median(epsilon=1.0, bounds=(0, 20), step=1),
+    fx.Median(epsilon=0.3, bounds=(0, 20), step=1, neighbors="replace"),
+    fx.Median(epsilon=6.0, bounds=(0, 1000)),
+    fx.Quantile(0.9, epsilon=4.0, bounds=(0, 20), step=1, convention="lower"),
+    fx.OrderStatistic(2, epsilon=1.0, bounds=(0, 20), step=1),
+]
+
+
+def never(*_: Any) -> Any:
+    """Instead of the exact way of draws that are left open: some one in 10**9 of them are."""
+    raise AssertionError("a draw was left open")
+
+
+def draws_are_the_twins() -> None:
+    """Short segments, with and without equal records, and empty ones."""
+    rng, lengths = np.random.default_rng(1), [0, 1, 2, 7, 20, 33]
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    words = GivenWords(KEY, len(lengths))
+    for values in (rng.integers(-2, 24, offsets[-1]), rng.permutation(offsets[-1]) / 3.0):
+        for mechanism in MECHANISMS:
+            statistic = mechanism._statistic
+            with changed((RankDraws, "_exactly", never)):
+                found = by_kernel(statistic, values, offsets, words, 2)
+            for g in range(len(lengths)):
+                own = values[offsets[g] : offsets[g + 1]]
+                assert found[g].tolist() == twin_draws(statistic, own, words, g, 2)
+
+
+def windows_are_those_of_sorted_records() -> None:
+    """Long segments, whether pivots find the window, mislead, or all records are sorted."""
+    rng, n = np.random.default_rng(2), 700
+    mechanism = fx.Median(epsilon=0.4, bounds=(-4, 4))
+    misled = np.where(np.arange(n) % (n / 256) < 1, 3.9, rng.normal(0, 1, n))
+    words = [kind(KEY, 1) for kind in (GivenWords, SortedWords)]
+    with changed((mechanism._statistic, "reach", 60), (RankDraws, "_exactly", never)):
+        for values in (rng.normal(0, 1, n), rng.integers(0, 9, n) / 3.0, misled):
+            both = [by_kernel(mechanism._statistic, values, [0, n], w, 20) for w in words]
+            assert (both[0] == both[1]).all()
+            assert both[0][0].tolist() == twin_draws(mechanism._statistic, values, words[0], 0, 20)
+
+
+def ties_at_the_ends_of_a_window_belong_to_it() -> None:
+    """Few distinct records, so that both ends of a narrow window lie among equal ones."""
+    rng = np.random.default_rng(7)
+    mechanism = fx.Median(epsilon=0.1, bounds=(0, 12), step=1)
+    words, lengths = GivenWords(KEY, 6), [40, 41, 60, 77, 90, 30]
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    values = rng.integers(0, 12, offsets[-1])
+    for reach in (2, 5, 9):
+        with changed((mechanism._statistic, "reach", reach)):
+            found = by_kernel(mechanism._statistic, values, offsets, words, 9)
+            for g in range(6):
+                own = values[offsets[g] : offsets[g + 1]]
+                assert found[g].tolist() == twin_draws(mechanism._statistic, own, words, g, 9)
+
+
+def open_draws_are_exact() -> None:
+    """With a reach of two ranks most points are in cells that are only bounded."""
+    mechanism = fx.Median(epsilon=0.2, bounds=(0, 2**30), step=1)
+    statistic, rng = mechanism._statistic, np.random.default_rng(4)
+    values, offsets = rng.integers(0, 2**30, 400), np.arange(0, 401, 20)
+    words = GivenWords(KEY, 20)
+    with changed((statistic, "reach", 2)):
+        found = by_kernel(statistic, values, offsets, words, 4)
+        for g in range(20):
+            own = values[offsets[g] : offsets[g + 1]]
+            assert found[g].tolist() == twin_draws(statistic, own, words, g, 4)
+
+
+def the_twin_has_the_law() -> None:
+    """Three cells, one of them only bounded: true distances 1, 0, 0, 0, 3 and 2."""
+    cells = [(0, 1, 1, False), (1, 3, 0, False), (4, 2, 2, True)]
+    rng, counts, draws = np.random.default_rng(3), np.zeros(6), 8_000
+
+    def word() -> int:
+        return int(rng.integers(2**64, dtype=np.uint64))
+
+    for _ in range(draws):
+        first = [word() for _ in range(4)]
+        counts[group_draw(cells, Fraction(7, 10), first, word, {4: 3, 5: 2}.__getitem__)] += 1
+    weights = np.exp(-0.7 * np.array([1, 0, 0, 0, 3, 2]))
+    expected = weights / weights.sum() * draws
+    assert ((counts - expected) ** 2 / expected).sum() < 51  # chi2.isf(1e-9, 5)
+
+
+def words_are_those_of_the_stream() -> None:
+    """Four words at first, then those of a substream of the draw's own."""
+    words, size = GivenWords((0xABCDEF, 0x123456), 3), 6
+    some = words.round(1, 3, size)
+    for g, draw in itertools.product(range(2), range(size)):
+        first, more = words_of(words.stream(1 + g), draw)
+        at = WORDS * (size * g + draw)
+        assert some.first[at : at + WORDS].tolist() == first
+        kernels_more = some.more(g, draw)
+        assert [kernels_more() for _ in range(5)] == [more() for _ in range(5)]
+
+
+def words_for(rest: int, total: int) -> list[int]:
+    """Two words from which the integer below `total` is `rest`."""
+    both = -(-(rest << 128) // total) + 5
+    assert both * total >> 128 == rest
+    return [both & (1 << 64) - 1, both >> 64]
+
+
+def sums_and_bounds_are_met() -> None:
+    """At the ends of each cell: the first integer is its own, the last ones are left open."""
+    median = fx.Median(epsilon=1.0, bounds=(0, 2**40), step=1)
+    values = np.array([5, 2**38, 2**39])
+    start, count, bits, _, _ = median._shape(intake(values)).cells
+    away = -bits.view(np.int64)
+    weights = [upper(Fraction(1, 2), int(d - away.min())) for d in away]
+    ends = np.cumsum([int(c) * w for c, w in zip(count, weights, strict=True)], dtype=object)
+    for i, end in enumerate(ends):
+        first = int(ends[i - 1]) if i else 0
+        sure = away[i] == away.min()
+        for rest, known in (
+            (first, True),
+            (int(end) - 1, sure),
+            (int(end) - int(count[i]) - 1, True),
+        ):
+            words = [*words_for(rest, int(ends[-1])), 0x9E3779B97F4A7C15, 0]
+            found = kernel_draw(median, values, words)
+            if known:
+                assert start[i] <= found < start[i] + count[i]
+            else:
+                assert found == -1
+
+
+def kernel_draw(mechanism: Any, values: Any, words: list[int]) -> int:
+    """What the kernel makes of these words, -1 if it leaves the draw open."""
+    forms, most, farthest = ranks.forms_of(mechanism._statistic, [values.size])
+    out = np.empty(1, np.int64)
+    weights = table(mechanism._statistic.weighting.rate, farthest)
+    parts = np.array([0, values.size, 0, values.size, 0])
+    args = values, parts, forms, mechanism.grid.size, most, weights, np.array(words, np.uint64)
+    segment_ranks.ranks_draw(*args, out, np.empty(8 * most + 8, np.int64))
+    return int(out[0])
+
+
+def segments_are_sorted() -> None:
+    """Of all lengths about the kernel's own."""
+    rng = np.random.default_rng(6)
+    for n in (1, 2, 8, 9, 33, 63, 64, 65, 130):
+        t = rng.integers(0, 2**52, n)
+        expected = np.sort(t)
+        work = np.empty(max(n, segment_sort.ROOM), np.int64)
+        segment_sort.sort_segments(np.array([0, n]), n, t, work)
+        assert (t == expected).all()
+
+
+def counts_and_prices_are_the_twins() -> None:
+    """The most common candidate by the twin; prices by the exact way of each draw."""
+    mechanism = fx.MostCommon(epsilon=0.7, candidates=range(5))
+    labels = np.array([0, 1, 1, 2, 2, 2, 4, 9, 3, 3])
+    found = mechanism.sample(labels, 6, offsets=[0, 8, 8, 10], rng=3)
+    words = GivenWords([int(w) for w in np.random.SeedSequence(3).generate_state(2, np.uint64)], 3)
+    for g, counts in enumerate([[1, 2, 3, 0, 1], [0] * 5, [0, 0, 0, 2, 0]]):
+        cells = [(i, 1, max(counts) - c, False) for i, c in enumerate(counts)]
+        for j in range(6):
+            own, more = words_of(words.stream(g), j)
+            rate = mechanism._weighting.rate
+            assert found[g, j] == group_draw(cells, rate, own, more, None)  # type: ignore[arg-type]
+    price = fx.Price(epsilon=2.0, bounds=(0, 9), step=1)
+    bids = np.array([1, 3, 3, 5, 8, 8, 2, 11, -4])
+    some = Segments(bids, np.array([0, 6, 9]))
+    words = GivenWords(KEY, 2)
+    drawn = draw_all(PriceDraws(price._prices, some, words, 30), 30, 1)
+    again = PriceDraws(price._prices, some, words, 30)
+    own_round = words.round(0, 2, 30)
+    for i in range(60):
+        part = np.clip(bids[:6] if i < 30 else bids[6:], 0, 9)
+        assert again._exactly(part, own_round, i) == drawn[i // 30, i % 30]
+    revenue = np.empty(10, np.int64)
+    segment_prices.revenues_fill(np.clip(bids[:6], 0, 9), np.arange(10), revenue)
+    assert revenue.tolist() == [
+        sum(b >= p for b in np.clip(bids[:6], 0, 9).tolist()) * p for p in range(10)
+    ]
+    likely = np.exp(2.0 / 9 * revenue)
+    seen = np.bincount(drawn[0], minlength=10)
+    assert abs(seen @ np.arange(10) / 30 - likely @ np.arange(10) / likely.sum()) < 1.5
+
+
+def flips_are_the_twins() -> None:
+    """Permute-and-flip of a few candidates and of many, with and without long coins."""
+    rng = np.random.default_rng(8)
+    key = [int(w) for w in np.random.SeedSequence(3).generate_state(2, np.uint64)]
+    for k in (2, 5, 12, 13, 70):
+        mechanism, words = fx.MostCommon(0.7, range(k), mechanism=FLIP), GivenWords(key, 4)
+        labels, offsets = rng.integers(0, k, 40), np.array([0, 8, 8, 10, 40])
+        with changed((FlipCountDraws, "_exactly", never)):
+            found = mechanism.sample(labels, 5, offsets=offsets, rng=3)
+            check_flips(found, labels, offsets, words, k)
+        for bits in (2, 4):  # these are often left open; of 70 candidates 4 take several fours
+            with changed(*coins_of(bits)):
+                found = mechanism.sample(labels, 5, offsets=offsets, rng=3)
+                check_flips(found, labels, offsets, words, k)
+
+
+def coins_of(bits: int) -> list[tuple[Any, str, Any]]:
+    """All coins with that many bits at first."""
+    return [(where, "coin_bits", lambda _: bits) for where in (count_draws, reference_groups)]
+
+
+def check_flips(found: Any, labels: Any, offsets: Any, words: GivenWords, k: int) -> None:
+    """Each draw is the twin's."""
+    for g, drawn in enumerate(found.tolist()):
+        number = np.bincount(labels[offsets[g] : offsets[g + 1]], minlength=k)
+        distances, count = (number.max() - number).tolist(), flip_words(k)
+        for j, index in enumerate(drawn):
+            own = words_of(words.stream(g), j, count)
+            assert index == flip_draw(distances, Fraction(0.7), *own)
+
+
+def kernel_flip(labels: Any, rate: Fraction, words: list[int]) -> int:
+    """What the kernel makes of these words of two candidates."""
+    out, work = np.empty(1, np.int64), np.empty(4, np.int64)
+    args = labels, np.array([0, labels.size]), 2, table(rate, 9), 16, np.array(words, np.uint64)
+    segment_counts.counts_flip(*args, out, work)
+    return int(out[0])
+
+
+def coins_are_left_open_at_their_bounds() -> None:
+    """A digit below the weight's is a success, one above a failure; between is the exact test."""
+    rate, labels, second = Fraction(1, 3), np.array([0, 0, 0, 1]), (1 << 63) + 1
+    weight = upper(rate, 2)
+    digits = weight >> 44
+    for rho, answer in ((0, 1), (digits - 1, 1), (digits, -1), (digits + 1, 0), (65_535, 0)):
+        assert kernel_flip(labels, rate, [rho << 16 | 0xFFFF, 0, 0, second]) == answer
+    words = [digits << 16, 0, 0, second]
+    assert flip_draw([0, 2], rate, words, lambda: 0) == 1
+    assert flip_draw([0, 2], rate, words, lambda: (1 << 64) - 1) == 0
+    assert kernel_flip(labels, rate, [0, 0, 0, 1]) == 0  # a choice among two successes
+    assert kernel_flip(labels, rate, [0, 0, 0, 0]) == -1  # a word that might favour one
+    assert flip_draw([0, 2, 2], rate, [0, 0, 0, 0], lambda: second) == 1
+
+
+def the_flips_twin_has_the_law() -> None:
+    """Four candidates, by its integral."""
+    rng, seen, draws = np.random.default_rng(3), np.zeros(4), 8_000
+    distances = [1, 0, 3, 0]
+
+    def word() -> int:
+        return int(rng.integers(2**64, dtype=np.uint64))
+
+    for _ in range(draws):
+        seen[flip_draw(distances, Fraction(7, 10), [word() for _ in range(4)], word)] += 1
+    weights = [Fraction(float(w)) for w in np.exp(-0.7 * np.array(distances))]
+    expected = np.array([float(p) for p in selection.permute_and_flip_law(weights)]) * draws
+    assert ((seen - expected) ** 2 / expected).sum() < 45  # chi2.isf(1e-9, 3)
+
+
+def keyed_flips_go_on_in_their_stream() -> None:
+    """A keyed release of many candidates: more words of ChaCha20 than one block has."""
+    k, key = 70, restored_key()
+    mechanism = fx.MostCommon(0.01, range(k), mechanism=FLIP)
+    labels = np.array([3, 3, 69, 0, 12, 12])
+    names = hashlib.blake2b(b"b", digest_size=32, person=b"fastexp.name").digest()
+    records = hashlib.blake2b(np.sort(labels).astype("<i8").tobytes(), digest_size=32).digest()
+    number = np.bincount(labels, minlength=k)
+    for bits, label in itertools.product((32, 2), ("rent", "heating", "size", "floor")):
+        question = query_digest(mechanism, label, "nan=drop").tobytes()
+        own = hashlib.blake2b(question + names + records, digest_size=32, key=SECRET).digest()
+        with changed(*coins_of(bits)):
+            count = flip_words(k)
+            how = {"by": ["b"] * 6, "groups": ["a", "b"], "key": key, "label": label}
+            found = mechanism.release(labels, **how)[1]
+            stream = (word for block in range(99) for word in chacha_words(own, block))
+            first = [next(stream) for _ in range(count)]
+            distances = (number.max() - number).tolist()
+            assert found == flip_draw(distances, Fraction(0.01), first, stream.__next__)
+
+
+def quarter_round(x: list[int], a: int, b: int, c: int, d: int) -> None:
+    """Of ChaCha20 (RFC 8439, 2.1)."""
+    for i, j, k, turn in ((a, b, d, 16), (c, d, b, 12), (a, b, d, 8), (c, d, b, 7)):
+        x[i] = (x[i] + x[j]) & 0xFFFFFFFF
+        y = x[k] ^ x[i]
+        x[k] = (y << turn | y >> (32 - turn)) & 0xFFFFFFFF
+
+
+def chacha_words(key: bytes, block: int) -> list[int]:
+    """A block of the keystream with nonce 0 as eight words (RFC 8439, 2.3)."""
+    head = np.frombuffer(b"expand 32-byte k" + key, "<u4").tolist()
+    first = [*head, block, 0, 0, 0]
+    x = list(first)
+    for _ in range(10):
+        for i in range(4):
+            quarter_round(x, i, i + 4, i + 8, i + 12)
+        for i in range(4):
+            quarter_round(x, i, 4 + (i + 1) % 4, 8 + (i + 2) % 4, 12 + (i + 3) % 4)
+    out = np.array([(a + b) & 0xFFFFFFFF for a, b in zip(x, first, strict=True)], "<u4")
+    return out.view("<u8").tolist()
+
+
+def keyed_words_are_the_standards() -> None:
+    """A keyed release, from hashlib's BLAKE2b and a plain ChaCha20."""
+    key, median = restored_key(), fx.Median(epsilon=0.01, bounds=(0, 1000), step=1)
+    values, names = np.array([5.5, 900.0, 17.0, 17.9, 600.0]), ["b", "a"]
+    found = median.release(
+        values, by=["a", "b", "a", "a", "b"], groups=names, key=key, label="rent"
+    )
+    question = query_digest(median, "rent", "nan=raise").tobytes()
+    assert question != query_digest(median, "income", "nan=raise").tobytes()
+    assert question != query_digest(median, "rent", "nan=drop").tobytes()
+    for name, mapped, answer in (("b", [600, 900], found[0]), ("a", [6, 17, 18], found[1])):
+        told = hashlib.blake2b(name.encode(), digest_size=32, person=b"fastexp.name").digest()
+        records = hashlib.blake2b(np.array(mapped, "<i8").tobytes(), digest_size=32).digest()
+        own = hashlib.blake2b(question + told + records, digest_size=32, key=SECRET).digest()
+        words = (word for block in range(9) for word in chacha_words(own, block))
+        first = [next(words) for _ in range(4)]
+        shape = median._shape(intake(np.array(mapped)))
+        start, count, bits, _, _ = shape.cells
+        bounds = (-bits.view(np.int64)).tolist()
+        cells = [
+            (*pair, False) for pair in zip(start.tolist(), count.tolist(), bounds, strict=True)
+        ]
+        rate = median._statistic.weighting.rate
+        assert answer == group_draw(cells, rate, first, words.__next__, shape.distance)
+
+
+def persons_are_bounded() -> None:
+    """Of what a person has beyond the limits some rows count, whatever else there is."""
+    person = np.array([1, 1, 1, 1, 1, 2, 2, 3, 3, 3])
+    by = np.array([0, 0, 0, 1, 1, 0, 1, 1, 1, 1])
+    values = np.arange(10.0)
+    how = {"groups": [0, 1], "rng": 5, "max_groups": 1, "max_rows": 2}
+    median = fx.Median(epsilon=0.02, bounds=(0, 100), step=1)
+    kept = kept_rows(values, by, person, how)
+    for one in (1, 2, 3):
+        mine = kept & (person == one)
+        groups, number = np.unique(by[mine], return_counts=True)
+        assert groups.size == 1
+        assert number.max() == min(2, int(((person == one) & (by == groups[0])).sum()))
+        alone = person == one
+        assert (kept_rows(values[alone], by[alone], person[alone], how) == kept[alone]).all()
+    found = median.sample(values, 5, by=by, person=person, **how)
+    plain = {"groups": [0, 1], "rng": 5}
+    assert (found == median.sample(values[kept], 5, by=by[kept], **plain)).all()
+
+
+def kept_rows(values: Any, by: Any, person: Any, how: dict[str, Any]) -> Any:
+    """Which rows count in a sample."""
+    groups, people = names_of(how["groups"]), distinct(person, "person")
+    words = people[1].name_words(), groups.name_words()
+    limits, key = (how["max_groups"], how["max_rows"]), sample_choice(make_key(how["rng"]))
+    return keep(codes_of(by, groups), people[0], *words, values.astype(np.int64), *limits, key)
+
+
+def groups_are_answered_in_order() -> None:
+    """Listed groups, also without records; others, and gaps, count nowhere."""
+    values, by = np.array([4.0, 90.0, np.nan, 5.0, 50.0]), ["a", "b", "a", "a", None]
+    median = fx.Median(epsilon=9.0, bounds=(0, 100), step=1)
+    found = median.sample(values, 40, by=by, groups=["z", "b", "a"], rng=1, nan="drop")
+    assert np.abs(np.median(found[1:], axis=1) - [90, 4.5]).max() < 3
+    assert found[0].max() - found[0].min() > 60
+    assert (median.sample([90.0], 40, by=["b"], groups=["b"], rng=1)[0] == found[1]).all()
+
+
+def promises_are_those_of_groups() -> None:
+    """What a budget is charged."""
+    values, by = np.arange(6.0), [0, 0, 1, 1, 2, 2]
+    for relation, factor in (("add-remove", 1), ("replace", 2)):
+        median = fx.Median(epsilon=0.5, bounds=(0, 9), step=1, neighbors=relation)
+        budget = fx.Budget(epsilon=99.0, neighbors=relation)
+        how = {"by": by, "groups": range(3), "budget": budget}
+        median.release(values, **how, max_groups=2, max_rows=3)
+        assert budget.spent == 3.0 * factor
+        median.release(values, **how)
+        assert budget.spent == 3.5 * factor
+        median.release(values.reshape(2, 3), budget=budget)
+        assert budget.spent == 3.5 * factor + 1.0
+
+
+def chunks_do_not_matter() -> None:
+    """Chunks of few records, and a spread of lengths."""
+    mechanism, rng = MECHANISMS[0], np.random.default_rng(5)
+    lengths = rng.integers(0, 9, 60)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    values, words = rng.random(offsets[-1]) * 20, GivenWords(KEY, lengths.size)
+    whole = by_kernel(mechanism._statistic, values, offsets, words, 2)
+    with changed((segments, "CHUNK", 30), (ranks, "SHORT", 3)):
+        assert (by_kernel(mechanism._statistic, values, offsets, words, 2) == whole).all()
+
+
+CHECKS: list[Callable[[], None]] = [
+    promises_are_those_of_groups,
+    groups_are_answered_in_order,
+    persons_are_bounded,
+    weights_are_next_integers,
+    keyed_words_are_the_standards,
+    draws_are_the_twins,
+    segments_are_sorted,
+    sums_and_bounds_are_met,
+    words_are_those_of_the_stream,
+    ties_at_the_ends_of_a_window_belong_to_it,
+    open_draws_are_exact,
+    counts_and_prices_are_the_twins,
+    flips_are_the_twins,
+    coins_are_left_open_at_their_bounds,
+    the_flips_twin_has_the_law,
+    keyed_flips_go_on_in_their_stream,
+    chunks_do_not_matter,
+    the_twin_has_the_law,
+    windows_are_those_of_sorted_records,
+]
+
+
+def run() -> None:
+    """All of them."""
+    for check in CHECKS:
+        check()
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,145 @@
+"""Runs a module of checks against broken copies of the package, each in a process of its own.
+
+Most of what a short check takes is the start: an interpreter, NumPy, numba, the package. So one
+process (`Jury`) imports everything once without the compiler, forgets the package and the tests,
+and forks for every mutant. The child imports the package anew, with one text changed while its
+file is read; nothing is written. Where there is no fork, every mutant has a process from the
+start.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import importlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import traceback
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from pathlib import Path
+from types import CodeType
+from typing import Any, Self
+
+ROOT = Path(__file__).parents[2]
+SECONDS = 100  # then a mutant that runs for ever ends
+FORKS = hasattr(os, "fork")
+
+
+class Jury:
+    """The process that is asked, from the outside: a line of JSON each way for a mutant."""
+
+    def __init__(self, modules: list[str]) -> None:
+        self._modules = modules
+        self._process: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._end()
+
+    def verdict(self, checks: str, path: str, old: str, new: str) -> tuple[int, str]:
+        """The exit status of these checks with a text changed, and its error."""
+        process = self._process = self._process or self._start([checks])
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write(json.dumps([checks, path, old, new]) + "\n")
+        process.stdin.flush()
+        answer = process.stdout.readline()
+        if not (FORKS and answer):
+            self._end()  # the next one is given a new process
+        assert answer, f"the checks of {path} took more than {SECONDS} s, or all was ended"
+        status, error = json.loads(answer)
+        return status, error
+
+    def _start(self, modules: list[str]) -> subprocess.Popen[str]:
+        loaded = self._modules if FORKS else modules
+        command = [sys.executable, "-W", "ignore", "-m", "tests.support.mutating", *loaded]
+        env = {**os.environ, "NUMBA_DISABLE_JIT": "1", "OPENBLAS_NUM_THREADS": "1"}
+        pipe = subprocess.PIPE
+        return subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=env, cwd=ROOT)
+
+    def _end(self) -> None:
+        if self._process:
+            self._process.communicate(timeout=SECONDS)  # the end of its questions
+            self._process = None
+
+
+class Changed(SourceFileLoader):
+    """Loads a file of the package with one text replaced, past the compiled files."""
+
+    def __init__(self, fullname: str, path: str, old: str, new: str) -> None:
+        super().__init__(fullname, path)
+        self._change = old, new
+
+    def get_code(self, _fullname: str) -> CodeType:
+        source = Path(self.path).read_text().replace(*self._change)
+        return compile(source, self.path, "exec", dont_inherit=True)
+
+
+class Finder(MetaPathFinder):
+    """Gives the one changed module to `Changed`, and leaves the others to Python."""
+
+    def __init__(self, path: str, old: str, new: str) -> None:
+        self._file, self._change = ROOT / "fastexp" / path, (old, new)
+
+    def find_spec(self, fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
+        if not fullname.startswith("fastexp"):
+            return None
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec and spec.origin and Path(spec.origin) == self._file:
+            spec.loader = Changed(fullname, spec.origin, *self._change)
+        return spec
+
+
+def judge(checks: str, *change: str) -> int:
+    """Run the checks on the changed package: 0 if they pass, else 1 and a traceback."""
+    sys.meta_path.insert(0, Finder(*change))
+    faulthandler.dump_traceback_later(SECONDS, exit=True)
+    try:
+        importlib.import_module(f"tests.support.checks.{checks}").run()
+    except BaseException:
+        traceback.print_exc()
+        sys.stderr.flush()
+        return 1
+    return 0
+
+
+def judge_apart(errors: int, *question: str) -> int:
+    """The same in a child that writes into a file: its exit status."""
+    child = os.fork()
+    if child:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    status = 2
+    try:
+        os.dup2(errors, 1)
+        os.dup2(errors, 2)
+        status = judge(*question)
+    finally:
+        os._exit(status)
+
+
+def main(modules: list[str]) -> None:
+    """Answer every line, `[checks, path, old, new]`, by one, `[status, error]`."""
+    for name in modules:
+        importlib.import_module(f"tests.support.checks.{name}")
+    for name in list(sys.modules):
+        if name.partition(".")[0] in ("fastexp", "tests"):
+            del sys.modules[name]
+    for line in sys.stdin:
+        with tempfile.TemporaryFile("w+", encoding="utf-8") as errors:
+            if FORKS:
+                status = judge_apart(errors.fileno(), *json.loads(line))
+            else:
+                os.dup2(errors.fileno(), 2)
+                status = judge(*json.loads(line))
+            errors.seek(0)
+            sys.stdout.write(json.dumps([status, errors.read()[-9000:]]) + "\n")
+            sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
