@@ -8,7 +8,7 @@ on parts, nor on how it was found.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +23,6 @@ from ..kernels.numbers.histogram import histogram
 from . import arrays
 from .arrays import CHUNK
 
-Ranks = Callable[[int], tuple[int, int]]  # first and last rank that matter of n >= 1, from 0
 FLOAT64, INT64 = np.dtype(np.float64), np.dtype(np.int64)
 SMALL = 1 << 12  # records that are sorted at once
 MOST_REPEATED = 1 << 27  # records with counts that are written out one by one: 1 GiB
@@ -51,8 +50,8 @@ class Source(ABC):
         """Arrays of records, float64 or int64."""
 
     @abstractmethod
-    def window(self, grid: Grid, ranks: Ranks) -> Window:
-        """What lies on the grid around the ranks that matter."""
+    def window(self, grid: Grid, low: int, high: int) -> Window:
+        """The grid points that hold the ranks from low to high: 0 <= low <= high < total."""
 
     def counts(self, grid: Grid) -> tuple[IntArray, IntArray]:
         """All distinct grid points that hold records, and how many each."""
@@ -142,12 +141,11 @@ class Sorted(Source):
         at = self.below(grid, t)
         return int(grid.index(self.values[at : at + 1])[0]) if at < self.total() else grid.size
 
-    def window(self, grid: Grid, ranks: Ranks) -> Window:
-        """What lies on the grid around the ranks that matter."""
+    def window(self, grid: Grid, low: int, high: int) -> Window:
+        """The grid points that hold the ranks from low to high."""
         n = self.values.size
         if n == 0:
             return Window(NOTHING, NOTHING, 0, 0)
-        low, high = ranks(n)
         # One record more on each side tells whether equal ones go on there.
         first, last = max(low - 1, 0), min(high + 2, n)
         points, records = grid_runs(self.values[first:last], grid)
@@ -196,10 +194,10 @@ class Counted(Source):
         np.add.at(out, grid.index(self.values), self.number)
         return out
 
-    def window(self, grid: Grid, ranks: Ranks) -> Window:
-        """What lies on the grid around the ranks that matter."""
+    def window(self, grid: Grid, low: int, high: int) -> Window:
+        """The grid points that hold the ranks from low to high."""
         points, records = self.counts(grid)
-        return cut(points, records, self.total(), ranks)
+        return cut(points, records, self.total(), low, high)
 
     def below(self, grid: Grid, t: int) -> int:
         """How many records have a grid index < t."""
@@ -235,9 +233,9 @@ class OnGrid(Source):
         """All distinct grid points that hold records, and how many each."""
         return self.points, self.records
 
-    def window(self, grid: Grid, ranks: Ranks) -> Window:  # noqa: ARG002
-        """What lies on the grid around the ranks that matter."""
-        return cut(self.points, self.records, self.total(), ranks)
+    def window(self, grid: Grid, low: int, high: int) -> Window:  # noqa: ARG002
+        """The grid points that hold the ranks from low to high."""
+        return cut(self.points, self.records, self.total(), low, high)
 
     def below(self, grid: Grid, t: int) -> int:  # noqa: ARG002
         """How many records have a grid index < t."""
@@ -254,11 +252,10 @@ class OnGrid(Source):
         return int(self.points[at]) if at < self.points.size else grid.size
 
 
-def cut(points: IntArray, records: IntArray, total: int, ranks: Ranks) -> Window:
+def cut(points: IntArray, records: IntArray, total: int, low: int, high: int) -> Window:
     """The window of all distinct points and their records."""
     if total == 0:
         return Window(NOTHING, NOTHING, 0, 0)
-    low, high = ranks(total)
     ends = np.cumsum(records)
     first, last = np.searchsorted(ends, [low, high], "right")
     below = int(ends[first] - records[first])

@@ -19,7 +19,7 @@ from .._typing import AnyArray
 from ..errors import InvalidRecords
 from ..kernels.numbers.select_rank import BLOCK, gather_floats, gather_integers
 from . import arrays
-from .record_sources import NOTHING, SMALL, Ranks, Sorted, Source, Window
+from .record_sources import NOTHING, SMALL, Sorted, Source, Window
 
 SAMPLE = 1 << 15  # at most; the middle is then some 2 % of the records
 SPREAD = 1.4  # pivots lie 2.8 standard deviations of a sample's median away
@@ -56,6 +56,7 @@ class Unsorted(Source):
         total: int | None = None,
     ) -> None:
         self._again, self._threads, self._total = again, threads, total
+        self._sample: AnyArray | None = None
         self._checked = False
 
     def parts(self) -> Iterator[AnyArray]:
@@ -75,17 +76,20 @@ class Unsorted(Source):
         return self._again()
 
     def total(self) -> int:
-        """How many records there are."""
+        """How many records there are; a pass that counts takes the sample of `window` too."""
         if self._total is None:
-            self._total = sum(part.size for part in self._again())
+            self._total, self._sample = self._sampled()
         return self._total
 
-    def window(self, grid: Grid, ranks: Ranks) -> Window:
-        """What lies on the grid around the ranks that matter."""
-        total, sample = self._sampled()
+    def window(self, grid: Grid, low: int, high: int) -> Window:
+        """The grid points that hold the ranks from low to high."""
+        total, sample = self.total(), self._sample
+        if sample is None:
+            counted, sample = self._sampled()
+            if counted != total:
+                raise InvalidRecords(CHANGED)
         if total == 0:
             return Window(NOTHING, NOTHING, 0, 0)
-        low, high = ranks(total)
         if sample.size == total:
             return _window(grid, sample, 0, total, low, high)
         middle, edges = self._located(grid, total, sample, low, high)
@@ -230,11 +234,7 @@ def _narrowed(grid: Grid, middle: Middle, low: int, high: int) -> tuple[AnyArray
 
 def _window(grid: Grid, values: AnyArray, below: int, total: int, low: int, high: int) -> Window:
     """The window from sorted records that hold it whole, `below` of all before them."""
-
-    def within(_: int) -> tuple[int, int]:
-        return low - below, high - below
-
-    window = Sorted(values).window(grid, within)
+    window = Sorted(values).window(grid, low - below, high - below)
     return Window(window.points, window.records, window.below + below, total)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,6 +33,14 @@ MOST_RECORDS = 1 << 32  # the range of forms
 INCOMPLETE = "the window lacks ranks that matter: please report this"
 INT64, UINT64, BOOL = np.dtype(np.int64), np.dtype(np.uint64), np.dtype(np.bool_)
 Forms = Callable[[int], IntArray]  # of n records
+
+
+class RanksThatMatter(NamedTuple):
+    """The form of the distance, the first and the last rank that matter, from 0; (0, -1): none."""
+
+    form: IntArray
+    low: int
+    high: int
 
 
 class RankStatistic:
@@ -66,38 +74,51 @@ class RankStatistic:
             raise InvalidRecords("records must be fewer than 2**32")
         return self.form(n)
 
+    def ranks_that_matter(self, n: int) -> RanksThatMatter:
+        """Of n records."""
+        form = self.form_of(n)
+        if n == 0:
+            return RanksThatMatter(form, 0, -1)
+        _, _, s, gate, _, _, _, _, _, t, other, *_ = form.tolist()
+        # The gaps where a side's distance begins: the least one is there, or next to them.
+        left, right = min(max(n - -(-other // t), 0), n), min(max(-(-gate // s), 0), n)
+        low = min(max(min(left, right - 1) - self.reach, 0), n - 1)
+        high = max(min(max(left + 1, right) + self.reach, n) - 1, low)
+        return RanksThatMatter(form, low, high)
+
     def shape(self, source: Source) -> RankShape:
         """Cells for draws, from the window of ranks that matter."""
         if self.near is not None:
             return self._single_points(source)
-        ranks = RanksThatMatter(self)
-        if type(source) is Sorted and self.width == 0 and source.total() > 0:
+        n = source.total()
+        ranks = self.ranks_that_matter(n)
+        if type(source) is Sorted and self.width == 0 and n > 0:
             quick = self._quick(source, ranks)
             if quick is not None:
                 return quick
-        window = source.window(self.grid, ranks)
-        form = self.form(0) if window.total == 0 else ranks.form
-        if window.total and not holds(window, ranks.low, ranks.high):
+        form, low, high = ranks
+        window = source.window(self.grid, low, high)
+        if n and not holds(window, low, high):
             raise FastexpError(INCOMPLETE)
         start, count, key = cells_of(window, form, self.grid.size, self.width)
         if self.width:
             loose = (key & 1).astype(bool) if (key[0] | key[-1]) & 1 else None
             cells = Cells(start, count, utilities(key >> 1), SIGNED, loose)
-            return RankShape(self, source, window.total, form, cells, self.weighting)
+            return RankShape(self, source, n, form, cells, self.weighting)
         first, last = bool(key[0] & 1), bool(key[-1] & 1)
         base, logs = np.empty(count.size), np.empty(count.size)
         finish_fill(count, key, base, logs)
         loose = loose_ends(count.size, first, last)
         cells = Cells(start, count, key.view(np.uint64), SIGNED, loose)
         weighting = self.weighting.with_base(base, logs)
-        return RankShape(self, source, window.total, form, cells, weighting)
+        return RankShape(self, source, n, form, cells, weighting)
 
     def _quick(self, source: Sorted, ranks: RanksThatMatter) -> RankShape | None:
         """The same in one kernel call; None where it cannot be."""
         grid, n = self.grid.for_kernels, source.total()
         if grid is None:
             return None
-        low, high = ranks(n)
+        form, low, high = ranks
         first, last = max(low - 1, 0), min(high + 2, n)
         room = 2 * (last - first) + 1
         work, parts = np.empty(room, INT64), np.empty(3 * room, INT64)
@@ -105,7 +126,7 @@ class RankStatistic:
         unit = grid[0] if source.floats else grid[1]
         m = window_cells(
             bits, unit, grid[2], low, n, self.grid.size, low > first, high + 1 < last,
-            ranks.form, work, parts, base,
+            form, work, parts, base,
         )  # fmt: skip
         if m == TIED:
             return None
@@ -113,7 +134,7 @@ class RankStatistic:
         loose = loose_ends(m, low > 0, high + 1 < n)
         distances: WordArray = parts[2 * room : 2 * room + m].view(UINT64)
         cells = Cells(parts[:m], parts[room : room + m], distances, SIGNED, loose)
-        return RankShape(self, source, n, ranks.form, cells, weighting)
+        return RankShape(self, source, n, form, cells, weighting)
 
     def cells(self, source: Source) -> tuple[IntArray, IntArray, IntArray]:
         """Starts, counts and distances of all cells."""
@@ -135,28 +156,6 @@ class RankStatistic:
     def sampler(self, source: OnGrid) -> RankSampler:
         """What a law draws with."""
         return RankSampler(self, source)
-
-
-class RanksThatMatter:
-    """Of n >= 1 records: the first and the last one, from 0. Keeps both, and the form."""
-
-    __slots__ = ("_statistic", "form", "high", "low")
-
-    def __init__(self, statistic: RankStatistic) -> None:
-        self._statistic = statistic
-        self.form: IntArray
-        self.low: int
-        self.high: int
-
-    def __call__(self, n: int) -> tuple[int, int]:
-        self.form = self._statistic.form_of(n)
-        _, _, s, gate, _, _, _, _, _, t, other, *_ = self.form.tolist()
-        # The gaps where a side's distance begins: the least one is there, or next to them.
-        left, right = min(max(n - -(-other // t), 0), n), min(max(-(-gate // s), 0), n)
-        reach = self._statistic.reach
-        self.low = min(max(min(left, right - 1) - reach, 0), n - 1)
-        self.high = max(min(max(left + 1, right) + reach, n) - 1, self.low)
-        return self.low, self.high
 
 
 def holds(window: Window, low: int, high: int) -> bool:

@@ -18,7 +18,7 @@ from ..errors import ParameterTypeError
 from ..kernels.bits.logexp import exp_fill
 from ..kernels.figures import rank_errors, rank_figures, rank_walk
 from . import distance as _distance
-from .rank import RankStatistic, RanksThatMatter
+from .rank import RankStatistic
 
 TABLE_BITS = 64  # ranks whose weight is below 2**-64 a grid are seldom met: no table has them
 MOST_NATS = 600.0  # from the nearest point of one row to that of another
@@ -187,11 +187,11 @@ def _walk(statistic: RankStatistic, n: int, floating: bool) -> Walk:
         raise ParameterTypeError("rows must be of a statistic on a grid that kernels take")
     floats, integers, scale = grid.for_kernels
     rate = statistic.weighting.rate
-    ranks = RanksThatMatter(RankStatistic(statistic.form, rate, grid, bits=TABLE_BITS))
-    first, last = ranks(n)
+    near = RankStatistic(statistic.form, rate, grid, bits=TABLE_BITS)
+    form, first, last = near.ranks_that_matter(n)
     below = np.arange(first, last + 2)
-    gaps = _distance.distance(ranks.form, below, 0, n - below)
-    ones = _distance.distance(ranks.form, below, 1, np.maximum(n - below - 1, 0))
+    gaps = _distance.distance(form, below, 0, n - below)
+    ones = _distance.distance(form, below, 1, np.maximum(n - below - 1, 0))
     least = int(ones[:-1].min())  # the last one is never looked up if it is of rank n
     central = np.flatnonzero(ones[:-1] == least)
     table = np.array([gaps, gaps, ones, ones], np.float64)
@@ -203,7 +203,7 @@ def _walk(statistic: RankStatistic, n: int, floating: bool) -> Walk:
     numbers = rank_walk.new_walk(n, first, last + 1, grid.size, middle, least, sure=sure)
     unit, float_unit = floats if floating else integers, grid.below.form[0]
     weights = np.concatenate([[nats, 1.0 / nats], table.reshape(-1)])
-    return Walk(numbers, ranks.form, unit, float_unit, scale, weights)
+    return Walk(numbers, form, unit, float_unit, scale, weights)
 
 
 def _sure(scale: FloatArray, size: int) -> bool:

@@ -26,7 +26,7 @@ from ..kernels.bits.logexp import LOG2E, log_fill
 from ..kernels.numbers import ragged, rank_rows
 from ..kernels.select.alias import DRAWS
 from . import cells as _cells
-from .rank import RankStatistic, RanksThatMatter
+from .rank import RankStatistic
 
 ROWS = 32  # at a time: their cells and draws stay in the L2 cache
 
@@ -101,8 +101,7 @@ class _Batch:
         plain = rows > 0 and n > 0 and self.statistic.width == 0 and self.statistic.near is None
         if not plain or self.statistic.grid.for_kernels is None:
             return False
-        self.ranks = RanksThatMatter(self.statistic)
-        self.first, self.last = self.ranks(n)
+        self.form, self.first, self.last = self.statistic.ranks_that_matter(n)
         most = 2 * (self.last - self.first + 1) + 1
         floats = self.records.dtype.kind == "f"
         gaps = floats and self.nan != "raise" and bool(np.isnan(self.records).any())
@@ -154,7 +153,7 @@ class _Batch:
         bits = part.view(np.int64).reshape(-1)
         rank_rows.rank_cells(
             bits, n, self.first, self.last, self.statistic.grid.size, unit, form[2],
-            self.ranks.form, work, cells, ends,
+            self.form, work, cells, ends,
         )  # fmt: skip
         m = int(ends[-1])
         both = np.concatenate([cells[:m], cells[room : room + m]])

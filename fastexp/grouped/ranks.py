@@ -6,7 +6,7 @@ import numpy as np
 
 from .._intake.record_sources import Window, cut, runs
 from .._numbers.distance import distance, farthest
-from .._numbers.rank import RankStatistic, RanksThatMatter, cells_of
+from .._numbers.rank import RankStatistic, cells_of
 from .._typing import IntArray
 from ..kernels.groups import segment_ranks as kernel
 from ..kernels.groups import segment_sort, segment_window
@@ -17,7 +17,6 @@ from .weights import size_of, table
 from .words import Round, Words
 
 SHORT = 1 << 9  # records up to which keys are listed: a few KiB for each number of records
-EMPTY = Window(np.zeros(0, np.int64), np.zeros(0, np.int64), 0, 0)
 
 
 class RankDraws(Draws):
@@ -78,9 +77,9 @@ class RankDraws(Draws):
         g, j = divmod(i, self._size)
         mapped = np.sort(placed(self._statistic.grid, part.some(g, g + 1).values))
         n, header = mapped.size, self._forms[kernel.FORM_SIZE * form :][: kernel.FORM_SIZE]
-        ranks = int(header[kernel.FIRST]), int(header[kernel.LAST])
+        low, high = int(header[kernel.FIRST]), int(header[kernel.LAST])
         distances = header[kernel.NUMBERS :]
-        window = cut(*runs(mapped), n, lambda _: ranks) if n else EMPTY
+        window = cut(*runs(mapped), n, low, high)
         start, count, key = cells_of(window, distances, self._statistic.grid.size, 0)
         cells = [
             (first, number, twice >> 1, bool(twice & 1))
@@ -123,9 +122,7 @@ def forms_of(statistic: RankStatistic, lengths: list[int]) -> tuple[IntArray, in
     forms, keys = np.empty((len(lengths), kernel.FORM_SIZE), np.int64), []
     ranks, most, at = 1, 0, forms.size
     for row, n in zip(forms, lengths, strict=True):
-        matter = RanksThatMatter(statistic)
-        first, last = matter(n) if n else (0, -1)
-        distances = matter.form if n else statistic.form_of(0)
+        distances, first, last = statistic.ranks_that_matter(n)
         row[: kernel.NUMBERS], row[kernel.NUMBERS :] = (first, last, -1), distances
         ranks = max(ranks, last - first + 1)
         most = max(most, farthest(distances, n))

@@ -232,9 +232,8 @@ def windows_hold_what_is_near(reach: int = 6) -> None:
     for case in (*MEDIANS[::3], *QUANTILES, *ORDERS, *far):
         statistic = with_reach(case.make(1.0, (0, 9), step=1), reach)
         for n in (1, 2, 3, 10, 40, 41):
-            ranks = rank.RanksThatMatter(statistic)
-            low, high = ranks(n)
-            gaps = [int(_distance.distance(ranks.form, i, 0, n - i)) for i in range(n + 1)]
+            form, low, high = statistic.ranks_that_matter(n)
+            gaps = [int(_distance.distance(form, i, 0, n - i)) for i in range(n + 1)]
             best = [i for i, d in enumerate(gaps) if d == min(gaps)]
             assert 0 <= low <= max(best[0] - reach + 1, 0) <= n, (case, n)
             assert n > high >= min(best[-1] + reach - 2, n - 1), (case, n)

@@ -180,8 +180,10 @@ def bounds_are_kept_exactly() -> None:
 # Records, whatever they lie in.
 
 
-def ranks_of(low: int, high: int) -> Callable[[int], tuple[int, int]]:
-    return lambda n: (max(low, 0), min(high, n - 1))
+def window_of(source: Any, grid: Grid, low: int, high: int) -> Window:
+    """A source's window of the ranks from low to high, as far as there are any."""
+    window: Window = source.window(grid, max(low, 0), min(high, source.total() - 1))
+    return window
 
 
 def window_by_sorting(values: Any, grid: Grid, low: int, high: int) -> Window:
@@ -288,13 +290,13 @@ def windows_agree(
         wanted = window_by_sorting(values, grid, low, high)
         ways = ways_of(values)
         for way, data in ways.items():
-            found = read_way(way, data, threads=threads).window(grid, ranks_of(low, high))
+            found = window_of(read_way(way, data, threads=threads), grid, low, high)
             assert same(found, wanted), (name, way, low, high, threads)
         sorted_ = intake(ways["sorted"], assume_sorted=True)
-        assert same(sorted_.window(grid, ranks_of(low, high)), wanted)
+        assert same(window_of(sorted_, grid, low, high), wanted)
         points, records = np.unique(grid.index(values), return_counts=True)
         law = OnGrid(grid, points, records)
-        assert same(law.window(grid, ranks_of(low, high)), wanted)
+        assert same(window_of(law, grid, low, high), wanted)
 
 
 def sources_agree(
@@ -418,7 +420,7 @@ def missing_records_are_treated() -> None:
         wrong += [] if right else [(name, policy)]
     for name, data in forms.items():
         try:
-            intake(data, "raise").window(grid, ranks_of(0, 4))
+            window_of(intake(data, "raise"), grid, 0, 4)
         except fx.InvalidRecords:
             continue
         wrong.append((name, "raise"))
@@ -435,7 +437,7 @@ def extreme_integers_are_exact() -> None:
                 t = index_by_search(grid, Fraction(value))
                 with changed(*SMALL_BUFFERS):
                     for data in (values, lambda v=values: [v]):
-                        found = intake(data).window(grid, ranks_of(n // 2, n // 2))
+                        found = window_of(intake(data), grid, n // 2, n // 2)
                         assert same(found, Window(np.array([t]), np.array([n]), 0, n)), (
                             value,
                             bounds,
@@ -454,7 +456,7 @@ def more_than_there_is_room_for() -> None:
         with changed(*SMALL_BUFFERS):
             for i in range(-1, 6):  # one of the pairs has other points on its sides
                 with changed(bad_pivots(lambda size, low, high, i=i: (i, i + 1))):
-                    assert same(intake(values).window(grid, ranks_of(*ranks)), wanted)
+                    assert same(window_of(intake(values), grid, *ranks), wanted)
 
 
 def points_are_rounded_once() -> None:
