@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._intake.record_sources import Window, cut, runs
+from .._intake.record_sources import cut, runs
 from .._numbers.distance import distance, farthest
 from .._numbers.rank import RankStatistic, cells_of
 from .._typing import IntArray
