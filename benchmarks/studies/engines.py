@@ -24,7 +24,7 @@ Engine = Callable[[Any], Any]  # a study to its results
 
 def table1(work: StudyWork, draws: int) -> Any:
     """The study of the paper's four rows: three by smooth sensitivity, and Duff's."""
-    from fastexp.studies.design.table1 import SETTINGS
+    from fastexp.studies.ready.table1 import SETTINGS
 
     return fx.Study.ready(
         "table1",
@@ -39,13 +39,14 @@ def table1(work: StudyWork, draws: int) -> Any:
 
 def data_sets(work: StudyWork) -> FloatArray:
     """The data sets that this study makes."""
-    from fastexp.studies.design.cells import groups_of
     from fastexp.studies.run import task
 
     study = table1(work, 0)
-    (group,), blocks = groups_of(study), range(task.blocks_of(study))
+    (scenario,), blocks = study.scenarios, range(study.blocks)
     sizes = [min(study.block, work.rows - place * study.block) for place in blocks]
-    parts = [task.data_sets(group, place, size) for place, size in zip(blocks, sizes, strict=True)]
+    parts = [
+        task.data_sets(scenario, place, size) for place, size in zip(blocks, sizes, strict=True)
+    ]
     return np.concatenate(parts)
 
 
@@ -71,11 +72,11 @@ def _column(study: Any, name: Literal["exact", "monte_carlo"], engine: Engine) -
 def bare(study: Any) -> Any:
     """All tasks in a loop, results added up, nothing else."""
     from fastexp.studies.report.results import StudyResults
-    from fastexp.studies.run.task import blocks_of, run_task, tasks_of
-    from fastexp.studies.sums.merge import Totals
+    from fastexp.studies.run.task import run_task
+    from fastexp.studies.sums.totals import Totals
 
-    totals, blocks = Totals(study), blocks_of(study)
-    for number in range(tasks_of(study)):
+    totals, blocks = Totals(study), study.blocks
+    for number in range(study.tasks):
         totals.add(run_task(study, number), number // blocks)
     return StudyResults(study, totals)
 

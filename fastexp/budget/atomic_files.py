@@ -66,6 +66,15 @@ def is_held(path: str) -> bool:
     return False
 
 
+def lock_until_closed(file: io.FileIO) -> bool:
+    """Lock an open file until it is closed; False if somebody has it, or it cannot be locked."""
+    HELD.add(file)
+    try:
+        return _try_lock(file.fileno())
+    except OSError:
+        return False
+
+
 @contextmanager
 def _holding(path: str, flags: int, exclusive: bool) -> Iterator[int]:
     """An open and locked handle of the file that is at `path` once it is locked.

@@ -113,8 +113,7 @@ class FiniteLaw(LossLaw[int, IntArray]):
         blocks = np.empty(3 * count + 2, dtype=np.int64)
         w = self._weighting
         work = np.empty(2 * BLOCK)
-        args = self._bits, self._kind, w.log_base, w.rate_nats, blocks, work
-        total = logspace.log_sum_exp(*args)
+        total = logspace.log_sum_exp(self._bits, self._kind, w.log_base, w.rate_nats, blocks, work)
         data.finite(total == total)
         return _Sum(total, blocks[3 * count :])
 

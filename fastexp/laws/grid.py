@@ -134,7 +134,7 @@ class GridLaw(PiecewiseLaw):
 
     def _set(self, rate: Fraction, epsilon: float) -> None:
         super()._set(rate, epsilon)
-        self._listed: FloatArray | None = None
+        self._log_masses: FloatArray | None = None
 
     def _with_rate(self, rate: Fraction, epsilon: float) -> Self:
         law = super()._with_rate(rate, epsilon)
@@ -168,11 +168,13 @@ class GridLaw(PiecewiseLaw):
     def log_probabilities(self) -> FloatArray:
         """ln P(point), shape (G,), read-only; at most 2**24 points."""
         check_rounding()
-        if self._listed is None:
+        if self._log_masses is None:
             points = self._all()
             count = self._pieces.size.astype(np.int64)
-            self._listed = _frozen(self._log_pmf(np.repeat(np.arange(count.size), count), points))
-        return self._listed
+            self._log_masses = _frozen(
+                self._log_pmf(np.repeat(np.arange(count.size), count), points)
+            )
+        return self._log_masses
 
     def _all(self) -> IntArray:
         if self._grid.size > LISTED:

@@ -97,7 +97,8 @@ class NoiseLaw(NumberLaw):
     def _invert(self, p: FloatArray) -> FloatArray:
         if self._scale[0] == 0.0:
             return np.full(p.size, self._centre[0])
-        return np.clip(self._centre + self._scale * self._noise.quantile(p), *self._bounds)
+        low, high = self._bounds
+        return np.clip(self._centre + self._scale * self._noise.quantile(p), low, high)
 
     def _mean(self) -> float:
         return float(self._centre[0] + self._offset.bias()[0])

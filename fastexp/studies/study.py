@@ -1,25 +1,19 @@
-"""A study: which data sets, mechanisms and epsilons are compared, and by which figures."""
+"""Studies: what is compared, and how it is run."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._compiler.rounding import check_rounding
-from .._version import __version__
-from ..errors import ParameterError
-from .design import settings
-from .design.cells import Cell, cells_of
-
-if TYPE_CHECKING:
-    from .report.results import StudyResults
+from .design.design import Design
+from .ready.ready import settings_of
+from .report.results import StudyResults
+from .run import runner
+from .run.runner import Report
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Study:
+class Study(Design):
     """An accuracy study: how wrong private answers are, on which data, against what rivals.
 
     A study is data: it says what is compared and holds no results. For each combination of
@@ -97,57 +91,6 @@ class Study:
     True
     """
 
-    name: str
-    mechanisms: Any
-    epsilon: Any
-    data: Any = "normal"
-    n: Any = 1000
-    bounds: Any = None
-    datasets: int = 1000
-    draws: int = 100
-    figures: Any = ("error",)
-    levels: Any = (0.5, 0.95)
-    seed: int = 0
-    block: int | None = None
-    question: str = ""
-    _cells: tuple[Cell, ...] = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        """Validate everything and list all faults; the study is immutable afterwards."""
-        check_rounding()
-        faults = settings.Faults()
-        clean = settings.normalise(self, faults)
-        faults.raise_any(self.name)
-        for key, value in clean.items():
-            object.__setattr__(self, key, value)
-        cells = cells_of(self, faults)
-        faults.raise_any(self.name)
-        object.__setattr__(self, "_cells", tuple(cells))
-
-    @classmethod
-    def load(cls, path: str | Path, **changes: Any) -> Study:
-        """A study from a TOML file (or the JSON of a results folder).
-
-        Parameters
-        ----------
-        path : str or Path
-            Keys are the parameters of `Study`; ``[[data]]`` and ``[[mechanisms]]`` are arrays
-            of tables. Files of data are found from the file's own folder.
-        changes
-            Parameters of `Study` that are other than in the file.
-
-        Returns
-        -------
-        Study
-
-        Raises
-        ------
-        ParameterError
-            If the file is not TOML (or JSON), or the study is not valid: all faults at once.
-        """
-        check_known(changes)
-        return cls(**{**settings.from_file(Path(path), known=_names(cls)), **changes})
-
     @staticmethod
     def ready(name: str, **changes: Any) -> Study:
         """A study that comes with fastexp, with some settings changed.
@@ -169,40 +112,15 @@ class Study:
         ParameterError
             If there is no such study, or a setting is wrong.
         """
-        from .design.ready import ready
-
-        return ready(name, **changes)
-
-    def __eq__(self, other: object) -> bool:
-        return self.key == other.key if isinstance(other, Study) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(self.key)
-
-    def __reduce__(self) -> Any:
-        return _made, (self.to_dict(),)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The study as plain data: `Study(**study.to_dict()) == study`."""
-        return {key: settings.plain(getattr(self, key)) for key in _names(type(self))}
-
-    @property
-    def key(self) -> str:
-        """16 hexadecimal digits that name this study, with the version of fastexp.
-
-        Files of data count by what they hold, not by where they are. 1 and 1.0 are two keys.
-        """
-        check_rounding()
-        text = json.dumps([__version__, settings.placeless(self.to_dict())], sort_keys=True)
-        return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+        return Study(**settings_of(name, changes))
 
     def run(
         self,
-        executor: Any = None,
+        executor: object = None,
         *,
         workers: int = 0,
         out: str | Path | None = None,
-        progress: Any = None,
+        progress: Report | None = None,
     ) -> StudyResults:
         """Run all tasks and return the results.
 
@@ -233,17 +151,15 @@ class Study:
             If a task fails, or a pool keeps breaking. What is finished is kept in `out`.
         """
         check_rounding()
-        from .run.engine import run
-
-        return run(self, executor, workers=workers, out=out, progress=progress)
+        return runner.run(self, executor, workers=workers, out=out, progress=progress)
 
     @staticmethod
     def resume(
         folder: str | Path,
-        executor: Any = None,
+        executor: object = None,
         *,
         workers: int = 0,
-        progress: Any = None,
+        progress: Report | None = None,
         study: Study | None = None,
     ) -> StudyResults:
         """Do what is missing in a results folder; nothing, where it is complete.
@@ -267,23 +183,6 @@ class Study:
             If it is no results folder, or of another study or version: the difference is
             named.
         """
-        from .run.engine import resume
-
-        return resume(Path(folder), executor, workers=workers, progress=progress, study=study)
-
-
-def _made(settings: dict[str, Any]) -> Study:
-    return Study(**settings)
-
-
-def check_known(changes: dict[str, Any]) -> None:
-    """Refuse settings that a study does not have."""
-    unknown = sorted(set(changes) - set(_names(Study)))
-    if unknown:
-        raise ParameterError(
-            f"a study has no {', '.join(unknown)}; it has {', '.join(_names(Study))}"
+        return runner.resume(
+            Path(folder), Study, executor, workers=workers, progress=progress, study=study
         )
-
-
-def _names(cls: type) -> list[str]:
-    return [item.name for item in fields(cls) if item.init]  # type: ignore[arg-type, unused-ignore]

@@ -13,10 +13,10 @@ import pytest
 import fastexp as fx
 from fastexp.cli import main
 from fastexp.cli.terminal import packages
-from fastexp.studies.design import ready
 from fastexp.studies.design.data_sources import SOURCES
 from fastexp.studies.design.registry import MECHANISMS
-from fastexp.studies.report import figures
+from fastexp.studies.ready import ready
+from fastexp.studies.report import rendering
 from fastexp.studies.report.results import StudyResults
 
 TOML = """\
@@ -68,7 +68,7 @@ def test_the_list_tells_names_sizes_and_questions(capsys: pytest.CaptureFixture[
     assert others == ["data", *SOURCES, "mechanism", *MECHANISMS]
     for line, (name, known) in zip(studies, ready.READY.items(), strict=True):
         assert line.endswith(f"  {known.question}")
-        assert f" {ready.ready(name).datasets:,} " in line
+        assert f" {fx.Study.ready(name).datasets:,} " in line
     code, out, _ = call(capsys, "list", "--json")
     told = json.loads(out)["studies"]
     assert [s["name"] for s in told] == list(ready.READY)
@@ -120,8 +120,8 @@ def test_a_ready_made_study_prints_its_own_tables(capsys: pytest.CaptureFixture[
     arguments = ("--datasets", "2", "--draws", "50", "--seed", "3")
     code, out, _ = call(capsys, "run", "randomized-response", *arguments)
     assert code == 0
-    found = ready.ready("randomized-response", datasets=2, draws=50, seed=3).run(workers=1)
-    (table,) = ready.tables(found)
+    found = fx.Study.ready("randomized-response", datasets=2, draws=50, seed=3).run(workers=1)
+    (table,) = ready.findings_of(found.to_dict())
     assert table.title in out
     assert table.note in " ".join(out.split())
     assert all(row[-1] in out for row in table.rows)
@@ -225,7 +225,7 @@ def test_a_page_without_matplotlib(
 ) -> None:
     folder = str(tmp_path / "out")
     assert call(capsys, "run", file, "--out", folder, "-q")[0] == 0
-    monkeypatch.setattr(figures, "available", lambda: False)
+    monkeypatch.setattr(rendering, "available", lambda: False)
     code, out, err = call(capsys, "report", folder)
     assert (code, len(out.splitlines())) == (0, 1)
     assert "pip install 'fastexp[plot]'" in err

@@ -216,11 +216,11 @@ STUDIES = {
     "losses from 0": ("kernels/figures/rank_errors.py", "out[j] = np.float64(d - best)", "out[j] = np.float64(d)"),
     "every block the same data": ("studies/run/task.py", "spawn_key=(place,)", "spawn_key=(0,)"),
     "the last block is full": ("studies/run/task.py", "rows = min(study.block, study.datasets - first)", "rows = study.block"),
-    "the wrong data agree": ("studies/report/columns.py", "abs(z) <= LIMIT", "abs(z) >= 0"),
-    "a damaged line counts": ("studies/store/written.py", "int(check, 16) == zlib.crc32(text)", "int(check, 16) >= 0"),
+    "the wrong data agree": ("studies/report/table_rows.py", "abs(z) <= LIMIT", "abs(z) >= 0"),
+    "a damaged line counts": ("studies/store/writing.py", "int(check, 16) == zlib.crc32(text)", "int(check, 16) >= 0"),
     "bins to the left": ("studies/sums/sketch.py", 'np.searchsorted(edges, values.reshape(-1), "left")', 'np.searchsorted(edges, values.reshape(-1), "right")'),
-    "bins forgotten": ("studies/sums/sketch.py", "return int(pack[0]), held", "return 0, held"),
-    "groups have no spread": ("studies/sums/sums.py", "(self._within.total + between)", "self._within.total"),
+    "bins forgotten": ("studies/sums/sketch.py", "return int(pack[0]), values", "return 0, values"),
+    "groups have no spread": ("studies/sums/exact_sums.py", "(self._within.total + between)", "self._within.total"),
     "Lambert's argument": ("laws/error_bound.py", "4.0 * (math.e - 1.0)", "2.0 * (math.e - 1.0)"),
 }  # fmt: skip
 

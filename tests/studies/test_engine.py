@@ -23,7 +23,7 @@ import pytest
 
 import fastexp as fx
 from fastexp.errors import StudyError
-from fastexp.studies.run import engine, pools
+from fastexp.studies.run import pools, runner
 from fastexp.studies.run.task import run_task
 from fastexp.studies.subjects import ranked
 from tests.support.small_study import TASKS, small
@@ -317,7 +317,7 @@ class TestErrors:
                 raise ZeroDivisionError("by zero")
             return run_task(study, number)
 
-        for module in (engine, pools):
+        for module in (runner, pools):
             monkeypatch.setattr(module, "run_task", fails)
         with pytest.raises(StudyError, match="task 9 failed: ZeroDivisionError: by zero") as caught:
             small().run(workers=workers, out=tmp_path)

@@ -9,9 +9,7 @@ import pytest
 from scipy import integrate, stats
 
 import fastexp as fx
-from fastexp.studies.design.cells import groups_of
 from fastexp.studies.design.registry import MECHANISMS, build
-from fastexp.studies.run.task import blocks_of
 from fastexp.studies.run.task import data_sets as block_of
 from fastexp.studies.subjects.laplace_max import noisy_max_losses
 from fastexp.studies.subjects.subject import Block
@@ -62,9 +60,9 @@ def study(**settings):
 def data_sets(made):
     """The data sets of a study's first group, as its tasks make them."""
     parts = []
-    for place in range(blocks_of(made)):
+    for place in range(made.blocks):
         rows = min(made.block, made.datasets - place * made.block)
-        parts += list(block_of(groups_of(made)[0], place, rows))
+        parts += list(block_of(made.scenarios[0], place, rows))
     return parts
 
 
@@ -161,8 +159,8 @@ class TestAgainstLaws:
         specs += [SMOOTH, {"name": SMOOTH, "midpoint": True}]
         made = fx.Study(name="t", n=30, bounds=(-1, 1), mechanisms=specs, epsilon=1.0, datasets=5)
         rows = np.array(data_sets(made))
-        for cell in made._cells:
-            block = Block(rows.copy(), 3, (-1.0, 1.0), [c.subject for c in made._cells])
+        for cell in made.cells:
+            block = Block(rows.copy(), 3, (-1.0, 1.0), [c.subject for c in made.cells])
             drawn = cell.subject.draw(block, 7, cell.key)
             sample = cell.subject.mechanism.sample
             alone = [sample(row, 7, rng=cell.key, streams=[3 + i]) for i, row in enumerate(rows)]
@@ -185,7 +183,7 @@ class TestQuantiles:
                 levels=(0.1, 0.5, 0.95),
             )
             (row,) = data_sets(made)
-            cell = made._cells[0]
+            cell = made.cells[0]
             block = Block(row[None, :].copy(), 0, (-4.0, 4.0), [cell.subject])
             truth = float(cell.subject.truths(block)[0])
             law = cell.subject.mechanism.law(row)
@@ -260,7 +258,7 @@ class TestRareDraws:
 
     def test_too_many_missing_ones_do_not(self, monkeypatch):
         """Power: a third of the draws should be wrong, none is."""
-        from fastexp.studies.subjects.selection import Selection
+        from fastexp.studies.subjects.selections import Selection
 
         def best(self, block, size, key):
             return np.repeat(block.rows.argmax(axis=1)[:, None], size, axis=1)

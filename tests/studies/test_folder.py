@@ -18,7 +18,7 @@ import pytest
 import fastexp as fx
 from fastexp.errors import StudyError
 from fastexp.studies.run.task import run_task
-from fastexp.studies.store import folder, machine, written
+from fastexp.studies.store import folder, machine, writing
 from tests.support.small_study import TASKS, small, tables, undisturbed
 
 FILES = {"study.json", "tasks.jsonl", "table.csv", "table.json"}
@@ -52,7 +52,7 @@ def run_again(path: Path, whole: Path) -> int:
     fx.Study.resume(path, workers=1, progress=lambda done, _: counts.append(done))
     assert tables(path) == tables(whole)
     assert {p.name for p in path.iterdir()} == FILES
-    numbers = [result["task"] for line in lines_of(path) if (result := written.parsed(line))]
+    numbers = [result["task"] for line in lines_of(path) if (result := writing.parsed(line))]
     assert sorted(set(numbers)) == list(range(TASKS))
     return len(counts) - 1 if counts else 0
 
@@ -135,7 +135,7 @@ class TestDamage:
     )
     def test_whole_lines_of_something_else(self, broken, change):
         result = {**run_task(small(), 0), **change}
-        lines = [written.line_of(result), *lines_of(broken)[1:]]
+        lines = [writing.line_of(result), *lines_of(broken)[1:]]
         (broken / "tasks.jsonl").write_bytes(b"".join(lines))
         with pytest.raises(StudyError, match="not one of this study"):
             fx.Study.resume(broken)
@@ -212,7 +212,7 @@ class TestOthers:
     @pytest.mark.process
     def test_two_runs_at_once(self, broken):
         """Of one process or of two."""
-        held = folder.opened(broken, None)
+        held = folder.opened(broken, fx.Study)
         with pytest.raises(StudyError, match="in use: another run writes to it"):
             fx.Study.resume(broken)
         script = f"import fastexp as fx; fx.Study.resume({str(broken)!r})"
@@ -227,7 +227,7 @@ class TestOthers:
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing forks")
     @pytest.mark.filterwarnings("ignore:This process .*is multi-threaded:DeprecationWarning")
     def test_a_fork_does_not_keep_the_lock(self, broken):
-        held = folder.opened(broken, None)
+        held = folder.opened(broken, fx.Study)
         reader, writer = os.pipe()
         child = os.fork()
         if child == 0:  # lives until it may end
@@ -236,7 +236,7 @@ class TestOthers:
             os._exit(0)
         try:
             held.close()  # as when its process is killed
-            folder.opened(broken, None).close()
+            folder.opened(broken, fx.Study).close()
         finally:
             os.close(writer)
             os.close(reader)
@@ -260,19 +260,19 @@ class TestDisk:
     @pytest.mark.parametrize("workers", [1, 2])
     def test_a_full_disk(self, workers, tmp_path, whole, monkeypatch):
         room = len(b"".join(lines_of(whole)[:6])) + 30
-        monkeypatch.setattr(written.io, "FileIO", Full)
+        monkeypatch.setattr(writing.io, "FileIO", Full)
         monkeypatch.setattr(Full, "room", room)
         with pytest.raises(StudyError, match=r"tasks.jsonl cannot be written: No space left"):
             small().run(workers=workers, out=tmp_path / "out")
         monkeypatch.undo()
-        assert all(written.parsed(line) for line in lines_of(tmp_path / "out"))
+        assert all(writing.parsed(line) for line in lines_of(tmp_path / "out"))
         kept = len(lines_of(tmp_path / "out"))
         assert kept >= 4
         assert run_again(tmp_path / "out", whole) == TASKS - kept
 
     def test_room_again_after_a_failure(self, tmp_path, whole, monkeypatch):
         """What is written after a part of a line was taken back stands where it must."""
-        monkeypatch.setattr(written.io, "FileIO", Full)
+        monkeypatch.setattr(writing.io, "FileIO", Full)
         monkeypatch.setattr(Full, "room", 100)
         store = folder.create(tmp_path / "out", small())
         with pytest.raises(StudyError):
@@ -333,7 +333,7 @@ class TestDisk:
         def refuse(*_: Any) -> int:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
-        monkeypatch.setattr(written.os, "open", refuse)
+        monkeypatch.setattr(writing.os, "open", refuse)
         with pytest.raises(StudyError, match="cannot be written: Permission denied"):
             fx.Study.resume(broken)
 

@@ -22,7 +22,7 @@ import pytest
 import fastexp as fx
 from fastexp.studies.run import pools
 from fastexp.studies.run.task import run_task
-from fastexp.studies.store import written
+from fastexp.studies.store import writing
 from tests.support.small_study import TASKS, small, tables, undisturbed
 
 pytestmark = [
@@ -104,7 +104,7 @@ def alive(pid: int) -> bool:
 
 def whole_lines(out: Path) -> int:
     file = out / "tasks.jsonl"
-    return sum(map(bool, map(written.parsed, file.read_bytes().splitlines(keepends=True))))
+    return sum(map(bool, map(writing.parsed, file.read_bytes().splitlines(keepends=True))))
 
 
 class TestWorkers:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import fastexp as fx
-from fastexp.studies.report import drawing, figures, report, scales
+from fastexp.studies.report import drawing, rendering, report, scales
 from fastexp.studies.report.panels import Line, Panel, Picture, pictures
 
 EVIL = "<b>&\"'</b> $x_1$ \x1b[31m"
@@ -41,7 +41,7 @@ def test_a_panel_for_each_data_and_size_with_units_on_the_axes(results: Any) -> 
     assert [p.figure for p in made] == ["error", "bias", "error_quantile"]
     assert [len(p.panels) for p in made] == [2, 2, 4]
     assert made[0].panels[1].title == "<b>&\"'</b> $x_1$ \\x1b[31m"
-    figure = figures.drawn(made[0])
+    figure = rendering.drawn(made[0])
     assert figure.get_size_inches()[0] == 7.0
     assert figure.get_supylabel() == "expected error\n(units of the records)"
     labels = [axes.get_xlabel() for axes in figure.axes]
@@ -75,7 +75,7 @@ def test_many_panels_are_several_pictures() -> None:
 def test_exact_is_a_line_and_draws_are_points_with_their_interval() -> None:
     rows = [row(epsilon=2.0, exact=3.0), row(epsilon=1.0, exact=4.0)]
     (picture,) = pictures(rows, {})
-    axes = figures.drawn(picture).axes[0]
+    axes = rendering.drawn(picture).axes[0]
     line = axes.lines[0]
     assert (list(line.get_xdata()), list(line.get_ydata())) == ([1.0, 2.0], [4.0, 3.0])
     (bars,) = axes.containers
@@ -114,7 +114,7 @@ def test_the_axis_is_logarithmic_where_the_range_asks_for_it(
         row(epsilon=1.0 + i, exact=v, monte_carlo=None, low=None, high=None)
         for i, v in enumerate(values)
     ]
-    axes = figures.drawn(pictures(rows, {})[0]).axes[0]
+    axes = rendering.drawn(pictures(rows, {})[0]).axes[0]
     assert axes.get_yscale() == kind
     low, high = axes.get_ylim()
     assert low < min(values) < max(values) < high
@@ -124,11 +124,11 @@ def test_a_rare_error_that_was_not_drawn_leaves_the_axis_as_it_is() -> None:
     """Draws that are all 0, and intervals that reach below it, are no part of the scale."""
     none = {"monte_carlo": 0.0, "low": -0.5, "high": 0.5}
     rows = [row(), row(epsilon=2.0, exact=0.01, **none), row(epsilon=3.0, exact=1e-30, **none)]
-    axes = figures.drawn(pictures(rows, {})[0]).axes[0]
+    axes = rendering.drawn(pictures(rows, {})[0]).axes[0]
     assert axes.get_yscale() == "log"
     assert 1e-7 < axes.get_ylim()[0] < 1e-6
     bias = [{**r, "figure": "bias"} for r in rows]
-    axes = figures.drawn(pictures(bias, {})[0]).axes[0]
+    axes = rendering.drawn(pictures(bias, {})[0]).axes[0]
     assert axes.get_yscale() == "symlog"
     assert axes.get_ylim()[0] < -0.5
 
@@ -142,7 +142,7 @@ def test_ticks_are_plain_numbers() -> None:
 def test_one_value_of_x_is_a_row_for_each_mechanism() -> None:
     rows = [row(mechanism=m) for m in ("b", "a", "_a very long name of some mechanism")]
     (picture,) = pictures(rows, {})
-    figure = figures.drawn(picture)
+    figure = rendering.drawn(picture)
     axes = figure.axes[0]
     shown = [t.get_text().replace("\n", " ") for t in axes.get_yticklabels()]
     assert shown == [r["mechanism"] for r in rows]
@@ -155,9 +155,9 @@ def test_nothing_is_outside_the_picture_or_over_another(results: Any) -> None:
     """Labels, ticks and the legend of each picture have places of their own."""
     import matplotlib.style
 
-    with matplotlib.style.context(["default", figures.STYLE]):
+    with matplotlib.style.context(["default", rendering.STYLE]):
         for picture in pictures(results.rows, report.takes(results.study.to_dict())):
-            figure = figures.drawn(picture)
+            figure = rendering.drawn(picture)
             figure.draw_without_rendering()
             whole = figure.bbox
             (legend,) = figure.legends

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp.studies.design.ready import READY, tables
-from fastexp.studies.design.table1 import PRINTED
-from fastexp.studies.report.report import Finished
+from fastexp.studies.ready.ready import READY, findings_of
+from fastexp.studies.ready.table1 import PRINTED
+from fastexp.studies.report.report import finished_table
 
 # Exact expectations x 100 over 2,000 data sets with these settings, found independently of this
 # package (a simulation in NumPy), and their standard deviations across data sets.
@@ -61,7 +61,7 @@ class TestTable1:
 
     def test_the_fair_table_is_fair(self, table1):
         """One relation, the same epsilon, and Duff is better by a factor, not by 100."""
-        printed, fair = tables(table1)
+        printed, fair = findings_of(table1.to_dict())
         assert len(printed.rows) == 12
         assert {
             r["neighbors"] for r in table1.rows if r["mechanism"] in [x[0] for x in fair.rows]
@@ -152,7 +152,7 @@ def test_each_has_a_question_and_tables(name, tmp_path):
     if name in ("selection", "bounds", "nice-and-nasty"):
         changes["n"] = 20
     results = fx.Study.ready(name, **changes).run(workers=1, out=tmp_path)
-    found = tables(results)
+    found = findings_of(results.to_dict())
     assert found
     for table in found:
         assert table.title
@@ -161,22 +161,22 @@ def test_each_has_a_question_and_tables(name, tmp_path):
         for row in table.rows:
             assert len(row) == len(table.columns)
             assert all(isinstance(cell, str) for cell in row)
-    assert tables(Finished(tmp_path)) == found
+    assert findings_of(finished_table(tmp_path)) == found
     page = results.report(tmp_path)[0].read_text()
     assert html.escape(found[0].title) in page
 
 
 def test_a_users_own_study_has_none():
     own = fx.Study(name="own", mechanisms="median", epsilon=1, n=5, bounds=(0, 1), datasets=1)
-    assert tables(own.run(workers=1)) == []
+    assert findings_of(own.run(workers=1).to_dict()) == []
     for other in ({"n": 50}, {"bounds": (-3, 3)}, {"epsilon": 3.0}):
         changed = fx.Study.ready("table1", datasets=1, draws=0, **other).run(workers=1)
-        assert [table.title for table in tables(changed)] in (
+        assert [table.title for table in findings_of(changed.to_dict())] in (
             [],
             ["The same relation, tight calibration"],
         )
     changes = {"mechanisms": "median", "datasets": 1, "draws": 0}
-    assert tables(fx.Study.ready("table1", **changes).run(workers=1)) == []
+    assert findings_of(fx.Study.ready("table1", **changes).run(workers=1).to_dict()) == []
 
 
 def test_an_unknown_one_is_refused():

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import fastexp as fx
-from fastexp.studies.report import figures, page, report
+from fastexp.studies.report import page, rendering, report
 from fastexp.studies.report.panels import pictures
 
 EVIL = "<b>&\"'</b> $x_1$ \x1b[31m"
@@ -38,7 +38,7 @@ def results() -> Any:
 
 @pytest.fixture(scope="module")
 def written(results: Any, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    return report.write_report(results, tmp_path_factory.mktemp("report") / "new")
+    return report.write_report(results.to_dict(), tmp_path_factory.mktemp("report") / "new")
 
 
 def row(**values: Any) -> dict[str, Any]:
@@ -148,13 +148,13 @@ def test_captions_tell_of_points_that_no_axis_shows() -> None:
 def test_same_results_give_the_same_bytes(
     results: Any, written: list[Path], tmp_path: Path
 ) -> None:
-    again = report.write_report(results, tmp_path)
+    again = report.write_report(results.to_dict(), tmp_path)
     assert [p.name for p in again] == [p.name for p in written]
     for one, other in zip(written, again, strict=True):
         assert one.read_bytes() == other.read_bytes(), one.name
     (picture,) = pictures([row()], {})
     kinds = ("png", "pdf")
-    assert figures.rendered(picture, kinds) == figures.rendered(picture, kinds)
+    assert rendering.rendered(picture, kinds) == rendering.rendered(picture, kinds)
 
 
 @pytest.mark.slow
@@ -162,7 +162,7 @@ def test_a_results_folder_gives_the_same_page_with_its_machine(
     results: Any, written: list[Path], tmp_path: Path
 ) -> None:
     results.study.run(workers=1, out=tmp_path / "out")
-    made = report.write_report(report.Finished(tmp_path / "out"), tmp_path / "out")
+    made = report.write_report(report.finished_table(tmp_path / "out"), tmp_path / "out")
     there = made[0].read_text(encoding="utf-8")
     told = json.loads((tmp_path / "out" / "study.json").read_bytes())["machine"]
     assert f"<dd>{told['cpu']}</dd>" in there
@@ -172,15 +172,15 @@ def test_a_results_folder_gives_the_same_page_with_its_machine(
     assert there == written[0].read_text(encoding="utf-8")
     assert report._machine(tmp_path / "out", results.study.key) == told
     assert report._machine(tmp_path / "out", "another study") == {}
-    elsewhere = report.write_report(report.Finished(tmp_path / "out"), tmp_path / "other")
+    elsewhere = report.write_report(report.finished_table(tmp_path / "out"), tmp_path / "other")
     assert elsewhere[0].read_bytes() == written[0].read_bytes()
 
 
 def test_without_matplotlib_there_is_a_page(
     results: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(figures, "available", lambda: False)
-    made = report.write_report(results, tmp_path)
+    monkeypatch.setattr(rendering, "available", lambda: False)
+    made = report.write_report(results.to_dict(), tmp_path)
     assert [p.name for p in made] == ["report.html"]
     assert "pip install &#x27;fastexp[plot]&#x27;" in made[0].read_text() or (
         "pip install 'fastexp[plot]'" in made[0].read_text()
@@ -189,18 +189,18 @@ def test_without_matplotlib_there_is_a_page(
 
 def test_faults_are_told(results: Any, tmp_path: Path) -> None:
     with pytest.raises(fx.ParameterError, match="formats must be of svg, png, pdf"):
-        report.write_report(results, tmp_path, ("gif",))
+        report.write_report(results.to_dict(), tmp_path, ("gif",))
     (tmp_path / "file").write_text("")
     with pytest.raises(fx.StudyError, match="cannot be written"):
-        report.write_report(results, tmp_path / "file")
+        report.write_report(results.to_dict(), tmp_path / "file")
     with pytest.raises(fx.StudyError, match="is not the results folder"):
-        report.Finished(tmp_path)
+        report.finished_table(tmp_path)
     (tmp_path / "study.json").write_text("{}")
     with pytest.raises(fx.StudyError, match="resume the study first"):
-        report.Finished(tmp_path)
+        report.finished_table(tmp_path)
     (tmp_path / "table.json").write_text('{"rows": ')
     with pytest.raises(fx.StudyError, match="is damaged"):
-        report.Finished(tmp_path)
+        report.finished_table(tmp_path)
 
 
 @pytest.mark.process
@@ -246,7 +246,7 @@ def test_files_are_named_by_number_and_figure(written: list[Path], tmp_path: Pat
     one = fx.Study(
         name="one", mechanisms=["median"], epsilon=1.0, n=50, bounds=(-10, 10), datasets=2, draws=5
     )
-    made = report.write_report(one.run(workers=1), tmp_path, ("png", "pdf"))
+    made = report.write_report(one.run(workers=1).to_dict(), tmp_path, ("png", "pdf"))
     assert [p.name for p in made] == ["report.html", "figure-1-error.png", "figure-1-error.pdf"]
     assert made[1].read_bytes().startswith(b"\x89PNG")
     assert made[2].read_bytes().startswith(b"%PDF")

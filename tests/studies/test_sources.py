@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 import fastexp as fx
-from fastexp.studies.design.cells import Group, groups_of, key_of
 from fastexp.studies.design.data_sources import SHARES, SOURCES, UTILITIES, check
+from fastexp.studies.design.study_cells import Scenario, key_of
 from fastexp.studies.run.task import data_sets
 
 ROWS, N = 40, 500
@@ -21,7 +21,7 @@ GIVEN = {name: {"values": [3, 1, 2]} for name in ("values", "utilities")}
 def sets(name: str, place: int = 0, rows: int = ROWS, n: int = N, **settings: Any) -> np.ndarray:
     """Data sets of one block of a generator."""
     table = {"name": name, **check(name, {**GIVEN.get(name, {}), **settings})}
-    return data_sets(Group(table, n, key_of(7, table, n)), place, rows)
+    return data_sets(Scenario(table, n, key_of(7, table, n), None), place, rows)
 
 
 def p_value(sample: np.ndarray, law: Any) -> float:
@@ -106,7 +106,7 @@ class TestGenerators:
             "bounds": (0, 1),
         }
         first, second = (
-            groups_of(fx.Study(**how, data=data))[0].key
+            fx.Study(**how, data=data).scenarios[0].key
             for data in ("normal", {"name": "normal", "label": "Gauss", "sd": 1.0})
         )
         assert first == second
@@ -126,7 +126,7 @@ class TestFiles:
         )
 
     def rows(self, study: fx.Study) -> np.ndarray:
-        return data_sets(groups_of(study)[0], 0, 30)
+        return data_sets(study.scenarios[0], 0, 30)
 
     def write(self, folder: Any, kind: str) -> str:
         path, records = folder / f"ages.{kind}", [18, 21, 21, 65, 90]
@@ -144,11 +144,11 @@ class TestFiles:
         for kind in ("csv", "parquet"):
             study = self.study(file=self.write(tmp_path, kind), column="age")
             made.append(self.rows(study))
-            assert study._cells[0].data == "age"
-            assert study._cells[0].whole
+            assert study.cells[0].data == "age"
+            assert study.cells[0].whole
         assert made[0].tobytes() == made[1].tobytes()
         study = self.study(file=self.write(tmp_path, "npy"))
-        assert study._cells[0].data == "ages.npy"
+        assert study.cells[0].data == "ages.npy"
         made.append(self.rows(study))
         for rows in made:
             assert rows.shape == (30, 7)
@@ -183,7 +183,7 @@ class TestFiles:
 
     def test_fractions_are_not_whole(self, tmp_path):
         (tmp_path / "a.csv").write_text("x\n1\n2.5\n")
-        assert not self.study(file=str(tmp_path / "a.csv"))._cells[0].whole
+        assert not self.study(file=str(tmp_path / "a.csv")).cells[0].whole
 
     @pytest.mark.parametrize(
         ("name", "content", "says"),

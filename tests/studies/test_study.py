@@ -14,7 +14,7 @@ import pytest
 
 import fastexp as fx
 from fastexp.studies.run.pools import run_described
-from fastexp.studies.run.task import run_task, tasks_of
+from fastexp.studies.run.task import run_task
 from fastexp.studies.subjects.ranked import Ranked
 from tests.support.small_study import SETTINGS, TASKS, small
 
@@ -197,7 +197,7 @@ class TestFiles:
 class TestPurity:
     def test_tasks_do_not_depend_on_order_or_repetition(self):
         study = small()
-        assert tasks_of(study) == TASKS
+        assert study.tasks == TASKS
         forward = [run_task(study, number) for number in range(TASKS)]
         backward = [run_task(small(), number) for number in reversed(range(TASKS))]
         assert json.dumps(forward) == json.dumps(backward[::-1])
@@ -240,5 +240,5 @@ class TestPurity:
 
     def test_every_mechanism_has_draws_of_its_own(self):
         twins = [{"name": "quantile", "q": 0.5, "convention": c} for c in ("lower", "upper")]
-        cells = small(mechanisms=["median", *twins], epsilon=SETTINGS["epsilon"])._cells
+        cells = small(mechanisms=["median", *twins], epsilon=SETTINGS["epsilon"]).cells
         assert len({cell.key for cell in cells}) == len(cells)

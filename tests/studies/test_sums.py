@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 import fastexp as fx
 from fastexp.studies.report.results import StudyResults
-from fastexp.studies.run.task import run_task, tasks_of
+from fastexp.studies.run.task import run_task
 from fastexp.studies.sums import sketch
-from fastexp.studies.sums.merge import FEW, Bins, Totals
-from fastexp.studies.sums.sums import ExactMoments, ExactSum, root
+from fastexp.studies.sums.exact_sums import ExactMoments, ExactSum, root
+from fastexp.studies.sums.totals import FEW, Bins, Totals
 from tests.support.small_study import TASKS, small
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
@@ -194,7 +194,7 @@ class TestSketch:
 
 def rows_of(study: fx.Study, order: Any) -> str:
     """The table of tasks that are added in an order."""
-    totals, blocks = Totals(study), tasks_of(study) // 4
+    totals, blocks = Totals(study), study.tasks // 4
     for number in order:
         totals.add(run_task(study, number), number // blocks)
     return StudyResults(study, totals).to_csv()

@@ -26,9 +26,10 @@ FILES = (".toml", ".json")
 
 def study_list(options: Namespace) -> None:
     """Print the studies that come with fastexp, and what a study of one's own can name."""
-    from ...studies.design import ready
+    from ...studies.ready.ready import READY
+    from ...studies.study import Study
 
-    studies = [_facts(ready.ready(name)) for name in ready.READY]
+    studies = [_facts(Study.ready(name)) for name in READY]
     data, mechanisms = _parts()
     if options.json:
         printing.as_json(
@@ -63,7 +64,7 @@ def _parts() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
 
 
 def _facts(study: Study) -> dict[str, Any]:
-    facts = {"name": study.name, "question": study.question, "cells": len(study._cells)}
+    facts = {"name": study.name, "question": study.question, "cells": len(study.cells)}
     return {**facts, "datasets": study.datasets, "draws": study.draws}
 
 
@@ -91,14 +92,14 @@ def study_resume(options: Namespace) -> None:
 
 def study_report(options: Namespace) -> None:
     """Write a report of a results folder."""
-    from ...studies.report.report import Finished, write_report
+    from ...studies.report.report import finished_table, write_report
 
     if options.format is not None:
         packages.needed("matplotlib", "--format", "'fastexp[plot]'")
     folder = Path(options.folder)
     target = folder if options.output is None else Path(options.output)
     formats = tuple(dict.fromkeys(options.format or ("svg",)))
-    written = [str(path) for path in write_report(Finished(folder), target, formats)]
+    written = [str(path) for path in write_report(finished_table(folder), target, formats)]
     if options.json:
         printing.as_json({"kind": "report", "files": written})
         return
@@ -110,16 +111,16 @@ def study_report(options: Namespace) -> None:
 
 def _study_of(options: Namespace) -> Study:
     """The study of the command line, with its settings changed."""
-    from ...studies.design import ready
+    from ...studies.ready.ready import READY
     from ...studies.study import Study
 
     settings = {name: getattr(options, name) for name in ("datasets", "draws", "seed")}
     changes = {name: value for name, value in settings.items() if value is not None}
-    if options.study in ready.READY:
-        return ready.ready(options.study, **changes)
+    if options.study in READY:
+        return Study.ready(options.study, **changes)
     if not options.study.lower().endswith(FILES):
         raise UserMistake(
-            f"there is no study {options.study!r}; there are {', '.join(ready.READY)}, or give a "
+            f"there is no study {options.study!r}; there are {', '.join(READY)}, or give a "
             "file that ends in .toml or .json"
         )
     return Study.load(options.study, **changes)

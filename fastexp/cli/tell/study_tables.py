@@ -10,7 +10,7 @@ from ..._parameters.text import printable
 from ..terminal import printing, tables
 
 if TYPE_CHECKING:
-    from ...studies.design.questions import Table
+    from ...studies.ready.findings import Finding
     from ...studies.report.results import StudyResults
 
 NOT_PRIVATE = "Simulations, not private releases: computed from data sets that the study knows."
@@ -19,30 +19,30 @@ WORDS = ("data", "mechanism", "figure")
 
 def show(results: StudyResults, *, as_json: bool) -> None:
     """Print the tables that answer a study's question, else its rows; or all of it as JSON."""
-    from ...studies.design import ready
+    from ...studies.ready.ready import findings_of
 
-    answers = ready.tables(results)
+    findings = findings_of(results.to_dict())
     if as_json:
-        printing.as_json({**results.to_dict(), "tables": [asdict(table) for table in answers]})
+        printing.as_json({**results.to_dict(), "tables": [asdict(finding) for finding in findings]})
         return
     study = results.study
     print(printable(f"{study.name}: {study.question}" if study.question else study.name))
     print(f"{study.datasets:,} data sets of each kind and size, {study.draws:,} draws for each")
     print(NOT_PRIVATE)
-    for table in answers:
-        _print(table)
-    if not answers:
+    for finding in findings:
+        _print(finding)
+    if not findings:
         _rows(results.rows)
     both = [row["agree"] for row in results.rows if row["agree"] is not None]
     if both and all(both):
         print(f"\nexact figures and Monte Carlo agree in all {len(both):,} rows that have both")
 
 
-def _print(table: Table) -> None:
-    print(f"\n{printable(table.title)}\n")
-    tables.table(table.columns, table.rows)
-    if table.note:
-        print(f"\n{fill(printable(table.note), 80)}")
+def _print(finding: Finding) -> None:
+    print(f"\n{printable(finding.title)}\n")
+    tables.table(finding.columns, finding.rows)
+    if finding.note:
+        print(f"\n{fill(printable(finding.note), 80)}")
 
 
 def _rows(rows: list[dict[str, Any]]) -> None:

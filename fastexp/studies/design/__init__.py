@@ -1,4 +1,4 @@
-"""What a study asks: settings, cells, data sets, populations, and the ready-made studies.
+"""What a study is: checked settings, data sources, and the cells of its table.
 
-Nothing here runs or writes.
+Nothing here draws, runs or writes.
 """

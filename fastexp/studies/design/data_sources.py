@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 
 from ..._typing import AnyArray
 from ...errors import ParameterError
 
-Make = Callable[[np.random.Generator, int, int, dict[str, Any]], AnyArray]
+Random: TypeAlias = np.random.Generator
+Spec: TypeAlias = dict[str, Any]  # a name with parameters, as JSON has it
+Make = Callable[[Random, int, int, Spec], AnyArray]
 RECORDS, UTILITIES = "records", "utilities"
 WIDEST = 1e150  # of a parameter: squares of data are then finite
 
@@ -27,36 +29,36 @@ class Source:
     """One generator: its defaults, how it draws, what a row is, whether records are integers."""
 
     make: Make
-    defaults: dict[str, Any]
+    defaults: Spec
     about: str
     rows: str = RECORDS
     whole: bool = False
     fixed: bool = False  # every data set is the same
 
 
-def _normal(random: Any, rows: int, n: int, p: dict[str, Any]) -> AnyArray:
-    made = random.standard_normal((rows, n))
+def _normal(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
+    records = random.standard_normal((rows, n))
     if p["sd"] != 1.0:
-        made *= p["sd"]
+        records *= p["sd"]
     if p["mean"] != 0.0:
-        made += p["mean"]
-    return np.asarray(made)
+        records += p["mean"]
+    return records
 
 
-def _lognormal(random: Any, rows: int, n: int, p: dict[str, Any]) -> AnyArray:
+def _lognormal(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
     return np.asarray(random.lognormal(math.log(p["median"]), p["sigma"], (rows, n)))
 
 
-def _uniform(random: Any, rows: int, n: int, p: dict[str, Any]) -> AnyArray:
+def _uniform(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
     return np.asarray(random.uniform(p["low"], p["high"], (rows, n)))
 
 
-def _bimodal(random: Any, rows: int, n: int, p: dict[str, Any]) -> AnyArray:
+def _bimodal(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
     centres = np.where(random.random((rows, n)) < p["share"], p["low"], p["high"])
     return np.asarray(centres + p["sd"] * random.standard_normal((rows, n)))
 
 
-def _zipf(random: Any, rows: int, n: int, p: dict[str, Any]) -> AnyArray:
+def _zipf(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
     weights = np.arange(1, p["values"] + 1) ** -float(p["exponent"])
     totals = np.cumsum(weights)
     places = np.searchsorted(totals, random.random((rows, n)) * totals[-1], "right")
@@ -69,7 +71,7 @@ def _zipf(random: Any, rows: int, n: int, p: dict[str, Any]) -> AnyArray:
 SHARES = (0.10, 0.10, 0.12, 0.13, 0.13, 0.14, 0.12, 0.10, 0.05, 0.01)
 
 
-def _ages(random: Any, rows: int, n: int, p: dict[str, Any]) -> AnyArray:
+def _ages(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
     weights = np.repeat(np.array(SHARES) / 10, 10)
     weights[::10] *= 1.0 + p["heaping"]
     totals = np.cumsum(weights)
@@ -77,26 +79,26 @@ def _ages(random: Any, rows: int, n: int, p: dict[str, Any]) -> AnyArray:
     return np.asarray(np.minimum(places, 99), dtype=np.int64)
 
 
-def _adversarial(random: Any, rows: int, n: int, p: dict[str, Any]) -> AnyArray:  # noqa: ARG001
-    row = np.where(np.arange(n) <= n // 2, p["low"], p["high"])
+def _adversarial(random: Random, rows: int, n: int, p: Spec) -> AnyArray:  # noqa: ARG001
+    row = np.array([p["low"], p["high"]])[(np.arange(n) > n // 2).astype(np.int64)]
     return np.repeat(row[None, :], rows, axis=0)
 
 
-def _values(random: Any, rows: int, n: int, p: dict[str, Any]) -> AnyArray:  # noqa: ARG001
+def _values(random: Random, rows: int, n: int, p: Spec) -> AnyArray:  # noqa: ARG001
     return np.repeat(np.asarray(p["values"])[None, :], rows, axis=0)
 
 
-def _leader(random: Any, rows: int, n: int, p: dict[str, Any]) -> AnyArray:
-    made = np.zeros((rows, n))
-    made[np.arange(rows), random.integers(0, n, rows)] = p["lead"]
-    return made
+def _leader(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
+    utilities = np.zeros((rows, n))
+    utilities[np.arange(rows), random.integers(0, n, rows)] = p["lead"]
+    return utilities
 
 
-def _scores(random: Any, rows: int, n: int, p: dict[str, Any]) -> AnyArray:
+def _scores(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
     return np.asarray(random.integers(0, p["most"] + 1, (rows, n)), dtype=np.float64)
 
 
-def _shares(random: Any, rows: int, n: int, p: dict[str, Any]) -> AnyArray:
+def _shares(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
     weights = np.arange(1, n + 1) ** -float(p["exponent"])
     drawn = random.multinomial(p["votes"], weights / weights.sum(), rows)
     return np.asarray(drawn, dtype=np.float64)
@@ -141,19 +143,24 @@ SOURCES: dict[str, Source] = {
 }
 
 
-def check(name: str, p: dict[str, Any]) -> dict[str, Any]:
+def check_parameters(names: Iterable[str], known: Collection[str]) -> None:
+    """Refuse parameters that a generator or a mechanism does not have."""
+    unknown = sorted(set(names) - set(known))
+    if unknown:
+        listing = ", ".join(known) or "none"
+        raise ParameterError(f"unknown parameters {', '.join(unknown)}; it has: {listing}")
+
+
+def check(name: str, p: Spec) -> Spec:
     """The parameters of a generator with its defaults, each checked."""
     source = SOURCES[name]
-    unknown = sorted(set(p) - set(source.defaults))
-    if unknown:
-        known = ", ".join(source.defaults) or "none"
-        raise ParameterError(f"unknown parameters {', '.join(unknown)}; it has: {known}")
+    check_parameters(p, source.defaults)
     full = {**source.defaults, **p}
     if "values" in full and source.make is _values:
         full["values"] = _numbers(full["values"])
         return full
     for key, value in full.items():
-        if not _finite(value):
+        if not is_finite(value):
             raise ParameterError(f"{key} must be a finite number, got {value!r}")
     for key, value in full.items():
         _in_range(key, value)
@@ -182,18 +189,20 @@ def _in_range(key: str, value: float) -> None:
         raise ParameterError(f"{key} is out of range, got {value!r}")
 
 
-def _numbers(values: Any) -> list[float | int]:
+def _numbers(values: object) -> list[float | int]:
     """A list of finite numbers, as it will be written down."""
-    listed = values.tolist() if isinstance(values, np.ndarray) else values
-    if not isinstance(listed, (list, tuple)) or not listed:
+    numbers = values.tolist() if isinstance(values, np.ndarray) else values
+    if not isinstance(numbers, (list, tuple)) or not numbers:
         raise ParameterError("values must be a list of numbers, at least one")
-    if not all(map(_finite, listed)):
+    if not all(map(is_finite, numbers)):
         raise ParameterError("values must be finite numbers")
-    if not all(abs(value) <= 2**53 for value in listed if isinstance(value, int)):
+    if not all(abs(value) <= 2**53 for value in numbers if isinstance(value, int)):
         raise ParameterError("values must be numbers that float64 holds exactly")
-    return list(listed)
+    return list(numbers)
 
 
-def _finite(value: Any) -> bool:
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return number and abs(value) <= sys.float_info.max
+def is_finite(value: object) -> TypeGuard[float]:
+    """Whether this is one finite number."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return False
+    return abs(value) <= sys.float_info.max

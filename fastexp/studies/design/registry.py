@@ -25,12 +25,15 @@ from ...mechanisms.quantile import Quantile
 from ...mechanisms.randomized_response import RandomizedResponse
 from ...mechanisms.report_noisy_max import ReportNoisyMax
 from ...mechanisms.smooth_sensitivity_median import SmoothSensitivityMedian
-from ..subjects import numbers, ranked, selection
+from ..subjects import selections
+from ..subjects.by_law import LaplaceSubject, ModeSubject, PriceSubject, Statistic
 from ..subjects.noisy import Noisy, Smooth
+from ..subjects.ranked import Ranked
 from ..subjects.subject import Subject
+from .data_sources import Spec
 
 Bounds = tuple[Any, Any] | None
-Build = Callable[[float, Bounds, dict[str, Any]], Subject]
+Build = Callable[[float, Bounds, Spec], Subject[Any]]
 GRID = ("step", "grid")
 
 
@@ -51,91 +54,92 @@ def _plain(bounds: Bounds) -> tuple[float, float]:
     return float(bounds[0]), float(bounds[1])
 
 
-def _median(epsilon: float, bounds: Bounds, p: dict[str, Any]) -> Subject:
+def _median(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:
     truth = p.pop("truth", None)
-    made = Median(epsilon, bounds, **p)  # type: ignore[arg-type]  # checked by the mechanism
-    target = partial(quantile_ranks, HALF, _truth(truth) or made.convention)
-    return ranked.Ranked(made, _plain(bounds), target)
+    mechanism = Median(epsilon, bounds, **p)  # type: ignore[arg-type]  # checked by the mechanism
+    target = partial(quantile_ranks, HALF, _truth(truth) or mechanism.convention)
+    return Ranked(mechanism, _plain(bounds), target)
 
 
-def _truth(word: Any) -> str | None:
+def _truth(word: object) -> str | None:
     if word not in (None, "lower", "upper", "midpoint"):
         raise ParameterError(f"truth must be 'lower', 'upper' or 'midpoint', got {word!r}")
     return None if word is None else str(word)
 
 
-def _quantile(epsilon: float, bounds: Bounds, p: dict[str, Any]) -> Subject:
+def _quantile(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:
     q = _required(p, "q")
-    made = Quantile(q, epsilon, bounds, **p)  # type: ignore[arg-type]
-    return ranked.Ranked(made, _plain(bounds), partial(quantile_ranks, as_quantile(q), "lower"))
+    mechanism = Quantile(q, epsilon, bounds, **p)  # type: ignore[arg-type]
+    return Ranked(mechanism, _plain(bounds), partial(quantile_ranks, as_quantile(q), "lower"))
 
 
-def _order(epsilon: float, bounds: Bounds, p: dict[str, Any]) -> Subject:
+def _order(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:
     r = _required(p, "r")
-    made = OrderStatistic(r, epsilon, bounds, **p)  # type: ignore[arg-type]
-    return ranked.Ranked(made, _plain(bounds), partial(order_ranks, r))
+    mechanism = OrderStatistic(r, epsilon, bounds, **p)  # type: ignore[arg-type]
+    return Ranked(mechanism, _plain(bounds), partial(order_ranks, r))
 
 
-def _maximum(epsilon: float, bounds: Bounds, p: dict[str, Any]) -> Subject:
-    made = Maximum(epsilon, bounds, **p)  # type: ignore[arg-type]
-    return ranked.Ranked(made, _plain(bounds), partial(order_ranks, 1))
+def _maximum(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:
+    mechanism = Maximum(epsilon, bounds, **p)  # type: ignore[arg-type]
+    return Ranked(mechanism, _plain(bounds), partial(order_ranks, 1))
 
 
-def _mode(epsilon: float, bounds: Bounds, p: dict[str, Any]) -> Subject:
-    return numbers.ModeSubject(Mode(epsilon, bounds, **p), _plain(bounds))  # type: ignore[arg-type]
+def _mode(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:
+    return ModeSubject(Mode(epsilon, bounds, **p), _plain(bounds))  # type: ignore[arg-type]
 
 
-def _price(epsilon: float, bounds: Bounds, p: dict[str, Any]) -> Subject:
-    made = Price(epsilon, bounds, **p)  # type: ignore[arg-type]
-    return numbers.PriceSubject(made, _plain(bounds))
+def _price(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:
+    mechanism = Price(epsilon, bounds, **p)  # type: ignore[arg-type]
+    return PriceSubject(mechanism, _plain(bounds))
 
 
-STATISTICS: dict[str, Any] = {
+STATISTICS: dict[str, Statistic] = {
     "value": lambda block: block.first,
     "sum": lambda block: block.ordered.sum(axis=1),
     "mean": lambda block: block.ordered.mean(axis=1),
 }
 
 
-def _laplace(epsilon: float, bounds: Bounds, p: dict[str, Any]) -> Subject:
+def _laplace(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:
     word, inside = p.pop("statistic", "value"), validate.flag("bounded", p.pop("bounded", False))
     if word not in STATISTICS:
         raise ParameterError(f"statistic must be one of {', '.join(STATISTICS)}, got {word!r}")
     if inside and bounds is None:
         raise ParameterError("bounded needs bounds")
     sensitivity, step = _required(p, "sensitivity"), _required(p, "step")
-    made = Laplace(epsilon, sensitivity, step=step, bounds=bounds if inside else None)
-    return numbers.LaplaceSubject(made, _plain(bounds), STATISTICS[word])
+    mechanism = Laplace(epsilon, sensitivity, step=step, bounds=bounds if inside else None)
+    return LaplaceSubject(mechanism, _plain(bounds), STATISTICS[word])
 
 
-def _smooth(epsilon: float, bounds: Bounds, p: dict[str, Any]) -> Subject:
+def _smooth(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:
     delta = p.pop("delta", 0)
-    made = SmoothSensitivityMedian(epsilon, delta, bounds=bounds, **p)  # type: ignore[arg-type]
-    return Smooth(made, _plain(bounds))
+    mechanism = SmoothSensitivityMedian(epsilon, delta, bounds=bounds, **p)  # type: ignore[arg-type]
+    return Smooth(mechanism, _plain(bounds))
 
 
-def _global(epsilon: float, bounds: Bounds, p: dict[str, Any]) -> Subject:
+def _global(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:
     return Noisy(LaplaceMedian(epsilon, bounds, **p), _plain(bounds))  # type: ignore[arg-type]
 
 
-def _exponential(epsilon: float, bounds: Bounds, p: dict[str, Any]) -> Subject:  # noqa: ARG001
-    return selection.Selection(Exponential(epsilon, p.pop("sensitivity", 1.0), **p))
+def _exponential(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:  # noqa: ARG001
+    return selections.Selection(Exponential(epsilon, p.pop("sensitivity", 1.0), **p))
 
 
-def _flip(epsilon: float, bounds: Bounds, p: dict[str, Any]) -> Subject:  # noqa: ARG001
-    return selection.Selection(PermuteAndFlip(epsilon, p.pop("sensitivity", 1.0), **p))
+def _flip(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:  # noqa: ARG001
+    return selections.Selection(PermuteAndFlip(epsilon, p.pop("sensitivity", 1.0), **p))
 
 
-def _noisy_max(epsilon: float, bounds: Bounds, p: dict[str, Any]) -> Subject:  # noqa: ARG001
-    made = ReportNoisyMax(epsilon, p.pop("sensitivity", 1.0), **p)
-    return (selection.NoisyMax if made.noise == "laplace" else selection.Selection)(made)
+def _noisy_max(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:  # noqa: ARG001
+    mechanism = ReportNoisyMax(epsilon, p.pop("sensitivity", 1.0), **p)
+    kind = selections.NoisyMax if mechanism.noise == "laplace" else selections.Selection
+    return kind(mechanism)
 
 
-def _response(epsilon: float, bounds: Bounds, p: dict[str, Any]) -> Subject:  # noqa: ARG001
-    return selection.Response(RandomizedResponse(epsilon, **p))
+def _response(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:  # noqa: ARG001
+    return selections.Response(RandomizedResponse(epsilon, **p))
 
 
-def _required(p: dict[str, Any], name: str) -> Any:
+def _required(p: Spec, name: str) -> Any:
     if name not in p:
         raise ParameterError(f"{name} is missing")
     return p.pop(name)
@@ -173,22 +177,22 @@ MECHANISMS: dict[str, Entry] = {
 }
 
 
-def build(spec: dict[str, Any], epsilon: float, bounds: Bounds) -> Subject:
+def build(spec: Spec, epsilon: float, bounds: Bounds) -> Subject[Any]:
     """The subject that a study's mechanism describes, at one epsilon."""
     entry = MECHANISMS[spec["name"]]
-    given = {key: value for key, value in spec.items() if key not in ("name", "label")}
+    parameters = {key: value for key, value in spec.items() if key not in ("name", "label")}
     if entry.needs_bounds and bounds is None:
         raise ParameterError("bounds are missing: this mechanism needs them")
-    return entry.build(epsilon, bounds, given)
+    return entry.build(epsilon, bounds, parameters)
 
 
-def label(spec: dict[str, Any]) -> str:
-    """What a mechanism is called in tables: its label, or its name and what was given."""
+def label(spec: Spec) -> str:
+    """What a mechanism is called in tables: its label, or its name and its parameters."""
     if "label" in spec:
         return str(spec["label"])
     words = [f"{k}={v}" for k, v in spec.items() if k != "name" and not _long(v)]
     return " ".join([spec["name"], *words])
 
 
-def _long(value: Any) -> bool:
+def _long(value: object) -> bool:
     return isinstance(value, (list, tuple, dict, np.ndarray))

@@ -1,25 +1,25 @@
-"""What a study's settings must be: every fault is found before any is told."""
+"""Checks of a study's settings: one error lists every fault."""
 
 from __future__ import annotations
 
 import json
 import re
-import sys
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ...errors import FastexpError, ParameterError
 from ..subjects.subject import FIGURES
-from . import population
-from .data_sources import SOURCES, UTILITIES, check
+from . import data_files
+from .data_sources import SOURCES, UTILITIES, Spec, check, check_parameters, is_finite
 from .registry import MECHANISMS
 
+T = TypeVar("T")
 MOST_DATASETS, MOST_DRAWS, MOST_N = 10**12, 10**7, 10**9
-LARGEST = sys.float_info.max
 LEAST_LEVEL = 1e-9
 BLOCK_RECORDS, BLOCK_DRAWS, MOST_BLOCK = 1 << 20, 1 << 20, 4096
 
@@ -28,16 +28,16 @@ class Faults:
     """All that is wrong, with the setting's name before each."""
 
     def __init__(self) -> None:
-        self.found: list[str] = []
+        self.lines: list[str] = []
 
     def add(self, where: str, text: str) -> None:
-        """Keep a fault; one that is already there is not told twice."""
+        """Add a fault, unless it is there."""
         line = f"{where}: {text}"
-        if line not in self.found:
-            self.found.append(line)
+        if line not in self.lines:
+            self.lines.append(line)
 
-    def attempt(self, where: str, make: Callable[[], Any]) -> Any:
-        """What `make` returns; None and a fault where it refuses."""
+    def attempt(self, where: str, make: Callable[[], T]) -> T | None:
+        """What `make` returns; None and a fault if it raises."""
         try:
             return make()
         except FastexpError as error:
@@ -46,15 +46,15 @@ class Faults:
             self.add(where, "a value has the wrong type")
         return None
 
-    def raise_any(self, name: Any) -> None:
+    def raise_any(self, name: object) -> None:
         """Raise one error that lists them all."""
-        if self.found:
-            many = "fault" if len(self.found) == 1 else "faults"
-            listed = "".join(f"\n  {line}" for line in self.found)
-            raise ParameterError(f"study {name!r} has {len(self.found)} {many}:{listed}")
+        if self.lines:
+            count = "1 fault" if len(self.lines) == 1 else f"{len(self.lines)} faults"
+            text = "".join(f"\n  {line}" for line in self.lines)
+            raise ParameterError(f"study {name!r} has {count}:{text}")
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """A setting as JSON has it."""
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
@@ -79,12 +79,12 @@ def from_file(path: Path, known: list[str]) -> dict[str, Any]:
     """The settings in a TOML or JSON file; a results folder's file holds them as "study"."""
     try:
         text = path.read_text(encoding="utf-8")
-        found = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+        content = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
     except OSError as error:
         raise ParameterError(f"{path} cannot be read: {error.strerror}") from None
     except ValueError as error:  # tomllib's and json's errors name line and column
         raise ParameterError(f"{path} is not valid: {error}") from None
-    settings = found.get("study", found) if isinstance(found, dict) else None
+    settings = content.get("study", content) if isinstance(content, dict) else None
     if not isinstance(settings, dict):
         raise ParameterError(f"{path} must hold the settings of a study")
     unknown, missing = sorted(set(settings) - set(known)), {"mechanisms", "epsilon"} - set(settings)
@@ -95,101 +95,97 @@ def from_file(path: Path, known: list[str]) -> dict[str, Any]:
         faults.add(key, "missing")
     faults.raise_any(settings.get("name", path.stem))
     settings.setdefault("name", path.stem)
-    if settings is found:  # a results folder's file has the paths that the run was given
-        settings["data"] = _found_from(settings.get("data", "normal"), path.parent)
+    if settings is content:  # a results folder's file has the paths that the run was given
+        settings["data"] = _relative_to(path.parent, settings.get("data", "normal"))
     return settings
 
 
-def _found_from(data: Any, folder: Path) -> Any:
-    """The data with relative files made relative to the study's own folder."""
-    for item in _listed(data):
+def _relative_to(folder: Path, data: object) -> object:
+    """The data, with relative files looked for in the study's folder."""
+    for item in _several(data):
         if isinstance(item, dict) and isinstance(item.get("file"), str):
             item["file"] = str(folder / item["file"])
     return data
 
 
-def normalise(study: Any, faults: Faults) -> dict[str, Any]:
-    """All settings in the form that runs, with defaults; faults are kept."""
-    if not isinstance(study.name, str) or not re.fullmatch(r"[A-Za-z0-9_-]{1,100}", study.name):
+def normalise(given: Mapping[str, object], faults: Faults) -> dict[str, Any]:
+    """All settings in the form that runs, with defaults; faults are added to `faults`."""
+    name = given["name"]
+    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9_-]{1,100}", name):
         faults.add("name", "must consist of letters, digits, - and _")
-    made: dict[str, Any] = {
-        "bounds": _bounds(study.bounds, faults),
-        "epsilon": _list("epsilon", study.epsilon, _positive, faults),
-        "n": _list("n", study.n, _counting(1, MOST_N), faults),
-        "figures": _list("figures", study.figures, _word(FIGURES), faults),
-        "levels": _list("levels", study.levels, _level, faults),
-        "data": _tables("data", study.data, _data, faults),
-        "mechanisms": _tables("mechanisms", study.mechanisms, _mechanism, faults),
+    settings: dict[str, Any] = {
+        "bounds": _bounds(given["bounds"], faults),
+        "epsilon": _list("epsilon", given["epsilon"], _positive, faults),
+        "n": _list("n", given["n"], _counting(1, MOST_N), faults),
+        "figures": _list("figures", given["figures"], _word(FIGURES), faults),
+        "levels": _list("levels", given["levels"], _level, faults),
+        "data": _tables("data", given["data"], _data, faults),
+        "mechanisms": _tables("mechanisms", given["mechanisms"], _mechanism, faults),
     }
     limits = (("datasets", 1, MOST_DATASETS), ("draws", 0, MOST_DRAWS), ("seed", 0, 2**64 - 1))
     for key, least, most in limits:
-        made[key] = _one(key, getattr(study, key), _counting(least, most), faults)
-    if study.block is not None:
-        made["block"] = _one("block", study.block, _counting(1, 10**6), faults)
-    elif not faults.found:
-        made["block"] = _block(made)
-    _one("question", study.question, text, faults)
-    return made
+        settings[key] = _one(key, given[key], _counting(least, most), faults)
+    if given["block"] is not None:
+        settings["block"] = _one("block", given["block"], _counting(1, 10**6), faults)
+    elif not faults.lines:
+        settings["block"] = _block(settings)
+    _one("question", given["question"], text, faults)
+    return settings
 
 
-def _block(made: dict[str, Any]) -> int:
+def _block(settings: dict[str, Any]) -> int:
     """Data sets of a task: some 8 MB of records (smaller ones wait for each other), 2**20 draws."""
-    given = [len(d["values"]) for d in made["data"] if isinstance(d.get("values"), list)]
-    room = min(BLOCK_RECORDS // max(*made["n"], *given, 1), BLOCK_DRAWS // max(1, made["draws"]))
-    return int(max(1, min(room, MOST_BLOCK, made["datasets"])))
+    lengths = [len(d["values"]) for d in settings["data"] if isinstance(d.get("values"), list)]
+    records = BLOCK_RECORDS // max(*settings["n"], *lengths, 1)
+    draws = BLOCK_DRAWS // max(1, settings["draws"])
+    return int(max(1, min(records, draws, MOST_BLOCK, settings["datasets"])))
 
 
-def _bounds(value: Any, faults: Faults) -> Any:
+def _bounds(value: object, faults: Faults) -> tuple[float, float] | None:
     if value is None:
         return None
-    value = plain(value)
-    good = isinstance(value, list) and len(value) == 2 and all(map(_finite, value))
-    if not good or not value[0] < value[1]:
+    ends = plain(value)
+    good = isinstance(ends, list) and len(ends) == 2 and all(map(is_finite, ends))
+    if not good or not ends[0] < ends[1]:
         faults.add("bounds", "must be two finite numbers, lower < upper")
         return None
-    return tuple(value)
+    return ends[0], ends[1]
 
 
-def _finite(value: Any) -> bool:
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return number and -LARGEST <= value <= LARGEST
-
-
-def _list(key: str, value: Any, one: Callable[[Any], Any], faults: Faults) -> Any:
+def _list(key: str, value: object, one: Callable[[object], T], faults: Faults) -> tuple[Any, ...]:
     """One value or a list of them as a tuple; none twice."""
-    value = plain(value)
-    listed = _listed(value)
-    if not listed:
+    items = _several(plain(value))
+    if not items:
         faults.add(key, "must not be empty")
-    made = [_one(key, item, one, faults) for item in listed]
-    if len(set(made)) < len(made) and None not in made:
+    values = [_one(key, item, one, faults) for item in items]
+    if len(set(values)) < len(values) and None not in values:
         faults.add(key, "must not hold a value twice")
-    return tuple(made)
+    return tuple(values)
 
 
-def _one(key: str, value: Any, one: Callable[[Any], Any], faults: Faults) -> Any:
+def _one(key: str, value: object, one: Callable[[object], T], faults: Faults) -> T | None:
     return faults.attempt(key, lambda: one(plain(value)))
 
 
-def _short(value: Any) -> str:
-    told = repr(value)
-    return told if len(told) <= 60 else f"{told[:57]}..."
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def _positive(value: Any) -> float:
-    if not _finite(value) or value <= 0:
+def _positive(value: object) -> float:
+    if not is_finite(value) or value <= 0:
         raise ParameterError(f"must be numbers > 0 (nats), got {_short(value)}")
     return float(value)
 
 
-def _level(value: Any) -> float:
-    if not _finite(value) or not LEAST_LEVEL <= value <= 1 - LEAST_LEVEL:
+def _level(value: object) -> float:
+    if not is_finite(value) or not LEAST_LEVEL <= value <= 1 - LEAST_LEVEL:
         raise ParameterError(f"must be numbers between 1e-9 and 1 - 1e-9, got {_short(value)}")
     return float(value)
 
 
-def _counting(least: int, most: int) -> Callable[[Any], int]:
-    def one(value: Any) -> int:
+def _counting(least: int, most: int) -> Callable[[object], int]:
+    def one(value: object) -> int:
         if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
             raise ParameterError(
                 f"must be an integer between {least} and {most}, got {_short(value)}"
@@ -199,8 +195,8 @@ def _counting(least: int, most: int) -> Callable[[Any], int]:
     return one
 
 
-def _word(words: tuple[str, ...]) -> Callable[[Any], str]:
-    def one(value: Any) -> str:
+def _word(words: tuple[str, ...]) -> Callable[[object], str]:
+    def one(value: object) -> str:
         if value not in words:
             raise ParameterError(f"must be of {', '.join(words)}, got {value!r}")
         return str(value)
@@ -208,14 +204,15 @@ def _word(words: tuple[str, ...]) -> Callable[[Any], str]:
     return one
 
 
-def _tables(key: str, value: Any, one: Callable[[dict[str, Any]], Any], faults: Faults) -> Any:
+def _tables(
+    key: str, value: object, one: Callable[[Spec], Spec], faults: Faults
+) -> tuple[Spec | None, ...]:
     """Names, or dicts with a name, one or several, each with its place in the faults."""
-    value = plain(value)
-    listed = _listed(value)
-    if not listed:
+    items = _several(plain(value))
+    if not items:
         faults.add(key, "must not be empty")
-    made = []
-    for i, item in enumerate(listed):
+    tables = []
+    for i, item in enumerate(items):
         table = {"name": item} if isinstance(item, str) else item
         where = f"{key}[{i}]"
         if not isinstance(table, dict):
@@ -223,60 +220,59 @@ def _tables(key: str, value: Any, one: Callable[[dict[str, Any]], Any], faults: 
             continue
         if isinstance(table.get("name"), str):
             where += f" ({table['name']})"
-        made.append(faults.attempt(where, lambda t=table: one(dict(t))))  # type: ignore[misc]
-    return tuple(made)
+        tables.append(faults.attempt(where, partial(one, dict(table))))
+    return tuple(tables)
 
 
-def text(value: Any) -> str:
+def text(value: object) -> str:
     """Text that a file can hold: no halves of a character."""
     try:
-        value.encode()
-    except (AttributeError, UnicodeError):
-        raise ParameterError("must be text") from None
-    return str(value)
+        if isinstance(value, str):
+            value.encode()
+            return str(value)
+    except UnicodeError:
+        pass
+    raise ParameterError("must be text")
 
 
-def label(table: dict[str, Any]) -> None:
+def check_label(table: Spec) -> None:
     """Check the label that a table of settings may have."""
     if not text(table.get("label", "x")).strip():
         raise ParameterError("label must not be empty")
 
 
-def _named(table: dict[str, Any], known: Any, what: str) -> None:
+def _named(table: Spec, known: Collection[str], what: str) -> None:
     if not isinstance(table.get("name"), str):
         raise ParameterError(f"name must be text: one of {', '.join(known)}")
     if table["name"] not in known:
         raise ParameterError(f"unknown {what} {table.get('name')!r}; there are {', '.join(known)}")
-    label(table)
+    check_label(table)
 
 
-def _data(table: dict[str, Any]) -> dict[str, Any]:
+def _data(table: Spec) -> Spec:
     if "file" in table:
-        return population.described(table)
+        return data_files.described(table)
     _named(table, SOURCES, "data")
-    kept: dict[str, Any] = {key: table[key] for key in ("name", "label") if key in table}
-    rest = {key: value for key, value in table.items() if key not in kept}
-    return {**kept, **check(table["name"], rest)}
+    named: Spec = {key: table[key] for key in ("name", "label") if key in table}
+    parameters = {key: value for key, value in table.items() if key not in named}
+    return {**named, **check(table["name"], parameters)}
 
 
-def _mechanism(table: dict[str, Any]) -> dict[str, Any]:
+def _mechanism(table: Spec) -> Spec:
     _named(table, MECHANISMS, "mechanism")
     entry = MECHANISMS[table["name"]]
-    unknown = sorted(set(table) - {"name", "label", *entry.parameters})
-    if unknown:
-        known = ", ".join(entry.parameters) or "none"
-        raise ParameterError(f"unknown parameters {', '.join(unknown)}; it has: {known}")
+    check_parameters(set(table) - {"name", "label"}, entry.parameters)
     for key, value in table.items():
-        if not isinstance(value, (str, bool)) and not all(map(_finite, _listed(value))):
+        if not isinstance(value, (str, bool)) and not all(map(is_finite, _several(value))):
             raise ParameterError(f"{key} must be a number, a word, true or false, or a list")
     # one order, whatever order they are given in: labels are made of it
     return {key: table[key] for key in ("name", "label", *entry.parameters) if key in table}
 
 
-def _listed(value: Any) -> list[Any]:
+def _several(value: object) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def takes_utilities(data: dict[str, Any]) -> bool:
+def takes_utilities(data: Spec) -> bool:
     """Whether a data set of this source is the utilities of candidates."""
     return "file" not in data and SOURCES[data["name"]].rows == UTILITIES

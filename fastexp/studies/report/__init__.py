@@ -1,1 +1,1 @@
-"""Tables, pictures and pages of a study's results."""
+"""Results: the tidy table, its pictures, and a page of both."""

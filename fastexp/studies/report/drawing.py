@@ -72,18 +72,18 @@ def _line(line: Line, ax: Any) -> None:
         ax.plot(*zip(*exact, strict=True), **bare, zorder=2)
     if points:
         x, middle, below, above = zip(*sorted(points), strict=True)
-        shown = marks if exact else {**look, "linewidth": 0.8}
-        ax.errorbar(x, middle, yerr=(below, above), **shown, elinewidth=0.9, capsize=2, zorder=3)
+        joined = marks if exact else {**look, "linewidth": 0.8}
+        ax.errorbar(x, middle, yerr=(below, above), **joined, elinewidth=0.9, capsize=2, zorder=3)
 
 
 def _points(line: Line) -> list[tuple[float, float, float, float]]:
     """Place, value and how far the interval reaches to both sides, where there are draws."""
-    made = []
+    points = []
     for x, v, low, high in zip(line.x, line.drawn, line.low, line.high, strict=True):
         if v is not None:
             below, above = v if low is None else low, v if high is None else high
-            made.append((x, v, max(0.0, v - below), max(0.0, above - v)))
-    return made
+            points.append((x, v, max(0.0, v - below), max(0.0, above - v)))
+    return points
 
 
 def _dots(panel: Panel, ax: Any) -> None:

@@ -14,8 +14,8 @@ LABEL = 60  # characters of a line in a legend
 
 def names(picture: Picture) -> dict[str, int]:
     """The mechanisms in a picture with their places, in the study's order."""
-    found = {line.mechanism: line.place for p in picture.panels for line in p.lines}
-    return dict(sorted(found.items(), key=lambda item: item[1]))
+    places = {line.mechanism: line.place for p in picture.panels for line in p.lines}
+    return dict(sorted(places.items(), key=lambda item: item[1]))
 
 
 def legend(figure: Any, picture: Picture) -> None:
@@ -38,16 +38,16 @@ def legend(figure: Any, picture: Picture) -> None:
 def _kinds(picture: Picture) -> list[tuple[Any, str]]:
     """Signs for exact figures and for draws, where there are any."""
     lines = [line for panel in picture.panels for line in panel.lines]
-    made = []
+    kinds = []
     if any(v is not None for line in lines for v in line.exact):
         bar = {"marker": "|", "markersize": 9, "markeredgewidth": 1.6, "linestyle": "none"}
-        made.append((_sign(color=GREY, **(bar if picture.x is None else {})), "exact"))
+        kinds.append((_sign(color=GREY, **(bar if picture.x is None else {})), "exact"))
     if any(v is not None for line in lines for v in line.low):
-        made.append((_barred(), "Monte Carlo, 95 % interval"))
+        kinds.append((_barred(), "Monte Carlo, 95 % interval"))
     elif any(v is not None for line in lines for v in line.drawn):
         ring = {"marker": "o", "markerfacecolor": "white", "linestyle": "none"}
-        made.append((_sign(color=GREY, **ring), "Monte Carlo"))
-    return made
+        kinds.append((_sign(color=GREY, **ring), "Monte Carlo"))
+    return kinds
 
 
 def _sign(**look: Any) -> Any:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..._parameters.text import printable
 
-Rows = list[dict[str, Any]]
+Row: TypeAlias = dict[str, Any]
+Rows: TypeAlias = list[Row]
 
 MOST_PANELS, COLUMNS = 12, 3  # of a picture
 RECORDS, UTILITIES = "records", "utilities"
@@ -43,7 +44,7 @@ class Line:
     low: list[float | None] = field(default_factory=list)
     high: list[float | None] = field(default_factory=list)
 
-    def add(self, x: float, row: dict[str, Any]) -> None:
+    def add(self, x: float, row: Row) -> None:
         """Take in a row of the table."""
         self.x.append(x)
         columns = ("exact", "monte_carlo", "low", "high")
@@ -115,15 +116,15 @@ def pictures(rows: Rows, takes: Mapping[str, str]) -> list[Picture]:
     """
     places = {label: i for i, label in enumerate(_distinct(rows, "mechanism"))}
     kinds = dict.fromkeys((row["figure"], takes.get(row["mechanism"], RECORDS)) for row in rows)
-    made = []
+    parts = []
     for figure, kind in kinds:
-        own = [r for r in rows if r["figure"] == figure]
-        own = [r for r in own if takes.get(r["mechanism"], RECORDS) == kind and _shown(r)]
-        made += _of_figure(own, figure, kind, places)
-    return made
+        part = [r for r in rows if r["figure"] == figure]
+        part = [r for r in part if takes.get(r["mechanism"], RECORDS) == kind and _has_value(r)]
+        parts += _of_figure(part, figure, kind, places)
+    return parts
 
 
-def _shown(row: dict[str, Any]) -> bool:
+def _has_value(row: Row) -> bool:
     return row["exact"] is not None or row["monte_carlo"] is not None
 
 
@@ -144,10 +145,10 @@ def _of_figure(rows: Rows, figure: str, kind: str, places: dict[str, int]) -> li
         lines[key, label].add(0.0 if x is None else float(row[x]), row)
     words = SELECTING if (figure, kind) == ("error", UTILITIES) else WORDS.get(figure, figure)
     x_words = "" if x is None else X_WORDS[x, kind]
-    listed = list(panels.values())
-    columns = _columns(len(listed), [len(_distinct(rows, c)) for c in reversed(named)])
+    all_panels = list(panels.values())
+    columns = _columns(len(all_panels), [len(_distinct(rows, c)) for c in reversed(named)])
     most = MOST_PANELS // columns * columns
-    parts = [listed[i : i + most] for i in range(0, len(listed), most)]
+    parts = [all_panels[i : i + most] for i in range(0, len(all_panels), most)]
     return [Picture(figure, x, x_words, words, part, min(columns, len(part))) for part in parts]
 
 
@@ -158,9 +159,9 @@ def _columns(panels: int, sizes: list[int]) -> int:
     return next((size for size in sizes if 1 < size <= COLUMNS and panels % size == 0), COLUMNS)
 
 
-def _named(column: str, value: Any) -> str:
-    if column == "data":
-        return printable(str(value))
+def _named(column: str, value: float | str) -> str:
+    if isinstance(value, str):
+        return printable(value)
     number = f"{value:,}" if column == "n" else f"{value:g}"
     return f"{column} = {number}"
 

@@ -5,52 +5,50 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 from ...errors import ParameterError, StudyError
-from ..design import ready, registry
-from ..design.questions import Table
+from ..design import registry
+from ..ready.findings import Finding
+from ..ready.ready import findings_of
 from ..store.folder import STUDY
-from ..store.written import publish
-from . import figures, page
+from ..store.writing import publish
+from . import page, rendering
 from .panels import RECORDS, Picture, pictures
 
 PAGE = "report.html"
 
 
-class Finished:
-    """The table of a results folder that is complete, read without running anything.
+def finished_table(folder: Path) -> dict[str, Any]:
+    """What `StudyResults.to_dict` gave for a results folder that is complete.
 
-    It has what a report needs of `StudyResults`. The study's files of data need not be there,
-    and its version of fastexp need not be this one.
+    Nothing is run: the study's files of data need not be there, and its version of fastexp need
+    not be this one.
     """
-
-    def __init__(self, folder: Path) -> None:
-        if not (folder / STUDY).is_file():
-            raise StudyError(f"{folder} is not the results folder of a study")
-        try:
-            self._found = json.loads((folder / "table.json").read_bytes())
-            self.rows: list[dict[str, Any]] = self._found["rows"]
-            self.study = SimpleNamespace(name=self._found["study"]["name"])
-        except FileNotFoundError:
-            raise StudyError(f"{folder} has no table yet: resume the study first") from None
-        except (OSError, ValueError, KeyError, TypeError):
-            raise StudyError(f"{folder / 'table.json'} cannot be read, or is damaged") from None
-
-    def to_dict(self) -> dict[str, Any]:
-        """What `StudyResults.to_dict` gave."""
-        return dict(self._found)
+    if not (folder / STUDY).is_file():
+        raise StudyError(f"{folder} is not the results folder of a study")
+    try:
+        content = dict(json.loads((folder / "table.json").read_bytes()))
+        if {"rows", "study"} <= set(content) and "name" in content["study"]:
+            return content
+    except FileNotFoundError:
+        raise StudyError(f"{folder} has no table yet: resume the study first") from None
+    except (OSError, ValueError, TypeError):
+        pass
+    raise StudyError(f"{folder / 'table.json'} cannot be read, or is damaged")
 
 
-def write_report(results: Any, folder: str | Path, formats: Sequence[str] = ("svg",)) -> list[Path]:
+def write_report(
+    table: dict[str, Any], folder: str | Path, formats: Sequence[str] = ("svg",)
+) -> list[Path]:
     """Write report.html and the figures.
 
     Parameters
     ----------
-    results : StudyResults or Finished
+    table : dict
+        Of `StudyResults.to_dict` or `finished_table`.
     folder : str or Path
-        Where to; made if it is not there. Of a results folder the page tells the CPU, too.
+        Where to; made if it is not there. Of a results folder the page names the CPU, too.
     formats : sequence of str
         Of the figures beside the page: "svg", "png", "pdf". The page holds its own.
 
@@ -67,23 +65,24 @@ def write_report(results: Any, folder: str | Path, formats: Sequence[str] = ("sv
         If the files cannot be written.
     """
     path = Path(folder)
-    unknown = [kind for kind in formats if kind not in figures.FORMATS]
+    unknown = [kind for kind in formats if kind not in rendering.FORMATS]
     if unknown:
-        raise ParameterError(f"formats must be of {', '.join(figures.FORMATS)}, got {unknown}")
+        raise ParameterError(f"formats must be of {', '.join(rendering.FORMATS)}, got {unknown}")
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         reason = error.strerror or "system error"
         raise StudyError(f"the report cannot be written to {path}: {reason}") from None
-    found = results.to_dict()
-    pictured = pictures(results.rows, takes(found["study"]))
-    drawn = [figures.rendered(p, {"svg": 1, **dict.fromkeys(formats)}) for p in _drawable(pictured)]
-    listed = [(p, d["svg"]) for p, d in zip(pictured, drawn, strict=False)]
-    tables = ready.tables(results) or at_a_glance(pictured)
-    found["machine"] = _machine(path, found["key"])
-    files = {PAGE: page.html(found, tables, listed).encode()}
-    for number, (picture, made) in enumerate(zip(pictured, drawn, strict=False), 1):
-        files |= {f"figure-{number}-{picture.figure}.{kind}": made[kind] for kind in formats}
+    all_pictures = pictures(table["rows"], takes(table["study"]))
+    drawable = all_pictures if rendering.available() else []
+    kinds = ["svg", *(kind for kind in dict.fromkeys(formats) if kind != "svg")]
+    files_of = [rendering.rendered(picture, kinds) for picture in drawable]
+    svgs = [(picture, files["svg"]) for picture, files in zip(drawable, files_of, strict=True)]
+    findings = findings_of(table) or at_a_glance(all_pictures)
+    html = page.html({**table, "machine": _machine(path, table["key"])}, findings, svgs)
+    files = {PAGE: html.encode()}
+    for number, (picture, by_kind) in enumerate(zip(drawable, files_of, strict=True), 1):
+        files |= {f"figure-{number}-{picture.figure}.{kind}": by_kind[kind] for kind in formats}
     for name, content in files.items():
         publish(path / name, content)
     return [path / name for name in files]
@@ -91,17 +90,17 @@ def write_report(results: Any, folder: str | Path, formats: Sequence[str] = ("sv
 
 def takes(study: dict[str, Any]) -> dict[str, str]:
     """For each mechanism's label whether it takes "records" or "utilities"."""
-    made = {}
+    kinds = {}
     for spec in study["mechanisms"]:
         entry = registry.MECHANISMS.get(spec["name"])
-        made[registry.label(spec)] = RECORDS if entry is None else entry.takes
-    return made
+        kinds[registry.label(spec)] = RECORDS if entry is None else entry.takes
+    return kinds
 
 
-def at_a_glance(pictured: list[Picture]) -> list[Table]:
+def at_a_glance(all_pictures: list[Picture]) -> list[Finding]:
     """The first figure of a study as small tables: a mechanism a row, epsilon (or n) across."""
-    made = []
-    for picture in pictured[:1]:
+    findings = []
+    for picture in all_pictures[:1]:
         heads = [f"{picture.x} = {x:g}" for x in picture.places] if picture.x else ["value"]
         for panel in picture.panels:
             rows = []
@@ -111,18 +110,14 @@ def at_a_glance(pictured: list[Picture]) -> list[Table]:
                 values = [cells.get(x) for x in picture.places]
                 rows.append([line.mechanism, *("" if v is None else f"{v:.4g}" for v in values)])
             title = f"{picture.y_label}: {panel.title}" if panel.title else picture.y_label
-            made.append(Table(title, ["mechanism", *heads], rows))
-    return made
-
-
-def _drawable(pictured: list[Picture]) -> list[Picture]:
-    return pictured if figures.available() else []
+            findings.append(Finding(title, ["mechanism", *heads], rows))
+    return findings
 
 
 def _machine(folder: Path, key: str) -> dict[str, Any]:
     """On what a results folder was begun, if it is of the same study."""
     try:
-        told = json.loads((folder / STUDY).read_bytes())
-        return dict(told["machine"]) if told["key"] == key else {}
+        description = json.loads((folder / STUDY).read_bytes())
+        return dict(description["machine"]) if description["key"] == key else {}
     except (OSError, ValueError, KeyError, TypeError):
         return {}

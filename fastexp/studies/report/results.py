@@ -6,13 +6,18 @@ import csv
 import io
 import json
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from ..._compiler.rounding import check_rounding
 from ...errors import ParameterError
+from ..design.design import Design
 from ..store import folder, machine
-from .columns import COLUMNS, rows_of
+from ..store.writing import publish
+from ..sums.totals import Totals
+from .report import write_report
+from .table_rows import COLUMNS, rows_of
 
 
 class StudyResults:
@@ -21,7 +26,7 @@ class StudyResults:
     Attributes
     ----------
     study : Study
-        What was studied.
+        What was studied; of `open` its design, which cannot be run.
     rows : list of dict
         The table: column to value, None where there is none.
     columns : dict of str to str
@@ -47,7 +52,7 @@ class StudyResults:
     'data,n,mechanism,epsilon'
     """
 
-    def __init__(self, study: Any, totals: Any) -> None:
+    def __init__(self, study: Design, totals: Totals) -> None:
         check_rounding()
         self.study = study
         self.rows: list[dict[str, Any]] = rows_of(study, totals)
@@ -75,11 +80,8 @@ class StudyResults:
             If it is no results folder, or of another version.
         """
         check_rounding()
-        from ..study import Study
-
-        study = Study(**folder.described(Path(path)))
-        found = folder.read(Path(path), study)
-        return cls(study, found.totals)
+        study = folder.study_of(Path(path), Design)
+        return cls(study, folder.read(Path(path), study).totals)
 
     def report(self, path: str | Path, formats: Sequence[str] = ("svg",)) -> list[Path]:
         """Write a page of HTML with tables and figures, and the figures as files.
@@ -97,9 +99,7 @@ class StudyResults:
             What was written.
         """
         check_rounding()
-        from .report import write_report
-
-        return list(write_report(self, Path(path), formats))
+        return write_report(self.to_dict(), path, formats)
 
     @property
     def agree(self) -> bool:
@@ -202,8 +202,8 @@ class StudyResults:
         path : Path
             The folder.
         """
-        folder.publish(path / "table.csv", self.to_csv().encode())
-        folder.publish(path / "table.json", self.to_json().encode())
+        publish(path / "table.csv", self.to_csv().encode())
+        publish(path / "table.json", self.to_json().encode())
 
 
 def _written(text: str, path: str | Path | None) -> str:
@@ -213,8 +213,6 @@ def _written(text: str, path: str | Path | None) -> str:
 
 
 def _module(name: str) -> Any:
-    from importlib import import_module
-
     try:
         return import_module(name)
     except ImportError:

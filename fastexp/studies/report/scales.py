@@ -50,8 +50,8 @@ def _both_sides(values: Sequence[float], top: int, most: int) -> list[float]:
 
 def limits(values: Sequence[float], axis: Any) -> tuple[float, float]:
     """The ends of an axis that shows these values with a margin in its own scale."""
-    shown = [v for v in values if v > 0] if axis.get_scale() == "log" else [*values]
-    low, high = min(shown), max(shown)
+    possible = [v for v in values if v > 0] if axis.get_scale() == "log" else values
+    low, high = min(possible), max(possible)
     if axis.get_scale() == "log":
         low = max(low, DEEPEST * high)
     if axis.get_scale() == "linear":

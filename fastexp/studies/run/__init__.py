@@ -1,1 +1,1 @@
-"""Tasks of a study, and the pools of workers that run them."""
+"""Tasks, pools of workers, and the loop that hands tasks out and takes results in."""

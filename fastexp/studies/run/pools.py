@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import multiprocessing
 import os
 import signal
@@ -17,21 +18,23 @@ from concurrent.futures import (
 )
 from functools import cached_property, lru_cache, partial
 from multiprocessing import resource_tracker
+from multiprocessing.process import BaseProcess
 from typing import Any
 
 from ..._parameters import validate
 from ...errors import ParameterTypeError
+from ..design.design import Design
+from ..sums.totals import TaskResult
 from .task import run_task
 
 AHEAD, UNKNOWN = 3, 64  # tasks that wait for each worker; in flight where workers are unknown
 MOST_WINDOWS = 61  # processes: Windows waits for no more handles at once
-# Raised when a worker was lost and not the task wrong: executors' own, told by name, so that
-# none of them need be imported.
+# Errors of executors that lost a worker, by name, so that none of them need be imported.
 LOST = {"BrokenExecutor", "KilledWorker", "CommClosedError", "TerminatedWorkerError"}
 
 
 def lost(error: BaseException) -> bool:
-    """Whether an exception tells of a worker's end rather than of the task."""
+    """Whether an exception is of a worker's end rather than of the task."""
     names = {cls.__name__ for cls in type(error).__mro__}
     return bool(names & LOST) or isinstance(error, CancelledError)
 
@@ -39,7 +42,7 @@ def lost(error: BaseException) -> bool:
 class Pool:
     """An executor, how many tasks it is given ahead, and how it is built anew."""
 
-    def __init__(self, executor: Any, workers: Any) -> None:
+    def __init__(self, executor: object, workers: int) -> None:
         count = validate.threads(validate.counting("workers", workers, least=0))
         self._make, self._ours = _maker(executor, count)
         self.alone = executor in (None, "threads") and count == 1  # no pool is needed
@@ -55,13 +58,13 @@ class Pool:
         known = getattr(self.executor, "_max_workers", None)
         return AHEAD * known if isinstance(known, int) else UNKNOWN
 
-    def submit(self, study: Any, text: str, number: int) -> Future[Any]:
+    def submit(self, study: Design, text: str, number: int) -> Future[TaskResult]:
         """Submit a task: threads share the study, others get its settings as text."""
         if isinstance(self.executor, ThreadPoolExecutor):
             return self.executor.submit(run_task, study, number)
         with interrupts_kept() if self._ours else contextlib.nullcontext():
-            made: Future[Any] = self.executor.submit(run_described, text, number)
-        return made
+            future: Future[TaskResult] = self.executor.submit(run_described, text, number)
+        return future
 
     def rebuild(self) -> bool:
         """A new executor in place of a broken one; False for one that heals itself."""
@@ -87,7 +90,7 @@ class Pool:
             self.executor.shutdown(wait=True)  # not all executors have other arguments
 
 
-def _maker(executor: Any, workers: int) -> tuple[Callable[[], Any], bool]:
+def _maker(executor: object, workers: int) -> tuple[Callable[[], Any], bool]:
     if executor is None or executor == "threads":
         return (lambda: ThreadPoolExecutor(workers)), True
     if executor == "processes":
@@ -110,12 +113,12 @@ def processes(workers: int) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(count, mp_context=context, initializer=belong)
 
 
-def _like(old: Any) -> Executor:
+def _like(old: object) -> Executor:
     """A pool with the settings of a given one: it keeps them in these attributes."""
     names = ("mp_context", "initializer", "max_tasks_per_child")
-    kept: dict[str, Any] = {name: getattr(old, f"_{name}", None) for name in names}
+    settings: dict[str, Any] = {name: getattr(old, f"_{name}", None) for name in names}
     return ProcessPoolExecutor(
-        getattr(old, "_max_workers", None), **kept, initargs=getattr(old, "_initargs", ())
+        getattr(old, "_max_workers", None), **settings, initargs=getattr(old, "_initargs", ())
     )
 
 
@@ -147,20 +150,16 @@ def belong() -> None:
         threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 
 
-def _end_with(parent: Any) -> None:
+def _end_with(parent: BaseProcess) -> None:
     parent.join()
     os._exit(1)
 
 
-def run_described(text: str, number: int) -> dict[str, Any]:
+def run_described(text: str, number: int) -> TaskResult:
     """A task of a study that is given as JSON: what is sent to other processes."""
     return run_task(_study(text), number)
 
 
 @lru_cache(maxsize=4)
-def _study(text: str) -> Any:
-    import json
-
-    from ..study import Study
-
-    return Study(**json.loads(text))
+def _study(text: str) -> Design:
+    return Design(**json.loads(text))

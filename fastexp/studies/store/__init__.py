@@ -1,1 +1,1 @@
-"""A study's folder: finished tasks, written whole, and the machine that ran them."""
+"""A run in memory or in a folder: finished tasks, written whole, and what they ran on."""

@@ -15,23 +15,24 @@ import contextlib
 import io
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ...errors import ParameterError, StudyError
+from ..design.design import Design
 from ..design.settings import placeless
+from ..sums.totals import TaskResult
 from . import machine
 from .progress import Progress
-from .written import draft_of, line_of, locked, publish, results_in, unwritten
+from .writing import draft_of, line_of, locked, publish, results_in, unwritten
 
-__all__ = ["Folder", "Progress", "compare", "create", "described", "opened", "publish", "read"]
-
+D = TypeVar("D", bound=Design)
 STUDY, TASKS, FORMAT = "study.json", "tasks.jsonl", 1
 
 
 class Folder(Progress):
-    """The same, with each result appended to a file before it counts."""
+    """A run whose results are appended to a file before they count."""
 
-    def __init__(self, path: Path, study: Any) -> None:
+    def __init__(self, path: Path, study: Design) -> None:
         super().__init__(study)
         self.path = path
         self._file = locked(path / TASKS)
@@ -52,7 +53,7 @@ class Folder(Progress):
         self._file.truncate(end)
         self._file.seek(end)
 
-    def add(self, result: dict[str, Any]) -> None:
+    def add(self, result: TaskResult) -> None:
         """Write a task's line, then count it."""
         if self.has(int(result["task"])):
             return
@@ -74,7 +75,7 @@ class Folder(Progress):
         self._file.close()
 
 
-def create(path: Path, study: Any) -> Folder:
+def create(path: Path, study: Design) -> Folder:
     """A new results folder; one that exists must be empty."""
     try:
         path.mkdir(parents=True, exist_ok=True)
@@ -84,14 +85,14 @@ def create(path: Path, study: Any) -> Folder:
         raise ParameterError(f"out cannot be written: {error.strerror or 'system error'}") from None
     try:
         _vacant(path)  # of two runs that begin at once the other may be done by now
-        told = {
+        description = {
             "study": study.to_dict(),
             "key": study.key,
             "format": FORMAT,
             "versions": machine.versions(),
             "machine": machine.described(),
         }
-        publish(path / STUDY, json.dumps(told, indent=1).encode() + b"\n")
+        publish(path / STUDY, json.dumps(description, indent=1).encode() + b"\n")
     except BaseException:
         store.close()
         raise
@@ -108,78 +109,73 @@ def _vacant(path: Path) -> None:
         )
 
 
-def opened(path: Path, study: Any | None) -> Folder:
-    """The folder of a study that is gone on with; refused where it is of another one."""
-    study = _own(path, study)
+def opened(path: Path, kind: type[D], study: D | None = None) -> Folder:
+    """The folder of a study to go on with: of `study`, if that is given."""
+    expected = study_of(path, kind, study)
     try:
-        return Folder(path, study)
+        return Folder(path, expected)
     except OSError as error:
         raise unwritten(path, error) from None
 
 
-def read(path: Path, study: Any | None = None) -> Progress:
+def read(path: Path, study: Design) -> Progress:
     """What is in a folder now; another run may be writing to it."""
-    found = Progress(_own(path, study))
+    progress = Progress(study)
     try:
         with (path / TASKS).open("rb") as file:
             for result, _ in results_in(file):
-                found.read(result)
+                progress.read(result)
     except FileNotFoundError:
         pass  # it was stopped before its first task
     except OSError as error:
         raise StudyError(f"{path / TASKS} cannot be read: {error.strerror}") from None
-    return found
+    return progress
 
 
-def described(path: Path) -> dict[str, Any]:
-    """What a folder says of its study; refused where its version is another."""
-    return _told(path)[0]
-
-
-def _told(path: Path) -> tuple[dict[str, Any], str]:
+def study_of(path: Path, kind: type[D], study: D | None = None) -> D:
+    """The study of a folder; refused if it is of another version, or is not `study`."""
+    settings, key = _description(path)
+    if study is not None:
+        compare(path, settings, study.to_dict())
     try:
-        told = json.loads((path / STUDY).read_bytes())
-        versions, study, key = dict(told["versions"]), dict(told["study"]), str(told["key"])
+        described = kind(**settings) if study is None else study
+    except TypeError:
+        described = None
+    if described is None or described.key != key:
+        raise StudyError(f"{path / STUDY} is damaged: its key is not that of its study")
+    return described
+
+
+def _description(path: Path) -> tuple[dict[str, Any], str]:
+    """The settings and the key of a folder's study."""
+    try:
+        content = json.loads((path / STUDY).read_bytes())
+        versions, key = dict(content["versions"]), str(content["key"])
+        settings = dict(content["study"])
     except (OSError, ValueError, KeyError, TypeError):
         raise StudyError(f"{path} is not the results folder of a study") from None
-    if told.get("format") != FORMAT:
+    if content.get("format") != FORMAT:
         raise StudyError(f"{path} is written in another format than this version's: run it anew")
-    for name, own in machine.versions().items():
-        if name in ("fastexp", "numpy") and versions.get(name) != own:
+    for name, version in machine.versions().items():
+        if name in ("fastexp", "numpy") and versions.get(name) != version:
             raise StudyError(
-                f"{path} was made with {name} {versions.get(name)}, this is {own}: go on with that "
-                "version, or run the study anew"
+                f"{path} was made with {name} {versions.get(name)}, this is {version}: go on with "
+                "that version, or run the study anew"
             )
-    return study, key
+    return settings, key
 
 
-def _own(path: Path, wanted: Any | None) -> Any:
-    """The study of a folder, which is the one that is wanted."""
-    from ..study import Study
-
-    told, key = _told(path)
-    if wanted is not None:
-        compare(path, told, wanted.to_dict())
-    try:
-        study = Study(**told) if wanted is None else wanted
-    except TypeError:
-        study = None
-    if study is None or study.key != key:
-        raise StudyError(f"{path / STUDY} is damaged: its key is not that of its study")
-    return study
-
-
-def compare(path: Path, found: dict[str, Any], wanted: dict[str, Any]) -> None:
+def compare(path: Path, there: dict[str, Any], here: dict[str, Any]) -> None:
     """Refuse a folder of another study, with the settings that differ (1 and 1.0 do)."""
-    found, wanted = placeless(found), placeless(wanted)
+    there, here = placeless(there), placeless(here)
     lines = [
-        f"\n  {key}: {found.get(key)!r} there, {wanted.get(key)!r} here"
-        for key in sorted({*wanted, *found})
-        if _text(found.get(key)) != _text(wanted.get(key))
+        f"\n  {key}: {there.get(key)!r} there, {here.get(key)!r} here"
+        for key in sorted({*here, *there})
+        if _text(there.get(key)) != _text(here.get(key))
     ]
     if lines:
         raise StudyError(f"{path} holds another study:{''.join(lines)}")
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return json.dumps(value, sort_keys=True)

@@ -42,8 +42,8 @@ def noisy_max_losses(losses: FloatArray, rate: float) -> FloatArray:
     for loss in distinct:
         density = 0.5 * np.exp(-np.abs(x + loss))
         shares.append(float((weights * density * np.exp(below - _log_below(x + loss))).sum()))
-    made = np.array(shares)
-    return np.asarray((made / (made * counts).sum())[group])
+    masses = np.array(shares)
+    return np.asarray((masses / (masses * counts).sum())[group])
 
 
 def _log_below(z: FloatArray) -> FloatArray:

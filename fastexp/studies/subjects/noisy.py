@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 
-from ..._numbers import noise as _noise
-from ..._numbers import smooth as _smooth
+from ..._numbers import smooth
+from ..._numbers.noise import medians, simulate
 from ..._typing import AnyArray, FloatArray
 from ...laws.clamped_noise import ClampedNoise
 from ...laws.elementary import quiet
+from ...laws.noises import Noise
+from ...mechanisms._noisy import NoisyMedian
+from ...mechanisms.smooth_sensitivity_median import SmoothSensitivityMedian
 from .subject import Block, TrueNumber, squared
 
 
-class Noisy(TrueNumber):
+class Noisy(TrueNumber[NoisyMedian]):
     """Clamped T + scale * Z: figures of all data sets of a block at once."""
 
     @property
@@ -20,15 +25,20 @@ class Noisy(TrueNumber):
         """Whether the noise has closed forms; else there are draws alone."""
         return self.mechanism._noise is not None
 
+    @property
+    def _noise(self) -> Noise:
+        """The noise of a mechanism with closed forms."""
+        return cast("Noise", self.mechanism._noise)
+
     def truths(self, block: Block) -> FloatArray:
         return self._placed(block)[0]
 
     def _placed(self, block: Block) -> tuple[FloatArray, FloatArray]:
-        """Centres and scales, which are asked for several times."""
+        """Centres and scales, computed once a block."""
         if self not in block.shared:
             self._place(block, np.asarray(block.ordered, dtype=np.float64))
-        found: tuple[FloatArray, FloatArray] = block.shared[self]
-        return found
+        pairs: tuple[FloatArray, FloatArray] = block.shared[self]
+        return pairs
 
     def _place(self, block: Block, ordered: FloatArray) -> None:
         block.shared[self] = self.mechanism._centres_and_scales(ordered)
@@ -47,19 +57,21 @@ class Noisy(TrueNumber):
         return squared(outputs.variance() + outputs.bias() ** 2, exact)
 
     def _outputs(self, block: Block) -> ClampedNoise:
-        return ClampedNoise(self.mechanism._noise, *self._placed(block), (self.low, self.high))
+        return ClampedNoise(self._noise, *self._placed(block), (self.low, self.high))
 
     def draw(self, block: Block, size: int, key: int) -> AnyArray:
         """What `sample` gives, with the centres and scales that are known."""
-        what = self.mechanism._kind, *self._placed(block), self.mechanism._limits
-        return _noise.simulate(*what, key, block.streams, size, 1)
+        (centres, scales), mechanism = self._placed(block), self.mechanism
+        return simulate(
+            mechanism._kind, centres, scales, mechanism._limits, key, block.streams, size, 1
+        )
 
     @quiet
     def within(self, block: Block, figure: str, edges: FloatArray) -> FloatArray:  # noqa: ARG002
         """P(|output - T| <= edge): a side is all in from its bound on, as answers are clamped."""
         centres, scales = (part[:, None] for part in self._placed(block))
         sizes = np.minimum(edges / np.maximum(scales, np.finfo(np.float64).tiny), 1e300)
-        half = 0.5 * self.mechanism._noise.tail(sizes)
+        half = 0.5 * self._noise.tail(sizes)
         above = np.where(edges >= self.high - centres, 0.0, half)
         below = np.where(edges >= centres - self.low, 0.0, half)
         return np.where(scales > 0, 1.0 - above - below, 1.0)
@@ -68,18 +80,20 @@ class Noisy(TrueNumber):
 class Smooth(Noisy):
     """Noise on smooth sensitivity: its kernel takes the betas of all such cells at once."""
 
+    mechanism: SmoothSensitivityMedian
+
     def _place(self, block: Block, ordered: FloatArray) -> None:
-        own = self.mechanism
-        low, high = own._limits
-        how = own.neighbors, own.midpoint
+        mechanism = self.mechanism
+        neighbors, midpoint = mechanism.neighbors, mechanism.midpoint
         alike = [
-            other
-            for other in block.subjects
-            if isinstance(other, Smooth)
-            and (other.mechanism.neighbors, other.mechanism.midpoint) == how
+            subject
+            for subject in block.subjects
+            if isinstance(subject, Smooth)
+            and (subject.mechanism.neighbors, subject.mechanism.midpoint) == (neighbors, midpoint)
         ]
-        centres = _noise.medians(ordered, low, high, own.midpoint)
-        betas = [other.mechanism.beta for other in alike]
-        found = _smooth.rows(ordered, betas, low, high, None, *how)
-        for other, smooth in zip(alike, found.T, strict=True):
-            block.shared[other] = centres, smooth / other.mechanism.alpha
+        low, high = mechanism._limits
+        centres = medians(ordered, low, high, midpoint)
+        betas = [subject.mechanism.beta for subject in alike]
+        sensitivities = smooth.rows(ordered, betas, low, high, None, neighbors, midpoint)
+        for subject, sensitivity in zip(alike, sensitivities.T, strict=True):
+            block.shared[subject] = centres, sensitivity / subject.mechanism.alpha

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
 from ..._numbers import rank_errors
 from ..._typing import AnyArray, FloatArray
+from ...laws.error_bound import error_bound
+from ...mechanisms._ranked import RankMechanism
 from ...mechanisms.median import Median
-from .laws import LawFigures
-from .subject import Block, TrueNumber, squared
+from .by_law import RecordsByLaw
+from .subject import Block, squared
 
 
-class Ranked(TrueNumber):
+class Ranked(RecordsByLaw[RankMechanism]):
     """Exact figures by one kernel pass over sorted rows, else by the law of each row."""
 
-    def __init__(self, mechanism: Any, bounds: tuple[float, float], target: Any) -> None:
+    def __init__(
+        self,
+        mechanism: RankMechanism,
+        bounds: tuple[float, float],
+        target: Callable[[int], tuple[int, int]],
+    ) -> None:
         super().__init__(mechanism, bounds)
-        self.target = target  # n -> the two ranks whose mean is the truth
-        self.laws = LawFigures(self)
+        self.target = target  # of n the two ranks whose mean is the truth
         statistic = mechanism._statistic
         plain = statistic.width == 0 and statistic.near is None
         if plain and statistic.grid.for_kernels is not None:  # else losses of draws are not known
@@ -35,34 +41,43 @@ class Ranked(TrueNumber):
     def exact(self, block: Block, figures: tuple[str, ...]) -> dict[str, FloatArray]:
         statistic = self.mechanism._statistic
         if not rank_errors.regular(statistic, block.ordered):
-            return self.laws.exact(block, figures)
+            return super().exact(block, figures)
         unit = self.mechanism._unit
-        found = rank_errors.figures(statistic, block.ordered, self.truths(block), unit)
-        block.shared[self] = found
-        made = {"error": found.expected_error, "bias": found.mean, "loss": found.expected_loss}
-        return {figure: made[figure] for figure in figures}
+        exact = rank_errors.figures(statistic, block.ordered, self.truths(block), unit)
+        block.shared[self] = exact
+        means = {"error": exact.expected_error, "bias": exact.mean, "loss": exact.expected_loss}
+        return {figure: means[figure] for figure in figures}
 
     def variances(self, block: Block, exact: dict[str, FloatArray]) -> dict[str, FloatArray]:
         if self not in block.shared:
-            return self.laws.variances(block, exact)
-        found = block.shared[self]
-        made = squared(found.error_square, exact)
+            return super().variances(block, exact)
+        squares = block.shared[self]
+        variances = squared(squares.error_square, exact)
         if "loss" in exact:
-            made["loss"] = found.loss_square - exact["loss"] ** 2
-        return made
+            variances["loss"] = squares.loss_square - exact["loss"] ** 2
+        return variances
 
     def within(self, block: Block, figure: str, edges: FloatArray) -> FloatArray:
         statistic = self.mechanism._statistic
         if figure == "loss_quantile" or not rank_errors.regular(statistic, block.ordered):
-            return self.laws.within(block, figure, edges)
+            return super().within(block, figure, edges)
         return rank_errors.masses(statistic, block.ordered, self.truths(block), edges)
 
-    def values(self, block: Block, drawn: AnyArray, figures: tuple[str, ...]) -> dict[str, Any]:
-        made = super().values(block, drawn, figures)
+    def draw(self, block: Block, size: int, key: int) -> AnyArray:
+        return np.asarray(
+            self.mechanism.sample(
+                block.ordered, size, rng=key, streams=block.streams, assume_sorted=True
+            )
+        )
+
+    def values(
+        self, block: Block, drawn: AnyArray, figures: tuple[str, ...]
+    ) -> dict[str, FloatArray]:
+        values = super().values(block, drawn, figures)
         if "loss" in figures:
             statistic, unit = self.mechanism._statistic, self.mechanism._unit
-            made["loss"] = rank_errors.distances(statistic, block.ordered, drawn, unit)
-        return made
+            values["loss"] = rank_errors.distances(statistic, block.ordered, drawn, unit)
+        return values
 
     def resolution(self, figure: str, n: int, whole: bool) -> float:
         if figure == "loss_quantile":
@@ -73,11 +88,10 @@ class Ranked(TrueNumber):
         return 1.0 if low == high else 0.5  # the mean of two records has a half
 
     def bound(self, block: Block, figure: str, failure: float) -> FloatArray:  # noqa: ARG002
-        from ...laws.error_bound import error_bound
-
-        how: dict[str, Any] = {"bounds": (self.low, self.high), "failure": failure}
-        epsilon = self.mechanism.epsilon
-        return np.array([error_bound(row, epsilon, **how) for row in block.ordered])
+        epsilon, bounds = self.mechanism.epsilon, (self.low, self.high)
+        return np.array(
+            [error_bound(row, epsilon, bounds=bounds, failure=failure) for row in block.ordered]
+        )
 
 
 def _of_theorem_1(median: Median) -> bool:

@@ -5,16 +5,28 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 
 from ..._typing import AnyArray, FloatArray
+from ...privacy import Guarantee
 
 EXPECTED = ("error", "bias", "loss")  # averages of something that each draw has
 LEVELLED = ("error_quantile", "loss_quantile")
-BOUNDS = ("theorem_1", "theorem_6", "corollary_7")
-FIGURES = (*EXPECTED, *LEVELLED, *BOUNDS)
+THEOREMS = ("theorem_1", "theorem_6", "corollary_7")
+FIGURES = (*EXPECTED, *LEVELLED, *THEOREMS)
+
+
+class Promises(Protocol):
+    """A mechanism, as far as all studies need it."""
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What one draw promises."""
+
+
+M = TypeVar("M", bound=Promises)
 
 
 class Block:
@@ -25,19 +37,19 @@ class Block:
         rows: AnyArray,
         first: int,
         bounds: tuple[float, float] | None,
-        subjects: Sequence[Subject],
+        subjects: Sequence[Subject[Any]],
     ) -> None:
         self.subjects = subjects
         self.rows = rows if bounds is None else _clamped(rows, *bounds)
         self.first = self.rows[:, 0].copy()
         self.streams = np.arange(first, first + rows.shape[0], dtype=np.uint64)
-        self.shared: dict[Any, Any] = {}  # what several questions to a subject have in common
+        self.shared: dict[Any, Any] = {}  # what several figures of a subject need
 
     @cached_property
     def ordered(self) -> AnyArray:
         """Each row sorted, in place: a copy of all records takes as long as a fifth of the sort.
 
-        Whoever needs utilities in their order does not ask for this.
+        Utilities are read from `rows`, in their order.
         """
         self.rows.sort(axis=1)
         return self.rows
@@ -57,13 +69,13 @@ def _clamped(rows: AnyArray, low: float, high: float) -> AnyArray:
     return np.clip(rows, *ends)
 
 
-class Subject(ABC):
+class Subject(ABC, Generic[M]):
     """A mechanism at one epsilon, as a study sees it. Holds public parameters only."""
 
     figures: tuple[str, ...] = ("error", "bias", "error_quantile")
     takes: ClassVar[str] = "records"
 
-    def __init__(self, mechanism: Any) -> None:
+    def __init__(self, mechanism: M) -> None:
         self.mechanism = mechanism
 
     @property
@@ -84,10 +96,12 @@ class Subject(ABC):
 
     @abstractmethod
     def draw(self, block: Block, size: int, key: int) -> AnyArray:
-        """Outputs of shape (rows, size); a data set's own depend on its number alone."""
+        """Outputs of shape (rows, size); a data set's depend on its number alone."""
 
     @abstractmethod
-    def values(self, block: Block, drawn: AnyArray, figures: tuple[str, ...]) -> dict[str, Any]:
+    def values(
+        self, block: Block, drawn: AnyArray, figures: tuple[str, ...]
+    ) -> dict[str, FloatArray]:
         """The same figures of each draw: shape (rows, size)."""
 
     @abstractmethod
@@ -123,10 +137,10 @@ def squared(square: FloatArray, exact: dict[str, FloatArray]) -> dict[str, Float
     return {figure: square - exact[figure] ** 2 for figure in ("error", "bias") if figure in exact}
 
 
-class TrueNumber(Subject):
+class TrueNumber(Subject[M]):
     """A mechanism that gives a number: its error is the distance from the true statistic."""
 
-    def __init__(self, mechanism: Any, bounds: tuple[float, float]) -> None:
+    def __init__(self, mechanism: M, bounds: tuple[float, float]) -> None:
         super().__init__(mechanism)
         self.low, self.high = bounds
 
@@ -134,18 +148,14 @@ class TrueNumber(Subject):
     def truths(self, block: Block) -> FloatArray:
         """The true statistic of each data set, of the clamped records."""
 
-    def draw(self, block: Block, size: int, key: int) -> AnyArray:
-        drawn = self.mechanism.sample(
-            block.ordered, size, rng=key, streams=block.streams, assume_sorted=True
-        )
-        return np.asarray(drawn)
-
-    def values(self, block: Block, drawn: AnyArray, figures: tuple[str, ...]) -> dict[str, Any]:
+    def values(
+        self, block: Block, drawn: AnyArray, figures: tuple[str, ...]
+    ) -> dict[str, FloatArray]:
         off = drawn - self.truths(block)[:, None]
-        made: dict[str, Any] = {"bias": off} if "bias" in figures else {}
+        values = {"bias": off} if "bias" in figures else {}
         if "error" in figures:
-            made["error"] = np.abs(off)
-        return made
+            values["error"] = np.abs(off)
+        return values
 
     def rounding(self, figure: str) -> float:
         ends = max(abs(self.low), abs(self.high))

@@ -1,1 +1,4 @@
-"""Sums of figures that do not depend on the order of tasks."""
+"""Sums of figures, the same in whatever order tasks are added.
+
+Nothing here reads or writes files.
+"""

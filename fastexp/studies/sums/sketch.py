@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..._typing import FloatArray, IntArray
+from ..design.study_cells import Cell
 
 PER_OCTAVE, OCTAVES = 16, 40
 BINS = PER_OCTAVE * OCTAVES + 3  # with those of 0 and of all that is beyond the last edge
@@ -34,6 +35,11 @@ def edges_below(most: float) -> FloatArray:
     edges = np.concatenate([[0.0], *octaves, [math.ldexp(1.0, top)]])
     edges.flags.writeable = False
     return edges
+
+
+def edges_of(cell: Cell, figure: str) -> FloatArray:
+    """The edges of the bins for quantiles of a figure of a cell."""
+    return edges_below(cell.subject.most(figure, cell.n))
 
 
 def counts(values: FloatArray, edges: FloatArray) -> IntArray:
@@ -76,11 +82,11 @@ def packed(values: IntArray) -> list[Any]:
     """Bins as they are written: the first that is not 0, and from there compressed int64."""
     at = np.flatnonzero(values)
     first, last = (int(at[0]), int(at[-1]) + 1) if at.size else (0, 0)
-    held = zlib.compress(values[first:last].astype("<i8").tobytes(), 6)
-    return [first, base64.b64encode(held).decode()]
+    content = zlib.compress(values[first:last].astype("<i8").tobytes(), 6)
+    return [first, base64.b64encode(content).decode()]
 
 
 def unpacked(pack: list[Any]) -> tuple[int, IntArray]:
     """The first bin, and what it and those after it hold."""
-    held = np.frombuffer(zlib.decompress(base64.b64decode(pack[1])), dtype="<i8")
-    return int(pack[0]), held
+    values = np.frombuffer(zlib.decompress(base64.b64decode(pack[1])), dtype="<i8")
+    return int(pack[0]), values

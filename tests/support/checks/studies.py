@@ -15,11 +15,11 @@ from fastexp._numbers import rank_errors
 from fastexp.kernels.numbers import smooth
 from fastexp.privacy import smooth_noise
 from fastexp.studies.report.results import StudyResults
-from fastexp.studies.run.task import run_task, tasks_of
-from fastexp.studies.store.written import line_of, parsed
+from fastexp.studies.run.task import run_task
+from fastexp.studies.store.writing import line_of, parsed
 from fastexp.studies.sums import sketch
-from fastexp.studies.sums.merge import Totals
-from fastexp.studies.sums.sums import ExactMoments
+from fastexp.studies.sums.exact_sums import ExactMoments
+from fastexp.studies.sums.totals import Totals
 from tests.support.altered import changed
 
 SMOOTH = "smooth-sensitivity-median"
@@ -179,8 +179,8 @@ def study(**changes: object) -> fx.Study:
 def studies() -> None:
     """Tasks are pure, merge in any order, and agree with what they estimate."""
     made = study()
-    results = [run_task(made, number) for number in range(tasks_of(made))]
-    assert results == [run_task(made, number) for number in reversed(range(tasks_of(made)))][::-1]
+    results = [run_task(made, number) for number in range(made.tasks)]
+    assert results == [run_task(made, number) for number in reversed(range(made.tasks))][::-1]
     first, second = (result["cells"][0]["error"]["moments"] for result in results[:2])
     assert first["exact"] != second["exact"]
     tables = []
@@ -198,7 +198,7 @@ def studies() -> None:
     exact = [row["exact"] for row in tables[0].rows if row["figure"] == "error"]
     assert all(0 < x < 10 for x in exact)
     wrong = study(mechanisms=["median"], data="normal", datasets=30, draws=200)
-    subject = wrong._cells[0].subject
+    subject = wrong.cells[0].subject
     subject.mechanism, kept_one = fx.Median(2.0, (0, 10)), subject.mechanism
     drawn = subject.draw
     subject.mechanism = kept_one

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..design.cells import Cell
+from ..design.design import Design
+from ..design.study_cells import Cell
 from ..sums import sketch
-from ..sums.merge import Figure, Totals
-from ..sums.sums import root
+from ..sums.exact_sums import root
+from ..sums.totals import Figure, Totals
 
 COLUMNS: dict[str, str] = {
     "data": "which data sets",
@@ -39,31 +40,31 @@ COLUMNS: dict[str, str] = {
     "the exact one",
     "agree": "whether exact and drawn figures agree: |z| <= 5",
 }
+Row: TypeAlias = dict[str, Any]  # column to value
 Z95, LIMIT = 1.959963984540054, 5.0
 
 
-def rows_of(study: Any, totals: Totals) -> list[dict[str, Any]]:
+def rows_of(study: Design, totals: Totals) -> list[Row]:
     """The table: a row a cell and figure (and level), in the study's order."""
-    made = []
-    for index, cell in enumerate(study._cells):
+    rows = []
+    for index, cell in enumerate(study.cells):
         count = totals.rows[index]
         for name, figure in totals.figures[index].items():
             kind, _, level = name.partition(" ")
+            by_level: list[tuple[float | None, Row]]
             if figure.bins:
-                found = [(p, _quantile(cell, kind, figure, p)) for p in study.levels]
+                by_level = [(p, _quantile(cell, kind, figure, p)) for p in cell.levels]
             else:
-                levels = float(level) if level else None
+                p = float(level) if level else None
                 rounding = cell.subject.rounding(kind)
-                found = [(levels, _average(figure, count, study.draws, rounding))]
-            made += [_row(cell, kind, p, count, study.draws, values) for p, values in found]
-    return made
+                by_level = [(p, _average(figure, count, study.draws, rounding))]
+            rows += [_row(cell, kind, p, count, study.draws, values) for p, values in by_level]
+    return rows
 
 
-def _row(
-    cell: Cell, figure: str, level: float | None, count: int, draws: int, values: dict[str, Any]
-) -> dict[str, Any]:
+def _row(cell: Cell, figure: str, level: float | None, count: int, draws: int, values: Row) -> Row:
     promise = cell.subject.mechanism.guarantee
-    known = {
+    row = {
         "data": cell.data,
         "n": cell.n,
         "mechanism": cell.mechanism,
@@ -77,42 +78,43 @@ def _row(
         "datasets": count,
         "draws": draws,
     }
-    return {column: {**known, **values}.get(column) for column in COLUMNS}
+    row |= values
+    return {column: row.get(column) for column in COLUMNS}
 
 
-def _average(figure: Figure, count: int, draws: int, rounding: float) -> dict[str, Any]:
+def _average(figure: Figure, count: int, draws: int, rounding: float) -> Row:
     """Means, their spread over data sets, the interval of the draws, and whether both agree."""
-    made: dict[str, Any] = {}
+    row: Row = {}
     if "exact" in figure.moments:
-        found = figure.moments["exact"]
-        made = {"exact": found.mean, "exact_sd": found.deviation}
-        if found.deviation is not None:
-            made["exact_se"] = found.deviation / math.sqrt(count)
+        exact = figure.moments["exact"]
+        row = {"exact": exact.mean, "exact_sd": exact.deviation}
+        if exact.deviation is not None:
+            row["exact_se"] = exact.deviation / math.sqrt(count)
     if "drawn" in figure.moments:
-        found = figure.moments["drawn"]
-        made |= {"monte_carlo": found.mean, "monte_carlo_sd": found.deviation}
+        means = figure.moments["drawn"]
+        row |= {"monte_carlo": means.mean, "monte_carlo_sd": means.deviation}
         if draws > 1 or "law" in figure.sums:
-            made |= _noise(figure, found.mean, count, draws, rounding)
-    return made
+            row |= _noise(figure, means.mean, count, draws, rounding)
+    return row
 
 
-def _noise(figure: Figure, drawn: float, count: int, draws: int, rounding: float) -> dict[str, Any]:
+def _noise(figure: Figure, drawn: float, count: int, draws: int, rounding: float) -> Row:
     """The interval of the draws' noise, and z.
 
     The variance is the law's where that is known, or the sample's if it is greater: of rare
     great errors a sample may have none yet, or already one.
     """
-    known = [figure.sums[name].total for name in ("sample", "law") if name in figure.sums]
-    error = root(max(known) / draws) / count
-    made: dict[str, Any] = {"low": drawn - Z95 * error, "high": drawn + Z95 * error}
+    variances = [figure.sums[name].total for name in ("sample", "law") if name in figure.sums]
+    error = root(max(variances) / draws) / count
+    row: Row = {"low": drawn - Z95 * error, "high": drawn + Z95 * error}
     if "difference" in figure.sums:
         difference = float(figure.sums["difference"].total / count)
         step, least = figure.most / (count * draws), 1e-12 * abs(drawn) + rounding
-        made |= _verdict(difference, error, step, least)
-    return made
+        row |= _verdict(difference, error, step, least)
+    return row
 
 
-def _verdict(difference: float, error: float, step: float, least: float) -> dict[str, Any]:
+def _verdict(difference: float, error: float, step: float, least: float) -> Row:
     """z and whether it is small. Rounding alone may leave `least`.
 
     Where the law's variance is not known, one draw can move the mean by up to `step`, and
@@ -125,26 +127,27 @@ def _verdict(difference: float, error: float, step: float, least: float) -> dict
     return {"z": z, "agree": abs(z) <= LIMIT}
 
 
-def _quantile(cell: Cell, kind: str, figure: Figure, p: float) -> dict[str, Any]:
+def _quantile(cell: Cell, kind: str, figure: Figure, p: float) -> Row:
     """Quantiles of the bins, and whether their distribution functions agree there."""
-    edges, made = cell.edges(kind), {}
+    edges = sketch.edges_of(cell, kind)
+    row: Row = {}
     resolution = cell.subject.resolution(kind, cell.n, cell.whole)
     sums = {name: np.array(bins.sums(), np.float64) for name, bins in figure.bins.items()}
     if "exact" in sums:
-        made["exact"] = sketch.quantile(sums["exact"], edges, p, resolution)
+        row["exact"] = sketch.quantile(sums["exact"], edges, p, resolution)
     if "drawn" not in sums:
-        return made
+        return row
     total = float(sums["drawn"][-1])
     share = sums["drawn"] / total
-    made["monte_carlo"] = sketch.quantile(share, edges, p, resolution)
+    row["monte_carlo"] = sketch.quantile(share, edges, p, resolution)
     if "exact" in sums:
         law = sums["exact"] / sums["exact"][-1]
         at = min(int(np.searchsorted(law, p, "left")), edges.size - 1)
         # At most the variance of draws that know nothing of their data set.
         error = math.sqrt(float(law[at] * (1.0 - law[at])) / total)
         for name, level in (("low", p - Z95 * error), ("high", p + Z95 * error)):
-            made[name] = sketch.quantile(share, edges, min(1.0, max(0.0, level)), resolution)
+            row[name] = sketch.quantile(share, edges, min(1.0, max(0.0, level)), resolution)
         known = edges[at] > cell.subject.rounding(kind)
         difference = float(share[at] - law[at]) if known else 0.0
-        made |= _verdict(difference, error, 0.0 if error > 0 else 1.0 / total, 1e-8)
-    return made
+        row |= _verdict(difference, error, 0.0 if error > 0 else 1.0 / total, 1e-8)
+    return row

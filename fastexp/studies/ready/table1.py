@@ -1,4 +1,4 @@
-"""Table 1 of the Duff paper: its cells beside ours, and the same question asked fairly.
+"""Table 1 of the Duff paper: its cells beside ours, and the same rivals compared fairly.
 
 Muñoz Medina and Gillenwater, "Duff: a dataset-based utility function family for the exponential
 mechanism", 2020. The paper does not give its settings; these reproduce every printed cell to a
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .questions import Rows, Table, distinct, picked
+from .findings import Finding, Rows, distinct, rows_with
 
 QUESTION = (
     "How far off is a private median: by smooth sensitivity, and by the exponential mechanism?"
@@ -63,12 +63,12 @@ PRINTED: dict[tuple[str, float], tuple[float, float]] = {
 }
 
 
-def tables(rows: Rows) -> list[Table]:
+def findings(rows: Rows) -> list[Finding]:
     """The paper's cells beside ours; then the rivals under one relation, well calibrated."""
     return [_beside(rows), _fair(rows)]
 
 
-def _beside(rows: Rows) -> Table:
+def _beside(rows: Rows) -> Finding:
     lines = []
     for row in rows:
         printed = PRINTED.get((row["mechanism"], row["epsilon"]))
@@ -84,20 +84,20 @@ def _beside(rows: Rows) -> Table:
         "Average error x 100, and its standard deviation across data sets. Ours: exact means; "
         "deviations of the mean of as many draws as the study has."
     )
-    return Table("Table 1 of the Duff paper", columns, lines, note)
+    return Finding("Table 1 of the Duff paper", columns, lines, note)
 
 
-def _fair(rows: Rows) -> Table:
+def _fair(rows: Rows) -> Finding:
     labels = [str(spec["label"]) for spec in FAIR]
-    found = [row for row in rows if row["mechanism"] in labels]
-    epsilons = distinct(found, "epsilon")
+    fair = [row for row in rows if row["mechanism"] in labels]
+    epsilons = distinct(fair, "epsilon")
     lines = []
     for label in labels:
-        cells = {row["epsilon"]: 100 * row["exact"] for row in picked(found, mechanism=label)}
+        cells = {row["epsilon"]: 100 * row["exact"] for row in rows_with(fair, mechanism=label)}
         lines.append([label, *(f"{cells[e]:.2f}" if e in cells else "-" for e in epsilons)])
     columns = ["mechanism", *(f"epsilon = {e:g}" for e in epsilons)]
     note = (
         "Average error x 100, all for replaced records, and noise no wider than its proof needs: "
         "the distance between rivals is a few times, not the printed 10 to 100."
     )
-    return Table("The same relation, tight calibration", columns, lines, note)
+    return Finding("The same relation, tight calibration", columns, lines, note)

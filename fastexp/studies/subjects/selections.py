@@ -13,7 +13,7 @@ from .laplace_max import noisy_max_losses
 from .subject import Block, Subject
 
 
-class Selection(Subject):
+class Selection(Subject[Any]):
     """`Exponential`, `PermuteAndFlip`, `ReportNoisyMax`: the law of each row of utilities.
 
     The error of a draw is 1 where the candidate is not a best one, so that the expected error
@@ -30,16 +30,16 @@ class Selection(Subject):
     takes: ClassVar[str] = "utilities"
 
     def exact(self, block: Block, figures: tuple[str, ...]) -> dict[str, FloatArray]:
-        made: dict[str, list[float]] = {figure: [] for figure in figures}
+        means: dict[str, list[float]] = {figure: [] for figure in figures}
         squares: dict[str, list[float]] = {figure: [] for figure in figures}
         for row in block.rows:
             losses, masses = self._losses(row)
             for figure in figures:
                 number = losses if figure == "loss" else (losses > 0).astype(np.float64)
-                made[figure].append(math.fsum((masses * number).tolist()))
+                means[figure].append(math.fsum((masses * number).tolist()))
                 squares[figure].append(math.fsum((masses * number * number).tolist()))
-        block.shared[self] = {figure: np.array(found) for figure, found in squares.items()}
-        return {figure: np.array(numbers) for figure, numbers in made.items()}
+        block.shared[self] = {figure: np.array(numbers) for figure, numbers in squares.items()}
+        return {figure: np.array(numbers) for figure, numbers in means.items()}
 
     def variances(self, block: Block, exact: dict[str, FloatArray]) -> dict[str, FloatArray]:
         squares: dict[str, FloatArray] = block.shared[self]
@@ -54,21 +54,23 @@ class Selection(Subject):
         rows = np.ascontiguousarray(block.rows)
         return np.asarray(self.mechanism.sample(rows, size, rng=key, streams=block.streams))
 
-    def values(self, block: Block, drawn: AnyArray, figures: tuple[str, ...]) -> dict[str, Any]:
+    def values(
+        self, block: Block, drawn: AnyArray, figures: tuple[str, ...]
+    ) -> dict[str, FloatArray]:
         losses = block.rows.max(axis=1)[:, None] - np.take_along_axis(block.rows, drawn, axis=1)
-        made: dict[str, Any] = {"loss": losses} if "loss" in figures else {}
+        values = {"loss": losses} if "loss" in figures else {}
         if "error" in figures:
-            made["error"] = (losses > 0).astype(np.float64)
-        return made
+            values["error"] = (losses > 0).astype(np.float64)
+        return values
 
     def within(self, block: Block, figure: str, edges: FloatArray) -> FloatArray:  # noqa: ARG002
-        made = []
+        below = []
         for row in block.rows:
             losses, masses = self._losses(row)
             order = np.argsort(losses, kind="stable")
             sums = np.concatenate([[0.0], np.cumsum(masses[order])])
-            made.append(sums[np.searchsorted(losses[order], edges, "right")])
-        return np.array(made)
+            below.append(sums[np.searchsorted(losses[order], edges, "right")])
+        return np.array(below)
 
     def most(self, figure: str, n: int) -> float:  # noqa: ARG002
         return float(self.mechanism.sensitivity) * 2.0**20
@@ -82,12 +84,20 @@ class Selection(Subject):
 
     def bound(self, block: Block, figure: str, failure: float) -> FloatArray:
         m, t = self.mechanism, math.log(1 / failure)
-        how = {"epsilon": m.epsilon, "sensitivity": m.sensitivity, "monotonic": m.monotonic}
-        made = []
+        bounds = []
         for row in block.rows:
             best = int((row == row.max()).sum()) if figure == "theorem_6" else 1
-            made.append(loss_bound(t, k=row.size, optimal=best, **how))
-        return np.array(made)
+            bounds.append(
+                loss_bound(
+                    t,
+                    epsilon=m.epsilon,
+                    sensitivity=m.sensitivity,
+                    k=row.size,
+                    optimal=best,
+                    monotonic=m.monotonic,
+                )
+            )
+        return np.array(bounds)
 
 
 class NoisyMax(Selection):
@@ -127,6 +137,8 @@ class Response(Selection):
         ]
         return np.array(drawn)
 
-    def values(self, block: Block, drawn: AnyArray, figures: tuple[str, ...]) -> dict[str, Any]:
+    def values(
+        self, block: Block, drawn: AnyArray, figures: tuple[str, ...]
+    ) -> dict[str, FloatArray]:
         wrong = (drawn != self._bits(block)[:, None]) & ~self._tied(block)[:, None]
         return {"error": wrong.astype(np.float64)} if "error" in figures else {}

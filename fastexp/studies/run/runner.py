@@ -5,24 +5,36 @@ from __future__ import annotations
 import contextlib
 import json
 from collections import Counter, deque
+from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias, TypeVar
 
 from ...errors import ParameterTypeError, StudyError
+from ..design.design import Design
 from ..report.results import StudyResults
 from ..store import folder as folders
-from ..store.folder import Folder, Progress
-from ..study import Study
+from ..store.folder import Folder
+from ..store.progress import Progress
+from ..sums.totals import TaskResult
 from .pools import Pool, lost
 from .task import run_task
 
+D = TypeVar("D", bound=Design)
+Report: TypeAlias = Callable[[int, int], object]  # called with (tasks done, tasks in all)
 ATTEMPTS = 4  # of a task whose worker was lost each time: then the task is to blame
 SUSPECT = 2  # losses after which a task runs alone, so that no other one is blamed with it
 BLINK, PATIENCE = 1.0, 60.0  # seconds: on Windows Ctrl-C waits for a wait to end; for a last task
 
 
-def run(study: Study, executor: Any, *, workers: Any, out: Any, progress: Any) -> StudyResults:
+def run(
+    study: Design,
+    executor: object,
+    *,
+    workers: int,
+    out: str | Path | None,
+    progress: Report | None,
+) -> StudyResults:
     """`Study.run`."""
     pool = _checked(executor, workers, progress)
     store = Progress(study) if out is None else folders.create(Path(out), study)
@@ -30,21 +42,27 @@ def run(study: Study, executor: Any, *, workers: Any, out: Any, progress: Any) -
 
 
 def resume(
-    path: Path, executor: Any, *, workers: Any, progress: Any, study: Study | None
+    path: Path,
+    kind: type[D],
+    executor: object,
+    *,
+    workers: int,
+    progress: Report | None,
+    study: D | None,
 ) -> StudyResults:
-    """`Study.resume`."""
+    """`Study.resume`; the results' study is of the given kind."""
     pool = _checked(executor, workers, progress)
-    return _carried_out(folders.opened(path, study), pool, progress)
+    return _carried_out(folders.opened(path, kind, study), pool, progress)
 
 
-def _checked(executor: Any, workers: Any, progress: Any) -> Pool:
+def _checked(executor: object, workers: int, progress: Report | None) -> Pool:
     """All arguments are refused before there is a folder."""
     if progress is not None and not callable(progress):
         raise ParameterTypeError("progress must be None or a callable")
     return Pool(executor, workers)
 
 
-def _carried_out(store: Progress, pool: Pool, progress: Any) -> StudyResults:
+def _carried_out(store: Progress, pool: Pool, progress: Report | None) -> StudyResults:
     try:
         if store.finished < store.tasks:
             _Run(store, pool, progress).go()
@@ -59,19 +77,19 @@ def _carried_out(store: Progress, pool: Pool, progress: Any) -> StudyResults:
 class _Run:
     """The tasks that are missing, on a pool, a bounded number of them at a time."""
 
-    def __init__(self, store: Progress, pool: Pool, progress: Any) -> None:
+    def __init__(self, store: Progress, pool: Pool, progress: Report | None) -> None:
         self.store, self.pool, self.report = store, pool, progress
         self.text = json.dumps(store.study.to_dict())
         self.fresh = store.missing()
         self.again: deque[int] = deque()
-        self.waiting: dict[Future[Any], int] = {}
+        self.waiting: dict[Future[TaskResult], int] = {}
         self.losses: Counter[int] = Counter()
         self.refusals = 0
 
     def go(self) -> None:
         """Run until nothing is missing; what is finished when it stops is kept."""
         try:
-            self.tell()
+            self.announce()
             if self.pool.alone:
                 for number in self.fresh:
                     self.alone(number)
@@ -117,7 +135,7 @@ class _Run:
                 future = self.pool.submit(self.store.study, self.text, number)
             except Exception as error:
                 if not lost(error):
-                    raise StudyError(f"the executor takes no task: {_told(error)}") from error
+                    raise StudyError(f"the executor takes no task: {_text(error)}") from error
                 self.again.appendleft(number)
                 if self.waiting:  # what is in flight is lost as well, and tells which tasks
                     break
@@ -148,13 +166,13 @@ class _Run:
             self.blame(broken, cause)
             self.renew()
 
-    def keep(self, result: dict[str, Any]) -> None:
-        """Write a result down, and tell of it."""
+    def keep(self, result: TaskResult) -> None:
+        """Write a result down, and report it."""
         self.store.add(result)
         self.refusals = 0
-        self.tell()
+        self.announce()
 
-    def tell(self) -> None:
+    def announce(self) -> None:
         """Report how far the study is."""
         if self.report is not None:
             self.report(self.store.finished, self.store.tasks)
@@ -163,7 +181,7 @@ class _Run:
         """A pool that is broken before it has anything."""
         self.refusals += 1
         if self.refusals >= ATTEMPTS:
-            raise StudyError(f"the executor keeps breaking: {_told(error)}") from error
+            raise StudyError(f"the executor keeps breaking: {_text(error)}") from error
         self.renew()
 
     def blame(self, broken: list[int], error: BaseException) -> None:
@@ -172,7 +190,7 @@ class _Run:
         worst = max(broken, key=lambda number: self.losses[number])
         if self.losses[worst] >= ATTEMPTS:
             raise StudyError(
-                f"task {worst} was lost with its worker {ATTEMPTS} times ({_told(error)}): is "
+                f"task {worst} was lost with its worker {ATTEMPTS} times ({_text(error)}): is "
                 "memory too small, or does a script start processes outside of "
                 "if __name__ == '__main__'?"
             ) from error
@@ -192,7 +210,7 @@ class _Run:
             running = [future for future in self.waiting if not future.cancel()]
             for future in wait(running, timeout=PATIENCE).done:
                 if not future.cancelled() and future.exception() is None:
-                    with contextlib.suppress(Exception):  # what stopped the run is told, not this
+                    with contextlib.suppress(Exception):  # the error is what stopped the run
                         self.keep(future.result())
         except KeyboardInterrupt:  # once more: what runs is given up
             self.pool.abandon()
@@ -200,8 +218,8 @@ class _Run:
 
 
 def _failed(number: int, error: BaseException) -> StudyError:
-    return StudyError(f"task {number} failed: {_told(error)}")
+    return StudyError(f"task {number} failed: {_text(error)}")
 
 
-def _told(error: BaseException) -> str:
+def _text(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"

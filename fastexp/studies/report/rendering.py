@@ -72,7 +72,7 @@ def rendered(picture: Picture, formats: Iterable[str]) -> dict[str, bytes]:
     """
     import matplotlib.style
 
-    made: dict[str, bytes] = {}
+    files: dict[str, bytes] = {}
     with warnings.catch_warnings(), matplotlib.style.context(["default", STYLE]):
         warnings.simplefilter("ignore")  # glyphs that the font does not have
         figure = drawn(picture)
@@ -81,8 +81,8 @@ def rendered(picture: Picture, formats: Iterable[str]) -> dict[str, bytes]:
         for kind in formats:
             file = io.BytesIO()
             figure.savefig(file, format=kind, dpi=200, metadata=UNDATED[kind])
-            made[kind] = file.getvalue()
-    return made
+            files[kind] = file.getvalue()
+    return files
 
 
 def drawn(picture: Picture) -> Any:

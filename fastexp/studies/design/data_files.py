@@ -6,17 +6,17 @@ import csv
 import hashlib
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ..._typing import AnyArray
 from ...errors import ParameterError, StudyError
+from .data_sources import Random, Spec
 
 SETTINGS = ("file", "column", "label", "digest")
 
 
-def described(table: dict[str, Any]) -> dict[str, Any]:
+def described(table: Spec) -> Spec:
     """The settings of a file, with a digest of what it holds: another content is another study."""
     unknown = sorted(set(table) - set(SETTINGS))
     if unknown:
@@ -35,7 +35,7 @@ def described(table: dict[str, Any]) -> dict[str, Any]:
     return {**table, "file": str(path.resolve()), "digest": digest}
 
 
-def resampled(random: Any, rows: int, n: int, data: dict[str, Any]) -> AnyArray:
+def resampled(random: Random, rows: int, n: int, data: Spec) -> AnyArray:
     """Data sets of n records, drawn from the file's with replacement."""
     records, digest = _records(data["file"], str(data.get("column", "")))
     if digest != data["digest"]:
@@ -43,7 +43,7 @@ def resampled(random: Any, rows: int, n: int, data: dict[str, Any]) -> AnyArray:
     return np.asarray(records[random.integers(0, records.size, (rows, n))])
 
 
-def whole(data: dict[str, Any]) -> bool:
+def whole(data: Spec) -> bool:
     """Whether all records are integers."""
     return bool(_records(data["file"], str(data.get("column", "")))[0].dtype.kind == "i")
 
@@ -51,11 +51,11 @@ def whole(data: dict[str, Any]) -> bool:
 def _records(file: str, column: str) -> tuple[AnyArray, str]:
     """The records and their digest. A file that was written anew is read anew."""
     try:
-        found = Path(file).stat()
+        status = Path(file).stat()
     except (OSError, ValueError) as error:  # ValueError: a NUL in its name
         reason = getattr(error, "strerror", None) or "no such file"
         raise ParameterError(f"{file} cannot be read: {reason}") from None
-    return _read(file, column, found.st_mtime_ns, found.st_size)
+    return _read(file, column, status.st_mtime_ns, status.st_size)
 
 
 @lru_cache(maxsize=8)  # once a process: workers read it themselves
@@ -63,18 +63,18 @@ def _read(file: str, column: str, *_version: int) -> tuple[AnyArray, str]:
     path = Path(file)
     try:
         if path.suffix == ".npy":
-            found = _npy(path, column)
+            records = _npy(path, column)
         elif path.suffix in (".parquet", ".pq"):
-            found = _parquet(path, column)
+            records = _parquet(path, column)
         else:
-            found = _csv(path, column)
+            records = _csv(path, column)
     except ParameterError:  # a ValueError, too: of a column
         raise
     except OSError as error:
         raise ParameterError(f"{file} cannot be read: {error.strerror or 'no such file'}") from None
     except (ValueError, EOFError, csv.Error):
         raise ParameterError(f"{file} is not what its name says, or is not all numbers") from None
-    records = _numbers(np.asarray(found))
+    records = _numbers(np.asarray(records))
     return records, hashlib.blake2b(records.tobytes(), digest_size=8).hexdigest()
 
 
@@ -84,13 +84,13 @@ def _npy(path: Path, column: str) -> AnyArray:
     return np.asarray(np.load(path, allow_pickle=False))
 
 
-def _numbers(found: AnyArray) -> AnyArray:
+def _numbers(column: AnyArray) -> AnyArray:
     """Records as int64 or float64, one-dimensional and finite."""
-    if found.ndim != 1 or found.dtype.kind not in "iuf":
+    if column.ndim != 1 or column.dtype.kind not in "iuf":
         raise ParameterError("the file must hold one-dimensional numbers")
-    if found.dtype.kind == "f" and not bool(np.isfinite(found).all()):
+    if column.dtype.kind == "f" and not bool(np.isfinite(column).all()):
         raise ParameterError("the file must hold finite numbers only: some are missing")
-    numbers = found.astype(np.float64)
+    numbers = column.astype(np.float64)
     integers = numbers.astype(np.int64) if bool((np.abs(numbers) < 2.0**53).all()) else None
     if integers is not None and bool((integers == numbers).all()):
         return integers
@@ -106,7 +106,7 @@ def _csv(path: Path, column: str) -> AnyArray:
 
 
 def _number(row: list[str], place: int, line: int) -> float:
-    """The number in a row; the error tells where it should be, not what is there."""
+    """The number in a row; the error says where it should be, not what is there."""
     try:
         return float(row[place])
     except (ValueError, IndexError):
@@ -118,11 +118,11 @@ def _place(header: list[str], column: str) -> int:
         return header.index(column)
     if not column and len(header) == 1 and not _is_number(header[0]):
         return 0
-    if any(_is_number(name) for name in header):  # records, and not to be told
+    if any(_is_number(name) for name in header):  # records, which no message may show
         raise ParameterError("the file's first row must hold the names of its columns")
-    listed = ", ".join(header[:20]) or "none: the file is empty"
+    names = ", ".join(header[:20]) or "none: the file is empty"
     got = f"got {column!r}" if column else "none was given"
-    raise ParameterError(f"column must be one of {listed}; {got}")
+    raise ParameterError(f"column must be one of {names}; {got}")
 
 
 def _is_number(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""Tables that answer a ready-made study's question, from the rows of its tidy table."""
+"""Findings: small tables that answer a study's question, made of the rows of its table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Rows = list[dict[str, Any]]
 
 
 @dataclass(frozen=True)
-class Table:
+class Finding:
     """A table for readers: a title, what its columns are, cells as text, and a note."""
 
     title: str
@@ -20,7 +20,7 @@ class Table:
     note: str = ""
 
 
-def nothing(rows: Rows) -> list[Table]:  # noqa: ARG001
+def nothing(rows: Rows) -> list[Finding]:  # noqa: ARG001
     """No further tables."""
     return []
 
@@ -35,9 +35,9 @@ def number(x: float | None, digits: int = 3) -> str:
     return f"{x:.{max(0, places)}f}" if 1e-3 <= abs(x) < 1e6 else f"{x:.{digits - 1}e}"
 
 
-def picked(rows: Rows, **wanted: Any) -> Rows:
-    """The rows whose columns are as wanted."""
-    return [row for row in rows if all(row[key] == value for key, value in wanted.items())]
+def rows_with(rows: Rows, **values: object) -> Rows:
+    """The rows with these values in these columns."""
+    return [row for row in rows if all(row[key] == value for key, value in values.items())]
 
 
 def distinct(rows: Rows, column: str) -> list[Any]:
@@ -45,40 +45,40 @@ def distinct(rows: Rows, column: str) -> list[Any]:
     return list(dict.fromkeys(row[column] for row in rows))
 
 
-def by_epsilon(title: str, rows: Rows, value: str, note: str, across: str = "mechanism") -> Table:
+def by_epsilon(title: str, rows: Rows, value: str, note: str, across: str = "mechanism") -> Finding:
     """One line an epsilon, one column a mechanism (or another column's value)."""
     columns = distinct(rows, across)
     lines = []
     for epsilon in distinct(rows, "epsilon"):
-        at = {row[across]: row[value] for row in picked(rows, epsilon=epsilon)}
+        at = {row[across]: row[value] for row in rows_with(rows, epsilon=epsilon)}
         lines.append([f"{epsilon:g}", *(number(at.get(name)) for name in columns)])
-    return Table(title, ["epsilon", *map(str, columns)], lines, note)
+    return Finding(title, ["epsilon", *map(str, columns)], lines, note)
 
 
 def each(rows: Rows, *columns: str) -> Iterable[tuple[str, Rows]]:
     """The rows of each combination of columns, with words for it."""
     keys = dict.fromkeys(tuple(row[c] for c in columns) for row in rows)
     for key in keys:
-        named = dict(zip(columns, key, strict=True))
-        words = [f"n = {v}" if c == "n" else str(v) for c, v in named.items()]
-        yield ", ".join(words), picked(rows, **named)
+        values = dict(zip(columns, key, strict=True))
+        words = [f"n = {v}" if c == "n" else str(v) for c, v in values.items()]
+        yield ", ".join(words), rows_with(rows, **values)
 
 
-def revenue(rows: Rows) -> list[Table]:
+def revenue(rows: Rows) -> list[Finding]:
     """Mean revenue loss against epsilon."""
     note = (
         "Mean revenue lost against the best price; exact, on the grid of prices. The textbook's "
         "scaling spends half of epsilon."
     )
     return [
-        by_epsilon(f"Revenue loss: {words}", found, "exact", note)
-        for words, found in each(picked(rows, figure="loss"), "data", "n")
+        by_epsilon(f"Revenue loss: {words}", part, "exact", note)
+        for words, part in each(rows_with(rows, figure="loss"), "data", "n")
     ]
 
 
-def truth(rows: Rows) -> list[Table]:
+def truth(rows: Rows) -> list[Finding]:
     """The probability of a wrong answer against epsilon."""
-    wrong = picked(rows, figure="error")
+    wrong = rows_with(rows, figure="error")
     note = (
         "Probability that the answer is not the bit; exact. The tutorial takes a sensitivity of "
         "1 where 1/2 would do, and the general factor 2; randomized response needs neither."
@@ -86,28 +86,28 @@ def truth(rows: Rows) -> list[Table]:
     return [by_epsilon("Probability of a wrong answer", wrong, "exact", note)]
 
 
-def noise(rows: Rows) -> list[Table]:
+def noise(rows: Rows) -> list[Finding]:
     """The mean error of Laplace noise."""
     note = "Mean error, exact; without bounds it is sensitivity / epsilon but for the grid."
-    return [by_epsilon("Error of Laplace noise", picked(rows, figure="error"), "exact", note)]
+    return [by_epsilon("Error of Laplace noise", rows_with(rows, figure="error"), "exact", note)]
 
 
-def nice(rows: Rows) -> list[Table]:
+def nice(rows: Rows) -> list[Finding]:
     """The same mechanism on kind and unkind data."""
     note = "Expected error of the median, exact. Records and bounds are the same size throughout."
-    made = []
-    for words, found in each(picked(rows, figure="error"), "mechanism"):
-        lines = [{**row, "set": f"{row['data']}, n = {row['n']}"} for row in found]
-        made.append(by_epsilon(f"Error by data: {words}", lines, "exact", note, across="set"))
-    return made
+    findings = []
+    for words, part in each(rows_with(rows, figure="error"), "mechanism"):
+        lines = [{**row, "set": f"{row['data']}, n = {row['n']}"} for row in part]
+        findings.append(by_epsilon(f"Error by data: {words}", lines, "exact", note, across="set"))
+    return findings
 
 
-def selection(rows: Rows) -> list[Table]:
+def selection(rows: Rows) -> list[Finding]:
     """Expected loss of three mechanisms."""
     note = "Expected loss, exact, in units of the utility (sensitivity 1)."
     return [
-        by_epsilon(f"Loss: {words.replace('n =', 'k =')}", found, "exact", note)
-        for words, found in each(picked(rows, figure="loss"), "data", "n")
+        by_epsilon(f"Loss: {words.replace('n =', 'k =')}", part, "exact", note)
+        for words, part in each(rows_with(rows, figure="loss"), "data", "n")
     ]
 
 
@@ -119,7 +119,7 @@ BOUNDED = {
 }
 
 
-def bounds(rows: Rows) -> list[Table]:
+def bounds(rows: Rows) -> list[Finding]:
     """What theorems promise, beside the exact quantile."""
     lines = []
     for row in rows:
@@ -127,11 +127,11 @@ def bounds(rows: Rows) -> list[Table]:
             continue
         figure, theorem = BOUNDED[row["figure"]]
         same = {key: row[key] for key in ("data", "n", "mechanism", "epsilon", "level")}
-        found = picked(rows, figure=figure, **same)
-        exact = found[0]["exact"] if found else None
+        quantiles = rows_with(rows, figure=figure, **same)
+        exact = quantiles[0]["exact"] if quantiles else None
         loose = number(row["exact"] / exact) if exact else "-"
         place = [row["data"], str(row["n"]), f"{row['epsilon']:g}", f"{row['level']:g}"]
         lines.append([theorem, *place, number(exact), number(row["exact"]), loose])
     columns = ["theorem", "data", "n", "epsilon", "level", "exact quantile", "bound", "times"]
     note = "A bound holds for every data set; the exact quantile is of these. Error or loss."
-    return [Table("How loose the theorems are", columns, lines, note)]
+    return [Finding("How loose the theorems are", columns, lines, note)]

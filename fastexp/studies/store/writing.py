@@ -9,16 +9,15 @@ import os
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
+from ...budget.atomic_files import lock_until_closed
 from ...errors import StudyError
-from ..sums.merge import NOT_FINITE
-from . import machine
+from ..sums.totals import NOT_FINITE, TaskResult
 
 FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
 
 
-def line_of(result: dict[str, Any]) -> bytes:
+def line_of(result: TaskResult) -> bytes:
     """A result as a line of the file. Floats are written so that they read back the same."""
     try:
         text = json.dumps(result, separators=(",", ":"), allow_nan=False).encode()
@@ -27,7 +26,7 @@ def line_of(result: dict[str, Any]) -> bytes:
     return text + b"\t%08x\n" % zlib.crc32(text)
 
 
-def parsed(line: bytes) -> dict[str, Any] | None:
+def parsed(line: bytes) -> TaskResult | None:
     """The result in a line; None if it is damaged."""
     text, _, check = line.rstrip(b"\n").rpartition(b"\t")
     try:
@@ -36,7 +35,7 @@ def parsed(line: bytes) -> dict[str, Any] | None:
         return None
 
 
-def results_in(file: Iterable[bytes]) -> Iterator[tuple[dict[str, Any] | None, int]]:
+def results_in(file: Iterable[bytes]) -> Iterator[tuple[TaskResult | None, int]]:
     """The result of each whole line, None where it is damaged, and where the line ends."""
     end = 0
     for line in file:
@@ -64,7 +63,7 @@ def draft_of(path: Path) -> Path:
 
 
 def unwritten(path: Path, error: OSError) -> StudyError:
-    """What is told of a disk that is full, or a folder that must not be written."""
+    """The error of a disk that is full, or a folder that must not be written."""
     reason = error.strerror or "system error"
     return StudyError(f"{path} cannot be written: {reason}; finished tasks are kept")
 
@@ -72,10 +71,8 @@ def unwritten(path: Path, error: OSError) -> StudyError:
 def locked(path: Path) -> io.FileIO:
     """The file of tasks, for this process alone; the system unlocks it when it ends."""
     file = io.FileIO(os.open(path, FLAGS, 0o666), "r+")
-    try:
-        machine.lock(file.fileno())
-    except OSError:
+    if not lock_until_closed(file):
         file.close()
-        raise StudyError(f"{path.parent} is in use: another run writes to it") from None
-    machine.HELD.add(file)
+        raise StudyError(f"{path.parent} is in use: another run writes to it")
+    file.seek(0)
     return file

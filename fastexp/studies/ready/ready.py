@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ...errors import ParameterError
-from ..study import Study, check_known
-from . import questions, table1
-from .questions import Rows, Table
+from ..design.design import Design, check_settings
+from . import findings, table1
+from .findings import Finding, Rows
 
 
 @dataclass(frozen=True)
 class Ready:
-    """A ready-made study: its question, its settings, and the tables that answer it."""
+    """A ready-made study: its question, its settings, and its findings."""
 
     question: str
     settings: dict[str, Any]
-    tables: Callable[[Rows], list[Table]] = questions.nothing
-    fixed: tuple[str, ...] = ("data", "mechanisms", "figures")  # what the tables rest on
+    findings: Callable[[Rows], list[Finding]] = findings.nothing
+    fixed: tuple[str, ...] = ("data", "mechanisms", "figures")  # what the findings rest on
 
 
 TENS = (0.001, *(10.0 * i + 0.001 for i in range(1, 10)))  # the tutorial's epsilons
@@ -28,7 +28,7 @@ READY: dict[str, Ready] = {
     "table1": Ready(
         table1.QUESTION,
         table1.SETTINGS,
-        table1.tables,
+        table1.findings,
         ("data", "n", "bounds", "mechanisms", "figures"),
     ),
     "price-tradeoff": Ready(
@@ -49,7 +49,7 @@ READY: dict[str, Ready] = {
             "draws": 200,
             "figures": ("loss",),
         },
-        questions.revenue,
+        findings.revenue,
     ),
     "randomized-response": Ready(
         "How often is a private bit true?",
@@ -65,7 +65,7 @@ READY: dict[str, Ready] = {
             "draws": 100_000,
             "figures": ("error",),
         },
-        questions.truth,
+        findings.truth,
     ),
     "laplace": Ready(
         "How wrong is a number with Laplace noise, with and without bounds?",
@@ -87,7 +87,7 @@ READY: dict[str, Ready] = {
             "draws": 100_000,
             "figures": ("error", "bias", "error_quantile"),
         },
-        questions.noise,
+        findings.noise,
     ),
     "nice-and-nasty": Ready(
         "Why is a private median good on some data and useless on others?",
@@ -113,7 +113,7 @@ READY: dict[str, Ready] = {
             "draws": 100,
             "figures": ("error", "error_quantile"),
         },
-        questions.nice,
+        findings.nice,
     ),
     "selection": Ready(
         "Which mechanism selects best, by epsilon and the number of candidates?",
@@ -130,7 +130,7 @@ READY: dict[str, Ready] = {
             "draws": 500,
             "figures": ("loss", "error"),
         },
-        questions.selection,
+        findings.selection,
     ),
     "bounds": Ready(
         "How loose are the theorems that promise accuracy?",
@@ -154,43 +154,30 @@ READY: dict[str, Ready] = {
             ),
             "levels": (0.5, 0.95),
         },
-        questions.bounds,
+        findings.bounds,
     ),
 }
 
 
-def ready(name: str, **changes: Any) -> Study:
-    """A ready-made study by its name, with some settings changed.
-
-    Parameters
-    ----------
-    name : str
-        One of READY.
-    changes
-        Settings of `Study`, such as datasets, draws or seed.
-
-    Returns
-    -------
-    Study
-
-    Raises
-    ------
-    ParameterError
-        If there is no such study, or a setting is wrong.
-    """
+def settings_of(name: str, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a ready-made study, some of them changed; refuses unknown names."""
     if name not in list(READY):  # a list cannot be looked up
         raise ParameterError(f"study must be one of {', '.join(READY)}, got {name!r}")
-    check_known(changes)
-    found = READY[name]
-    return Study(**{"name": name, "question": found.question, **found.settings, **changes})
+    check_settings(changes)
+    study = READY[name]
+    return {"name": name, "question": study.question, **study.settings, **changes}
 
 
-def tables(results: Any) -> list[Table]:
-    """What a ready-made study adds to its tidy table; nothing for the user's own studies."""
-    found = results.to_dict()["study"]
-    if found["name"] not in READY:
+def findings_of(table: dict[str, Any]) -> list[Finding]:
+    """The findings of a ready-made study; none of the user's own studies.
+
+    `table`: what `StudyResults.to_dict` gives.
+    """
+    settings = table["study"]
+    if settings["name"] not in READY:
         return []
-    known, own = READY[found["name"]], ready(found["name"]).to_dict()
-    if any(found[key] != own[key] for key in known.fixed):
+    study = READY[settings["name"]]
+    unchanged = Design(**settings_of(settings["name"], {})).to_dict()
+    if any(settings[key] != unchanged[key] for key in study.fixed):
         return []
-    return [table for table in known.tables(results.rows) if table.rows]
+    return [finding for finding in study.findings(table["rows"]) if finding.rows]

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from itertools import accumulate
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from ...errors import StudyError
+from ..design.design import Design
+from .exact_sums import ExactMoments, ExactSum
 from .sketch import BINS, unpacked
-from .sums import ExactMoments, ExactSum
+
+FigureSums: TypeAlias = dict[str, Any]  # of one figure: moments, sums and bins, as JSON has them
+TaskResult: TypeAlias = dict[str, Any]  # "task", "rows", and a list "cells" of figures' sums
 
 FEW = 1 << 12  # tasks whose bins int64 can add
 NOT_OF_IT = "a task's result is not one of this study"
@@ -55,8 +59,8 @@ class Figure:
         self.most = 0.0
         self.bins: dict[str, Bins] = {}
 
-    def add(self, part: dict[str, Any], rows: int) -> None:
-        """Add what a task found on so many data sets."""
+    def add(self, part: FigureSums, rows: int) -> None:
+        """Add the sums of a task with so many data sets."""
         for name, (total, squares) in part.get("moments", {}).items():
             self.moments[name].add(rows, total, squares)
         for name, total in part.get("sums", {}).items():
@@ -70,16 +74,16 @@ class Figure:
 class Totals:
     """All cells of a study. Its size does not depend on the number of data sets."""
 
-    def __init__(self, study: Any) -> None:
-        self.cells: dict[int, list[Any]] = defaultdict(list)
-        for index, cell in enumerate(study._cells):
-            self.cells[cell.group].append(index)
-        self.figures: list[dict[str, Figure]] = [{} for _ in study._cells]
-        self.rows = [0] * len(study._cells)
+    def __init__(self, design: Design) -> None:
+        self.cells: dict[int, list[int]] = defaultdict(list)
+        for index, cell in enumerate(design.cells):
+            self.cells[cell.scenario].append(index)
+        self.figures: list[dict[str, Figure]] = [{} for _ in design.cells]
+        self.rows = [0] * len(design.cells)
 
-    def add(self, result: dict[str, Any], group: int) -> None:
-        """Add the result of a task of a group."""
-        places = self.cells[group]
+    def add(self, result: TaskResult, scenario: int) -> None:
+        """Add the result of a task of a scenario."""
+        places = self.cells[scenario]
         if len(places) != len(result["cells"]):
             raise StudyError(NOT_OF_IT)
         try:

@@ -1,0 +1,138 @@
+"""What a study is: its settings, its key, and the cells of its table. Nothing runs here."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import partial
+from pathlib import Path
+from typing import Any, Self, TypeAlias, cast
+
+from ..._compiler.rounding import check_rounding
+from ..._version import __version__
+from ...errors import ParameterError
+from . import settings
+from .study_cells import Cell, Scenario, cells_of, scenarios_of
+
+Named: TypeAlias = str | Mapping[str, Any]  # a name, or a name with parameters
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Design:
+    """The settings of a study, checked and with defaults: `Study` documents them.
+
+    Attributes
+    ----------
+    cells : tuple of Cell
+        The combinations that the table has, scenario by scenario.
+    scenarios : tuple of Scenario
+        The kinds and sizes of data sets.
+    """
+
+    name: str
+    mechanisms: Named | Sequence[Named]
+    epsilon: float | Sequence[float]
+    data: Named | Sequence[Named] = "normal"
+    n: int | Sequence[int] = 1000
+    bounds: tuple[float, float] | None = None
+    datasets: int = 1000
+    draws: int = 100
+    figures: str | Sequence[str] = ("error",)
+    levels: float | Sequence[float] = (0.5, 0.95)
+    seed: int = 0
+    block: int | None = None
+    question: str = ""
+    cells: tuple[Cell, ...] = field(init=False, repr=False)
+    scenarios: tuple[Scenario, ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Validate everything and list all faults; the study is immutable afterwards."""
+        check_rounding()
+        faults = settings.Faults()
+        given = {name: getattr(self, name) for name in setting_names()}
+        checked = settings.normalise(given, faults)
+        faults.raise_any(self.name)
+        scenarios = scenarios_of(checked)
+        cells = cells_of(checked, scenarios, faults)
+        faults.raise_any(self.name)
+        checked |= {"cells": tuple(cells), "scenarios": tuple(scenarios)}
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def load(cls, path: str | Path, **changes: Any) -> Self:
+        """A study from a TOML file (or the JSON of a results folder).
+
+        Parameters
+        ----------
+        path : str or Path
+            Keys are the parameters of `Study`; ``[[data]]`` and ``[[mechanisms]]`` are arrays
+            of tables. Files of data are found from the file's own folder.
+        changes
+            Parameters of `Study` that are other than in the file.
+
+        Returns
+        -------
+        Study
+
+        Raises
+        ------
+        ParameterError
+            If the file is not TOML (or JSON), or the study is not valid: all faults at once.
+        """
+        check_settings(changes)
+        return cls(**{**settings.from_file(Path(path), known=setting_names()), **changes})
+
+    def __eq__(self, other: object) -> bool:
+        return self.key == other.key if isinstance(other, Design) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(type(self), **self.to_dict()), ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The study as plain data: `Study(**study.to_dict()) == study`."""
+        return {name: settings.plain(getattr(self, name)) for name in setting_names()}
+
+    @property
+    def key(self) -> str:
+        """16 hexadecimal digits that name this study, with the version of fastexp.
+
+        Files of data count by what they hold, not by where they are. 1 and 1.0 are two keys.
+        """
+        check_rounding()
+        text = json.dumps([__version__, settings.placeless(self.to_dict())], sort_keys=True)
+        return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+    @property
+    def tasks(self) -> int:
+        """How many tasks there are; they are numbered from 0, scenario by scenario."""
+        return len(self.scenarios) * self.blocks
+
+    @property
+    def blocks(self) -> int:
+        """How many tasks, blocks of data sets, each scenario has."""
+        return -(-self.datasets // self.block_size)
+
+    @property
+    def block_size(self) -> int:
+        """How many data sets a task has; the last one of a scenario may have fewer."""
+        return cast("int", self.block)
+
+
+def setting_names() -> list[str]:
+    """The names of all settings, in their order."""
+    return [item.name for item in fields(Design) if item.init]
+
+
+def check_settings(names: Mapping[str, Any]) -> None:
+    """Refuse settings that a study does not have."""
+    unknown = sorted(set(names) - set(setting_names()))
+    if unknown:
+        raise ParameterError(
+            f"a study has no {', '.join(unknown)}; it has {', '.join(setting_names())}"
+        )

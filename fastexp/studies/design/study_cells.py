@@ -1,0 +1,175 @@
+"""The cells of a study's table: each combination of data, n, mechanism and epsilon."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import partial
+from pathlib import PurePath
+from typing import Any
+
+from ..subjects.subject import EXPECTED, LEVELLED, THEOREMS, Subject
+from . import data_files, registry
+from .data_sources import SOURCES, Spec
+from .settings import Faults, takes_utilities
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """Data sets of one kind and size, the same for all mechanisms.
+
+    Records and answers are clamped to `bounds`; None: they are not.
+    """
+
+    data: Spec
+    n: int
+    key: int
+    bounds: tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One mechanism at one epsilon in one scenario, which is given by its number.
+
+    `key` seeds its draws. It tells what is drawn, not where in the study: another mechanism
+    or epsilon beside it changes nothing. `averages`, `quantiles` and `theorems` are its
+    figures; `levels` those of quantiles; `whole` says that all records are integers.
+    """
+
+    scenario: int
+    data: str
+    n: int
+    mechanism: str
+    epsilon: float
+    subject: Subject[Any]
+    key: int
+    averages: tuple[str, ...]
+    quantiles: tuple[str, ...]
+    theorems: tuple[str, ...]
+    levels: tuple[float, ...]
+    whole: bool
+
+
+def key_of(*parts: object) -> int:
+    """128 bits that name what is drawn: BLAKE2b of its description."""
+    text = json.dumps(parts, sort_keys=True)
+    person = b"fastexp.study"
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=16, person=person).digest())
+
+
+def scenarios_of(settings: dict[str, Any]) -> list[Scenario]:
+    """Each source with each n; sources of given values have an n of their own."""
+    scenarios = []
+    for data in settings["data"]:
+        values = data.get("values") if "file" not in data else None
+        sizes = (len(values),) if isinstance(values, list) else settings["n"]
+        ends = None if takes_utilities(data) else settings["bounds"]
+        bounds = None if ends is None else (float(ends[0]), float(ends[1]))
+        for n in sizes:
+            key = key_of(settings["seed"], _unlabelled(data), n)
+            scenarios.append(Scenario(data, n, key, bounds))
+    return scenarios
+
+
+def cells_of(settings: dict[str, Any], scenarios: list[Scenario], faults: Faults) -> list[Cell]:
+    """All cells, scenario by scenario; whatever cannot be built is a fault."""
+    mechanisms, epsilons = settings["mechanisms"], settings["epsilon"]
+    subjects = {}
+    for i, spec in enumerate(mechanisms):
+        for epsilon in epsilons:
+            build = partial(registry.build, spec, epsilon, settings["bounds"])
+            subjects[i, epsilon] = faults.attempt(_place(i, spec), build)
+    _distinct("mechanisms", [registry.label(spec) for spec in mechanisms], faults)
+    _distinct("data", [data_label(data) for data in settings["data"]], faults)
+    cells: list[Cell] = []
+    for number, scenario in enumerate(scenarios):
+        takes = "utilities" if takes_utilities(scenario.data) else "records"
+        for i, spec in enumerate(mechanisms):
+            for epsilon in epsilons:
+                subject = subjects[i, epsilon]
+                if subject is not None and subject.takes == takes:
+                    cells.append(_cell(settings, number, scenario, spec, epsilon, subject))
+    _check_use(settings, cells, faults)
+    return cells
+
+
+def _cell(
+    settings: dict[str, Any],
+    number: int,
+    scenario: Scenario,
+    spec: Spec,
+    epsilon: float,
+    subject: Subject[Any],
+) -> Cell:
+    figures = [figure for figure in settings["figures"] if figure in subject.figures]
+    bounds = settings["bounds"] if subject.takes == "records" else None
+    return Cell(
+        number,
+        data_label(scenario.data),
+        scenario.n,
+        registry.label(spec),
+        epsilon,
+        subject,
+        key_of(scenario.key, _unlabelled(spec), epsilon, bounds),
+        tuple(figure for figure in figures if figure in EXPECTED),
+        tuple(figure for figure in figures if figure in LEVELLED),
+        tuple(figure for figure in figures if figure in THEOREMS),
+        settings["levels"],
+        _whole(scenario.data),
+    )
+
+
+def _whole(data: Spec) -> bool:
+    """Whether all records or utilities are integers."""
+    if "file" in data:
+        return data_files.whole(data)
+    numbers = data.get("values", data.get("lead"))
+    if SOURCES[data["name"]].whole or numbers is None:
+        return SOURCES[data["name"]].whole
+    return all(float(v).is_integer() for v in (numbers if isinstance(numbers, list) else [numbers]))
+
+
+def _check_use(settings: dict[str, Any], cells: list[Cell], faults: Faults) -> None:
+    """Every mechanism meets data that it takes, and gives some figure."""
+    for i, spec in enumerate(settings["mechanisms"]):
+        where, label = _place(i, spec), registry.label(spec)
+        of_mechanism = [cell for cell in cells if cell.mechanism == label]
+        if not of_mechanism:
+            if not faults.lines:
+                takes = registry.MECHANISMS[spec["name"]].takes
+                faults.add(where, f"takes {takes}, and no data of the study are that")
+            continue
+        first = of_mechanism[0]
+        if not (first.averages or first.quantiles or first.theorems):
+            faults.add(where, f"has none of the figures; it has {', '.join(first.subject.figures)}")
+        if spec["name"] == "randomized-response" and any(cell.n != 2 for cell in of_mechanism):
+            faults.add(where, "takes two utilities: n must be 2")
+        if not first.subject.closed and settings["draws"] == 0:
+            faults.add(where, "has no exact figures: draws must be > 0")
+
+
+def _place(i: int, spec: Spec) -> str:
+    """Where a mechanism stands in the settings."""
+    return f"mechanisms[{i}] ({spec['name']})"
+
+
+def data_label(data: Spec) -> str:
+    """What a source is called in tables."""
+    if "label" in data:
+        return str(data["label"])
+    if "file" in data:
+        return str(data.get("column") or PurePath(data["file"]).name)
+    defaults = SOURCES[data["name"]].defaults
+    changed = {k: v for k, v in data.items() if k != "name" and v != defaults[k]}
+    words = [f"{k}={v}" for k, v in changed.items() if not isinstance(v, list)]
+    return " ".join([data["name"], *words])
+
+
+def _unlabelled(spec: Spec) -> Spec:
+    return {key: value for key, value in spec.items() if key not in ("label", "file")}
+
+
+def _distinct(key: str, labels: list[str], faults: Faults) -> None:
+    if len(set(labels)) < len(labels):
+        faults.add(key, "two have the same label in tables; give them labels that differ")

@@ -1,0 +1,1 @@
+"""Studies that come with fastexp: their settings, and the tables that answer their questions."""

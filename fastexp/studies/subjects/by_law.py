@@ -1,0 +1,142 @@
+"""Mechanisms of numbers whose figures come from the law of each data set, one after the other."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from typing import TypeAlias, TypeVar
+
+import numpy as np
+
+from ..._typing import AnyArray, FloatArray
+from ...laws.grid import GridLaw
+from ...mechanisms._number import NumberMechanism
+from ...mechanisms.laplace import Laplace
+from ...mechanisms.mode import Mode
+from ...mechanisms.price import Price
+from .subject import Block, M, TrueNumber, squared
+
+N = TypeVar("N", bound=NumberMechanism)
+Statistic: TypeAlias = Callable[[Block], AnyArray]
+
+
+class ByLaw(TrueNumber[M]):
+    """A mechanism of numbers with a law a data set."""
+
+    @abstractmethod
+    def law(self, block: Block, row: int) -> GridLaw:
+        """The law of one data set."""
+
+    def _laws(self, block: Block) -> Iterator[tuple[GridLaw, float]]:
+        """The law of each data set, and its true statistic."""
+        for row, truth in enumerate(self.truths(block).tolist()):
+            yield self.law(block, row), truth
+
+    def exact(self, block: Block, figures: tuple[str, ...]) -> dict[str, FloatArray]:
+        means: dict[str, list[float]] = {figure: [] for figure in figures}
+        for law, truth in self._laws(block):
+            for figure, numbers in means.items():
+                if figure == "error":
+                    numbers.append(law.expected_error(truth))
+                else:
+                    numbers.append(law.expected_loss() if figure == "loss" else law.mean() - truth)
+        return {figure: np.array(numbers) for figure, numbers in means.items()}
+
+    def variances(self, block: Block, exact: dict[str, FloatArray]) -> dict[str, FloatArray]:
+        if not {"error", "bias"} & set(exact):
+            return {}
+        squares = [law.var() + (law.mean() - truth) ** 2 for law, truth in self._laws(block)]
+        return squared(np.array(squares), exact)
+
+    def within(self, block: Block, figure: str, edges: FloatArray) -> FloatArray:
+        if figure == "loss_quantile":
+            return np.array([law.loss_cdf(edges) for law, _ in self._laws(block)])
+        masses = []
+        for law, truth in self._laws(block):
+            below = np.nextafter(truth - edges, -np.inf)
+            masses.append(law.cdf(truth + edges) - law.cdf(below))
+        return np.array(masses)
+
+
+class RecordsByLaw(ByLaw[N]):
+    """A mechanism of sorted records."""
+
+    def law(self, block: Block, row: int) -> GridLaw:
+        return self.mechanism.law(block.ordered[row], assume_sorted=True)
+
+    def draw(self, block: Block, size: int, key: int) -> AnyArray:
+        sample, rows = self.mechanism.sample, zip(block.ordered, block.streams, strict=True)
+        return np.array(
+            [sample(row, size, rng=key, streams=[int(i)], assume_sorted=True) for row, i in rows]
+        )
+
+
+class PriceSubject(RecordsByLaw[Price]):
+    """A price: what counts is the revenue lost. Prices of equal revenue are equally good."""
+
+    figures: tuple[str, ...] = ("loss", "loss_quantile")
+
+    def truths(self, block: Block) -> FloatArray:
+        return np.zeros(block.rows.shape[0])  # no price is the true one
+
+    def values(
+        self, block: Block, drawn: AnyArray, figures: tuple[str, ...]
+    ) -> dict[str, FloatArray]:
+        if "loss" not in figures:
+            return {}
+        losses, best = np.empty(drawn.shape), self._best(block)
+        for i, (bids, prices) in enumerate(zip(block.ordered, drawn, strict=True)):
+            buyers = bids.size - np.searchsorted(bids, prices, "left")
+            losses[i] = np.maximum(best[i] - prices * buyers, 0.0)
+        return {"loss": losses}
+
+    def _best(self, block: Block) -> list[float]:
+        """The highest revenue of each data set: the same for every epsilon."""
+        grid = self.mechanism.grid
+        key = "best", grid.unit, grid.size, id(grid.points) if grid.points is not None else 0
+        if key not in block.shared:
+            laws = [law for law, _ in self._laws(block)]
+            block.shared[key] = [law.expected_utility() + law.expected_loss() for law in laws]
+        best: list[float] = block.shared[key]
+        return best
+
+    def most(self, figure: str, n: int) -> float:  # noqa: ARG002
+        return self.high * n
+
+
+class ModeSubject(RecordsByLaw[Mode]):
+    """The most frequent record; the lowest one of several."""
+
+    def truths(self, block: Block) -> FloatArray:
+        modes = []
+        for row in block.ordered:
+            values, counts = np.unique(row, return_counts=True)
+            modes.append(float(values[np.argmax(counts)]))
+        return np.array(modes)
+
+
+class LaplaceSubject(ByLaw[Laplace]):
+    """A statistic f of the records with Laplace noise."""
+
+    def __init__(
+        self, mechanism: Laplace, bounds: tuple[float, float], statistic: Statistic
+    ) -> None:
+        super().__init__(mechanism, bounds)
+        self.statistic = statistic
+
+    def truths(self, block: Block) -> FloatArray:
+        return np.asarray(self.statistic(block), dtype=np.float64)
+
+    def law(self, block: Block, row: int) -> GridLaw:
+        return self.mechanism.law(float(self.truths(block)[row]))
+
+    def draw(self, block: Block, size: int, key: int) -> AnyArray:
+        rows = zip(self.truths(block).tolist(), block.streams, strict=True)
+        sample = self.mechanism.sample
+        return np.array([sample(f, size, rng=key, streams=[int(i)]) for f, i in rows])
+
+    def most(self, figure: str, n: int) -> float:  # noqa: ARG002
+        if self.mechanism.bounds is not None:
+            return self.high - self.low
+        scale = float(self.mechanism.sensitivity) / float(self.mechanism.epsilon)
+        return 64.0 * scale + float(self.mechanism.step)
