@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from ._compiler.rounding import check_rounding
-from ._intake.records import intake
+from ._intake.records import Records
 from ._numbers import smooth
 from ._parameters import validate
 from ._parameters.grid import plain_bounds
@@ -91,7 +91,8 @@ def smooth_sensitivity(
         if middle or relation == "add-remove":
             raise ParameterError('rank must be None with midpoint=True or neighbors="add-remove"')
         rank = validate.counting("rank", rank)
-    source = intake(data, nan, validate.flag("assume_sorted", assume_sorted))
+    promised = validate.flag("assume_sorted", assume_sorted)
+    source = Records(data).source(nan, assume_sorted=promised)
     if rank is not None and rank > max(source.total(), 1):
         raise ParameterError("rank must be at most the number of records")
     return smooth.one(source, rate, (float(low), float(high)), rank, relation, middle)

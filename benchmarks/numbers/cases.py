@@ -69,13 +69,13 @@ def study(work: Work) -> Call:
 
 def revenue(work: Work) -> Call:
     """Bids to the exact utilities of all prices, as a release and a law have them."""
-    from fastexp._intake.records import intake
+    from fastexp._intake.records import Records
     from fastexp._numbers.revenue import demand
     from fastexp._numbers.revenue_cells import shape_of
 
     mechanism = price(work)
     prices, grid = mechanism._prices, mechanism.grid
-    return lambda: shape_of(prices, demand(intake(work.bids), grid)).cells.bits
+    return lambda: shape_of(prices, demand(Records(work.bids).source(), grid)).cells.bits
 
 
 def a_tenth(work: Work) -> int:

@@ -8,7 +8,7 @@ gone. Messages say what form is required, and nothing about the data.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from .._parameters.foreign import has
 from .._typing import AnyArray
@@ -16,7 +16,7 @@ from ..errors import ParameterError, ParameterTypeError
 from .arrow_columns import Column, checked, empty, kind_of, nulls, plain, read
 from .tree import Field, Part, tree
 
-__all__ = ["Column", "Opened", "column", "is_arrow", "is_frame", "table"]
+__all__ = ["Chunks", "Column", "Opened", "column", "is_arrow", "is_frame", "table"]
 
 METHODS = ("__arrow_c_array__", "__arrow_c_stream__")
 
@@ -65,6 +65,13 @@ class Opened:
             self._chunks = [read(field, part, 0, part.length) for part in self._parts]
             self._chunks = self._chunks or [empty(field)]
         return self._chunks
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Chunks:
+    """Chunks of an Arrow column that were read already."""
+
+    columns: list[Column]
 
 
 def is_arrow(data: object) -> bool:

@@ -24,6 +24,10 @@ NUMBERS = (
     "records must be a one-dimensional array of integers or floats (float64 at most), a path to "
     "a .npy file, a callable that yields arrays, or a tuple (values, counts)"
 )
+FLAT = (
+    "records must be a one-dimensional array or column of integers or floats (float64 at most), a "
+    "column of lists of them, a matrix, a path to a .npy file or a callable that yields arrays"
+)
 LIST_RULE = (
     "numbers in it must be integers that all fit into int64 or all into uint64, or such that "
     "float64 holds every integer among them"

@@ -105,17 +105,18 @@ def _read(numbers: Any, argument: str) -> Numbers | None:
         return of_array(numbers.view(np.ndarray), None, argument)
     if has(numbers, "isna", "to_numpy"):
         return _of_pandas(numbers, argument)
+    if isinstance(numbers, arrow.Chunks):
+        return joined(numbers.columns, argument)
     if is_column(numbers):
         return joined(arrow.column(numbers, argument), argument)
     array = exact_array(numbers)
     return None if array is None else of_array(array, None, argument)
 
 
-def opened(numbers: Any, argument: str = "records") -> Any:
-    """A column of Arrow data, whose producer is asked once for it; anything else as it is."""
-    readable(numbers, argument)
-    foreign = not isinstance(numbers, (np.ndarray, list, tuple, arrow.Opened))
-    return arrow.Opened(numbers, argument) if foreign and is_column(numbers) else numbers
+def is_foreign_column(data: Any) -> bool:
+    """Whether data is an Arrow column of others, which is not open yet."""
+    foreign = not isinstance(data, (np.ndarray, list, tuple, arrow.Opened))
+    return foreign and is_column(data)
 
 
 def is_column(data: Any) -> bool:

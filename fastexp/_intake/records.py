@@ -1,51 +1,120 @@
-"""Records of any form to a source: the one way in."""
+"""The one door of records: whatever form they have, to what draws and laws take."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .._arrow import arrow
 from .._parameters.foreign import readable
 from .._parameters.grid import Grid
-from .._typing import AnyArray
-from . import arrays
+from .._typing import AnyArray, IntArray
+from ..errors import ParameterTypeError
+from . import arrays, number_columns
 from .arrays import CHUNK
+from .lists import of_lists
 from .record_sources import FLOAT64, SMALL, Counted, Sorted, Source
 from .unsorted import Unsorted
 
-__all__ = ["Source", "intake"]
 
+class Records:
+    """Records as a verb takes them: one data set, or many (a matrix, a column of lists).
 
-def intake(
-    data: Any,
-    nan: Any = "raise",
-    assume_sorted: bool = False,
-    threads: int = 1,
-    check_sorted: bool = False,
-    grid: Grid | None = None,
-) -> Source:
-    """Records of any form, see `arrays.NUMBERS`; of the grid that they will be mapped to.
-
-    `assume_sorted` is taken at its word, unless `check_sorted`: then only if it is true.
+    To make one looks at their form alone, so that what they hold is read after a charge. The
+    producer of an Arrow column is called once; but `labels` that Python can go through stay as
+    they are, as Python compares them with candidates.
     """
-    if _plain(data) and nan == "raise":  # the common case first: the rest takes some 5 us
-        return Sorted(data if assume_sorted and not check_sorted else np.sort(data))
-    readable(data, "records")
-    how = arrays.policy(nan)
-    if isinstance(data, (str, Path)):
-        data = arrays.from_file(data)
-    if callable(data):
-        return Unsorted(lambda: arrays.arrays(data, how, grid), threads)
-    if arrays.weighted(data):
-        return Counted(*arrays.weighted_numbers(data, how, grid))
-    values = arrays.numbers(data, how, grid)
-    if values.size <= SMALL and not assume_sorted:
-        return Sorted(np.sort(values))
-    if assume_sorted and not (check_sorted and _unordered(values)):
-        return Sorted(values)
-    return Unsorted(lambda: iter((values,)), threads, values.size)
+
+    __slots__ = ("data",)
+
+    def __init__(self, data: object, *, labels: bool = False) -> None:
+        self.data: Any = data
+        if type(data) is not np.ndarray:
+            readable(data, "records")
+            if number_columns.is_foreign_column(data):
+                column = arrow.Opened(data, "records")
+                if column.is_list or not (labels and isinstance(data, Iterable)):
+                    self.data = column
+
+    @property
+    def many(self) -> bool:
+        """Whether they are several data sets: the rows of a matrix, or lists."""
+        if isinstance(self.data, np.ndarray):
+            return self.data.ndim == 2
+        return isinstance(self.data, arrow.Opened) and self.data.is_list
+
+    def source(
+        self,
+        nan: object = "raise",
+        *,
+        grid: Grid | None = None,
+        assume_sorted: bool = False,
+        check_sorted: bool = False,
+        threads: int = 1,
+    ) -> Source:
+        """One data set of any form, see `arrays.NUMBERS`; of the grid that it will be mapped to.
+
+        `assume_sorted` is taken at its word, unless `check_sorted`: then only if it is true.
+        """
+        data = self.data
+        if _plain(data) and nan == "raise":  # the common case first: the rest takes some 5 us
+            return Sorted(data if assume_sorted and not check_sorted else np.sort(data))
+        policy = arrays.policy(nan)
+        if isinstance(data, (str, Path)):
+            data = arrays.from_file(data)
+        if callable(data):
+            return Unsorted(lambda: arrays.arrays(data, policy, grid), threads)
+        if arrays.weighted(data):
+            values, counts = arrays.weighted_numbers(data, policy, grid)
+            return Counted(values, counts)
+        values = arrays.numbers(data, policy, grid)
+        if values.size <= SMALL and not assume_sorted:
+            return Sorted(np.sort(values))
+        if assume_sorted and not (check_sorted and _unordered(values)):
+            return Sorted(values)
+        return Unsorted(lambda: iter((values,)), threads, values.size)
+
+    def numbers(self, nan: str, grid: Grid | None = None) -> tuple[AnyArray, AnyArray | None]:
+        """Float64 or int64 in the order of the records, and which are missing, where known.
+
+        Where nan is "raise", NaN is left to be found later.
+        """
+        data = self.data
+        if isinstance(data, (str, Path)):
+            data = arrays.from_file(data)
+        if callable(data):
+            parts = list(arrays.arrays(data, "raise", grid))
+            data = np.concatenate(parts) if parts else np.zeros(0)
+        if arrays.weighted(data):
+            raise ParameterTypeError(arrays.FLAT)
+        return arrays.apart(data, nan, grid)
+
+    def matrix(self, grid: Grid | None = None) -> AnyArray | None:
+        """Float64 or int64 of shape (rows, n), for a grid; None if they are no matrix."""
+        data = self.data
+        if not isinstance(data, np.ndarray) or isinstance(data, np.ma.MaskedArray):
+            return None
+        if data.ndim != 2:
+            return None
+        numbers = number_columns.of_array(data, None, "records")
+        if numbers is None:
+            raise ParameterTypeError(arrays.NUMBERS)
+        return arrays.canonical(numbers.values, grid)
+
+    def flat(self) -> tuple[Any, IntArray | None]:
+        """All records of many data sets, and where each of these begins and ends.
+
+        None where they are one data set.
+        """
+        if not self.many:
+            return self.data, None
+        if isinstance(self.data, np.ndarray):
+            rows, n = self.data.shape
+            return self.data.reshape(-1), np.arange(rows + 1) * n
+        return of_lists(self.data.chunks())
 
 
 def _plain(data: Any) -> bool:

@@ -6,7 +6,6 @@ keys: they are private, unless they are the public list.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -28,19 +27,12 @@ UNITS: dict[str, Unit] = {"tss:": "s", "tsm:": "ms", "tsu:": "us", "tsn:": "ns"}
 MILLISECONDS, DAY = "tdm", 86_400_000  # a format of dates, and how many of them are a day
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Chunks:
-    """Chunks of an Arrow column that were read already."""
-
-    columns: list[arrow.Column]
-
-
 def read(keys: object, argument: str) -> list[Rows]:
     """The chunks of a column of keys."""
     readable(keys, argument)
     if isinstance(keys, np.ndarray):
         return [_of_array(keys, argument)]
-    if isinstance(keys, Chunks):
+    if isinstance(keys, arrow.Chunks):
         return [_of_column(part, argument) for part in keys.columns]
     if isinstance(keys, range):
         return [_of_range(keys, argument)]

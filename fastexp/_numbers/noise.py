@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._intake import arrays
-from .._intake.record_sources import SMALL, Sorted
-from .._intake.records import Source
+from .._intake.record_sources import SMALL, Sorted, Source
 from .._randomness.streams import seeds_of, some_seeds
 from .._threads import in_parts
 from .._typing import AnyArray, FloatArray

@@ -11,11 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from .._intake import arrays, number_columns
-from .._intake.records import intake
+from .._intake import arrays
+from .._intake.records import Records
 from .._parameters import validate
-from .._parameters.foreign import readable
-from .._parameters.grid import Grid
 from .._randomness.streams import PLACE, seeds_of, some_seeds, tagged
 from .._selection import plan
 from .._selection.scan import check
@@ -29,19 +27,6 @@ from . import cells as _cells
 from .rank import RankStatistic
 
 ROWS = 32  # at a time: their cells and draws stay in the L2 cache
-
-
-def matrix(records: Any, grid: Grid | None = None) -> AnyArray | None:
-    """Records of shape (rows, n), for a grid, as an array; None if they are one data set."""
-    readable(records, "records")
-    if isinstance(records, np.ndarray) and not isinstance(records, np.ma.MaskedArray):
-        if records.ndim != 2:
-            return None
-        numbers = number_columns.of_array(records, None, "records")
-        if numbers is None:
-            raise ParameterTypeError(arrays.NUMBERS)
-        return arrays.canonical(numbers.values, grid)
-    return None
 
 
 def simulate(
@@ -109,7 +94,7 @@ class _Batch:
 
     def alone(self, r: int, size: int | None) -> Any:
         """The draws of one row, as if there were no others."""
-        source = intake(self.records[r], self.nan, self.sorted)
+        source = Records(self.records[r]).source(self.nan, assume_sorted=self.sorted)
         shape = self.statistic.shape(source)
         seeds = some_seeds(self.seeds, r, r + 1)
         index = _cells.Simulation(shape, seeds, 1, self.way).draw(size)

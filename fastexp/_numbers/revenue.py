@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._intake.records import Source
+from .._intake.record_sources import Source
 from .._parameters.grid import Grid
 from .._selection.weighting import Weighting
 from .._typing import AnyArray, FloatArray, IntArray

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrow import arrow
-from .._intake.number_columns import opened
+from .._intake.records import Records
 from .._keys.group_keys import codes_of, columns_of, numbered
 from .._keys.group_names import Names
 from .._keys.key_columns import read as read_keys
@@ -18,7 +17,6 @@ from ..errors import ParameterError
 from .counted import Limits, Rows, counted, person_keys, persons_of
 from .grouping import gather
 from .mechanism import GroupedMechanism
-from .numbers import of_lists
 from .request import OFFSETS, Request, is_from_data, listed_groups
 from .segments import Segments
 
@@ -58,18 +56,12 @@ def _rows(request: Request, n: int, threads: int) -> Rows:
     return Rows(codes, names, persons, people)
 
 
-def ragged(records: object, request: Request) -> tuple[Any, Request]:
+def ragged(records: Records, request: Request) -> tuple[Any, Request]:
     """A matrix, or a column of lists, as flat records with offsets; anything else as it is."""
     if request.offsets is not None or request.by is not None:
-        return records, request
-    if isinstance(records, np.ndarray) and records.ndim == 2:
-        rows, n = records.shape
-        return records.reshape(-1), request._replace(offsets=np.arange(rows + 1) * n)
-    column = opened(records)
-    if isinstance(column, arrow.Opened) and column.is_list:
-        items, offsets = of_lists(column.chunks())
-        return items, request._replace(offsets=offsets)
-    return records, request
+        return records.data, request
+    data, offsets = records.flat()
+    return data, request if offsets is None else request._replace(offsets=offsets)
 
 
 def _offsets(offsets: IntArray | None, n: int) -> IntArray:

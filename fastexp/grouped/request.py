@@ -7,8 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._arrow import arrow
-from .._intake.number_columns import opened
 from .._keys.group_keys import columns_of, names_of, names_of_tuples
 from .._keys.group_names import Names
 from .._keys.product import Product
@@ -41,10 +39,10 @@ class Request(NamedTuple):
     max_groups: Any = 1
     max_rows: Any = 1
 
-    def given(self, records: object) -> bool:
-        """Whether this is a call by group, or of many data sets at once."""
+    def given(self) -> bool:
+        """Whether this is a call by group."""
         named = self.by, self.groups, self.offsets, self.person
-        return any(item is not None for item in named) or many(records)
+        return any(item is not None for item in named)
 
     def claimed(self) -> bool:
         """Whether it says anything of persons, which a release counts."""
@@ -141,15 +139,6 @@ def whole_offsets(offsets: object) -> IntArray:
     if plain[0] < 0 or bool((plain[1:] < plain[:-1]).any()):
         raise ParameterError(OFFSETS)
     return plain
-
-
-def many(records: object) -> bool:
-    """Whether records are a matrix, or an Arrow column of lists."""
-    readable(records, "records")
-    if isinstance(records, np.ndarray):
-        return records.ndim == 2
-    column = opened(records)
-    return isinstance(column, arrow.Opened) and column.is_list
 
 
 def is_from_data(groups: object) -> bool:

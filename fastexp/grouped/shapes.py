@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from .._intake.records import Source, intake
+from .._intake.record_sources import Source
+from .._intake.records import Records
 from .._numbers.cells import Cells, Shape
 from .._parameters.grid import Grid
 from .._selection import plan
@@ -46,7 +47,7 @@ class ShapeDraws(Draws):
         drawn = self._words.round(first, last, size, mapped, part.offsets)
         out = np.empty((last - first) * size, np.int64)
         for g in range(last - first):
-            draw = _Draw(self._shape(intake(part.some(g, g + 1).values)))
+            draw = _Draw(self._shape(Records(part.some(g, g + 1).values).source()))
             for i in range(g * size, (g + 1) * size):
                 first_words = drawn.first[WORDS * i : WORDS * (i + 1)]
                 out[i] = draw(_joined(first_words, drawn.more(g, i - g * size)))

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from .._compiler.rounding import check_rounding
+from .._intake.records import Records
 from .._keys.group_keys import columns_of
 from .._keys.group_names import Names
 from .._parameters import validate
@@ -31,7 +32,7 @@ TELLS = (
 
 def release(
     mechanism: GroupedMechanism,
-    records: object,
+    records: Records,
     request: Request,
     key: ReleaseKey | None,
     label: str | None,
@@ -44,8 +45,8 @@ def release(
     """The answer of each group, in their order."""
     check_rounding()
     workers, request = validate.threads(threads), request.checked()
-    label, check = check_key(key, label, budget), partial(_aligned, records, request)
-    records, request = ragged(records, request)
+    label, check = check_key(key, label, budget), partial(_aligned, records.data, request)
+    data, request = ragged(records, request)
     rows = 1 if request.offsets is None else request.offsets.size - 1
     question = request.question(mechanism, rows, disjoint, membership, nan, label)
     question.promise()  # refuses limits that mean nothing here
@@ -53,7 +54,7 @@ def release(
         warnings.warn(TELLS, PrivacyWarning, stacklevel=3)
 
     def draw() -> Any:
-        return drawn(mechanism, records, request, key, label, workers, nan)
+        return drawn(mechanism, data, request, key, label, workers, nan)
 
     answers = once(budget, label, question, draw, check)
     return tuple(answers) if is_from_data(request.groups) else answers
@@ -81,7 +82,7 @@ def drawn(
 
 def sample(
     mechanism: GroupedMechanism,
-    records: object,
+    records: Records,
     request: Request,
     size: int | None,
     rng: SeedLike | RNGLike | None,
@@ -92,10 +93,10 @@ def sample(
     check_rounding()
     workers, draws, request = validate.threads(threads), validate.size(size), request.checked()
     seed = make_key(rng)
-    _aligned(records, request)
-    records, request = ragged(records, request)
+    _aligned(records.data, request)
+    data, request = ragged(records, request)
     choice = partial(sample_choice, seed)
-    segments, names = segments_of(mechanism, records, request, nan, choice, workers)
+    segments, names = segments_of(mechanism, data, request, nan, choice, workers)
     words = SimulatedWords(seed, names)
     many = 1 if draws is None else draws
     indices = draw_all(mechanism._draws(segments, words, many), many, workers)

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._compiler.rounding import check_rounding
 from .._intake.record_sources import Sorted
-from .._intake.records import intake
+from .._intake.records import Records
 from .._numbers import smooth
 from .._parameters import validate
 from .._parameters.grid import plain_bounds
@@ -91,7 +91,7 @@ def error_bound(
         raise ParameterError(f"failure must be in (0, 1), got {share!r}")
     low, high = (float(limit) for limit in plain_bounds(bounds))
     known = None if slope is None else validate.positive("slope", slope)
-    source = intake(records, nan)
+    source = Records(records).source(nan)
     n = source.total()
     if n == 0:
         raise InvalidRecords(smooth.EMPTY)

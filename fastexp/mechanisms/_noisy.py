@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Unpack, overload
 import numpy as np
 
 from .._compiler.rounding import check_rounding
-from .._intake.records import Source, intake
+from .._intake.record_sources import Source
+from .._intake.records import Records
 from .._numbers import noise
-from .._numbers.rank_rows import matrix
 from .._parameters import validate
 from .._parameters.grid import plain_bounds
 from .._typing import AnyArray, ArrayLike, FloatArray, Missing, Number, RNGLike, SeedLike
@@ -117,7 +117,7 @@ class NoisyMedian(Comparator):
         draws_of_rows: FloatArray = noise.simulate(
             self._kind, centres, scales, self._limits, rng, names, draws, workers
         )
-        if matrix(records) is not None:
+        if Records(records).matrix() is not None:
             return draws_of_rows
         return float(draws_of_rows[0]) if draws is None else draws_of_rows[0]
 
@@ -151,7 +151,7 @@ class NoisyMedian(Comparator):
 
         if self._noise is None:
             raise ParameterError(f"noise={self._kind[0]!r} has no law in closed form: use sample")
-        rows = matrix(records)
+        rows = Records(records).matrix()
         if rows is not None:
             raise ParameterError("records must be one data set for a law, got rows of them")
         (centre,), (scale,) = self._pairs(records, nan, assume_sorted, 1)
@@ -165,9 +165,11 @@ class NoisyMedian(Comparator):
         """Centre and scale of each data set."""
         policy = validate.choice("nan", nan, POLICIES)
         promised = validate.flag("assume_sorted", assume_sorted)
-        rows = matrix(records)
+        rows = Records(records).matrix()
         if rows is None:
-            return self._one(intake(records, policy, promised, threads))
+            return self._one(
+                Records(records).source(policy, assume_sorted=promised, threads=threads)
+            )
         if policy == "drop" and rows.dtype.kind == "f" and bool(np.isnan(rows).any()):
             return self._of_ragged(rows, promised)
         return noise.over_rows(rows, policy, promised, threads, self._centres_and_scales)
@@ -180,5 +182,5 @@ class NoisyMedian(Comparator):
         return np.array([centre]), np.array([scale])
 
     def _of_ragged(self, rows: AnyArray, promised: bool) -> tuple[FloatArray, FloatArray]:
-        pairs = [self._one(intake(row, "drop", promised)) for row in rows]
+        pairs = [self._one(Records(row).source("drop", assume_sorted=promised)) for row in rows]
         return np.concatenate([c for c, _ in pairs]), np.concatenate([s for _, s in pairs])

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, Unpack, ove
 import numpy as np
 
 from .._compiler.rounding import check_rounding
-from .._intake.number_columns import opened
-from .._intake.records import Source, intake
+from .._intake.record_sources import Source
+from .._intake.records import Records
 from .._numbers import cells
 from .._numbers.cells import Shape
 from .._numbers.nearest import within
 from .._numbers.rank import valued
-from .._numbers.rank_rows import matrix
 from .._parameters import validate
 from .._parameters.grid import Grid, Rule, decimal, make_grid, plain_bounds
 from .._randomness.release_key import ReleaseKey
@@ -37,7 +36,6 @@ from ..errors import ParameterError
 from ..grouped import verbs
 from ..grouped.accuracy import Exact, Measure
 from ..grouped.mechanism import GroupedMechanism, Kind, Reading
-from ..grouped.numbers import read_numbers
 from ..grouped.request import Request, check_key
 from ..grouped.segments import Draws, Segments, placed
 from ..grouped.shapes import ShapeDraws
@@ -98,7 +96,7 @@ class NumberMechanism(Mechanism, GroupedMechanism):
     ) -> Any:
         """Draws from each row of a matrix."""
         verbs.only_enveloped(method, streams)
-        return verbs.sample(self, records, Request(), size, rng, threads, nan)
+        return verbs.sample(self, Records(records), Request(), size, rng, threads, nan)
 
     @abstractmethod
     def _law_of(self, source: Source) -> GridLaw:
@@ -218,11 +216,11 @@ class NumberMechanism(Mechanism, GroupedMechanism):
         promised = validate.flag("assume_sorted", assume_sorted)
         validate.parts(disjoint, membership)
         request = Request(by, groups, offsets, person, max_groups, max_rows)
-        records = opened(records)
-        if request.given(records) or request.claimed() or key is not None:
+        data = Records(records)
+        if data.many or request.given() or request.claimed() or key is not None:
             return verbs.release(
                 self,
-                records,
+                data,
                 request,
                 key=key,
                 label=label,
@@ -235,7 +233,9 @@ class NumberMechanism(Mechanism, GroupedMechanism):
         label = check_key(None, label, budget)
 
         def draw() -> Any:
-            source = intake(records, nan, promised, workers, check_sorted=True, grid=self.grid)
+            source = data.source(
+                nan, grid=self.grid, assume_sorted=promised, check_sorted=True, threads=workers
+            )
             return self.grid.value(cells.release(self._shape(source)))
 
         if budget is None:  # then nobody needs the question
@@ -338,14 +338,15 @@ class NumberMechanism(Mechanism, GroupedMechanism):
         self._policy(nan)
         promised = validate.flag("assume_sorted", assume_sorted)
         request = Request(by, groups, offsets, person, max_groups, max_rows)
-        records = opened(records)
-        rows = None if request.given(()) else matrix(records, self.grid)
+        data = Records(records)
+        rows = None if request.given() else data.matrix(self.grid)
         if rows is not None:
             return self._simulate_rows(rows, size, rng, streams, threads, method, nan, promised)
-        if request.given(records):
+        if data.many or request.given():
             verbs.only_enveloped(method, streams)
-            return verbs.sample(self, records, request, size, rng, threads, nan)
-        source = intake(records, nan, promised, validate.threads(threads), grid=self.grid)
+            return verbs.sample(self, data, request, size, rng, threads, nan)
+        workers = validate.threads(threads)
+        source = data.source(nan, grid=self.grid, assume_sorted=promised, threads=workers)
         indices = cells.simulate(self._shape(source), size, rng, streams, threads, method)
         return valued(self.grid, indices)
 
@@ -370,7 +371,7 @@ class NumberMechanism(Mechanism, GroupedMechanism):
         check_rounding()
         self._policy(nan)
         promised = validate.flag("assume_sorted", assume_sorted)
-        return self._law_of(intake(records, nan, promised, grid=self.grid))
+        return self._law_of(Records(records).source(nan, grid=self.grid, assume_sorted=promised))
 
     def continuous_law(self, records: object, *, nan: Missing = "raise") -> ContinuousLaw:
         """The density that the papers write down, on the clamped records; for analysis.
@@ -391,7 +392,7 @@ class NumberMechanism(Mechanism, GroupedMechanism):
         """
         check_rounding()
         self._policy(nan)
-        return self._continuous_of(intake(records, nan))
+        return self._continuous_of(Records(records).source(nan))
 
     def _reading(self) -> Reading:
         """Files without types hold their numbers as text."""
@@ -403,7 +404,7 @@ class NumberMechanism(Mechanism, GroupedMechanism):
 
     def _read(self, records: object, nan: str) -> tuple[AnyArray, AnyArray | None]:
         """Records by group as numbers, and which are missing."""
-        return read_numbers(records, nan, self.grid)
+        return Records(records).numbers(nan, self.grid)
 
     def _place(self, values: AnyArray) -> IntArray:
         """The grid index of each record."""
@@ -432,7 +433,7 @@ class NumberMechanism(Mechanism, GroupedMechanism):
         """One released draw for records that are read anew in each pass, where that can be."""
         if not self._in_passes:
             return None
-        source = intake(records, threads=threads, grid=self.grid)
+        source = Records(records).source(grid=self.grid, threads=threads)
         return cells.release(self._shape(source))
 
     def _kind(self, released: bool) -> Kind:  # noqa: ARG002

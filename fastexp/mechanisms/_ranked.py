@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._intake.records import Source
+from .._intake.record_sources import Source
 from .._numbers import distance, rank_rows
 from .._numbers.nearest import widened_pieces
 from .._numbers.rank import Forms, RankShape, RankStatistic

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._compiler.rounding import check_rounding
-from .._intake.records import Source
+from .._intake.record_sources import Source
 from .._numbers import noise
 from .._typing import FloatArray, Number
 from ..errors import ParameterError

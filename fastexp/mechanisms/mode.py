@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._intake.records import Source
+from .._intake.record_sources import Source
 from .._numbers.mode import ModeStatistic
 from .._typing import ABSENT, AnyArray, Number
 from ..errors import ParameterError

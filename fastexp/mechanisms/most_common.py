@@ -11,6 +11,7 @@ import numpy as np
 from .. import utilities
 from .._compiler.rounding import check_rounding
 from .._intake import utilities as _data
+from .._intake.records import Records
 from .._parameters import validate
 from .._randomness.release_key import ReleaseKey
 from .._selection import permute_flip
@@ -264,10 +265,11 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
         validate.choice("nan", nan, ("raise", "lowest"))
         if not self._has_labels(data, request, key):
             check_type(data, self.candidates)
-        if request.given(data) or request.claimed() or key is not None:
+        records = Records(data, labels=True)
+        if records.many or request.given() or request.claimed() or key is not None:
             return verbs.release(
                 self,
-                data,
+                records,
                 request,
                 key=key,
                 label=label,
@@ -278,7 +280,7 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
                 membership=membership,
             )
         return super().release(
-            data,
+            records.data,
             budget=budget,
             label=label,
             threads=threads,
@@ -290,7 +292,7 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
     def _has_labels(self, data: object, request: Request, key: ReleaseKey | None = None) -> bool:
         """Whether the data are counts with labels, which are of one data set and no person's."""
         labelled = utilities.has_labels(data, self.candidates)
-        if labelled and (request.given(()) or request.claimed() or key is not None):
+        if labelled and (request.given() or request.claimed() or key is not None):
             raise ParameterError(
                 "by, groups, offsets, person, max_groups, max_rows and key go with records, got "
                 "counts with labels"
@@ -390,10 +392,11 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
         check_rounding()
         request = Request(by, groups, offsets, person, max_groups, max_rows)
         self._has_labels(data, request)
-        if request.given(data):
+        records = Records(data, labels=True)
+        if records.many or request.given():
             verbs.only_enveloped(method, streams)
-            return verbs.sample(self, data, request, size, rng, threads, "drop")
-        return self._sampled(data, size, rng, streams, threads, method, nan)
+            return verbs.sample(self, records, request, size, rng, threads, "drop")
+        return self._sampled(records.data, size, rng, streams, threads, method, nan)
 
     def _policy(self, nan: object) -> str:
         """Records that equal no candidate count nowhere, missing or not."""

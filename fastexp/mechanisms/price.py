@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from .._intake.records import Source
+from .._intake.record_sources import Source
 from .._numbers.revenue import Prices, demand, losses
 from .._numbers.revenue_cells import RevenueSampler, shape_of
 from .._parameters import validate

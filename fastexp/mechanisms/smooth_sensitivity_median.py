@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from .._intake.records import Source
+from .._intake.record_sources import Source
 from .._numbers import noise as _noise
 from .._numbers import smooth as _smooth
 from .._parameters import validate

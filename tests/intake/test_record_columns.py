@@ -316,6 +316,30 @@ def test_a_producer_is_asked_once():
     assert column.asked == 1
 
 
+def test_labels_of_a_stream_that_is_gone_after_one_call():
+    for candidates, labels in ((["a", "b"], ["b", "b", "a"]), ([1, 5], [5, 5, 1])):
+        mechanism, n = fx.MostCommon(0.5, candidates), len(labels)
+        lists = [labels, labels[2:]]
+        for call in (
+            lambda data, m=mechanism: m.law(data).probabilities.tolist(),
+            lambda data, m=mechanism: m.sample(data, 9, rng=1).tolist(),
+            lambda data, m=mechanism, n=n: m.sample(data, 9, rng=1, offsets=[0, n]).tolist(),
+        ):
+            column = StreamOnly(pa.array(labels))
+            assert call(column) == call(labels)
+            assert column.asked == 1
+        for data in (labels, lists):
+            column = StreamOnly(pa.array(data))
+            mechanism.release(column)
+            assert column.asked == 1
+        column = StreamOnly(pa.array(lists))
+        drawn = mechanism.sample(column, 9, rng=1).tolist()
+        assert (
+            drawn == mechanism.sample(labels + labels[2:], 9, rng=1, offsets=[0, n, n + 1]).tolist()
+        )
+        assert column.asked == 1
+
+
 def test_only_the_type_is_looked_at_before_a_budget_is_charged():
     class Rows:
         """A stream whose rows fail."""

@@ -20,7 +20,7 @@ import pytest
 import fastexp as fx
 from fastexp._intake import unsorted
 from fastexp._intake.record_sources import Sorted
-from fastexp._intake.records import intake
+from fastexp._intake.records import Records
 from fastexp._parameters.grid import Grid
 from fastexp.errors import (
     BudgetExceeded,
@@ -150,7 +150,7 @@ class TestEqualBytes:
         for mechanism in (MECHANISMS[1], MECHANISMS[3], fx.Median(1e-4, (-100, 100))):
 
             def cells(data, mechanism=mechanism, **how):
-                return told_of(mechanism._shape(intake(data, **how)))
+                return told_of(mechanism._shape(Records(data).source(**how)))
 
             wanted = cells(sorted_, assume_sorted=True)
             for way in (values, sorted_, sorted_[::-1].copy(), lambda: parts):
@@ -168,10 +168,10 @@ class TestEqualBytes:
         """Sorted records: the window is one thread's, whatever the room of each is."""
         values, grid = np.sort(np.random.default_rng(1).random(60_000)), MECHANISMS[1].grid
         low = int(share * values.size) - 600
-        wanted = intake(values, assume_sorted=True).window(grid, low, low + 1200)
+        wanted = Records(values).source(assume_sorted=True).window(grid, low, low + 1200)
         with changed((unsorted, "THREADED", 2), (unsorted, "ROOM", 1 << 20)):
             for threads in (1, 2, 3, 7):
-                found = intake(values, threads=threads).window(grid, low, low + 1200)
+                found = Records(values).source(threads=threads).window(grid, low, low + 1200)
                 assert same(found, wanted), threads
 
     @pytest.mark.parametrize("threads", [0, 1, 2])
@@ -245,9 +245,9 @@ class TestSortedRecords:
         for at in (0, 1, 25_000, 65_535, 65_536, 65_537, 99_998):
             values = np.sort(np.random.default_rng(4).random(100_000))
             values[at], values[at + 1] = values[at + 1], values[at]
-            source = intake(values, assume_sorted=True, check_sorted=True)
+            source = Records(values).source(assume_sorted=True, check_sorted=True)
             assert not isinstance(source, Sorted)
-            assert isinstance(intake(values, assume_sorted=True), Sorted)
+            assert isinstance(Records(values).source(assume_sorted=True), Sorted)
 
     def test_a_missing_one_is_seen(self):
         for at in (0, 1, 70_000, 99_999):
@@ -298,10 +298,10 @@ class TestPasses:
         median = fx.Median(1.0, (2**60 - 1, 2**60 + 10**6), step=1)
         index = Grid.index
         records = 2**60 + 256 * (np.arange(6000) % 19)
-        assert median._statistic.shape(intake(records)).total == 6000
+        assert median._statistic.shape(Records(records).source()).total == 6000
         monkeypatch.setattr(Grid, "index", lambda grid, x: index(grid, x) + 1)
         with pytest.raises(FastexpError, match="please report"):
-            median._statistic.shape(intake(records))
+            median._statistic.shape(Records(records).source())
 
     def test_hostile_records_are_read_a_few_times(self):
         for _, values in checks.record_sets((200_000,)):
@@ -540,7 +540,7 @@ class TestMissing:
     def is_treated(self, column, missing):
         m = fx.Median(1.0, (0, 10), step=1)
         for policy, value in (("drop", []), ("lower", [0]), ("upper", [10])):
-            own = intake(column, policy).counts(m.grid)
+            own = Records(column).source(policy).counts(m.grid)
             points, records = np.unique([1, 5, *value * missing], return_counts=True)
             assert [x.tolist() for x in own] == [points.tolist(), records.tolist()], policy
             wanted = m.sample([1, 5, *value * missing], 30, rng=1).tolist()

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp._intake.records import intake
+from fastexp._intake.records import Records
 from fastexp._numbers import cells as _cells
 from fastexp._numbers import revenue as _revenue
 from fastexp._numbers import revenue_cells
@@ -52,7 +52,7 @@ def exact_law(mechanism, bids):
 
 def runs_of(mechanism, bids):
     """The runs of prices of a few bids."""
-    return demand(intake(bids), mechanism.grid)
+    return demand(Records(bids).source(), mechanism.grid)
 
 
 def large(mechanism, bids):
@@ -210,7 +210,7 @@ class TestRevenue:
             check_cells(shape, revenues(mechanism.grid, bids))
 
     def test_which_cells_when(self):
-        few, many = intake([1, 2]), intake(([1, 2], [1 << 50, 1]))
+        few, many = Records([1, 2]).source(), Records(([1, 2], [1 << 50, 1])).source()
         for given, kinds in (
             ({"bounds": (0, 5), "step": 0.01}, (Ticks, Ticks)),
             ({"bounds": (0, 5), "step": 1e-5}, (Ticks, Runs)),
@@ -298,7 +298,7 @@ class TestLargeGrids:
     @pytest.mark.parametrize("times", [1, 1 << 40])
     def test_heights_are_right_and_bounds_are_bounds(self, epsilon, given, n, times):
         mechanism = Price(epsilon, **given)
-        source = intake((self.bids(mechanism, n), np.full(n, times)))
+        source = Records((self.bids(mechanism, n), np.full(n, times))).source()
         runs = demand(source, mechanism.grid)
         shape = shape_of(mechanism._prices, runs)
         assert type(shape) is Runs
@@ -763,7 +763,7 @@ class TestMechanism:
 
     def test_demand_of_no_bids_is_one_run(self):
         grid = make_grid((0, 5), 1)
-        assert demand(intake([]), grid).last.tolist() == [5]
+        assert demand(Records([]).source(), grid).last.tolist() == [5]
         assert Demand(np.array([5]), np.array([0])).total() == 0
         assert Prices(grid, 1.0, "tight").most == 5
 

@@ -15,7 +15,7 @@ import pytest
 from scipy.stats import kstwo
 
 import fastexp as fx
-from fastexp._intake.records import intake
+from fastexp._intake.records import Records
 from fastexp._numbers import cells, rank
 from fastexp.reference import numbers as twins
 from tests.support.checks import numbers as checks
@@ -191,7 +191,7 @@ class TestSmallWindows:
         statistic = checks.with_reach(made(case, 0.05), 2)
         with checks.changed(*SMALL_BUFFERS):
             for data in (records, lambda: np.array_split(records, 3), (records, np.ones(72, int))):
-                shape = statistic.shape(intake(data, threads=threads))
+                shape = statistic.shape(Records(data).source(threads=threads))
                 assert shape.cells.loose is not None
                 assert fits(cells.simulate(shape, COINS, 4, None, threads, None), p)
 

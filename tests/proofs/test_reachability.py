@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp._intake.records import intake
 from tests.support.goodness import fits
 
 pytestmark = pytest.mark.proof
@@ -68,7 +67,7 @@ def in_floats(records, bounds):
 
 def on_the_grid(mechanism, records):
     """What `Median` can answer: low + t * step for t in a cell, exact in doubles here."""
-    cells, (low, high) = mechanism._shape(intake(records)).cells, mechanism.bounds
+    cells, (low, high) = mechanism._shape(Records(records).source()).cells, mechanism.bounds
     step = (high - low) / 2**40
     assert Fraction(step) * 2**40 + Fraction(low) == Fraction(high)
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import fastexp as fx
-from fastexp._intake.records import intake
+from fastexp._intake.records import Records
 from fastexp._keys.group_keys import codes_of, distinct, names_of
 from fastexp._randomness.release_key import query_digest
 from fastexp._randomness.streams import make_key
@@ -51,7 +51,7 @@ def restored_key() -> fx.ReleaseKey:
 
 def twin_draws(statistic: Any, values: Any, words: Any, group: int, size: int) -> list[int]:
     """Draws of one group by the twin, from the cells of one data set alone."""
-    shape = statistic.shape(intake(values))
+    shape = statistic.shape(Records(values).source())
     start, count, bits, _, loose = shape.cells
     bounds = (-bits.view(np.int64)).tolist()
     marks = [False] * len(bounds) if loose is None else loose.tolist()
@@ -196,7 +196,7 @@ def sums_and_bounds_are_met() -> None:
     """At the ends of each cell: the first integer is its own, the last ones are left open."""
     median = fx.Median(epsilon=1.0, bounds=(0, 2**40), step=1)
     values = np.array([5, 2**38, 2**39])
-    start, count, bits, _, _ = median._shape(intake(values)).cells
+    start, count, bits, _, _ = median._shape(Records(values).source()).cells
     away = -bits.view(np.int64)
     weights = [upper(Fraction(1, 2), int(d - away.min())) for d in away]
     ends = np.cumsum([int(c) * w for c, w in zip(count, weights, strict=True)], dtype=object)
@@ -398,7 +398,7 @@ def keyed_words_are_the_standards() -> None:
         own = hashlib.blake2b(question + told + records, digest_size=32, key=SECRET).digest()
         words = (word for block in range(9) for word in chacha_words(own, block))
         first = [next(words) for _ in range(4)]
-        shape = median._shape(intake(np.array(mapped)))
+        shape = median._shape(Records(np.array(mapped)).source())
         start, count, bits, _, _ = shape.cells
         bounds = (-bits.view(np.int64)).tolist()
         cells = [

@@ -19,7 +19,7 @@ import numpy as np
 
 import fastexp as fx
 from fastexp._intake.record_sources import OnGrid, Window
-from fastexp._intake.records import intake
+from fastexp._intake.records import Records
 from fastexp._numbers import cells as _cells
 from fastexp._numbers import distance as _distance
 from fastexp._numbers import rank
@@ -141,7 +141,7 @@ def expanded(shape: Any, size: int) -> list[int]:
 
 
 def shape_of(mechanism: Any, records: Any) -> Any:
-    return mechanism._shape(intake(records))
+    return mechanism._shape(Records(records).source())
 
 
 def distances(mechanism: Any, records: Any) -> list[int]:
@@ -204,7 +204,7 @@ def small_windows(mechanism: Any, records: Any, reaches: Sequence[int] = (1, 3))
     """Shapes from small windows: many points lie in loose cells."""
     if isinstance(mechanism, fx.Mode):
         return []
-    return [with_reach(mechanism, reach).shape(intake(records)) for reach in reaches]
+    return [with_reach(mechanism, reach).shape(Records(records).source()) for reach in reaches]
 
 
 def loose_cells_are_bounds(sizes: Iterable[int] = (2, 7, 12), seed: int = 5) -> int:
@@ -473,7 +473,7 @@ def quick_cells_are_the_others(rounds: int = 12) -> int:
         for statistic in (mechanism._statistic, *(with_reach(mechanism, r) for r in (1, 3, 8))):
             wanted = told_of(statistic.shape(law))
             for data in ways:
-                shape = statistic.shape(intake(data))
+                shape = statistic.shape(Records(data).source())
                 quick += shape.weighting.base is not None
                 assert told_of(shape) == wanted, (case, form)
     return quick

@@ -18,7 +18,7 @@ import fastexp as fx
 from fastexp._intake import record_sources, unsorted
 from fastexp._intake import records as _records
 from fastexp._intake.record_sources import OnGrid, Window
-from fastexp._intake.records import intake
+from fastexp._intake.records import Records
 from fastexp._parameters.grid import Grid, make_grid
 from fastexp.grouped.segments import placed
 from fastexp.kernels.numbers.grid_points import wide_point
@@ -234,7 +234,7 @@ def ways_of(values: np.ndarray, seed: int = 3) -> dict[str, Any]:
 
 def read_way(name: str, data: Any, nan: str = "raise", **how: Any) -> Any:
     """A source; the masked array's one missing record is left out."""
-    return intake(data, "drop" if name == "masked" else nan, **how)
+    return Records(data).source("drop" if name == "masked" else nan, **how)
 
 
 SMALL_BUFFERS = (
@@ -292,7 +292,7 @@ def windows_agree(
         for way, data in ways.items():
             found = window_of(read_way(way, data, threads=threads), grid, low, high)
             assert same(found, wanted), (name, way, low, high, threads)
-        sorted_ = intake(ways["sorted"], assume_sorted=True)
+        sorted_ = Records(ways["sorted"]).source(assume_sorted=True)
         assert same(window_of(sorted_, grid, low, high), wanted)
         points, records = np.unique(grid.index(values), return_counts=True)
         law = OnGrid(grid, points, records)
@@ -330,7 +330,7 @@ def looks_agree(sizes: Iterable[int] = (1, 9, 40)) -> None:
         ways = {w: read_way(w, d) for w, d in ways_of(values).items()}
         ways["law"] = OnGrid(grid, points, records)
         with changed(*SMALL_BUFFERS):
-            ways["unsorted"] = intake(values)
+            ways["unsorted"] = Records(values).source()
             assert values.size <= 8 or isinstance(ways["unsorted"], unsorted.Unsorted)
             for way, source in ways.items():
                 assert source.total() == len(index), (name, way)
@@ -411,7 +411,7 @@ def missing_records_are_treated() -> None:
     for (name, data), (policy, more) in itertools.product(forms.items(), treated.items()):
         points, records = np.unique(kept + more, return_counts=True)
         try:
-            source = intake(data, policy)
+            source = Records(data).source(policy)
             found = [x.tolist() for x in source.counts(grid)]
             own = (len(kept + more), [points.tolist(), records.tolist()])
             right = (source.total(), found) == own
@@ -420,7 +420,7 @@ def missing_records_are_treated() -> None:
         wrong += [] if right else [(name, policy)]
     for name, data in forms.items():
         try:
-            window_of(intake(data, "raise"), grid, 0, 4)
+            window_of(Records(data).source("raise"), grid, 0, 4)
         except fx.InvalidRecords:
             continue
         wrong.append((name, "raise"))
@@ -437,13 +437,13 @@ def extreme_integers_are_exact() -> None:
                 t = index_by_search(grid, Fraction(value))
                 with changed(*SMALL_BUFFERS):
                     for data in (values, lambda v=values: [v]):
-                        found = window_of(intake(data), grid, n // 2, n // 2)
+                        found = window_of(Records(data).source(), grid, n // 2, n // 2)
                         assert same(found, Window(np.array([t]), np.array([n]), 0, n)), (
                             value,
                             bounds,
                         )
     grid = make_grid((2**60, 2**60 + 9), 1)
-    found = intake([2**60 + 1, 2**60 + 2, 2**60 + 2]).counts(grid)
+    found = Records([2**60 + 1, 2**60 + 2, 2**60 + 2]).source().counts(grid)
     assert [x.tolist() for x in found] == [[1, 2], [1, 2]]
 
 
@@ -456,7 +456,7 @@ def more_than_there_is_room_for() -> None:
         with changed(*SMALL_BUFFERS):
             for i in range(-1, 6):  # one of the pairs has other points on its sides
                 with changed(bad_pivots(lambda size, low, high, i=i: (i, i + 1))):
-                    assert same(window_of(intake(values), grid, *ranks), wanted)
+                    assert same(window_of(Records(values).source(), grid, *ranks), wanted)
 
 
 def points_are_rounded_once() -> None:

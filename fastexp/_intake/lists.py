@@ -1,51 +1,24 @@
-"""Records of groups as numbers: arrays, series, Arrow columns, files."""
+"""A column of lists as what they hold, one after the other, and where each list begins and ends."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
 from .._arrow import arrow
-from .._intake import arrays
-from .._intake.number_columns import NULLS, Numbers, joined
-from .._keys.key_columns import Chunks
-from .._parameters.grid import Grid
 from .._typing import AnyArray, IntArray
 from ..errors import ParameterTypeError
-
-FLAT = (
-    "records must be a one-dimensional array or column of integers or floats (float64 at most), a "
-    "column of lists of them, a matrix, a path to a .npy file or a callable that yields arrays"
-)
+from . import arrays
+from .number_columns import NULLS, Numbers, joined
 
 
-def read_numbers(
-    records: object, nan: str, grid: Grid | None = None
-) -> tuple[AnyArray, AnyArray | None]:
-    """Float64 or int64 records, and which are missing, as far as it is known.
-
-    Where nan is "raise", NaN is left to be found later.
-    """
-    if isinstance(records, (str, Path)):
-        records = arrays.from_file(records)
-    if isinstance(records, Chunks):  # of lists that hold no numbers
-        records = joined(records.columns, "records")
-    if callable(records):
-        parts = list(arrays.arrays(records, "raise", grid))
-        records = np.concatenate(parts) if parts else np.zeros(0)
-    if arrays.weighted(records):
-        raise ParameterTypeError(FLAT)
-    return arrays.apart(records, nan, grid)
-
-
-def of_lists(chunks: list[arrow.Column]) -> tuple[Numbers | Chunks, IntArray]:
+def of_lists(chunks: list[arrow.Column]) -> tuple[Numbers | arrow.Chunks, IntArray]:
     """What chunks of lists hold, numbers or labels, and offsets; a missing list is empty."""
     items, lengths = [], [np.zeros(1, np.int64)]
     for chunk in chunks:
         if chunk.offsets is None or chunk.child is None:
-            raise ParameterTypeError(FLAT)
+            raise ParameterTypeError(arrays.FLAT)
         sizes: AnyArray = np.diff(chunk.offsets.astype(np.int64, copy=False))
         child = chunk.child
         if chunk.valid is not None and bool((sizes[~chunk.valid] > 0).any()):
@@ -56,7 +29,7 @@ def of_lists(chunks: list[arrow.Column]) -> tuple[Numbers | Chunks, IntArray]:
     offsets = np.cumsum(np.concatenate(lengths))
     if all(child.kind in ("integers", "floats") or child.format == NULLS for child in items):
         return joined(items, "records"), offsets
-    return Chunks(items), offsets
+    return arrow.Chunks(items), offsets
 
 
 def _some(column: arrow.Column, chosen: AnyArray) -> arrow.Column:
