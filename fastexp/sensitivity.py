@@ -191,8 +191,8 @@ def _extremes(before: AnyArray, after: AnyArray) -> tuple[Fraction, Fraction]:
 
 def _numbers(array: AnyArray) -> list[Any]:
     """The numbers of an array in Python, where differences are exact."""
-    listed: list[Any] = array.tolist()
-    return [Fraction(x) for x in listed] if array.dtype == np.float64 else listed
+    numbers: list[Any] = array.tolist()
+    return [Fraction(x) for x in numbers] if array.dtype == np.float64 else numbers
 
 
 def _down(number: Fraction) -> float:

@@ -140,6 +140,7 @@ def _completed(section: re.Match[str]) -> str:
 def _table(text: str) -> dict[str, list[str]]:
     """The lines of each entry, by what stands before its type."""
     table: dict[str, list[str]] = {}
+    lines: list[str] = []
     for line in text.splitlines():
         if line[0] != " ":
             lines = table.setdefault(line.partition(" :")[0], [])

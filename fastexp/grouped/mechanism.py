@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
-from typing import Any, ClassVar, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias
 
-from .._typing import AnyArray, IntArray
-from ..privacy import Guarantee
-from .accuracy import Exact, Measure
-from .segments import Draws, Segments
-from .words import Words
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterator
+
+    from .._typing import AnyArray, IntArray
+    from ..privacy import Guarantee
+    from .accuracy import Exact, Measure
+    from .segments import Draws, Segments
+    from .words import Words
 
 Kind: TypeAlias = Literal["integers", "floats", "text", "booleans"]
 Reading: TypeAlias = Literal["numbers", "integers", "booleans", "text"]
@@ -24,7 +26,7 @@ class GroupedMechanism(Protocol):
     def guarantee(self) -> Guarantee:
         """What one draw promises."""
 
-    def law(self, records: object) -> Any:
+    def law(self, records: object, /) -> Any:
         """The exact law of a draw."""
 
     def _policy(self, nan: object) -> str:

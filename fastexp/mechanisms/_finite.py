@@ -58,9 +58,13 @@ class FiniteMechanism(Mechanism):
     """The three verbs over finitely many candidates. Subclasses say how data become utilities."""
 
     epsilon: float
-    candidates: Candidates = ABSENT
     _weighting: Weighting
     _over_records: ClassVar[bool] = False  # then even to look at the data costs, as it may fail
+
+    @property
+    @abstractmethod
+    def _labels(self) -> tuple[Any, ...] | None:
+        """What a release returns one of; None: indices."""
 
     @abstractmethod
     def _utilities(self, data: object, nan: NaN) -> tuple[WordArray, int]:
@@ -163,7 +167,7 @@ class FiniteMechanism(Mechanism):
 
     def _labelled(self, chosen: int | IntArray) -> Any:
         """Indices, as numbers or arrays, to candidates, as one or as lists."""
-        labels = self.candidates
+        labels = self._labels
         if labels is None:
             return chosen
         if isinstance(chosen, int):
@@ -257,7 +261,7 @@ class FiniteMechanism(Mechanism):
     def _law(self, bits: WordArray, kind: int) -> FiniteLaw:
         from ..laws.finite import FiniteLaw
 
-        return FiniteLaw(bits, kind, self._weighting, self.epsilon, self.candidates)
+        return FiniteLaw(bits, kind, self._weighting, self.epsilon, self._labels)
 
 
 class UtilityMechanism(FiniteMechanism):
@@ -266,6 +270,11 @@ class UtilityMechanism(FiniteMechanism):
     sensitivity: float
     monotonic: bool
     any_epsilon: bool
+    candidates: Candidates = ABSENT
+
+    @property
+    def _labels(self) -> tuple[Any, ...] | None:
+        return self.candidates
 
     def _check(self) -> None:
         """Validate what all of them have, and put in exact values."""

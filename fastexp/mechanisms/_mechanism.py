@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import MISSING, fields
-from typing import TYPE_CHECKING, Any, NoReturn, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, NoReturn, TypedDict
 
 from .._parameters.documented import documented
 from .._typing import ArrayLike, Membership, Neighbors, RNGLike, SeedLike
@@ -49,14 +49,17 @@ class Mechanism(ABC):
     ) -> object:
         """One private answer, or several, from the operating system's randomness."""
 
-    @overload
     @abstractmethod
-    def sample(self, data: Any, /, size: None = None, **options: Unpack[Simulation]) -> object: ...
-    @overload
-    @abstractmethod
-    def sample(self, data: Any, /, size: int, **options: Unpack[Simulation]) -> object: ...
-    @abstractmethod
-    def sample(self, data: Any, /, size: int | None = None, **options: Any) -> object:
+    def sample(
+        self,
+        data: Any,
+        /,
+        size: Any = None,
+        *,
+        rng: SeedLike | RNGLike | None = None,
+        streams: ArrayLike | None = None,
+        threads: int = 1,
+    ) -> object:
         """Simulation: reproducible draws of the law that `release` draws from."""
 
     @abstractmethod

@@ -110,8 +110,8 @@ class RankMechanism(NumberMechanism):
 
     def _rank(self, form: Forms, steps: int) -> None:
         """Put in the statistic of a distance of which one record changes so many `steps`."""
-        rate, reach = rank_rate(self.epsilon, steps), self._reach(self.widen)
-        self._put(_statistic=RankStatistic(form, rate, self.grid, *reach))
+        rate, (width, near) = rank_rate(self.epsilon, steps), self._reach(self.widen)
+        self._put(_statistic=RankStatistic(form, rate, self.grid, width, near))
 
 
 class QuantileMechanism(RankMechanism):

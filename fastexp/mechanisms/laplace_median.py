@@ -90,7 +90,9 @@ class LaplaceMedian(NoisyMedian):
         return Laplace()
 
     def _centres_and_scales(self, ordered: FloatArray) -> tuple[FloatArray, FloatArray]:
-        return noise.medians(ordered, *self._limits), np.full(ordered.shape[0], self.scale)
+        low, high = self._limits
+        return noise.medians(ordered, low, high), np.full(ordered.shape[0], self.scale)
 
     def _centre_and_scale(self, source: Source) -> tuple[float, float]:
-        return noise.median_of(source, *self._limits), self.scale
+        low, high = self._limits
+        return noise.median_of(source, low, high), self.scale

@@ -69,8 +69,8 @@ class Mode(NumberMechanism):
     def __post_init__(self) -> None:
         """Validate once; the mechanism is immutable afterwards."""
         self._check()
-        rate, reach = rank_rate(self.epsilon, 1), self._reach(self.widen)
-        self._put(_statistic=ModeStatistic(rate, self.grid, *reach))
+        rate, (width, near) = rank_rate(self.epsilon, 1), self._reach(self.widen)
+        self._put(_statistic=ModeStatistic(rate, self.grid, width, near))
 
     @property
     def guarantee(self) -> Guarantee:

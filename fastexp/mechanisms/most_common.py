@@ -148,6 +148,10 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
         self._put(_weighting=Weighting(count_rate(self.epsilon, self.neighbors), None))
 
     @property
+    def _labels(self) -> tuple[Any, ...]:
+        return self.candidates
+
+    @property
     def _flips(self) -> bool:
         return self.mechanism == PERMUTE_AND_FLIP
 
@@ -300,7 +304,11 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
         return labelled
 
     def _question(
-        self, _rows: int | None, disjoint: bool, membership: Membership, _nan: NaN
+        self,
+        rows: int | None,  # noqa: ARG002
+        disjoint: bool,
+        membership: Membership,
+        nan: NaN,  # noqa: ARG002
     ) -> Question:
         """The question that it is with a key, too."""
         return Request().question(self, 1, disjoint, membership, "drop", "")
@@ -345,7 +353,7 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
         groups: object,
         **options: Unpack[CountSampleOptions],
     ) -> IntArray: ...
-    def sample(
+    def sample(  # pyright: ignore[reportIncompatibleMethodOverride]  # more of them
         self,
         data: object,
         size: int | None = None,

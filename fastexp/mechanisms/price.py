@@ -142,12 +142,23 @@ class Price(NumberMechanism):
         runs = demand(source, self.grid)
         lost = losses(self._prices, runs)
         sampler = RevenueSampler(self._prices, runs, lost.rate)
-        return GridLaw(self.grid, *lost, self.epsilon, sampler)
+        return GridLaw(
+            self.grid,
+            lost.start,
+            lost.size,
+            lost.loss,
+            lost.slope,
+            lost.best,
+            lost.unit,
+            lost.rate,
+            self.epsilon,
+            sampler,
+        )
 
     def _continuous_of(self, source: Source) -> ContinuousLaw:
         from ..laws.densities import price_density
 
-        ends = float(self.grid.value(0)), float(self.grid.value(self.grid.size - 1))
-        bids = [np.clip(part.astype(np.float64), *ends) for part in source.parts()]
+        low, high = float(self.grid.value(0)), float(self.grid.value(self.grid.size - 1))
+        bids = [np.clip(part.astype(np.float64), low, high) for part in source.parts()]
         rate = self._prices.roughly.rate / self._prices.unit
-        return price_density(np.concatenate([*bids, ()]), ends, rate, self.epsilon)
+        return price_density(np.concatenate([*bids, ()]), (low, high), rate, self.epsilon)

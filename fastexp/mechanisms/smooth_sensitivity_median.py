@@ -182,5 +182,6 @@ class SmoothSensitivityMedian(NoisyMedian):
         return _noise.medians(ordered, low, high, self.midpoint), smooth / self.alpha
 
     def _centre_and_scale(self, source: Source) -> tuple[float, float]:
-        smooth = _smooth.one(source, self.beta, self._limits, None, self.neighbors, self.midpoint)
-        return _noise.median_of(source, *self._limits, self.midpoint), smooth / self.alpha
+        low, high = self._limits
+        smooth = _smooth.one(source, self.beta, (low, high), None, self.neighbors, self.midpoint)
+        return _noise.median_of(source, low, high, self.midpoint), smooth / self.alpha

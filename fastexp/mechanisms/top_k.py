@@ -16,7 +16,6 @@ from .._typing import (
     ABSENT,
     ArrayLike,
     Candidates,
-    Converted,
     IntArray,
     Method,
     NaN,
@@ -84,7 +83,7 @@ class TopK(UtilityMechanism):
 
     k: int
     epsilon: float | None = None  # type: ignore[assignment]  # or rho
-    sensitivity: Converted[float | None, float] = ABSENT
+    sensitivity: float = ABSENT
     delta: float = field(default=0.0, kw_only=True)
     rho: float | None = field(default=None, kw_only=True)
     monotonic: bool = field(default=False, kw_only=True)
@@ -131,7 +130,7 @@ class TopK(UtilityMechanism):
             self.k, self._round, self.epsilon, self.delta, self.rho, self._assumes
         )
 
-    def sample(  # k candidates a draw
+    def sample(  # pyright: ignore[reportIncompatibleMethodOverride]  # k candidates a draw
         self,
         data: object,
         size: int | None = None,

@@ -72,18 +72,18 @@ def times(number: float | None, factor: int) -> float | None:
 
 def added(numbers: Iterable[float | None]) -> float | None:
     """The sum as decimals, rounded up; None if a term is."""
-    listed = list(numbers)
-    finite = [n for n in listed if n is not None and not math.isinf(n)]
-    if None in listed:
+    terms = list(numbers)
+    finite = [n for n in terms if n is not None and not math.isinf(n)]
+    if None in terms:
         return None
-    return up(sum(map(exact, finite), Fraction(0))) if len(finite) == len(listed) else math.inf
+    return up(sum(map(exact, finite), Fraction(0))) if len(finite) == len(terms) else math.inf
 
 
 def greatest(numbers: Iterable[float | None]) -> float | None:
     """The maximum; None if a term is."""
-    listed = list(numbers)
-    known = [n for n in listed if n is not None]
-    return max(known) if len(known) == len(listed) else None
+    terms = list(numbers)
+    known = [n for n in terms if n is not None]
+    return max(known) if len(known) == len(terms) else None
 
 
 def above(number: float) -> float:

@@ -82,12 +82,12 @@ def _ratios(steps: int, reach: Fraction) -> list[Ratio]:
     near = min(d, 1 - d)
     both = [(1, d - near), (1, 1 - d - near)]
     inside = [*both, (-1, reach + 1 - near), (-1, last - reach - near)]
-    found = [(reach - near, inside, [(1, zero), (-1, zero + last)])]
+    ratios = [(reach - near, inside, [(1, zero), (-1, zero + last)])]
     if d > 0:
         on = [(1, zero), (1, zero + 1), (-1, zero + whole + 2), (-1, zero + steps - whole)]
         off = [*both, (-1, 2 - d - near), (-1, steps + d - near)]
-        found.append((reach + near, on, off))
-    return found
+        ratios.append((reach + near, on, off))
+    return ratios
 
 
 def _above(a: Fraction, over: Terms, under: Terms, precision: int) -> Fraction:

@@ -55,14 +55,14 @@ def sequential(guarantees: Iterable[Guarantee]) -> Guarantee:
     0.3
     """
     check_rounding()
-    listed = _listed(guarantees)
+    promises = _promises(guarantees)
     return Guarantee(
-        amounts.added(g.epsilon for g in listed),
-        _common_relation(listed),
-        listed[0].bounded_range if len(listed) == 1 else None,
-        amounts.added(g.rho for g in listed),
-        min(1.0, amounts.added(g.delta for g in listed) or 0.0),
-        _common_text(listed),
+        amounts.added(g.epsilon for g in promises),
+        _common_relation(promises),
+        promises[0].bounded_range if len(promises) == 1 else None,
+        amounts.added(g.rho for g in promises),
+        min(1.0, amounts.added(g.delta for g in promises) or 0.0),
+        _common_text(promises),
     )
 
 
@@ -103,14 +103,14 @@ def parallel(guarantees: Iterable[Guarantee]) -> Guarantee:
     0.5
     """
     check_rounding()
-    listed = [g.under("add-remove") for g in _listed(guarantees)]
+    promises = [g.under("add-remove") for g in _promises(guarantees)]
     return Guarantee(
-        amounts.greatest(g.epsilon for g in listed),
+        amounts.greatest(g.epsilon for g in promises),
         "add-remove",
-        amounts.greatest(g.bounded_range for g in listed),
-        amounts.greatest(g.rho for g in listed),
-        max(g.delta for g in listed),
-        _common_text(listed) + "; the parts are disjoint, whatever the data are",
+        amounts.greatest(g.bounded_range for g in promises),
+        amounts.greatest(g.rho for g in promises),
+        max(g.delta for g in promises),
+        _common_text(promises) + "; the parts are disjoint, whatever the data are",
     )
 
 
@@ -221,20 +221,20 @@ def advanced(guarantee: Guarantee, rounds: int, *, delta: float) -> Guarantee:
     )
 
 
-def _listed(guarantees: Any) -> list[Guarantee]:
+def _promises(guarantees: Any) -> list[Guarantee]:
     several = isinstance(guarantees, Iterable) and not isinstance(guarantees, (str, bytes))
     if not several:
         kind = type(guarantees).__name__
         raise ParameterTypeError(f"guarantees must be a sequence of Guarantees, got {kind}")
-    listed = validate.items("guarantees", guarantees, validate.MOST_LABELS)
-    if not listed:
+    promises = validate.items("guarantees", guarantees, validate.MOST_LABELS)
+    if not promises:
         raise ParameterError("guarantees must not be empty")
-    return [checked_guarantee(one, "each of guarantees") for one in listed]
+    return [checked_guarantee(one, "each of guarantees") for one in promises]
 
 
 def _common_relation(guarantees: list[Guarantee]) -> Relation | None:
     stated = {g.neighbors for g in guarantees if g.neighbors is not None}
-    narrow = stated - {"both"}
+    narrow = {relation for relation in stated if relation != "both"}
     if len(narrow) > 1:
         raise ParameterError(
             "guarantees must hold for one relation, got 'add-remove' and 'replace' "

@@ -148,8 +148,8 @@ def _log_delta(k: int, eta: float, epsilon: float) -> float:
 @lru_cache(maxsize=8)
 def _log_binomials(k: int) -> FloatArray:
     logs = np.array([math.lgamma(i + 1) for i in range(k + 1)])
-    found: FloatArray = logs[-1] - logs - logs[::-1]
-    return found
+    binomials: FloatArray = logs[-1] - logs - logs[::-1]
+    return binomials
 
 
 def _log_sides(eta: float, t: float) -> tuple[float, float]:

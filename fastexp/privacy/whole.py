@@ -104,8 +104,8 @@ def total(
         inside, outside = each, several * (2 if moves else 1)
     draws = 1 if disjoint and count else count
     whole = _repeated(_for_groups(base, inside), outside * draws)
-    told = moves and guarantee.neighbors in (None, "replace")
-    text = _assumes(guarantee.assumes, told, several, each)
+    one_step = moves and guarantee.neighbors in (None, "replace")
+    text = _assumes(guarantee.assumes, one_step, several, each)
     relation = wanted or base.neighbors
     if (relation, text) == (whole.neighbors, whole.assumes):
         return whole
@@ -133,9 +133,9 @@ def _repeated(guarantee: Guarantee, times: int) -> Guarantee:
     )
 
 
-def _assumes(text: str, told: bool, groups: int, rows: int) -> str:
+def _assumes(text: str, one_step: bool, groups: int, rows: int) -> str:
     """What else must hold."""
-    if told:
+    if one_step:
         text += f"; {ONE_STEP}"
     if groups > 1 or rows > 1:
         parts = f" in each of at most {groups} groups" if groups > 1 else ""
