@@ -29,8 +29,8 @@ def text(answers: Any, width: int = NUMBER) -> str:
         name = answers.dtype.name
         if name not in ARRAYS or answers.dtype != np.dtype(name):
             raise ParameterTypeError(f"answers cannot be arrays of {name}")
-        listed = text(answers.reshape(-1).tolist(), width)
-        return f'{{"array": "{name}", "shape": {list(answers.shape)}, "values": {listed}}}'
+        values = text(answers.reshape(-1).tolist(), width)
+        return f'{{"array": "{name}", "shape": {list(answers.shape)}, "values": {values}}}'
     return _one(answers).ljust(width)
 
 
@@ -62,7 +62,9 @@ def value(parsed: Any) -> Any:
         return parsed
     kind = next(iter(parsed), None)
     if kind == "array":
-        return _array(**parsed)
+        if parsed.keys() != {"array", "shape", "values"}:
+            raise ValueError
+        return _array(parsed["array"], parsed["shape"], parsed["values"])
     if len(parsed) != 1 or kind is None:
         raise ValueError
     (inside,) = parsed.values()

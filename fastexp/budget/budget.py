@@ -1,4 +1,7 @@
-"""A budget that releases charge before they draw, and that cannot be overspent."""
+"""A budget that releases charge before they draw, and that cannot be overspent.
+
+With `once`, the way of every release: it is the only one who may draw after a charge.
+"""
 
 from __future__ import annotations
 
@@ -170,9 +173,9 @@ only 0.2 remains; nothing was drawn or charged
                     f"there is no budget file {where!r}; give epsilon or rho to create it"
                 )
             _ledger.create(where, wanted)
-        made = cls.__new__(cls)
-        made._ledger = _ledger.File(where)
-        terms = made._ledger.terms
+        budget = cls.__new__(cls)
+        budget._ledger = _ledger.File(where)
+        terms = budget._ledger.terms
         if wanted is not None and (wanted.unit, wanted.limit) != (terms.unit, terms.limit):
             raise ParameterError(
                 f"{wanted.unit} must be that of the budget file ({terms.unit} {terms.limit!r}), "
@@ -186,7 +189,7 @@ only 0.2 remains; nothing was drawn or charged
             raise ParameterError(
                 f"neighbors must be that of the budget file ({terms.neighbors!r}), got {relation!r}"
             )
-        return made
+        return budget
 
     def charge(
         self, guarantee: Guarantee, *, name: str | None = None, note: str | None = None
@@ -264,7 +267,7 @@ only 0.2 remains; nothing was drawn or charged
         check: Callable[[], None],
         note: str | None,
     ) -> Any:
-        """Charge, then draw; or what is kept under the label. Releases call it by `once`."""
+        """The answers of `once`: it alone calls this."""
         promise, ledger = question.promise(self.neighbors), self._ledger
         cost = ledger.terms.cost(promise)
         entry = Entry(cost, question.name, question.about, note, label)
@@ -312,8 +315,8 @@ only 0.2 remains; nothing was drawn or charged
             Of each charge, all of it public:
 
             * time: UTC, as text;
-            * name: of the mechanisms, or as `charge` was told; or None;
-            * about: what was asked, in words; None of what `charge` was told;
+            * name: of the mechanisms, or that of `charge`; or None;
+            * about: the question in words; None of a `charge`;
             * label: or None;
             * note: the user's words, or None;
             * epsilon and delta, or rho: the amounts;
@@ -329,13 +332,13 @@ only 0.2 remains; nothing was drawn or charged
         >>> query = fx.Query(by="city", groups=["Rome", "Oslo"])
         >>> median = fx.Median(epsilon=0.5, bounds=(0, 2000), step=100)
         >>> answers = {"median": (median, "rent")}
-        >>> found = query.release(rents, answers, budget=budget, note="for the yearbook")
+        >>> table = query.release(rents, answers, budget=budget, note="for the yearbook")
         >>> (entry,) = budget.log()
         >>> entry["about"], entry["note"], entry["epsilon"], entry["state"]
         ('Median of rent; by city (2 groups)', 'for the yearbook', 0.5, 'charged')
         """
         check_rounding()
-        listed = []
+        entries = []
         for charge in self._ledger.charges():
             entry = charge.entry
             facts: dict[str, Any] = {
@@ -348,8 +351,8 @@ only 0.2 remains; nothing was drawn or charged
             }
             if self.unit == "epsilon":
                 facts["delta"] = entry.cost.delta
-            listed.append(facts | {"state": charge.state})
-        return listed
+            entries.append(facts | {"state": charge.state})
+        return entries
 
     @property
     def unit(self) -> Unit:
@@ -404,7 +407,7 @@ only 0.2 remains; nothing was drawn or charged
             spent = self._ledger.spent()
         except BudgetError:
             return f"{head}, unreadable)"
-        return f"{head}, {terms.shown(spent)}, charges={spent.charges})"
+        return f"{head}, {terms.text(spent)}, charges={spent.charges})"
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:  # copy, deepcopy and pickle
         raise BudgetError(
@@ -421,7 +424,7 @@ def once(
     check: Callable[[], None] = lambda: None,
     note: str | None = None,
 ) -> Any:
-    """The one way to the answers of a release: charge, draw, keep; or what was kept.
+    """The answers of a release: charged, drawn and kept, or those that are kept already.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ from .terms import Spent, Terms
 
 INLINE = 4096  # characters of answers in the ledger itself; longer ones have a file
 KEY_BYTES = 32
-ASKED = b"fastexp.label"  # domain of BLAKE2b
+LABEL = b"fastexp.label"  # domain of BLAKE2b
 OTHER = "another file, list of groups, nan or promise, or other parameters of a mechanism"
 
 
@@ -88,17 +88,17 @@ class File:
 
     def charge(self, entry: Entry) -> None:
         """Add a charge that is on disk when this returns, or raise."""
-        with _told(self.path), atomic_files.locked(self.path, write=True) as handle:
+        with _usable(self.path), atomic_files.locked(self.path, write=True) as handle:
             history = self._read(atomic_files.contents(handle))
             self.terms.after(history.spent, entry.cost)
             self._append(handle, history, ledger_lines.charged(entry))
 
     def answers(self, label: str) -> Any:
-        """What is kept under a label."""
+        """The answers that are kept under a label."""
         charge = self._look().of(label)
         if charge is None or charge.state == OPEN:
-            raise LabelError(f"{_called(self.path)} has no answers under the label {label!r}")
-        return self._kept(charge)
+            raise LabelError(f"{_name(self.path)} has no answers under the label {label!r}")
+        return self._answers(charge)
 
     def once(
         self,
@@ -108,13 +108,13 @@ class File:
         draw: Callable[[], Any],
         check: Callable[[], None],
     ) -> Any:
-        """The answers under an entry's label: kept ones, or those of a draw that is charged before.
+        """The answers under an entry's label: kept ones, or those of `draw`, after a charge.
 
-        check: refuses what is no call at all, before a charge.
+        `check` refuses what is no call at all, before a charge.
         """
         known = self._look().of(label)
         if known is not None and self._same(known, entry).state == ANSWERED:
-            return self._kept(known)
+            return self._answers(known)
         check()
         process, before = os.getpid(), sys.exc_info()[1]
         text: str | None = None
@@ -123,7 +123,7 @@ class File:
             with self._alone(label):
                 known = self._open(entry, label)
                 if known.state == ANSWERED:
-                    return self._kept(known)
+                    return self._answers(known)
                 text, failure = _drawn(draw, width)
                 if os.getpid() != process:
                     raise BudgetError(
@@ -132,7 +132,7 @@ class File:
                 known = self._settle(label, text)
                 if failure is not None and known.state == USED_UP:
                     raise failure
-                return self._kept(known)
+                return self._answers(known)
         except BaseException as error:
             if error is not failure:  # what was drawn may be drawn again, and was for nobody
                 _clear_frames(error, before)
@@ -142,7 +142,7 @@ class File:
 
     def _open(self, entry: Entry, label: str) -> Charge:
         """The charge under an entry's label, by this call or by one that died."""
-        with _told(self.path), atomic_files.locked(self.path, write=True) as handle:
+        with _usable(self.path), atomic_files.locked(self.path, write=True) as handle:
             history = self._read(atomic_files.contents(handle))
             known = history.of(label)
             if known is None:
@@ -153,9 +153,9 @@ class File:
         return self._same(known, entry)
 
     def _settle(self, label: str, text: str | None) -> Charge:
-        """Keep answers, or (None) that the release failed, before anybody is told.
+        """Keep answers, or (None) that the release failed, before anybody learns of it.
 
-        Unless somebody did so before, who came by another name of the file: then that counts.
+        If another process did so before, by another name of the file, what it wrote counts.
         """
         try:
             line = self._line(label, text)
@@ -169,7 +169,7 @@ class File:
         except OSError as error:
             # Equal words for answers and failures: which of them it was is not charged yet.
             raise BudgetError(
-                f"{_called(self.path)} cannot be used: {_reason(error)}; the label {label!r} is "
+                f"{_name(self.path)} cannot be used: {_reason(error)}; the label {label!r} is "
                 "charged, but its answers could not be kept and nobody has seen them: the same "
                 "call with this label gives answers without a further charge"
             ) from None
@@ -180,15 +180,15 @@ class File:
             return ledger_lines.failed(label)
         if len(text) <= INLINE:
             return ledger_lines.answered(label, text)
-        # Sealed by a key that only the ledger's line has: where that is not written, what was
-        # drawn is told by no file, so that it can be drawn again.
+        # Sealed by a key that only the ledger's line has: where that is not written, no file
+        # shows what was drawn, so that it can be drawn again.
         key = os.urandom(KEY_BYTES)
         sealed = _sealed(text.encode("ascii"), key)
         digest = hashlib.blake2b(sealed, digest_size=32).hexdigest()
         atomic_files.create(self._beside(f"{digest}.answers"), sealed)
         return ledger_lines.answered_beside(label, digest, key.hex())
 
-    def _kept(self, charge: Charge) -> Any:
+    def _answers(self, charge: Charge) -> Any:
         """The answers of a charge."""
         if charge.state == USED_UP:
             raise self._used_up(charge)
@@ -196,7 +196,7 @@ class File:
         if charge.beside is not None:
             digest, key = charge.beside
             path = self._beside(f"{digest}.answers")
-            with _told(path, "the file of answers {!r}"), open(path, "rb") as file:  # noqa: PTH123
+            with _usable(path, "the file of answers {!r}"), open(path, "rb") as file:  # noqa: PTH123
                 sealed = file.read()
             if hashlib.blake2b(sealed, digest_size=32).hexdigest() != digest:
                 raise BudgetError(f"the file of answers {path!r} was changed: it is not used")
@@ -215,7 +215,7 @@ class File:
             if first.about != entry.about:
                 change = f"that was {first.about!r}, and this is {entry.about!r}"
             raise LabelError(
-                f"label {first.label!r} names another question in {_called(self.path)}: {change}; "
+                f"label {first.label!r} names another question in {_name(self.path)}: {change}; "
                 "nothing was read or charged: take another label"
             )
         if charge.state == USED_UP:
@@ -224,7 +224,7 @@ class File:
 
     def _used_up(self, charge: Charge) -> LabelError:
         return LabelError(
-            f"label {charge.entry.label!r} is used up in {_called(self.path)}: its release was "
+            f"label {charge.entry.label!r} is used up in {_name(self.path)}: its release was "
             "charged and failed, which was its answer; take another label, which is charged anew"
         )
 
@@ -237,10 +237,11 @@ class File:
                 "(each could wait for the other)"
             )
         file = Path(self.path).name.encode("utf-8", "surrogateescape")
-        asked = hashlib.blake2b(file + b"\0" + label.encode(), digest_size=16, person=ASKED)
+        words = file + b"\0" + label.encode()
+        name = hashlib.blake2b(words, digest_size=16, person=LABEL).hexdigest()
         with ExitStack() as stack:
-            with _told(self.path):  # an error of the draw must not be taken for one of the system
-                lock = atomic_files.alone(self._beside(f".budget-{asked.hexdigest()}.lock"))
+            with _usable(self.path):  # an error of the draw must not be taken for one of the system
+                lock = atomic_files.alone(self._beside(f".budget-{name}.lock"))
                 stack.enter_context(lock)
             yield
 
@@ -249,7 +250,7 @@ class File:
         return str(Path(os.path.realpath(self.path)).parent / name)
 
     def _look(self) -> History:
-        with _told(self.path), atomic_files.locked(self.path, write=False) as handle:
+        with _usable(self.path), atomic_files.locked(self.path, write=False) as handle:
             return self._read(atomic_files.contents(handle))
 
     def _append(self, handle: int, history: History, line: bytes) -> History:
@@ -258,7 +259,7 @@ class File:
             longer = history.then(line)
         except ValueError:
             raise BudgetError(
-                f"{_called(self.path)} was left as it was: a line for it could not be read "
+                f"{_name(self.path)} was left as it was: a line for it could not be read "
                 "again; please report this"
             ) from None
         atomic_files.append(handle, len(history.lines), line)
@@ -276,7 +277,7 @@ class File:
             self._known = known = known.then(lines[len(known.lines) :])
         except ledger_lines.OtherVersion:
             raise BudgetError(
-                f"{_called(self.path)} has a version that this fastexp cannot read (it reads "
+                f"{_name(self.path)} has a version that this fastexp cannot read (it reads "
                 f"version {ledger_lines.VERSION}): use the fastexp that wrote it; nothing is "
                 "released"
             ) from None
@@ -300,7 +301,7 @@ def checked_path(value: Any) -> str:
 
 def exists(path: str) -> bool:
     """Whether there is anything at a path."""
-    with _told(path):
+    with _usable(path):
         try:
             os.stat(path)  # noqa: PTH116  (Path.exists may hide what it was refused)
         except FileNotFoundError:
@@ -313,7 +314,7 @@ def create(path: str, terms: Terms) -> bool:
 
     It appears with its header complete or not at all.
     """
-    with _told(path):
+    with _usable(path):
         try:
             atomic_files.create(path, ledger_lines.header(terms))
         except FileExistsError:
@@ -325,7 +326,7 @@ INTERRUPTED = (KeyboardInterrupt, SystemExit, GeneratorExit)
 
 
 def _drawn(draw: Callable[[], Any], width: int) -> tuple[str, None] | tuple[None, BaseException]:
-    """The answers as text, or how drawing them failed.
+    """The answers as text, or the error of drawing them.
 
     What interrupts from outside is no failure: it says nothing of the records, and leaves the
     charge as a killed process does.
@@ -357,13 +358,12 @@ def _clear_frames(error: BaseException, before: BaseException | None) -> None:
 def _sealed(data: bytes, key: bytes) -> bytes:
     """Sealed data opened, or open data sealed: with a stream that one key has."""
     stream = hashlib.shake_256(key).digest(len(data))
-    pair = (np.frombuffer(part, np.uint8) for part in (data, stream))
-    return np.bitwise_xor(*pair).tobytes()
+    return np.bitwise_xor(np.frombuffer(data, np.uint8), np.frombuffer(stream, np.uint8)).tobytes()
 
 
 @contextmanager
-def _told(path: str, called: str = "the budget file {!r}") -> Iterator[None]:
-    """What the system refuses, as a BudgetError: nothing is released."""
+def _usable(path: str, called: str = "the budget file {!r}") -> Iterator[None]:
+    """Raises a BudgetError where the system refuses: nothing is released."""
     try:
         yield
     except atomic_files.NotRegular:
@@ -376,9 +376,9 @@ def _reason(error: OSError) -> str:
     return error.strerror or "system error"
 
 
-def _called(path: str) -> str:
+def _name(path: str) -> str:
     return f"the budget file {path!r}"
 
 
 def _damaged(path: str, why: str) -> BudgetError:
-    return BudgetError(f"{_called(path)} is damaged, or is no budget: {why}; nothing is released")
+    return BudgetError(f"{_name(path)} is damaged, or is no budget: {why}; nothing is released")

@@ -33,10 +33,10 @@ class Entry:
 
     cost: Cost
     name: str | None = None  # of the mechanisms
-    about: str | None = None  # what is asked, in words
+    about: str | None = None  # the question in words
     note: str | None = None  # the user's words
     label: str | None = None
-    question: str = ""  # of a label: the digest of what is asked
+    question: str = ""  # of a label: the digest of its question
 
 
 @dataclass(frozen=True, slots=True)

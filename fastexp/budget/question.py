@@ -1,4 +1,4 @@
-"""What a release asks: public, and all that its promise and the form of its answers depend on."""
+"""The question of a release, which is public: what its promise and its answers' form depend on."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ class Question(NamedTuple):
     rows, disjoint, groups, membership, max_groups, max_rows
         As of `privacy.total`.
     form : tuple
-        What else is asked: text, numbers and tuples of them. Needed where there is a label.
+        What else the answers depend on, but for the records: text, numbers and tuples of them.
+        Needed where there is a label.
     widest : int
         How many characters an answer may have, if not those of a number or a candidate.
     column : str
@@ -62,7 +63,7 @@ class Question(NamedTuple):
 
     @property
     def about(self) -> str:
-        """What is asked, in words for a budget's log."""
+        """The question in words, for a budget's log."""
         return Questions((self,)).about
 
     @property
@@ -91,9 +92,9 @@ class Question(NamedTuple):
         charged = promise.epsilon, promise.rho, promise.delta, promise.neighbors
         call = self.rows, self.disjoint, self.groups, self.membership
         limits = self.max_groups, self.max_rows
-        asked = encoded("", (FORMAT, charged, call, limits)) + encoded("form", self.form)
-        asked += encoded_mechanism(self.mechanism)
-        return hashlib.blake2b(asked, digest_size=32, person=DOMAIN).hexdigest()
+        text = encoded("", (FORMAT, charged, call, limits)) + encoded("form", self.form)
+        text += encoded_mechanism(self.mechanism)
+        return hashlib.blake2b(text, digest_size=32, person=DOMAIN).hexdigest()
 
     @property
     def width(self) -> int:
@@ -115,7 +116,7 @@ class Questions(NamedTuple):
 
     @property
     def about(self) -> str:
-        """What is asked, in words for a budget's log: a line, as "Median of rent; by city"."""
+        """The questions in words, for a budget's log: a line, as "Median of rent; by city"."""
         first = self.each[0]
         named = ((question.name, question.column) for question in self.each)
         subjects = [f"{name} of {column}" if column else name for name, column in named]
@@ -144,12 +145,12 @@ class Questions(NamedTuple):
 
 
 def groups_in_words(count: int) -> str:
-    """How many groups are listed."""
+    """A number of groups in words."""
     return f"{count} group{'s' * (count != 1)}"
 
 
 def _parts(question: Question) -> str:
-    """Which parts of the data are asked about."""
+    """Which parts of the data the question is about."""
     rows = "" if question.rows == 1 else f"{question.rows} data sets"
     return (question.grouping or rows) + ", disjoint" * question.disjoint
 

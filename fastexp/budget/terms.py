@@ -80,7 +80,7 @@ class Terms:
                 )
         return total
 
-    def shown(self, spent: Spent) -> str:
+    def text(self, spent: Spent) -> str:
         """What is spent and what is left, for a repr."""
         pairs = [("", self.limit, spent.amount)]
         if self.delta > 0.0:

@@ -70,17 +70,24 @@ def of_scores(
     """The mechanism over utilities, for an epsilon."""
     from ... import Exponential, PermuteAndFlip, TopK
 
-    settings: dict[str, Any] = {
-        "sensitivity": sensitivity,
-        "monotonic": monotonic,
-        "candidates": candidates,
-        "any_epsilon": options.any_epsilon,
-    }
     if options.mechanism == TOP_K:
-        delta = options.delta or 0.0
-        return lambda epsilon: TopK(options.k, epsilon, delta=delta, **settings)
+        return lambda epsilon: TopK(
+            options.k,
+            epsilon,
+            sensitivity,
+            delta=options.delta or 0.0,
+            monotonic=monotonic,
+            candidates=candidates,
+            any_epsilon=options.any_epsilon,
+        )
     kind = PermuteAndFlip if options.mechanism == FLIP else Exponential
-    return lambda epsilon: kind(epsilon, **settings)
+    return lambda epsilon: kind(
+        epsilon,
+        sensitivity,
+        monotonic=monotonic,
+        candidates=candidates,
+        any_epsilon=options.any_epsilon,
+    )
 
 
 def with_epsilon(

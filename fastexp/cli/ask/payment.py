@@ -134,7 +134,7 @@ class Payment:
         if state == "open":
             return f"charged; the same command with label {self._label!r} goes on without a charge"
         if state == "answered":
-            return f"charged; {self._kept()}"
+            return f"charged; {self._place_of_answers()}"
         why = FAILED if failed else INTERRUPTED
         used_up = f": label {self._label!r} is used up" if state == "failed" else ""
         return f"{why}{used_up}; {self._left()}"
@@ -162,14 +162,14 @@ class Payment:
 
     def _whereabouts(self, facts: Callable[[], dict[str, Any]], folders: tuple[str, ...]) -> str:
         if self._label is not None:
-            return f"charged; {self._kept()}"
+            return f"charged; {self._place_of_answers()}"
         text = json_text(facts())
         for folder in (*folders, os.curdir, tempfile.gettempdir()):
             with suppress(OSError):
                 return f"charged; the answers are in {printable(_rescued(text, folder))} (JSON)"
         return f"charged; the answers are: {text}"
 
-    def _kept(self) -> str:
+    def _place_of_answers(self) -> str:
         return (
             f"the answers are kept in the budget file under label {self._label!r}: "
             "the same command gives them again at no cost"
