@@ -1,1 +1,1 @@
-"""Pictures of exact laws, and of draws beside them; what mechanisms are called there."""
+"""Pictures of exact laws, and of draws beside them."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..errors import ParameterError
-from . import words
+from ..mechanisms import descriptions
 from .canvas import BAR, MARK, QUIET, TRUTH, canvas, label, save, undecorated
 from .subject import number, short
 from .view import View, heights_of, in_sight, outside, part
@@ -61,13 +61,13 @@ def draw(path: str, subject: Subject) -> None:
     """
     if not subject.laws:
         raise ParameterError("plot: the data have no group to draw")
-    shown, name = min(PANELS, len(subject.laws)), words.name_of(subject.mechanism)
+    shown, name = min(PANELS, len(subject.laws)), descriptions.name_of(subject.mechanism)
     what = name if subject.candidates is None else "selection"
     title = f"The exact law of the private {what}"
     if subject.draws is not None:
         n = subject.draws.shape[1]
         title = f"{n:,} draw{'s' * (n != 1)} against the exact law"
-    notes = [words.title(name, subject.mechanism)]
+    notes = [descriptions.title(name, subject.mechanism)]
     if subject.by:
         title += f", by {label(' and '.join(subject.by))}"
         if shown < len(subject.laws):
@@ -111,7 +111,7 @@ def _name(ax: Any, subject: Subject, group: int) -> None:
 def _numbers(subject: Subject, shown: int, notes: list[str]) -> Panel:
     """Of private numbers: bars of few points, the density of many; the truth as a line."""
     laws, truths = subject.laws[:shown], subject.truths[:shown]
-    priced = words.name_of(subject.mechanism) == "price"
+    priced = descriptions.name_of(subject.mechanism) == "price"
     three = priced and subject.draws is None and not subject.by
     grid = subject.mechanism.grid
     view = part(grid, 0, grid.size - 1) if three else in_sight(laws, truths)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..grouped.accuracy import Exact, accuracy
-from .words import LISTED, name_of
+from ..mechanisms.descriptions import LISTED, name_of
 
 if TYPE_CHECKING:
     from .._typing import AnyArray

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...mechanisms.descriptions import name_of
 from ...pictures import canvas
 from ...pictures.subject import TAIL, Subject
-from ...pictures.words import name_of
 from ...query.calls.accuracy import AccuracyCall, accuracy_of
 from ...query.calls.answers import answers_of
 from ...query.calls.laws import laws_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ...mechanisms.descriptions import grid_text, name_of, parameters, title
 from ...pictures.laws import draw
 from ...pictures.subject import TAIL, Subject, number, short
-from ...pictures.words import grid_text, name_of, parameters, title
 from ...query.calls.accuracy import COLUMNS
 from ...query.output.output_file import values_of
 from ..terminal import printing, tables

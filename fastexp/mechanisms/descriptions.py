@@ -1,4 +1,4 @@
-"""What mechanisms are called, in words; their public parameters as plain values."""
+"""Mechanisms in words: their names, parameters and grids; their parameters as plain values."""
 
 from __future__ import annotations
 
