@@ -5,7 +5,9 @@ rows is the number of groups, k the mean number of records of a group.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,8 @@ from ..harness.elsewhere import with_avx2, with_own_threads
 from ..harness.measure import timed
 from ..harness.memory import made_in_call, resident_memory
 from ..harness.workload import DRAW_SEED, Call, Case, Entry, Prepare
-from . import checks, rivals, rivals_frames
+from . import checks, rivals
+from . import rivals_frames as frames
 from .workload import GroupWork as Work
 
 RECORD = 16  # bytes of a record and its key
@@ -60,55 +63,25 @@ def keyed(work: Work) -> Call:
     return partial(released(work), key=fx.release_key(), label="x by k")
 
 
-def sampled_frame(work: Work, frame: Any) -> Call:
-    """Draws through an engine."""
-    by_k, answers = query(work), {"x": (median(work), "x")}
-    rng = np.random.default_rng(DRAW_SEED)
-    return lambda: by_k.sample(frame, answers, rng=rng, threads=work.threads)
+def through(
+    engine: Callable[[Work], Any],
+    work: Work,
+    *,
+    released: bool = False,
+    collected: Callable[[Any], Any] | None = None,
+) -> Call:
+    """Draws through an engine, or a release; what is lazy is collected."""
+    frame, by_k, answers = engine(work), query(work), {"x": (median(work), "x")}
+    rng, threads = np.random.default_rng(DRAW_SEED), work.threads
 
+    def call() -> Any:
+        if released:
+            result = by_k.release(frame, answers, threads=threads)
+        else:
+            result = by_k.sample(frame, answers, rng=rng, threads=threads)
+        return collected(result) if collected else result
 
-def released_frame(work: Work, frame: Any) -> Call:
-    """A release through an engine."""
-    by_k, answers = query(work), {"x": (median(work), "x")}
-    return lambda: by_k.release(frame, answers, threads=work.threads)
-
-
-def polars(work: Work) -> Call:
-    """Draws through Polars, in memory."""
-    return sampled_frame(work, rivals_frames.polars_frame(work))
-
-
-def polars_released(work: Work) -> Call:
-    """A release through Polars, in memory."""
-    return released_frame(work, rivals_frames.polars_frame(work))
-
-
-def polars_streaming(work: Work) -> Call:
-    """Draws of a lazy frame of Polars."""
-    call = sampled_frame(work, rivals_frames.polars_frame(work).lazy())
-    return lambda: call().collect()
-
-
-def duckdb(work: Work) -> Call:
-    """Draws of a relation of DuckDB."""
-    call = sampled_frame(work, rivals_frames.database(work).table("t"))
-    return lambda: call().fetchnumpy()
-
-
-def duckdb_released(work: Work) -> Call:
-    """A release of a relation of DuckDB."""
-    call = released_frame(work, rivals_frames.database(work).table("t"))
-    return lambda: call().fetchnumpy()
-
-
-def pandas(work: Work) -> Call:
-    """Draws through pandas."""
-    return sampled_frame(work, rivals_frames.pandas_frame(work))
-
-
-def pandas_released(work: Work) -> Call:
-    """A release through pandas."""
-    return released_frame(work, rivals_frames.pandas_frame(work))
+    return call
 
 
 def as_much_again(work: Work) -> int:
@@ -129,20 +102,17 @@ ours, variant = partial(Entry, "fastexp", "ours"), partial(Entry, role="variant"
 rival, limit = partial(Entry, role="rival"), partial(Entry, role="limit", check=checks.exact)
 long_groups = partial(rival, least_k=1_000, why="for long groups")
 
-DUCKDB_RIVAL = rival("duckdb_window", prepare=rivals_frames.duckdb_window, needs="duckdb")
-POLARS_RIVALS = own_threads_with_avx2(
-    "polars_map_elements", rivals_frames.polars_map_elements, "polars"
-)
+DUCKDB_RIVAL = rival("duckdb_window", prepare=frames.duckdb_window, needs="duckdb")
+POLARS_RIVALS = own_threads_with_avx2("polars_map_elements", frames.polars_map_elements, "polars")
 MEDIAN = (
     ours(simulated),
     variant("fastexp_release", prepare=released),
     variant("fastexp_keyed", prepare=keyed),
     *with_avx2(rival("numpy_packed", prepare=rivals.packed)),
-    *with_avx2(rival("numpy_gumbel", prepare=rivals.gumbel)),
     *with_avx2(long_groups("scipy_numpy_loop", prepare=rivals.looped, needs="scipy")),
     DUCKDB_RIVAL,
     *POLARS_RIVALS,
-    *own_threads_with_avx2("pandas_apply", rivals_frames.pandas_apply, "pandas"),
+    *own_threads_with_avx2("pandas_apply", frames.pandas_apply, "pandas"),
 )
 MEDIAN_THREADS = (
     Entry("fastexp_2t", "ours", simulated),
@@ -153,36 +123,42 @@ MEDIAN_THREADS = (
 )
 SEGMENTS = (
     ours(of_segments),
-    *with_avx2(rival("numpy_packed", prepare=rivals.packed_segments)),
-    *with_avx2(rival("numpy_gumbel", prepare=rivals.gumbel_segments)),
+    *with_avx2(rival("numpy_packed", prepare=partial(rivals.packed, rows=rivals.segmented))),
     *with_avx2(long_groups("numpy_loop", prepare=rivals.looped_segments)),
 )
 SEGMENTS_THREADS = (
     Entry("fastexp_2t", "ours", of_segments),
     variant("fastexp_1t", prepare=one_thread(of_segments)),
 )
-POLARS = (
-    ours(with_own_threads(polars), "polars"),
-    variant("fastexp_release", prepare=with_own_threads(polars_released), needs="polars"),
-    limit("polars_median", prepare=with_own_threads(rivals_frames.polars_median), needs="polars"),
-)
-POLARS_STREAMING = (
-    ours(with_own_threads(polars_streaming), "polars"),
-    limit(
-        "polars_median",
-        prepare=with_own_threads(rivals_frames.polars_streaming_median),
+POLARS, PANDAS = partial(through, frames.polars_frame), partial(through, frames.pandas_frame)
+POLARS_LAZY = partial(through, frames.polars_lazy, collected=methodcaller("collect"))
+DUCKDB = partial(through, frames.duckdb_table, collected=methodcaller("fetchnumpy"))
+IN_POLARS = (
+    ours(with_own_threads(POLARS), "polars"),
+    variant(
+        "fastexp_release",
+        prepare=with_own_threads(partial(POLARS, released=True)),
         needs="polars",
     ),
+    limit("polars_median", prepare=with_own_threads(frames.polars_median), needs="polars"),
 )
-DUCKDB = (
-    ours(duckdb, "duckdb"),
-    variant("fastexp_release", prepare=duckdb_released, needs="duckdb"),
-    limit("duckdb_median", prepare=rivals_frames.duckdb_median, needs="duckdb"),
+IN_POLARS_STREAMING = (
+    ours(with_own_threads(POLARS_LAZY), "polars"),
+    limit("polars_median", prepare=with_own_threads(frames.polars_streaming), needs="polars"),
 )
-PANDAS = (
-    ours(with_own_threads(pandas), "pandas"),
-    variant("fastexp_release", prepare=with_own_threads(pandas_released), needs="pandas"),
-    limit("pandas_median", prepare=with_own_threads(rivals_frames.pandas_median), needs="pandas"),
+IN_DUCKDB = (
+    ours(DUCKDB, "duckdb"),
+    variant("fastexp_release", prepare=partial(DUCKDB, released=True), needs="duckdb"),
+    limit("duckdb_median", prepare=frames.duckdb_median, needs="duckdb"),
+)
+IN_PANDAS = (
+    ours(with_own_threads(PANDAS), "pandas"),
+    variant(
+        "fastexp_release",
+        prepare=with_own_threads(partial(PANDAS, released=True)),
+        needs="pandas",
+    ),
+    limit("pandas_median", prepare=with_own_threads(frames.pandas_median), needs="pandas"),
 )
 MEMORY = (
     ours(released),
@@ -195,10 +171,10 @@ _case = partial(Case, check=checks.medians, measure=timed, toy_k=40, toy_rows=40
 _memory = partial(_case, measure=partial(resident_memory, allowance=as_much_again))
 SIZES = ((100_000, 20), (1_000, 10_000))  # groups, records of each
 FRAMES = (
-    ("engine_polars", POLARS, 2),
-    ("engine_polars_streaming", POLARS_STREAMING, 2),
-    ("engine_duckdb", DUCKDB, 2),
-    ("engine_pandas", PANDAS, 1),
+    ("engine_polars", IN_POLARS, 2),
+    ("engine_polars_streaming", IN_POLARS_STREAMING, 2),
+    ("engine_duckdb", IN_DUCKDB, 2),
+    ("engine_pandas", IN_PANDAS, 1),
 )
 
 CASES = (

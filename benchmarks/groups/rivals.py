@@ -17,7 +17,6 @@ from ..harness.workload import DRAW_SEED, Call, FloatArray, IntArray
 from ..numbers.rivals import windowed
 from .workload import GroupWork
 
-DIGIT = 16  # bits that NumPy's stable sort takes by counting
 Rows = tuple[IntArray, FloatArray]
 
 
@@ -77,39 +76,6 @@ def packed(work: GroupWork, rows: Any = shuffled) -> Call:
     return call
 
 
-def gumbel(work: GroupWork, rows: Any = shuffled) -> Call:
-    """Records as they are, in order by a sort of values and stable ones of groups; noise a gap.
-
-    (`np.lexsort` takes twice the time.)
-    """
-    given, groups, rng = rows(work), work.rows, np.random.default_rng(DRAW_SEED)
-    low, high = work.bounds
-
-    def call() -> FloatArray:
-        keys, records = given()
-        order = np.argsort(records)
-        for shift in range(0, (groups - 1).bit_length(), DIGIT):
-            digit = (keys[order] >> shift).astype(np.uint16)
-            order = order[np.argsort(digit, kind="stable")]
-        inner = np.clip(records[order], low, high)
-        counts = np.bincount(keys, minlength=groups)
-        ends = np.cumsum(counts)
-        lower, upper = np.insert(inner, ends - counts, low), np.insert(inner, ends, high)
-        counts += 1
-        starts = np.cumsum(counts) - counts
-        upper -= lower
-        with np.errstate(divide="ignore"):
-            score = np.log(upper)
-        middle = np.repeat(starts + (counts - 1) / 2, counts)
-        score -= work.epsilon * np.abs(np.arange(lower.size) - middle)
-        score -= np.log(rng.standard_exponential(lower.size))
-        best = np.maximum.reduceat(score, starts)
-        at = np.flatnonzero(score == np.repeat(best, counts))
-        return lower[at] + rng.random(groups) * upper[at]
-
-    return call
-
-
 def one_group(work: GroupWork) -> Callable[[FloatArray], float]:
     """The median of one group after the other."""
     return windowed(work.bounds, work.epsilon, int(np.diff(work.offsets).max()))
@@ -136,13 +102,3 @@ def looped(work: GroupWork) -> Call:
         return np.array([median(records[first:last]) for first, last in pairs])
 
     return call
-
-
-def packed_segments(work: GroupWork) -> Call:
-    """`packed` of given offsets."""
-    return packed(work, segmented)
-
-
-def gumbel_segments(work: GroupWork) -> Call:
-    """`gumbel` of given offsets."""
-    return gumbel(work, segmented)

@@ -53,6 +53,11 @@ def database(work: GroupWork) -> Any:
     return con
 
 
+def duckdb_table(work: GroupWork) -> Any:
+    """The rows as a relation."""
+    return database(work).table("t")
+
+
 def duckdb_window(work: GroupWork) -> Call:
     """SQL alone."""
     con, (low, high) = database(work), work.bounds
@@ -74,6 +79,11 @@ def polars_frame(work: GroupWork) -> Any:
     return pl.DataFrame({"k": work.keys, "x": work.records})
 
 
+def polars_lazy(work: GroupWork) -> Any:
+    """The same, lazy."""
+    return polars_frame(work).lazy()
+
+
 def polars_map_elements(work: GroupWork) -> Call:
     """Lists by Polars, then NumPy for each list."""
     import polars as pl
@@ -91,11 +101,11 @@ def polars_median(work: GroupWork) -> Call:
     return lambda: frame.group_by("k").agg(pl.col("x").median())
 
 
-def polars_streaming_median(work: GroupWork) -> Call:
+def polars_streaming(work: GroupWork) -> Call:
     """Polars' own exact medians, streaming."""
     import polars as pl
 
-    plan = polars_frame(work).lazy().group_by("k").agg(pl.col("x").median())
+    plan = polars_lazy(work).group_by("k").agg(pl.col("x").median())
     return lambda: plan.collect(engine="streaming")
 
 

@@ -9,10 +9,9 @@ a process, so for each number of threads there is another one.
 
 from __future__ import annotations
 
-import weakref
-from collections import defaultdict
-from dataclasses import astuple, replace
-from functools import cache
+import pickle
+from dataclasses import replace
+from functools import cache, lru_cache
 from typing import Any
 
 from .child import Child
@@ -60,62 +59,49 @@ def child(avx512: bool = False, threads: int = 0) -> Child:
     return other
 
 
-STALE: dict[Child, list[int]] = defaultdict(list)  # calls that nobody holds any more
-
-
 class Elsewhere(SelfTimed):
     """A call in the other process."""
 
     def __init__(self, process: Child, prepare: Prepare, work: Work) -> None:
         # A copy of the work is without the inputs, which are made again there.
-        stale = STALE.pop(process, [])
-        self.process, self.number = (
-            process,
-            process.ask(prepare_held, stale, prepare, replace(work)),
-        )
-        weakref.finalize(self, lambda number: STALE[process].append(number), self.number)
+        self.process, self.prepare, self.work = process, prepare, replace(work)
+        process.ask(prepare_here, self.prepare, self.work)
 
     def __call__(self) -> Any:
         """The answer of one call."""
-        return self.process.ask(call_held, self.number)
+        return self.process.ask(call_here, self.prepare, self.work)
 
     def clock(self, calls: int) -> tuple[float, float]:
         """Its time there, without that of asking."""
-        wall, cpu = self.process.ask(clock_held, self.number, calls)
+        wall, cpu = self.process.ask(clock_here, self.prepare, self.work, calls)
         return wall, cpu
 
 
-class Held:
-    """The calls that a process holds for another one, which knows their numbers."""
-
-    def __init__(self) -> None:
-        self.calls: dict[int, tuple[Call, Work]] = {}
-        self.works: weakref.WeakValueDictionary[Any, Work] = weakref.WeakValueDictionary()
-        self.number = 0
-
-    def prepare(self, stale: list[int], prepare: Prepare, work: Work) -> int:
-        """The number of a new call; calls on the same work share its inputs."""
-        for number in stale:
-            self.calls.pop(number, None)
-        shared = self.works.setdefault((type(work), astuple(work)), work)
-        self.number += 1
-        self.calls[self.number] = prepare(shared), shared
-        return self.number
+@lru_cache(2)  # a case's and its toy's
+def calls_of(work_key: bytes) -> tuple[Work, dict[bytes, Call]]:
+    """In the other process: a work, whose inputs are made once, and the calls made of it."""
+    return pickle.loads(work_key), {}
 
 
-HELD = Held()
+def held(prepare: Prepare, work: Work) -> Call:
+    """In the other process: the call made in this way, once."""
+    shared, calls = calls_of(pickle.dumps(work))
+    key = pickle.dumps(prepare)
+    if key not in calls:
+        calls[key] = prepare(shared)
+    return calls[key]
 
 
-def prepare_held(stale: list[int], prepare: Prepare, work: Work) -> int:
-    """In the other process: hold a new call."""
-    return HELD.prepare(stale, prepare, work)
+def prepare_here(prepare: Prepare, work: Work) -> None:
+    """In the other process: make a call."""
+    held(prepare, work)
 
 
-def call_held(number: int) -> Any:
+def call_here(prepare: Prepare, work: Work) -> Any:
     """In the other process: the answer of one call."""
-    return HELD.calls[number][0]()
+    return held(prepare, work)()
 
 
-def clock_held(number: int, calls: int) -> tuple[float, float]:
+def clock_here(prepare: Prepare, work: Work, calls: int) -> tuple[float, float]:
     """In the other process: the time of so many calls."""
-    return clock(HELD.calls[number][0], calls)
+    return clock(held(prepare, work), calls)

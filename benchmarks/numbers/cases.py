@@ -20,6 +20,7 @@ from ..harness.measure import timed
 from ..harness.memory import made_in_call, traced_memory
 from ..harness.workload import Call, Case, Entry
 from . import checks, rivals, rivals_prices, rivals_rows, sorted_file
+from .sorted_file import FileWork
 from .workload import CENTER, STEP, STUDY, TICKS
 from .workload import NumberWork as Work
 
@@ -126,9 +127,8 @@ MEDIAN_MEMORY = (
 MEDIAN_STUDY = (
     ours(study),
     *with_avx2(rival("numpy_batched", prepare=rivals_rows.batched)),
-    rival("numpy_counts_shuffled", prepare=rivals_rows.counts_shuffled),
-    Entry("numpy_counts_in_order", "limit", rivals_rows.counts_in_order),
-    rival("numpy_loop", prepare=rivals_rows.looped),
+    rival("numpy_counts_shuffled", prepare=partial(rivals_rows.counted, shuffled=True)),
+    Entry("numpy_counts_in_order", "limit", partial(rivals_rows.counted, shuffled=False)),
 )
 MANY_DRAWS = (
     ours(simulated(median, RECORDS)),
@@ -142,10 +142,11 @@ REVENUE = (
     *with_avx2(rival("numpy_histogram", prepare=rivals_prices.histogram)),
     *with_avx2(rival("numpy_sort_search", prepare=rivals_prices.sort_search)),
 )
+drawn_by = rivals_prices.drawn_by
 PRICE = (
     ours(released(price, BIDS)),
-    *with_avx2(rival("numpy_histogram", prepare=rivals_prices.histogram_cumsum)),
-    *with_avx2(rival("numpy_sort_search", prepare=rivals_prices.sort_cumsum)),
+    *with_avx2(rival("numpy_histogram", prepare=partial(drawn_by, rivals_prices.histogram))),
+    *with_avx2(rival("numpy_sort_search", prepare=partial(drawn_by, rivals_prices.sort_search))),
     rival("opendp", prepare=rivals_prices.opendp, needs="opendp"),
     rival("diffprivlib", prepare=rivals_prices.diffprivlib, needs="diffprivlib"),
 )
@@ -154,6 +155,11 @@ LAPLACE_RELEASE = (
     ours(released_noise),
     LAPLACE_RIVAL,
     rival("opendp_laplace", prepare=rivals.opendp_laplace, needs="opendp"),
+)
+
+SORTED_FILE = (
+    ours(sorted_file.mapped),
+    Entry("fastexp_disk", "variant", sorted_file.from_disk),
 )
 
 _number = partial(Case, check=checks.median, measure=timed, toy_k=1_000)
@@ -189,5 +195,11 @@ CASES = (
     _number("price_release", Work(10**5), PRICE, check=checks.price, toy_k=300),
     _number("laplace", Work(1, size=MANY), LAPLACE, check=checks.laplace, toy_size=5_000),
     _number("laplace_release", Work(1), LAPLACE_RELEASE, check=checks.laplace),
-    sorted_file.CASE,
+    _number(
+        "sorted_file",
+        FileWork(10**8),
+        SORTED_FILE,
+        check=sorted_file.near_the_middle,
+        toy_k=20_000,
+    ),
 )

@@ -42,7 +42,8 @@ def _rate(work: NumberWork) -> float:
     return work.epsilon / float(work.prices[-1])
 
 
-def _drawn_by(revenue: Callable[[NumberWork], Call], work: NumberWork) -> Call:
+def drawn_by(revenue: Callable[[NumberWork], Call], work: NumberWork) -> Call:
+    """One price: its revenues, and a search in the cumulated weights."""
     utilities, rng, rate = revenue(work), np.random.default_rng(DRAW_SEED), _rate(work)
 
     def call() -> float:
@@ -52,16 +53,6 @@ def _drawn_by(revenue: Callable[[NumberWork], Call], work: NumberWork) -> Call:
         return float(work.prices[r])
 
     return call
-
-
-def histogram_cumsum(work: NumberWork) -> Call:
-    """One price: a histogram, and a search in the cumulated weights."""
-    return _drawn_by(histogram, work)
-
-
-def sort_cumsum(work: NumberWork) -> Call:
-    """One price: a sort, and a search in the cumulated weights."""
-    return _drawn_by(sort_search, work)
 
 
 def opendp(work: NumberWork) -> Call:

@@ -43,17 +43,8 @@ def batched(work: NumberWork) -> Call:
     return lambda: every_epsilon(work, one)
 
 
-def counts_in_order(work: NumberWork) -> Call:
-    """All data sets at once by how often each gap comes; less than draws: they are in order."""
-    return _counted(work, shuffled=False)
-
-
-def counts_shuffled(work: NumberWork) -> Call:
-    """The same, with each data set's draws shuffled."""
-    return _counted(work, shuffled=True)
-
-
-def _counted(work: NumberWork, *, shuffled: bool) -> Call:
+def counted(work: NumberWork, *, shuffled: bool) -> Call:
+    """All at once by how often each gap comes: shuffled, or in order, which is less than draws."""
     rng, shape = np.random.default_rng(DRAW_SEED), (work.rows, work.size)
     places = np.arange(work.rows * (work.k + 2)).reshape(work.rows, -1)[:, :-1].ravel()
 
@@ -66,24 +57,6 @@ def _counted(work: NumberWork, *, shuffled: bool) -> Call:
         flat = knots.ravel()
         low = flat[place]
         return low + (flat[place + 1] - low) * rng.random(shape)
-
-    return lambda: every_epsilon(work, one)
-
-
-def looped(work: NumberWork) -> Call:
-    """One data set after the other, of each only the gaps whose weight is above 0."""
-    rng = np.random.default_rng(DRAW_SEED)
-
-    def one(knots: FloatArray, gaps: FloatArray, epsilon: float) -> FloatArray:
-        out = np.empty((work.rows, work.size))
-        ranks = rank_weights(work.k, epsilon)
-        inside = slice(*np.flatnonzero(ranks)[[0, -1]] + [0, 1])
-        for i in range(work.rows):
-            sums = np.cumsum(gaps[i, inside] * ranks[inside])
-            place = np.searchsorted(sums, rng.random(work.size) * sums[-1], "right")
-            place += inside.start
-            out[i] = knots[i, place] + gaps[i, place] * rng.random(work.size)
-        return out
 
     return lambda: every_epsilon(work, one)
 

@@ -8,15 +8,13 @@ from __future__ import annotations
 from functools import partial
 from operator import attrgetter
 
-import numpy as np
-
 import fastexp as fx
 
 from ..harness.calls import from_law, one_thread, released, simulated
 from ..harness.measure import timed
 from ..harness.memory import traced_memory
-from ..harness.workload import EPSILON, SENSITIVITY, Call, Case, Entry, Role
-from . import checks, floors, leak, rivals, rivals_rows, startup
+from ..harness.workload import EPSILON, SENSITIVITY, Case, Entry, Role
+from . import checks, leak, rivals, rivals_rows, startup
 from .workload import SelectionWork as Work
 
 SMALL, LARGE = (10, 1_000), (100_000, 10_000_000)
@@ -41,31 +39,6 @@ def top_k(work: Work) -> fx.TopK:
 def response(_work: Work) -> fx.RandomizedResponse:
     """Randomised response."""
     return fx.RandomizedResponse(EPSILON)
-
-
-def log_sum_exp(work: Work) -> Call:
-    """The laws' log-sum-exp, called as `FiniteLaw` does, of 1 * u."""
-    from fastexp.kernels.bits.heights import BLOCK, FLOAT
-    from fastexp.kernels.bits.logspace import log_sum_exp as kernel
-
-    bits, no_base = work.utilities.view(np.uint64), np.empty(0)
-    count = -(-work.k // BLOCK)
-
-    def call() -> float:
-        blocks, scratch = np.empty(3 * count + 2, dtype=np.int64), np.empty(2 * BLOCK)
-        total = kernel(bits, FLOAT, no_base, 1.0, blocks, scratch)
-        lift = blocks.view(np.float64)[3 * count + 1]
-        return float(value_of(int(blocks[3 * count])) - lift + np.log(total))
-
-    return call
-
-
-def value_of(key: int) -> float:
-    """The float64 of an order key: positive numbers have the sign bit turned on."""
-    sign, mask = 1 << 63, (1 << 64) - 1
-    word = key & mask
-    bits = word ^ sign if word & sign else word ^ mask
-    return float(np.array(bits, dtype=np.uint64).view(np.float64))
 
 
 def most_bytes(work: Work) -> int:
@@ -108,7 +81,7 @@ RELEASE = (
         most_k=1_000_000,
         why="more than 2 s a call",
     ),
-    Entry("exp_sum_pass", "limit", floors.exp_sum_pass, check=checks.weight_sum),
+    Entry("numpy_exp", "limit", rivals.numpy_exp, check=checks.weights),
 )
 RELEASE_THREADS = (
     Entry("fastexp_2t", "ours", RELEASE_OURS.prepare),
@@ -120,7 +93,7 @@ SINGLE = (
     CUMSUM,
     BLOCKED,
     Entry("numpy_rejection", "rival", rivals.numpy_rejection),
-    Entry("numpy_max", "limit", floors.numpy_max, check=checks.highest),
+    Entry("numpy_max", "limit", rivals.numpy_max, check=checks.highest),
 )
 ROWS = (
     ours(DRAW),
@@ -130,7 +103,6 @@ ROWS = (
     Entry("numpy_cumsum", "rival", rivals_rows.cumsum),
     Entry("numpy_cumsum_tiled", "rival", rivals_rows.cumsum_tiled),
     Entry("numpy_transposed_tiled", "rival", rivals_rows.transposed_tiled),
-    Entry("numpy_race_tiled", "rival", rivals_rows.race_tiled),
 )
 ROWS_THREADS = (
     Entry("fastexp_2t", "ours", DRAW),
@@ -146,7 +118,6 @@ MANY = (
 MANY_ROWS = (
     ours(DRAW),
     Entry("numpy_choice", "rival", rivals_rows.each_choice),
-    Entry("numpy_cumsum", "rival", rivals_rows.each_cumsum),
     Entry("numpy_counts_shuffled", "rival", rivals_rows.counts_shuffled),
 )
 BY_GUMBEL = (
@@ -186,11 +157,6 @@ RESPONSE_RELEASE = (
     Entry("opendp", "rival", rivals.opendp_responses, "opendp", checks.packed_responses),
     *_NUMPY_RESPONSE,
 )
-LOG_SUM_EXP = (
-    ours(log_sum_exp),
-    Entry("scipy", "rival", rivals.scipy_logsumexp, needs="scipy"),
-    Entry("numpy_exp", "limit", floors.numpy_exp),
-)
 COLD_START = (
     start("fastexp_release_warm_cache", "ours", startup.RELEASE),
     Entry("fastexp_release_cold_cache", "variant", startup.cold_release),
@@ -228,7 +194,6 @@ CASES = (
     *(_flip("permute_and_flip_release", Work(k), FLIP_RELEASE) for k in FEW),
     _response("randomized_response", MILLION, RESPONSE),
     _response("randomized_response_release", MILLION, RESPONSE_RELEASE),
-    _case("logsumexp", MILLION, LOG_SUM_EXP, check=checks.exact_sum, toy_k=2_500),
     _case("cold_start", Work(8), COLD_START, check=checks.process_output, slow_s=5.0),
     _case(
         "constant_time",

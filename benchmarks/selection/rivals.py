@@ -7,6 +7,7 @@ draw from PCG64; diffprivlib and OpenDP from the operating system, as a release 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from math import exp
 from typing import Any
 
@@ -112,14 +113,6 @@ def scipy_alias_urn(work: Work) -> Call:
 
     u, rng = work.utilities, np.random.default_rng(DRAW_SEED)
     return lambda: DiscreteAliasUrn(weights(u), random_state=rng).rvs(work.size)
-
-
-def scipy_logsumexp(work: Work) -> Call:
-    """SciPy's log-sum-exp."""
-    from scipy.special import logsumexp
-
-    u = work.utilities
-    return lambda: logsumexp(u)
 
 
 def opendp_noisy_max(scale: float, *, exponential: bool = False, monotonic: bool = False) -> Any:
@@ -261,3 +254,16 @@ def opendp_responses(work: Work) -> Call:
     mechanism = dp.m.make_randomized_response_bitvec(domain, metric, f=twice)
     packed = np.packbits(work.bits).tobytes()
     return lambda: mechanism(packed)
+
+
+# Floors: less than the whole work.
+
+
+def numpy_exp(work: Work) -> Call:
+    """All weights by `np.exp`, into a given array."""
+    return partial(np.exp, work.utilities, out=np.empty(work.k))
+
+
+def numpy_max(work: Work) -> Call:
+    """`np.max`, which reads every utility once."""
+    return partial(np.max, work.utilities)

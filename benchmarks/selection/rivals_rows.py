@@ -7,8 +7,6 @@ maximum is subtracted: a tile's would underflow where rows are far apart.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from ..harness.workload import DRAW_SEED, Call, FloatArray, IntArray
@@ -16,7 +14,6 @@ from .workload import RATE
 from .workload import SelectionWork as Work
 
 CUMSUM_TILE = 1 << 18
-RACE_TILE = 1 << 17
 NARROW, NARROW_TILE, WIDE_TILE = 100, 1 << 16, 1 << 19  # of the transposed tiles, by k
 
 
@@ -96,24 +93,6 @@ def transposed_tiled(work: Work) -> Call:
     return call
 
 
-def race_tiled(work: Work) -> Call:
-    """The least of exponential times over weights, in tiles."""
-    u, rng = work.utilities, np.random.default_rng(DRAW_SEED)
-    high, parts = tiles(work, RACE_TILE)
-    buffer, times = np.empty((high, work.k)), np.empty((high, work.k))
-
-    def call() -> object:
-        out = np.empty(work.rows, dtype=np.int64)
-        for part in parts:
-            w = weigh(u[part], buffer)
-            e = times[: len(w)]
-            rng.standard_exponential(out=e)
-            np.argmin(np.divide(e, w, out=e), axis=1, out=out[part])
-        return out
-
-    return call
-
-
 def each_choice(work: Work) -> Call:
     """Many draws: `Generator.choice` row by row."""
     rng = np.random.default_rng(DRAW_SEED)
@@ -122,18 +101,6 @@ def each_choice(work: Work) -> Call:
         return rng.choice(work.k, size=work.size, p=p)
 
     return lambda: np.stack([one(p) for p in probabilities(work.utilities)])
-
-
-def each_cumsum(work: Work) -> Call:
-    """Many draws: a search in the cumulated weights row by row."""
-    rng = np.random.default_rng(DRAW_SEED)
-
-    def rows() -> Iterator[IntArray]:
-        sums = np.cumsum(probabilities(work.utilities), axis=1)
-        for one in sums:
-            yield one.searchsorted(rng.random(work.size) * one[-1], side="right")
-
-    return lambda: np.stack(list(rows()))
 
 
 def counts_shuffled(work: Work) -> Call:

@@ -31,8 +31,8 @@ TABLE1 = (
     ours(engines.exact, check=checks.exact_table),
     *with_avx2(rival("numpy_exact", prepare=rivals_table1.exact, check=checks.expected)),
     *with_avx2(rival("numpy_tuned", prepare=rivals_table1.tuned)),
-    *with_avx2(rival("numpy_window", prepare=rivals_table1.window_for_equal_error)),
-    rival("numpy_table1", prepare=rivals_table1.plain_for_equal_error),
+    *with_avx2(rival("numpy_window", prepare=partial(rivals_table1.window, equal_error=True))),
+    rival("numpy_table1", prepare=partial(rivals_table1.plain, equal_error=True)),
 )
 TABLE1_DRAWS = (
     ours(engines.drawn),

@@ -42,31 +42,11 @@ def table(work: StudyWork, data_sets: int, sums: Sums, block: int = BLOCK) -> Ca
     return call
 
 
-def plain(work: StudyWork) -> Call:
-    """As many data sets as are asked for, `size` draws each."""
-    return _plain(work, work.rows)
-
-
-def plain_for_equal_error(work: StudyWork) -> Call:
-    """As many more data sets as its draws make necessary."""
-    return _plain(work, work.data_sets_for_equal_error(_alike(work)))
-
-
-def window(work: StudyWork) -> Call:
-    """As many data sets as are asked for, `size` draws each."""
-    return _window(work, work.rows, _alike(work))
-
-
-def window_for_equal_error(work: StudyWork) -> Call:
-    """As many more data sets as its draws make necessary."""
-    return _window(work, work.data_sets_for_equal_error(_alike(work)), _alike(work))
-
-
 def tuned(work: StudyWork) -> Call:
     """Somewhat more data sets, and in each cell the draws that it then needs."""
     _, between, noise = work.spreads
     draws = np.ceil(noise / (between * (EXTRA - 1))).astype(int).tolist()
-    return _window(work, work.data_sets_for_equal_error(draws), draws)
+    return window(work, equal_error=True, draws=draws)
 
 
 def exact(work: StudyWork) -> Call:
@@ -80,15 +60,13 @@ def exact(work: StudyWork) -> Call:
     return table(work, work.rows, sums)
 
 
-def _alike(work: StudyWork) -> list[int]:
-    return [work.size] * len(CELLS)
-
-
-def _plain(work: StudyWork, data_sets: int) -> Call:
+def plain(work: StudyWork, *, equal_error: bool = False) -> Call:
+    """`size` draws of as many data sets as the work has, or as equal errors make necessary."""
     n, size = work.k, work.size
     weights = np.exp(-BETAS[:, None] * np.arange(n + 1))
     ranks = {e: np.exp(-e * np.abs(np.arange(n + 1) - n / 2)) for i, e in CELLS if i == len(NOISES)}
     m, (low, high) = (n + 1) // 2, work.bounds
+    data_sets = work.data_sets_for([size] * len(CELLS)) if equal_error else work.rows
     padded = np.concatenate([np.full(n, low), np.empty(n), np.full(n, high)])
 
     def sums(rng: Generator, knots: FloatArray) -> FloatArray:
@@ -119,8 +97,11 @@ def _plain(work: StudyWork, data_sets: int) -> Call:
     return table(work, data_sets, sums)
 
 
-def _window(work: StudyWork, data_sets: int, draws: list[int]) -> Call:
+def window(work: StudyWork, *, equal_error: bool = False, draws: list[int] | None = None) -> Call:
+    """The same, or with so many draws cell by cell."""
     (low, high), noisy = work.bounds, len(SMOOTH)
+    sizes = draws or [work.size] * len(CELLS)
+    data_sets = work.data_sets_for(sizes) if equal_error else work.rows
 
     def sums(rng: Generator, knots: FloatArray) -> FloatArray:
         x = knots[:, 1:-1]
@@ -129,14 +110,14 @@ def _window(work: StudyWork, data_sets: int, draws: list[int]) -> Call:
         scales = figures.smooth_rows(x, BETAS, work.bounds) / ALPHAS[:, None]
         total = np.empty(len(CELLS))
         for at, (i, epsilon) in enumerate(CELLS):
-            shape = centre.size, draws[at]
+            shape = centre.size, sizes[at]
             if at < noisy:
                 off = _cauchy(rng, shape) if NOISES[i][0] == "cauchy" else _laplace(rng, shape)
                 off *= scales[at][:, None]
                 np.clip(off, *sides, out=off)
             else:
                 off = _median(rng, knots, epsilon, shape)
-            total[at] = np.abs(off, out=off).sum() / draws[at]
+            total[at] = np.abs(off, out=off).sum() / sizes[at]
         return total
 
     return table(work, data_sets, sums)

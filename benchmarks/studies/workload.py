@@ -138,11 +138,6 @@ def errors(knots: FloatArray, bounds: tuple[float, float]) -> FloatArray:
     return moments
 
 
-def most_extra(between: FloatArray, noise: FloatArray, draws: Sequence[float]) -> float:
-    """How many times the data sets some cell needs with so many draws each."""
-    return float((1 + noise / (between * np.asarray(draws))).max())
-
-
 @dataclass(frozen=True, eq=False)
 class StudyWork(NumberWork):
     """`rows` data sets of k records and `size` draws of each; or one data set."""
@@ -162,6 +157,7 @@ class StudyWork(NumberWork):
         mean, square = errors(self.knots, self.bounds).swapaxes(0, 1)
         return mean.mean(axis=1), mean.var(axis=1), (square - mean * mean).mean(axis=1)
 
-    def data_sets_for_equal_error(self, draws: Sequence[float]) -> int:
+    def data_sets_for(self, draws: Sequence[float]) -> int:
         """How many make every cell's standard error that of exact figures of `rows` ones."""
-        return ceil(self.rows * most_extra(*self.spreads[1:], draws))
+        _, between, noise = self.spreads
+        return ceil(self.rows * float((1 + noise / (between * np.asarray(draws))).max()))

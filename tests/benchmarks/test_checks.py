@@ -105,8 +105,8 @@ def test_checks_refuse_wrong_forms() -> None:
         checks.exponential(SelectionWork(5), [-1])
     with pytest.raises(WrongAnswer, match=r"shape \(3,\)"):
         checks.exponential(SelectionWork(5, size=3), [np.zeros(2, dtype=int)])
-    with pytest.raises(WrongAnswer, match="sum"):
-        checks.weight_sum(SelectionWork(5), [1.0])
+    with pytest.raises(WrongAnswer, match="weights"):
+        checks.weights(SelectionWork(5), [np.ones(5)])
     with pytest.raises(WrongAnswer, match="greatest"):
         checks.highest(SelectionWork(5), [1.0])
 
@@ -268,7 +268,7 @@ def test_equal_errors_take_the_data_sets_that_they_take() -> None:
     """With that many, every cell's variance is that of exact figures, or below; one is equal."""
     work = StudyWork(200, size=20, rows=500, data="normal")
     _, between, noise = work.spreads
-    many = work.data_sets_for_equal_error([20] * 12)
+    many = work.data_sets_for([20] * 12)
     shares = (between + noise / 20) / many / (between / 500)
     assert 0.999 < shares.max() <= 1
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,7 @@ from benchmarks.harness.workload import Call
 
 PEERS: dict[str, Callable[[GroupWork], Call]] = {
     "packed": rivals.packed,
-    "packed_segments": rivals.packed_segments,
-    "gumbel": rivals.gumbel,
-    "gumbel_segments": rivals.gumbel_segments,
+    "packed_segments": partial(rivals.packed, rows=rivals.segmented),
     "looped": rivals.looped,
     "looped_segments": rivals.looped_segments,
     "duckdb": rivals_frames.duckdb_window,
@@ -54,11 +53,11 @@ def test_records_beyond_the_bounds_are_clamped_by_all_peers() -> None:
 def test_the_check_has_power() -> None:
     """Draws at another rate, of other groups, or from the lower ends of gaps, fail."""
     work = GroupWork(30, rows=300)
-    right = answers("gumbel", work, 5)
+    right = answers("packed", work, 5)
     checks.medians(work, right)
     for epsilon in (0.8, 1.25):
         with pytest.raises(WrongAnswer, match="mean utility off"):
-            checks.medians(work, answers("gumbel", replace(work, epsilon=epsilon), 40))
+            checks.medians(work, answers("packed", replace(work, epsilon=epsilon), 40))
     with pytest.raises(WrongAnswer, match="mean utility off"):
         checks.medians(work, [np.roll(one, 1) for one in right])
     laws = work.gap_laws
@@ -91,7 +90,7 @@ def test_answers_of_engines_are_put_in_order() -> None:
 
 def test_exact_medians_are_known() -> None:
     work = GroupWork(7, rows=9)
-    for prepare in (rivals_frames.duckdb_median, rivals_frames.polars_streaming_median):
+    for prepare in (rivals_frames.duckdb_median, rivals_frames.polars_streaming):
         checks.exact(work, [prepare(work)()])
     with pytest.raises(WrongAnswer, match="not the medians"):
         checks.exact(work, [work.medians * (1 + 1e-9)])

@@ -122,13 +122,15 @@ def absent(reason: str) -> None:
 
 
 def test_calls_elsewhere_share_inputs_and_end() -> None:
-    held, works = elsewhere.Held(), [NumberWork(50), NumberWork(50), NumberWork(60)]
-    numbers = [held.prepare([], rivals.numpy_sort, work) for work in works]
-    inputs = [held.calls[number][1] for number in numbers]
-    assert inputs[0] is inputs[1] is not inputs[2]
-    assert held.calls[numbers[2]][0]() == np.sort(works[2].records)[30]
-    held.prepare(numbers[:2], rivals.numpy_max, works[2])
-    assert list(held.calls) == [numbers[2], numbers[2] + 1]
+    """A process holds the calls of the last two works, and makes each once."""
+    works = [NumberWork(50), NumberWork(50), NumberWork(60)]
+    calls = [elsewhere.held(rivals.numpy_sort, work) for work in works]
+    assert calls[0] is calls[1] is not calls[2]
+    assert calls[2]() == np.sort(works[2].records)[30]
+    greatest = elsewhere.held(rivals.numpy_max, works[2])
+    assert greatest() == works[2].records.max()
+    elsewhere.held(rivals.numpy_max, NumberWork(70))
+    assert elsewhere.held(rivals.numpy_sort, works[0]) is not calls[0]
 
 
 @pytest.mark.process
