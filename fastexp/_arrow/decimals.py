@@ -25,17 +25,16 @@ def doubles(form: str, part: Part, first: int, count: int) -> FloatArray:
     start, words = part.offset + first, width // 64
     if width <= 64:
         narrow = part.buffer(1, np.int32 if width == 32 else np.int64, start, count)
-        low, small = narrow.astype(np.int64), np.ones(count, bool)
+        rows = narrow.astype(np.int64)[:, None]
     else:
         rows = part.buffer(1, np.int64, words * start, words * count).reshape(count, words)
-        low = rows[:, 0]
-        small = (rows[:, 1:] == (low >> 63)[:, None]).all(axis=1)
+    low = rows[:, 0]
+    small = (rows[:, 1:] == (low >> 63)[:, None]).all(axis=1)
     easy = small & (low >= -EXACT) & (low <= EXACT) & (abs(scale) <= POWERS)
     power = 10.0 ** min(abs(scale), POWERS)
     out = low.astype(np.float64) / power if scale >= 0 else low.astype(np.float64) * power
     hard = np.flatnonzero(~easy).tolist()
-    wide = [low[i].item() for i in hard] if width <= 64 else [_whole(rows[i]) for i in hard]
-    out[hard] = [_nearest(n, scale) for n in wide]
+    out[hard] = [_nearest(_whole(rows[i]), scale) for i in hard]
     return out
 
 

@@ -69,7 +69,8 @@ class KeyNames:
         keys: IntArray | Sequence[str],
         unit: Unit = "",
     ) -> None:
-        self.kind, self.unit = kind, unit
+        self.kind: Kind | Literal["rows", "whole"] = kind
+        self.unit: Unit = unit
         self.texts: tuple[str, ...] = ()
         self.numbers: IntArray = np.zeros(0, np.int64)
         if kind == "text":

@@ -71,7 +71,10 @@ def _type(kind: type) -> Type:
         ((dt.datetime, np.datetime64), "moments"),  # and datetime date
         (dt.date, "dates"),
     )
-    return next((what for types, what in kinds if issubclass(kind, types)), "other")
+    for types, held in kinds:
+        if issubclass(kind, types):
+            return held
+    return "other"
 
 
 def _of_integers(items: list[Any], kind: Kind | None, unit: Unit = "") -> Rows:

@@ -8,6 +8,7 @@ date and the timestamp of its midnight two.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -91,9 +92,9 @@ def unit_of(rows: Rows) -> Unit:
     return rows.unit if isinstance(rows, (Integers, Objects)) else ""
 
 
-def finest(units: list[Unit]) -> Unit:
+def finest(units: Sequence[Unit]) -> Unit:
     """The unit with most ticks."""
-    return max(units, key=lambda unit: TICKS.get(unit, 0), default="")
+    return max(units, key=lambda unit: TICKS.get(unit, 0)) if units else ""
 
 
 def in_unit(numbers: IntArray, unit: Unit, other: Unit) -> tuple[IntArray, AnyArray | None]:

@@ -66,7 +66,7 @@ def present(rows: Rows, argument: str) -> Keys:
 
 def kind_of_all(chunks: list[Rows], argument: str) -> Kind | None:
     """The kind of the keys of all chunks; None if there are none."""
-    kinds = {kind for kind in map(kind_of, chunks) if kind is not None}
+    kinds: set[Kind] = {kind for kind in map(kind_of, chunks) if kind is not None}
     if len(kinds) > 1:
         raise not_keys(argument, "a mixture of types")
     return kinds.pop() if kinds else None
@@ -76,7 +76,7 @@ def in_one_unit(
     chunks: list[Rows], keys: list[Any], argument: str, error: type[FastexpError]
 ) -> tuple[IntArray, Unit]:
     """(numbers, unit) of the keys of all chunks; of timestamps in the finest unit of theirs."""
-    unit, parts = finest(list(map(unit_of, chunks))), [np.zeros(0, np.int64)]
+    unit, parts = finest([unit_of(rows) for rows in chunks]), [np.zeros(0, np.int64)]
     for rows, some in zip(chunks, keys, strict=True):
         numbers = np.asarray(some, np.int64)
         if unit_of(rows):

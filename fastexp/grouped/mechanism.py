@@ -25,39 +25,51 @@ class GroupedMechanism(Protocol):
     @property
     def guarantee(self) -> Guarantee:
         """What one draw promises."""
+        ...
 
     def law(self, records: object, /) -> Any:
         """The exact law of a draw."""
+        ...
 
     def _policy(self, nan: object) -> str:
         """What is done with missing records, checked."""
+        ...
 
     def _reading(self) -> Reading:
         """What a file without types is read as; "numbers" are integers and floats."""
+        ...
 
     def _read_as(self, nan: str) -> Hashable:
         """Equal for mechanisms to which `_read` gives equal values."""
+        ...
 
     def _read(self, records: object, nan: str) -> tuple[AnyArray, AnyArray | None]:
         """Records as float64 or int64, and which of them are missing."""
+        ...
 
     def _place(self, values: AnyArray) -> IntArray:
         """The grid point or candidate of each of them."""
+        ...
 
     def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
         """Draws of each segment."""
+        ...
 
     def _exact(self, values: AnyArray) -> Exact:
         """The exact law of a draw for records that `_read` gave, and what is true of them."""
+        ...
 
     def _streamed(self, records: Callable[[], Iterator[AnyArray]], threads: int) -> int | None:
         """One released draw for records that `_read` gave, in parts, anew at each call.
 
         None: there is no way but to hold all of them.
         """
+        ...
 
     def _answer(self, index: int | IntArray, released: bool) -> Any:
         """What draws are called: numbers of the grid, candidates; of samples their numbers."""
+        ...
 
     def _kind(self, released: bool) -> Kind:
         """What all answers are."""
+        ...

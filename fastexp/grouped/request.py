@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._keys.group_keys import columns_of, names_of, names_of_tuples
-from .._keys.group_names import Names
+from .._keys.group_names import Names, TupleNames
+from .._keys.key_names import KeyNames
 from .._keys.product import Product
 from .._parameters import validate
 from .._parameters.foreign import readable
@@ -177,7 +178,7 @@ def check_key(key: object, label: object, budget: object = None) -> str | None:
 
 def listed_groups(groups: object, width: int) -> Names:
     """The public list of groups, of keys or of tuples of `width` of them."""
-    if isinstance(groups, (Names, Product)):
+    if isinstance(groups, (KeyNames, TupleNames, Product)):
         names = groups.group_names() if isinstance(groups, Product) else groups
         if len(names.kinds) != width:
             raise ParameterError(

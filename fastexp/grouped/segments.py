@@ -74,10 +74,11 @@ def draw_together(several: list[Draws], size: int, threads: int) -> list[IntArra
             some = segments.some(int(first), int(last))
             points = {grid: sorted_points(grid, some) for grid in shared}
             for draws, out in zip(several, drawn, strict=True):
-                if draws.grid in points:
-                    indices = draws.sorted_chunk(int(first), int(last), points[draws.grid])
-                else:
+                sorted_once = None if draws.grid is None else points.get(draws.grid)
+                if sorted_once is None:
                     indices = draws.chunk(int(first), int(last))
+                else:
+                    indices = draws.sorted_chunk(int(first), int(last), sorted_once)
                 out[first:last] = indices.reshape(-1, size)
         return 0
 

@@ -35,8 +35,9 @@ class Round(Protocol):
 
     first: WordArray  # WORDS for each draw of each group
 
-    def more(self, group: int, draw: int) -> More:
+    def more(self, group: int, draw: int, /) -> More:
         """Further words of a draw of the group with this place in the round."""
+        ...
 
 
 class Words(Protocol):
@@ -44,8 +45,11 @@ class Words(Protocol):
 
     keyed: bool  # whether they depend on the records
 
-    def round(self, first: int, last: int, size: int, mapped: IntArray, offsets: IntArray) -> Round:
+    def round(
+        self, first: int, last: int, size: int, mapped: IntArray, offsets: IntArray, /
+    ) -> Round:
         """Of the groups first..last - 1: of their sorted grid indices, where `keyed`."""
+        ...
 
 
 class FreshWords:

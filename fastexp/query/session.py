@@ -34,10 +34,10 @@ UNREAD = "the release failed before a record was read"
 
 # Not an attribute of the session: nothing that shows an object, copies it or writes it down may
 # come to the records. No WeakKeyDictionary: `weakref.getweakrefs` leads from a key to it.
-_DOORS: dict[ref[Session], Door] = {}
+_DOORS: dict[ref[Any], Door] = {}
 
 
-def _forget(session: ref[Session]) -> None:
+def _forget(session: ref[Any]) -> None:
     _DOORS.pop(session, None)
 
 

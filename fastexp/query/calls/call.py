@@ -18,12 +18,15 @@ class Results(Protocol):
 
     def draw(self, which: list[int], segments: Segments, names: Names, first: int = 0) -> None:
         """Of answers of the same segments; `names` begin with the group of this place."""
+        ...
 
     def put(self, which: int, group: int, index: int) -> None:
         """A draw that was made elsewhere."""
+        ...
 
     def answers(self, order: IntArray | None) -> list[Any]:
         """For each answer, what is said of the groups, in order."""
+        ...
 
 
 class Call(Protocol):
@@ -38,12 +41,16 @@ class Call(Protocol):
 
     def words(self, answer: Answer, names: Names) -> Words:
         """The random words of groups, for an answer."""
+        ...
 
     def choice(self, answer: Answer) -> bytes:
         """The key of the choice among too many rows of a person."""
+        ...
 
     def results(self, groups: int) -> Results:
         """Where draws go, of so many groups."""
+        ...
 
     def settle(self, draw: Callable[[], list[Any]], check: Callable[[], None]) -> list[Any]:
         """What `draw` returns, or what is kept of it; `check` refuses mistakes beforehand."""
+        ...

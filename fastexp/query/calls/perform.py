@@ -12,7 +12,7 @@ from ..._keys.key_names import KeyColumn
 from ...errors import OutputError
 from ..disk.folders import check_temp
 from ..disk.memory import Room
-from ..engines.frame import Column, Frame
+from ..engines.frame import Column, Frame, Kind
 from ..output.output_file import Output, OutputFile, reserved, room_of, written
 from .call import Call
 from .frame_columns import fit, parts_of
@@ -24,7 +24,7 @@ def perform(call: Call, frame: Frame, room: Room, output: Output | None = None) 
     """The answers, as a frame of the same kind; in a file as well, whose place is made before."""
     query, answers = call.query, call.answers
     uses = uses_of(query, answers)
-    kinds = [answer.mechanism._kind(call.released) for answer in answers]  # or refused
+    kinds: list[Kind] = [answer.mechanism._kind(call.released) for answer in answers]  # or refused
 
     def draw() -> list[Any]:
         with closing(parts_of(call, frame, uses)) as parts:

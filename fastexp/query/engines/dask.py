@@ -7,9 +7,9 @@ draws nothing, and no graph holds what an answer is drawn with.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
-import dask
+import dask.config
 import dask.dataframe as dd
 import pandas as pd
 
@@ -64,4 +64,5 @@ def _in_list(part: pd.DataFrame, by: list[str], groups: Names | None) -> pd.Data
     if groups is None:
         return part
     keys: Any = [part[name] for name in by]
-    return part[codes_of(keys if len(keys) > 1 else keys[0], groups) >= 0]
+    rows: Any = part[codes_of(keys if len(keys) > 1 else keys[0], groups) >= 0]
+    return cast("pd.DataFrame", rows)

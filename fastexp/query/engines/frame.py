@@ -60,12 +60,14 @@ class Frame(Protocol):
 
         None: they are not known before it is read, as of a stream.
         """
+        ...
 
     def empty(self, uses: Sequence[Use]) -> Sequence[Any] | None:
         """The columns without rows, of the types that they will have; None if not known yet.
 
         They are anything that `_key_columns.read` and `_number_columns.read` take.
         """
+        ...
 
     def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
         """Refuse what `finished` could not hold: called before the charge.
@@ -74,6 +76,7 @@ class Frame(Protocol):
         none where groups come from the data. Names that differ are already sure, and that
         they are UTF-8.
         """
+        ...
 
     def parts(
         self, uses: Sequence[Use], by: Sequence[int], groups: Names | None
@@ -87,9 +90,11 @@ class Frame(Protocol):
         the list `groups` may be left out where that saves their way here (Spark, Dask); None:
         there is no list.
         """
+        ...
 
     def finished(self, columns: Sequence[Column]) -> Any:
         """Answers as a frame of the same kind, a row a group, in order.
 
         What `check_answers` let pass must not fail here: it is paid for.
         """
+        ...

@@ -55,7 +55,8 @@ class PandasFrame:
 
 def columns_of(frame: pd.DataFrame, uses: Sequence[Use]) -> list[pd.Series]:
     """The columns that are used."""
-    return [frame[use.column] for use in uses]
+    columns: list[Any] = [frame[use.column] for use in uses]
+    return columns
 
 
 def answers_of(columns: Sequence[Column]) -> pd.DataFrame:

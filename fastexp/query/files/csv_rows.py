@@ -89,9 +89,13 @@ class Csv:
             return None
         return header
 
-    @cached_property
+    @property
     def plain(self) -> Plain | None:
-        """What the bytes tell; None if the file is compressed, or lines need not be rows."""
+        return self._plain
+
+    @cached_property
+    def _plain(self) -> Plain | None:
+        """None if the file is compressed, or lines need not be rows."""
         if self.file.path.lower().endswith(COMPRESSED):
             return None
         return plain(self.file.path, self._start)

@@ -133,7 +133,7 @@ class PathFrame:
         """All rows, file by file; of text after a survey, which tells of what types they are."""
         try:
             surveys = [self._surveyed(source, uses) for source in self._sources]
-            kinds = [
+            kinds: list[text_cells.Kind] = [
                 text_cells.kind_of(use, [survey.cells[i] for survey in surveys])
                 for i, use in enumerate(uses)
             ]

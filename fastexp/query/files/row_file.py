@@ -27,9 +27,12 @@ class Source(Protocol):
     @property
     def plain(self) -> Plain | None:
         """What the bytes of the file tell; None where rows cannot be counted by lines."""
+        ...
 
     def names(self) -> list[str]:
         """The names of the columns, in order; those of folders are none of them."""
+        ...
 
     def rows(self, uses: Sequence[Use], survey: bool) -> Rows:
         """The columns of some uses, for the survey or to be read."""
+        ...
