@@ -90,6 +90,7 @@ class TestReleases:
         OneArray(Type("l"), numbers()).__arrow_c_array__()
         Streamed(Type("l"), []).__arrow_c_stream__()
 
+    @pytest.mark.slow
     def test_many_reads(self):
         data = OneArray(Type("l"), numbers(bits=BITS, nulls=-1))
         for _ in range(2000):
@@ -258,6 +259,7 @@ class TestBrokenProducers:
         with pytest.raises(InvalidRecords, match="malformed"):
             list(arrow.table(Streamed(FRAME, [frame(), rows]), ["a"]))
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("batches", [0, 1])
     def test_a_stream_that_fails(self, batches):
         told = "^data: the Arrow producer failed; its message is withheld$"

@@ -103,6 +103,7 @@ def test_rho(make):
         budget.charge(promise(rho=1e-300))
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(1e-9, 1e3), max_size=30), st.floats(1e-3, 1e4))
 def test_what_is_spent_is_the_sum_of_decimals(costs, limit):
     budget, truth = Budget(limit), Fraction(0)

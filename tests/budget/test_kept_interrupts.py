@@ -86,6 +86,7 @@ def held(folder: Path) -> list[str]:
     return names
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label", [None, "q"])
 def test_at_every_line(path: Path, label: str | None) -> None:
     header, number = path.read_bytes(), 0

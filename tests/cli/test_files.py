@@ -94,6 +94,7 @@ def test_stdin_is_csv(pipe: Any, compressed: bool) -> None:
     assert rows(STDIN, ("city", "text"), ("rent", "numbers")) == [["Rome", "a, b"], [7, 1000]]
 
 
+@pytest.mark.slow
 def test_stdin_is_larger_than_what_is_looked_at_first(pipe: Any) -> None:
     pipe(b"k;x\n" + b"".join(b"%d;a\n" % i for i in range(400_000)))
     with open_rows(InputFile("-", ";")) as frame:
@@ -145,6 +146,7 @@ def test_a_row_without_end_ends_the_copy(
     assert stream.taken < 8 << 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compressed", [False, True])
 def test_a_copy_leaves_room_on_the_disk(
     pipe: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, compressed: bool
@@ -169,6 +171,7 @@ def test_a_copy_leaves_room_on_the_disk(
     assert 32 << 20 < max(asked) <= full
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cut", [9, 40, 3_000])
 @pytest.mark.parametrize("lines", [9_000, 300_000])
 def test_compressed_stdin_that_is_damaged_costs_nothing(pipe: Any, cut: int, lines: int) -> None:

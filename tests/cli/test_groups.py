@@ -16,7 +16,7 @@ import pytest
 import fastexp as fx
 from tests.support.command_line import Run
 
-pytestmark = pytest.mark.engines
+pytestmark = [pytest.mark.engines, pytest.mark.fast]
 MARKER = "SECRET-7341"
 CITIES = ["Oslo", "Rome", "Bern, old", "Ur"]  # nobody is in Ur
 CODES = [3, -7, 40, 8]

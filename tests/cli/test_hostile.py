@@ -71,6 +71,7 @@ PRIVATE: list[tuple[bytes, str]] = [  # what rows are like is told by a charged 
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["median", "select", "by"])
 def test_bad_csv(run: Run, command: str) -> None:
     budget = fx.Budget.file("b", epsilon=1000.0)
@@ -180,6 +181,7 @@ def test_files_of_other_kinds(run: Run, name: str) -> None:
     assert message in refused(run, "median", name, *column, *NUMBERS)
 
 
+@pytest.mark.slow
 def test_what_is_no_file(run: Run) -> None:
     Path("folder").mkdir()
     Path("loop.csv").symlink_to("loop.csv")
@@ -296,6 +298,7 @@ def test_endless_stdin_takes_little(tmp_path: Path, source: str) -> None:
 # ---- larger than memory ----
 
 
+@pytest.mark.slow
 def test_answers_do_not_depend_on_the_form_of_the_file_or_on_memory(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

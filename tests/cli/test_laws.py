@@ -234,6 +234,7 @@ def test_few_draws_of_a_fine_grid_are_listed(run, ages):
     assert "values" not in told(run, *fine, "--draws", 10_001)
 
 
+@pytest.mark.slow
 def test_no_records_have_a_law_but_no_truth(run, tmp_path):
     path = tmp_path / "none.csv"
     path.write_text("age\n")
@@ -346,6 +347,7 @@ def test_the_first_of_several(run, colours):
 # ---- accuracy ----
 
 
+@pytest.mark.slow
 def test_accuracy_is_that_of_queries(run, ages):
     rows = {"g": [g for g in AGES for _ in AGES[g]], "age": EVERY}
     query = fx.Query(by="g", groups=["b", "a", "c"])

@@ -156,6 +156,7 @@ def test_a_file_is_not_read_without_end(monkeypatch: pytest.MonkeyPatch) -> None
 # ---- tables ----
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".jsonl"])
 def test_a_column_of_a_table(suffix: str) -> None:
     file = f"t{suffix}"
@@ -260,6 +261,7 @@ def test_the_data_are_no_public_list(kind: str) -> None:
 # ---- as the column of FILE is ----
 
 
+@pytest.mark.slow
 def test_names_are_what_the_column_of_parquet_holds() -> None:
     day, noon = dt.date(2024, 2, 29), dt.datetime(2024, 2, 29, 12, 30)
     source = parquet("d.parquet", zip=["13"], n=[13], own=[True], day=[day], at=[noon], x=[0.5])

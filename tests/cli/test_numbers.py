@@ -18,7 +18,7 @@ import fastexp as fx
 from fastexp.mechanisms.descriptions import grid_text
 from tests.support.command_line import Run
 
-pytestmark = pytest.mark.engines
+pytestmark = [pytest.mark.engines, pytest.mark.fast]
 MARKER = "SECRET-7341"
 AGES = [20] * 300 + [37] * 500 + [90] * 200
 BIDS = [1, 1, 1, 3.01]

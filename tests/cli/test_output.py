@@ -26,6 +26,7 @@ def test_labels_in_tables_cannot_move_the_cursor(capsys: pytest.CaptureFixture[s
 ODD = "\x00\x1b\x7f\x85\x9b\xad\u061c\u200b\u202e\u2028\u2066\ufeff\udc80\U000e0001"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("character", ODD)
 def test_nothing_unprintable_is_printed(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, character: str

@@ -50,6 +50,7 @@ GRID = ["--bounds", 0, 120, "--step", 1, "--epsilon", 0.01]
 SELECT = ["--column", "digit", "--candidates", "2,6,4,1,0", "--epsilon", 0.05]
 
 
+@pytest.mark.slow
 def test_pictures_are_files_of_three_kinds(run, ages, tmp_path):
     calls = {
         "png": ["median", *ages, *GRID, "--law"],
@@ -88,6 +89,7 @@ PICTURES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", [[], BY], ids=["one", "by group"])
 @pytest.mark.parametrize("kind", [["--law"], ["--draws", 50]], ids=["law", "draws"])
 @pytest.mark.parametrize("name", PICTURES)
@@ -150,6 +152,7 @@ def test_what_is_drawn_sums_to_what_is_in_sight(step):
     assert window.edges[0] <= 50 <= window.edges[-1]
 
 
+@pytest.mark.slow
 def test_panels_share_what_they_are_compared_by(run, ages, figures, tmp_path):
     call = ["median", *ages, *GRID, "--law", *BY, "--plot", tmp_path / "p.png"]
     assert run(*call).code == 0
@@ -165,6 +168,7 @@ def test_panels_share_what_they_are_compared_by(run, ages, figures, tmp_path):
     assert [ax.get_xlabel() for ax in figure.axes] == ["", "age", "age", "age"]
 
 
+@pytest.mark.slow
 def test_candidates_of_panels_are_in_one_order(run, ages, figures, tmp_path):
     call = ["select", ages[0], *SELECT, "--draws", 60, "--seed", 1, *BY]
     assert run(*call, "--plot", tmp_path / "p.png").code == 0
@@ -182,6 +186,7 @@ def test_candidates_of_panels_are_in_one_order(run, ages, figures, tmp_path):
         assert max(bars) <= ax.get_xlim()[1]
 
 
+@pytest.mark.slow
 def test_of_many_groups_the_first_are_drawn(run, tmp_path, figures):
     path = tmp_path / "many.csv"
     path.write_text("g,x\n" + "".join(f"{i},{i % 9}\n" for i in range(90)))
@@ -194,6 +199,7 @@ def test_of_many_groups_the_first_are_drawn(run, tmp_path, figures):
     assert any("the first 24 of 90 groups" in text.get_text() for text in figures[0].texts)
 
 
+@pytest.mark.slow
 def test_prices_are_drawn_at_three_epsilons(run, ages, figures, tmp_path):
     call = ["price", *ages, "--bounds", 0, 100, "--step", 1, "--epsilon", 0.02, "--law"]
     assert run(*call, "--plot", tmp_path / "p.png").code == 0
@@ -204,6 +210,7 @@ def test_prices_are_drawn_at_three_epsilons(run, ages, figures, tmp_path):
     assert line.get_xdata() == [37, 37]
 
 
+@pytest.mark.slow
 def test_long_lists_are_cut_and_labels_are_no_markup(run, tmp_path, figures):
     path, listed = tmp_path / "f.csv", tmp_path / "listed.txt"
     path.write_text("c\nx\n")
@@ -217,6 +224,7 @@ def test_long_lists_are_cut_and_labels_are_no_markup(run, tmp_path, figures):
     assert "the 20 likeliest of 40 candidates" in notes
 
 
+@pytest.mark.slow
 def test_pictures_of_no_records(run, tmp_path):
     path = tmp_path / "f.csv"
     path.write_text("$x_\n")

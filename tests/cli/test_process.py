@@ -250,6 +250,7 @@ def test_what_is_no_release_explains_it_too(
 # ---- info and warmup ----
 
 
+@pytest.mark.slow
 def test_info(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -282,6 +283,7 @@ def test_info_names_what_is_not_there(
     assert re.search(r"^cache +off$", out, re.MULTILINE)
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
 def test_info_says_which_folders_of_the_cache_are_used_and_why_not(
@@ -321,6 +323,7 @@ def test_info_says_which_folders_of_the_cache_are_used_and_why_not(
     assert shown("image") == (str(tmp_path / "nowhere/share/fastexp"), 0, ": not there")
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
 def test_warmup_for_an_image(
@@ -350,6 +353,7 @@ def test_warmup(capsys: pytest.CaptureFixture[str]) -> None:
     assert re.match(r"\d+ kernels ready in \d+\.\d\d s\n", capsys.readouterr().out)
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
 def test_warmup_says_what_is_cached(

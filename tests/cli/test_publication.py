@@ -289,6 +289,7 @@ def values() -> list[str]:
     return [*more, "{a = 1}", "{a = {b = []}}", '"\\u0000"', '"\\ud7ff"', "[2024-01-01, true]"]
 
 
+@pytest.mark.slow
 def test_values_of_any_type_are_taken_or_refused_in_words(place: Path) -> None:
     lines = WHOLE.splitlines()
     places = [i for i, line in enumerate(lines) if " = " in line]

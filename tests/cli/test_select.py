@@ -13,7 +13,7 @@ from fastexp import errors
 from fastexp.query.calls import perform, verbs
 from tests.support.command_line import Run
 
-pytestmark = pytest.mark.engines
+pytestmark = [pytest.mark.engines, pytest.mark.fast]
 MARKER = "SECRET-7341"
 CERTAIN = "--epsilon=50"  # 300 records more than any other: wrong with probability < e**-10000
 

@@ -56,6 +56,7 @@ def wide(monkeypatch: pytest.MonkeyPatch) -> None:
 # ---- list ----
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("wide")
 def test_the_list_tells_names_sizes_and_questions(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = call(capsys, "list")
@@ -99,6 +100,7 @@ def test_a_file_is_run_and_its_rows_are_shown(
     assert "[b]other[/b]" in out
 
 
+@pytest.mark.slow
 def test_json_is_one_document_with_rows_and_tables(
     capsys: pytest.CaptureFixture[str], file: str
 ) -> None:
@@ -220,6 +222,7 @@ def test_out_resume_and_report(
     assert (code, "is not the results folder of a study" in err) == (1, True)
 
 
+@pytest.mark.slow
 def test_a_page_without_matplotlib(
     capsys: pytest.CaptureFixture[str], file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -107,6 +107,7 @@ class _Closing:
         return ThreadPoolExecutor(1)
 
 
+@pytest.mark.slow
 def test_a_cluster_of_dask_is_begun_without_a_dashboard_and_closed(
     capsys: pytest.CaptureFixture[str], file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -181,6 +182,7 @@ class Terminal:
         return True
 
 
+@pytest.mark.slow
 def test_progress_is_shown_on_a_terminal_only(
     capsys: pytest.CaptureFixture[str], file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -207,6 +209,7 @@ def test_progress_counts_where_nothing_is_shown() -> None:
     assert (shown.finished, shown.tasks) == (2, 5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("out", [True, False])
 def test_ctrl_c_tells_how_to_go_on(
     capsys: pytest.CaptureFixture[str],

@@ -598,6 +598,7 @@ os.replace = full
         assert run(copy, code)[1] not in (folder, "")
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_no_error(monkeypatch):
     """Saving fails, the kernel is there all the same."""
     import numpy as np

@@ -95,6 +95,7 @@ class TestForeignCode:
         planted.symlink_to(elsewhere)
         assert not self.is_loaded(tmp_path)
 
+    @pytest.mark.slow
     @as_root
     def test_folders_that_change_places_all_the_time(self, tmp_path, planted):
         """Their parent's owner swaps one of the victim's and one of their own."""

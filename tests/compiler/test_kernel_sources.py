@@ -88,6 +88,7 @@ def test_what_cannot_be_followed_has_no_hash(package, statement):
     assert kernel_sources.source_hash("numpy.linalg") is None
 
 
+@pytest.mark.slow
 def test_all_that_numba_compiles_into_a_kernel_is_among_them():
     """Every function that a kernel names, and that these name, at whatever depth."""
     warmup.import_kernels()

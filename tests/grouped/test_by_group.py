@@ -478,6 +478,7 @@ class TestSecrets:
         assert pickle.dumps(median) == before
 
 
+@pytest.mark.slow
 def test_a_million_groups():
     rng = np.random.default_rng(9)
     by = rng.integers(0, 10**6, 2 * 10**6)

@@ -97,6 +97,7 @@ class TestRanks:
             own = values[offsets[g] : offsets[g + 1]]
             assert found[g].tolist() == twin_draws(statistic, own, words, g, 3)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "make",
         [
@@ -123,6 +124,7 @@ class TestRanks:
             own = values[offsets[g] : offsets[g + 1]]
             assert short[g].tolist() == twin_draws(mechanism._statistic, own, words[0], g, 2)
 
+    @pytest.mark.slow
     def test_draws_that_bounds_leave_open_are_drawn_exactly(self, monkeypatch):
         """High epsilon and few records: cells beyond the window are loose, and are met."""
         mechanism = fx.Median(epsilon=0.001, bounds=(0, 2**30), step=1)
@@ -300,6 +302,7 @@ class TestLaws:
         assert chi_square(counts, mechanism.law(labels[:-1]).probabilities) > 1
         assert chi_square(counts, fx.MostCommon(**how).law(labels).probabilities) > 1
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "mechanism",
         [

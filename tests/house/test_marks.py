@@ -173,6 +173,7 @@ def _place(path: Path) -> str:
     return str(path.relative_to(TESTS))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", FILES, ids=_place)
 def test_marks_fit_what_tests_use(path):
     assert missing(_source(path)) == []
@@ -206,6 +207,7 @@ def test_classes_are_looked_into():
         assert missing(Source(marked)) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(TESTS.rglob("*.py")), ids=_place)
 def test_nobody_waits_for_ever(path):
     assert endless(ast.parse(path.read_text())) == []

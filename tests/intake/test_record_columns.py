@@ -182,6 +182,7 @@ def test_missing_records_of_every_form(nan):
 class TestDecimals:
     """Each is the nearest double; Python's own division is the twin."""
 
+    @pytest.mark.slow
     @given(
         st.lists(st.integers(-(10**38) + 1, 10**38 - 1) | st.integers(-999, 999), max_size=9),
         st.integers(0, 38),

@@ -110,6 +110,7 @@ def some_keys(groups: int) -> np.ndarray:
     return np.random.default_rng(groups).integers(0, 2**64, 4 * groups, dtype=np.uint64)
 
 
+@pytest.mark.slow
 def test_quarter_rounds_are_the_published_one():
     given = (np.uint32(x) for x in (0x11111111, 0x01020304, 0x9B8D6F43, 0x01234567))
     assert kernels.quarter(*given) == (0xEA2A92F4, 0xCB1CF8CE, 0x4581472E, 0x5881C4BB)

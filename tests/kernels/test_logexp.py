@@ -52,6 +52,7 @@ def ulps(got: np.ndarray, exact: np.ndarray) -> float:
     return float((np.abs(got - exact) / unit).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "twin", "points"),
     [(logexp.exp_fill, np.exp, exp_points()), (logexp.log_fill, np.log, log_points())],
@@ -89,6 +90,7 @@ def test_exact_exp_bounds_hold_and_are_tight(x, precision):
     assert hi - lo <= 3
 
 
+@pytest.mark.slow
 def test_exact_exp_bounds_of_random_rationals():
     rng = np.random.default_rng(3)
     for _ in range(3000):

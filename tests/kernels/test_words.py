@@ -79,6 +79,7 @@ def test_text_names_are_pinned():
 PINNED_TEXT = ("0xe61b76239696deee", "0x40fb54e3b790e45e")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bits", [2, 4])
 def test_bounded_integers_are_exactly_uniform_at_reduced_width(bits):
     """Every bound, every word: each value has equally many words (bits a limb, two limbs)."""

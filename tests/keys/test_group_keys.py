@@ -398,6 +398,7 @@ class TestOtherKinds:
 
 
 class TestManyKeys:
+    @pytest.mark.slow
     @pytest.mark.parametrize("spread", [1, 3, 5, 2**30, 2**43])
     def test_a_million_names(self, spread):
         rng = np.random.default_rng(spread)

@@ -442,6 +442,7 @@ def random_law(rng: np.random.Generator, sloped: bool, rate: float = 1.0) -> Con
 class TestQuadrature:
     """Everything against integrals of the definition."""
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("seed", range(6))
     @pytest.mark.parametrize("sloped", [False, True])
     def test_it_is_its_definition(self, seed, sloped):
@@ -517,6 +518,7 @@ class TestFace:
 
     LAW = tutorial(5)
 
+    @pytest.mark.slow
     @given(st.integers(0, 2**32), st.booleans(), st.floats(-3, 3))
     @settings(max_examples=60, deadline=None)
     def test_cdf_and_ppf_are_inverse_and_monotone(self, seed, sloped, log_rate):
@@ -659,6 +661,7 @@ class TestDraws:
         generator = np.random.default_rng(1)
         assert law.sample(5, rng=generator).tolist() != law.sample(5, rng=generator).tolist()
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("epsilon", [0.5, 5.0, 90.0])
     @pytest.mark.parametrize("wrong", [1.0, 1.3])
     def test_they_follow_the_law_and_no_other(self, epsilon, wrong):

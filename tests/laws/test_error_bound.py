@@ -21,6 +21,7 @@ WIDE = (-10, 10)
 
 
 class TestLambert:
+    @pytest.mark.slow
     def test_against_many_digits(self):
         z = np.concatenate([np.geomspace(1e-300, 1.7e308, 900), np.linspace(0.01, 30, 600)])
         with mpmath.workdps(40):
@@ -80,6 +81,7 @@ class TestTheFormula:
 
 
 class TestTheBound:
+    @pytest.mark.slow
     @settings(max_examples=60, deadline=None)
     @given(
         st.lists(st.integers(-40, 40), min_size=1, max_size=60),

@@ -134,6 +134,7 @@ def close(got: float, exact: Any, rel: float = 1e-13, scale: float = 0.0) -> boo
     return bool(abs(mp.mpf(float(got)) - exact) <= limit)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "mechanism",
     [
@@ -165,6 +166,7 @@ def test_quantiles_of_errors_are_distances_of_points(mechanism, monkeypatch):
     assert searched == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", RATES)
 @pytest.mark.parametrize("seed", range(24))
 def test_it_is_the_sum_over_all_points(seed, rate):
@@ -249,6 +251,7 @@ def test_many_losses_go_in_parts(monkeypatch):
     assert np.array_equal((law.loss_cdf(t), law.loss_tail(t)), expected)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32), st.floats(-4, 2), st.lists(st.floats(0, 1), max_size=9))
 @example(16339, 1.25, [])
 @settings(max_examples=100, deadline=None)
@@ -267,6 +270,7 @@ def test_cdf_and_ppf_are_a_galois_connection(seed, log_rate, levels):
     assert law.pmf(float(last)) > 0 or not law.probabilities[law.points >= last].any()
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32), st.floats(-4, 2))
 @settings(max_examples=30, deadline=None)
 def test_quantities_are_monotone(seed, log_rate):
@@ -371,6 +375,7 @@ class TestLargeCells:
         assert law.pmf(float(n - 1)) == pytest.approx(1 / (1 + math.e), rel=1e-15)
         assert law.loss_quantile([0.0, 0.9]).tolist() == [0.0, 0.5]
 
+    @pytest.mark.slow
     def test_a_million_cells_share_and_agree(self):
         """Sums over 1e6 cells keep their digits; equal cells merged give the same law."""
         m = 1_000_000

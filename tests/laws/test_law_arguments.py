@@ -38,6 +38,7 @@ arguments = integers | doubles
 class TestArithmetic:
     """The twin: Fractions."""
 
+    @pytest.mark.slow
     @given(arguments, arguments)
     @settings(max_examples=500)
     @example(2**54 + 3, 0)
@@ -58,6 +59,7 @@ class TestArithmetic:
         infinite = differences(np.array([math.inf, -math.inf]), np.array([2**62 + 1, 3]))
         assert infinite.tolist() == [math.inf, -math.inf]
 
+    @pytest.mark.slow
     @given(arguments, doubles.map(abs), st.booleans())
     @settings(max_examples=500)
     @example(2**62 + 77, 77.0, False)
@@ -140,6 +142,7 @@ def kinds(numbers: list[int | float]) -> list[np.ndarray]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LAWS)
 def test_all_questions_agree_with_sums_over_exact_points(name):
     law, brute = LAWS[name], Brute(LAWS[name])

@@ -49,6 +49,7 @@ def integral(f, low, high):
     return mpmath.quad(f, ends)
 
 
+@pytest.mark.slow
 @each
 def test_tails_and_truncated_moments_are_integrals(noise):
     with mpmath.workdps(25):

@@ -81,18 +81,22 @@ class TestPromise:
 class TestLaw:
     """Cells and what they weigh, against the twins' distances at every point."""
 
+    @pytest.mark.slow
     def test_probabilities_are_the_twins(self):
         checks.laws_are_the_twin()
 
+    @pytest.mark.slow
     def test_cells_are_distances(self):
         checks.cells_are_distances()
 
+    @pytest.mark.slow
     def test_loose_cells_are_bounds(self):
         assert checks.loose_cells_are_bounds() > 500
 
     def test_windows_hold_what_is_near(self):
         checks.windows_hold_what_is_near()
 
+    @pytest.mark.slow
     def test_quick_cells_are_the_others(self):
         assert checks.quick_cells_are_the_others(40) > 200
 
@@ -240,6 +244,7 @@ class TestPublishedFractions:
 class TestEqualRecords:
     """The trap of a density: a single value has no mass. A grid point has."""
 
+    @pytest.mark.slow
     def test_forty_on_eight_points(self):
         m = fx.Median(1.0, (0, 7), step=1)
         records = [3] * 40
@@ -261,6 +266,7 @@ class TestEqualRecords:
         deviation = math.sqrt(200_000 * p * (1 - p))
         assert abs(hits - 200_000 * p) <= 6.5 * deviation + 1
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("epsilon", [1.0, 0.01])
     def test_one_more_makes_no_difference_that_shows(self, epsilon):
         """Elsewhere 2,977 equal records gave an answer and 2,978 a crash."""
@@ -303,11 +309,13 @@ class TestEqualRecords:
 class TestPlacesAndCoins:
     """The integers that choose a point, and the coins that refuse one."""
 
+    @pytest.mark.slow
     def test_places(self):
         checks.the_twin_of_places_is_uniform()
         checks.places_are_the_twin()
         checks.filled_places_are_the_twin(50_000)
 
+    @pytest.mark.slow
     def test_coins(self):
         mpmath = pytest.importorskip("mpmath")
 
@@ -323,10 +331,12 @@ class TestPlacesAndCoins:
         assert checks.coins_are_never_wrong([0.5, 1.0, 3.7]) < 2.0**-30
         checks.exact_coins_draw_on()
 
+    @pytest.mark.slow
     def test_draws_read_the_words_that_the_format_names(self):
         checks.simulations_are_the_twin()
         checks.releases_read_words()
 
+    @pytest.mark.slow
     def test_draws_of_several_substreams(self):
         m = fx.Median(0.5, (0, 2**40), step=1)
         (shape,) = checks.small_windows(m, [5, 2**39, 2**39 + 1, 2**40], (1,))

@@ -89,6 +89,7 @@ class TestTheCostOfARate:
         ]
         return max(max(u - v for u, v in zip(logs[i], logs[j], strict=True)) for i, j in near)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("rate", [0.01, 0.3, 1.0, 2.5, 9.0])
     def test_it_is_the_worst_log_ratio(self, rate):
         for steps, reach in product(
@@ -102,6 +103,7 @@ class TestTheCostOfARate:
                     rel_eps=1e-27,
                 )
 
+    @pytest.mark.slow
     def test_no_phase_in_between_is_worse(self):
         rng = np.random.default_rng(1)
         for _ in range(300):
@@ -167,6 +169,7 @@ class TestPromise:
         fx.Laplace(1.0, 99, step=1, bounds=(0, 3)),
     )
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("m", CASES, ids=repr)
     def test_within_bounds(self, m):
         low, high = map(Fraction, m.bounds)
@@ -180,6 +183,7 @@ class TestPromise:
                 worst = max(worst, *(u - v for u, v in zip(laws[i], laws[j], strict=True)))
         assert 0.999999 * m.epsilon < worst <= exact(m.epsilon) * (1 + mp.mpf(10) ** -25)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("sensitivity", "step"), [(1, 1), (1, 0.25), (3, 1), (0.5, 0.5), (10, 2.5)]
     )
@@ -236,6 +240,7 @@ class TestPromise:
 class TestLawOnTheLine:
     """The law in closed form against sums of its definition."""
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("f", PHASES)
     @pytest.mark.parametrize("epsilon", [2.0, 9.0, 50.0])
     def test_it_is_the_definition(self, f, epsilon):

@@ -60,6 +60,7 @@ class TestPermuteAndFlip:
         assert fits(drawn, mechanism.law(RECORDS).probabilities)
         assert not fits(drawn, mechanism.law(RECORDS[1:]).probabilities)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("epsilon", [0.3, 2.0])
     @pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
     def test_the_promise_is_kept_and_the_range_is_not_bounded(self, epsilon, neighbors):

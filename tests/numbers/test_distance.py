@@ -178,6 +178,7 @@ def stated(case: Case, sets: list[tuple[int, ...]]) -> np.ndarray:
 class TestDefinition:
     """Breadth-first search over data sets, for every data set of up to MOST records."""
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("case", DUFF, ids=repr)
     def test_steps_are_counted(self, case):
         for g in graphs(case.neighbors):
@@ -188,6 +189,7 @@ class TestDefinition:
             literal = [[case.twin(*twins.ranks(records_of(s), x)) for x in range(VALUES)] for s in sets]  # fmt: skip
             np.testing.assert_array_equal(np.array(literal), found)
 
+    @pytest.mark.slow
     def test_the_searched_data_sets_are_enough(self):
         """A wider margin changes nothing, and too narrow a one would be noticed."""
         wide = Neighbors(AR, range(2 * MOST + 7))

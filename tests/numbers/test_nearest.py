@@ -110,6 +110,7 @@ class TestIndices:
                 least = grid.least(t, floats=records.dtype.kind == "f")
                 assert [x >= least for x in records.tolist()] == [i >= t for i in wanted]
 
+    @pytest.mark.slow
     @given(
         st.sampled_from([0, 2**52, 2**53, 2**60, 2**62, 2**63 - 1]),
         st.sampled_from([1, -1]),
@@ -125,6 +126,7 @@ class TestIndices:
         grid = make_grid((low, low + step * steps), step, rule=rule)
         index_and_least_are_the_twins(grid, low, step)
 
+    @pytest.mark.slow
     @given(
         st.integers(-3, 3),
         st.integers(2**49, 2**58),
@@ -138,6 +140,7 @@ class TestIndices:
         grid = make_grid((low, low + step * 16), step, rule=rule)
         index_and_least_are_the_twins(grid, low, step)
 
+    @pytest.mark.slow
     @given(
         step=st.fractions(Fraction(1, 1000), 50, max_denominator=1000),
         first=st.integers(-200, 200),
@@ -156,6 +159,7 @@ class TestIndices:
         assert grid.index(records).tolist() == wanted
         assert placed(grid, records).tolist() == wanted
 
+    @pytest.mark.slow
     @given(st.data())
     @settings(max_examples=150, deadline=None)
     def test_any_points(self, data):
@@ -194,6 +198,7 @@ def ways(records: np.ndarray, folder: Path) -> dict[str, tuple[Any, dict[str, An
 class TestWays:
     """Records have the draws of the points that the twin moves them to."""
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("kind", [0, 1], ids=["float64", "int64"])
     @pytest.mark.parametrize("name", GRIDS)
     @pytest.mark.parametrize("which", MECHANISMS)
@@ -224,6 +229,7 @@ class TestWays:
         assert mechanism.sample(records, 9, rng=1).tolist() == wanted
         assert bounds[0] <= mechanism.release(records) <= bounds[1]
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", GRIDS)
     @pytest.mark.parametrize("which", MECHANISMS)
     def test_of_rows_and_groups(self, which, name):

@@ -50,6 +50,7 @@ class TestTheDefinition:
             expected = by_definition(medians(sets, midpoint), distance == 1, distance)
             assert np.allclose(found, expected, rtol=1e-14, atol=0)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("midpoint", [False, True])
     def test_add_remove(self, midpoint):
         """Those of up to 4 records, among all that 5 changes and one more lead to."""
@@ -143,6 +144,7 @@ class TestTheKernels:
             x = np.sort(SHAPES[shape](n))
             agree(x, np.array([0.003, 0.03]), limits, n // 3)
 
+    @pytest.mark.slow
     @settings(max_examples=150, deadline=None)
     @given(
         st.lists(st.integers(-12, 12), min_size=1, max_size=40),

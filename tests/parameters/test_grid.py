@@ -26,12 +26,14 @@ FINITE = st.floats(-1e300, 1e300)
 class TestPoints:
     """Against bisection in fractions."""
 
+    @pytest.mark.slow
     def test_every_kind_of_grid(self):
         checks.grids_are_fractions()
 
     def test_bounds_are_kept_exactly(self):
         checks.bounds_are_kept_exactly()
 
+    @pytest.mark.slow
     @given(low=FINITE, high=FINITE, data=st.data())
     @settings(max_examples=150, deadline=None)
     def test_any_bounds(self, low, high, data):
@@ -49,6 +51,7 @@ class TestPoints:
         down = grid.values(grid.below.index(records)).tolist()
         assert all(p <= x for p, x in zip(down, records.tolist(), strict=True))
 
+    @pytest.mark.slow
     @given(
         ticks=st.integers(1, 10**6),
         first=st.integers(-(10**6), 10**6),
@@ -309,6 +312,7 @@ class TestWidths:
         for law in laws:
             np.testing.assert_allclose(law.probabilities, wanted, rtol=1e-12)
 
+    @pytest.mark.slow
     @given(
         st.lists(
             st.integers(-(2**63), 2**63 - 1) | st.integers(-9, 9),

@@ -100,6 +100,7 @@ def test_the_optimum_for_fixed_queries_does_not_hold_for_adaptive_ones():
     assert adaptive_optimum(1, 1.0, 0.5) <= privacy.nonadaptive_delta(1, 1.0, 0.5)
 
 
+@pytest.mark.slow
 def test_many_rounds_agree_with_a_plain_sum():
     """k = 700: where bounds skip most of the l, and windows most of the terms."""
     k, eta, epsilon = 700, 0.02, 0.4
@@ -255,6 +256,7 @@ def test_epsilon_and_delta_are_inverse(amount, delta, rounds):
             assert delta_of(epsilon * (1 - 1e-6)) >= delta * (1 - 1e-6)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(
     st.floats(1e-6, 20.0),
@@ -461,6 +463,7 @@ def test_three_times_a_tenth():
     assert amounts.down(amounts.exact(1e-300) ** 2) == 0.0
 
 
+@pytest.mark.slow
 @given(DECIMALS, DECIMALS, st.integers(1, 10**6))
 def test_amounts_are_never_below_the_truth(first, second, count):
     product = amounts.times(first, count)

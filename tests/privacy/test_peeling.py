@@ -67,6 +67,7 @@ def test_a_pure_total_holds(rounds, epsilon, monotonic):
     assert more > promise.epsilon  # power: three times as much in a round is noticed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rounds", [1, 2, 3])
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.5, 1e-2), (1.0, 0.1), (0.1, 1e-6)])
 def test_a_total_with_delta_holds(rounds, epsilon, delta):
@@ -114,6 +115,7 @@ def test_a_delta_never_takes_away(rounds, epsilon, delta):
     assert privacy.adaptive_delta(rounds, float(each), epsilon) <= delta * (1 + 1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", [1e-300, 0.999])
 @pytest.mark.parametrize("epsilon", [1e-9, 1.0, 1e6])
 def test_extremes_give_numbers(epsilon, delta):

@@ -66,6 +66,7 @@ def test_most_common_keeps_its_promise_and_wastes_little(epsilon, neighbors, k):
     assert span >= 0.99 * promise.bounded_range
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_counts_are_not_monotonic_under_replace(epsilon):
     """Power: the warning in the docstring is true, the check notices a doubled epsilon."""

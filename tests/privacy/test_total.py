@@ -233,6 +233,7 @@ def test_bad_types():
         mechanism("replace").total(neighbors="add-remove")
 
 
+@pytest.mark.slow
 @given(st.integers(1, 50), st.integers(1, 50), st.integers(1, 50), st.booleans())
 def test_more_never_costs_less(rows, groups, records, public):
     call = {"membership": "public" if public else "private"}

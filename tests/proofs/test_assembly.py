@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import os
 import platform
 import re
 
@@ -41,22 +40,7 @@ pytestmark = [
 ]
 
 
-def build_in_turns() -> None:
-    """Import and build every kernel; of several processes of tests, each its own share first.
-
-    Of the others' it takes the last ones first, so that two processes meet where both have done
-    as much: each kernel is compiled once in a run, and the cache has it when another one asks.
-    """
-    warmup.import_kernels()
-    names = list(jit.KERNELS)
-    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-    start, stop = (len(names) * n // workers for n in (worker, worker + 1))
-    for name in names[start:stop] + (names[stop:] + names[:start])[::-1]:
-        jit.KERNELS[name].build()
-
-
-build_in_turns()  # every kernel is in the registry, whose names are parameters below
+warmup.import_kernels()  # every kernel is in the registry, whose names are parameters below
 
 
 @functools.cache

@@ -224,6 +224,7 @@ class TestReleases:
         draws = np.array([m.release(TIED) for _ in range(3 * RELEASES)])
         assert not fits(draws, law(case, TIED, 0.3))
 
+    @pytest.mark.slow
     def test_they_agree_with_samples(self):
         m = fx.Quantile(0.25, 0.4, (0.0, 39.0), step=1.0)
         released = np.array([m.release(SPREAD) for _ in range(RELEASES)]).astype(int)
@@ -270,12 +271,14 @@ class TestFineGrids:
         x = integral_transform(mechanism, self.RECORDS, draws)
         assert distance_from_uniform(x) <= kstwo.isf(ALPHA, N)
 
+    @pytest.mark.slow
     def test_releases_too(self):
         m = self.MECHANISMS[0]
         draws = np.array([m.release(self.RECORDS) for _ in range(RELEASES)])
         x = integral_transform(m, self.RECORDS, draws)
         assert distance_from_uniform(x) <= kstwo.isf(ALPHA, RELEASES)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("number", [0, 2, 3])
     def test_power(self, number):
         """Five percent of epsilon, and a record less, are noticed."""

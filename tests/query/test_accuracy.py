@@ -217,6 +217,7 @@ class TestQueries:
             column = [plain(value) for value in first[name].to_list()]
             assert [plain(value) for value in list(again[name])] == column
 
+    @pytest.mark.slow
     def test_rows_of_persons_are_those_that_a_sample_counts(self):
         rows = {"who": [i // 9 for i in range(90)], "x": list(range(90))}
         maximum = {"most": (fx.Maximum(1e6, bounds=(0, 90), step=1), "x")}

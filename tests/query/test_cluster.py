@@ -223,6 +223,7 @@ class TestTheCoresAnswers:
             found = release(engine.of(whole()), q, key=KEY, groups="from-data", person=person)
         assert engine.columns(found) == {by: labels, "rent": wanted.tolist()}
 
+    @pytest.mark.fast
     @pytest.mark.parametrize("partitions", [1, 9])
     @pytest.mark.parametrize("scheduler", ["threads", "sync"])
     def test_partitions_and_schedulers_do_not_matter(self, partitions, scheduler):

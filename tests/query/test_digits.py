@@ -82,6 +82,7 @@ def test_infinite_numbers_and_gaps() -> None:
     agrees(["infinit"])
 
 
+@pytest.mark.slow
 def test_decimals_of_many_digits_are_rounded_once() -> None:
     rng = Random(4)  # noqa: S311
     texts = [repr(rng.uniform(0, 10 ** rng.randint(-4, 9))) for _ in range(20_000)]

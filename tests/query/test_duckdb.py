@@ -24,7 +24,7 @@ from fastexp.query.frames.attached import AttachedFrame, source_of
 from tests.support import frame_cases as cases
 from tests.support.frame_cases import DATA, release, sample
 
-pytestmark = pytest.mark.engines
+pytestmark = [pytest.mark.engines, pytest.mark.fast]
 
 NAMES = [
     "it's", 'a"b', "a;b", "a--b", "a\nb", "a`b", "a.b", "select", "日本", " ", "a\0b", "*", "$1",

@@ -26,7 +26,13 @@ pytestmark = pytest.mark.engines
 KEY = fx.release_key()
 ALL = {**QUESTIONS, **PERSONS}
 forms = pytest.mark.parametrize("form", FORMS)
-every = pytest.mark.parametrize("q", ALL.values(), ids=ALL)
+every = pytest.mark.parametrize(
+    "q",
+    [
+        pytest.param(q, marks=pytest.mark.fast if name == "alias" else (), id=name)
+        for name, q in ALL.items()
+    ],
+)
 
 # Whose types are told without a row; of categories without a category, too, nothing is.
 TYPED = sorted(FORMS.keys() - {"lists", "arrays", "pandas-objects", "pandas-categories"})

@@ -85,6 +85,7 @@ def written(folder: Path, content: bytes | str, name: str = "f.csv") -> Path:
 ALPHABET = "0123456789+-.eE naif\t_x"
 
 
+@pytest.mark.slow
 def test_numbers_are_those_that_python_reads(tmp_path: Path) -> None:
     rng, texts = Random(3), []  # noqa: S311
     while len(texts) < 40_000:
@@ -258,6 +259,7 @@ CELLS += ["9007199254740992", "-9007199254740993", "0.12345678901234567", "12345
 CELLS += ["9" * 40, "1e9007199254740993", "007", "2020-01-02", "true"]
 
 
+@pytest.mark.slow
 def test_files_without_quotes_are_read_as_those_with_quotes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -285,6 +287,7 @@ def test_files_without_quotes_are_read_as_those_with_quotes(
     assert min(outcomes.values()) > 5
 
 
+@pytest.mark.slow
 def test_bytes_tell_rows_and_wide_integers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = Random(4)  # noqa: S311
     for _ in range(500):
@@ -319,6 +322,7 @@ def test_rows_that_a_reader_loses_are_missed(
         list(parts)
 
 
+@pytest.mark.slow
 def test_threads_do_not_change_rows(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     wanted = [rng.integers(0, 10**9, 300_000).tolist(), rng.integers(0, 99, 300_000).tolist()]
@@ -338,6 +342,7 @@ def test_bad_csv_is_refused_without_showing_it(
     assert caught.value.__context__ is None
 
 
+@pytest.mark.slow
 def test_damaged_compressed_files_are_refused(tmp_path: Path) -> None:
     rng = Random(2)  # noqa: S311
     rows = "".join(f"{rng.random()},{rng.random()}\n" for _ in range(200_000))
@@ -489,6 +494,7 @@ def test_types_of_parquet_are_kept(tmp_path: Path) -> None:
         assert column == [float(x) if isinstance(x, Decimal) else x for x in wanted], name
 
 
+@pytest.mark.slow
 def test_types_are_looked_at_before_rows(tmp_path: Path) -> None:
     """Long texts where numbers are wanted: seen by their type, which takes no memory."""
     path = tmp_path / "f.parquet"
@@ -540,6 +546,7 @@ NAMES = ["q'q", 'd"d', "s;s", "--x", "n\nl", "st*ar", "qu?", "br[a-z]", "{a,b}",
 NAMES += ["a\\b", "[!a]", "b[[]c", "%41", "$HOME", "year=2020", "**"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
 def test_a_name_is_the_file_of_this_name(tmp_path: Path, suffix: str) -> None:
     """Whatever SQL or patterns could make of it, among others that such a pattern would match."""
@@ -555,6 +562,7 @@ def test_a_name_is_the_file_of_this_name(tmp_path: Path, suffix: str) -> None:
         assert read(tmp_path / f"{name}{suffix}", ('c"; --', "numbers")) == [[i]], name
 
 
+@pytest.mark.slow
 def test_patterns_and_folders(tmp_path: Path) -> None:
     for year in ("2020", "2021", "__HIVE_DEFAULT_PARTITION__"):
         for city in ("Rome", "S%C3%A3o%20Paulo"):
@@ -687,6 +695,7 @@ def put(table: Any, folder: Path, form: str) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [".csv", ".csv.gz", ".csv.zst", ".tsv", ".jsonl", ".parquet", "/"])
 def test_answers_are_those_of_rows_in_memory(tmp_path: Path, form: str) -> None:
     table, key = table_of_rents(), fx.release_key()

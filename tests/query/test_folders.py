@@ -153,6 +153,7 @@ def test_folders_of_others_are_theirs(system: Path) -> None:
     assert left_overs() == []
 
 
+@pytest.mark.slow
 def test_info_names_them(system: Path, run: Run) -> None:
     assert "left over" not in run("info").out
     dead = system / f"fastexp-1-{'a' * 16}"

@@ -77,6 +77,7 @@ def test_the_truth_is_that_of_accuracy():
     assert type(odd[0]) is int
 
 
+@pytest.mark.slow
 def test_the_best_price_is_the_lowest_of_highest_revenue():
     rng = np.random.default_rng(5)
     for _ in range(200):
@@ -92,6 +93,7 @@ def test_the_best_price_is_the_lowest_of_highest_revenue():
     assert there.truths["price"] == [0.3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query", [BY_CITY, fx.Query()], ids=["by city", "one group"])
 def test_draws_are_those_of_a_sample(query):
     there = laws(query, ANSWERS, ROWS, size=50, rng=7)
@@ -136,6 +138,7 @@ class Parted(ArraysFrame):
             yield [np.array(column)[there] for column in columns]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("groups", [CITIES, "from-data"], ids=str)
 def test_rows_on_disk_have_the_same(groups, tmp_path, monkeypatch):
     rows = {"city": ROWS["city"] * 50, "rent": np.tile(ROWS["rent"], 50)}

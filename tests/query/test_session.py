@@ -297,6 +297,7 @@ class TestScores:
         (entry,) = one.log()
         assert (entry["about"], entry["epsilon"]) == ("Exponential of revenue", 500.0)
 
+    @pytest.mark.slow
     def test_the_law_is_the_mechanisms(self):
         """By the chance of one price in a thousand draws, six deviations wide."""
         score = lambda columns, labels: [0.0, 2.0]  # noqa: E731

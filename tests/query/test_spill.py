@@ -109,6 +109,7 @@ def by_answer(rows: list[tuple[int, ...]]) -> Counter[tuple[int, ...]]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [1, 5, 60, 150, ALL])
 @pytest.mark.parametrize("groups", [1, 3, 40, 10**12])
 def test_groups_come_back_whole_and_in_order(spill: Spill, groups: int, most: int) -> None:
@@ -163,6 +164,7 @@ def test_persons_whose_names_are_sorted_alike_stay_apart(spill: Spill) -> None:
     assert np.bincount(part.persons.ids).tolist() == [30] * 4
 
 
+@pytest.mark.slow
 def test_ranges_are_full_however_many_runs_there_are(tmp_path: Path) -> None:
     """For little memory they would be of one key each, and reading took hours."""
     rows = sorted_runs.Runs(str(tmp_path), 1, 1)

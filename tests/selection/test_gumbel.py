@@ -87,6 +87,7 @@ def test_a_long_word_is_lengthened():
     assert out[0] == 30  # a noise of 24.8
 
 
+@pytest.mark.slow
 def test_heaps_are_sorted():
     checks.heaps_are_sorted()
 

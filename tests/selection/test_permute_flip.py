@@ -86,10 +86,12 @@ class TestLaw:
         found = law_of(*map(float, weights))
         assert np.allclose(found, [float(p) for p in exact], rtol=1e-14, atol=0)
 
+    @pytest.mark.slow
     def test_fractions(self):
         checks.flip_laws_are_exact()
         checks.flip_laws_of_mechanisms()
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(("k", "spread"), [(30, 5.0), (200, 1.0), (200, 60.0)])
     def test_integrals_in_many_digits(self, k, spread):
         u = spread * np.random.default_rng(k).random(k)
@@ -218,6 +220,7 @@ class TestDraws:
         """Tries, later coins and the choice, in samples and releases."""
         checks.flips_are_the_twin(checks.FLIPS[name], 4 if name == "blocks" else 150)
 
+    @pytest.mark.slow
     def test_coins_are_certified(self):
         checks.coins_are_certified()
 

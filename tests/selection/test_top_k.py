@@ -215,6 +215,7 @@ class TestDraws:
 
 
 class TestPromises:
+    @pytest.mark.slow
     def test_pure_totals(self):
         checks.promises_hold((0.3, 1.0), 3)
 
@@ -231,6 +232,7 @@ class TestPromises:
         assert fx.TopK(8, rho=0.04, sensitivity=1.0).guarantee.rho == 0.04
         assert fx.TopK(1, 1.0, 1.0).guarantee.bounded_range == 1.0
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("monotonic", [True, False])
     @pytest.mark.parametrize("k", [1, 2, 3])
     def test_rho_and_delta_are_kept(self, k, monotonic):

@@ -58,6 +58,7 @@ def run_again(path: Path, whole: Path) -> int:
 
 
 class TestFiles:
+    @pytest.mark.slow
     def test_what_is_written(self, whole):
         assert {p.name for p in whole.iterdir()} == FILES
         assert tables(whole) == undisturbed(small())
@@ -67,6 +68,7 @@ class TestFiles:
         assert told["versions"]["fastexp"] == fx.__version__
         assert set(told["machine"]) == {"system", "cpu", "cores"}
 
+    @pytest.mark.slow
     def test_a_line_a_task(self, whole):
         assert len(lines_of(whole)) == TASKS
         for number, line in enumerate(lines_of(whole)):
@@ -74,6 +76,7 @@ class TestFiles:
             assert int(check, 16) == zlib.crc32(text)
             assert json.loads(text) == run_task(small(), number)
 
+    @pytest.mark.slow
     def test_lines_are_there_at_once(self, tmp_path):
         """Each task is in the file before the next one is begun."""
         seen: list[tuple[int, int]] = []
@@ -91,6 +94,7 @@ class TestFiles:
 
 
 class TestDamage:
+    @pytest.mark.slow
     @pytest.mark.parametrize("part", [0.0, 0.001, 0.3, 0.77, 0.999])
     def test_a_torn_file(self, broken, whole, part):
         file = broken / "tasks.jsonl"
@@ -201,6 +205,7 @@ class TestOthers:
             small().run(out=tmp_path)
         assert [p.name for p in tmp_path.iterdir()] == ["notes.txt"]
 
+    @pytest.mark.slow
     def test_a_folder_that_was_left_as_a_run_began(self, tmp_path, whole):
         """Killed before its description was written: there is nothing to go on with."""
         (tmp_path / "tasks.jsonl").write_bytes(b"")
@@ -257,6 +262,7 @@ class Full(io.FileIO):
 
 
 class TestDisk:
+    @pytest.mark.slow
     @pytest.mark.parametrize("workers", [1, 2])
     def test_a_full_disk(self, workers, tmp_path, whole, monkeypatch):
         room = len(b"".join(lines_of(whole)[:6])) + 30
@@ -270,6 +276,7 @@ class TestDisk:
         assert kept >= 4
         assert run_again(tmp_path / "out", whole) == TASKS - kept
 
+    @pytest.mark.slow
     def test_room_again_after_a_failure(self, tmp_path, whole, monkeypatch):
         """What is written after a part of a line was taken back stands where it must."""
         monkeypatch.setattr(writing.io, "FileIO", Full)

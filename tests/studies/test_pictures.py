@@ -151,6 +151,7 @@ def test_one_value_of_x_is_a_row_for_each_mechanism() -> None:
     assert figure.get_size_inches()[0] == 3.4
 
 
+@pytest.mark.slow
 def test_nothing_is_outside_the_picture_or_over_another(results: Any) -> None:
     """Labels, ticks and the legend of each picture have places of their own."""
     import matplotlib.style

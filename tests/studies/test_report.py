@@ -90,6 +90,7 @@ def test_the_page_loads_nothing_and_runs_nothing(written: list[Path]) -> None:
     assert policy["content"].startswith("default-src 'none';")
 
 
+@pytest.mark.slow
 def test_labels_are_shown_as_they_are(written: list[Path]) -> None:
     found = Tags(written[0].read_text(encoding="utf-8"))
     shown = "".join(found.texts)

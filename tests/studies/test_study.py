@@ -138,6 +138,7 @@ class TestSettings:
         keys = {small(**{key: value}).key for key, value in changes.items()} | {small().key}
         assert len(keys) == len(changes) + 1
 
+    @pytest.mark.slow
     def test_order_of_a_mechanisms_parameters_does_not_count(self):
         given = {"neighbors": "replace", "q": 0.9, "name": "quantile"}
         study, other = (
@@ -195,6 +196,7 @@ class TestFiles:
 
 
 class TestPurity:
+    @pytest.mark.slow
     def test_tasks_do_not_depend_on_order_or_repetition(self):
         study = small()
         assert study.tasks == TASKS
@@ -211,6 +213,7 @@ class TestPurity:
             there = list(pool.map(run_described, [text] * 2, numbers))
         assert json.dumps(there) == json.dumps([run_task(study, number) for number in numbers])
 
+    @pytest.mark.slow
     def test_the_last_block_has_the_rest(self):
         rows = [run_task(small(), number)["rows"] for number in range(6)]
         assert rows == [4, 4, 4, 4, 4, 2]
@@ -220,6 +223,7 @@ class TestPurity:
         first, more = run_task(small(), 1), run_task(small(datasets=400), 1)
         assert json.dumps(first["cells"]) == json.dumps(more["cells"])
 
+    @pytest.mark.slow
     def test_a_cell_does_not_depend_on_what_is_beside_it(self):
         """Neither mechanisms nor epsilons nor data nor n nor labels beside it change a row."""
         alone = small(data="ages", n=12, epsilon=2.0, mechanisms=["median"])

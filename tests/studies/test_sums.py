@@ -25,6 +25,7 @@ FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
 
 class TestExactSums:
+    @pytest.mark.slow
     @given(st.lists(FINITE, min_size=1), st.randoms(use_true_random=False))
     def test_order_does_not_count(self, values, random):
         total, again = ExactSum(), ExactSum()
@@ -36,6 +37,7 @@ class TestExactSums:
         assert total.units == again.units
         assert total.total == sum(map(Fraction, values))
 
+    @pytest.mark.slow
     @given(st.lists(st.floats(-1e300, 1e300), min_size=1))
     def test_rounded_once_they_are_fsum(self, values):
         total = ExactSum()
@@ -63,6 +65,7 @@ GROUPS = st.lists(st.lists(st.integers(-(10**6), 10**6), min_size=1, max_size=9)
 
 
 class TestExactMoments:
+    @pytest.mark.slow
     @given(GROUPS, st.randoms(use_true_random=False))
     def test_of_groups_in_any_order(self, groups, random):
         """Where the mean is large, sums of squares in doubles would have no digits left."""
@@ -104,6 +107,7 @@ COUNTS = st.integers(0, 1 << 49)
 
 
 class TestBins:
+    @pytest.mark.slow
     @given(st.lists(st.lists(COUNTS, min_size=7, max_size=7), min_size=1, max_size=5))
     def test_they_add_in_any_order(self, rows):
         bins, back = Bins(), Bins()
@@ -121,6 +125,7 @@ class TestBins:
             bins.add(pack)
         assert bins.sums()[-1] == sketch.BINS * 3 * FEW * (1 << 49)
 
+    @pytest.mark.slow
     @given(st.lists(st.integers(-(1 << 62), 1 << 62), min_size=1, max_size=20))
     def test_packing_keeps_all_bits(self, values):
         first, held = sketch.unpacked(sketch.packed(np.array(values)))
@@ -167,6 +172,7 @@ class TestSketch:
         found = sketch.quantile(cumulative, edges, p, 0.0)
         assert found == pytest.approx(np.quantile(sample, p), rel=4e-3)
 
+    @pytest.mark.slow
     @given(st.lists(st.floats(1e-9, 1e3), min_size=1), st.integers(100, 9899))
     def test_never_more_than_a_bin_away(self, values, level):
         """Whatever the sample: the 4.4 % of one bin. Levels are not near to multiples of 1/n."""
@@ -201,6 +207,7 @@ def rows_of(study: fx.Study, order: Any) -> str:
 
 
 class TestMerging:
+    @pytest.mark.slow
     def test_order_does_not_count(self):
         study = small()
         order = np.random.default_rng(1).permutation(TASKS).tolist()
