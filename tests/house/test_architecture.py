@@ -45,13 +45,13 @@ class TestImports:
         assert flat <= FLAT | FLAT_PUBLIC
 
     def test_no_files_import_each_other(self, arrows):
-        assert len(circles(arrows)) <= 2
+        assert circles(arrows) == []
 
     def test_no_rooms_import_each_other(self, arrows):
-        assert len(circles(room_arrows(arrows))) <= 1
+        assert circles(room_arrows(arrows)) == []
 
     def test_imports_go_down(self, arrows):
-        assert len(upward(arrows)) <= 14
+        assert upward(arrows) == []
 
 
 def mistakes(package):
