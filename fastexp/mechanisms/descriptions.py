@@ -6,10 +6,19 @@ import re
 from dataclasses import fields
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol, cast
 
-if TYPE_CHECKING:
-    from ..privacy import Guarantee
+from .._parameters.grid import Grid
+from ..privacy import Guarantee
+
+
+class Described(Protocol):
+    """A mechanism: a frozen dataclass of public parameters, and its promise."""
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What one draw promises."""
+
 
 LISTED = 10_000  # points of a grid that are listed
 
@@ -25,38 +34,41 @@ def at_most(number: float | None) -> str:
     return f"{float(Context(6, ROUND_CEILING).create_decimal(repr(number))):g}"
 
 
-def title(name: str, mechanism: Any) -> str:
+def title(name: str, mechanism: Described) -> str:
     """A mechanism and its public parameters, in a few words.
 
     Parameters
     ----------
     name : str
-        What is asked for, as "median".
+        What the mechanism is called, as "median".
     mechanism
         One that a query takes, or over utilities.
     """
-    relation, promise = getattr(mechanism, "neighbors", None), mechanism.guarantee
-    parts = [f"{name} {q}" if (q := getattr(mechanism, "q", None)) is not None else name]
-    parts[0] += f", epsilon {amount(promise) if promise.delta else at_most(mechanism.epsilon)}"
-    if getattr(mechanism, "scaling", "tight") == "textbook":
+    values, promise = _values(mechanism), mechanism.guarantee
+    epsilon = amount(promise) if promise.delta else at_most(values["epsilon"])
+    q = values.get("q")
+    parts = [f"{name}{'' if q is None else f' {q}'}, epsilon {epsilon}"]
+    if values.get("scaling") == "textbook":
         parts.append("textbook's scaling")
-    if relation is not None:
-        parts.append(f"neighbors {relation}")
-    convention = getattr(mechanism, "convention", "weak")
-    parts += [f"{convention} convention"] * (convention != "weak")
-    widen = getattr(mechanism, "widen", 0)
-    parts += [f"widened by {widen}"] * (widen != 0)
-    parts += ["by permute-and-flip"] * (getattr(mechanism, "mechanism", "") == "permute-and-flip")
+    if (neighbors := values.get("neighbors")) is not None:
+        parts.append(f"neighbors {neighbors}")
+    if (convention := values.get("convention", "weak")) != "weak":
+        parts.append(f"{convention} convention")
+    if (widen := values.get("widen", 0)) != 0:
+        parts.append(f"widened by {widen}")
+    if values.get("mechanism") == "permute-and-flip":
+        parts.append("by permute-and-flip")
     if name == "top-k":
-        parts.append(f"the first of {mechanism.k} places")
+        parts.append(f"the first of {values['k']} places")
     return ", ".join(parts)
 
 
-def grid_text(mechanism: Any) -> str:
+def grid_text(mechanism: Described) -> str:
     """A public grid in a few words."""
-    grid = mechanism.grid
+    values = _values(mechanism)
+    grid: Grid = values["grid"]
     last = short(grid.value(grid.size - 1))
-    if grid.points is None and mechanism.step is None:
+    if grid.points is None and values["step"] is None:
         steps = grid.size - 1
         power = f"2^{steps.bit_length() - 1}" if steps & (steps - 1) == 0 else f"{steps:,}"
         return f"from {short(grid.value(0))} to {last} in {power} equal steps"
@@ -71,29 +83,39 @@ def short(number: float) -> str:
     return str(number).removesuffix(".0")
 
 
-def parameters(mechanism: Any) -> dict[str, Any]:
+def parameters(mechanism: Described) -> dict[str, Any]:
     """The public parameters of a mechanism, as plain values."""
+    values = _values(mechanism)
+    grid = values.pop("grid", None)
+    values.pop("any_epsilon", None)
     facts: dict[str, Any] = {"mechanism": name_of(mechanism)}
-    for field in fields(mechanism):
-        name = "selected_by" if field.name == "mechanism" else field.name
-        if field.init:
-            facts[name] = plain(getattr(mechanism, field.name))
-    grid = facts.pop("grid", None)
-    if grid is not None:
-        points = mechanism.grid.points
-        facts["points"] = mechanism.grid.size
-        if points is not None and points.size <= LISTED:
-            facts["grid"] = points.tolist()
-    facts.pop("any_epsilon", None)
+    for name, value in values.items():
+        facts["selected_by" if name == "mechanism" else name] = plain(value)
+    if isinstance(grid, Grid):
+        facts["points"] = grid.size
+        if grid.points is not None and grid.points.size <= LISTED:
+            facts["grid"] = grid.points.tolist()
     return {**facts, "neighbors": mechanism.guarantee.neighbors}
 
 
-def name_of(mechanism: Any) -> str:
+def _values(mechanism: Described) -> dict[str, Any]:
+    """The public parameters by their names."""
+    names = [field.name for field in fields(cast("Any", mechanism)) if field.init]
+    return {name: getattr(mechanism, name) for name in names}
+
+
+def candidates_of(mechanism: Described) -> tuple[Any, ...] | None:
+    """The candidates of a selection; None of a number."""
+    candidates: tuple[Any, ...] | None = _values(mechanism).get("candidates")
+    return candidates
+
+
+def name_of(mechanism: object) -> str:
     """What a mechanism is called: as "most-common"."""
     return re.sub("(?<=.)([A-Z])", r"-\1", type(mechanism).__name__).lower()
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """A parameter as JSON has it: numbers as they are written."""
     if isinstance(value, (tuple, list)):
         return [plain(item) for item in value]

@@ -52,7 +52,7 @@ def canvas(
     ----------
     title : str
     notes : list of str
-        What was asked; that it is not private is added.
+        Below the title; that it is not private is added.
     height : float
         Of all axes together, in inches.
     shape : (int, int)
@@ -86,7 +86,7 @@ def label(name: str, longest: int = LONGEST) -> str:
 
 
 def save(figure: Any, path: str) -> None:
-    """Write a picture; what the system refuses is told without a traceback."""
+    """Write a picture; an error of the system becomes an `OutputError`."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # glyphs that the font does not have

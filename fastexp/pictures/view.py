@@ -1,16 +1,15 @@
-"""What a picture of private numbers shows: which part of the grid, and how high a law is."""
+"""The part of a grid that is in a picture of private numbers, and how high a law is there."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from .._parameters.grid import Grid
-    from .._typing import FloatArray, IntArray
-    from ..laws.grid import GridLaw
+from .._parameters.grid import Grid
+from .._typing import FloatArray, IntArray
+from ..laws.grid import GridLaw
 
 FEW, MANY = 160, 8000  # points whose probabilities are shown; steps of a density
 BINS = 2000  # of a finer grid
@@ -25,7 +24,7 @@ class View(NamedTuple):
     few: bool
 
 
-def in_sight(laws: Iterable[GridLaw], truths: Iterable[Any]) -> View:
+def in_sight(laws: Iterable[GridLaw], truths: Iterable[float | None]) -> View:
     """The truths and nearly all of the laws, of one grid."""
     laws = list(laws)
     grid = laws[0].grid
@@ -38,10 +37,10 @@ def in_sight(laws: Iterable[GridLaw], truths: Iterable[Any]) -> View:
 
 def part(grid: Grid, first: int, last: int) -> View:
     """The grid points first..last."""
-    shown = last - first + 1
-    bins = shown if shown <= MANY else BINS
-    cuts = np.array([first + shown * i // bins for i in range(bins + 1)])
-    return View(cuts, _edges(grid, cuts), shown <= FEW)
+    points = last - first + 1
+    bins = points if points <= MANY else BINS
+    cuts = np.array([first + points * i // bins for i in range(bins + 1)])
+    return View(cuts, _edges(grid, cuts), points <= FEW)
 
 
 def outside(law: GridLaw, view: View) -> list[str]:

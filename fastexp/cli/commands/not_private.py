@@ -9,7 +9,7 @@ import numpy as np
 
 from ...mechanisms.descriptions import name_of
 from ...pictures import canvas
-from ...pictures.subject import TAIL, Subject
+from ...pictures.law_facts import TAIL, LawFacts
 from ...query.calls.accuracy import AccuracyCall, accuracy_of
 from ...query.calls.answers import answers_of
 from ...query.calls.laws import laws_of
@@ -67,7 +67,7 @@ def analyse_scores(mechanism: Any, utilities: AnyArray, options: Namespace) -> N
     if options.draws is not None:
         draws = mechanism.sample(utilities, size=options.draws, rng=options.seed)
         draws = draws.reshape(1, options.draws, -1)[:, :, 0]
-    subject = Subject(
+    subject = LawFacts(
         mechanism,
         "utility" if options.utilities else options.column,
         [law.first_place if options.k is not None else law],
@@ -78,16 +78,16 @@ def analyse_scores(mechanism: Any, utilities: AnyArray, options: Namespace) -> N
     _show(subject, options)
 
 
-def _show(subject: Subject, options: Namespace) -> None:
+def _show(subject: LawFacts, options: Namespace) -> None:
     law_tables.show(subject, as_json=options.json, seed=options.seed, plot=options.plot)
 
 
-def _subject(call: Call, laws: Laws) -> Subject:
+def _subject(call: Call, laws: Laws) -> LawFacts:
     """The laws of a call with one answer."""
     ((name, (mechanism, column)),) = call.answers.items()
     cells = zip(*map(values_of, laws.groups), strict=True)
     labels = [dict(zip(call.query.by, row, strict=True)) for row in cells]
-    return Subject(
+    return LawFacts(
         mechanism,
         column,
         laws.laws[name],

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...mechanisms.descriptions import grid_text, name_of, parameters, title
-from ...pictures.laws import draw
-from ...pictures.subject import TAIL, Subject, number, short
+from ...pictures.law_facts import TAIL, LawFacts, number, short
+from ...pictures.law_panels import draw
 from ...query.calls.accuracy import COLUMNS
 from ...query.output.output_file import values_of
 from ..terminal import printing, tables
@@ -40,7 +40,7 @@ CELLS: dict[str, Callable[[Any], str]] = {
 
 
 def show(
-    subject: Subject, *, as_json: bool, seed: int | None = None, plot: str | None = None
+    subject: LawFacts, *, as_json: bool, seed: int | None = None, plot: str | None = None
 ) -> None:
     """Print laws, or draws beside them where there are some; draw a picture.
 
@@ -64,7 +64,7 @@ def show(
 
 
 def _print_json(
-    subject: Subject, groups: list[dict[str, Any]], seed: int | None, plot: str | None
+    subject: LawFacts, groups: list[dict[str, Any]], seed: int | None, plot: str | None
 ) -> None:
     facts: dict[str, Any] = {"kind": "law" if subject.draws is None else "draws", "private": False}
     facts |= parameters(subject.mechanism)
@@ -80,7 +80,7 @@ def _print_json(
     printing.as_json(facts)
 
 
-def _print_head(subject: Subject, seed: int | None) -> None:
+def _print_head(subject: LawFacts, seed: int | None) -> None:
     """The mechanism, and that nothing of it is private."""
     mechanism, candidates = subject.mechanism, subject.candidates
     print(sentences.NOT_PRIVATE)
@@ -97,7 +97,7 @@ def _print_head(subject: Subject, seed: int | None) -> None:
         printing.note(f"no record has: {', '.join(absent[:MOST_ABSENT])}{more} (spelling?)")
 
 
-def _print_number(subject: Subject, facts: dict[str, Any]) -> None:
+def _print_number(subject: LawFacts, facts: dict[str, Any]) -> None:
     """The law of one data set, or draws beside it."""
     columns = [facts] if subject.draws is None else [facts["observed"], facts["exact"]]
     lines = [] if subject.draws is not None else [[subject.truth_name, number(facts["truth"])]]
@@ -112,7 +112,7 @@ def _print_number(subject: Subject, facts: dict[str, Any]) -> None:
     tables.table(("output", *["observed"][: len(columns) - 1], "exact law"), lines)
 
 
-def _print_candidates(subject: Subject, facts: dict[str, Any]) -> None:
+def _print_candidates(subject: LawFacts, facts: dict[str, Any]) -> None:
     """The candidates of one data set by their probability, and how often each was drawn."""
     if subject.draws is None:
         print(
@@ -125,7 +125,7 @@ def _print_candidates(subject: Subject, facts: dict[str, Any]) -> None:
     tables.table(headers, [[CELLS[name](x) for name, x in row.items()] for row in rows])
 
 
-def _print_groups(subject: Subject, groups: list[dict[str, Any]]) -> None:
+def _print_groups(subject: LawFacts, groups: list[dict[str, Any]]) -> None:
     """A row a group; of draws of numbers one for them and one for the law."""
     by, has_draws = subject.by, subject.draws is not None
     sizes = zip(subject.labels, subject.records, strict=True)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from .._typing import AnyArray, FloatArray
 from ..errors import ParameterError
-from ..mechanisms import descriptions
+from ..laws.grid import GridLaw
+from ..mechanisms.descriptions import name_of
+from ..mechanisms.descriptions import title as heading
 from .canvas import BAR, MARK, QUIET, TRUTH, canvas, label, save, undecorated
-from .subject import number, short
+from .law_facts import LawFacts, number, short
 from .view import View, heights_of, in_sight, outside, part
-
-if TYPE_CHECKING:
-    from .._typing import AnyArray, FloatArray
-    from ..laws.grid import GridLaw
-    from .subject import Subject
 
 PANELS, ACROSS = 24, 3  # groups in a picture, and beside each other
 TOP, TOP_OF_GROUP = 20, 8  # candidates
@@ -36,7 +34,7 @@ SPREAD = "exact probability ± 2 standard errors"
 
 
 class Panel(NamedTuple):
-    """How each panel is made: how high it is in inches, what is in it, below and beside it."""
+    """What all panels have: their height in inches, a painter, labels below and beside them."""
 
     height: float
     paint: Callable[[Any, int], None]
@@ -44,14 +42,14 @@ class Panel(NamedTuple):
     beside: str
 
 
-def draw(path: str, subject: Subject) -> None:
+def draw(path: str, facts: LawFacts) -> None:
     """Draw exact laws, or draws beside them where there are some, and save.
 
     Parameters
     ----------
     path : str
         A file that `canvas.check` took.
-    subject : Subject
+    facts : LawFacts
         Of more than `PANELS` groups the first ones.
 
     Raises
@@ -59,34 +57,34 @@ def draw(path: str, subject: Subject) -> None:
     ParameterError
         If there is no group, or the file cannot be written.
     """
-    if not subject.laws:
+    if not facts.laws:
         raise ParameterError("plot: the data have no group to draw")
-    shown, name = min(PANELS, len(subject.laws)), descriptions.name_of(subject.mechanism)
-    what = name if subject.candidates is None else "selection"
+    count, name = min(PANELS, len(facts.laws)), name_of(facts.mechanism)
+    what = name if facts.candidates is None else "selection"
     title = f"The exact law of the private {what}"
-    if subject.draws is not None:
-        n = subject.draws.shape[1]
+    if facts.draws is not None:
+        n = facts.draws.shape[1]
         title = f"{n:,} draw{'s' * (n != 1)} against the exact law"
-    notes = [descriptions.title(name, subject.mechanism)]
-    if subject.by:
-        title += f", by {label(' and '.join(subject.by))}"
-        if shown < len(subject.laws):
-            notes.append(f"the first {shown} of {len(subject.laws):,} groups")
-    panel = (_numbers if subject.candidates is None else _candidates)(subject, shown, notes)
-    across = min(ACROSS, shown)
-    rows, size = -(-shown // across), 8 if subject.by else 10
+    notes = [heading(name, facts.mechanism)]
+    if facts.by:
+        title += f", by {label(' and '.join(facts.by))}"
+        if count < len(facts.laws):
+            notes.append(f"the first {count} of {len(facts.laws):,} groups")
+    panel = (_numbers if facts.candidates is None else _candidates)(facts, count, notes)
+    across = min(ACROSS, count)
+    rows, size = -(-count // across), 8 if facts.by else 10
     figure, axes = canvas(title, notes, 0.6 + panel.height * rows, (rows, across))
-    for ax in axes[shown:]:
+    for ax in axes[count:]:
         ax.remove()
-    for g, ax in enumerate(axes[:shown]):
+    for g, ax in enumerate(axes[:count]):
         panel.paint(ax, g)
-        if subject.by:
-            _name(ax, subject, g)
-        lowest = g + across >= shown
+        if facts.by:
+            _name(ax, facts, g)
+        lowest = g + across >= count
         ax.tick_params(labelsize=size, labelbottom=lowest)
         if lowest:
             ax.set_xlabel(panel.below, fontsize=size, parse_math=False)
-        if g % across and subject.candidates is not None:
+        if g % across and facts.candidates is not None:
             ax.tick_params(labelleft=False)
     figure.supylabel(panel.beside, fontsize=10, parse_math=False)
     handles, texts = axes[0].get_legend_handles_labels()
@@ -96,48 +94,48 @@ def draw(path: str, subject: Subject) -> None:
     save(figure, path)
 
 
-def _name(ax: Any, subject: Subject, group: int) -> None:
+def _name(ax: Any, facts: LawFacts, group: int) -> None:
     """The name of a group above its panel."""
-    facts = [f"n = {subject.records[group]:,}"]
-    truth = subject.truths[group]
-    if subject.candidates is None and truth is not None:
-        facts.append(f"true {short(truth)}")
-    ax.set_title(" · ".join(facts), loc="left", fontsize=7.5, color=QUIET, pad=3)
+    parts = [f"n = {facts.records[group]:,}"]
+    truth = facts.truths[group]
+    if facts.candidates is None and truth is not None:
+        parts.append(f"true {short(truth)}")
+    ax.set_title(" · ".join(parts), loc="left", fontsize=7.5, color=QUIET, pad=3)
     style = {"fontsize": 9, "color": MARK, "fontweight": "bold", "parse_math": False}
     place = {"xy": (0, 1), "xycoords": "axes fraction", "textcoords": "offset points"}
-    ax.annotate(label(subject.names[group], NAME), xytext=(0, 14), **place, **style)
+    ax.annotate(label(facts.names[group], NAME), xytext=(0, 14), **place, **style)
 
 
-def _numbers(subject: Subject, shown: int, notes: list[str]) -> Panel:
+def _numbers(facts: LawFacts, count: int, notes: list[str]) -> Panel:
     """Of private numbers: bars of few points, the density of many; the truth as a line."""
-    laws, truths = subject.laws[:shown], subject.truths[:shown]
-    priced = descriptions.name_of(subject.mechanism) == "price"
-    three = priced and subject.draws is None and not subject.by
-    grid = subject.mechanism.grid
+    laws, truths = cast("Sequence[GridLaw]", facts.laws[:count]), facts.truths[:count]
+    priced = name_of(facts.mechanism) == "price"
+    three = priced and facts.draws is None and not facts.by
+    grid = laws[0].grid
     view = part(grid, 0, grid.size - 1) if three else in_sight(laws, truths)
-    if subject.by:
-        notes.append(f"dashed: {subject.truth_name}")
+    if facts.by:
+        notes.append(f"dashed: {facts.truth_name}")
     elif truths[0] is None:
         notes.append("no records")
     else:
-        notes.append(f"dashed: {subject.truth_name} {number(truths[0])}")
+        notes.append(f"dashed: {facts.truth_name} {number(truths[0])}")
     if three:
         notes.append(f"at epsilon, {TIMES} times less and {TIMES} times more")
-    elif not subject.by:
+    elif not facts.by:
         notes += outside(laws[0], view)
 
     def paint(ax: Any, group: int) -> None:
         if three:
             _three(ax, laws[group], view)
-        elif subject.draws is not None:
-            _beside(ax, laws[group], subject.draws[group], view)
+        elif facts.draws is not None:
+            _beside(ax, laws[group], facts.draws[group], view)
         else:
             _exact(ax, laws[group], view)
-        _finish(ax, view, truths[group], 4 if subject.by else 8)
+        _finish(ax, view, truths[group], 4 if facts.by else 8)
 
-    column = label(subject.column)
+    column = label(facts.column)
     beside = "probability" if view.few else f"probability density (per unit of {column})"
-    height = 1.6 if subject.by else 3.7
+    height = 1.6 if facts.by else 3.7
     return Panel(height, paint, f"price ({column})" if priced else column, beside)
 
 
@@ -171,7 +169,7 @@ def _beside(ax: Any, law: GridLaw, drawn: AnyArray, view: View) -> None:
         edges = view.edges[np.arange(bins + 1) * heights.size // bins]
         counts, _ = np.histogram(drawn, edges)
         ax.stairs(counts / (n * np.diff(edges)), edges, color=BAR, fill=True, label=OBSERVED)
-        same = np.diff(law.cdf(edges)).clip(min=0) / np.diff(edges)  # in the bars' own bins
+        same = np.diff(law.cdf(edges)).clip(min=0) / np.diff(edges)  # in the bins of the bars
         ax.stairs(same, edges, label="exact law", color=MARK, linewidth=1.4, baseline=None)
         return
     points = law.grid.values(view.cuts[:-1])
@@ -221,29 +219,29 @@ def _finish(ax: Any, view: View, truth: Any, ticks: int) -> None:
         ax.axvline(truth, color=TRUTH, linewidth=1.1, linestyle=(0, (4, 3)), zorder=1)
 
 
-def _candidates(subject: Subject, shown: int, notes: list[str]) -> Panel:
+def _candidates(facts: LawFacts, count: int, notes: list[str]) -> Panel:
     """Of candidates: a bar each, the likeliest of all groups on top."""
-    listed = subject.candidates or ()
-    exact = np.array([law.probabilities for law in subject.laws[:shown]]).clip(max=1.0)
-    top = min(TOP_OF_GROUP if subject.by else TOP, len(listed))
+    candidates = facts.candidates or ()
+    exact = np.array([law.probabilities for law in facts.laws[:count]]).clip(max=1.0)
+    top = min(TOP_OF_GROUP if facts.by else TOP, len(candidates))
     order = (-exact.sum(axis=0)).argsort(kind="stable")[:top]
-    if top < len(listed):
-        notes.append(f"the {top} likeliest of {len(listed):,} candidates")
-    names = [label(str(listed[i])) for i in order.tolist()]
+    if top < len(candidates):
+        notes.append(f"the {top} likeliest of {len(candidates):,} candidates")
+    names = [label(str(candidates[i])) for i in order.tolist()]
     shares = exact
-    if subject.draws is not None:
-        times = [np.bincount(drawn, minlength=len(listed)) for drawn in subject.draws[:shown]]
-        shares = np.array(times) / subject.draws.shape[1]
+    if facts.draws is not None:
+        counts = [np.bincount(drawn, minlength=len(candidates)) for drawn in facts.draws[:count]]
+        shares = np.array(counts) / facts.draws.shape[1]
     most = min(1.0, 1.1 * float(max(exact.max(), shares.max())))
 
     def paint(ax: Any, group: int) -> None:
         places, style = range(top), {"height": 0.66, "color": BAR}
-        if subject.draws is None:
+        if facts.draws is None:
             ax.barh(places, exact[group, order], **style)
         else:
             ax.barh(places, shares[group, order], label=OBSERVED, **style)
             marks = {"fmt": "D", "markersize": 4, "color": MARK, "capsize": 3, "clip_on": False}
-            spread = _spread(exact[group, order], subject.draws.shape[1])
+            spread = _spread(exact[group, order], facts.draws.shape[1])
             ax.errorbar(exact[group, order], places, xerr=spread, label=SPREAD, **marks)
         ax.set_yticks(places, names, parse_math=False)
         ax.set_ylim(top - 0.4, -0.6)
@@ -252,5 +250,5 @@ def _candidates(subject: Subject, shown: int, notes: list[str]) -> Panel:
         ax.spines["left"].set_visible(False)
         ax.tick_params(axis="y", length=0, pad=7)  # for half of a mark at 0
 
-    height = 0.45 + 0.19 * top if subject.by else 0.5 + 0.34 * top
+    height = 0.45 + 0.19 * top if facts.by else 0.5 + 0.34 * top
     return Panel(height, paint, "probability", "")

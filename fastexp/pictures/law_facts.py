@@ -5,23 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from .._typing import AnyArray
 from ..grouped.accuracy import Exact, accuracy
-from ..mechanisms.descriptions import LISTED, name_of
-
-if TYPE_CHECKING:
-    from .._typing import AnyArray
+from ..laws.finite import FiniteLaw
+from ..laws.grid import GridLaw
+from ..mechanisms.descriptions import LISTED, Described, candidates_of, name_of, parameters
 
 LEVELS = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 TAIL = 0.95  # of draws have at most this error or loss
 
 
 @dataclass(frozen=True)
-class Subject:
-    """What is shown: laws of one mechanism, one a group, and what they are compared with.
+class LawFacts:
+    """Laws of one mechanism, one a group, and what they are compared with.
 
     Attributes
     ----------
@@ -46,9 +46,9 @@ class Subject:
         What is done with missing records.
     """
 
-    mechanism: Any
+    mechanism: Described
     column: str
-    laws: Sequence[Any]
+    laws: Sequence[FiniteLaw] | Sequence[GridLaw]
     truths: Sequence[Any]
     records: Sequence[int] = ()
     by: Sequence[str] = ()
@@ -64,15 +64,14 @@ class Subject:
     @property
     def candidates(self) -> tuple[Any, ...] | None:
         """None of numbers."""
-        labels: tuple[Any, ...] | None = getattr(self.mechanism, "candidates", None)
-        return labels
+        return candidates_of(self.mechanism)
 
     @property
     def truth_name(self) -> str:
         """What the true number is called."""
         name = name_of(self.mechanism)
         if name == "quantile":
-            name = f"{self.mechanism.q}-quantile"
+            name = f"{parameters(self.mechanism)['q']}-quantile"
         return "best price" if name == "price" else f"true {name}"
 
     @property
@@ -98,20 +97,20 @@ class Subject:
         return [repr(name) for name, n in zip(names, sizes, strict=False) if n == 0]
 
     def facts(self, group: int) -> dict[str, Any]:
-        """What there is to say of a group, as ``--json`` says it."""
+        """The facts of a group, as ``--json`` prints them."""
         law, truth = self.laws[group], self.truths[group]
-        drawn = None if self.draws is None else self.draws[group]
         facts: dict[str, Any] = {"n": self.records[group]} if self.records else {}
-        losses = float(law.expected_loss()), float(law.loss_quantile(TAIL))
-        lost = dict(zip(("expected_loss", "loss_95"), losses, strict=True))
-        if self.candidates is not None:
-            facts |= lost
-        elif drawn is None:
-            facts |= {"truth": truth, **_exact(law, truth), **lost}
+        losses = {"expected_loss": law.expected_loss(), "loss_95": law.loss_quantile(TAIL)}
+        if isinstance(law, FiniteLaw):
+            facts |= losses
+            points = law.k
         else:
-            facts |= {"truth": truth, "observed": _observed(drawn, truth)}
-            facts["exact"] = _exact(law, truth)
-        points = law.grid.size if self.candidates is None else len(self.candidates)
+            exact, points = _exact(law, truth), law.grid.size
+            facts["truth"] = truth
+            if self.draws is None:
+                facts |= {**exact, **losses}
+            else:
+                facts |= {"observed": _observed(self.draws[group], truth), "exact": exact}
         if points * len(self.laws) <= LISTED:
             facts["rows"] = self.rows(group)
         elif self.draws is not None and self.draws.size <= LISTED:
@@ -119,29 +118,32 @@ class Subject:
         return facts
 
     def rows(self, group: int) -> list[dict[str, Any]]:
-        """An object a grid point; or a candidate, the likeliest first, equal ones as listed."""
-        law, labels = self.laws[group], self.candidates
-        columns: dict[str, Any] = {"candidate": labels}
-        if labels is None:
-            labels = law.points.tolist()
-            columns = {"value": labels}
-        elif self.truths[group] is not None:
-            columns["records"] = self.truths[group].tolist()
-        if self.draws is not None:
-            drawn = self.draws[group]
-            places = np.searchsorted(law.points, drawn) if "value" in columns else drawn
-            times = np.bincount(places, minlength=len(labels))
-            columns |= {"observed": times.tolist(), "frequency": (times / drawn.size).tolist()}
+        """An object a grid point; or a candidate, the likeliest first, equal ones in order."""
+        law = self.laws[group]
+        draws = None if self.draws is None else self.draws[group]
+        columns: dict[str, Sequence[Any]] = {}
+        if isinstance(law, FiniteLaw):
+            columns["candidate"] = self.candidates or ()
+            if self.truths[group] is not None:
+                columns["records"] = self.truths[group].tolist()
+        else:
+            columns["value"] = law.points.tolist()
+            draws = None if draws is None else np.searchsorted(law.points, draws)
+        size = law.probabilities.size
+        if draws is not None:
+            counts = np.bincount(draws, minlength=size)
+            columns |= {"observed": counts.tolist(), "frequency": (counts / draws.size).tolist()}
         columns["probability"] = law.probabilities.tolist()
-        order: Sequence[int] = range(len(labels))
-        if "candidate" in columns:
+        order: Sequence[int] = range(size)
+        if isinstance(law, FiniteLaw):
             logs = law.log_probabilities
-            columns |= {} if self.draws is not None else {"log_probability": logs.tolist()}
+            if draws is None:
+                columns["log_probability"] = logs.tolist()
             order = (-logs).argsort(kind="stable").tolist()
         return [{name: column[i] for name, column in columns.items()} for i in order]
 
 
-def _exact(law: Any, truth: Any) -> dict[str, Any]:
+def _exact(law: GridLaw, truth: float | None) -> dict[str, Any]:
     """Moments, quantiles and errors of a law of numbers."""
     plain = int if law.grid.whole else float
     error = accuracy(Exact(law, truth), "error", TAIL)
@@ -154,20 +156,20 @@ def _exact(law: Any, truth: Any) -> dict[str, Any]:
     }
 
 
-def _observed(drawn: AnyArray, truth: Any) -> dict[str, Any]:
+def _observed(draws: AnyArray, truth: float | None) -> dict[str, Any]:
     """The same of draws."""
-    errors = np.abs(drawn - math.nan if truth is None else drawn - float(truth))
-    quantiles = np.quantile(drawn, LEVELS, method="inverted_cdf").tolist()
+    errors = np.abs(draws - math.nan if truth is None else draws - float(truth))
+    quantiles = np.quantile(draws, LEVELS, method="inverted_cdf").tolist()
     return {
-        "mean": float(drawn.mean()),
-        "sd": float(drawn.std()),
+        "mean": float(draws.mean()),
+        "sd": float(draws.std()),
         "quantiles": {f"{p:g}": x for p, x in zip(LEVELS, quantiles, strict=True)},
         "expected_error": float(errors.mean()),
         "error_95": float(np.quantile(errors, TAIL, method="inverted_cdf")),
     }
 
 
-def number(x: Any, digits: int = 6) -> str:
+def number(x: float | None, digits: int = 6) -> str:
     """A number for people: integers in full, others with at least so many digits."""
     if x is None or x != x:
         return "-"
@@ -176,6 +178,6 @@ def number(x: Any, digits: int = 6) -> str:
     return f"{x:.0f}" if 10**digits <= abs(x) < 1e15 else f"{x:.{digits}g}"
 
 
-def short(x: Any) -> str:
+def short(x: float | None) -> str:
     """The same with 4 digits, where many are beside each other."""
     return number(x, 4)
