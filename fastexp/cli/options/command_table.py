@@ -30,7 +30,7 @@ nan are missing records, see --nan. Numbers outside the bounds, also inf and
 """
 COUNTS = """\
 Values are compared exactly; empty ones count nowhere. A misspelt candidate
-counts nothing, and a release may not tell: --law does.
+counts nothing, which a release may not show: --law does.
 """
 GROUPS = """\
 --groups is public: choose it without looking at FILE. A group without rows is
@@ -258,15 +258,15 @@ a file:
     {name = "smooth-sensitivity-median", noise = "cauchy"},
   ]
 
-fastexp study list tells what data and mechanisms there are; files are found
-from the study's own folder. Of integers give step = 1: on the default fine grid
-a median of equal records is hard to hit. Figures are error (|output - truth|),
-bias, loss (of utility), error_quantile and loss_quantile at the `levels`, and
-the bounds theorem_1, theorem_6 and corollary_7.
+fastexp study list prints what data and mechanisms there are; files are looked
+for in the study's own folder. For integers give step = 1: on the default fine
+grid a median of equal records is hard to hit. Figures are error (|output -
+truth|), bias, loss (of utility), error_quantile and loss_quantile at the
+`levels`, and the bounds theorem_1, theorem_6 and corollary_7.
 
-With --out, each finished task is kept at once: after Ctrl-C or a crash
-fastexp study resume FOLDER goes on. (Of quantiles a task keeps some 2 kB a cell
-and figure, of others 200 bytes.) The results have the same bytes for any
+With --out, each finished task is saved at once: after Ctrl-C or a crash
+fastexp study resume FOLDER goes on. (A task saves some 2 kB a cell and figure
+for quantiles, 200 bytes for others.) The results have the same bytes for any
 executor and number of workers.
 
 keys of --json: study, key, versions, agree, columns, rows, tables

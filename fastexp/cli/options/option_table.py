@@ -31,7 +31,7 @@ HELP = "help"  # the heading of what every command has
 TEXT = """
 [data: answers]
 FILE  CSV, Parquet, JSON lines or .npy; - is CSV on stdin
---column C  the column of FILE that is asked about (.npy has none)
+--column C  the column of FILE with the records (.npy has none)
 --delimiter D  between the cells of CSV. Default: a comma; tab for a tab
 
 [data: numbers]
@@ -54,9 +54,9 @@ FILE  CSV, Parquet, JSON lines or .npy; - is CSV on stdin
     higher utilities are better; needs --sensitivity
 
 [privacy: answers]
---epsilon E  how private each answer is, in nats: smaller is more. Where a person can be in several
-    groups or rows, all answers together cost as many times as much, as is said
---total-epsilon E  of all answers together, instead: each gets its share
+--epsilon E  the privacy loss of each answer, in nats. Smaller is more private; where a person can
+    have several groups or rows, the total is as many times as large, and is printed
+--total-epsilon E  the privacy loss of all answers together, instead: each gets its share
 --any-epsilon  lift the limits on epsilon, [1e-9, 1e6]
 
 [privacy: median, quantile, select]
@@ -89,36 +89,36 @@ FILE  CSV, Parquet, JSON lines or .npy; - is CSV on stdin
 --monotonic  with --utilities: one record moves no two utilities in opposite directions
 
 [groups and persons: answers]
---by C[,C]  one answer a group: the columns that say which
---groups LIST  the public list of groups: A,B,C or a file with one a line. Or a column of a file
+--by C[,C]  one answer per group: the columns that name the group
+--groups LIST  the public list of groups: A,B,C or a file with one per line. Or a column of a file
     (cities.csv:city); of several columns a file that has them, or all combinations:
     'city=A,B;year=2023,2024'. from-data takes those that FILE has, which breaks the promise of
     privacy
---person C  the column that says whose a row is. What a person has beyond the two limits does not
-    count; without it the limits are your claim
---max-groups N  in how many groups one person is, at most (default: 1)
---max-rows N  how many rows of theirs each group has, at most (default: 1)
---membership private|public  where a person may change (neighbors replace): whether their group may,
-    too (default: private)
+--person C  the column that names the person of a row. Rows of a person beyond the two limits do not
+    count; without this column the limits are your claim
+--max-groups N  the most groups that one person is in (default: 1)
+--max-rows N  the most rows that one person has in a group (default: 1)
+--membership private|public  with --neighbors replace: whether a person may change group, too
+    (private, default), or may not, as groups are public
 
 [paying and keeping: answers]
 --budget FILE  charge the release to this file, and never overspend it. Made by: fastexp budget FILE
     --epsilon E
---label NAME  call the release so: run again, it repeats and is free. The budget file keeps its
-    answers: the same command with the same label gives them without a look at FILE. Without a
-    label every run is charged
+--label NAME  the name of the release: run again, it repeats and is free. The budget file keeps its
+    answers: the same command with the same label gives them without a look at FILE. Without a label
+    every run is charged
 --note TEXT  a line of your own for the log of the budget. It is not private: fastexp budget FILE
     --log shows it
---key FILE  a release key (fastexp key FILE): a retry repeats answers, under --label, if the records
-    are what they were
---output OUT  write the answers to a .csv, .tsv, .parquet or .jsonl file. Its place is made before
-    anything is charged
+--key FILE  a release key (fastexp key FILE): a retry with the same --label and the same records
+    repeats its answers
+--output OUT  write the answers to a .csv, .tsv, .parquet or .jsonl file. Its room on disk is
+    reserved before anything is charged
 
 [instead of a release, not private: answers]
 --law  the exact law of the answers instead: not private
 --draws N  N simulated draws beside the exact law
 --seed S  with --draws: the same draws again
---accuracy  a table of how wrong the answers would be, exactly, of each group
+--accuracy  a table of the exact expected error of the answers, of each group
 --plot PNG  with --law or --draws: a picture (.png, .svg, .pdf)
 
 [a publication: release]
@@ -142,22 +142,22 @@ FILE  is created, readable by you alone
 
 [a study: study run]
 STUDY  a name of the list, or a .toml or .json file
---out DIR  a new folder for the results, kept as they come
+--out DIR  a new folder, which keeps results as they come
 --datasets N  data sets of each kind and size
 --draws N  draws for each data set; 0: exact figures only
---seed S  of all data sets and draws
+--seed S  the seed of all data sets and draws
 
 [a study: study resume, study report]
 FOLDER  the --out of the run
 
 [a study: study report]
---format F  of the figures' files: svg (default), png, pdf
---output DIR  where to (default: into the same folder)
+--format F  the format of the figures' files: svg (default), png, pdf
+--output DIR  the folder of the page (default: the same folder)
 
 [where it runs: study run, study resume]
 --executor threads|processes|dask  threads (default), processes, or dask. It needs
     fastexp[distributed]
---workers N  how many (default: one a CPU)
+--workers N  how many workers (default: one a CPU)
 --scheduler ADDRESS  with dask: a running scheduler, as tcp://HOST:PORT. Default: workers on this
     machine
 
@@ -177,19 +177,19 @@ FOLDER  the --out of the run
 --json  one JSON object on stdout
 
 [output and machine: answers]
---memory SIZE  for rows, as 500MB or 2GB (default: half of what is free). Beyond it they go to a
-    private folder on disk
+--memory SIZE  memory for rows, as 500MB or 2GB (default: half of what is free). Rows beyond it go
+    to a private folder on disk
 --temp DIR  where that folder is made (default: the system's)
---threads N  how many (default: 1; 0: all)
+--threads N  how many threads (default: 1; 0: all)
 
 [options: the program]
 --version  print the version
---print-completion bash|zsh  print a script for tab completion. Read it by:
-    eval "$(fastexp --print-completion bash)"
+--print-completion bash|zsh  print a script for tab completion. Use it by: eval "$(fastexp
+    --print-completion bash)"
 
 [help: the program, study, every command]
--h --help  the usual options
---help-all  all options, and more about them
+-h --help  show the usual options
+--help-all  show all options, and more about them
 """
 
 
