@@ -44,12 +44,14 @@ def run(
 # ---- starting ----
 
 
+HEAVY = {"numpy", "numba", "rich", "csv", "matplotlib", "distributed"}
 HELPS = [
     ["--help"],
     ["select", "--help"],
     ["median", "--help"],
     ["price", "--help"],
     ["key", "--help"],
+    *(["study", *command, "--help"] for command in ([], ["list"], ["run"], ["resume"], ["report"])),
 ]
 
 
@@ -59,7 +61,7 @@ def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
     script = (
         "import sys\nfrom fastexp.cli import main\n"
         f"code = main({arguments!r})\n"
-        "heavy = {'numpy', 'numba', 'rich', 'csv', 'matplotlib'} & set(sys.modules)\n"
+        f"heavy = {HEAVY} & set(sys.modules)\n"
         "print(sorted(heavy), code, file=sys.stderr)\n"
     )
     done = subprocess.run(

@@ -3,48 +3,21 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import fastexp as fx
-from fastexp.cli import main
 from fastexp.cli.terminal import packages
 from fastexp.studies.design.data_sources import SOURCES
 from fastexp.studies.design.registry import MECHANISMS
 from fastexp.studies.ready import ready
 from fastexp.studies.report import rendering
 from fastexp.studies.report.results import StudyResults
+from tests.support.command_line import Run
 
-TOML = """\
-question = "How far off?"
-epsilon = [0.5, 1.0]
-n = [50, 100]
-bounds = [-10, 10]
-datasets = 12
-draws = 20
-block = 4
-figures = ["error", "error_quantile"]
-levels = [0.5]
-mechanisms = ["median", {name = "median", neighbors = "replace", label = "[b]other[/b]"}]
-"""
-TASKS = 6
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> str:
-    path = tmp_path / "medians.toml"
-    path.write_text(TOML)
-    return str(path)
-
-
-def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    code = main(["study", *arguments])
-    told = capsys.readouterr()
-    return code, told.out, told.err
+TASKS = 6  # of the fixture `file`
 
 
 @pytest.fixture
@@ -58,8 +31,8 @@ def wide(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("wide")
-def test_the_list_tells_names_sizes_and_questions(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, err = call(capsys, "list")
+def test_the_list_tells_names_sizes_and_questions(run: Run) -> None:
+    code, out, err = run("study", "list")
     assert (code, err) == (0, "")
     lines = out.splitlines()
     assert lines[0].split() == ["study", "cells", "data", "sets", "draws", "question"]
@@ -70,7 +43,7 @@ def test_the_list_tells_names_sizes_and_questions(capsys: pytest.CaptureFixture[
     for line, (name, known) in zip(studies, ready.READY.items(), strict=True):
         assert line.endswith(f"  {known.question}")
         assert f" {fx.Study.ready(name).datasets:,} " in line
-    code, out, _ = call(capsys, "list", "--json")
+    code, out, _ = run("study", "list", "--json")
     told = json.loads(out)["studies"]
     assert [s["name"] for s in told] == list(ready.READY)
     assert set(told[0]) == {"name", "question", "cells", "datasets", "draws"}
@@ -80,10 +53,8 @@ def test_the_list_tells_names_sizes_and_questions(capsys: pytest.CaptureFixture[
 
 
 @pytest.mark.usefixtures("wide")
-def test_a_file_is_run_and_its_rows_are_shown(
-    capsys: pytest.CaptureFixture[str], file: str
-) -> None:
-    code, out, err = call(capsys, "run", file)
+def test_a_file_is_run_and_its_rows_are_shown(run: Run, file: str) -> None:
+    code, out, err = run("study", "run", file)
     assert code == 0
     assert err == "nothing was saved: add --out DIR to keep results, or --json\n"
     assert out.startswith("medians: How far off?\n12 data sets of each kind and size, 20 draws")
@@ -101,16 +72,14 @@ def test_a_file_is_run_and_its_rows_are_shown(
 
 
 @pytest.mark.slow
-def test_json_is_one_document_with_rows_and_tables(
-    capsys: pytest.CaptureFixture[str], file: str
-) -> None:
-    code, out, _ = call(capsys, "run", file, "--json")
+def test_json_is_one_document_with_rows_and_tables(run: Run, file: str) -> None:
+    code, out, _ = run("study", "run", file, "--json")
     told = json.loads(out)
     results = fx.Study.load(file).run(workers=1)
     assert code == 0
     assert told == {**json.loads(json.dumps(results.to_dict())), "tables": []}
     arguments = ("--json", "--datasets", "2", "--draws", "2", "-q")
-    code, out, err = call(capsys, "run", "randomized-response", *arguments)
+    code, out, err = run("study", "run", "randomized-response", *arguments)
     assert err == ""
     tables = json.loads(out)["tables"]
     assert tables
@@ -118,9 +87,9 @@ def test_json_is_one_document_with_rows_and_tables(
     assert all(len(row) == len(tables[0]["columns"]) for row in tables[0]["rows"])
 
 
-def test_a_ready_made_study_prints_its_own_tables(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_ready_made_study_prints_its_own_tables(run: Run) -> None:
     arguments = ("--datasets", "2", "--draws", "50", "--seed", "3")
-    code, out, _ = call(capsys, "run", "randomized-response", *arguments)
+    code, out, _ = run("study", "run", "randomized-response", *arguments)
     assert code == 0
     found = fx.Study.ready("randomized-response", datasets=2, draws=50, seed=3).run(workers=1)
     (table,) = ready.findings_of(found.to_dict())
@@ -130,13 +99,13 @@ def test_a_ready_made_study_prints_its_own_tables(capsys: pytest.CaptureFixture[
     assert "error_quantile" not in out
 
 
-def test_settings_are_changed(capsys: pytest.CaptureFixture[str], file: str) -> None:
+def test_settings_are_changed(run: Run, file: str) -> None:
     arguments = ("--datasets", "5", "--draws", "0", "--seed", "7")
-    code, out, _ = call(capsys, "run", file, *arguments, "--json")
+    code, out, _ = run("study", "run", file, *arguments, "--json")
     told = json.loads(out)["study"]
     assert (told["datasets"], told["draws"], told["seed"]) == (5, 0, 7)
     assert (told["block"], told["name"], code) == (4, "medians", 0)
-    code, out, _ = call(capsys, "run", file, *arguments)
+    code, out, _ = run("study", "run", file, *arguments)
     assert "monte carlo" not in out.splitlines()[4]
     assert "agree" not in out
 
@@ -155,35 +124,30 @@ def test_settings_are_changed(capsys: pytest.CaptureFixture[str], file: str) -> 
         (("FILE", "--out", "FOLDER"), "out must be a new or an empty folder"),
     ],
 )
-def test_mistakes_are_told(
-    capsys: pytest.CaptureFixture[str], file: str, arguments: tuple[str, ...], message: str
-) -> None:
+def test_mistakes_are_told(run: Run, file: str, arguments: tuple[str, ...], message: str) -> None:
     words = {"FILE": file, "FOLDER": str(Path(file).parent)}
-    code, out, err = call(capsys, "run", *(words.get(a, a) for a in arguments))
+    code, out, err = run("study", "run", *(words.get(a, a) for a in arguments))
     assert (code, out) == (2, "")
     assert err.startswith(("fastexp: error: ", "fastexp study run: error: "))
     assert message in err
 
 
 def test_disagreement_is_a_failure_after_the_tables(
-    capsys: pytest.CaptureFixture[str], file: str, monkeypatch: pytest.MonkeyPatch
+    run: Run, file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def run(self: Any, *_: Any, **__: Any) -> StudyResults:
-        results = found(self)
+    def disagree(self: Any, *_: Any, **__: Any) -> StudyResults:
+        results = real(self, workers=1)
         results.rows[2]["agree"] = False
         return results
 
-    def found(asked: Any) -> StudyResults:
-        return real(asked, workers=1)
-
     real = fx.Study.run
-    monkeypatch.setattr(fx.Study, "run", run)
-    code, out, err = call(capsys, "run", file)
+    monkeypatch.setattr(fx.Study, "run", disagree)
+    code, out, err = run("study", "run", file)
     assert code == 1
     assert "  NO\n" in out
     assert "agree in all" not in out
     assert "error: exact figures and Monte Carlo disagree in 1 of 16 rows" in err
-    code, out, _ = call(capsys, "run", file, "--json")
+    code, out, _ = run("study", "run", file, "--json")
     assert (code, json.loads(out)["rows"][2]["agree"]) == (1, False)
 
 
@@ -192,10 +156,10 @@ def test_disagreement_is_a_failure_after_the_tables(
 
 @pytest.mark.slow
 def test_out_resume_and_report(
-    capsys: pytest.CaptureFixture[str], file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    code, shown, err = call(capsys, "run", file, "--out", "my results", "--workers", "1")
+    code, shown, err = run("study", "run", file, "--out", "my results", "--workers", "1")
     assert code == 0
     assert "study report 'my results'" in err
     table = Path("my results/table.csv").read_bytes()
@@ -203,54 +167,35 @@ def test_out_resume_and_report(
     assert len(lines) == TASKS
     Path("my results/tasks.jsonl").write_bytes(b"".join(lines[:3]))
     Path("my results/table.json").unlink()
-    code, _, err = call(capsys, "report", "my results")
+    code, _, err = run("study", "report", "my results")
     assert (code, "resume the study first" in err) == (1, True)
     Path("my results/table.csv").unlink()
-    code, again, _ = call(capsys, "resume", "my results", "--executor", "threads")
+    code, again, _ = run("study", "resume", "my results", "--executor", "threads")
     assert (code, again) == (0, shown)
     assert Path("my results/table.csv").read_bytes() == table
-    code, out, err = call(capsys, "report", "my results", "--format", "png", "svg")
+    code, out, err = run("study", "report", "my results", "--format", "png", "svg")
     assert (code, err) == (0, "")
     names = ["report.html", "figure-1-error.png", "figure-1-error.svg"]
     assert [Path(line).name for line in out.splitlines()[:3]] == names
     assert all(Path(line).stat().st_size > 1000 for line in out.splitlines())
-    code, out, _ = call(capsys, "report", "my results", "--output", "there", "--json")
+    code, out, _ = run("study", "report", "my results", "--output", "there", "--json")
     written = json.loads(out)["files"]
     assert (code, written[0]) == (0, str(Path("there/report.html")))
     assert Path(written[0]).exists()
-    code, _, err = call(capsys, "resume", "there")
+    code, _, err = run("study", "resume", "there")
     assert (code, "is not the results folder of a study" in err) == (1, True)
 
 
 @pytest.mark.slow
 def test_a_page_without_matplotlib(
-    capsys: pytest.CaptureFixture[str], file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = str(tmp_path / "out")
-    assert call(capsys, "run", file, "--out", folder, "-q")[0] == 0
+    assert run("study", "run", file, "--out", folder, "-q")[0] == 0
     monkeypatch.setattr(rendering, "available", lambda: False)
-    code, out, err = call(capsys, "report", folder)
+    code, out, err = run("study", "report", folder)
     assert (code, len(out.splitlines())) == (0, 1)
     assert "pip install 'fastexp[plot]'" in err
     monkeypatch.setattr(packages, "optional", lambda name: None)
-    code, _, err = call(capsys, "report", folder, "--format", "png")
+    code, _, err = run("study", "report", folder, "--format", "png")
     assert (code, "--format needs a package" in err) == (1, True)
-
-
-# ---- help ----
-
-
-@pytest.mark.process
-@pytest.mark.parametrize("command", [[], ["list"], ["run"], ["resume"], ["report"]])
-def test_help_imports_nothing_heavy(command: list[str]) -> None:
-    script = (
-        "import sys\nfrom fastexp.cli import main\n"
-        f"code = main(['study', *{command!r}, '--help'])\n"
-        "heavy = {'numpy', 'numba', 'rich', 'matplotlib', 'distributed'} & set(sys.modules)\n"
-        "print(sorted(heavy), code, file=sys.stderr)\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=100
-    )
-    assert done.stderr == "[] 0\n"
-    assert "usage: " in done.stdout

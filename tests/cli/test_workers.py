@@ -17,56 +17,30 @@ from fastexp.cli import main
 from fastexp.cli.tell import waiting
 from fastexp.cli.terminal import packages
 from fastexp.studies.run import pools
+from tests.support.command_line import Run
 
-TOML = """\
-question = "How far off?"
-epsilon = [0.5, 1.0]
-n = [50, 100]
-bounds = [-10, 10]
-datasets = 12
-draws = 20
-block = 4
-figures = ["error", "error_quantile"]
-levels = [0.5]
-mechanisms = ["median", {name = "median", neighbors = "replace", label = "[b]other[/b]"}]
-"""
-TASKS = 6
+TASKS = 6  # of the fixture `file`
 posix = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 STOPPED = "fastexp: interrupted\n"
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> str:
-    path = tmp_path / "medians.toml"
-    path.write_text(TOML)
-    return str(path)
-
-
-def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    code = main(["study", *arguments])
-    told = capsys.readouterr()
-    return code, told.out, told.err
 
 
 # ---- workers ----
 
 
 @pytest.mark.process
-def test_processes_and_threads_give_the_same_output(
-    capsys: pytest.CaptureFixture[str], file: str
-) -> None:
+def test_processes_and_threads_give_the_same_output(run: Run, file: str) -> None:
     outputs = {
-        call(capsys, "run", file, "--executor", name, "--workers", "2")[1]
+        run("study", "run", file, "--executor", name, "--workers", "2")[1]
         for name in ("threads", "processes")
     }
     assert len(outputs) == 1
 
 
 def test_dask_is_asked_for_by_name_and_told_if_it_is_missing(
-    capsys: pytest.CaptureFixture[str], file: str, monkeypatch: pytest.MonkeyPatch
+    run: Run, file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    code, out, err = call(capsys, "run", file, "--executor", "dask")
+    code, out, err = run("study", "run", file, "--executor", "dask")
     assert (code, out) == (1, "")
     assert "--executor dask needs a package" in err
     assert "pip install 'fastexp[distributed]'" in err
@@ -109,37 +83,35 @@ class _Closing:
 
 @pytest.mark.slow
 def test_a_cluster_of_dask_is_begun_without_a_dashboard_and_closed(
-    capsys: pytest.CaptureFixture[str], file: str, monkeypatch: pytest.MonkeyPatch
+    run: Run, file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scheduler = Scheduler()
     monkeypatch.setitem(sys.modules, "distributed", scheduler)
-    code, out, _ = call(capsys, "run", file, "--executor", "dask", "--workers", "3")
+    code, out, _ = run("study", "run", file, "--executor", "dask", "--workers", "3")
     assert (code, scheduler.closed) == (0, ["client", "cluster"])
     settings = scheduler.asked[0]
     assert (settings["n_workers"], settings["dashboard_address"]) == (3, None)
-    assert out == call(capsys, "run", file)[1]
+    assert out == run("study", "run", file)[1]
     if hasattr(signal, "pthread_sigmask"):  # nothing stays blocked here
         assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
 
 
 def test_a_running_scheduler_is_used_and_left_alone(
-    capsys: pytest.CaptureFixture[str], file: str, monkeypatch: pytest.MonkeyPatch
+    run: Run, file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scheduler = Scheduler()
     monkeypatch.setitem(sys.modules, "distributed", scheduler)
     dask = ("run", file, "--executor", "dask", "--scheduler")
-    assert call(capsys, *dask, "tcp://here:1")[0] == 0
+    assert run("study", *dask, "tcp://here:1")[0] == 0
     assert scheduler.closed == ["client"]
     assert scheduler.asked[0][0] == "tcp://here:1"
-    code, _, err = call(capsys, *dask, "tcp://nobody:1")
+    code, _, err = run("study", *dask, "tcp://nobody:1")
     assert (code, "no scheduler answers at tcp://nobody:1" in err) == (1, True)
 
 
 @pytest.mark.process
 @pytest.mark.skipif(find_spec("distributed") is None, reason="dask.distributed is not installed")
-def test_workers_of_dask_give_the_same_output(
-    capsys: pytest.CaptureFixture[str], file: str
-) -> None:
+def test_workers_of_dask_give_the_same_output(run: Run, file: str) -> None:
     arguments = ["run", file, "--executor", "dask", "--workers", "1", "-q"]
     done = subprocess.run(
         [sys.executable, "-m", "fastexp", "study", *arguments],
@@ -149,7 +121,7 @@ def test_workers_of_dask_give_the_same_output(
         timeout=100,
     )
     assert done.stderr == ""
-    assert done.stdout == call(capsys, "run", file)[1]
+    assert done.stdout == run("study", "run", file)[1]
 
 
 @pytest.mark.process
@@ -212,7 +184,7 @@ def test_progress_counts_where_nothing_is_shown() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("out", [True, False])
 def test_ctrl_c_tells_how_to_go_on(
-    capsys: pytest.CaptureFixture[str],
+    run: Run,
     file: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -228,7 +200,7 @@ def test_ctrl_c_tells_how_to_go_on(
     monkeypatch.setattr(waiting.ProgressBar, "progress", stopped)
     folder = str(tmp_path / "a b")
     more = ["--out", folder] if out else []
-    code, shown, err = call(capsys, "run", file, "--workers", "1", *more)
+    code, shown, err = run("study", "run", file, "--workers", "1", *more)
     assert (code, shown) == (130, "")
     if not out:
         words = "4 of 6 tasks are finished; nothing was saved (with --out DIR it would be)\n"
@@ -238,9 +210,9 @@ def test_ctrl_c_tells_how_to_go_on(
     assert first == "4 of 6 tasks are finished and kept"
     assert rest.endswith(f"study resume '{folder}'\n{STOPPED}")
     monkeypatch.undo()
-    code, again, _ = call(capsys, "resume", folder)
+    code, again, _ = run("study", "resume", folder)
     assert code == 0
-    assert again == call(capsys, "run", file)[1]
+    assert again == run("study", "run", file)[1]
 
 
 @pytest.mark.process
