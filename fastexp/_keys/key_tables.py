@@ -6,6 +6,7 @@ no code, order or answer depends on it.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 import numpy as np
@@ -22,11 +23,8 @@ MOST = 1 << 31  # names whose codes a direct table's 32 bits hold
 HIGHEST = (1 << 63) - 1
 
 
-class IntegerTable:
-    """The codes of integers: by their place in a range, or by a table of them."""
-
-    def __init__(self, direct: bool, *arguments: object) -> None:
-        self._direct, self._arguments = direct, arguments
+class IntegerTable(ABC):
+    """The codes of integers."""
 
     def fill(self, values: AnyArray, out: IntArray) -> None:
         """out[i] = the code of values[i], an integer of any dtype."""
@@ -39,11 +37,29 @@ class IntegerTable:
             if block.dtype.kind == "u" and block.dtype.itemsize == 8:  # some may wrap around
                 np.copyto(part, -1, where=block > np.uint64(HIGHEST))
 
+    @abstractmethod
     def _fill(self, values: IntArray, out: IntArray) -> None:
-        if self._direct:
-            group_codes.direct_codes(values, *self._arguments, out)
-        else:
-            group_codes.find_keys(values.view(np.uint64), *self._arguments, out)
+        """The same, of contiguous int64."""
+
+
+class DirectTable(IntegerTable):
+    """By their place in a range, which begins at `low`; `codes` are packed, two in a word."""
+
+    def __init__(self, low: int, codes: IntArray) -> None:
+        self._low, self._codes = np.int64(low), codes
+
+    def _fill(self, values: IntArray, out: IntArray) -> None:
+        group_codes.direct_codes(values, self._low, self._codes, out)
+
+
+class HashTable(IntegerTable):
+    """By a hash with a secret word."""
+
+    def __init__(self, secret: np.uint64, table: WordArray) -> None:
+        self._secret, self._table = secret, table
+
+    def _fill(self, values: IntArray, out: IntArray) -> None:
+        group_codes.find_keys(values.view(np.uint64), self._secret, self._table, out)
 
 
 def table_of(names: IntArray, codes: IntArray | None = None) -> IntegerTable:
@@ -52,7 +68,8 @@ def table_of(names: IntArray, codes: IntArray | None = None) -> IntegerTable:
     low = int(names.min()) if names.size else 0
     span = int(names.max()) - low + 1 if names.size else 0
     if span > SPARSE * names.size + DENSE or int(codes.max(initial=0)) >= MOST:
-        return IntegerTable(False, *filled(names.view(np.uint64), codes.view(np.uint64)))
+        secret, table = filled(names.view(np.uint64), codes.view(np.uint64))
+        return HashTable(secret, table)
     places: IntArray = np.full(span, -1, np.int64)
     places[names - low] = codes
     return by_place(places, low)
@@ -62,7 +79,7 @@ def by_place(codes: IntArray, low: int = 0) -> IntegerTable:
     """The table in which integer low + i has the code codes[i] < MOST, and others have -1."""
     narrow = np.full(codes.size + codes.size % 2, -1, np.int32)
     narrow[: codes.size] = codes
-    return IntegerTable(True, np.int64(low), narrow.view(np.int64))
+    return DirectTable(low, narrow.view(np.int64))
 
 
 class TextTable:
@@ -80,18 +97,21 @@ class TextTable:
         packed.view(np.uint8)[place] = values[offsets[0] : offsets[-1]]
         secret = np.uint64(os_word())
         hashes = np.empty(codes.size, np.uint64)
-        group_codes.hash_texts(*words_of(values), offsets, secret, hashes)
+        words, last = words_of(values)
+        group_codes.hash_texts(words, last, offsets, secret, hashes)
         table = filled(hashes, starts[:-1].view(np.uint64), secret)[1]
-        self._arguments = secret, table, packed
+        self._secret, self._table, self._packed = secret, table, packed
 
     def fill(self, values: AnyArray, offsets: AnyArray, out: IntArray) -> None:
         """out[i] = the code of the bytes offsets[i], ..., offsets[i + 1] - 1."""
-        words = words_of(values)
+        words, last = words_of(values)
         work = np.empty(group_codes.TOGETHER, np.uint64)
         for begin in range(0, out.size, BLOCK):
             part = out[begin : begin + BLOCK]
             ends = np.ascontiguousarray(offsets[begin : begin + part.size + 1], dtype=np.int64)
-            group_codes.find_texts(*words, ends, *self._arguments, work, part)
+            group_codes.find_texts(
+                words, last, ends, self._secret, self._table, self._packed, work, part
+            )
 
 
 def words_of(values: AnyArray) -> tuple[WordArray, np.uint64]:
@@ -116,18 +136,21 @@ def filled(
 
 def first_rows(keys: WordArray) -> IntArray:
     """Rows of keys, one for each distinct key."""
-    return _collected(
-        keys.size, lambda secret, *rest: group_codes.collect_keys(keys, secret, *rest)
-    )
+
+    def collect(secret: np.uint64, table: WordArray, state: IntArray) -> None:
+        group_codes.collect_keys(keys, secret, table, state)
+
+    return _collected(keys.size, collect)
 
 
 def first_texts(values: AnyArray, begins: IntArray, ends: IntArray) -> IntArray:
     """As `first_rows`, of the texts of bytes begins[i], ..., ends[i] - 1."""
-    words = words_of(values)
-    return _collected(
-        begins.size,
-        lambda secret, *rest: group_codes.collect_texts(*words, begins, ends, secret, *rest),
-    )
+    words, last = words_of(values)
+
+    def collect(secret: np.uint64, table: WordArray, state: IntArray) -> None:
+        group_codes.collect_texts(words, last, begins, ends, secret, table, state)
+
+    return _collected(begins.size, collect)
 
 
 def _collected(size: int, collect: Callable[[np.uint64, WordArray, IntArray], None]) -> IntArray:

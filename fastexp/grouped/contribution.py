@@ -74,12 +74,11 @@ def keep(
     ndarray of bool, shape (n,)
     """
     counts: AnyArray = (codes >= 0) & (persons >= 0)
-    limits, sizes = (max_groups, max_rows), (len(person_words), len(name_words))
-    rows = _beyond(codes, persons, counts, limits, sizes, threads)
+    limits, digested = (max_groups, max_rows), (person_words, name_words)
+    rows = _beyond(codes, persons, counts, limits, (len(person_words), len(name_words)), threads)
     if rows.size:
-        words = person_words, name_words
-        part = persons[rows], codes[rows], mapped[rows]
-        counts[rows] = _chosen(*part, words, limits, np.frombuffer(key, UINT64))
+        secret = np.frombuffer(key, UINT64)
+        counts[rows] = _chosen(persons[rows], codes[rows], mapped[rows], digested, limits, secret)
     return counts
 
 
@@ -102,7 +101,7 @@ def _beyond(
         persons = np.where(eligible & some[persons], persons, -1)
     of_person, offsets = gather(persons, codes, people, threads)
     beyond = np.empty(people, np.int64)
-    beyond_limits(of_person, offsets, *limits, _table(groups), beyond)
+    beyond_limits(of_person, offsets, limits[0], limits[1], _table(groups), beyond)
     if not beyond.any():
         return NO_ROWS
     return np.flatnonzero((persons >= 0) & (beyond == 1)[persons])

@@ -86,13 +86,19 @@ def bounded(
         return codes
     from . import contribution
 
-    words = rows.person_words, rows.names.name_words()
     of_groups = codes >= 0
     mapped = np.zeros(codes.size, np.int64)
-    mapped[of_groups] = mechanism._place(
-        np.ascontiguousarray(values[of_groups])
-    )  # gaps are elsewhere
-    within = contribution.keep(codes, rows.persons, *words, mapped, *limits, choice())
+    mapped[of_groups] = mechanism._place(np.ascontiguousarray(values[of_groups]))  # no gaps
+    within = contribution.keep(
+        codes,
+        rows.persons,
+        rows.person_words,
+        rows.names.name_words(),
+        mapped,
+        limits.groups,
+        limits.rows,
+        choice(),
+    )
     return np.where(within, codes, -1)
 
 

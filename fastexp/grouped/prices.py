@@ -37,8 +37,17 @@ class PriceDraws(Draws):
         drawn = self._words.round(first, last, self._size, bids, part.offsets)
         out, k = np.empty((last - first) * self._size, np.int64), self._ticks.size
         work, weighting = np.empty(k + storage(k).size, np.int64), self._prices.exactly
-        args = bids, part.offsets, self._ticks, weighting.rate_log2, weighting.log2_base
-        check(segment_prices.prices_draw(*args, drawn.first, out, work))
+        status = segment_prices.prices_draw(
+            bids,
+            part.offsets,
+            self._ticks,
+            weighting.rate_log2,
+            weighting.log2_base,
+            drawn.first,
+            out,
+            work,
+        )
+        check(status)
         for i in np.flatnonzero(out < 0):
             g = int(i) // self._size
             of_group = bids[part.offsets[g] : part.offsets[g + 1]]
@@ -51,5 +60,6 @@ class PriceDraws(Draws):
         segment_prices.revenues_fill(bids, self._ticks, revenue)
         scan = Scan(revenue.view(np.uint64), SIGNED, self._prices.exactly, plan.PRECISION)
         scan.fill(1)
-        more = drawn.more(*divmod(i, self._size))
+        group, draw = divmod(i, self._size)
+        more = drawn.more(group, draw)
         return scan.first(drawn.first[WORDS * i : WORDS * i + 2], more)

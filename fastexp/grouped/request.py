@@ -97,10 +97,21 @@ class Request(NamedTuple):
 
         Its form is made only where there is a label, and answers may be kept.
         """
-        call = self.call(rows, disjoint, membership)
-        form = () if label is None else (self._form(rows), self.person is not None, nan)
-        person = None if self.person is None else "persons bounded"
-        return Question(mechanism, **call, form=form, grouping=self._grouping(rows), person=person)
+        apart = validate.flag("disjoint", disjoint)
+        # Persons who are bounded are in few of the segments, whose ever these are.
+        parted = self.by is not None or (self.person is not None and self.offsets is not None)
+        return Question(
+            mechanism,
+            rows=1 if parted else rows,
+            disjoint=apart and not parted,
+            groups=parted,
+            membership=checked_membership(membership, self.person),
+            max_groups=self.max_groups,
+            max_rows=self.max_rows,
+            form=() if label is None else (self._form(rows), self.person is not None, nan),
+            grouping=self._grouping(rows),
+            person=None if self.person is None else "persons bounded",
+        )
 
     def _grouping(self, rows: int) -> str:
         """Which groups are asked for, in words."""
@@ -118,17 +129,6 @@ class Request(NamedTuple):
         words = self.groups.name_words().tobytes()
         digest = hashlib.blake2b(words, digest_size=32, person=LIST).hexdigest()
         return way, rows, self.groups.kinds, digest
-
-    def call(self, rows: int, disjoint: object, membership: Membership) -> dict[str, Any]:
-        """The arguments of `total` for the whole call; `rows` segments.
-
-        Persons who are bounded are in few of the segments, whose ever these are.
-        """
-        limits = {"max_groups": self.max_groups, "max_rows": self.max_rows}
-        apart = validate.flag("disjoint", disjoint)
-        parted = self.by is not None or (self.person is not None and self.offsets is not None)
-        kind = {"groups": True} if parted else {"rows": rows, "disjoint": apart}
-        return {**kind, **limits, "membership": checked_membership(membership, self.person)}
 
 
 def whole_offsets(offsets: object) -> IntArray:

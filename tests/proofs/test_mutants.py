@@ -279,8 +279,8 @@ GROUPS = {
     "persons of no limits": ("grouped/counted.py", "return np.where(within, codes, -1)", "return codes"),
     "gaps count": ("grouped/counted.py", "return np.where(missing, -1, codes), values", "return np.where(missing, 0, codes), values"),
     "rows are said to be disjoint": ("grouped/request.py", "apart = validate.flag(\"disjoint\", disjoint)", "apart = True"),
-    "limits are free": ("grouped/request.py", "return {**kind, **limits, ", "return {**kind, "),
-    "membership is public": ("grouped/request.py", "\"membership\": checked_membership(membership, self.person)}", "\"membership\": \"public\"}"),
+    "limits are free": ("grouped/request.py", "            max_groups=self.max_groups,\n            max_rows=self.max_rows,\n", ""),
+    "membership is public": ("grouped/request.py", "membership=checked_membership(membership, self.person)", "membership=\"public\""),
 }  # fmt: skip
 
 KEYS = {

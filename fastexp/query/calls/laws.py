@@ -18,7 +18,7 @@ from ...errors import FastexpError
 from ...grouped.accuracy import Exact
 from ...grouped.segments import Segments
 from ..disk.memory import Room
-from ..engines.frame import Column, Frame
+from ..engines.frame import Column, Frame, key_columns
 from .answers import Answer, answers_of
 from .draws import Indices
 from .frame_columns import fit, parts_of
@@ -157,9 +157,8 @@ def laws_of(
     call = LawCall(query, answers_of(answers, query.by, nan), size, rng, threads)
     names, analyses = analyses_of(call, frame, Room(None, None) if room is None else room)
     by_name = {answer.name: a for answer, a in zip(call.answers, analyses, strict=True)}
-    columns = names.columns() if query.by else []
     return Laws(
-        [Column(name, *column) for name, column in zip(query.by, columns, strict=True)],
+        key_columns(query.by, names) if query.by else [],
         {name: [exact.law for exact in a.wanted] for name, a in by_name.items()},
         {name: [exact.truth for exact in a.wanted] for name, a in by_name.items()},
         {name: a.records for name, a in by_name.items()},

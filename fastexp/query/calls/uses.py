@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..._typing import AnyArray
-from ..engines.frame import Column, Reading, Use
+from ..engines.frame import Column, Reading, Use, key_columns
 from .answers import Answer
 from .scope import Scope
 
@@ -48,5 +48,4 @@ def group_columns(query: Scope) -> list[Column]:
     """The public list, as columns; none if there is no list."""
     if query.groups is None:
         return []
-    keys = query.groups.columns()
-    return [Column(name, *column) for name, column in zip(query.by, keys, strict=True)]
+    return key_columns(query.by, query.groups)

@@ -90,8 +90,13 @@ class ReleaseCall:
     def _rule(self) -> Callable[[str], str]:
         query = self.query
         groups = None if not query.by else FROM_DATA if query.groups is None else query.groups
-        most = query.max_groups, query.max_rows
-        request = Request(query.by or None, groups, None, query.person, *most)
+        request = Request(
+            by=query.by or None,
+            groups=groups,
+            person=query.person,
+            max_groups=query.max_groups,
+            max_rows=query.max_rows,
+        )
         rules = {answer.nan: request.rule(answer.nan) for answer in self.answers}
         return rules.__getitem__
 

@@ -49,7 +49,7 @@ class AnyFrame:
     def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
         """Dates are objects of Python, or days of 32 bits."""
         like_pandas = self._frame.implementation.is_pandas_like()
-        check_dates(groups, *(PYTHON if like_pandas else DAYS32))
+        check_dates(groups, PYTHON if like_pandas else DAYS32)
 
     def parts(
         self, uses: Sequence[Use], by: Sequence[int], groups: Names | None

@@ -43,7 +43,7 @@ class ArrowFrame:
 
     def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
         """Dates are days of 32 bits."""
-        check_dates(groups, *DAYS32)
+        check_dates(groups, DAYS32)
 
     def parts(
         self, uses: Sequence[Use], by: Sequence[int], groups: Names | None
@@ -101,7 +101,7 @@ def _flat(column: Column) -> pa.Array:
         bits = np.packbits(values, bitorder="little")
         return pa.Array.from_buffers(kind, values.size, [None, pa.py_buffer(bits)])
     if column.kind == "dates":
-        if not within(column, *DAYS32):  # from the data, in ms
+        if not within(column, DAYS32):  # from the data, in ms
             return pa.array(values, pa.date64())
         return _of_words(values.astype("M8[D]").view(np.int64).astype(np.int32), kind)
     if column.kind == "timestamps":

@@ -21,7 +21,7 @@ from ..._arrow import arrow
 from ..._keys.group_names import Names
 from ...errors import ParameterError, ParameterTypeError
 from .frame import Column, Use
-from .limits import check_case, check_dates, within
+from .limits import Range, check_case, check_dates, within
 
 MISREAD = {  # as Arrow they look like something else: text; integers of 128 bits with a sign
     "uuid": "VARCHAR",
@@ -107,11 +107,11 @@ def one_row(source: Any) -> DuckDBPyRelation:
 def check_table(names: Sequence[str], groups: Sequence[Column]) -> None:
     """Refuse names and groups of answers that a table of DuckDB cannot have."""
     check_case(names, "DuckDB")
-    check_dates(groups, -DAYS, DAYS)
+    check_dates(groups, Range(-DAYS, DAYS))
     for column in groups:
         if column.kind == "timestamps":
             most = MOMENTS // MICROSECONDS[_unit(column)]
-            if not within(column, -most, most):
+            if not within(column, Range(-most, most)):
                 raise ParameterError(
                     f"groups must be timestamps that DuckDB can hold, got others in {column.name!r}"
                 )

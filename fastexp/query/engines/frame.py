@@ -47,6 +47,12 @@ class Column(NamedTuple):
     values: AnyArray | list[str]
 
 
+def key_columns(names: Sequence[str], keys: Names) -> list[Column]:
+    """The columns of a list of groups, called by names of columns."""
+    pairs = zip(names, keys.columns(), strict=True)
+    return [Column(name, column.kind, column.values) for name, column in pairs]
+
+
 class Frame(Protocol):
     """A frame of one engine, of which no row has been read.
 

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from ...errors import ParameterError
 from .frame import Column
 
-DAYS32 = -(1 << 31), (1 << 31) - 1  # days since 1970-01-01, as Polars and Arrow count them
-PYTHON = -719_162, 2_932_896  # from 0001-01-01 to 9999-12-31
+
+class Range(NamedTuple):
+    """Numbers from `first` to `last`."""
+
+    first: int
+    last: int
 
 
-def check_dates(groups: Sequence[Column], first: int, last: int) -> None:
+# Days since 1970-01-01: of 32 bits, as Polars and Arrow count them; from 0001-01-01 to 9999-12-31.
+DAYS32 = Range(-(1 << 31), (1 << 31) - 1)
+PYTHON = Range(-719_162, 2_932_896)
+
+
+def check_dates(groups: Sequence[Column], days: Range) -> None:
     """Refuse a list with dates outside an engine's range, in days since 1970-01-01.
 
     Raises
@@ -22,18 +32,18 @@ def check_dates(groups: Sequence[Column], first: int, last: int) -> None:
         If there is one.
     """
     for column in groups:
-        if column.kind == "dates" and not within(column, first, last):
-            ends = np.array([first, last]).astype("datetime64[D]")
+        if column.kind == "dates" and not within(column, days):
+            ends = np.array(days).astype("datetime64[D]")
             raise ParameterError(
                 f"groups must be dates that the frame's engine can hold, from {ends[0]} to "
                 f"{ends[1]}, got others in {column.name!r}"
             )
 
 
-def within(column: Column, first: int, last: int) -> bool:
+def within(column: Column, numbers: Range) -> bool:
     """Whether dates or timestamps lie in a range of their numbers."""
-    numbers = np.asarray(column.values).astype(np.int64)
-    return bool(((numbers >= first) & (numbers <= last)).all())
+    values = np.asarray(column.values).astype(np.int64)
+    return bool(((values >= numbers.first) & (values <= numbers.last)).all())
 
 
 def check_case(names: Sequence[str], engine: str) -> None:

@@ -40,7 +40,7 @@ class PandasFrame:
 
     def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
         """Dates are objects of Python."""
-        check_dates(groups, *PYTHON)
+        check_dates(groups, PYTHON)
 
     def parts(
         self, uses: Sequence[Use], by: Sequence[int], groups: Names | None

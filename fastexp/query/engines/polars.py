@@ -16,7 +16,7 @@ import polars.selectors as cs
 from ..._keys.group_names import Names
 from ...errors import ParameterError
 from .frame import Column, Use
-from .limits import DAYS32, check_dates, within
+from .limits import DAYS32, Range, check_dates, within
 
 TYPES: dict[str, Any] = {
     "integers": pl.Int64(),
@@ -46,10 +46,10 @@ class PolarsFrame:
 
     def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
         """Dates are days of 32 bits, and timestamps of whole seconds milliseconds."""
-        check_dates(groups, *DAYS32)
+        check_dates(groups, DAYS32)
         for column in groups:
             seconds = column.kind == "timestamps" and _unit(column) == "s"
-            if seconds and not within(column, -MOST, MOST):
+            if seconds and not within(column, Range(-MOST, MOST)):
                 raise ParameterError(
                     f"groups must be timestamps that Polars can hold in ms, got others in "
                     f"{column.name!r}"

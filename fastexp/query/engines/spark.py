@@ -17,7 +17,7 @@ from pyspark.sql import functions as sql
 from ..._keys.group_names import Names
 from ...errors import ParameterError, ParameterTypeError
 from .arrow import table_of
-from .frame import Column, Use
+from .frame import Column, Use, key_columns
 from .limits import PYTHON, check_case, check_dates
 
 READ = (
@@ -73,7 +73,7 @@ class SparkFrame:
     def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
         if self._spark.conf.get("spark.sql.caseSensitive") != "true":
             check_case(names, "Spark")
-        check_dates(groups, *PYTHON)
+        check_dates(groups, PYTHON)
         for column in groups:
             if column.kind == "timestamps":
                 _check_timestamps(column)
@@ -84,8 +84,7 @@ class SparkFrame:
         rows = self._chosen(uses)
         if groups is not None:
             names = [f"g{i}" for i in range(len(by))]
-            kinds = zip(names, groups.columns(), strict=True)
-            groups_listed = _frame(self._spark, [Column(name, *keys) for name, keys in kinds])
+            groups_listed = _frame(self._spark, key_columns(names, groups))
             same = [sql.col(_at(i)) == sql.col(name) for i, name in zip(by, names, strict=True)]
             rows = rows.join(sql.broadcast(groups_listed), same, "left_semi")
         yield rows.toArrow().columns
@@ -133,7 +132,7 @@ def _in_microseconds(column: Column) -> Column:
 
 def _check_timestamps(column: Column) -> None:
     moments = np.asarray(column.values)
-    check_dates([column._replace(kind="dates", values=moments.astype("datetime64[D]"))], *PYTHON)
+    check_dates([column._replace(kind="dates", values=moments.astype("datetime64[D]"))], PYTHON)
     if bool((moments.astype("datetime64[us]") != moments).any()):
         raise ParameterError(
             f"groups must be timestamps of whole microseconds for Spark, got others in "

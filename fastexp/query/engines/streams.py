@@ -35,7 +35,7 @@ class StreamFrame:
 
     def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
         """As of tables of pyarrow."""
-        check_dates(groups, *DAYS32)
+        check_dates(groups, DAYS32)
 
     def parts(
         self, uses: Sequence[Use], by: Sequence[int], groups: Names | None

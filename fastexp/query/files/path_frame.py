@@ -122,7 +122,7 @@ class PathFrame:
         groups: Sequence[Column],
     ) -> None:
         """Dates are days of 32 bits."""
-        check_dates(groups, *DAYS32)
+        check_dates(groups, DAYS32)
 
     def parts(
         self,
