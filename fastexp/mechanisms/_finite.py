@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, Unpack, overload
 
 from .._compiler.rounding import check_rounding
@@ -25,14 +26,13 @@ from .._typing import (
     SeedLike,
     WordArray,
 )
-from ..budget.budget import Budget, once
-from ..budget.question import Question
 from ..errors import ParameterError, ParameterTypeError
-from ..grouped.request import check_key
 from ..privacy import selection_rate
 from ._mechanism import Mechanism, Simulation
 
 if TYPE_CHECKING:
+    from ..budget.budget import Budget
+    from ..budget.question import Question
     from ..laws.finite import FiniteLaw
 
 ASSUMES = (
@@ -58,8 +58,23 @@ class FiniteMechanism(Mechanism):
     """The three verbs over finitely many candidates. Subclasses say how data become utilities."""
 
     epsilon: float
-    _weighting: Weighting
+    _rate: Fraction
     _over_records: ClassVar[bool] = False  # then even to look at the data costs, as it may fail
+
+    def _weigh(self, rate: Fraction) -> None:
+        """Put in the rate of the weights, checked."""
+        validate.rate(rate)
+        self._put(_rate=rate)
+
+    @cached_property
+    def _weighting(self) -> Weighting:
+        """The weights as kernels take them."""
+        return Weighting(self._rate, self._base)
+
+    @property
+    def _base(self) -> FloatArray | None:
+        """The public base measure; None: 1 for all."""
+        return None
 
     @property
     @abstractmethod
@@ -130,19 +145,22 @@ class FiniteMechanism(Mechanism):
         if type(threads) is not int or threads != 1:
             threads = validate.threads(threads)
         validate.parts(disjoint, membership)
-        if label is not None:
-            label = check_key(None, label, budget)
-        elif budget is None or not self._over_records:  # mistakes in the form cost nothing
-            bits, kind = self._utilities(data, nan)
+        label = self._line(label, budget)
+        if label is None and (budget is None or not self._over_records):
+            bits, kind = self._utilities(data, nan)  # mistakes in the form cost nothing
             _refuse_one(bits.shape[-1])
             if budget is None:
                 return self._labelled(self._release(bits, kind, threads))
             rows = bits.shape[0] if bits.ndim == 2 else None
-            question = self._question(rows, disjoint, membership, nan)
-            indices = once(budget, None, question, lambda: self._release(bits, kind, threads))
-            return self._labelled(indices)
+            return self._labelled(
+                self._answers(
+                    budget,
+                    None,
+                    partial(self._question, rows, disjoint, membership, nan),
+                    partial(self._release, bits, kind, threads),
+                )
+            )
         rows, count = (None, None) if self._over_records else utilities.form(data)
-        question = self._question(rows, disjoint, membership, nan)
 
         def draw() -> Any:
             bits, kind = self._utilities(data, nan)
@@ -150,12 +168,15 @@ class FiniteMechanism(Mechanism):
                 raise ParameterTypeError(utilities.NOT_NUMBERS)
             return self._labelled(self._release(bits, kind, threads))
 
-        return once(budget, label, question, draw, lambda: _refuse_one(count))
+        question = partial(self._question, rows, disjoint, membership, nan)
+        return self._answers(budget, label, question, draw, partial(_refuse_one, count))
 
     def _question(
         self, rows: int | None, disjoint: bool, membership: Membership, nan: NaN
     ) -> Question:
         """What a release asks; of a matrix with so many rows."""
+        from ..budget.question import Question
+
         form = "utilities", rows is not None, nan
         count = 1 if rows is None else rows
         return Question(self, count, disjoint, membership=membership, form=form)
@@ -288,10 +309,9 @@ class UtilityMechanism(FiniteMechanism):
         if self.candidates is not None:
             self._put(candidates=validate.candidates(self.candidates))
 
-    def _weigh(self, epsilon: float | Fraction, base: FloatArray | None = None) -> None:
-        """Put in the weights of a selection that spends epsilon."""
-        rate = selection_rate(epsilon, self.sensitivity, self.monotonic)
-        self._put(_weighting=Weighting(rate, base))
+    def _weigh_epsilon(self, epsilon: float | Fraction) -> None:
+        """Put in the rate of a selection that spends epsilon."""
+        self._weigh(selection_rate(epsilon, self.sensitivity, self.monotonic))
 
     @property
     def _assumes(self) -> str:

@@ -12,7 +12,10 @@ from ..errors import NotReleasable
 from ..privacy import Guarantee, total
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..budget.budget import Budget
+    from ..budget.question import Question
     from ..laws.law import Law
 
 WRITTEN = 8  # candidates in a repr
@@ -115,6 +118,31 @@ class Mechanism(ABC):
             max_rows=max_rows,
             neighbors=neighbors,
         )
+
+    @staticmethod
+    def _line(label: str | None, budget: Budget | None) -> str | None:
+        """A label, checked; what labels and budgets need is imported where there is one."""
+        if label is None:
+            return None
+        from ..grouped.request import check_key
+
+        return check_key(None, label, budget)
+
+    @staticmethod
+    def _answers(
+        budget: Budget | None,
+        label: str | None,
+        question: Callable[[], Question],
+        draw: Callable[[], Any],
+        check: Callable[[], None] = lambda: None,
+    ) -> Any:
+        """What `draw` gives, after the charge; or what the budget has under the label."""
+        if budget is None:
+            check()
+            return draw()
+        from ..budget.budget import once
+
+        return once(budget, label, question(), draw, check)
 
     def _put(self, **values: object) -> None:
         """Set attributes while the mechanism is being built; it is immutable afterwards."""

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, Unpack, ove
 import numpy as np
 
 from .._compiler.rounding import check_rounding
-from .._intake.record_sources import Source
 from .._intake.records import Records
 from .._numbers import cells
 from .._numbers.cells import Shape
@@ -17,7 +16,6 @@ from .._numbers.nearest import within
 from .._numbers.rank import valued
 from .._parameters import validate
 from .._parameters.grid import Grid, Rule, decimal, make_grid, plain_bounds
-from .._randomness.release_key import ReleaseKey
 from .._typing import (
     AnyArray,
     ArrayLike,
@@ -31,21 +29,21 @@ from .._typing import (
     RNGLike,
     SeedLike,
 )
-from ..budget.budget import Budget, once
 from ..errors import ParameterError
-from ..grouped import verbs
-from ..grouped.accuracy import Exact, Measure
 from ..grouped.mechanism import GroupedMechanism, Kind, Reading
-from ..grouped.request import Request, check_key
-from ..grouped.segments import Draws, Segments, placed
-from ..grouped.shapes import ShapeDraws
-from ..grouped.words import Words
 from ._mechanism import Mechanism
-from ._options import NumberReleaseOptions, NumberSampleOptions
 
 if TYPE_CHECKING:
+    from .._intake.record_sources import Source
+    from .._randomness.release_key import ReleaseKey
+    from ..budget.budget import Budget
+    from ..budget.question import Question
+    from ..grouped.accuracy import Exact, Measure
+    from ..grouped.segments import Draws, Segments
+    from ..grouped.words import Words
     from ..laws.continuous import ContinuousLaw
     from ..laws.grid import GridLaw
+    from ._options import NumberReleaseOptions, NumberSampleOptions
 
 ASSUMES = "one person is one record; bounds and grid were chosen without looking at the data"
 
@@ -95,6 +93,9 @@ class NumberMechanism(Mechanism, GroupedMechanism):
         assume_sorted: bool,  # noqa: ARG002  (rows are sorted on the way)
     ) -> Any:
         """Draws from each row of a matrix."""
+        from ..grouped import verbs
+        from ..grouped.request import Request
+
         verbs.only_enveloped(method, streams)
         return verbs.sample(self, Records(records), Request(), size, rng, threads, nan)
 
@@ -215,13 +216,17 @@ class NumberMechanism(Mechanism, GroupedMechanism):
         self._policy(nan)
         promised = validate.flag("assume_sorted", assume_sorted)
         validate.parts(disjoint, membership)
-        request = Request(by, groups, offsets, person, max_groups, max_rows)
         data = Records(records)
-        if data.many or request.given() or request.claimed() or key is not None:
+        named = any(item is not None for item in (by, groups, offsets, person, key))
+        claimed = any(type(most) is not int or most != 1 for most in (max_groups, max_rows))
+        if named or claimed or data.many:
+            from ..grouped import verbs
+            from ..grouped.request import Request
+
             return verbs.release(
                 self,
                 data,
-                request,
+                Request(by, groups, offsets, person, max_groups, max_rows),
                 key=key,
                 label=label,
                 budget=budget,
@@ -230,7 +235,7 @@ class NumberMechanism(Mechanism, GroupedMechanism):
                 disjoint=disjoint,
                 membership=membership,
             )
-        label = check_key(None, label, budget)
+        label = self._line(label, budget)
 
         def draw() -> Any:
             source = data.source(
@@ -238,10 +243,12 @@ class NumberMechanism(Mechanism, GroupedMechanism):
             )
             return self.grid.value(cells.release(self._shape(source)))
 
-        if budget is None:  # then nobody needs the question
-            return draw()
-        question = request.question(self, 1, disjoint, membership, nan, label)
-        return once(budget, label, question, draw)
+        def question() -> Question:
+            from ..grouped.request import Request
+
+            return Request().question(self, 1, disjoint, membership, nan, label)
+
+        return self._answers(budget, label, question, draw)
 
     @overload
     def sample(
@@ -337,12 +344,16 @@ class NumberMechanism(Mechanism, GroupedMechanism):
         check_rounding()
         self._policy(nan)
         promised = validate.flag("assume_sorted", assume_sorted)
-        request = Request(by, groups, offsets, person, max_groups, max_rows)
         data = Records(records)
-        rows = None if request.given() else data.matrix(self.grid)
+        named = any(item is not None for item in (by, groups, offsets, person))
+        rows = None if named else data.matrix(self.grid)
         if rows is not None:
             return self._simulate_rows(rows, size, rng, streams, threads, method, nan, promised)
-        if data.many or request.given():
+        if data.many or named:
+            from ..grouped import verbs
+            from ..grouped.request import Request
+
+            request = Request(by, groups, offsets, person, max_groups, max_rows)
             verbs.only_enveloped(method, streams)
             return verbs.sample(self, data, request, size, rng, threads, nan)
         workers = validate.threads(threads)
@@ -408,14 +419,20 @@ class NumberMechanism(Mechanism, GroupedMechanism):
 
     def _place(self, values: AnyArray) -> IntArray:
         """The grid index of each record."""
+        from ..grouped.segments import placed
+
         return placed(self.grid, values)
 
     def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
         """Draws of each segment; kernels for many of them are in subclasses."""
+        from ..grouped.shapes import ShapeDraws
+
         return ShapeDraws(self._shape, self.grid, segments, words, size)
 
     def _exact(self, values: AnyArray) -> Exact:
         """The exact law of a draw for these records, and the true number of them."""
+        from ..grouped.accuracy import Exact
+
         ordered = np.sort(values)
         truth = self._truth(ordered) if ordered.size else None
         return Exact(self.law(ordered, assume_sorted=True), truth)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._intake.record_sources import Source
-from .._numbers import distance, rank_rows
+from .._numbers import distance
 from .._numbers.nearest import widened_pieces
 from .._numbers.rank import Forms, RankShape, RankStatistic
 from .._parameters import validate
@@ -27,13 +26,13 @@ from .._typing import (
     RNGLike,
     SeedLike,
 )
-from ..grouped.ranks import RankDraws
-from ..grouped.segments import Draws, Segments
-from ..grouped.words import Words
 from ..privacy import Guarantee, rank_rate, selection_guarantee
 from ._number import ASSUMES, NumberMechanism
 
 if TYPE_CHECKING:
+    from .._intake.record_sources import Source
+    from ..grouped.segments import Draws, Segments
+    from ..grouped.words import Words
     from ..laws.continuous import ContinuousLaw
     from ..laws.grid import GridLaw
 
@@ -41,8 +40,16 @@ if TYPE_CHECKING:
 class RankMechanism(NumberMechanism):
     """A number whose utility is minus a distance of ranks, a `RankStatistic`."""
 
-    _statistic: RankStatistic
     widen: Number
+    _form: Forms
+    _rate: Fraction
+    _within: tuple[int, tuple[IntArray, IntArray] | None]
+
+    @cached_property
+    def _statistic(self) -> RankStatistic:
+        """What draws and laws need."""
+        width, near = self._within
+        return RankStatistic(self._form, self._rate, self.grid, width, near)
 
     @property
     def _unit(self) -> Fraction:
@@ -68,6 +75,8 @@ class RankMechanism(NumberMechanism):
     def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
         if not self._in_passes:
             return super()._draws(segments, words, size)
+        from ..grouped.ranks import RankDraws
+
         return RankDraws(self._statistic, segments, words, size)
 
     def _simulate_rows(
@@ -81,6 +90,8 @@ class RankMechanism(NumberMechanism):
         nan: Missing,
         assume_sorted: bool,
     ) -> Any:
+        from .._numbers import rank_rows
+
         return rank_rows.simulate(
             self._statistic, records, size, rng, streams, threads, method, nan, assume_sorted
         )
@@ -109,9 +120,9 @@ class RankMechanism(NumberMechanism):
         return median_density(knots, distances, rate, self._unit, self.epsilon)
 
     def _rank(self, form: Forms, steps: int) -> None:
-        """Put in the statistic of a distance of which one record changes so many `steps`."""
-        rate, (width, near) = rank_rate(self.epsilon, steps), self._reach(self.widen)
-        self._put(_statistic=RankStatistic(form, rate, self.grid, width, near))
+        """Put in the form of a distance of which one record changes so many `steps`."""
+        rate = rank_rate(self.epsilon, steps)
+        self._put(_form=form, _rate=rate, _within=self._reach(self.widen))
 
 
 class QuantileMechanism(RankMechanism):

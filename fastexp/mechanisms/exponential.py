@@ -8,8 +8,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from .._intake import utilities
 from .._parameters import validate
-from .._selection.weighting import Weighting
-from .._typing import ABSENT, ArrayLike, Candidates, Converted, NaN, WordArray
+from .._typing import ABSENT, ArrayLike, Candidates, Converted, FloatArray, NaN, WordArray
 from ..errors import ParameterTypeError, ScoreError
 from ..privacy import Guarantee, selection_guarantee
 from ..privacy.rates import range_sensitivity
@@ -66,16 +65,18 @@ class Exponential(UtilityMechanism):
     candidates: Candidates = field(default=ABSENT, kw_only=True)
     base: Base = field(default=ABSENT, kw_only=True)
     any_epsilon: bool = field(default=False, kw_only=True, compare=False)
-    _weighting: Weighting = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         """Validate once; the mechanism is immutable afterwards."""
         self._check()
-        base = None
         if self.base is not None:
-            base = validate.base(self.base, None if self.candidates is None else self._size)
-            self._put(base=tuple(base.tolist()))
-        self._weigh(self.epsilon, base)
+            k = None if self.candidates is None else len(self.candidates)
+            self._put(base=tuple(validate.base(self.base, k).tolist()))
+        self._weigh_epsilon(self.epsilon)
+
+    @property
+    def _base(self) -> FloatArray | None:
+        return None if self.base is None else validate.base(self.base, None)
 
     @staticmethod
     def from_rate(

@@ -13,16 +13,15 @@ from .._parameters import validate
 from .._parameters.grid import Grid, _number, decimal, make_grid
 from .._selection.weighting import Weighting
 from .._typing import ArrayLike, Method, Number, NumberArray, RNGLike, SeedLike
-from ..budget.budget import Budget, once
-from ..budget.question import Question
 from ..errors import ParameterError
-from ..grouped.request import check_key
 from ..privacy import Guarantee, pure_guarantee
 from ..privacy.bounded_laplace import continuous_laplace_rate
 from ..privacy.rates import laplace_rate
 from ._mechanism import Mechanism
 
 if TYPE_CHECKING:
+    from ..budget.budget import Budget
+    from ..budget.question import Question
     from ..laws.continuous import ContinuousLaw
     from ..laws.grid import GridLaw
 
@@ -190,10 +189,16 @@ class Laplace(Mechanism):
         where f lies between two points, and on whether it is near a bound.
         """
         check_rounding()
-        label = check_key(None, label, budget)
-        question = Question(self, widest=WIDEST)
-        number: int | float = once(budget, label, question, lambda: self._sampler(f).release())
+        label = self._line(label, budget)
+        number: int | float = self._answers(
+            budget, label, self._question, lambda: self._sampler(f).release()
+        )
         return number
+
+    def _question(self) -> Question:
+        from ..budget.question import Question
+
+        return Question(self, widest=WIDEST)
 
     @overload
     def sample(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .._numbers.rank import RankStatistic
 from .._typing import ABSENT, Number
 from ._number import Bounds, Points
 from ._ranked import OrderMechanism
@@ -45,7 +44,6 @@ class Maximum(OrderMechanism):
     grid: Points = field(default=ABSENT, kw_only=True)
     widen: Number = field(default=0, kw_only=True)
     any_epsilon: bool = field(default=False, kw_only=True, compare=False)
-    _statistic: RankStatistic = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         """Validate once; the mechanism is immutable afterwards."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from .._numbers.distance import HALF
-from .._numbers.rank import RankStatistic
 from .._typing import ABSENT, Convention, Neighbors, Number
 from ._number import Bounds, Points
 from ._ranked import QuantileMechanism
@@ -72,7 +71,6 @@ class Median(QuantileMechanism):
     convention: Convention = field(default="weak", kw_only=True)
     widen: Number = field(default=0, kw_only=True)
     any_epsilon: bool = field(default=False, kw_only=True, compare=False)
-    _statistic: RankStatistic = field(init=False, compare=False)
     _q: Fraction = field(default=HALF, init=False, compare=False)
 
     def __post_init__(self) -> None:

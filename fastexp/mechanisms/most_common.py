@@ -16,7 +16,6 @@ from .._parameters import validate
 from .._randomness.release_key import ReleaseKey
 from .._selection import permute_flip
 from .._selection.rows import Rows
-from .._selection.weighting import Weighting
 from .._typing import (
     AnyArray,
     ArrayLike,
@@ -122,7 +121,6 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
     neighbors: Neighbors = field(default="add-remove", kw_only=True, metadata=ALWAYS)
     mechanism: Selecting = field(default=EXPONENTIAL, kw_only=True)
     any_epsilon: bool = field(default=False, kw_only=True, compare=False)
-    _weighting: Weighting = field(init=False, compare=False)
 
     if TYPE_CHECKING:  # wider than the fields: a sequence becomes a tuple
 
@@ -145,7 +143,7 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
             neighbors=validate.neighbors(self.neighbors),
             mechanism=validate.choice("mechanism", self.mechanism, (EXPONENTIAL, PERMUTE_AND_FLIP)),
         )
-        self._put(_weighting=Weighting(count_rate(self.epsilon, self.neighbors), None))
+        self._weigh(count_rate(self.epsilon, self.neighbors))
 
     @property
     def _labels(self) -> tuple[Any, ...]:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from .._selection import permute_flip
 from .._selection.rows import Rows
-from .._selection.weighting import Weighting
 from .._typing import ABSENT, Candidates, IntArray, WordArray
 from ..privacy import Guarantee, pure_guarantee
 from ._finite import Simulator, UtilityMechanism
@@ -64,12 +63,11 @@ class PermuteAndFlip(UtilityMechanism):
     monotonic: bool = field(default=False, kw_only=True)
     candidates: Candidates = field(default=ABSENT, kw_only=True)
     any_epsilon: bool = field(default=False, kw_only=True, compare=False)
-    _weighting: Weighting = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         """Validate once; the mechanism is immutable afterwards."""
         self._check()
-        self._weigh(self.epsilon)
+        self._weigh_epsilon(self.epsilon)
 
     @property
     def guarantee(self) -> Guarantee:

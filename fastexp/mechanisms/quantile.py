@@ -7,7 +7,6 @@ from decimal import Decimal
 from fractions import Fraction
 
 from .._numbers import distance
-from .._numbers.rank import RankStatistic
 from .._typing import ABSENT, Convention, Neighbors, Number
 from ._number import Bounds, Points
 from ._ranked import QuantileMechanism
@@ -65,7 +64,6 @@ class Quantile(QuantileMechanism):
     widen: Number = field(default=0, kw_only=True)
     any_epsilon: bool = field(default=False, kw_only=True, compare=False)
     _q: Fraction = field(init=False, compare=False)
-    _statistic: RankStatistic = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         """Validate once; the mechanism is immutable afterwards."""

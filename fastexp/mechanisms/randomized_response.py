@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -15,14 +15,15 @@ from .._randomness.streams import row_stream
 from .._selection.flips import Flips
 from .._selection.weighting import Weighting
 from .._typing import ArrayLike, IntArray, RNGLike, SeedLike
-from ..budget.budget import Budget, once
-from ..budget.question import Question
 from ..errors import ParameterTypeError
-from ..grouped.request import check_key
 from ..kernels.bits.heights import SIGNED
 from ..laws.finite import FiniteLaw
 from ..privacy import Guarantee, pure_guarantee
 from ._mechanism import Mechanism
+
+if TYPE_CHECKING:
+    from ..budget.budget import Budget
+    from ..budget.question import Question
 
 ASSUMES = (
     "one person is one bit, in one element; an array's shape is public; a person's bit may "
@@ -145,14 +146,14 @@ class RandomizedResponse(Mechanism):
         """
         check_rounding()
         workers = validate.threads(threads)
-        label = check_key(None, label, budget)
+        label = self._line(label, budget)
 
         def draw() -> int | IntArray:
             data = _data.bits(bits)
             out = self._flips.release(data.ravel(), workers)
             return out.reshape(data.shape) if data.ndim else int(out[0])
 
-        noisy: int | IntArray = once(budget, label, Question(self), draw)
+        noisy: int | IntArray = self._answers(budget, label, self._question, draw)
         return noisy
 
     @overload
@@ -235,6 +236,11 @@ class RandomizedResponse(Mechanism):
         if draws is not None:
             return out.reshape(*data.shape, draws)
         return out.reshape(data.shape) if data.ndim else int(out[0, 0])
+
+    def _question(self) -> Question:
+        from ..budget.question import Question
+
+        return Question(self)
 
     def law(self, bit: object) -> FiniteLaw:
         """The exact law of `release` and `sample` on one bit, **which it holds**.

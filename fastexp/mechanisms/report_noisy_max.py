@@ -10,7 +10,6 @@ from .._parameters import validate
 from .._randomness.streams import seeds_of
 from .._selection import gumbel
 from .._selection.rows import Rows
-from .._selection.weighting import Weighting
 from .._typing import IntArray, WordArray
 from ..errors import ParameterError
 from ..privacy import Guarantee, pure_guarantee, selection_guarantee
@@ -18,6 +17,7 @@ from ._finite import Simulator, UtilityMechanism
 from ._mechanism import Comparator
 
 if TYPE_CHECKING:
+    from .._selection.weighting import Weighting
     from ..laws.finite import FiniteLaw
 
 NOISES = {
@@ -74,13 +74,12 @@ class ReportNoisyMax(Comparator, UtilityMechanism):
     noise: Literal["exponential", "gumbel", "laplace"] = field(default="exponential", kw_only=True)
     monotonic: bool = field(default=False, kw_only=True)
     any_epsilon: bool = field(default=False, kw_only=True, compare=False)
-    _weighting: Weighting = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         """Validate once; the mechanism is immutable afterwards."""
         self._check()
         validate.choice("noise", self.noise, tuple(NOISES))
-        self._weigh(self.epsilon)
+        self._weigh_epsilon(self.epsilon)
 
     @property
     def guarantee(self) -> Guarantee:

@@ -11,7 +11,6 @@ from .._intake import utilities
 from .._parameters import validate
 from .._selection import top_k
 from .._selection.rows import Rows
-from .._selection.weighting import Weighting
 from .._typing import (
     ABSENT,
     ArrayLike,
@@ -90,7 +89,6 @@ class TopK(UtilityMechanism):
     candidates: Candidates = field(default=ABSENT, kw_only=True)
     any_epsilon: bool = field(default=False, kw_only=True, compare=False)
     _round: Fraction = field(init=False, compare=False)
-    _weighting: Weighting = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         """Validate once; the mechanism is immutable afterwards."""
@@ -115,7 +113,7 @@ class TopK(UtilityMechanism):
                 raise ParameterError("delta must be 0 where the total is rho")
         each = peeling_round(self.k, epsilon=self.epsilon, delta=self.delta, rho=self.rho)
         self._put(_round=Fraction(each))
-        self._weigh(self._round)
+        self._weigh_epsilon(self._round)
 
     @property
     def round_epsilon(self) -> float:

@@ -16,6 +16,7 @@ import pytest
 
 import fastexp as fx
 from fastexp import Budget, BudgetError, BudgetExceeded, LabelError, release_key
+from fastexp._intake.records import Records
 from fastexp._selection import draw as _draw
 from fastexp.budget import atomic_files, ledger
 from fastexp.budget.budget import once
@@ -179,10 +180,8 @@ def test_another_question_is_refused_and_nothing_is_read(kind, path, monkeypatch
     MEDIAN.release(AGES, budget=budget, label="q", **GROUPED)
     before = path.read_bytes()
     mechanism, changed = OTHERS[kind]
-    for module in (fx.mechanisms._number, fx.grouped.verbs):
-        monkeypatch.setattr(
-            module, "intake" if "_number" in module.__name__ else "segments_of", never
-        )
+    monkeypatch.setattr(fx.grouped.verbs, "segments_of", never)
+    monkeypatch.setattr(Records, "source", never)
     with pytest.raises(LabelError, match=r"label 'q' names another question in .* another label"):
         mechanism.release(AGES, budget=budget, label="q", **GROUPED | changed)
     assert path.read_bytes() == before

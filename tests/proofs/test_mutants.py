@@ -108,7 +108,7 @@ SELECTION = {
     "too few nodes": ("laws/flip_integrals.py", "NODES = 20", "NODES = 6"),
     "groups of one": ("kernels/select/flip_law.py", "logs[i] = counts[i] * (", "logs[i] = ("),
     "factors without 1 - w": ("kernels/select/flip_law.py", "(1.0 - weights[i]) + weights[i] * rest", "weights[i] * rest"),
-    "flips at the greater rate": ("mechanisms/permute_and_flip.py", "self._weigh(self.epsilon)", "self._weigh(2 * self.epsilon)"),
+    "flips at the greater rate": ("mechanisms/permute_and_flip.py", "self._weigh_epsilon(self.epsilon)", "self._weigh_epsilon(2 * self.epsilon)"),
     "permute-and-flip of bounded range": ("mechanisms/permute_and_flip.py", "return pure_guarantee(", "from ..privacy import selection_guarantee\n        return selection_guarantee("),
     "a noise under another name": ("mechanisms/report_noisy_max.py", '"exponential": gumbel.EXPONENTIAL', '"exponential": gumbel.GUMBEL'),
     "selected twice": ("_selection/top_k.py", "log2_base[index] = -np.inf", "log2_base[index] = 0.0"),
