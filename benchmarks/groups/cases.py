@@ -14,11 +14,11 @@ import numpy as np
 
 import fastexp as fx
 
-from ..harness.calls import one_thread
+from ..harness.calls import two_threads
 from ..harness.elsewhere import with_avx2, with_own_threads
 from ..harness.measure import timed
 from ..harness.memory import made_in_call, resident_memory
-from ..harness.workload import DRAW_SEED, Call, Case, Entry, Prepare
+from ..harness.workload import DRAW_SEED, Call, Case, Entry, Prepare, ours
 from . import checks, rivals
 from . import rivals_frames as frames
 from .workload import GroupWork as Work
@@ -89,82 +89,66 @@ def as_much_again(work: Work) -> int:
     return RECORD * work.rows * work.k + SLACK
 
 
-def own_threads_with_avx2(name: str, prepare: Prepare, needs: str) -> tuple[Entry, Entry]:
+def own_threads_with_avx2(name: str, prepare: Prepare) -> tuple[Entry, Entry]:
     """A peer in a process whose engine has the case's threads, with AVX-512 code and without."""
     without = with_own_threads(prepare, avx512=False)
-    return (
-        rival(name, prepare=with_own_threads(prepare), needs=needs),
-        rival(f"{name}_avx2", prepare=without, needs=needs),
-    )
+    return Entry(name, with_own_threads(prepare)), Entry(f"{name}_avx2", without)
 
 
-ours, variant = partial(Entry, "fastexp", "ours"), partial(Entry, role="variant")
-rival, limit = partial(Entry, role="rival"), partial(Entry, role="limit", check=checks.exact)
-long_groups = partial(rival, least_k=1_000, why="for long groups")
+limit = partial(Entry, role="limit", check=checks.exact)
+long_groups = partial(Entry, least_k=1_000, why="for long groups")
 
-DUCKDB_RIVAL = rival("duckdb_window", prepare=frames.duckdb_window, needs="duckdb")
-POLARS_RIVALS = own_threads_with_avx2("polars_map_elements", frames.polars_map_elements, "polars")
+DUCKDB_RIVAL = Entry("duckdb_window", frames.duckdb_window)
+POLARS_RIVALS = own_threads_with_avx2("polars_map_elements", frames.polars_map_elements)
 MEDIAN = (
     ours(simulated),
-    variant("fastexp_release", prepare=released),
-    variant("fastexp_keyed", prepare=keyed),
-    *with_avx2(rival("numpy_packed", prepare=rivals.packed)),
-    *with_avx2(long_groups("scipy_numpy_loop", prepare=rivals.looped, needs="scipy")),
+    Entry("fastexp_release", released, "variant"),
+    Entry("fastexp_keyed", keyed, "variant"),
+    *with_avx2(Entry("numpy_packed", rivals.packed)),
+    *with_avx2(long_groups("scipy_numpy_loop", rivals.looped)),
     DUCKDB_RIVAL,
     *POLARS_RIVALS,
-    *own_threads_with_avx2("pandas_apply", frames.pandas_apply, "pandas"),
+    *own_threads_with_avx2("pandas_apply", frames.pandas_apply),
 )
 MEDIAN_THREADS = (
-    Entry("fastexp_2t", "ours", simulated),
-    variant("fastexp_1t", prepare=one_thread(simulated)),
-    variant("fastexp_keyed_2t", prepare=keyed),
+    *two_threads(simulated),
+    Entry("fastexp_keyed_2t", keyed, "variant"),
     DUCKDB_RIVAL,
     *POLARS_RIVALS,
 )
 SEGMENTS = (
     ours(of_segments),
-    *with_avx2(rival("numpy_packed", prepare=partial(rivals.packed, rows=rivals.segmented))),
-    *with_avx2(long_groups("numpy_loop", prepare=rivals.looped_segments)),
+    *with_avx2(Entry("numpy_packed", partial(rivals.packed, rows=rivals.segmented))),
+    *with_avx2(long_groups("numpy_loop", rivals.looped_segments)),
 )
-SEGMENTS_THREADS = (
-    Entry("fastexp_2t", "ours", of_segments),
-    variant("fastexp_1t", prepare=one_thread(of_segments)),
-)
+SEGMENTS_THREADS = two_threads(of_segments)
 POLARS, PANDAS = partial(through, frames.polars_frame), partial(through, frames.pandas_frame)
 POLARS_LAZY = partial(through, frames.polars_lazy, collected=methodcaller("collect"))
 DUCKDB = partial(through, frames.duckdb_table, collected=methodcaller("fetchnumpy"))
 IN_POLARS = (
-    ours(with_own_threads(POLARS), "polars"),
-    variant(
-        "fastexp_release",
-        prepare=with_own_threads(partial(POLARS, released=True)),
-        needs="polars",
-    ),
-    limit("polars_median", prepare=with_own_threads(frames.polars_median), needs="polars"),
+    ours(with_own_threads(POLARS)),
+    Entry("fastexp_release", with_own_threads(partial(POLARS, released=True)), "variant"),
+    limit("polars_median", with_own_threads(frames.polars_median)),
 )
 IN_POLARS_STREAMING = (
-    ours(with_own_threads(POLARS_LAZY), "polars"),
-    limit("polars_median", prepare=with_own_threads(frames.polars_streaming), needs="polars"),
+    ours(with_own_threads(POLARS_LAZY)),
+    limit("polars_median", with_own_threads(frames.polars_streaming)),
 )
 IN_DUCKDB = (
-    ours(DUCKDB, "duckdb"),
-    variant("fastexp_release", prepare=partial(DUCKDB, released=True), needs="duckdb"),
-    limit("duckdb_median", prepare=frames.duckdb_median, needs="duckdb"),
+    ours(DUCKDB),
+    Entry("fastexp_release", partial(DUCKDB, released=True), "variant"),
+    limit("duckdb_median", frames.duckdb_median),
 )
 IN_PANDAS = (
-    ours(with_own_threads(PANDAS), "pandas"),
-    variant(
-        "fastexp_release",
-        prepare=with_own_threads(partial(PANDAS, released=True)),
-        needs="pandas",
-    ),
-    limit("pandas_median", prepare=with_own_threads(frames.pandas_median), needs="pandas"),
+    ours(with_own_threads(PANDAS)),
+    Entry("fastexp_release", with_own_threads(partial(PANDAS, released=True)), "variant"),
+    limit("pandas_median", with_own_threads(frames.pandas_median)),
 )
 MEMORY = (
     ours(released),
-    variant("fastexp_keyed", prepare=keyed),
-    variant("fastexp_offsets", prepare=of_segments),
-    rival("numpy_packed", prepare=partial(made_in_call, rivals.packed)),
+    Entry("fastexp_keyed", keyed, "variant"),
+    Entry("fastexp_offsets", of_segments, "variant"),
+    Entry("numpy_packed", partial(made_in_call, rivals.packed)),
 )
 
 _case = partial(Case, check=checks.medians, measure=timed, toy_k=40, toy_rows=400)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .workload import DRAW_SEED, Call, Prepare, Work
+from .workload import DRAW_SEED, Call, Entry, Prepare, Work
 
 Mechanism = Callable[[Any], Any]  # the mechanism of a work
 Data = Callable[[Any], Any]  # what of a work it reads
@@ -39,6 +39,11 @@ def from_law(mechanism: Mechanism, data: Data) -> Prepare:
         return partial(mechanism(work).law(data(work)).sample, work.size, rng=DRAW_SEED)
 
     return prepare
+
+
+def two_threads(prepare: Prepare) -> tuple[Entry, Entry]:
+    """The same way of doing the work with the case's two threads, and with one."""
+    return Entry("fastexp_2t", prepare, "ours"), Entry("fastexp_1t", one_thread(prepare), "variant")
 
 
 def one_thread(prepare: Prepare) -> Prepare:

@@ -41,6 +41,8 @@ class Child:
             raise Absent("the other process ended") from None
         if error == Absent.__name__:
             raise Absent(answer)
+        if error in ("ImportError", "ModuleNotFoundError"):
+            raise ImportError(answer)
         if error:
             raise RuntimeError(f"in the other process: {error}: {answer}")
         return answer

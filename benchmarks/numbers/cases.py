@@ -14,11 +14,11 @@ import numpy as np
 
 import fastexp as fx
 
-from ..harness.calls import from_law, one_thread, released, simulated
+from ..harness.calls import from_law, released, simulated, two_threads
 from ..harness.elsewhere import with_avx2
 from ..harness.measure import timed
 from ..harness.memory import made_in_call, traced_memory
-from ..harness.workload import Call, Case, Entry
+from ..harness.workload import Call, Case, Entry, ours
 from . import checks, rivals, rivals_prices, rivals_rows, sorted_file
 from .sorted_file import FileWork
 from .workload import CENTER, STEP, STUDY, TICKS
@@ -84,26 +84,23 @@ def a_tenth(work: Work) -> int:
     return max(8 * work.k // 10, 1 << 18)
 
 
-ours, rival = partial(Entry, "fastexp", "ours"), partial(Entry, role="rival")
 RELEASE = ours(released(median, RECORDS))
-PARTITION = Entry("numpy_partition", "limit", rivals.numpy_partition, check=checks.middle)
-SORT = Entry("numpy_sort", "limit", rivals.numpy_sort, check=checks.middle)
-MAX = Entry("numpy_max", "limit", rivals.numpy_max, check=checks.highest)
-LAPLACE_RIVAL = rival("numpy_laplace", prepare=rivals.laplace)
+PARTITION = Entry("numpy_partition", rivals.numpy_partition, "limit", check=checks.middle)
+SORT = Entry("numpy_sort", rivals.numpy_sort, "limit", check=checks.middle)
+MAX = Entry("numpy_max", rivals.numpy_max, "limit", check=checks.highest)
+LAPLACE_RIVAL = Entry("numpy_laplace", rivals.laplace)
 
 MEDIAN_AT_EPSILON = (
     RELEASE,
-    *with_avx2(rival("numpy_ind_exp", prepare=rivals.ind_exp)),
-    *with_avx2(rival("numpy_window", prepare=rivals.window)),
-    Entry("opendp_1001_candidates", "rival", rivals.opendp, "opendp", checks.candidates),
+    *with_avx2(Entry("numpy_ind_exp", rivals.ind_exp)),
+    *with_avx2(Entry("numpy_window", rivals.window)),
+    Entry("opendp_1001_candidates", rivals.opendp, check=checks.candidates),
 )
 MEDIAN = (
     *MEDIAN_AT_EPSILON,
     Entry(
         "diffprivlib",
-        "rival",
         rivals.diffprivlib,
-        needs="diffprivlib",
         check=checks.cautious_median,
         most_k=1_000_000,
         why="10 s a call",
@@ -112,54 +109,46 @@ MEDIAN = (
     *with_avx2(SORT),
     MAX,
 )
-MEDIAN_THREADS = (
-    Entry("fastexp_2t", "ours", RELEASE.prepare),
-    Entry("fastexp_1t", "variant", one_thread(RELEASE.prepare)),
-    Entry("numpy_max_2t", "limit", rivals.numpy_max_two_threads, check=checks.highest),
-    Entry("numpy_max_1t", "limit", rivals.numpy_max, check=checks.highest),
-)
+MEDIAN_THREADS = (*two_threads(RELEASE.prepare), MAX)
 MEDIAN_MEMORY = (
     RELEASE,
-    rival("numpy_ind_exp", prepare=partial(made_in_call, rivals.ind_exp)),
-    rival("numpy_window", prepare=partial(made_in_call, rivals.window)),
+    Entry("numpy_ind_exp", partial(made_in_call, rivals.ind_exp)),
+    Entry("numpy_window", partial(made_in_call, rivals.window)),
     PARTITION,
 )
 MEDIAN_STUDY = (
     ours(study),
-    *with_avx2(rival("numpy_batched", prepare=rivals_rows.batched)),
-    rival("numpy_counts_shuffled", prepare=partial(rivals_rows.counted, shuffled=True)),
-    Entry("numpy_counts_in_order", "limit", partial(rivals_rows.counted, shuffled=False)),
+    Entry("numpy_counts_shuffled", partial(rivals_rows.counted, shuffled=True)),
+    Entry("numpy_counts_in_order", partial(rivals_rows.counted, shuffled=False), "limit"),
 )
 MANY_DRAWS = (
     ours(simulated(median, RECORDS)),
-    Entry("fastexp_from_law", "variant", from_law(median, RECORDS)),
-    rival("numpy_choice", prepare=rivals_rows.many_choice),
-    *with_avx2(rival("numpy_cumsum", prepare=rivals_rows.many_cumsum)),
-    rival("scipy_alias_urn", prepare=rivals_rows.many_alias, needs="scipy"),
+    Entry("fastexp_from_law", from_law(median, RECORDS), "variant"),
+    Entry("numpy_choice", rivals_rows.many_choice),
+    *with_avx2(Entry("numpy_cumsum", rivals_rows.many_cumsum)),
+    Entry("scipy_alias_urn", rivals_rows.many_alias),
 )
 REVENUE = (
     ours(revenue, check=checks.exact_revenue),
-    *with_avx2(rival("numpy_histogram", prepare=rivals_prices.histogram)),
-    *with_avx2(rival("numpy_sort_search", prepare=rivals_prices.sort_search)),
+    *with_avx2(Entry("numpy_histogram", rivals_prices.histogram)),
+    *with_avx2(Entry("numpy_sort_search", rivals_prices.sort_search)),
 )
 drawn_by = rivals_prices.drawn_by
 PRICE = (
     ours(released(price, BIDS)),
-    *with_avx2(rival("numpy_histogram", prepare=partial(drawn_by, rivals_prices.histogram))),
-    *with_avx2(rival("numpy_sort_search", prepare=partial(drawn_by, rivals_prices.sort_search))),
-    rival("opendp", prepare=rivals_prices.opendp, needs="opendp"),
-    rival("diffprivlib", prepare=rivals_prices.diffprivlib, needs="diffprivlib"),
+    *with_avx2(Entry("numpy_histogram", partial(drawn_by, rivals_prices.histogram))),
+    *with_avx2(Entry("numpy_sort_search", partial(drawn_by, rivals_prices.sort_search))),
 )
 LAPLACE = (ours(simulated(laplace, center)), LAPLACE_RIVAL)
 LAPLACE_RELEASE = (
     ours(released_noise),
     LAPLACE_RIVAL,
-    rival("opendp_laplace", prepare=rivals.opendp_laplace, needs="opendp"),
+    Entry("opendp_laplace", rivals.opendp_laplace),
 )
 
 SORTED_FILE = (
     ours(sorted_file.mapped),
-    Entry("fastexp_disk", "variant", sorted_file.from_disk),
+    Entry("fastexp_disk", sorted_file.from_disk, "variant"),
 )
 
 _number = partial(Case, check=checks.median, measure=timed, toy_k=1_000)

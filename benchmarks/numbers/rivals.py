@@ -8,7 +8,6 @@ answer is uniform in the gap drawn (which leaks records by its low bits).
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from math import ceil
 from typing import Any
@@ -173,13 +172,3 @@ def numpy_sort(work: NumberWork) -> Call:
 def numpy_max(work: NumberWork) -> Call:
     """`np.max`: every record is read once."""
     return partial(np.max, work.records)
-
-
-def numpy_max_two_threads(work: NumberWork) -> Call:
-    """`np.max` of the two halves at the same time, by threads that are there already."""
-    pool, halves = ThreadPoolExecutor(2), np.array_split(work.records, 2)
-
-    def call() -> Any:
-        return max(pool.map(np.max, halves))
-
-    return call

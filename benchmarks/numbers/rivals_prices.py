@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from ..harness.workload import DRAW_SEED, Call, FloatArray
-from ..selection.rivals import opendp_noisy_max
 from .workload import NumberWork
 
 
@@ -51,28 +49,5 @@ def drawn_by(revenue: Callable[[NumberWork], Call], work: NumberWork) -> Call:
         sums = np.cumsum(np.exp(rate * (u - u.max())))
         r = int(np.searchsorted(sums, rng.random() * sums[-1], side="right"))
         return float(work.prices[r])
-
-    return call
-
-
-def opendp(work: NumberWork) -> Call:
-    """One price: a histogram, and OpenDP's exponential mechanism."""
-    mechanism = opendp_noisy_max(1.0 / _rate(work), monotonic=True)
-    utilities = histogram(work)
-    return lambda: float(work.prices[mechanism(utilities())])
-
-
-def diffprivlib(work: NumberWork) -> Call:
-    """One price: a histogram, and diffprivlib's exponential mechanism, which takes lists."""
-    from diffprivlib.mechanisms import Exponential
-
-    utilities, highest = histogram(work), float(work.prices[-1])
-
-    def call() -> Any:
-        u = utilities().tolist()
-        mechanism = Exponential(
-            epsilon=work.epsilon, sensitivity=highest, utility=u, monotonic=True
-        )
-        return float(work.prices[mechanism.randomise()])
 
     return call

@@ -26,23 +26,6 @@ def ordered(work: NumberWork) -> FloatArray:
     return knots
 
 
-def batched(work: NumberWork) -> Call:
-    """All data sets at once, by one search: each one's sums run from its number to the next."""
-    rng, row = np.random.default_rng(DRAW_SEED), np.arange(work.rows)[:, None]
-
-    def one(knots: FloatArray, gaps: FloatArray, epsilon: float) -> FloatArray:
-        sums = np.cumsum(gaps * rank_weights(work.k, epsilon), axis=1)
-        sums /= sums[:, -1:]
-        sums += row
-        place = np.searchsorted(sums.ravel(), rng.random((work.rows, work.size)) + row, "right")
-        place += row  # knots are one more than gaps in a row
-        flat = knots.ravel()
-        low = flat[place]
-        return low + (flat[place + 1] - low) * rng.random(place.shape)
-
-    return lambda: every_epsilon(work, one)
-
-
 def counted(work: NumberWork, *, shuffled: bool) -> Call:
     """All at once by how often each gap comes: shuffled, or in order, which is less than draws."""
     rng, shape = np.random.default_rng(DRAW_SEED), (work.rows, work.size)

@@ -10,10 +10,10 @@ from operator import attrgetter
 
 import fastexp as fx
 
-from ..harness.calls import from_law, one_thread, released, simulated
+from ..harness.calls import from_law, released, simulated, two_threads
 from ..harness.measure import timed
 from ..harness.memory import traced_memory
-from ..harness.workload import EPSILON, SENSITIVITY, Case, Entry, Role
+from ..harness.workload import EPSILON, SENSITIVITY, Case, Entry, Role, ours
 from . import checks, leak, rivals, rivals_rows, startup
 from .workload import SelectionWork as Work
 
@@ -46,128 +46,107 @@ def most_bytes(work: Work) -> int:
     return 2 * 24 * -(-work.k // 1024) + (1 << 17)
 
 
-def start(name: str, role: Role, code: str, needs: str = "") -> Entry:
+def start(name: str, code: str, role: Role = "rival") -> Entry:
     """A fresh process that runs this code."""
-    return Entry(name, role, startup.process(code), needs=needs)
+    return Entry(name, startup.process(code), role)
 
 
-ours = partial(Entry, "fastexp", "ours")
 RELEASE_OURS = ours(released(exponential, UTILITIES))
 DRAW = simulated(exponential, UTILITIES)
 DRAW_GUMBEL = simulated(exponential, UTILITIES, method="gumbel")
-GUMBEL = Entry("numpy_gumbel", "rival", rivals.numpy_gumbel)
-CUMSUM = Entry("numpy_cumsum", "rival", rivals.numpy_cumsum)
-CHOICE = Entry("numpy_choice", "rival", rivals.numpy_choice)
-BLOCKED = Entry("numpy_blocked", "rival", rivals.numpy_blocked)
+GUMBEL = Entry("numpy_gumbel", rivals.numpy_gumbel)
+CUMSUM = Entry("numpy_cumsum", rivals.numpy_cumsum)
+CHOICE = Entry("numpy_choice", rivals.numpy_choice)
 
 RELEASE = (
     RELEASE_OURS,
     GUMBEL,
     CUMSUM,
     CHOICE,
-    Entry(
-        "numpy_blocked",
-        "rival",
-        rivals.numpy_blocked,
-        least_k=SMALL[-1] + 1,
-        why="one block: the same as numpy_cumsum",
-    ),
-    Entry("opendp", "rival", rivals.opendp, needs="opendp"),
-    Entry(
-        "diffprivlib",
-        "rival",
-        rivals.diffprivlib,
-        needs="diffprivlib",
-        most_k=1_000_000,
-        why="more than 2 s a call",
-    ),
-    Entry("numpy_exp", "limit", rivals.numpy_exp, check=checks.weights),
+    Entry("numpy_blocked", rivals.numpy_blocked, least_k=1_001, why="one block: as numpy_cumsum"),
+    Entry("opendp", rivals.opendp),
+    Entry("diffprivlib", rivals.diffprivlib, most_k=1_000_000, why="more than 2 s a call"),
+    Entry("numpy_exp", rivals.numpy_exp, "limit", check=checks.weights),
 )
-RELEASE_THREADS = (
-    Entry("fastexp_2t", "ours", RELEASE_OURS.prepare),
-    Entry("fastexp_1t", "variant", one_thread(RELEASE_OURS.prepare)),
-)
+RELEASE_THREADS = two_threads(RELEASE_OURS.prepare)
 MEMORY = tuple(e for e in RELEASE if e.name.startswith(("fastexp", "numpy")))
 SINGLE = (
     ours(DRAW),
     CUMSUM,
-    BLOCKED,
-    Entry("numpy_rejection", "rival", rivals.numpy_rejection),
-    Entry("numpy_max", "limit", rivals.numpy_max, check=checks.highest),
+    Entry("numpy_blocked", rivals.numpy_blocked),
+    Entry("numpy_rejection", rivals.numpy_rejection),
+    Entry("numpy_max", rivals.numpy_max, "limit", check=checks.highest),
 )
 ROWS = (
     ours(DRAW),
-    Entry("fastexp_gumbel", "variant", DRAW_GUMBEL),
-    Entry("fastexp_release", "variant", RELEASE_OURS.prepare),
-    Entry("numpy_gumbel", "rival", rivals_rows.gumbel),
-    Entry("numpy_cumsum", "rival", rivals_rows.cumsum),
-    Entry("numpy_cumsum_tiled", "rival", rivals_rows.cumsum_tiled),
-    Entry("numpy_transposed_tiled", "rival", rivals_rows.transposed_tiled),
+    Entry("fastexp_gumbel", DRAW_GUMBEL, "variant"),
+    Entry("fastexp_release", RELEASE_OURS.prepare, "variant"),
+    Entry("numpy_gumbel", rivals_rows.gumbel),
+    Entry("numpy_cumsum", rivals_rows.cumsum),
+    Entry("numpy_cumsum_tiled", rivals_rows.cumsum_tiled),
+    Entry("numpy_transposed_tiled", rivals_rows.transposed_tiled),
 )
-ROWS_THREADS = (
-    Entry("fastexp_2t", "ours", DRAW),
-    Entry("fastexp_1t", "variant", one_thread(DRAW)),
-)
+ROWS_THREADS = two_threads(DRAW)
 MANY = (
     ours(DRAW),
-    Entry("fastexp_from_law", "variant", from_law(exponential, UTILITIES)),
-    Entry("scipy_alias_urn", "rival", rivals.scipy_alias_urn, needs="scipy"),
+    Entry("fastexp_from_law", from_law(exponential, UTILITIES), "variant"),
+    Entry("scipy_alias_urn", rivals.scipy_alias_urn),
     CHOICE,
     CUMSUM,
 )
 MANY_ROWS = (
     ours(DRAW),
-    Entry("numpy_choice", "rival", rivals_rows.each_choice),
-    Entry("numpy_counts_shuffled", "rival", rivals_rows.counts_shuffled),
+    Entry("numpy_choice", rivals_rows.each_choice),
+    Entry("numpy_counts_shuffled", rivals_rows.counts_shuffled),
 )
 BY_GUMBEL = (
-    Entry("fastexp_gumbel", "ours", DRAW_GUMBEL),
-    Entry("fastexp", "variant", DRAW),
+    Entry("fastexp_gumbel", DRAW_GUMBEL, "ours"),
+    Entry("fastexp", DRAW, "variant"),
     GUMBEL,
-    Entry("numpy_race", "rival", rivals.numpy_race),
+    Entry("numpy_race", rivals.numpy_race),
 )
 _NUMPY_TOP = (
-    Entry("numpy_gumbel_top", "rival", rivals.gumbel_top),
-    Entry("numpy_race_top", "rival", rivals.race_top),
+    Entry("numpy_gumbel_top", rivals.gumbel_top),
+    Entry("numpy_race_top", rivals.race_top),
 )
 TOP_K = (ours(simulated(top_k, UTILITIES)), *_NUMPY_TOP)
 TOP_K_RELEASE = (
     ours(released(top_k, UTILITIES)),
-    Entry("opendp_top_k", "rival", rivals.opendp_top, needs="opendp"),
+    Entry("opendp_top_k", rivals.opendp_top),
     *_NUMPY_TOP,
 )
 _NUMPY_FLIP = (
-    Entry("numpy_noise", "rival", rivals.exponential_noise),
-    Entry("numpy_flips", "rival", rivals.flips),
+    Entry("numpy_noise", rivals.exponential_noise),
+    Entry("numpy_flips", rivals.flips),
 )
 FLIP = (ours(simulated(flip, UTILITIES)), *_NUMPY_FLIP)
 FLIP_RELEASE = (
     ours(released(flip, UTILITIES)),
-    Entry("opendp_noisy_max", "rival", rivals.opendp_flip, needs="opendp"),
-    Entry("diffprivlib", "rival", rivals.diffprivlib_flip, needs="diffprivlib"),
+    Entry("opendp_noisy_max", rivals.opendp_flip),
+    Entry("diffprivlib", rivals.diffprivlib_flip),
     *_NUMPY_FLIP,
 )
 _NUMPY_RESPONSE = (
-    Entry("numpy_uniform", "rival", rivals.uniform_responses),
-    Entry("numpy_integers", "rival", rivals.integer_responses),
+    Entry("numpy_uniform", rivals.uniform_responses),
+    Entry("numpy_integers", rivals.integer_responses),
 )
 RESPONSE = (ours(simulated(response, BITS)), *_NUMPY_RESPONSE)
 RESPONSE_RELEASE = (
     ours(released(response, BITS)),
-    Entry("opendp", "rival", rivals.opendp_responses, "opendp", checks.packed_responses),
+    Entry("opendp", rivals.opendp_responses, check=checks.packed_responses),
     *_NUMPY_RESPONSE,
 )
 COLD_START = (
-    start("fastexp_release_warm_cache", "ours", startup.RELEASE),
-    Entry("fastexp_release_cold_cache", "variant", startup.cold_release),
-    start("fastexp_import", "variant", "import fastexp"),
-    Entry("fastexp_help", "variant", startup.show_help),
-    start("numpy_release", "rival", startup.NUMPY),
-    start("opendp_release", "rival", startup.OPENDP, needs="opendp"),
-    start("diffprivlib_release", "rival", startup.DIFFPRIVLIB, needs="diffprivlib"),
-    start("python", "limit", "pass"),
-    start("numpy_import", "limit", "import numpy"),
-    start("numba_import", "limit", "import numba"),
+    start("fastexp_release_warm_cache", startup.RELEASE, "ours"),
+    Entry("fastexp_release_cold_cache", startup.cold_release, "variant"),
+    start("fastexp_import", "import fastexp", "variant"),
+    Entry("fastexp_help", startup.show_help, "variant"),
+    start("numpy_release", startup.NUMPY),
+    start("opendp_release", startup.OPENDP),
+    start("diffprivlib_release", startup.DIFFPRIVLIB),
+    start("python", "pass", "limit"),
+    start("numpy_import", "import numpy", "limit"),
+    start("numba_import", "import numba", "limit"),
 )
 
 _case = partial(Case, check=checks.exponential, measure=timed)

@@ -9,10 +9,10 @@ from functools import partial
 
 import fastexp as fx
 
-from ..harness.calls import one_thread
+from ..harness.calls import two_threads
 from ..harness.elsewhere import with_avx2
 from ..harness.measure import timed
-from ..harness.workload import Call, Case, Entry
+from ..harness.workload import Call, Case, Entry, ours
 from . import checks, engines, rivals_smooth, rivals_table1
 from .workload import RATE
 from .workload import StudyWork as Work
@@ -24,52 +24,34 @@ def smooth(work: Work) -> Call:
     return partial(call, work.records, RATE)
 
 
-ours, rival = partial(Entry, "fastexp", "ours"), partial(Entry, role="rival")
-variant = partial(Entry, role="variant")
-
 TABLE1 = (
     ours(engines.exact, check=checks.exact_table),
-    *with_avx2(rival("numpy_exact", prepare=rivals_table1.exact, check=checks.expected)),
-    *with_avx2(rival("numpy_tuned", prepare=rivals_table1.tuned)),
-    *with_avx2(rival("numpy_window", prepare=partial(rivals_table1.window, equal_error=True))),
-    rival("numpy_table1", prepare=partial(rivals_table1.plain, equal_error=True)),
+    *with_avx2(Entry("numpy_exact", rivals_table1.exact, check=checks.expected)),
+    *with_avx2(Entry("numpy_tuned", rivals_table1.tuned)),
+    *with_avx2(Entry("numpy_window", partial(rivals_table1.window, equal_error=True))),
+    Entry("numpy_table1", partial(rivals_table1.plain, equal_error=True)),
 )
 TABLE1_DRAWS = (
     ours(engines.drawn),
-    *with_avx2(rival("numpy_window", prepare=rivals_table1.window)),
-    rival("numpy_table1", prepare=rivals_table1.plain),
+    *with_avx2(Entry("numpy_window", rivals_table1.window)),
+    Entry("numpy_table1", rivals_table1.plain),
 )
-TABLE1_THREADS = (
-    Entry("fastexp_2t", "ours", engines.exact),
-    variant("fastexp_1t", prepare=one_thread(engines.exact)),
-)
+TABLE1_THREADS = two_threads(engines.exact)
 ENGINES = (
-    Entry("one_thread", "ours", engines.on_engine(engines.one_thread)),
-    variant("folder", prepare=engines.on_engine(engines.folder)),
-    variant("two_threads", prepare=engines.on_engine(engines.two_threads)),
-    variant("processes", prepare=engines.processes),
-    variant("dask", prepare=engines.dask, needs="distributed"),
-    Entry("bare_loop", "limit", engines.on_engine(engines.bare)),
+    Entry("one_thread", engines.on_engine(engines.one_thread), "ours"),
+    Entry("folder", engines.on_engine(engines.folder), "variant"),
+    Entry("two_threads", engines.on_engine(engines.two_threads), "variant"),
+    Entry("processes", engines.processes, "variant"),
+    Entry("dask", engines.dask, "variant"),
+    Entry("bare_loop", engines.on_engine(engines.bare), "limit"),
 )
+minutes = partial(Entry, most_k=10**6, why="minutes a call")
+hours = partial(Entry, most_k=10**5, why="O(n^2): hours a call")
 SMOOTH = (
     ours(smooth),
-    *with_avx2(rival("numpy_stopping", prepare=rivals_smooth.stopping)),
-    *with_avx2(
-        rival(
-            "numpy_divide_conquer",
-            prepare=rivals_smooth.divide_and_conquer,
-            most_k=10**6,
-            why="minutes a call",
-        )
-    ),
-    *with_avx2(
-        rival(
-            "numpy_quadratic",
-            prepare=rivals_smooth.quadratic,
-            most_k=10**5,
-            why="O(n^2): hours a call",
-        )
-    ),
+    *with_avx2(Entry("numpy_stopping", rivals_smooth.stopping)),
+    *with_avx2(minutes("numpy_divide_conquer", rivals_smooth.divide_and_conquer)),
+    *with_avx2(hours("numpy_quadratic", rivals_smooth.quadratic)),
 )
 
 _case = partial(Case, measure=timed)

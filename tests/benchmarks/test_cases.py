@@ -63,7 +63,7 @@ def constant(answer: Any, _work: Any) -> Call:
 
 def wrong_entry(case: Case, answer: Any) -> Case:
     """The toy case with one entry, of its first entry's role, that always gives `answer`."""
-    entry = replace(case.entries[0], prepare=partial(constant, answer), needs="", check=None)
+    entry = replace(case.entries[0], prepare=partial(constant, answer), check=None)
     return replace(case.toy(), entries=(entry,))
 
 

@@ -216,13 +216,13 @@ def test_an_unknown_word_in_the_schema_raises() -> None:
 
 
 def test_a_run_writes_a_valid_file_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    toy = BY_ID["release/k=10"].toy()
-    made = run.measure_all([toy], TOY)
+    toy = BY_ID["gumbel/k=1000000"].toy()
+    record = run.measure_all([toy], TOY)
     path = tmp_path / "result.json"
-    run.write(made, path)
-    assert schema.read(path) == made
-    assert run.default_path(made).name.startswith(made["provenance"]["date"][:10])
+    run.write(record, path)
+    assert schema.read(path) == record
+    assert run.default_path(record).name.startswith(record["provenance"]["date"][:10])
     with pytest.raises(FileExistsError):
-        run.write(made, path)
+        run.write(record, path)
     assert report.main([str(path)]) == 0
     assert "numpy_gumbel" in capsys.readouterr().out
