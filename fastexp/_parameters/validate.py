@@ -279,10 +279,9 @@ def indices(name: str, value: Any, most: int, count: int) -> list[int]:
 
 
 def parts(disjoint: Any, membership: Any) -> None:
-    """What a call says of rows and groups, most often nothing."""
-    if disjoint is not False or type(membership) is not str or membership != "private":
-        flag("disjoint", disjoint)
-        choice("membership", membership, ("private", "public"))
+    """What a call says of rows and groups."""
+    flag("disjoint", disjoint)
+    choice("membership", membership, ("private", "public"))
 
 
 def method(value: Any, allowed: tuple[str, ...] = ("envelope", "gumbel")) -> str:

@@ -39,6 +39,7 @@ ASSUMES = (
     "sensitivity bounds how much one record changes the utility of any one candidate, in the "
     "numbers as they are represented"
 )
+MEMBERSHIP: Membership = "private"  # the default, which needs no look
 MONOTONIC = "; one record moves no two utilities in opposite directions (monotonic)"
 
 
@@ -94,7 +95,7 @@ class FiniteMechanism(Mechanism):
         threads: int = 1,
         nan: NaN = "raise",
         disjoint: bool = False,
-        membership: Membership = "private",
+        membership: Membership = MEMBERSHIP,
     ) -> Any:
         """One private selection, or one for each row, from the operating system's randomness.
 
@@ -144,7 +145,8 @@ class FiniteMechanism(Mechanism):
         check_rounding()
         if type(threads) is not int or threads != 1:
             threads = validate.threads(threads)
-        validate.parts(disjoint, membership)
+        if disjoint is not False or membership is not MEMBERSHIP:
+            validate.parts(disjoint, membership)
         label = self._line(label, budget)
         if label is None and (budget is None or not self._over_records):
             bits, kind = self._utilities(data, nan)  # mistakes in the form cost nothing

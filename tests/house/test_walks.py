@@ -85,10 +85,10 @@ class TestTheCount:
 
 
 LIMITS = {
-    "Median.release, 1,000 records": (9, 6),
-    "Median.release, 100,000 unsorted records": (9, 7),
-    "Exponential.release": (7, 3),
-    "fastexp median": (17, 31),
+    "Median.release, 1,000 records": (8, 6),
+    "Median.release, 100,000 unsorted records": (8, 6),
+    "Exponential.release": (6, 3),
+    "fastexp median": (16, 22),
 }
 
 
