@@ -10,14 +10,14 @@ import numpy as np
 from .._compiler.rounding import check_rounding
 from .._parameters import validate
 from .._randomness.streams import row_stream
-from .._typing import AnyArray, ArrayLike, FloatArray, RNGLike, Scalar, SeedLike, Values
+from .._typing import AnyArray, ArrayLike, FloatArray, Scalar, Values
 from ..kernels.bits.words import substream_words
 from .elementary import exp, expm1, log, log1p, quiet
-from .law import shaped_as
+from .law import Draws, shaped_as
 from .number import Tails
+from .piece_shapes import TINY, Fall, Stretch
 from .pieces import Distances, Pieces, Place
 from .piecewise import PiecewiseLaw
-from .shapes import TINY, Fall, Stretch
 
 TWELVE = np.uint64(12)
 
@@ -122,11 +122,6 @@ class ContinuousLaw(PiecewiseLaw):
         -------
         float or ndarray of float64
             The shape of `x`. Upper semicontinuous, as the utilities are.
-
-        Raises
-        ------
-        ParameterTypeError, ParameterError
-            If x is not numbers, or NaN.
         """
         check_rounding()
         at = validate.reals("x", x)
@@ -146,23 +141,16 @@ class ContinuousLaw(PiecewiseLaw):
         inside = (piece >= 0) & (x <= self._right[k]) & np.isfinite(x)
         return np.where(inside, exp(log_density), 0.0)
 
-    def _draw(
-        self,
-        size: int | None,
-        rng: SeedLike | RNGLike | None,
-        streams: ArrayLike | None,
-        threads: int,
-        method: str | None,
-    ) -> float | FloatArray:
-        count, name = validate.size(size), int(validate.streams(streams, 1)[0])
-        validate.threads(threads)
-        validate.method(method, ("inverse",))
-        n = 1 if count is None else count
+    def _draw(self, draws: Draws) -> float | FloatArray:
+        size, name = validate.size(draws.size), int(validate.streams(draws.streams, 1)[0])
+        validate.threads(draws.threads)
+        validate.method(draws.method, ("inverse",))
+        n = 1 if size is None else size
         words = np.empty(n + n % 2, dtype=np.uint64)
-        substream_words(row_stream(rng, name), np.uint64(0), np.uint64(0), words)
+        substream_words(row_stream(draws.rng, name), np.uint64(0), np.uint64(0), words)
         uniform = ((words[:n] >> TWELVE).astype(np.float64) + 0.5) * 2.0**-52
-        draws = self._invert(uniform)
-        return float(draws[0]) if count is None else draws
+        quantiles = self._invert(uniform)
+        return float(quantiles[0]) if size is None else quantiles
 
     @property
     def _scale(self) -> float:

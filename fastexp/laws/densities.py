@@ -80,7 +80,7 @@ def price_density(
     willing = clamped.size - np.cumsum(counts)[:-1]  # bids above each piece
     revenue = willing * distinct[1:]  # falls only at bids: the best of a piece is at its right
     best = float(revenue.max())
-    loss, slope = best - revenue, -willing.astype(np.float64)
+    loss, slope = np.asarray(best - revenue, np.float64), -willing.astype(np.float64)
     return ContinuousLaw(distinct, loss, slope, best, Fraction(1), rate, epsilon)
 
 

@@ -14,11 +14,11 @@ from .._parameters import validate
 from .._selection.draw import simulate
 from .._selection.scan import MASK_64, key_value
 from .._selection.weighting import Weighting
-from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, RNGLike, SeedLike, WordArray
+from .._typing import AnyArray, FloatArray, IntArray, WordArray
 from ..kernels.bits import logspace
 from ..kernels.bits.heights import BLOCK, FLOAT
 from ..kernels.bits.logexp import log_one_value
-from .law import LossLaw
+from .law import Draws, LossLaw
 from .loss_bounds import solve_epsilon
 from .loss_groups import LossGroups, exact_values
 
@@ -75,6 +75,8 @@ class FiniteLaw(LossLaw[int, IntArray]):
     FiniteLaw(epsilon=1.0, k=5)
     """
 
+    _simulate = staticmethod(simulate)
+
     def __init__(
         self,
         bits: WordArray,
@@ -125,7 +127,7 @@ class FiniteLaw(LossLaw[int, IntArray]):
     def _loss_probabilities(self) -> FloatArray:
         return self._groups.probabilities(self._weighting.rate_nats)
 
-    @cached_property
+    @property
     def log_normalizer(self) -> float:
         """ln of the sum of base * exp(c * utility); infinite only where float64 ends."""
         check_rounding()
@@ -274,14 +276,14 @@ class FiniteLaw(LossLaw[int, IntArray]):
         """The expected loss at another rate."""
         return self._groups.expected(rate)
 
-    def _draw(
-        self,
-        size: int | None,
-        rng: SeedLike | RNGLike | None,
-        streams: ArrayLike | None,
-        threads: int,
-        method: str | None,
-    ) -> int | IntArray:
-        return simulate(
-            self._bits, self._kind, self._weighting, size, rng, streams, threads, method
+    def _draw(self, draws: Draws) -> int | IntArray:
+        return self._simulate(
+            self._bits,
+            self._kind,
+            self._weighting,
+            draws.size,
+            draws.rng,
+            draws.streams,
+            draws.threads,
+            draws.method,
         )

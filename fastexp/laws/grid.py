@@ -16,12 +16,12 @@ from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, RNGLike, Scalar
 from ..errors import ParameterError
 from .elementary import exp, quiet
 from .exact_differences import added, differences
-from .law import shaped_as
+from .law import Draws, shaped_as
 from .number import Tails
+from .piece_shapes import Points
 from .pieces import Distances, Pieces, Place
 from .piecewise import PiecewiseLaw
 from .search import least, reached
-from .shapes import Points
 
 LISTED = 1 << 24  # points that `probabilities` lists at most
 WAYS = 128  # into which a search for a point is cut at a time
@@ -39,9 +39,11 @@ class Sampler(Protocol):
         method: str | None,
     ) -> Any:
         """The bytes of ``mechanism.sample``."""
+        ...
 
     def with_rate(self, rate: Fraction) -> Sampler:
         """The same data at another rate."""
+        ...
 
 
 class GridLaw(PiecewiseLaw):
@@ -210,11 +212,6 @@ class GridLaw(PiecewiseLaw):
         -------
         float or ndarray of float64
             In [0, 1], the shape of `x`.
-
-        Raises
-        ------
-        ParameterTypeError, ParameterError
-            If x is not numbers, or NaN.
         """
         check_rounding()
         at = self._numbers("x", x)
@@ -224,15 +221,10 @@ class GridLaw(PiecewiseLaw):
         beyond = differences(flat, self._grid.values(points))
         return shaped_as(at, np.where(beyond == 0.0, p, 0.0))
 
-    def _draw(
-        self,
-        size: int | None,
-        rng: SeedLike | RNGLike | None,
-        streams: ArrayLike | None,
-        threads: int,
-        method: str | None,
-    ) -> Any:
-        return self._sampler.sample(size, rng, streams, threads, method)
+    def _draw(self, draws: Draws) -> Any:
+        return self._sampler.sample(
+            draws.size, draws.rng, draws.streams, draws.threads, draws.method
+        )
 
     def _cells(self, points: IntArray) -> IntArray:
         return np.searchsorted(self._start, points, "right") - 1
@@ -356,12 +348,15 @@ class DistanceStatistic(Protocol):
     @property
     def weighting(self) -> Weighting:
         """The rate of a unit of distance."""
+        ...
 
     def cells(self, source: OnGrid) -> tuple[IntArray, IntArray, IntArray]:
         """The first point of each cell, its number of points and its distance."""
+        ...
 
     def sampler(self, source: OnGrid) -> Sampler:
         """What draws from the law."""
+        ...
 
 
 def distance_law(

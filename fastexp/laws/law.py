@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from fractions import Fraction
-from typing import Generic, Self, TypeVar, overload
+from typing import Generic, NamedTuple, Self, TypeVar, overload
 
 import numpy as np
 
@@ -15,6 +15,16 @@ from ..errors import ParameterError
 
 One_co = TypeVar("One_co", covariant=True)  # what one draw is
 Many_co = TypeVar("Many_co", covariant=True)  # what many are
+
+
+class Draws(NamedTuple):
+    """The arguments of `Law.sample`."""
+
+    size: int | None
+    rng: SeedLike | RNGLike | None
+    streams: ArrayLike | None
+    threads: int
+    method: str | None
 
 
 class Law(ABC, Generic[One_co, Many_co]):
@@ -104,17 +114,10 @@ class Law(ABC, Generic[One_co, Many_co]):
             If an argument is outside its range or of the wrong type.
         """
         check_rounding()
-        return self._draw(size, rng, streams, threads, method)
+        return self._draw(Draws(size, rng, streams, threads, method))
 
     @abstractmethod
-    def _draw(
-        self,
-        size: int | None,
-        rng: SeedLike | RNGLike | None,
-        streams: ArrayLike | None,
-        threads: int,
-        method: str | None,
-    ) -> One_co | Many_co:
+    def _draw(self, draws: Draws) -> One_co | Many_co:
         """What `sample` returns."""
 
 

@@ -10,9 +10,9 @@ import numpy as np
 from .._typing import AnyArray, FloatArray, IntArray
 from ..kernels.numbers.density import sum_products
 from .elementary import exp, quiet, sums
+from .piece_shapes import Points, near
 from .pieces import Pieces, Weights
 from .search import least
-from .shapes import Points, near
 
 EXACT = 1 << 53  # integers up to here are doubles
 LARGEST = float(np.finfo(np.float64).max)

@@ -6,11 +6,11 @@ import numpy as np
 
 from .._numbers.noise import simulate
 from .._parameters import validate
-from .._typing import AnyArray, ArrayLike, FloatArray, RNGLike, SeedLike
+from .._typing import AnyArray, ArrayLike, FloatArray
 from ..errors import ParameterError
 from .clamped_noise import ClampedNoise
 from .elementary import quiet
-from .law import probability_levels
+from .law import Draws, probability_levels
 from .noises import Noise
 from .number import NumberLaw, Tails
 
@@ -122,19 +122,12 @@ class NoiseLaw(NumberLaw):
         offset = x - self._centre
         return self._offset.before(offset - r), self._offset.tails(offset + r)
 
-    def _draw(
-        self,
-        size: int | None,
-        rng: SeedLike | RNGLike | None,
-        streams: ArrayLike | None,
-        threads: int,
-        method: str | None,
-    ) -> float | FloatArray:
-        draws, workers = validate.size(size), validate.threads(threads)
-        names = validate.streams(streams, 1)
-        if method is not None:
+    def _draw(self, draws: Draws) -> float | FloatArray:
+        size, threads = validate.size(draws.size), validate.threads(draws.threads)
+        names = validate.streams(draws.streams, 1)
+        if draws.method is not None:
             raise ParameterError("method must be None: these draws have one kernel")
         rows = simulate(
-            self._kind, self._centre, self._scale, self._bounds, rng, names, draws, workers
+            self._kind, self._centre, self._scale, self._bounds, draws.rng, names, size, threads
         )
-        return float(rows[0]) if draws is None else rows[0]
+        return float(rows[0]) if size is None else rows[0]

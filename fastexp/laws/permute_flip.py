@@ -8,7 +8,7 @@ import numpy as np
 
 from .._compiler.rounding import check_rounding
 from .._selection.permute_flip import simulate
-from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, RNGLike, SeedLike
+from .._typing import AnyArray, FloatArray
 from ..kernels.bits.logexp import exp_fill, log_fill
 from .finite import FiniteLaw
 from .flip_integrals import flip_law
@@ -46,6 +46,8 @@ class PermuteAndFlipLaw(FiniteLaw):
     >>> law
     PermuteAndFlipLaw(epsilon=2.0, k=2)
     """
+
+    _simulate = staticmethod(simulate)
 
     @cached_property
     def _distinct(self) -> tuple[FloatArray, FloatArray]:
@@ -93,18 +95,6 @@ class PermuteAndFlipLaw(FiniteLaw):
     def _expected_at(self, rate: float) -> float:
         p = distinct_law(self._groups.losses, self._groups.masses, rate)[0]
         return float((p * self._groups.masses * self._groups.losses).sum())
-
-    def _draw(
-        self,
-        size: int | None,
-        rng: SeedLike | RNGLike | None,
-        streams: ArrayLike | None,
-        threads: int,
-        method: str | None,
-    ) -> int | IntArray:
-        return simulate(
-            self._bits, self._kind, self._weighting, size, rng, streams, threads, method
-        )
 
 
 def distinct_law(

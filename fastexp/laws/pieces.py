@@ -12,8 +12,8 @@ from .._typing import AnyArray, FloatArray, IntArray
 from ..kernels.bits.logexp import exp_fill
 from ..kernels.numbers.density import running_products, sum_products, sum_squares
 from .elementary import log, quiet, sums
+from .piece_shapes import Fall, PieceShape, shares
 from .search import least
-from .shapes import Fall, Shape, shares
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -25,7 +25,7 @@ class Pieces:
     away from there, `flip` whether that least loss is at the right end. None: no growth.
     """
 
-    shape: Shape
+    shape: PieceShape
     size: FloatArray
     gap: FloatArray
     loss: FloatArray

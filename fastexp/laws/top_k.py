@@ -14,10 +14,10 @@ from .._parameters import validate
 from .._selection.scan import bits_value
 from .._selection.top_k import simulate
 from .._selection.weighting import Weighting
-from .._typing import ArrayLike, FloatArray, IntArray, RNGLike, SeedLike, WordArray
+from .._typing import ArrayLike, FloatArray, IntArray, WordArray
 from ..kernels.bits.logexp import exp_fill, log_one_value
 from .finite import FiniteLaw
-from .law import Law
+from .law import Draws, Law
 
 
 class TopKLaw(Law[IntArray, IntArray]):
@@ -125,24 +125,17 @@ class TopKLaw(Law[IntArray, IntArray]):
             total -= _log_sum_exp(np.array(gaps))
         return total
 
-    def _draw(
-        self,
-        size: int | None,
-        rng: SeedLike | RNGLike | None,
-        streams: ArrayLike | None,
-        threads: int,
-        method: str | None,
-    ) -> IntArray:
+    def _draw(self, draws: Draws) -> IntArray:
         return simulate(
             self._bits,
             self._kind,
             self._weighting,
             self._rounds,
-            size,
-            rng,
-            streams,
-            threads,
-            method,
+            draws.size,
+            draws.rng,
+            draws.streams,
+            draws.threads,
+            draws.method,
         )
 
 

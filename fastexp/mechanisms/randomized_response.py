@@ -18,6 +18,7 @@ from .._typing import ArrayLike, IntArray, RNGLike, SeedLike
 from ..errors import ParameterTypeError
 from ..kernels.bits.heights import SIGNED
 from ..laws.finite import FiniteLaw
+from ..laws.law import Draws
 from ..privacy import Guarantee, pure_guarantee
 from ._mechanism import Mechanism
 
@@ -279,12 +280,7 @@ class ResponseLaw(FiniteLaw):
     def _with_rate(self, rate: Fraction, epsilon: float) -> ResponseLaw:  # noqa: ARG002
         return ResponseLaw(RandomizedResponse(epsilon, any_epsilon=True), self._bit)
 
-    def _draw(
-        self,
-        size: int | None,
-        rng: SeedLike | RNGLike | None,
-        streams: ArrayLike | None,
-        threads: int,
-        method: str | None,
-    ) -> Any:
-        return self._mechanism._sampled(self._bit, size, rng, streams, threads, method)
+    def _draw(self, draws: Draws) -> Any:
+        return self._mechanism._sampled(
+            self._bit, draws.size, draws.rng, draws.streams, draws.threads, draws.method
+        )

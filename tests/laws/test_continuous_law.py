@@ -17,7 +17,8 @@ from scipy import stats
 from fastexp._randomness.streams import row_stream
 from fastexp.errors import ParameterError, ParameterTypeError
 from fastexp.kernels.numbers import density
-from fastexp.laws import elementary, shapes
+from fastexp.laws import elementary
+from fastexp.laws import piece_shapes as shapes
 from fastexp.laws.continuous import ContinuousLaw
 from fastexp.laws.densities import laplace_density, median_density, price_density
 from fastexp.reference import exact as exact_twin

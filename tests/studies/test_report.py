@@ -16,24 +16,7 @@ import fastexp as fx
 from fastexp.studies.report import page, rendering, report
 from fastexp.studies.report.panels import pictures
 
-EVIL = "<b>&\"'</b> $x_1$ \x1b[31m"
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-
-
-@pytest.fixture(scope="module")
-def results() -> Any:
-    return fx.Study(
-        name="small",
-        question="How far off is <a median> & why?",
-        data=["normal", {"name": "ages", "label": EVIL}],
-        n=100,
-        bounds=(-10, 120),
-        epsilon=[0.5, 1.0, 2.0],
-        mechanisms=["median", {"name": "quantile", "q": 0.6, "label": "_" + EVIL}],
-        figures=["error", "bias", "error_quantile"],
-        datasets=10,
-        draws=10,
-    ).run(workers=1)
 
 
 @pytest.fixture(scope="module")

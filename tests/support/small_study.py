@@ -7,6 +7,8 @@ from typing import Any
 
 import fastexp as fx
 
+EVIL = "<b>&\"'</b> $x_1$ \x1b[31m"  # a label that pages and pictures must escape
+
 SETTINGS: dict[str, Any] = {
     "name": "small",
     "data": ["normal", "ages"],

@@ -132,10 +132,6 @@ class StudyResults:
         ----------
         path : str or Path, optional
             Where it is written, too.
-
-        Returns
-        -------
-        str
         """
         check_rounding()
         return _written(json.dumps(self.to_dict(), indent=1) + "\n", path)

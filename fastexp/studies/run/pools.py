@@ -19,7 +19,7 @@ from concurrent.futures import (
 from functools import cached_property, lru_cache, partial
 from multiprocessing import resource_tracker
 from multiprocessing.process import BaseProcess
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from ..._parameters import validate
 from ...errors import ParameterTypeError
@@ -37,6 +37,24 @@ def lost(error: BaseException) -> bool:
     """Whether an exception is of a worker's end rather than of the task."""
     names = {cls.__name__ for cls in type(error).__mro__}
     return bool(names & LOST) or isinstance(error, CancelledError)
+
+
+@runtime_checkable
+class Submits(Protocol):
+    """An executor of any make."""
+
+    def submit(self, task: Callable[..., Any], /, *args: Any) -> Any:
+        """A future of the task's result."""
+        ...
+
+
+@runtime_checkable
+class GivesExecutor(Protocol):
+    """What has an executor, as a Client of dask.distributed."""
+
+    def get_executor(self) -> Submits:
+        """The executor."""
+        ...
 
 
 class Pool:
@@ -95,9 +113,9 @@ def _maker(executor: object, workers: int) -> tuple[Callable[[], Any], bool]:
         return (lambda: ThreadPoolExecutor(workers)), True
     if executor == "processes":
         return (lambda: processes(workers)), True
-    if hasattr(executor, "get_executor"):  # a Client of dask.distributed
+    if isinstance(executor, GivesExecutor):
         return executor.get_executor, False
-    if hasattr(executor, "submit") and not isinstance(executor, type):
+    if isinstance(executor, Submits) and not isinstance(executor, type):
         return (lambda: executor), False
     if callable(executor):
         return executor, True

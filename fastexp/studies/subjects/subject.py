@@ -24,6 +24,7 @@ class Promises(Protocol):
     @property
     def guarantee(self) -> Guarantee:
         """What one draw promises."""
+        ...
 
 
 M = TypeVar("M", bound=Promises)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import wraps
 from math import factorial
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol, TypeAlias, TypeVar, cast
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from .._typing import AnyArray, FloatArray
 from .elementary import exp, expm1, log, quiet
 
 Fall: TypeAlias = FloatArray | None
-Rule: TypeAlias = Callable[[Any, Fall, FloatArray], FloatArray]
+Rule = TypeVar("Rule", bound=Callable[..., FloatArray])  # of a shape, falls and sizes
 
 BLOCK = 1 << 14
 
@@ -99,7 +99,7 @@ def _in_blocks(rule: Rule) -> Rule:
     """The same elementwise rule, block by block: its temporaries stay in the CPU's cache."""
 
     @wraps(rule)
-    def run(shape: Any, z: Fall, size: FloatArray) -> FloatArray:
+    def run(shape: PieceShape, z: Fall, size: FloatArray) -> FloatArray:
         if z is None or size.size <= BLOCK:
             return rule(shape, z, size)
         out = np.empty(size.size)
@@ -107,27 +107,32 @@ def _in_blocks(rule: Rule) -> Rule:
             out[i : i + BLOCK] = rule(shape, z[i : i + BLOCK], size[i : i + BLOCK])
         return out
 
-    return run
+    return cast("Rule", run)
 
 
-class Shape(Protocol):
+class PieceShape(Protocol):
     """A stretch or a row of points; arguments are fall z and size, elementwise."""
 
     @property
     def slack(self) -> float:
         """The distance between the last y and the next piece."""
+        ...
 
     def log_weight(self, z: Fall, size: FloatArray) -> FloatArray:
         """ln of the integral or sum of exp(-z*y)."""
+        ...
 
     def depth(self, z: Fall, size: FloatArray) -> FloatArray:
         """The mean of y."""
+        ...
 
     def variance(self, z: Fall, size: FloatArray) -> FloatArray:
         """The variance of y."""
+        ...
 
     def extent(self, size: FloatArray) -> FloatArray:
         """The greatest y."""
+        ...
 
 
 class Stretch:
