@@ -21,7 +21,7 @@ NUMBER = 24  # characters of a float64 or int64 at most
 ARRAYS = ("int64", "float64", "bool")
 
 
-def text(answers: Any, width: int = NUMBER) -> str:
+def text(answers: object, width: int = NUMBER) -> str:
     """JSON of answers; each of them, in arrays and lists too, is padded to `width` characters."""
     if type(answers) is list:
         return f"[{', '.join([text(item, width) for item in answers])}]"
@@ -39,22 +39,22 @@ def widest(candidates: tuple[Any, ...]) -> int:
     return max(NUMBER, *(len(_one(candidate)) for candidate in candidates))
 
 
-def _one(answer: Any) -> str:
+def _one(answer: object) -> str:
     if isinstance(answer, np.generic):
         answer = answer.item()
     kind = type(answer)
     if answer is None or kind in (bool, int, float, str):
         return json.dumps(answer)
-    if kind is tuple:
+    if isinstance(answer, tuple) and kind is tuple:
         return f'{{"tuple": [{", ".join(map(_one, answer))}]}}'
-    if kind is bytes:
+    if isinstance(answer, bytes) and kind is bytes:
         return json.dumps({"bytes": answer.hex()})
     if kind in (Fraction, Decimal):
         return json.dumps({kind.__name__: str(answer)})
     raise ParameterTypeError(f"answers cannot be objects of type {kind.__name__}")
 
 
-def value(parsed: Any) -> Any:
+def value(parsed: object) -> Any:
     """The answers of parsed JSON; ValueError, TypeError or KeyError if they are none."""
     if isinstance(parsed, list):
         return [value(item) for item in parsed]

@@ -166,8 +166,9 @@ else:
 
     def sync(handle: int) -> None:
         """What was written is on disk."""
-        if hasattr(fcntl, "F_FULLFSYNC"):  # macOS: through the drive's own cache
-            fcntl.fcntl(handle, fcntl.F_FULLFSYNC)
+        full: int | None = getattr(fcntl, "F_FULLFSYNC", None)
+        if full is not None:  # macOS: through the drive's own cache
+            fcntl.fcntl(handle, full)
         else:
             os.fsync(handle)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal, NoReturn, SupportsIndex
 
 from .._compiler import jit
 from .._compiler.rounding import check_rounding
@@ -409,7 +409,7 @@ only 0.2 remains; nothing was drawn or charged
             return f"{head}, unreadable)"
         return f"{head}, {terms.text(spent)}, charges={spent.charges})"
 
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:  # copy, deepcopy and pickle
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:  # copy, deepcopy and pickle
         raise BudgetError(
             "a budget cannot be copied or pickled: each copy would spend all of it; "
             "open a Budget.file in each process"
@@ -469,7 +469,7 @@ def file_of(budget: Budget | None) -> str | None:
     return ledger.path if isinstance(ledger, _ledger.File) else None
 
 
-def checked_note(note: Any, budget: Any) -> str | None:
+def checked_note(note: object, budget: object) -> str | None:
     """The user's words for a budget's log; they need one."""
     words = None if note is None else validate.line("note", note)
     if words is not None and budget is None:

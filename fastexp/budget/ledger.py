@@ -289,7 +289,7 @@ class File:
         return f"Budget.file({self.path!r}, "
 
 
-def checked_path(value: Any) -> str:
+def checked_path(value: object) -> str:
     """The name of a file, from the root."""
     if not isinstance(value, (str, os.PathLike)):
         raise ParameterTypeError(f"path must be text or path-like, got {type(value).__name__}")

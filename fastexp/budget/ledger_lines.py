@@ -196,19 +196,19 @@ def _fields(text: bytes) -> dict[str, Any]:
     return fields
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if not isinstance(value, str):
         raise ValueError
     return value
 
 
-def _digest(value: Any) -> str:
+def _digest(value: object) -> str:
     if not DIGEST.fullmatch(_text(value)):
         raise ValueError
     return str(value)
 
 
-def _decimal(value: Any) -> float:
+def _decimal(value: object) -> float:
     """A number >= 0 as `repr` writes it."""
     number = float(_text(value))
     if not 0.0 <= number < math.inf or repr(abs(number)) != value:  # nor -0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from .._parameters import validate
 from ..errors import BudgetExceeded, ParameterError
@@ -92,7 +92,9 @@ class Terms:
         return ", ".join(parts)
 
 
-def terms_of(epsilon: Any, delta: Any, rho: Any, neighbors: str) -> Terms | None:
+def terms_of(
+    epsilon: float | None, delta: float, rho: float | None, neighbors: str
+) -> Terms | None:
     """The terms of public arguments; None if there is no amount."""
     if epsilon is not None and rho is not None:
         raise ParameterError("Budget takes either epsilon or rho")

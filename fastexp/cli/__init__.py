@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from io import TextIOWrapper
 
 from .terminal import interrupts
 from .terminal.errors import FAILURE, OK, reason_of, report
@@ -44,7 +45,7 @@ def _run(argv: Sequence[str] | None) -> int:
     from .._compiler.rounding import check_rounding
     from .options.parser import build
 
-    if hasattr(sys.stdout, "reconfigure"):  # a label beyond the terminal's alphabet is escaped
+    if isinstance(sys.stdout, TextIOWrapper):  # a label beyond the terminal's alphabet is escaped
         sys.stdout.reconfigure(errors="backslashreplace")
     publication = False
     try:

@@ -15,7 +15,7 @@ import pytest
 
 import fastexp as fx
 from fastexp.cli.ask import publication
-from fastexp.cli.ask.call import Call
+from fastexp.cli.ask.public_call import PublicCall
 from fastexp.cli.terminal.errors import UserMistake
 from tests.support.command_line import released_pipes
 
@@ -55,7 +55,7 @@ def place(tmp_path: Path) -> Path:
     return tmp_path / "rents.toml"
 
 
-def read(place: Path, text: str | bytes) -> Call:
+def read(place: Path, text: str | bytes) -> PublicCall:
     place.write_bytes(text if isinstance(text, bytes) else text.encode())
     return publication.read(str(place))
 

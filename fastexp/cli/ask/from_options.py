@@ -9,8 +9,8 @@ from ...grouped.request import FROM_DATA
 from ...query.output.output_file import is_same
 from ..terminal.errors import UserMistake
 from . import mechanism_options, public_lists
-from .call import Call
 from .input_file import InputFile, is_npy
+from .public_call import PublicCall
 
 if TYPE_CHECKING:
     from ..._typing import Neighbors
@@ -30,7 +30,7 @@ PAID = ("budget", "label", "note", "key")
 READ = ("groups", "candidates", "grid", "key", "budget")  # what may name a file
 
 
-def call_of(options: Namespace, command: str) -> Call:
+def call_of(options: Namespace, command: str) -> PublicCall:
     """The call of a command about a column: median, quantile, maximum, mode, price or select.
 
     Raises
@@ -65,7 +65,7 @@ def call_of(options: Namespace, command: str) -> Call:
         return query.total({name: (mechanism, column)}, neighbors=neighbors)
 
     mechanism = mechanism_options.with_epsilon(options, build, promise)
-    return Call(
+    return PublicCall(
         query,
         {name: (mechanism, column)},
         {name: getattr(options, "nan", "drop")},
@@ -133,11 +133,14 @@ def _check_analysis(options: Namespace) -> None:
 
 def _check_output(options: Namespace) -> None:
     """Refuse answers in the place of what is read."""
-    if options.force and options.output is None:
-        raise UserMistake("--force belongs to --output")
-    for name in READ if options.output is not None else ():
-        text = getattr(options, name, None) or ""
-        if is_same(options.output, text) or is_same(options.output, text.rpartition(":")[0]):
+    output: str | None = options.output
+    if output is None:
+        if options.force:
+            raise UserMistake("--force belongs to --output")
+        return
+    for name in READ:
+        text: str = getattr(options, name, None) or ""
+        if is_same(output, text) or is_same(output, text.rpartition(":")[0]):
             raise UserMistake(f"--output must be another file than that of {option(name)}")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from argparse import Namespace
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from ..._parameters import validate
 from ...privacy import amounts
@@ -16,7 +16,12 @@ from .payment import budget_of
 if TYPE_CHECKING:
     from ..._typing import Neighbors
     from ...grouped.mechanism import GroupedMechanism
+    from ...mechanisms.exponential import Exponential
+    from ...mechanisms.permute_and_flip import PermuteAndFlip
+    from ...mechanisms.top_k import TopK
     from ...privacy import Guarantee
+
+    Selection: TypeAlias = Exponential | PermuteAndFlip | TopK
 
 T = TypeVar("T")
 EXPONENTIAL, FLIP, TOP_K = "exponential", "permute-and-flip", "top-k"
@@ -66,7 +71,7 @@ def of_candidates(
 
 def of_scores(
     options: Namespace, candidates: tuple[Any, ...], sensitivity: float, *, monotonic: bool
-) -> Callable[[float], Any]:
+) -> Callable[[float], Selection]:
     """The mechanism over utilities, for an epsilon."""
     from ... import Exponential, PermuteAndFlip, TopK
 

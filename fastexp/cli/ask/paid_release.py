@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ...budget.question import Questions
     from ...privacy import Guarantee
     from ...query.engines.frame import Column
-    from .call import Call
+    from .public_call import PublicCall
 
 
 class PaidRelease(ReleaseCall):
@@ -32,7 +32,7 @@ class PaidRelease(ReleaseCall):
 
     Parameters
     ----------
-    call : Call
+    call : PublicCall
         Its budget, key and place of output are looked at; its source is not.
 
     Attributes
@@ -42,7 +42,7 @@ class PaidRelease(ReleaseCall):
         Whether the file of answers was there with these very answers, and was left so.
     """
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: PublicCall) -> None:
         self.call = call
         output = output_of(call.output, True, call.source.path, call.budget)
         is_taken = output is not None and Path(output.file).exists()

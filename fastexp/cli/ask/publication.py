@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...grouped.request import FROM_DATA
 from ..terminal.errors import UserMistake, did_you_mean, in_terms, reason_of
-from .call import Call
 from .input_file import STDIN, InputFile
+from .public_call import PublicCall
 
 if TYPE_CHECKING:
     from ...grouped.mechanism import GroupedMechanism
@@ -45,7 +45,7 @@ MECHANISMS: dict[str, tuple[str, dict[str, Any]]] = {  # classes, and what their
 }
 
 
-def read(file: str, *, force: bool = False) -> Call:
+def read(file: str, *, force: bool = False) -> PublicCall:
     """The call of a publication, a TOML file; it has a budget and a label.
 
     Neither its source nor its key is looked at.
@@ -91,7 +91,7 @@ def _decimal(text: str) -> Decimal:
     return number
 
 
-def _check_integers(value: Any) -> None:
+def _check_integers(value: object) -> None:
     """Refuse integers that nothing can use, and that take long to print."""
     if isinstance(value, (dict, list)):
         for item in value.values() if isinstance(value, dict) else value:
@@ -100,7 +100,7 @@ def _check_integers(value: Any) -> None:
         raise ValueError("an integer must not be beyond 64 bits")
 
 
-def _call(file: str, parsed: dict[str, Any], force: bool) -> Call:
+def _call(file: str, parsed: dict[str, Any], force: bool) -> PublicCall:
     _check_keys("", parsed, KEYS, NEEDED)
     for key, value in parsed.items():
         kind, words = (dict, "a table") if key in TABLES else (str, "text")
@@ -124,7 +124,7 @@ def _call(file: str, parsed: dict[str, Any], force: bool) -> Call:
     pairs = {name: _answer(name, table, query) for name, table in parsed["answers"].items()}
     answers = {name: answer for name, (answer, _) in pairs.items()}
     _attempt("answers", lambda: query.total(answers))
-    return Call(
+    return PublicCall(
         query,
         answers,
         {name: nan for name, (_, nan) in pairs.items()},
@@ -190,7 +190,7 @@ def _query(table: dict[str, Any]) -> Query:
     return query
 
 
-def _answer(name: str, table: Any, query: Query) -> tuple[tuple[GroupedMechanism, str], str]:
+def _answer(name: str, table: object, query: Query) -> tuple[tuple[GroupedMechanism, str], str]:
     """A mechanism with its column, and what is done with missing records."""
     import fastexp
 

@@ -29,6 +29,7 @@ from .payment import Payment
 if TYPE_CHECKING:
     from ..._typing import AnyArray, Neighbors
     from ...privacy import Guarantee
+    from .mechanism_options import Selection
 
 OF_QUERIES = ("by", "groups", "person", "max_groups", "max_rows", "membership", "key", "output")
 OF_COUNTS = ("column", "candidates", "neighbors")
@@ -87,14 +88,14 @@ def frame_of(options: Namespace) -> AbstractContextManager[Frame]:
     return open_rows(source, options.memory, 1, options.temp)
 
 
-def scores_of(options: Namespace, frame: Frame) -> tuple[Any, Scores]:
+def scores_of(options: Namespace, frame: Frame) -> tuple[Selection, Scores]:
     """The mechanism of a command, and what it selects from."""
     scores = _of_file(frame, options) if options.utilities else _counts(frame, options)
     build = mechanism_options.of_scores(
         options, scores.candidates, scores.sensitivity, monotonic=scores.monotonic
     )
 
-    def promise(mechanism: Any, neighbors: Neighbors | None) -> Guarantee:
+    def promise(mechanism: Selection, neighbors: Neighbors | None) -> Guarantee:
         return Question(mechanism, stated=scores.neighbors).promise(neighbors)
 
     return mechanism_options.with_epsilon(options, build, promise), scores
@@ -170,7 +171,7 @@ class ScoreRelease:
     breaks_promise = False
 
     def __init__(
-        self, options: Namespace, payment: Payment, mechanism: Any, scores: Scores
+        self, options: Namespace, payment: Payment, mechanism: Selection, scores: Scores
     ) -> None:
         from ... import Query
 

@@ -64,7 +64,7 @@ NEXT = (
 
 
 class Chapter(NamedTuple):
-    """A question, what ``--json`` calls its answers, what heads these, and how the last prints."""
+    """A question: the name of its answers in JSON, their headers, the format of the last cell."""
 
     name: str
     story: str
@@ -123,19 +123,28 @@ def _records(column: str) -> list[Any]:
 def _statuses() -> list[Facts]:
     from ... import MostCommon
 
-    candidates = tuple(_counts("marital_status"))
-
-    def figure(law: Any, released: str) -> Facts:
-        return {"probability": float(law.probabilities[candidates.index(released)])}
-
-    return _answers(EPSILONS, lambda e: MostCommon(e, candidates), _records(COLUMN), figure)
+    candidates, records = tuple(_counts("marital_status")), _records(COLUMN)
+    facts = []
+    for mechanism in [MostCommon(epsilon, candidates) for epsilon in EPSILONS]:
+        answer = mechanism.release(records)
+        chance = mechanism.law(records).probabilities[candidates.index(answer)]
+        figure = {"epsilon": mechanism.epsilon, "probability": float(chance)}
+        facts.append({"released": answer, **figure})
+    return facts
 
 
 def _medians() -> list[Facts]:
     from ... import Median
 
     ages = [int(age) for age in _records("age")]
-    return _answers(EPSILONS, lambda e: Median(e, AGES, step=1), ages, _error(ages))
+    return [
+        {
+            "released": mechanism.release(ages),
+            "epsilon": mechanism.epsilon,
+            "expected_error": mechanism.law(ages).expected_error(_middle(ages)),
+        }
+        for mechanism in [Median(epsilon, AGES, step=1) for epsilon in EPSILONS]
+    ]
 
 
 def _medians_by_status() -> list[Facts]:
@@ -147,35 +156,32 @@ def _medians_by_status() -> list[Facts]:
         ages[status] += [int(age)] * number
     statuses, values = zip(*((status, age) for status in ages for age in ages[status]), strict=True)
     mechanism = Median(EACH_GROUP, AGES, step=1)
-    released = mechanism.release(values, by=statuses, groups=list(ages)).tolist()
+    answers = mechanism.release(values, by=statuses, groups=list(ages)).tolist()
     return [
-        {"group": status, "released": answer, **_error(group)(mechanism.law(group), answer)}
-        for (status, group), answer in zip(ages.items(), released, strict=True)
+        {
+            "group": status,
+            "released": answer,
+            "expected_error": mechanism.law(group).expected_error(_middle(group)),
+        }
+        for (status, group), answer in zip(ages.items(), answers, strict=True)
     ]
 
 
 def _prices() -> list[Facts]:
     from ... import Price
 
-    def figure(law: Any, _released: float) -> Facts:
-        return {"expected_revenue": law.expected_utility()}
-
-    return _answers(PRICED, lambda e: Price(e, PRICES, step=TICK), BIDS, figure)
-
-
-def _answers(epsilons: Any, mechanism: Any, records: Any, figure: Any) -> list[Facts]:
-    """An answer at each epsilon, with a figure of its law."""
-    facts = []
-    for private in map(mechanism, epsilons):
-        released, law = private.release(records), private.law(records)
-        facts.append({"released": released, "epsilon": private.epsilon, **figure(law, released)})
-    return facts
+    return [
+        {
+            "released": mechanism.release(BIDS),
+            "epsilon": mechanism.epsilon,
+            "expected_revenue": mechanism.law(BIDS).expected_utility(),
+        }
+        for mechanism in [Price(epsilon, PRICES, step=TICK) for epsilon in PRICED]
+    ]
 
 
-def _error(ages: list[int]) -> Callable[[Any, Any], Facts]:
-    """How far off an answer is, on average."""
-    middle = sorted(ages)[(len(ages) - 1) // 2]
-    return lambda law, _released: {"expected_error": law.expected_error(middle)}
+def _middle(ages: list[int]) -> int:
+    return sorted(ages)[(len(ages) - 1) // 2]
 
 
 CHAPTERS = (

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...laws.top_k import TopKLaw
 from ...mechanisms.descriptions import name_of
 from ...pictures import canvas
 from ...pictures.law_facts import TAIL, LawFacts
@@ -22,10 +23,11 @@ if TYPE_CHECKING:
     from ..._typing import AnyArray
     from ...query.calls.laws import Laws
     from ...query.engines.frame import Column
-    from ..ask.call import Call
+    from ..ask.mechanism_options import Selection
+    from ..ask.public_call import PublicCall
 
 
-def analyse(call: Call, options: Namespace) -> None:
+def analyse(call: PublicCall, options: Namespace) -> None:
     """Print the law, the draws or the accuracy of a call with one answer."""
     if options.plot is not None:
         canvas.check(options.plot)
@@ -46,7 +48,7 @@ def analyse(call: Call, options: Namespace) -> None:
     _show(_subject(call, laws), options)
 
 
-def figures(call: Call, seed: int | None = None) -> list[Column]:
+def figures(call: PublicCall, seed: int | None = None) -> list[Column]:
     """How accurate the answers of a call are on its source, by `Query.accuracy`.
 
     `seed` decides which rows of a person count where there are too many.
@@ -58,19 +60,19 @@ def figures(call: Call, seed: int | None = None) -> list[Column]:
     return columns
 
 
-def analyse_scores(mechanism: Any, utilities: AnyArray, options: Namespace) -> None:
+def analyse_scores(mechanism: Selection, utilities: AnyArray, options: Namespace) -> None:
     """Print the law or the draws of a mechanism over utilities; of top-k of the first place."""
     if options.plot is not None:
         canvas.check(options.plot)
     law = mechanism.law(utilities)
     draws = None
     if options.draws is not None:
-        draws = mechanism.sample(utilities, size=options.draws, rng=options.seed)
-        draws = draws.reshape(1, options.draws, -1)[:, :, 0]
+        indices = np.asarray(mechanism.sample(utilities, size=options.draws, rng=options.seed))
+        draws = indices.reshape(1, options.draws, -1)[:, :, 0]
     subject = LawFacts(
         mechanism,
         "utility" if options.utilities else options.column,
-        [law.first_place if options.k is not None else law],
+        [law.first_place if isinstance(law, TopKLaw) else law],
         [None if options.utilities else utilities],
         [] if options.utilities else [int(np.sum(utilities))],
         draws=draws,
@@ -82,7 +84,7 @@ def _show(subject: LawFacts, options: Namespace) -> None:
     law_tables.show(subject, as_json=options.json, seed=options.seed, plot=options.plot)
 
 
-def _subject(call: Call, laws: Laws) -> LawFacts:
+def _subject(call: PublicCall, laws: Laws) -> LawFacts:
     """The laws of a call with one answer."""
     ((name, (mechanism, column)),) = call.answers.items()
     cells = zip(*map(values_of, laws.groups), strict=True)

@@ -24,7 +24,7 @@ from ..terminal.errors import UserMistake
 
 if TYPE_CHECKING:
     from ...budget.budget import Budget
-    from ..ask.call import Call
+    from ..ask.public_call import PublicCall
 
 MISSING = {  # by nan
     "raise": "missing records are an error",
@@ -47,7 +47,7 @@ def release(options: Namespace) -> None:
         carry_out(PaidRelease(call), as_json=options.json, quiet=options.quiet)
 
 
-def check(call: Call, like: str | None, *, as_json: bool) -> None:
+def check(call: PublicCall, like: str | None, *, as_json: bool) -> None:
     """Say what a publication promises and costs, and how accurate it is on public data.
 
     Its source and its key are not opened, nothing is drawn, and no file is changed. `like` is a
@@ -84,7 +84,7 @@ def check(call: Call, like: str | None, *, as_json: bool) -> None:
         budget.rest_after(public.promise)  # says why there is none
 
 
-def _facts(call: Call, public: PaidRelease, budget: Budget) -> dict[str, Any]:
+def _facts(call: PublicCall, public: PaidRelease, budget: Budget) -> dict[str, Any]:
     """What is released and promised, as for ``--json``."""
     answers = public.answer_facts()
     for name, answer in call.answers.items():
@@ -99,7 +99,7 @@ def _facts(call: Call, public: PaidRelease, budget: Budget) -> dict[str, Any]:
     }
 
 
-def _costs(call: Call, public: PaidRelease, budget: Budget) -> dict[str, Any]:
+def _costs(call: PublicCall, public: PaidRelease, budget: Budget) -> dict[str, Any]:
     """What a run costs and what it leaves (None: the budget has no room), as for ``--json``."""
     total, state = public.promise, _state(call, public, budget)
     cost = total.epsilon if budget.unit == "epsilon" else total.rho
@@ -125,7 +125,7 @@ class _Stopped(Exception):
     """A release that got as far as its charge."""
 
 
-def _state(call: Call, public: PaidRelease, budget: Budget) -> str:
+def _state(call: PublicCall, public: PaidRelease, budget: Budget) -> str:
     """The state of the label; LabelError if that is another question's."""
 
     def stop() -> NoReturn:
@@ -138,7 +138,7 @@ def _state(call: Call, public: PaidRelease, budget: Budget) -> str:
     return ANSWERED
 
 
-def _show(call: Call, public: PaidRelease, facts: dict[str, Any]) -> None:
+def _show(call: PublicCall, public: PaidRelease, facts: dict[str, Any]) -> None:
     """What is released and promised, in words."""
     for name, (mechanism, column) in call.answers.items():
         heading = title(name_of(mechanism), mechanism)
@@ -152,7 +152,7 @@ def _show(call: Call, public: PaidRelease, facts: dict[str, Any]) -> None:
     printing.line(promise_sentence(public))
 
 
-def _show_costs(call: Call, costs: dict[str, Any]) -> None:
+def _show_costs(call: PublicCall, costs: dict[str, Any]) -> None:
     """What a run costs and leaves, in words."""
     head = f"budget {call.budget}: {costs['remaining']!r} {costs['unit']} remains"
     if costs["state"] == ANSWERED:
@@ -166,7 +166,7 @@ def _show_costs(call: Call, costs: dict[str, Any]) -> None:
         printing.line(f"output {call.output} exists: a run needs --force")
 
 
-def _groups(call: Call) -> str:
+def _groups(call: PublicCall) -> str:
     """How many there are, and the first ones."""
     names = call.query.groups
     if names is None:
@@ -182,7 +182,7 @@ def _first(candidates: Sequence[object]) -> str:
     return ", ".join(map(str, candidates[:FIRST])) + more
 
 
-def _accuracy(call: Call, like: str) -> list[dict[str, Any]]:
+def _accuracy(call: PublicCall, like: str) -> list[dict[str, Any]]:
     """Exact figures on a public stand-in."""
     from ..tell import law_tables
     from . import not_private

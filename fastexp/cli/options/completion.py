@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from typing import Any
 
 from ..terminal.packages import needed
 
@@ -26,7 +25,7 @@ def script(parser: ArgumentParser, shell: str) -> str:
     return text
 
 
-def _mark(parser: ArgumentParser, files: Any, folders: Any) -> None:
+def _mark(parser: ArgumentParser, files: object, folders: object) -> None:
     """Say which values are paths, of all commands."""
     for action in parser._actions:
         if action.metavar in FILES | FOLDERS:

@@ -39,7 +39,9 @@ class Parser(argparse.ArgumentParser):
         """The short screen."""
         return screen(self.command, program())
 
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+    def parse_known_args(  # pyright: ignore[reportIncompatibleMethodOverride]  (it has overloads)
+        self, args: Any = None, namespace: Any = None
+    ) -> Any:
         """Parse; before that what is misspelt is refused, and each list becomes one argument."""
         given = sys.argv[1:] if args is None else list(args)
         commands = below(self.command)
@@ -114,16 +116,23 @@ class Parser(argparse.ArgumentParser):
 
 
 class _FullHelp(argparse.Action):
-    def __call__(self, parser: Any, *_: Any) -> None:
-        sys.stdout.write(screen(parser.command, program(), full=True))
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        command = parser.command if isinstance(parser, Parser) else ""
+        sys.stdout.write(screen(command, program(), full=True))
         parser.exit()
 
 
 class _Completion(argparse.Action):
-    def __call__(self, parser: Any, namespace: Any, shell: Any, *_: Any) -> None:  # noqa: ARG002
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        _namespace: argparse.Namespace,
+        shell: object,
+        *_: object,
+    ) -> None:
         from .completion import script
 
-        sys.stdout.write(script(parser, shell))
+        sys.stdout.write(script(parser, str(shell)))
         parser.exit()
 
 
@@ -154,7 +163,7 @@ def _fill(parser: Parser) -> None:
     either: dict[str, Any] = {}
     for options in sections(parser.command).values():
         for option in options:
-            target: Any = parser
+            target: argparse._ActionsContainer = parser
             if option.either:
                 needed = option.either.endswith("!")
                 if option.either not in either:
@@ -174,7 +183,7 @@ def _fill(parser: Parser) -> None:
         _fill(child)
 
 
-def _add(target: Any, option: Option) -> None:
+def _add(target: argparse._ActionsContainer, option: Option) -> None:
     text = option.short  # for completion; screens are our own
     if option.dest in ACTIONS:
         target.add_argument(*option.names, help=text, **ACTIONS[option.dest])

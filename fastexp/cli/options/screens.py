@@ -21,22 +21,29 @@ def screen(name: str, program: str, full: bool = False) -> str:
     blocks = _head(name, program)
     if below(name):
         blocks.append(_commands(below(name)))
-    headings = sections(name)
-    if full:
-        blocks += [f"{heading}:\n{_rows(options, full)}" for heading, options in headings.items()]
-    else:
-        short = [o for heading, options in headings.items() for o in options if heading != HELP]
-        if name in ANSWERS:
-            short = [option for option in short if option.dest in COMMON]
-        blocks += [_rows(short, full)] if short else []
+    blocks += _full(name) if full else _short(name, program)
     if not name:
         blocks.append(ENDINGS)
-    elif full:
-        blocks.append(COMMANDS[name].more)
-    elif COMMANDS[name].more or any(option.help != option.short for option in short):
+    return "\n\n".join(block.strip("\n") for block in blocks if block) + "\n"
+
+
+def _full(name: str) -> list[str]:
+    """All options, then remarks."""
+    headings = [f"{head}:\n{_rows(options, True)}" for head, options in sections(name).items()]
+    return [*headings, COMMANDS[name].more if name else ""]
+
+
+def _short(name: str, program: str) -> list[str]:
+    """The common options, then what the full help has beside them."""
+    options = [one for head, section in sections(name).items() for one in section if head != HELP]
+    if name in ANSWERS:
+        options = [option for option in options if option.dest in COMMON]
+    blocks = [_rows(options, False)] if options else []
+    has_more = any(option.help != option.short for option in options)
+    if name and (COMMANDS[name].more or has_more):
         further = f"Also {FURTHER}" if name in ANSWERS else FULL.get(name, "All options, and more")
         blocks.append(f"{further}: {program} {name} --help-all")
-    return "\n\n".join(block.strip("\n") for block in blocks if block) + "\n"
+    return blocks
 
 
 def _head(name: str, program: str) -> list[str]:

@@ -15,7 +15,7 @@ from . import sentences
 
 if TYPE_CHECKING:
     from ...query.engines.frame import Column
-    from ..ask.call import Call
+    from ..ask.public_call import PublicCall
 
 MOST_ABSENT = 5
 SHORT = ("0.05", "0.5", "0.95")  # quantiles of a group
@@ -159,7 +159,7 @@ def _cells(facts: dict[str, Any], last: str) -> list[str]:
     return [short(x) for x in (facts["mean"], facts["sd"], *quantiles, facts[f"expected_{last}"])]
 
 
-def accuracy(call: Call, columns: Sequence[Column], *, as_json: bool) -> None:
+def accuracy(call: PublicCall, columns: Sequence[Column], *, as_json: bool) -> None:
     """Print the figures of `Query.accuracy`: `columns`."""
     rows = accuracy_rows(columns)
     if as_json:

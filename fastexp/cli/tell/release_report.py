@@ -24,35 +24,44 @@ class Release(Protocol):
     @property
     def query(self) -> Scope:
         """Whom it is about."""
+        ...
 
     @property
     def output(self) -> str | None:
         """A file of answers."""
+        ...
 
     @property
     def folders(self) -> list[str]:
         """Where answers may be saved that cannot be printed."""
+        ...
 
     @property
     def promise(self) -> Guarantee:
         """What the whole call promises, under the budget's relation if there is one."""
+        ...
 
     @property
     def breaks_promise(self) -> bool:
         """Whether a list was taken from the data, so that nothing is promised."""
+        ...
 
     @property
     def epsilon_of_row(self) -> float:
         """What one row of a person costs."""
+        ...
 
     def answer_facts(self) -> dict[str, dict[str, Any]]:
         """The public parameters of each answer, for ``--json``."""
+        ...
 
     def remarks(self) -> list[str]:
         """What is said once the answers are printed."""
+        ...
 
     def columns(self) -> list[Column]:
         """Charge, read and draw; the columns of groups, then one an answer."""
+        ...
 
 
 def carry_out(release: Release, *, as_json: bool, quiet: bool) -> None:

@@ -28,7 +28,7 @@ def as_json(values: dict[str, Any]) -> None:
     print(json_text(values, sys.stdout.encoding or "utf-8"))
 
 
-def json_text(value: Any, encoding: str = "utf-8") -> str:
+def json_text(value: object, encoding: str = "utf-8") -> str:
     """JSON that every terminal shows as it is; numbers that JSON does not know become null.
 
     What the encoding lacks is escaped, as is all that is not printable.
@@ -46,7 +46,7 @@ def _escaped(character: str) -> str:
     return "\\u007f" if character == "\x7f" else json.dumps(character)[1:-1]
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: object) -> object:
     if isinstance(value, dict):
         return {key: _finite(inner) for key, inner in value.items()}
     if isinstance(value, list):

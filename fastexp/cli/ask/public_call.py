@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Call:
+class PublicCall:
     """What a command or a publication asks.
 
     Attributes
