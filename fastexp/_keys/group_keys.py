@@ -20,7 +20,6 @@ from .._parameters.foreign import has, readable
 from .._threads import in_parts
 from .._typing import IntArray
 from ..errors import InvalidRecords, ParameterError, ParameterTypeError
-from .group_lists import names_of, names_of_chunks, names_of_columns, names_of_tuples
 from .group_names import Names, TupleNames
 from .key_columns import read
 from .key_names import KeyNames
@@ -29,18 +28,6 @@ from .key_values import by_sorting, in_one_unit, kind_of_all, present
 
 LEAST = 1 << 16  # rows of a thread: fewer are not worth one
 BLOCK = 1 << 14  # rows of several columns that are put together at once: they stay in the cache
-
-__all__ = [
-    "Names",
-    "codes_of",
-    "columns_of",
-    "distinct",
-    "names_of",
-    "names_of_chunks",
-    "names_of_columns",
-    "names_of_tuples",
-    "numbered",
-]
 
 
 def columns_of(keys: object, argument: str) -> list[Any]:
@@ -96,6 +83,7 @@ def codes_of(keys: object, names: Names, argument: str = "by", threads: int = 1)
 
     Examples
     --------
+    >>> from fastexp._keys.group_lists import names_of, names_of_tuples
     >>> codes_of(["b", "a", None, "c", "b"], names_of(["a", "b"])).tolist()
     [1, 0, -1, -1, 1]
     >>> codes_of([["b", "a"], [1, 1]], names_of_tuples([("a", 1), ("a", 2)], 2)).tolist()
@@ -121,64 +109,39 @@ def codes_of(keys: object, names: Names, argument: str = "by", threads: int = 1)
     return names.places(_filled(rows, keys, threads) for rows, keys in pairs)
 
 
-def distinct(keys: object, argument: str) -> tuple[IntArray, KeyNames]:
+def numbered(columns: Sequence[list[Rows]], argument: str) -> tuple[IntArray, Names]:
     """Number the keys that occur, in an order that does not depend on the rows'.
 
     Parameters
     ----------
-    keys
-        One column of n keys, as `codes_of` takes them.
-    argument
-        What messages call it.
-
-    Returns
-    -------
-    ids : ndarray of int64, shape (n,)
-        Each row's number, -1 for a missing key.
-    names : KeyNames
-        The keys by number, in increasing order (of texts: by code points). They are as private
-        as the rows.
-
-    Raises
-    ------
-    ParameterTypeError
-        If the keys are of another kind.
-    InvalidRecords
-        If an integer is beyond int64, or a text is no UTF-8.
-
-    Examples
-    --------
-    >>> ids, names = distinct([30, 10, None, 30], "person")
-    >>> ids.tolist(), names.labels()
-    ([1, 0, -1, 1], [10, 30])
-    """
-    return _numbered(read(keys, argument), argument)
-
-
-def numbered(columns: Sequence[list[Rows]], argument: str) -> tuple[IntArray, Names]:
-    """As `distinct`, of one column or several that were read, in one part or many.
-
-    Parameters
-    ----------
     columns
-        Of each column the chunks that `_key_columns.read` gave, of all parts of the rows one
-        after the other.
+        Of each column (one or several) the chunks that `key_columns.read` gave, of all parts of
+        the rows one after the other.
     argument
         What messages call them.
 
     Returns
     -------
     ids : ndarray of int64, shape (n,)
-        -1 where a key is missing in any column.
+        Each row's number, -1 where a key is missing in any column.
     names : Names
-        In increasing order, tuples by their first column first.
+        The keys by number, in increasing order (of texts: by code points), tuples by their first
+        column first. They are as private as the rows.
 
     Raises
     ------
-    ParameterTypeError, InvalidRecords
-        As of `distinct`.
+    ParameterTypeError
+        If keys are of another kind.
+    InvalidRecords
+        If an integer is beyond int64, or a text is no UTF-8.
     ParameterError
         If columns differ in length.
+
+    Examples
+    --------
+    >>> ids, names = numbered([read([30, 10, None, 30], "person")], "person")
+    >>> ids.tolist(), names.labels()
+    ([1, 0, -1, 1], [10, 30])
     """
     _check_lengths(columns, argument)
     ids, first = _numbered(columns[0], argument)

@@ -10,7 +10,8 @@ import numpy as np
 from .._arrow import arrow
 from .._intake import utilities
 from .._intake.number_columns import NULLS, TYPES, Numbers, arrow_type, is_column, read
-from .._keys.group_keys import codes_of, names_of
+from .._keys.group_keys import codes_of
+from .._keys.group_lists import names_of
 from .._parameters.foreign import attribute, has, readable
 from .._typing import AnyArray, IntArray
 from ..errors import FastexpError, ParameterTypeError

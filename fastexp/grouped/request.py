@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._keys.group_keys import columns_of, names_of, names_of_tuples
+from .._keys.group_keys import columns_of
+from .._keys.group_lists import names_of, names_of_tuples
 from .._keys.group_names import Names, TupleNames
 from .._keys.key_names import KeyNames
 from .._keys.product import Product

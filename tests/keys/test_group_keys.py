@@ -17,10 +17,12 @@ import pyarrow as pa
 import pytest
 
 from fastexp._keys import key_columns, key_tables, key_values
-from fastexp._keys.group_keys import codes_of, distinct, names_of, numbered
+from fastexp._keys.group_keys import codes_of, numbered
+from fastexp._keys.group_lists import names_of
 from fastexp._randomness.streams import GROUP, text_name
 from fastexp.errors import InvalidRecords, ParameterError, ParameterTypeError
 from fastexp.kernels.groups import group_codes
+from tests.support.key_numbers import distinct
 
 LETTERS = "aé日𝒳"  # of 1, 2, 3 and 4 bytes in UTF-8
 NFC, NFD = (unicodedata.normalize(form, "é") for form in ("NFC", "NFD"))

@@ -14,15 +14,10 @@ import pyarrow as pa
 import pytest
 
 from fastexp._keys import group_names, key_columns
-from fastexp._keys.group_keys import (
-    codes_of,
-    distinct,
-    names_of,
-    names_of_columns,
-    names_of_tuples,
-    numbered,
-)
+from fastexp._keys.group_keys import codes_of, numbered
+from fastexp._keys.group_lists import names_of, names_of_columns, names_of_tuples
 from fastexp.errors import InvalidRecords, ParameterError, ParameterTypeError
+from tests.support.key_numbers import distinct
 
 CITIES = ["Rome", "Oslo", None, "Bern", "Rome", "", "Rome", "Oslo", "Rome"]
 YEARS = [2020, 2020, 2020, None, 2021, 2021, 2020, 2022, 2020]

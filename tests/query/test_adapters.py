@@ -17,7 +17,8 @@ import pytest
 
 import fastexp as fx
 from fastexp._intake import number_columns
-from fastexp._keys.group_keys import codes_of, names_of
+from fastexp._keys.group_keys import codes_of
+from fastexp._keys.group_lists import names_of
 from fastexp.query.engines import arrow, streams
 from fastexp.query.engines.frame import Column, Use
 from fastexp.query.engines.types import check_keys, check_records, type_of

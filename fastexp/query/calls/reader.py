@@ -9,7 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..._keys import key_columns
-from ..._keys.group_keys import codes_of, names_of_columns, numbered
+from ..._keys.group_keys import codes_of, numbered
+from ..._keys.group_lists import names_of_columns
 from ..._keys.group_names import Names
 from ..._keys.key_names import KeyNames
 from ..._keys.key_rows import Rows as Keys

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from fastexp._keys.group_keys import codes_of, distinct, names_of
+from fastexp._keys.group_keys import codes_of
+from fastexp._keys.group_lists import names_of
 from fastexp._keys.key_tables import words_of
 from fastexp.grouped.grouping import gather, order
 from fastexp.kernels.groups import group_codes
+from tests.support.key_numbers import distinct
 
 TEXTS = ["", "a", "12345678", "123456789", "1234567890abcdef", "é", "12345678x"]
 ROWS = np.arange(90)

@@ -17,7 +17,8 @@ import numpy as np
 
 import fastexp as fx
 from fastexp._intake.records import Records
-from fastexp._keys.group_keys import codes_of, distinct, names_of
+from fastexp._keys.group_keys import codes_of
+from fastexp._keys.group_lists import names_of
 from fastexp._randomness.release_key import query_digest
 from fastexp._randomness.streams import make_key
 from fastexp.grouped import counts as count_draws
@@ -34,6 +35,7 @@ from fastexp.reference import exact, selection
 from fastexp.reference import exact_groups as reference_groups
 from fastexp.reference.exact_groups import flip_draw, flip_words, group_draw, upper
 from tests.support.altered import changed
+from tests.support.key_numbers import distinct
 from tests.support.small_words import GivenWords, SortedWords
 
 KEY = (0x1234567890ABCDEF, 0xFEDCBA0987654321)
