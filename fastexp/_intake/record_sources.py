@@ -217,6 +217,11 @@ class Counted(Source):
 class OnGrid(Source):
     """Records that are known by their grid points, as laws hold them."""
 
+    grid: Grid
+    points: IntArray
+    records: IntArray
+    ends: IntArray
+
     def __init__(self, grid: Grid, points: IntArray, records: IntArray) -> None:
         self.grid, self.points, self.records = grid, points, records
         self.ends = np.concatenate([[0], np.cumsum(records)])

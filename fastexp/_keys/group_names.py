@@ -26,6 +26,9 @@ class TupleNames:
         The place there of each tuple's key.
     """
 
+    keys: tuple[KeyNames, ...]
+    index: tuple[IntArray, ...]
+
     def __init__(self, keys: Sequence[KeyNames], index: Sequence[IntArray]) -> None:
         self.keys, self.index = tuple(keys), tuple(index)
         self.size: int = self.index[0].size

@@ -56,6 +56,10 @@ class Truth:
     """
 
     __slots__ = ("below", "endless", "grid", "phase")
+    below: int
+    endless: bool
+    grid: Grid
+    phase: Fraction
 
     def __init__(self, f: Fraction, grid: Grid, *, endless: bool) -> None:
         self.grid, self.endless = grid, endless
@@ -92,6 +96,8 @@ class LaplaceSampler:
     """Draws around a statistic at one rate. Private data."""
 
     __slots__ = ("truth", "weighting")
+    truth: Truth
+    weighting: Weighting
 
     def __init__(self, truth: Truth, weighting: Weighting) -> None:
         self.truth, self.weighting = truth, weighting

@@ -47,6 +47,9 @@ class LaplaceShape:
         "cells",
         "weighting",
     )
+    block: int
+    cells: Cells
+    weighting: Weighting
 
     def __init__(
         self, phase: Fraction, weighting: Weighting, left: int | None, right: int | None

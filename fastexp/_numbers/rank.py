@@ -51,6 +51,13 @@ class RankStatistic:
     """
 
     __slots__ = ("bits", "form", "grid", "near", "reach", "weighting", "width")
+    bits: int
+    form: Forms
+    grid: Grid
+    near: tuple[IntArray, IntArray] | None
+    reach: int
+    weighting: Weighting
+    width: int
 
     def __init__(
         self,
@@ -172,6 +179,12 @@ class RankShape:
     """Cells of one data set; see `_cells.Shape`."""
 
     __slots__ = ("cells", "form", "source", "statistic", "total", "weighting")
+    cells: Cells
+    form: IntArray
+    source: Source
+    statistic: RankStatistic
+    total: int
+    weighting: Weighting
 
     def __init__(
         self,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
@@ -63,7 +63,8 @@ class ReleaseKey:
 
     __slots__ = ("_secret",)
     _secret: bytes
-    __hash__ = None  # type: ignore[assignment]  # a hash would tell of it, or tell equal keys apart
+    # A hash would tell of it, or tell equal keys apart.
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]
 
     def __init__(self, *_args: Any, **_named: Any) -> None:
         raise ParameterTypeError(

@@ -73,6 +73,8 @@ class Memory:
 class File:
     """For many processes. Each access opens the file anew: forks and threads may use it."""
 
+    terms: Terms
+
     def __init__(self, path: str) -> None:
         self.path = path
         self._known: History | None = None

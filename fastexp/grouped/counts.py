@@ -19,6 +19,8 @@ from .words import More, Words
 class CountDraws(Draws):
     """Of segments of candidates' numbers: no records are anything else."""
 
+    segments: Segments
+
     def __init__(self, k: int, rate: Fraction, segments: Segments, words: Words, size: int) -> None:
         self.segments, self._k, self._rate = segments, k, rate
         self._words, self._size = words, size

@@ -23,6 +23,8 @@ def regular(prices: Prices) -> bool:
 class PriceDraws(Draws):
     """Of grids that are `regular`: each price is a candidate."""
 
+    segments: Segments
+
     def __init__(self, prices: Prices, segments: Segments, words: Words, size: int) -> None:
         self.segments, self._prices = segments, prices
         self._words, self._size = words, size

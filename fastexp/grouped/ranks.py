@@ -22,6 +22,8 @@ SHORT = 1 << 9  # records up to which keys are listed: a few KiB for each number
 class RankDraws(Draws):
     """A statistic without `widen`: cells and draws of a chunk in a few kernel calls."""
 
+    segments: Segments
+
     def __init__(
         self, statistic: RankStatistic, segments: Segments, words: Words, size: int
     ) -> None:

@@ -27,6 +27,8 @@ from .words import More, Words
 class ShapeDraws(Draws):
     """By `shape`, which makes cells of a source; grid: where records lie, for keyed words."""
 
+    segments: Segments
+
     def __init__(
         self,
         shape: Callable[[Source], Shape],

@@ -24,6 +24,8 @@ class Product:
     """F(t), the product of (1 - t*w)**count: the probability that nobody succeeds before t."""
 
     __slots__ = ("_work", "counts", "weights")
+    counts: FloatArray
+    weights: FloatArray
 
     def __init__(self, weights: FloatArray, counts: FloatArray) -> None:
         self.weights, self.counts, self._work = weights, counts, np.empty(2 * BLOCK)

@@ -20,6 +20,8 @@ class LossGroups:
     """
 
     __slots__ = ("_log_masses", "losses", "masses")
+    losses: FloatArray
+    masses: FloatArray
 
     def __init__(self, bits: WordArray, kind: int, base: FloatArray | None) -> None:
         if base is not None:

@@ -46,6 +46,16 @@ class Losses:
     Independent of epsilon. `sloped`: pieces of more than one loss.
     """
 
+    pieces: Pieces
+    units: Units
+    by_low: IntArray
+    by_high: IntArray
+    sloped: IntArray
+    lows: FloatArray
+    highs: FloatArray
+    low: FloatArray
+    high: FloatArray
+
     def __init__(self, pieces: Pieces, unit: Fraction) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
             steep, extent = pieces.steep, pieces.shape.extent(pieces.size)

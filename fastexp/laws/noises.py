@@ -104,7 +104,7 @@ class Cauchy(Noise):
 class StudentT(Noise):
     """Student's t with 3 degrees of freedom; w = z / sqrt(3)."""
 
-    root = math.sqrt(3.0)
+    root: float = math.sqrt(3.0)
 
     def tail(self, z: FloatArray) -> FloatArray:
         """(acot(w) - w / (1 + w**2)) / (pi/2)."""
@@ -144,10 +144,10 @@ class StudentT(Noise):
 class ParetoTail(Noise):
     """Density exp(-|z|) up to |z| = 3, exp(-3) * (3/|z|)**3 beyond; up to a constant."""
 
-    core = 3.0
-    mass = 1.0 + 0.5 * math.exp(-3.0)  # of the half-line
-    beyond = 1.5 * math.exp(-3.0) / mass  # P(|Z| > 3)
-    lift = 0.5 * math.exp(-3.0) / mass  # 1 - 1/mass
+    core: float = 3.0
+    mass: float = 1.0 + 0.5 * math.exp(-3.0)  # of the half-line
+    beyond: float = 1.5 * math.exp(-3.0) / mass  # P(|Z| > 3)
+    lift: float = 0.5 * math.exp(-3.0) / mass  # 1 - 1/mass
 
     def tail(self, z: FloatArray) -> FloatArray:
         """1 - (1 - exp(-z)) / mass in the core, beyond * (3/z)**2 after it."""

@@ -138,7 +138,7 @@ class PieceShape(Protocol):
 class Stretch:
     """An interval of the line; of infinite width only where z > 0."""
 
-    slack = 0.0
+    slack: float = 0.0
 
     @_in_blocks
     @quiet
@@ -173,7 +173,7 @@ class Stretch:
 class Points:
     """y = 0, 1, ..., size - 1, each with the mass exp(-z*y): a cut geometric law."""
 
-    slack = 1.0
+    slack: float = 1.0
 
     @_in_blocks
     @quiet

@@ -34,6 +34,14 @@ class Order(ABC):
     It holds nothing of the session: it is in the traceback of what the release raises.
     """
 
+    query: Query
+    items: list[tuple[str, Any, Any]]
+    label: str | None
+    note: str | None
+    nan: object
+    threads: int
+    has_read: bool
+
     def __init__(
         self,
         query: Query,

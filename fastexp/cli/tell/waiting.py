@@ -33,6 +33,9 @@ class ProgressBar:
         Of the last call of `progress`.
     """
 
+    finished: int
+    tasks: int
+
     def __init__(self, quiet: bool) -> None:
         self.finished = self.tasks = 0
         self._bar = None if quiet or not _on_terminal() else _bar()

@@ -27,6 +27,8 @@ COLUMNS = ("answer", "measure", *FIGURES)
 class AccuracyCall(LawCall):
     """Figures of laws, of the rows that a sample counts."""
 
+    probability: float
+
     def __init__(
         self,
         query: Scope,

@@ -77,6 +77,8 @@ class Held:
         Whether what was read is let go then, but for what parts hold of it.
     """
 
+    bytes: int
+
     def __init__(self, none: Part, streamed: bool) -> None:
         self._none, self._streamed = none, streamed
         self.parts: list[Part] = []

@@ -34,6 +34,10 @@ class Reader:
         The call, and its columns.
     """
 
+    of: list[int]
+    count: int
+    groups: Groups
+
     def __init__(self, call: Call, uses: Uses) -> None:
         self._uses = uses
         first: dict[Any, Answer] = {}

@@ -35,6 +35,10 @@ class ReleaseCall:
 
     size: int | None = None
     released = True
+    query: Scope
+    answers: tuple[Answer, ...]
+    threads: int
+    fresh: bool
 
     def __init__(
         self,
@@ -105,6 +109,10 @@ class SampleCall:
     """Drawn from a seed."""
 
     released = fresh = False
+    query: Scope
+    answers: tuple[Answer, ...]
+    threads: int
+    size: int | None
 
     def __init__(
         self, query: Scope, answers: tuple[Answer, ...], size: object, rng: object, threads: int

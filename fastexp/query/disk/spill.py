@@ -88,6 +88,8 @@ class Spill:
         still there.
     """
 
+    row_bytes: int
+
     def __init__(self, folder: str, memory: int, readings: int, *, persons: bool) -> None:
         width = 2 + readings
         self.row_bytes = 8 * (2 * width + 2 + (2 * NAME_WORDS + 1) * persons)

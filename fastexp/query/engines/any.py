@@ -68,6 +68,8 @@ class AnyFrame:
 class WrappedFrame:
     """A `Frame` of one that its user has in the hands of narwhals; answers come there, too."""
 
+    spills: bool
+
     def __init__(self, frame: object, native: Frame) -> None:
         self._native = native
         self.spills = native.spills

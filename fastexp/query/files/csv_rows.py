@@ -46,11 +46,12 @@ class Csv:
         If it has none, or the delimiter can be none.
     """
 
-    form = (
+    form: str = (
         "UTF-8 text in rows as long as the header, with quotes that are closed and around whole "
         f"cells, one kind of line ends and at most {LINE} bytes in a row"
     )
     typed = False
+    file: File
 
     def __init__(self, file: File, delimiter: str | None = None) -> None:
         self.file, self._delimiter = file, delimiter or DELIMITERS[file.format]

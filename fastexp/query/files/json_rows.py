@@ -46,7 +46,7 @@ class Json:
         If there is none.
     """
 
-    form = (
+    form: str = (
         f"one object of JSON in each line, of UTF-8 and at most {LINE} bytes, with integers or "
         "text as keys of persons and groups"
     )

@@ -41,6 +41,8 @@ class AttachedFrame:
         If there is something of that name, or these are no connection and no name.
     """
 
+    spills: bool
+
     def __init__(self, con: DuckDBPyConnection, name: str, rows: Frame) -> None:
         _check_connection(con)
         if not isinstance(name, str):

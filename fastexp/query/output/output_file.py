@@ -154,6 +154,9 @@ class OutputFile:
         If it cannot be made, or there is no room.
     """
 
+    file: str
+    folder: str
+
     def __init__(self, file: str, force: bool, room: int) -> None:
         self.file, self._force = file, force
         self._target = os.path.realpath(file)

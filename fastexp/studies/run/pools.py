@@ -60,6 +60,8 @@ class GivesExecutor(Protocol):
 class Pool:
     """An executor, how many tasks it is given ahead, and how it is built anew."""
 
+    alone: bool
+
     def __init__(self, executor: object, workers: int) -> None:
         count = validate.threads(validate.counting("workers", workers, least=0))
         self._make, self._ours = _maker(executor, count)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from ..._typing import AnyArray, FloatArray
+from ..._typing import AnyArray, FloatArray, WordArray
 from ...privacy import Guarantee
 
 EXPECTED = ("error", "bias", "loss")  # averages of something that each draw has
@@ -32,6 +32,10 @@ M = TypeVar("M", bound=Promises)
 
 class Block:
     """The data sets of one task: a row each, clamped to the bounds where there are any."""
+
+    rows: AnyArray
+    first: AnyArray
+    streams: WordArray
 
     def __init__(
         self,
@@ -140,6 +144,9 @@ def squared(square: FloatArray, exact: dict[str, FloatArray]) -> dict[str, Float
 
 class TrueNumber(Subject[M]):
     """A mechanism that gives a number: its error is the distance from the true statistic."""
+
+    low: float
+    high: float
 
     def __init__(self, mechanism: M, bounds: tuple[float, float]) -> None:
         super().__init__(mechanism)

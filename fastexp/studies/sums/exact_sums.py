@@ -18,6 +18,7 @@ class ExactSum:
     """A running sum. Adding is associative, so merging in any order gives equal bits."""
 
     __slots__ = ("units",)
+    units: int
 
     def __init__(self) -> None:
         self.units = 0
@@ -40,6 +41,7 @@ class ExactMoments:
     """
 
     __slots__ = ("_between", "_total", "_within", "count")
+    count: int
 
     def __init__(self) -> None:
         self.count = 0

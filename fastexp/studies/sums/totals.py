@@ -52,6 +52,7 @@ class Figure:
     """What is known of one figure of one cell so far."""
 
     __slots__ = ("bins", "moments", "most", "sums")
+    most: float
 
     def __init__(self) -> None:
         self.moments: dict[str, ExactMoments] = defaultdict(ExactMoments)
@@ -73,6 +74,8 @@ class Figure:
 
 class Totals:
     """All cells of a study. Its size does not depend on the number of data sets."""
+
+    rows: list[int]
 
     def __init__(self, design: Design) -> None:
         self.cells: dict[int, list[int]] = defaultdict(list)
