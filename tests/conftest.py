@@ -1,4 +1,4 @@
-"""Which tests are fast, what a report says about the machine, and a fixture for many files."""
+"""Which tests are fast, which come first, what is said of the machine, and one fixture for many."""
 
 from __future__ import annotations
 
@@ -43,6 +43,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if not any(item.get_closest_marker(tier) for tier in TIERS):
             item.add_marker("fast")
+    # The longest ones are among those of processes: first, so that no worker ends with one alone.
+    items.sort(key=lambda item: item.get_closest_marker("process") is None)
 
 
 @pytest.hookimpl(wrapper=True)

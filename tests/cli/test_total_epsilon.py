@@ -11,7 +11,7 @@ import pytest
 import fastexp as fx
 from tests.support.command_line import Run
 
-pytestmark = [pytest.mark.engines, pytest.mark.fast]
+pytestmark = pytest.mark.engines
 BY = ["--by", "g", "--groups", "a,b"]
 NUMBERS = ["d.csv", "--column", "x", "--bounds", "0", "9", "--step", "1"]
 MEDIAN = ["median", *NUMBERS]
