@@ -52,15 +52,16 @@ def of_segments(work: Work) -> Call:
     return partial(sample, offsets=work.offsets, rng=rng, threads=work.threads)
 
 
-def released(work: Work) -> Call:
-    """A release with the system's randomness."""
+def released(work: Work, key: fx.ReleaseKey | None = None) -> Call:
+    """A release with the system's randomness, or one that a retry repeats."""
     release, groups = partial(median(work).release, work.records), range(work.rows)
-    return partial(release, by=work.keys, groups=groups, threads=work.threads)
+    label = None if key is None else "x by k"
+    return partial(release, by=work.keys, groups=groups, key=key, label=label, threads=work.threads)
 
 
 def keyed(work: Work) -> Call:
     """A release that a retry repeats."""
-    return partial(released(work), key=fx.release_key(), label="x by k")
+    return released(work, fx.release_key())
 
 
 def through(

@@ -124,8 +124,6 @@ MEDIAN_STUDY = (
 MANY_DRAWS = (
     ours(simulated(median, RECORDS)),
     Entry("fastexp_from_law", from_law(median, RECORDS), "variant"),
-    Entry("numpy_choice", rivals_rows.many_choice),
-    *with_avx2(Entry("numpy_cumsum", rivals_rows.many_cumsum)),
     Entry("scipy_alias_urn", rivals_rows.many_alias),
 )
 REVENUE = (

@@ -6,6 +6,7 @@ k is the number of records of a data set, rows that of the data sets.
 from __future__ import annotations
 
 from functools import partial
+from operator import methodcaller
 
 import fastexp as fx
 
@@ -38,9 +39,9 @@ TABLE1_DRAWS = (
 )
 TABLE1_THREADS = two_threads(engines.exact)
 ENGINES = (
-    Entry("one_thread", engines.on_engine(engines.one_thread), "ours"),
+    Entry("one_thread", engines.on_engine(methodcaller("run", workers=1)), "ours"),
     Entry("folder", engines.on_engine(engines.folder), "variant"),
-    Entry("two_threads", engines.on_engine(engines.two_threads), "variant"),
+    Entry("two_threads", engines.on_engine(methodcaller("run", workers=2)), "variant"),
     Entry("processes", engines.processes, "variant"),
     Entry("dask", engines.dask, "variant"),
     Entry("bare_loop", engines.on_engine(engines.bare), "limit"),

@@ -6,6 +6,7 @@ import atexit
 import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack
+from operator import methodcaller
 from pathlib import Path
 from typing import Any, Literal
 
@@ -52,12 +53,12 @@ def data_sets(work: StudyWork) -> FloatArray:
 
 def exact(work: StudyWork) -> Call:
     """The whole run with exact expectations: data sets made, sorted, figures, the table."""
-    return _column(table1(work, 0), "exact", lambda study: study.run(workers=work.threads))
+    return _column(table1(work, 0), "exact", methodcaller("run", workers=work.threads))
 
 
 def drawn(work: StudyWork) -> Call:
     """The whole run with `size` draws of each data set, and the exact figures beside them."""
-    return on_engine(lambda study: study.run(workers=work.threads))(work)
+    return on_engine(methodcaller("run", workers=work.threads))(work)
 
 
 def on_engine(engine: Engine) -> Prepare:
@@ -81,16 +82,6 @@ def bare(study: Any) -> Any:
     return StudyResults(study, totals)
 
 
-def one_thread(study: Any) -> Any:
-    """In memory, on one thread."""
-    return study.run(workers=1)
-
-
-def two_threads(study: Any) -> Any:
-    """In memory, on two threads."""
-    return study.run(workers=WORKERS)
-
-
 def folder(study: Any) -> Any:
     """On one thread, results written as they come."""
     with tempfile.TemporaryDirectory() as place:
@@ -102,7 +93,7 @@ def processes(work: StudyWork) -> Call:
     from fastexp.studies.run.pools import processes as pool
 
     executor = _entered(pool(WORKERS))
-    return on_engine(lambda study: study.run(executor))(work)
+    return on_engine(methodcaller("run", executor))(work)
 
 
 def dask(work: StudyWork) -> Call:
@@ -115,7 +106,7 @@ def dask(work: StudyWork) -> Call:
     cluster = make(n_workers=WORKERS, threads_per_worker=1, processes=True, dashboard_address=None)
     client: Any = _entered(Client(_entered(cluster)))
     executor = client.get_executor(pure=False)
-    return on_engine(lambda study: study.run(executor))(work)
+    return on_engine(methodcaller("run", executor))(work)
 
 
 def _entered(manager: Any) -> Any:
