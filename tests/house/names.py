@@ -22,6 +22,39 @@ from tests.house.rooms import PACKAGE, parsed
 BANNED = {"asked", "found", "how", "kept", "listed", "made", "own", "shown", "told"}
 # (file, name): why it says what the value is
 EXCUSED: dict[tuple[str, str], str] = {}
+# What a name means that files of several rooms have: the same thing in each of them.
+MEANINGS = {
+    "accuracy": "how accurate answers are, by their exact laws",
+    "arrays": "data that come as arrays",
+    "arrow": "Arrow data",
+    "budget": "what may be spent",
+    "call": "a call, as far as it is public",
+    "contribution": "which of a person's rows count",
+    "counts": "how many records each candidate has",
+    "errors": "the exceptions, and what a command says of them",
+    "finite": "a selection from finitely many candidates",
+    "flips": "coins of randomised response",
+    "grid": "the public grid",
+    "grouping": "rows in the order of their groups",
+    "gumbel": "the noisy maximum",
+    "laplace": "Laplace noise on a public grid",
+    "mechanism": "what a mechanism is",
+    "mode": "the mode",
+    "noise": "float noise around a median",
+    "noisy": "statistics with float noise",
+    "number": "a private number",
+    "permute_flip": "permute-and-flip",
+    "rank_errors": "exact errors of rank statistics on many data sets",
+    "rank_rows": "cells by rank distance of many data sets",
+    "ranked": "statistics by rank distance",
+    "rows": "a draw or a few from each row of utilities",
+    "smooth": "smooth sensitivity",
+    "study": "a study",
+    "top_k": "top-k",
+    "utilities": "utilities of candidates",
+    "verbs": "release and sample of a call",
+    "words": "random words",
+}
 
 
 def named(tree: ast.AST) -> Iterator[tuple[int, str]]:

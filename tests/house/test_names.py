@@ -7,6 +7,16 @@ import pytest
 from tests.house import names
 
 
+def test_names_of_values_say_what_they_are():
+    assert names.banned() == []
+    assert names.unneeded_excuses() == []
+
+
+def test_a_name_that_several_files_have_means_one_thing():
+    """Who adds a second file of a name says here what both are about, or takes another name."""
+    assert set(names.stems()) - {"shapes"} == set(names.MEANINGS)
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -55,3 +65,15 @@ def test_an_excuse_is_for_one_name_of_one_file(tmp_path, monkeypatch):
     assert names.unneeded_excuses(tmp_path) == []
     (tmp_path / "a.py").write_text("window = 1")
     assert names.unneeded_excuses(tmp_path) == [("a.py", "found")]
+
+
+def test_a_name_of_two_files_is_seen(tmp_path):
+    for file in ("a/_cells.py", "b/cells.py", "b/words.py", "a/__init__.py", "b/__init__.py"):
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).write_text("")
+    assert names.stems(tmp_path) == {"cells": ["a/_cells.py", "b/cells.py"]}
+
+
+def test_what_is_forwarded_by_its_name_is_seen(tmp_path):
+    (tmp_path / "a.py").write_text("f(*pair)\nf(1, **self.more)\nf(*[1, 2], **{'a': 1}, b=pair)\n")
+    assert names.forwarded(tmp_path) == [("a.py", 1, "*pair"), ("a.py", 2, "**self.more")]
