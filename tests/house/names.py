@@ -28,7 +28,6 @@ MEANINGS = {
     "arrays": "data that come as arrays",
     "arrow": "Arrow data",
     "budget": "what may be spent",
-    "call": "a call, as far as it is public",
     "contribution": "which of a person's rows count",
     "counts": "how many records each candidate has",
     "errors": "the exceptions, and what a command says of them",

@@ -19,7 +19,7 @@ import fastexp as fx
 from fastexp._intake import number_columns
 from fastexp._keys.group_keys import codes_of
 from fastexp._keys.group_lists import names_of
-from fastexp.query.engines import arrow, streams
+from fastexp.query.engines import arrow, arrow_streams
 from fastexp.query.engines.frame import Column, Use
 from fastexp.query.engines.types import check_keys, check_records, type_of
 from fastexp.query.frames import find
@@ -352,7 +352,7 @@ class TestFound:
         assert rows(frame_of(Batch()), USES) == WITHIN
 
     def test_without_pyarrow_streams_give_a_dict(self, monkeypatch):
-        monkeypatch.setattr(streams, "find_spec", lambda _: None)
+        monkeypatch.setattr(arrow_streams, "find_spec", lambda _: None)
         assert frame_of(Stream(TABLE)).finished(COLUMNS[:1]) == {"town": ["Oslo", "", "日本\0"]}
 
 
