@@ -319,7 +319,7 @@ class TestDraws:
             ask.append(args[:4])
             return accept(*args)
 
-        monkeypatch.setattr(selection, "accept", watched)
+        monkeypatch.setattr(exact_twin, "accept", watched)
         monkeypatch.setattr(permute_flip, "os_words", lambda count: every[:count])
         assert ONE._release(np.array([3.5]).view(np.uint64), FLOAT, 1) == 0
         assert ask == [(Fraction(1, 2), Fraction(0), Fraction(2**40), 2**40 - 1)]
