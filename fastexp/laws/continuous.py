@@ -60,7 +60,7 @@ class ContinuousLaw(PiecewiseLaw):
 
     `sample` gives quantiles of uniform numbers on a lattice of 2**52 (``method="inverse"``):
     draws that follow the density up to that lattice, unlike those of a grid law, which are
-    exact. **Never a release**: a float from a density tells of the data through its low bits.
+    exact. **Never a release**: the low bits of a float from a density leak the data.
     Fewer draws are a prefix of more.
 
     References

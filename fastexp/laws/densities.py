@@ -54,23 +54,10 @@ def median_density(
 def price_density(
     bids: ArrayLike, bounds: tuple[Any, Any], rate: Fraction, epsilon: float
 ) -> ContinuousLaw:
-    """The density of a price r with the utility r * #{bids >= r}.
+    """The density of a price r, proportional to exp(rate * r * #{bids >= r}).
 
-    Parameters
-    ----------
-    bids : array_like, shape (n,)
-        Finite numbers in any order; those outside the bounds count as the nearest bound.
-    bounds : pair of numbers
-        The lowest and the highest price, lowest >= 0.
-    rate : Fraction
-        The density is proportional to exp(rate * utility).
-    epsilon : float
-        In nats.
-
-    Returns
-    -------
-    ContinuousLaw
-        Its knots are the distinct bids.
+    Bids come in any order; those outside of the bounds (lowest price >= 0) count as the nearest
+    one. The knots of the law are the distinct bids.
     """
     low, high = float(bounds[0]), float(bounds[1])
     clamped = np.clip(np.asarray(bids, dtype=np.float64).reshape(-1), low, high)
@@ -87,22 +74,9 @@ def price_density(
 def laplace_density(
     f: float, rate: Fraction, bounds: tuple[Any, Any] | None, epsilon: float
 ) -> ContinuousLaw:
-    """The density of Laplace noise around f, on the line or within bounds.
+    """The density of Laplace noise around f, proportional to exp(-rate * |f - r|).
 
-    Parameters
-    ----------
-    f : float
-        The statistic; clamped to the bounds.
-    rate : Fraction
-        The density at r is proportional to exp(-rate * |f - r|).
-    bounds : pair of numbers, optional
-        None: the whole line.
-    epsilon : float
-        In nats.
-
-    Returns
-    -------
-    ContinuousLaw
+    On the whole line, or within bounds, to which f is clamped.
     """
     low, high = (-np.inf, np.inf) if bounds is None else (float(bounds[0]), float(bounds[1]))
     centre = min(max(float(f), low), high)

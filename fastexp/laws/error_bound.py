@@ -65,7 +65,7 @@ def error_bound(
     -----
     **Privacy**: none; the bound depends on the records and must not be released. It holds for
     the density of `Median(..., convention="lower").continuous_law(records)`. **Numerics**: a
-    few ulp. The paper asks for a length of C * t at every t > 0, which no data have near 0;
+    few ulp. The paper requires a length of C * t at every t > 0, which no data have near 0;
     its proof uses it at t = 2 * W / epsilon alone.
 
     References
@@ -119,8 +119,8 @@ def _least(values: FloatArray, low: float, high: float, epsilon: float, failure:
     """The least W for which some C holds: W rises as C falls.
 
     C * t = 2 * (high - low) / failure * exp(-W) at t = 2 * W / epsilon, so W must reach
-    `needed` of the distance floor(t). As that falls with the distance, the least distance at
-    which W does not go on to the next one is found by bisection.
+    `needed` of the distance floor(t). As that falls with the distance, bisection finds the least
+    distance at which W does not go on to the next one.
     """
     certain, half = math.log(2.0) - math.log(failure), epsilon / 2.0
     longest = certain + math.log(high - low)

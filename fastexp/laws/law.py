@@ -167,7 +167,7 @@ class LossLaw(Law[One_co, Many_co]):
     def loss_tail(self, t: ArrayLike) -> float | FloatArray:
         """P(loss >= t), elementwise, summed from the far end: small tails keep their digits.
 
-        Parameters and errors are those of `loss_cdf`.
+        Raises the errors of `loss_cdf`.
 
         Parameters
         ----------

@@ -26,7 +26,7 @@ class NoiseLaw(NumberLaw):
     noise : Noise
         The law of Z (`fastexp.laws.noises`).
     kind : (str, float)
-        Its name and its own parameter, for draws.
+        Its name and its parameter, for draws.
     centre, scale : float
         T, within the bounds, and s >= 0; with s = 0 every output is T.
     bounds : (float, float)

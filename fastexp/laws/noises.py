@@ -1,4 +1,4 @@
-"""The laws of noises that are symmetric about 0, elementwise: what closed forms are made of.
+"""The laws of noises that are symmetric about 0, elementwise: the parts of closed forms.
 
 Of a noise Z, everything follows from three functions of arrays of numbers >= 0:
 

@@ -35,15 +35,7 @@ def at_most(number: float | None) -> str:
 
 
 def title(name: str, mechanism: Described) -> str:
-    """A mechanism and its public parameters, in a few words.
-
-    Parameters
-    ----------
-    name : str
-        What the mechanism is called, as "median".
-    mechanism
-        One that a query takes, or over utilities.
-    """
+    """A mechanism that is called `name`, and its public parameters, in a few words."""
     values, promise = _values(mechanism), mechanism.guarantee
     epsilon = amount(promise) if promise.delta else at_most(values["epsilon"])
     q = values.get("q")

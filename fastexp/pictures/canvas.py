@@ -22,18 +22,7 @@ PRIVATE = "not private: for analysis only"
 
 
 def check(path: str) -> None:
-    """Refuse a picture that could not be written, before any work is done.
-
-    Parameters
-    ----------
-    path : str
-        Where the picture is to go.
-
-    Raises
-    ------
-    ParameterError
-        If its folder does not exist, its kind is none of `SUFFIXES`, or matplotlib is missing.
-    """
+    """Refuse a picture that could not be written, before any work is done."""
     target = Path(path)
     if target.suffix.lower() not in SUFFIXES:
         raise ParameterError(f"plot must end in one of {', '.join(SUFFIXES)}, got {path!r}")
@@ -48,15 +37,8 @@ def canvas(
 ) -> tuple[Any, list[Any]]:
     """A figure below its heading, and its axes row by row; nothing of the process is changed.
 
-    Parameters
-    ----------
-    title : str
-    notes : list of str
-        Below the title; that it is not private is added.
-    height : float
-        Of all axes together, in inches.
-    shape : (int, int)
-        Rows and columns of axes.
+    `notes` stand below the title, and that it is not private; `height` is that of all axes
+    together, in inches; `shape` their rows and columns.
     """
     figure_class: Any = import_module("matplotlib.figure").Figure  # mypy knows too little of it
     lines = textwrap.wrap(" · ".join([*notes, PRIVATE]), LINE)

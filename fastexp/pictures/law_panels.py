@@ -45,17 +45,7 @@ class Panel(NamedTuple):
 def draw(path: str, facts: LawFacts) -> None:
     """Draw exact laws, or draws beside them where there are some, and save.
 
-    Parameters
-    ----------
-    path : str
-        A file that `canvas.check` took.
-    facts : LawFacts
-        Of more than `PANELS` groups the first ones.
-
-    Raises
-    ------
-    ParameterError
-        If there is no group, or the file cannot be written.
+    Of more than `PANELS` groups the first ones; an error if there is none.
     """
     if not facts.laws:
         raise ParameterError("plot: the data have no group to draw")

@@ -148,7 +148,7 @@ class Study(Design):
         ParameterError, ParameterTypeError
             If an argument is wrong, or the folder holds something.
         StudyError
-            If a task fails, or a pool keeps breaking. What is finished is kept in `out`.
+            If a task fails, or a pool keeps breaking. Finished tasks stay in `out`.
         """
         check_rounding()
         return runner.run(self, executor, workers=workers, out=out, progress=progress)

@@ -69,7 +69,7 @@ class Design:
         ----------
         path : str or Path
             Keys are the parameters of `Study`; ``[[data]]`` and ``[[mechanisms]]`` are arrays
-            of tables. Files of data are found from the file's own folder.
+            of tables. Files of data are looked for in the folder of this one.
         changes
             Parameters of `Study` that are other than in the file.
 

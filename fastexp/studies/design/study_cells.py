@@ -32,8 +32,8 @@ class Scenario:
 class Cell:
     """One mechanism at one epsilon in one scenario, which is given by its number.
 
-    `key` seeds its draws. It tells what is drawn, not where in the study: another mechanism
-    or epsilon beside it changes nothing. `averages`, `quantiles` and `theorems` are its
+    `key` seeds its draws. It depends on what is drawn, not on the place in the study: another
+    mechanism or epsilon beside it changes nothing. `averages`, `quantiles` and `theorems` are its
     figures; `levels` those of quantiles; `whole` says that all records are integers.
     """
 

@@ -19,21 +19,7 @@ GREY = "#555555"
 
 
 def draw(panel: Panel, picture: Picture, ax: Any) -> Any:
-    """Draw one panel: exact figures as lines, those of draws as points with error bars.
-
-    Parameters
-    ----------
-    panel : Panel
-    picture : Picture
-        That it is of: it decides the scales.
-    ax : matplotlib.axes.Axes
-        Where to.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        `ax`.
-    """
+    """Draw one panel: exact figures as lines, those of draws as points with error bars."""
     if picture.x is None:
         _dots(panel, ax)
     else:

@@ -28,18 +28,8 @@ def html(
 ) -> str:
     """The whole page.
 
-    Parameters
-    ----------
-    table : dict
-        `StudyResults.to_dict()` with the key "machine", perhaps empty.
-    findings : list of Finding
-        What answers the study's question.
-    pictures : list of (Picture, bytes)
-        With the SVG of each; empty where matplotlib is not installed.
-
-    Returns
-    -------
-    str
+    `table`: of `StudyResults.to_dict`, with the key "machine"; `pictures`: each with its SVG, none
+    where matplotlib is not installed.
     """
     study = table["study"]
     name = _text(study["name"])

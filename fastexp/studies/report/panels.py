@@ -100,19 +100,9 @@ class Picture:
 
 
 def pictures(rows: Rows, takes: Mapping[str, str]) -> list[Picture]:
-    """The pictures of a table, in its order of figures.
+    """The pictures of a tidy table, in its order of figures; none of an empty one.
 
-    Parameters
-    ----------
-    rows : list of dict
-        The tidy table.
-    takes : mapping of str to str
-        For each mechanism's label whether it takes "records" or "utilities": units differ.
-
-    Returns
-    -------
-    list of Picture
-        None for an empty table.
+    `takes` says for each mechanism's label whether it takes "records" or "utilities": units differ.
     """
     places = {label: i for i, label in enumerate(_distinct(rows, "mechanism"))}
     kinds = dict.fromkeys((row["figure"], takes.get(row["mechanism"], RECORDS)) for row in rows)

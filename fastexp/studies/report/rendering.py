@@ -57,19 +57,7 @@ def available() -> bool:
 
 
 def rendered(picture: Picture, formats: Iterable[str]) -> dict[str, bytes]:
-    """A picture as files hold it.
-
-    Parameters
-    ----------
-    picture : Picture
-    formats : iterable of str
-        Of `FORMATS`.
-
-    Returns
-    -------
-    dict of str to bytes
-        By format; the same bytes for the same picture and version of matplotlib.
-    """
+    """A picture as files of these formats hold it: the same bytes for one version of matplotlib."""
     import matplotlib.style
 
     files: dict[str, bytes] = {}
@@ -86,16 +74,7 @@ def rendered(picture: Picture, formats: Iterable[str]) -> dict[str, bytes]:
 
 
 def drawn(picture: Picture) -> Any:
-    """A matplotlib Figure of a picture, in whatever style is set.
-
-    Parameters
-    ----------
-    picture : Picture
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
+    """A matplotlib `Figure` of a picture, in whatever style is set."""
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 

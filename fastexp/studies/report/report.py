@@ -41,28 +41,11 @@ def finished_table(folder: Path) -> dict[str, Any]:
 def write_report(
     table: dict[str, Any], folder: str | Path, formats: Sequence[str] = ("svg",)
 ) -> list[Path]:
-    """Write report.html and the figures.
+    """Write report.html, and the figures in these formats; returns their paths, the page first.
 
-    Parameters
-    ----------
-    table : dict
-        Of `StudyResults.to_dict` or `finished_table`.
-    folder : str or Path
-        Where to; made if it is not there. Of a results folder the page names the CPU, too.
-    formats : sequence of str
-        Of the figures beside the page: "svg", "png", "pdf". The page holds its own.
-
-    Returns
-    -------
-    list of Path
-        The page, then the figures. Without matplotlib there are none, and the page says so.
-
-    Raises
-    ------
-    ParameterError
-        If a format is none of these.
-    StudyError
-        If the files cannot be written.
+    `table` is of `StudyResults.to_dict` or `finished_table`. The folder is made if it is not there;
+    of a results folder the page names the CPU, too. Without matplotlib there are no figures, and
+    the page says so.
     """
     path = Path(folder)
     unknown = [kind for kind in formats if kind not in rendering.FORMATS]

@@ -1,4 +1,4 @@
-"""The columns of a study's table, with their units, and how a row is made of sums."""
+"""The columns of a study's table, with their units, and its rows, from sums."""
 
 from __future__ import annotations
 

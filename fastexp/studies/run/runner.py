@@ -87,7 +87,7 @@ class _Run:
         self.refusals = 0
 
     def go(self) -> None:
-        """Run until nothing is missing; what is finished when it stops is kept."""
+        """Run until nothing is missing; finished tasks stay finished, whatever stops the run."""
         try:
             self.announce()
             if self.pool.alone:
@@ -137,7 +137,7 @@ class _Run:
                 if not lost(error):
                     raise StudyError(f"the executor takes no task: {_text(error)}") from error
                 self.again.appendleft(number)
-                if self.waiting:  # what is in flight is lost as well, and tells which tasks
+                if self.waiting:  # what is in flight is lost as well: it shows which tasks
                     break
                 self.refused(error)
                 continue

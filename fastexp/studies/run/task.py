@@ -20,20 +20,7 @@ from ..sums.totals import FigureSums, TaskResult
 
 
 def run_task(design: Design, number: int) -> TaskResult:
-    """The sums of one task, as they are written down.
-
-    Parameters
-    ----------
-    design : Design
-        What is studied.
-    number : int
-        Of the task; below `design.tasks`.
-
-    Returns
-    -------
-    dict
-        {"task": number, "rows": data sets, "cells": one entry a cell of the scenario}.
-    """
+    """The sums of the task of this number, below `design.tasks`, as they are written down."""
     check_rounding()
     index, place = divmod(number, design.blocks)
     first = place * design.block_size

@@ -19,18 +19,9 @@ LONGEST, BEYOND = 4.0, 44.0  # scales: of a piece, and after the best, where e^-
 
 
 def noisy_max_losses(losses: FloatArray, rate: float) -> FloatArray:
-    """The probability of each candidate, from the losses.
+    """The probability of each candidate, from the losses (best utility minus its own).
 
-    Parameters
-    ----------
-    losses : ndarray of float64, shape (k,)
-        Best utility minus the candidate's.
-    rate : float
-        The noise has scale 1 / rate.
-
-    Returns
-    -------
-    ndarray of float64, shape (k,)
+    The noise has the scale 1 / rate.
     """
     distinct, group = np.unique(rate * losses, return_inverse=True)
     counts = np.bincount(group)

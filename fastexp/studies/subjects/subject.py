@@ -1,4 +1,4 @@
-"""The face of a mechanism under study, and the block of data sets that it is shown."""
+"""The face of a mechanism under study, and a block of data sets."""
 
 from __future__ import annotations
 
