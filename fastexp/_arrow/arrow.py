@@ -22,7 +22,7 @@ METHODS = ("__arrow_c_array__", "__arrow_c_stream__")
 
 
 class Opened:
-    """One column, asked of its producer once: the type first, rows only where they are wanted.
+    """One column, whose producer is called once: the type first, rows only where they are wanted.
 
     Parameters
     ----------

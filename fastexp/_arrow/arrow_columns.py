@@ -1,6 +1,6 @@
 """From the parts of Arrow arrays to columns: one function for each form of rows.
 
-All rows are asked for as (first, count) of an array, so that what is around a slice, a batch or
+All rows are read as (first, count) of an array, so that what is around a slice, a batch or
 the items of some lists is never looked at.
 """
 

@@ -54,7 +54,7 @@ def counted(
     """The group of each record that counts, -1 for others; and records without gaps.
 
     Records that `nan` leaves out do not compete for what their person may have. `choice` is
-    the key of the choice among too many, and is asked for only where there are persons.
+    the key of the choice among too many, and is made only where there are persons.
     """
     codes, values = present(rows.codes, values, missing, nan)
     return bounded(rows, codes, values, limits, mechanism, choice), values

@@ -90,7 +90,7 @@ def _named(request: Request, size: int) -> Names:
 
 
 def _codes(request: Request, n: int, threads: int) -> tuple[IntArray, Names]:
-    """Which group each record is of, -1 for none that was asked for; and the groups."""
+    """Which group each record is of, -1 for none that is listed; and the groups."""
     if request.by is None:
         offsets = _offsets(request.offsets, n)
         codes = np.full(n, -1, np.int64)

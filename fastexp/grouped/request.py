@@ -115,7 +115,7 @@ class Request(NamedTuple):
         )
 
     def _grouping(self, rows: int) -> str:
-        """Which groups are asked for, in words."""
+        """Which groups are answered, in words."""
         if isinstance(self.groups, Names):
             return groups_in_words(self.groups.size)
         if self.by is not None:

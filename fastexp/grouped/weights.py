@@ -44,7 +44,7 @@ def table(rate: Fraction, farthest: int) -> WordArray:
     rate : Fraction
         Of the weight exp(-rate * distance), > 0.
     farthest : int
-        The largest distance that may be asked for, >= 0; beyond the last entry, which is 1,
+        The largest distance that is looked up, >= 0; beyond the last entry, which is 1,
         all are 1.
 
     Returns

@@ -1,4 +1,4 @@
-"""Utilities that a curator registered, and that are asked for by their names."""
+"""Utilities that a curator registers, and that answers name."""
 
 from __future__ import annotations
 

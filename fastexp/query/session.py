@@ -63,7 +63,7 @@ class Session:
         These limits, >= 1. Without `person` max_rows is your claim of how many rows one person
         has in all of the data, which nobody checks, and max_groups is 1.
     scores : dict of str to (callable, sequence, float), optional
-        Utilities of your own that may be asked for by their names, of all rows together:
+        Utilities of your own that answers may name, of all rows together:
         ``score(columns, candidates)``, where columns is a dict of arrays, gives a number for each
         of the candidates, which are all int, all float, all text or all bool. The sensitivity
         is the most by which one person, with all of their rows, changes the score of any one
@@ -258,7 +258,7 @@ class Session:
         return outcome
 
     def log(self) -> list[dict[str, Any]]:
-        """What was asked and paid: the charges of the budget, as of `Budget.log`.
+        """The charges of the budget, with what each was for, as of `Budget.log`.
 
         Returns
         -------

@@ -13,7 +13,8 @@ from ...query.calls.answers import answers_of
 from ...query.calls.perform import perform
 from ...query.calls.verbs import ReleaseCall, questions_of
 from ...query.disk.memory import Room
-from ...query.output.output_file import EXISTS, holds, output_of, repeated, values_of
+from ...query.output.answer_bytes import values_of
+from ...query.output.output_file import EXISTS, holds, output_of, repeated
 from .input_file import open_rows
 from .key_file import read_key
 from .payment import Payment

@@ -9,7 +9,7 @@ from ...mechanisms.descriptions import grid_text, name_of, parameters, title
 from ...pictures.law_facts import TAIL, LawFacts, number, short
 from ...pictures.law_panels import draw
 from ...query.calls.accuracy import COLUMNS
-from ...query.output.output_file import values_of
+from ...query.output.answer_bytes import values_of
 from ..terminal import printing, tables
 from . import sentences
 

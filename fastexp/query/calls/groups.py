@@ -71,7 +71,7 @@ def _frame(groups: object) -> Frame | None:
         return frame_of(groups)
     try:
         return frame_of(groups)
-    except ParameterTypeError:  # a series, an array: if not, it is told in words of its own
+    except ParameterTypeError:  # a series, an array: if not, its own error follows
         return None
 
 

@@ -13,7 +13,8 @@ from ...errors import OutputError
 from ..disk.folders import check_temp
 from ..disk.memory import Room
 from ..engines.frame import Column, Frame, Kind
-from ..output.output_file import Output, OutputFile, reserved, room_of, written
+from ..output.answer_bytes import room_of
+from ..output.output_file import Output, OutputFile, reserved, written
 from .call import Call
 from .frame_columns import fit, parts_of
 from .reading import read_and_draw

@@ -57,7 +57,7 @@ class Part(NamedTuple):
 
 
 class LongGroup(NamedTuple):
-    """A group of more rows than were asked for at once."""
+    """A group of more rows than a part may have."""
 
     code: int
     size: int

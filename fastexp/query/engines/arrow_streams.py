@@ -1,6 +1,6 @@
 """Whatever hands out columns as Arrow data, read without pyarrow.
 
-Nothing is asked of it before the charge: its producer may run a query then. That is also when
+Its producer, which may run a query, is not called before the charge. That is also when
 its columns are known, and refused.
 """
 

@@ -21,7 +21,7 @@ from .pandas import PandasFrame, answers_of, columns_of
 
 
 class DaskFrame:
-    """A `Frame` of a DataFrame; it is computed where `parts` are asked for, once."""
+    """A `Frame` of a DataFrame; it is computed once, at `parts`."""
 
     spills = False
 

@@ -37,7 +37,7 @@ MOMENTS = 106_751 * 86_400 * 10**9  # whole days within 64 bits: beyond them cas
 
 
 class DuckDBFrame:
-    """A relation, of any query; it runs where `parts` are asked for, once.
+    """A relation, of any query; it runs once, at `parts`.
 
     Parameters
     ----------

@@ -48,7 +48,7 @@ def check_records(argument: str, use: Use, column: object) -> None:
     Raises
     ------
     ParameterTypeError
-        If the column is of another type; nothing of what is in it is told.
+        If the column is of another type; the message says nothing of what is in it.
     """
     wanted, fitting = WANTED[use.reading]
     kind = type_of(column)
@@ -76,7 +76,7 @@ def check_keys(argument: str, use: Use, column: object) -> None:
     Raises
     ------
     ParameterTypeError
-        If the column is of another type; nothing of what is in it is told.
+        If the column is of another type; the message says nothing of what is in it.
     """
     kind = type_of(column)
     if kind.floats:

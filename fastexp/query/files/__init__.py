@@ -1,4 +1,4 @@
 """Files by their paths, as a `Frame`: which files a path means, and what is in them, by DuckDB.
 
-Nothing here knows what is asked of the rows.
+No mechanisms and no groups: rows are read as `Use` says.
 """

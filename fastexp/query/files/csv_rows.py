@@ -16,7 +16,7 @@ from ..engines.frame import Use
 from .failures import attempted
 from .paths import COMPRESSED, File, opened, pattern
 from .plain import Plain, plain
-from .row_file import Rows
+from .row_file import SqlTable
 
 LINE = 1 << 20  # bytes of a row, at most
 BUFFER = 4 * LINE  # bytes that DuckDB reads at a time
@@ -104,7 +104,7 @@ class Csv:
     def names(self) -> list[str]:
         return self._names
 
-    def rows(self, uses: Sequence[Use], survey: bool) -> Rows:
+    def rows(self, uses: Sequence[Use], survey: bool) -> SqlTable:
         # DuckDB reads in parallel and one after the other by different ways, each of which loses
         # rows of some broken files without a word: the one a last row longer than its buffers,
         # the other what comes after the last quote if that is not closed. Where lines do not say
@@ -122,7 +122,7 @@ class Csv:
         if len(self._names) == 1:  # then a blank line is no row, and "" is an empty cell
             table += " WHERE c0 IS NOT NULL"
         parameters = {"path": pattern(self.file.path), "delimiter": self._delimiter}
-        return Rows(f"({table})", parameters)
+        return SqlTable(f"({table})", parameters)
 
     def _check_end(self) -> None:
         """Refuse a last row that both ways lose: a long one whose end is not written."""
@@ -142,5 +142,5 @@ class Csv:
 
 
 def csv_of(file: File, delimiter: str | None = None) -> Csv:
-    """The file, of which what fails is told without showing it."""
+    """The file; an error names it and shows nothing of it."""
     return attempted(lambda: Csv(file, delimiter), file, Csv.form, ParameterError)

@@ -46,7 +46,7 @@ def connect(
     Raises
     ------
     ParameterError
-        If DuckDB is not installed, or pyarrow, by which it gives batches of a size that is asked.
+        If DuckDB is not installed, or pyarrow, by which it gives batches of a given size.
     """
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:

@@ -1,4 +1,4 @@
-"""What DuckDB fails with, told without its words: they quote rows; interrupts are no failures."""
+"""Errors of DuckDB as ours, without its messages, which quote rows; interrupts stay interrupts."""
 
 from __future__ import annotations
 

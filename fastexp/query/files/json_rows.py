@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ...errors import ParameterError
 from ..engines.frame import Use
 from .paths import File, opened, pattern
-from .row_file import Rows
+from .row_file import SqlTable
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -68,14 +68,16 @@ class Json:
     def names(self) -> list[str]:
         return self._names
 
-    def rows(self, uses: Sequence[Use], survey: bool) -> Rows:
+    def rows(self, uses: Sequence[Use], survey: bool) -> SqlTable:
         parameters = {"path": pattern(self.file.path)}
         for i, use in enumerate(uses):
             parameters[f"at{i}"] = "/" + use.column.replace("~", "~0").replace("/", "~1")
         values = ", ".join(f"json_extract(json, $at{i}) AS v{i}" for i in range(len(uses)))
         cells = ", ".join(f"{_cell(use, survey, f'v{i}')} AS r{i}" for i, use in enumerate(uses))
         objects = f"(SELECT {CHECKED} AS json FROM {OBJECTS})"
-        return Rows(f"(SELECT {cells or 1} FROM (SELECT {values or 1} FROM {objects}))", parameters)
+        return SqlTable(
+            f"(SELECT {cells or 1} FROM (SELECT {values or 1} FROM {objects}))", parameters
+        )
 
 
 def _cell(use: Use, survey: bool, value: str) -> str:

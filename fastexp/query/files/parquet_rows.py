@@ -9,7 +9,7 @@ from ...errors import ParameterError, ParameterTypeError
 from ..engines.frame import Use
 from .database import quoted
 from .paths import File, pattern
-from .row_file import Rows
+from .row_file import SqlTable
 from .text_cells import cut
 
 if TYPE_CHECKING:
@@ -55,9 +55,9 @@ class Parquet:
     def names(self) -> list[str]:
         return self._names
 
-    def rows(self, uses: Sequence[Use], survey: bool) -> Rows:
+    def rows(self, uses: Sequence[Use], survey: bool) -> SqlTable:
         columns = ", ".join(f"{self._column(use)} AS r{i}" for i, use in enumerate(uses))
-        return Rows(f"(SELECT {columns or 1} FROM {TABLE})", {"path": pattern(self.file.path)})
+        return SqlTable(f"(SELECT {columns or 1} FROM {TABLE})", {"path": pattern(self.file.path)})
 
     def _column(self, use: Use) -> str:
         place = self._names.index(use.column)

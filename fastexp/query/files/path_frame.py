@@ -19,7 +19,7 @@ from .failures import attempted
 from .json_rows import Json
 from .parquet_rows import Parquet
 from .paths import File, files_of, pattern
-from .row_file import Source
+from .row_file import RowFile
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -50,7 +50,7 @@ class Survey(NamedTuple):
 
 
 class PathFrame:
-    """A file, the files of a pattern, or those of a folder; looked at when something is asked.
+    """A file, the files of a pattern, or those of a folder; not looked at before a method needs it.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class PathFrame:
         self._delimiter = delimiter
 
     @cached_property
-    def _sources(self) -> list[Source]:
+    def _sources(self) -> list[RowFile]:
         """The files, whose schemas are read."""
         return [_source(self._database, file, self._delimiter) for file in self.files]
 
@@ -103,7 +103,7 @@ class PathFrame:
         return [*first.names(), *first.file.partitions]
 
     def empty(self, uses: Sequence[Use]) -> Sequence[Any]:
-        """The columns without rows, the same in all files; of text, what is asked for."""
+        """The columns without rows, the same in all files; of text, as `uses` say."""
         empties = [self._empty(source, uses) for source in self._sources]
         for source, columns in zip(self._sources, empties, strict=True):
             for use, column, first in zip(uses, columns, empties[0], strict=True):
@@ -154,7 +154,7 @@ class PathFrame:
 
         return table_of(columns)
 
-    def _empty(self, source: Source, uses: Sequence[Use]) -> list[Any]:
+    def _empty(self, source: RowFile, uses: Sequence[Use]) -> list[Any]:
         names, partitions = source.names(), source.file.partitions
         for use in uses:
             there = names.count(use.column) + (use.column in partitions)
@@ -174,7 +174,7 @@ class PathFrame:
         columns = dict(zip(typed, _tried(read, source, ParameterError), strict=True))
         return [columns.get(use, text_cells.empty(use)) for use in uses]
 
-    def _surveyed(self, source: Source, uses: Sequence[Use]) -> Survey:
+    def _surveyed(self, source: RowFile, uses: Sequence[Use]) -> Survey:
         """What the bytes of a file tell; where that is not enough, what all its cells tell."""
         nothing = [False] * len(uses)
         if source.typed and not source.file.partitions:
@@ -195,7 +195,7 @@ class PathFrame:
         return Survey(rows if plain is None else plain.rows, findings)
 
     def _read(
-        self, source: Source, uses: Sequence[Use], kinds: Sequence[text_cells.Kind]
+        self, source: RowFile, uses: Sequence[Use], kinds: Sequence[text_cells.Kind]
     ) -> Iterator[tuple[int, list[Any]]]:
         """Parts of a file, and how many rows each has."""
         odd = source.plain is None or source.plain.odd or bool(source.file.partitions)
@@ -226,27 +226,27 @@ class PathFrame:
         yield from arrow.table(relation.to_arrow_reader(rows), names, "frame")
 
 
-def _source(database: DuckDBPyConnection, file: File, delimiter: str | None) -> Source:
+def _source(database: DuckDBPyConnection, file: File, delimiter: str | None) -> RowFile:
     kind = FORMATS.get(file.format)
     if kind is None:
         return csv_of(file, delimiter)
     return attempted(lambda: kind(database, file), file, kind.form, ParameterError)
 
 
-def _tried(read: Callable[[], T], source: Source, error: type[FastexpError]) -> T:
+def _tried(read: Callable[[], T], source: RowFile, error: type[FastexpError]) -> T:
     return attempted(read, source.file, source.form, error)
 
 
-def _called(source: Source, use: Use) -> str:
+def _called(source: RowFile, use: Use) -> str:
     return f"column {use.column!r} of {source.file.called}"
 
 
-def _is_typed(source: Source, use: Use) -> bool:
+def _is_typed(source: RowFile, use: Use) -> bool:
     return source.typed and use.column not in source.file.partitions
 
 
 def _query(
-    source: Source, uses: Sequence[Use], surveys: Sequence[text_cells.Survey] | None
+    source: RowFile, uses: Sequence[Use], surveys: Sequence[text_cells.Survey] | None
 ) -> Query:
     """The survey of a file, or, with what that says, the query for its rows."""
     partitions = source.file.partitions
@@ -272,7 +272,7 @@ def _query(
 
 
 def _column(
-    source: Source, use: Use, survey: text_cells.Survey, read: Sequence[arrow.Column]
+    source: RowFile, use: Use, survey: text_cells.Survey, read: Sequence[arrow.Column]
 ) -> Any:
     if not _is_typed(source, use):
         return text_cells.column(use, survey, read)

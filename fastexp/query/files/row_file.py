@@ -1,4 +1,4 @@
-"""What reading asks of a format: the columns of a file, and the SQL that reads its rows."""
+"""A file of any format, as it is read: the columns of a file, and the SQL that reads its rows."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from .paths import File
 from .plain import Plain
 
 
-class Rows(NamedTuple):
-    """A table of SQL, to follow FROM, whose columns are r0, r1, ... as they were asked for."""
+class SqlTable(NamedTuple):
+    """A table of SQL, to follow FROM, whose columns are r0, r1, ... in the order of the uses."""
 
     table: str
     parameters: dict[str, Any]
 
 
-class Source(Protocol):
+class RowFile(Protocol):
     """One file of a format."""
 
     file: File
@@ -33,6 +33,6 @@ class Source(Protocol):
         """The names of the columns, in order; those of folders are none of them."""
         ...
 
-    def rows(self, uses: Sequence[Use], survey: bool) -> Rows:
+    def rows(self, uses: Sequence[Use], survey: bool) -> SqlTable:
         """The columns of some uses, for the survey or to be read."""
         ...

@@ -75,7 +75,7 @@ LEAST_NS, MOST_NS = -9_223_372_036_854_775, 9_223_372_036_854_774  # microsecond
 
 
 class Survey(NamedTuple):
-    """What a survey tells of a column of cells, for the reading that is asked for.
+    """What a survey says of a column of cells, for one reading.
 
     Of numbers `kind` is "floats", or "integers" where some are beyond 2**53; of keys what they
     are. `called` is the column in messages. `odd`: whether there may be texts that only DuckDB

@@ -4,31 +4,26 @@ from __future__ import annotations
 
 import errno
 import io
-import json
 import os
 import secrets
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import NamedTuple
 
 from ..._parameters import validate
 from ...budget import atomic_files
 from ...errors import OutputError, ParameterError, ParameterTypeError
 from ..engines.frame import Column
 from ..files.paths import files_of
+from .answer_bytes import content, suffix
 
 SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl")
 NAMELESS: int = getattr(os, "O_TMPFILE", 0)
 HANDLES = "/proc/self/fd"  # what an open file can be given a name by
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-FRAME, NUMBER = 1 << 16, 32  # bytes of a file's frame, and of a number
-ODD = ('"', ",", "\t", "\r", "\n")  # texts with these, or blanks at an end, are in quotes
 EXISTS = (
     "output {!r} exists, and may hold answers that were paid for: take another name, or pass "
     "force=True to replace it"
@@ -74,11 +69,6 @@ def check(output: object, force: bool, suffixes: Sequence[str] = SUFFIXES) -> st
     raise _refused(file, reason)
 
 
-def suffix(file: str) -> str:
-    """What a file's name ends in."""
-    return Path(file).suffix.lower()
-
-
 class Output(NamedTuple):
     """Where the answers of a release go as well: a file that `check` took."""
 
@@ -87,7 +77,7 @@ class Output(NamedTuple):
 
 
 def output_of(output: object, force: bool, source: object, ledger: str | None) -> Output | None:
-    """What `release` is asked for; None for nothing.
+    """The file of answers that a release writes; None: none.
 
     Parameters
     ----------
@@ -246,27 +236,6 @@ def reserved(output: Output, room: int) -> Iterator[OutputFile]:
         place.close()
 
 
-def room_of(groups: Sequence[Column], widths: Sequence[int], names: Sequence[str]) -> int:
-    """Bytes that answers take at most, or nearly so.
-
-    Parameters
-    ----------
-    groups : sequence of Column
-        The public list.
-    widths : sequence of int
-        Characters of the longest candidate of each answer; 0 of numbers.
-    names : sequence of str
-        Of all columns, which JSON lines have in each row.
-    """
-    rows = len(groups[0].values) if groups else 1
-    each = sum(map(len, names)) + sum(max(width, NUMBER) for width in widths)
-    keys = sum(
-        sum(map(len, column.values)) if isinstance(column.values, list) else NUMBER * rows
-        for column in groups
-    )
-    return FRAME + 6 * (rows * (each + 4 * len(names)) + keys)
-
-
 def written(columns: Sequence[Column], place: OutputFile) -> None:
     """Put answers into their file, a row a group; on disk when this returns.
 
@@ -322,47 +291,6 @@ def holds(file: str, columns: Sequence[Column]) -> bool:
             return raw.read(len(wanted) + 1) == wanted
     except OSError:
         return False
-
-
-def content(columns: Sequence[Column], file: str) -> bytes:
-    """Answers as the bytes of a file, whose name says in which format."""
-    ending = suffix(file)
-    if ending == ".parquet":
-        return _parquet(columns)
-    cells = [values_of(column) for column in columns]
-    names = [column.name for column in columns]
-    rows = zip(*cells, strict=True)
-    if ending == ".jsonl":
-        lines = [json.dumps(dict(zip(names, row, strict=True))) for row in rows]
-    else:
-        mark = "\t" if ending == ".tsv" else ","
-        lines = [mark.join(map(_cell, row)) for row in [tuple(names), *rows]]
-    return "".join(f"{line}\n" for line in lines).encode()
-
-
-def _parquet(columns: Sequence[Column]) -> bytes:
-    from ..engines.arrow import table_of
-
-    buffer = io.BytesIO()
-    import_module("pyarrow.parquet").write_table(table_of(columns), buffer)
-    return buffer.getvalue()
-
-
-def values_of(column: Column) -> list[Any]:
-    """As Python's: integers, floats, booleans, and text, which dates and timestamps become."""
-    if isinstance(column.values, list):
-        return column.values
-    if column.values.dtype.kind == "M":
-        return [str(text) for text in np.datetime_as_string(column.values)]
-    values: list[Any] = column.values.tolist()
-    return values
-
-
-def _cell(value: object) -> str:
-    if not isinstance(value, str):
-        return str(value).lower() if isinstance(value, bool) else repr(value)
-    plain = value.strip() == value != "" and not any(mark in value for mark in ODD)
-    return value if plain else '"' + value.replace('"', '""') + '"'
 
 
 def _refused(file: str, reason: str | None) -> ParameterError:
