@@ -24,7 +24,7 @@ TAIL = SIGMAS**2 / 2
 def near(total: float, variance: float, largest: float) -> None:
     """A sum of drawn utilities minus their means, of this variance and largest deviation."""
     limit = SIGMAS * sqrt(variance) + TAIL * largest
-    expect(abs(total) <= limit, f"mean utility off: the sum by {total:.4g}, limit {limit:.4g}")
+    expect(abs(total) <= limit, f"mean off: the sum by {total:.4g}, limit {limit:.4g}")
 
 
 def near_mean(drawn: FloatArray, values: FloatArray, weights: FloatArray) -> None:

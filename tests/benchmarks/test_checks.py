@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.harness.outcome import WrongAnswer
+from benchmarks.harness.workload import Check
 from benchmarks.numbers import checks as number_checks
 from benchmarks.numbers import rivals
 from benchmarks.numbers.workload import CENTER, STUDY, NumberWork
@@ -17,6 +18,12 @@ from benchmarks.studies import checks as study_checks
 from benchmarks.studies import engines, rivals_smooth, rivals_table1
 from benchmarks.studies.cases import smooth
 from benchmarks.studies.workload import StudyWork, smooth_rows
+
+
+def refuses(check: Check, work: Any, answers: list[Any], *, because: str) -> None:
+    """The check says that these answers are wrong, and why."""
+    with pytest.raises(WrongAnswer, match=because):
+        check(work, answers)
 
 
 def exact_draws(work: SelectionWork, rate: float, count: int) -> list[Any]:
@@ -31,8 +38,7 @@ def test_the_mean_test_has_power() -> None:
     work = SelectionWork(300)
     checks.exponential(work, exact_draws(work, 0.5, 4_000))
     for rate in (0.4, 0.6):
-        with pytest.raises(WrongAnswer, match="mean utility off"):
-            checks.exponential(work, exact_draws(work, rate, 4_000))
+        refuses(checks.exponential, work, exact_draws(work, rate, 4_000), because="mean off")
 
 
 def test_the_mean_test_of_rows_sees_each_rows_own_law() -> None:
@@ -42,8 +48,7 @@ def test_the_mean_test_of_rows_sees_each_rows_own_law() -> None:
     rng = np.random.default_rng(5)
     draws = [[rng.choice(30, p=w / w.sum()) for w in weights] for _ in range(50)]
     checks.exponential(work, [np.array(one) for one in draws])
-    with pytest.raises(WrongAnswer, match="mean utility off"):
-        checks.exponential(work, [np.roll(one, 1) for one in draws])
+    refuses(checks.exponential, work, [np.roll(one, 1) for one in draws], because="mean off")
 
 
 def permuted_and_flipped(work: SelectionWork, count: int) -> list[Any]:
@@ -58,10 +63,8 @@ def test_the_mean_test_of_permute_and_flip_has_power() -> None:
     work = SelectionWork(10)
     draws = permuted_and_flipped(work, 4_000)
     checks.permute_and_flip(work, draws)
-    with pytest.raises(WrongAnswer, match="mean utility off"):
-        checks.exponential(work, draws)
-    with pytest.raises(WrongAnswer, match="mean utility off"):
-        checks.permute_and_flip(work, exact_draws(work, 0.5, 4_000))
+    refuses(checks.exponential, work, draws, because="mean off")
+    refuses(checks.permute_and_flip, work, exact_draws(work, 0.5, 4_000), because="mean off")
 
 
 def gumbel_tops(work: SelectionWork, rate: float, count: int) -> Any:
@@ -76,12 +79,9 @@ def test_the_check_of_a_top_k_has_power() -> None:
     answers = gumbel_tops(work, 0.1, 4_000)
     checks.top_k(work, list(answers))
     for wrong in (gumbel_tops(work, rate, 4_000) for rate in (0.05, 0.2)):
-        with pytest.raises(WrongAnswer, match="mean utility off"):
-            checks.top_k(work, list(wrong))
-    with pytest.raises(WrongAnswer, match="mean utility off"):
-        checks.top_k(work, list(answers[:, ::-1]))
-    with pytest.raises(WrongAnswer, match="twice"):
-        checks.top_k(work, [answers[0][[0, 1, 2, 3, 0]]])
+        refuses(checks.top_k, work, list(wrong), because="mean off")
+    refuses(checks.top_k, work, list(answers[:, ::-1]), because="mean off")
+    refuses(checks.top_k, work, [answers[0][[0, 1, 2, 3, 0]]], because="twice")
 
 
 def test_the_check_of_responses_looks_at_both_sorts_of_bits() -> None:
@@ -90,25 +90,22 @@ def test_the_check_of_responses_looks_at_both_sorts_of_bits() -> None:
     checks.responses(work, [right])
     checks.packed_responses(work, [np.packbits(right).tobytes()])
     for wrong in (~right, right | work.bits, np.where(work.bits, right, False)):
-        with pytest.raises(WrongAnswer, match="flipped"):
-            checks.responses(work, [wrong])
-    with pytest.raises(WrongAnswer, match="no bit"):
-        checks.responses(work, [right + 2])
-    with pytest.raises(WrongAnswer, match="required"):
-        checks.responses(work, [right[1:]])
+        refuses(checks.responses, work, [wrong], because="flipped")
+    refuses(checks.responses, work, [right + 2], because="no bit")
+    refuses(checks.responses, work, [right[1:]], because="required")
 
 
 def test_checks_refuse_wrong_forms() -> None:
-    with pytest.raises(WrongAnswer, match="no draw"):
-        checks.exponential(SelectionWork(5), [])
-    with pytest.raises(WrongAnswer, match="range"):
-        checks.exponential(SelectionWork(5), [-1])
-    with pytest.raises(WrongAnswer, match=r"shape \(3,\)"):
-        checks.exponential(SelectionWork(5, size=3), [np.zeros(2, dtype=int)])
-    with pytest.raises(WrongAnswer, match="weights"):
-        checks.weights(SelectionWork(5), [np.ones(5)])
-    with pytest.raises(WrongAnswer, match="greatest"):
-        checks.highest(SelectionWork(5), [1.0])
+    refuses(checks.exponential, SelectionWork(5), [], because="no draw")
+    refuses(checks.exponential, SelectionWork(5), [-1], because="range")
+    refuses(
+        checks.exponential,
+        SelectionWork(5, size=3),
+        [np.zeros(2, dtype=int)],
+        because=r"shape \(3,\)",
+    )
+    refuses(checks.weights, SelectionWork(5), [np.ones(5)], because="weights")
+    refuses(checks.highest, SelectionWork(5), [1.0], because="greatest")
 
 
 # The checks of private numbers, fed draws by NumPy.
@@ -132,16 +129,11 @@ def test_the_check_of_a_median_has_power() -> None:
     above = 2 * np.median(work.records) - right
     wrong = gap_draws(work, 0.8, 4_000), gap_draws(work, 1.2, 4_000), ends
     for draws in (*wrong, np.maximum(right, above)):
-        with pytest.raises(WrongAnswer, match="off"):
-            number_checks.median(work, list(draws))
-    with pytest.raises(WrongAnswer, match="off"):
-        number_checks.cautious_median(work, list(right))
-    with pytest.raises(WrongAnswer, match="bounds"):
-        number_checks.median(work, [-1.0])
-    with pytest.raises(WrongAnswer, match="floats"):
-        number_checks.median(work, [50])
-    with pytest.raises(WrongAnswer, match="shape"):
-        number_checks.median(NumberWork(1_000, size=3), [right[:2]])
+        refuses(number_checks.median, work, list(draws), because="off")
+    refuses(number_checks.cautious_median, work, list(right), because="off")
+    refuses(number_checks.median, work, [-1.0], because="bounds")
+    refuses(number_checks.median, work, [50], because="floats")
+    refuses(number_checks.median, NumberWork(1_000, size=3), [right[:2]], because="shape")
 
 
 def test_the_check_of_a_study_sees_each_data_set_and_epsilon() -> None:
@@ -155,10 +147,8 @@ def test_the_check_of_a_study_sees_each_data_set_and_epsilon() -> None:
             drawn[row] = gap_draws(one, epsilon, 500)
     number_checks.study(work, [answer])
     for wrong in ([np.roll(one, 1, axis=0) for one in answer], answer[::-1]):
-        with pytest.raises(WrongAnswer, match="off"):
-            number_checks.study(work, [wrong])
-    with pytest.raises(WrongAnswer, match="arrays"):
-        number_checks.study(work, [answer[1:]])
+        refuses(number_checks.study, work, [wrong], because="off")
+    refuses(number_checks.study, work, [answer[1:]], because="arrays")
 
 
 def candidate_draws(work: NumberWork, rate: float, count: int) -> Any:
@@ -173,10 +163,10 @@ def test_the_check_of_candidates_has_power() -> None:
     work = NumberWork(1_000, epsilon=0.1)
     number_checks.candidates(work, list(candidate_draws(work, 0.05, 4_000)))
     for rate in (0.04, 0.06):
-        with pytest.raises(WrongAnswer, match="off"):
-            number_checks.candidates(work, list(candidate_draws(work, rate, 4_000)))
-    with pytest.raises(WrongAnswer, match="no candidate"):
-        number_checks.candidates(work, [50.01])
+        refuses(
+            number_checks.candidates, work, list(candidate_draws(work, rate, 4_000)), because="off"
+        )
+    refuses(number_checks.candidates, work, [50.01], because="no candidate")
 
 
 def test_the_checks_of_revenues_see_one_bid() -> None:
@@ -187,13 +177,11 @@ def test_the_checks_of_revenues_see_one_bid() -> None:
     number_checks.exact_revenue(work, [ticks, ticks.view(np.uint64)])
     for bids, wrong in ((1, False), (2, True)):
         off = paying - bids * (np.arange(300) == 150)
-        with pytest.raises(WrongAnswer, match="revenue"):
-            number_checks.exact_revenue(work, [off * np.arange(1, 301)])
+        refuses(number_checks.exact_revenue, work, [off * np.arange(1, 301)], because="revenue")
         if not wrong:
             number_checks.revenue(work, [off * work.prices])
             continue
-        with pytest.raises(WrongAnswer, match="revenue"):
-            number_checks.revenue(work, [off * work.prices])
+        refuses(number_checks.revenue, work, [off * work.prices], because="revenue")
 
 
 def price_draws(work: NumberWork, rate: float, count: int) -> Any:
@@ -205,10 +193,8 @@ def test_the_check_of_prices_has_power() -> None:
     work = NumberWork(300)
     number_checks.price(work, list(price_draws(work, 1.0, 4_000)))
     for rate in (0.5, 2.0):
-        with pytest.raises(WrongAnswer, match="off"):
-            number_checks.price(work, list(price_draws(work, rate, 4_000)))
-    with pytest.raises(WrongAnswer, match="no price"):
-        number_checks.price(work, [0.015])
+        refuses(number_checks.price, work, list(price_draws(work, rate, 4_000)), because="off")
+    refuses(number_checks.price, work, [0.015], because="no price")
 
 
 def test_the_check_of_noise_has_power() -> None:
@@ -217,18 +203,15 @@ def test_the_check_of_noise_has_power() -> None:
     number_checks.laplace(work, [rng.laplace(CENTER, 1.0, 10_000)])
     normal = rng.normal(CENTER, 1.0, 10_000)
     for wrong in (rng.laplace(CENTER, 1.2, 10_000), rng.laplace(CENTER + 0.2, 1.0, 10_000), normal):
-        with pytest.raises(WrongAnswer, match="off"):
-            number_checks.laplace(work, [wrong])
+        refuses(number_checks.laplace, work, [wrong], because="off")
 
 
 def test_the_checks_of_floors() -> None:
     work = NumberWork(5)
     number_checks.middle(work, [np.median(work.records)])
     number_checks.highest(work, [work.records.max()])
-    with pytest.raises(WrongAnswer, match="middle"):
-        number_checks.middle(work, [work.records.min()])
-    with pytest.raises(WrongAnswer, match="greatest"):
-        number_checks.highest(work, [work.records.min()])
+    refuses(number_checks.middle, work, [work.records.min()], because="middle")
+    refuses(number_checks.highest, work, [work.records.min()], because="greatest")
 
 
 # The checks of studies, and the formulas they have.
@@ -240,10 +223,8 @@ def test_the_check_of_exact_tables_sees_a_millionth() -> None:
     study_checks.exact_table(work, [right])
     for cell in (0, 11):
         wrong = right * (1 + 1e-6 * (np.arange(12) == cell))
-        with pytest.raises(WrongAnswer, match="off"):
-            study_checks.exact_table(work, [wrong])
-    with pytest.raises(WrongAnswer, match="cells"):
-        study_checks.exact_table(work, [right[:11]])
+        refuses(study_checks.exact_table, work, [wrong], because="off")
+    refuses(study_checks.exact_table, work, [right[:11]], because="cells")
 
 
 def test_the_checks_of_mean_errors_have_power() -> None:
@@ -255,13 +236,10 @@ def test_the_checks_of_mean_errors_have_power() -> None:
     study_checks.expected(work, [exact])
     for cell in range(12):
         here, least = np.arange(12) == cell, np.sqrt(between / 500)
-        with pytest.raises(WrongAnswer, match="off"):
-            study_checks.expected(work, [mean + 12 * least * here])
+        refuses(study_checks.expected, work, [mean + 12 * least * here], because="off")
         error = np.sqrt((between + noise / 20) / 500)
-        with pytest.raises(WrongAnswer, match="off"):
-            study_checks.drawn(work, [mean + 12 * error * here])
-    with pytest.raises(WrongAnswer, match="no number"):
-        study_checks.drawn(work, [right * np.nan])
+        refuses(study_checks.drawn, work, [mean + 12 * error * here], because="off")
+    refuses(study_checks.drawn, work, [right * np.nan], because="no number")
 
 
 def test_equal_errors_take_the_data_sets_that_they_take() -> None:
@@ -308,8 +286,7 @@ def test_the_check_of_smooth_sensitivity_has_power() -> None:
     work = StudyWork(500, data="normal")
     right = smooth(work)()
     study_checks.smooth(work, [right])
-    with pytest.raises(WrongAnswer, match="smooth sensitivity"):
-        study_checks.smooth(work, [right, right * (1 + 1e-11)])
+    refuses(study_checks.smooth, work, [right, right * (1 + 1e-11)], because="smooth sensitivity")
 
 
 def test_the_window_is_the_exponential_mechanism_on_all_gaps() -> None:
