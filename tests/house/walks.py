@@ -22,14 +22,8 @@ the rare exact test of a draw, which is a walk of its own, does not make two cou
     python -m tests.house.walks                  # of this tree
     python -m tests.house.walks TREE ORDER       # of another one; ORDER is the file with `ROOMS`
 
-At 455bb5d, where every private file beside `__init__.py` was a room:
-
-| walk | rooms | climbs |
-|---|---|---|
-| Median.release, 1,000 records | 15 | 6 |
-| Median.release, 100,000 unsorted records | 17 | 10 |
-| Exponential.release | 7 | 1 |
-| fastexp median | 18 | 6 |
+`fastexp/README.md` has the figures, beside those of 455bb5d, where each private file that lay
+beside `__init__.py` was a room.
 """
 
 from __future__ import annotations
