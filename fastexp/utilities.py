@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._parameters.foreign import attribute, has, readable
+from ._parameters.foreign import attribute, has, is_pandas, readable
 from ._typing import IntArray
 from .errors import InvalidRecords
 from .grouped.labels import read_labels
@@ -37,7 +37,9 @@ def has_labels(data: Any, candidates: tuple[Any, ...]) -> bool:
     readable(data, "records")
     if isinstance(data, (Mapping, list, tuple, np.ndarray)):
         return isinstance(data, Mapping)
-    if not has(data, "isna", "items", "index") or {type(c) for c in candidates} != {str}:
+    if not (is_pandas(data) and has(data, "items", "index")) or {type(c) for c in candidates} != {
+        str
+    }:
         return False
     kinds = [attribute(attribute(x, "dtype"), "kind") for x in (data, attribute(data, "index"))]
     return kinds[0] in ("i", "u") and kinds[1] not in ("i", "u", None)

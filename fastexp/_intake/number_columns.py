@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._arrow import arrow
-from .._parameters.foreign import has, readable
+from .._parameters.foreign import is_pandas, readable
 from .._parameters.validate import exact_array
 from .._typing import AnyArray
 from ..errors import InvalidRecords, ParameterError, ParameterTypeError
@@ -103,7 +103,7 @@ def _read(numbers: Any, argument: str) -> Numbers | None:
         return of_array(filled, np.ma.getmaskarray(numbers), argument)
     if isinstance(numbers, np.ndarray):
         return of_array(numbers.view(np.ndarray), None, argument)
-    if has(numbers, "isna", "to_numpy"):
+    if is_pandas(numbers):
         return _of_pandas(numbers, argument)
     if isinstance(numbers, arrow.Chunks):
         return joined(numbers.columns, argument)
@@ -121,7 +121,7 @@ def is_foreign_column(data: Any) -> bool:
 
 def is_column(data: Any) -> bool:
     """Whether to read data as Arrow: not those of pandas, which may need pyarrow for it."""
-    return arrow.is_arrow(data) and not has(data, "isna")
+    return arrow.is_arrow(data) and not is_pandas(data)
 
 
 def of_array(array: AnyArray, missing: AnyArray | None, argument: str) -> Numbers | None:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .._arrow import arrow
-from .._parameters.foreign import has, readable
+from .._parameters.foreign import is_pandas, readable
 from .._threads import in_parts
 from .._typing import IntArray
 from ..errors import InvalidRecords, ParameterError, ParameterTypeError
@@ -193,7 +193,7 @@ def _is_column(keys: object, argument: str) -> bool:
     """Whether this can be a column of keys, and no key."""
     readable(keys, argument)
     plain = isinstance(keys, (list, tuple, range, np.ndarray))
-    return plain or has(keys, "isna", "to_numpy") or arrow.is_arrow(keys)
+    return plain or is_pandas(keys) or arrow.is_arrow(keys)
 
 
 def _length(chunks: list[Rows]) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 
 from .._arrow import arrow
 from .._intake.number_columns import NULLS, arrow_type, described
-from .._parameters.foreign import attribute, has, readable
+from .._parameters.foreign import attribute, has, is_pandas, readable
 from .._typing import AnyArray
 from ..errors import FastexpError, ParameterError
 from .key_objects import not_keys, of_objects
@@ -38,7 +38,7 @@ def read(keys: object, argument: str) -> list[Rows]:
         return [_of_range(keys, argument)]
     if isinstance(keys, (list, tuple)):
         return [of_objects(list(keys), argument)]
-    if has(keys, "isna", "to_numpy"):
+    if is_pandas(keys):
         return _of_pandas(keys, argument)
     if arrow.is_arrow(keys):
         return [_of_column(part, argument) for part in arrow.column(keys, argument)]

@@ -21,6 +21,11 @@ def has(thing: Any, *names: str) -> bool:
     return all(attribute(thing, name, absent) is not absent for name in names)
 
 
+def is_pandas(thing: Any) -> bool:
+    """Whether it is a series, an index or an array of pandas, or like one, without its import."""
+    return has(thing, "isna", "to_numpy")
+
+
 def readable(thing: Any, argument: str) -> None:
     """Refuse what cannot even be asked for its type, as a proxy whose object is gone.
 

@@ -12,7 +12,7 @@ from .._intake import utilities
 from .._intake.number_columns import NULLS, TYPES, Numbers, arrow_type, is_column, read
 from .._keys.group_keys import codes_of
 from .._keys.group_lists import names_of
-from .._parameters.foreign import attribute, has, readable
+from .._parameters.foreign import attribute, has, is_pandas, readable
 from .._typing import AnyArray, IntArray
 from ..errors import FastexpError, ParameterTypeError
 
@@ -62,7 +62,7 @@ def _type_of(records: Any) -> str | None:
     dtype = attribute(attribute(dtype, "categories"), "dtype", dtype)  # of pandas
     if not len(records):
         return None
-    if has(records, "isna") and attribute(dtype, "type") is str:
+    if is_pandas(records) and attribute(dtype, "type") is str:
         return "text"
     of_arrow = is_column(records) or has(dtype, "pyarrow_dtype")
     if of_arrow and isinstance(records, Iterable):  # others can be read only once, perhaps
@@ -105,7 +105,7 @@ def _by_value(records: object, candidates: tuple[Any, ...]) -> IntArray:
         numbers = _booleans(records) or read(records, "records")
         if numbers is not None:
             return _without(_by_value(numbers.values, candidates), numbers.missing)
-    if has(records, "isna") and attribute(attribute(records, "dtype"), "kind") == "f":
+    if is_pandas(records) and attribute(attribute(records, "dtype"), "kind") == "f":
         numbers = read(records, "records")  # of pandas, with its gaps
         if numbers is not None:
             return _without(_by_value(numbers.values, candidates), numbers.missing)

@@ -27,6 +27,11 @@ class GroupedMechanism(Protocol):
         """What one draw promises."""
         ...
 
+    @property
+    def _labels(self) -> tuple[Any, ...]:
+        """The candidates; a mechanism of numbers has none."""
+        return ()
+
     def law(self, records: object, /) -> Any:
         """The exact law of a draw."""
         ...

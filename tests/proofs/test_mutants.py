@@ -215,7 +215,7 @@ STUDIES = {
     "edges not closed": ("kernels/figures/rank_errors.py", "(after and rest == 0.0)", "False"),
     "losses from 0": ("kernels/figures/rank_errors.py", "out[j] = np.float64(d - best)", "out[j] = np.float64(d)"),
     "every block the same data": ("studies/run/task.py", "spawn_key=(place,)", "spawn_key=(0,)"),
-    "the last block is full": ("studies/run/task.py", "rows = min(study.block, study.datasets - first)", "rows = study.block"),
+    "the last block is full": ("studies/run/task.py", "rows = min(design.block_size, design.datasets - first)", "rows = design.block_size"),
     "the wrong data agree": ("studies/report/table_rows.py", "abs(z) <= LIMIT", "abs(z) >= 0"),
     "a damaged line counts": ("studies/store/writing.py", "int(check, 16) == zlib.crc32(text)", "int(check, 16) >= 0"),
     "bins to the left": ("studies/sums/sketch.py", 'np.searchsorted(edges, values.reshape(-1), "left")', 'np.searchsorted(edges, values.reshape(-1), "right")'),

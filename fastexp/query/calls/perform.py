@@ -58,9 +58,9 @@ def _place(call: Call, output: Output | None) -> AbstractContextManager[OutputFi
     """The place of a file of answers, with room for them."""
     if output is None:
         return nullcontext()
-    mechanisms: list[Any] = [answer.mechanism for answer in call.answers]
+    mechanisms = [answer.mechanism for answer in call.answers]
     widths = [
-        max(map(len, mechanism.candidates)) if mechanism._kind(call.released) == "text" else 0
+        max(map(len, mechanism._labels)) if mechanism._kind(call.released) == "text" else 0
         for mechanism in mechanisms
     ]
     names = [*call.query.by, *(answer.name for answer in call.answers)]

@@ -34,8 +34,7 @@ def uses_of(query: Scope, answers: tuple[Answer, ...]) -> Uses:
 
 
 def _record_use(answer: Answer) -> Use:
-    candidates = getattr(answer.mechanism, "candidates", ())  # a number mechanism has none
-    texts = [label for label in candidates if isinstance(label, str)]
+    texts = [label for label in answer.mechanism._labels if isinstance(label, str)]
     return _use(answer.column, answer.mechanism._reading(), texts)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..._arrow import arrow
 from ..._intake.number_columns import NULLS, TYPES, arrow_type, described, is_column
-from ..._parameters.foreign import attribute, has
+from ..._parameters.foreign import attribute, has, is_pandas
 from ...errors import ParameterTypeError
 from .frame import Use
 
@@ -104,14 +104,14 @@ def _type_of(column: object) -> Type:
     if isinstance(column, range):
         return Type("numbers", "integers")
     dtype = attribute(column, "dtype")
-    if has(dtype, "categories") and has(column, "isna"):  # of pandas
+    if has(dtype, "categories") and is_pandas(column):  # of pandas
         entries = dtype.categories.to_series()  # an index hands out no Arrow data
         return type_of(entries)._replace(name=f"categories ({dtype})", coded=True)
     if is_column(column) or has(dtype, "pyarrow_dtype"):
         return _of_chunk(arrow.column(_without_rows(column), "column")[0])
     if dtype is None:
         return Type("objects", "objects")
-    if has(column, "isna") and attribute(dtype, "type") is str:
+    if is_pandas(column) and attribute(dtype, "type") is str:
         return Type("text", f"text ({dtype})")
     kind = attribute(dtype, "kind", "O")
     if kind in "iuf":
