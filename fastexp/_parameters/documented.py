@@ -94,6 +94,14 @@ streams : array_like of int, shape (rows,), optional
     is row 0; row i alone with ``streams=[i]`` gives the same draws.
 threads : int
     1; 0 for all that the process may use. Never changes the draws.
+x : array_like
+    Numbers, infinite ones too.
+t : array_like
+    Numbers in units of the utility.
+p : array_like
+    Probabilities, in [0, 1].
+truth : array_like
+    Finite numbers, possible as outputs or not; the true statistic.
 """
 
 ERRORS = """\

@@ -115,8 +115,7 @@ class ContinuousLaw(PiecewiseLaw):
 
         Parameters
         ----------
-        x : array_like
-            Any numbers; infinite ones too.
+        x
 
         Returns
         -------

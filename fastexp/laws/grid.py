@@ -205,8 +205,7 @@ class GridLaw(PiecewiseLaw):
 
         Parameters
         ----------
-        x : array_like
-            Any numbers; infinite ones too.
+        x
 
         Returns
         -------

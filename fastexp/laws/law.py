@@ -10,6 +10,7 @@ import numpy as np
 
 from .._compiler.rounding import check_rounding
 from .._parameters import validate
+from .._parameters.documented import documented
 from .._typing import AnyArray, ArrayLike, FloatArray, RNGLike, Scalar, SeedLike, Values
 from ..errors import ParameterError
 
@@ -27,6 +28,7 @@ class Draws(NamedTuple):
     method: str | None
 
 
+@documented
 class Law(ABC, Generic[One_co, Many_co]):
     """The exact distribution of a mechanism's output on one data set.
 
@@ -36,6 +38,11 @@ class Law(ABC, Generic[One_co, Many_co]):
     """
 
     _epsilon: float
+
+    def __init_subclass__(cls) -> None:
+        """Complete the docstrings of the methods."""
+        super().__init_subclass__()
+        documented(cls)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(epsilon={self._epsilon!r})"
@@ -87,18 +94,14 @@ class Law(ABC, Generic[One_co, Many_co]):
     ) -> One_co | Many_co:
         """Simulation draws of this law: the bytes of ``mechanism.sample(data, ...)``.
 
-        **A seeded draw is not a private release.**
-
         Parameters
         ----------
         size : int, optional
             How many draws; None: one.
-        rng : {None, int, array_like[ints], SeedSequence, BitGenerator, Generator}, optional
-            None: fresh from the operating system; else as in SPEC 7.
+        rng
         streams : array_like of one int, optional
             The name of this row's stream; default 0.
-        threads : int
-            1; 0 for all. Never changes the draws.
+        threads
         method : str, optional
             Pins the kernel, as in ``mechanism.sample``.
 
@@ -111,7 +114,6 @@ class Law(ABC, Generic[One_co, Many_co]):
         Raises
         ------
         ParameterError, ParameterTypeError
-            If an argument is outside its range or of the wrong type.
         """
         check_rounding()
         return self._draw(Draws(size, rng, streams, threads, method))
@@ -143,8 +145,7 @@ class LossLaw(Law[One_co, Many_co]):
 
         Parameters
         ----------
-        t : array_like
-            In units of the utility.
+        t
 
         Returns
         -------
@@ -153,8 +154,7 @@ class LossLaw(Law[One_co, Many_co]):
 
         Raises
         ------
-        ParameterTypeError, ParameterError
-            If t is not numbers, or NaN.
+        ParameterError, ParameterTypeError
         """
         check_rounding()
         limits = validate.reals("t", t)
@@ -167,12 +167,9 @@ class LossLaw(Law[One_co, Many_co]):
     def loss_tail(self, t: ArrayLike) -> float | FloatArray:
         """P(loss >= t), elementwise, summed from the far end: small tails keep their digits.
 
-        Raises the errors of `loss_cdf`.
-
         Parameters
         ----------
-        t : array_like
-            In units of the utility.
+        t
 
         Returns
         -------
@@ -192,8 +189,7 @@ class LossLaw(Law[One_co, Many_co]):
 
         Parameters
         ----------
-        p : array_like
-            In [0, 1].
+        p
 
         Returns
         -------
@@ -202,8 +198,7 @@ class LossLaw(Law[One_co, Many_co]):
 
         Raises
         ------
-        ParameterTypeError, ParameterError
-            If p is not numbers in [0, 1].
+        ParameterError, ParameterTypeError
         """
         check_rounding()
         levels = probability_levels(p)
@@ -214,10 +209,7 @@ class LossLaw(Law[One_co, Many_co]):
 
         Parameters
         ----------
-        epsilon : float
-            In nats.
-        any_epsilon : bool
-            Lift the limits of [1e-9, 1e6].
+        epsilon, any_epsilon
         """
         check_rounding()
         e = validate.epsilon(epsilon, validate.flag("any_epsilon", any_epsilon))

@@ -79,8 +79,7 @@ class NoiseLaw(NumberLaw):
 
         Parameters
         ----------
-        p : array_like
-            In [0, 1].
+        p
 
         Returns
         -------

@@ -35,8 +35,7 @@ class NumberLaw(Law[float, AnyArray]):
 
         Parameters
         ----------
-        x : array_like
-            Any numbers; infinite ones too.
+        x
 
         Returns
         -------
@@ -45,8 +44,7 @@ class NumberLaw(Law[float, AnyArray]):
 
         Raises
         ------
-        ParameterTypeError, ParameterError
-            If x is not numbers, or NaN.
+        ParameterError, ParameterTypeError
         """
         check_rounding()
         numbers = self._numbers("x", x)
@@ -72,8 +70,7 @@ class NumberLaw(Law[float, AnyArray]):
 
         Raises
         ------
-        ParameterTypeError, ParameterError
-            If p is not numbers in [0, 1].
+        ParameterError, ParameterTypeError
         """
         check_rounding()
         levels = probability_levels(p)
@@ -103,8 +100,7 @@ class NumberLaw(Law[float, AnyArray]):
 
         Parameters
         ----------
-        truth : array_like
-            Finite numbers, possible as outputs or not.
+        truth
 
         Returns
         -------
@@ -113,8 +109,7 @@ class NumberLaw(Law[float, AnyArray]):
 
         Raises
         ------
-        ParameterTypeError, ParameterError
-            If truth is not finite numbers.
+        ParameterError, ParameterTypeError
         """
         check_rounding()
         truths = finite("truth", self._numbers("truth", truth))
@@ -131,10 +126,7 @@ class NumberLaw(Law[float, AnyArray]):
 
         Parameters
         ----------
-        p : array_like
-            In [0, 1].
-        truth : array_like
-            Finite numbers; broadcast against `p`.
+        p, truth
 
         Returns
         -------
@@ -143,8 +135,7 @@ class NumberLaw(Law[float, AnyArray]):
 
         Raises
         ------
-        ParameterTypeError, ParameterError
-            If p is not in [0, 1], truth not finite, or they do not fit together.
+        ParameterError, ParameterTypeError
         """
         check_rounding()
         levels, truths = probability_levels(p), finite("truth", self._numbers("truth", truth))
