@@ -37,7 +37,6 @@ charges    {charges}
 """
 
 
-@pytest.mark.slow
 def test_a_budget_is_created_charged_shown_and_kept(run: Run, select, file: Path) -> None:
     new = SHOWN.format(spent=0.0, remaining=100.0, charges=0)
     assert run("budget", file, "--epsilon", "100") == (0, new, "")
@@ -76,7 +75,6 @@ def test_as_json(run: Run, select, file: Path) -> None:
     assert fx.Budget.file(file).spent == 0.005
 
 
-@pytest.mark.slow
 def test_delta_is_shown(run: Run, file: Path) -> None:
     assert run("budget", file, "--epsilon", "1", "--delta", "1e-6")[0] == 0
     budget = fx.Budget.file(file, epsilon=1.0, delta=1e-6)

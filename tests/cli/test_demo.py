@@ -30,7 +30,6 @@ def run(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess
     )
 
 
-@pytest.mark.slow
 def test_each_question_is_there_before_its_answers_are_computed(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -70,7 +69,6 @@ def test_demo_tells_its_story_anywhere(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.slow
 def test_demo_in_process(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["demo"]) == 0
     out, err = capsys.readouterr()
@@ -102,7 +100,6 @@ def test_commands_that_the_demo_names_work(tmp_path: Path) -> None:
         assert done.stdout.startswith(start)
 
 
-@pytest.mark.slow
 def test_demo_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["demo", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

@@ -89,10 +89,14 @@ PICTURES = {
 }
 
 
-@pytest.mark.slow
+def pictured(name: str) -> object:
+    mark = pytest.mark.fast if name in ("median", "select") else pytest.mark.slow
+    return pytest.param(name, marks=mark)
+
+
 @pytest.mark.parametrize("by", [[], BY], ids=["one", "by group"])
 @pytest.mark.parametrize("kind", [["--law"], ["--draws", 50]], ids=["law", "draws"])
-@pytest.mark.parametrize("name", PICTURES)
+@pytest.mark.parametrize("name", map(pictured, PICTURES))
 def test_every_text_has_its_place(run, ages, figures, tmp_path, name, kind, by):
     which, *options = PICTURES[name]
     call = [which, *(ages[:1] if which == "select" else ages), *options, *kind, *by]

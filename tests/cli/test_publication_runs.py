@@ -96,6 +96,7 @@ def edited(text: str, *changes: tuple[str, str]) -> None:
 # ---- once and again ----
 
 
+@pytest.mark.fast
 def test_a_publication_is_made(place: Path, run: Run) -> None:
     ended = run("release", "p.toml")
     assert (ended.code, ended.out) == (0, "")
@@ -106,6 +107,7 @@ def test_a_publication_is_made(place: Path, run: Run) -> None:
     assert second.endswith("written: out.csv")
 
 
+@pytest.mark.fast
 def test_again_it_costs_nothing_and_needs_no_source(place: Path, run: Run) -> None:
     run("release", "p.toml")
     before = Path("out.csv").stat()
@@ -122,6 +124,7 @@ def test_again_it_costs_nothing_and_needs_no_source(place: Path, run: Run) -> No
     whole()
 
 
+@pytest.mark.fast
 def test_as_a_table_and_as_json(place: Path, run: Run) -> None:
     edited(TEXT, ('output = "out.csv"\n', ""))
     table = run("release", "p.toml", "-q").out
@@ -215,6 +218,7 @@ def test_the_folder_can_be_moved(place: Path, run: Run, monkeypatch: pytest.Monk
     whole()
 
 
+@pytest.mark.fast
 def test_a_budget_must_be_there_and_have_room(place: Path, run: Run) -> None:
     edited(TEXT, ("epsilon = 0.5", "epsilon = 1.8"))
     for more in ([], ["--check"]):
@@ -394,6 +398,7 @@ def untouched() -> dict[str, tuple[int, int, bytes]]:
     return {f.name: (f.stat().st_ino, f.stat().st_mtime_ns, f.read_bytes()) for f in files}
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("pipes", [[], ["d.csv", "k"]], ids=["missing", "pipes"])
 def test_a_check_opens_neither_source_nor_key(place: Path, run: Run, pipes: list[str]) -> None:
     edited(TEXT, ("label", 'key = "k"\nlabel'))
@@ -421,6 +426,7 @@ def test_a_check_opens_neither_source_nor_key(place: Path, run: Run, pipes: list
     assert untouched() == before
 
 
+@pytest.mark.fast
 def test_a_check_draws_nothing(place: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def drawn(*_: object) -> None:
         raise AssertionError("words of the system were taken")
@@ -444,6 +450,7 @@ def test_the_promise_is_told_before_a_long_list_is_digested(
     assert budget().charges == 0
 
 
+@pytest.mark.fast
 def test_a_check_after_the_release_costs_nothing(place: Path, run: Run) -> None:
     run("release", "p.toml")
     before = untouched()
@@ -469,6 +476,7 @@ def test_a_check_of_a_run_that_was_killed(
     whole()
 
 
+@pytest.mark.fast
 def test_a_check_is_of_the_budgets_relation(place: Path, run: Run) -> None:
     Path("b").unlink()
     fx.Budget.file("b", epsilon=2.0, neighbors="replace")
@@ -496,12 +504,14 @@ def test_a_check_refuses_an_output_without_a_folder(place: Path, run: Run) -> No
     assert budget().charges == 0
 
 
+@pytest.mark.fast
 def test_a_check_says_that_the_output_is_taken(place: Path, run: Run) -> None:
     Path("out.csv").write_text("mine\n")
     assert "output out.csv exists: a run needs --force" in run("release", "p.toml", "--check").out
     assert "exists" not in run("release", "p.toml", "--check", "--force").out
 
 
+@pytest.mark.fast
 def test_accuracy_on_a_public_stand_in(place: Path, run: Run) -> None:
     Path("d.csv").rename("like.csv")
     facts = json.loads(run("release", "p.toml", "--check", "--like", "like.csv", "--json").out)
@@ -553,6 +563,7 @@ WRONG = {  # what is written instead, and what is said: the words of a publicati
 }
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("line", WRONG)
 def test_mistakes_are_told_in_keys(place: Path, run: Run, line: str) -> None:
     Path("p.toml").write_text(TEXT.replace(line, WRONG[line][0]))
@@ -563,6 +574,7 @@ def test_mistakes_are_told_in_keys(place: Path, run: Run, line: str) -> None:
     assert budget().spent == 0
 
 
+@pytest.mark.fast
 def test_like_belongs_to_check(place: Path, run: Run) -> None:
     ended = run("release", "p.toml", "--like", "d.csv")
     assert ended.code == 2

@@ -29,7 +29,6 @@ def wide(monkeypatch: pytest.MonkeyPatch) -> None:
 # ---- list ----
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("wide")
 def test_the_list_tells_names_sizes_and_questions(run: Run) -> None:
     code, out, err = run("study", "list")
@@ -71,7 +70,6 @@ def test_a_file_is_run_and_its_rows_are_shown(run: Run, file: str) -> None:
     assert "[b]other[/b]" in out
 
 
-@pytest.mark.slow
 def test_json_is_one_document_with_rows_and_tables(run: Run, file: str) -> None:
     code, out, _ = run("study", "run", file, "--json")
     told = json.loads(out)
@@ -186,7 +184,6 @@ def test_out_resume_and_report(
     assert (code, "is not the results folder of a study" in err) == (1, True)
 
 
-@pytest.mark.slow
 def test_a_page_without_matplotlib(
     run: Run, file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

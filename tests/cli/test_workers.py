@@ -81,7 +81,6 @@ class _Closing:
         return ThreadPoolExecutor(1)
 
 
-@pytest.mark.slow
 def test_a_cluster_of_dask_is_begun_without_a_dashboard_and_closed(
     run: Run, file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -154,7 +153,6 @@ class Terminal:
         return True
 
 
-@pytest.mark.slow
 def test_progress_is_shown_on_a_terminal_only(
     capsys: pytest.CaptureFixture[str], file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -181,7 +179,6 @@ def test_progress_counts_where_nothing_is_shown() -> None:
     assert (shown.finished, shown.tasks) == (2, 5)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("out", [True, False])
 def test_ctrl_c_tells_how_to_go_on(
     run: Run,

@@ -124,7 +124,6 @@ class TestRanks:
             own = values[offsets[g] : offsets[g + 1]]
             assert short[g].tolist() == twin_draws(mechanism._statistic, own, words[0], g, 2)
 
-    @pytest.mark.slow
     def test_draws_that_bounds_leave_open_are_drawn_exactly(self, monkeypatch):
         """High epsilon and few records: cells beyond the window are loose, and are met."""
         mechanism = fx.Median(epsilon=0.001, bounds=(0, 2**30), step=1)

@@ -126,11 +126,9 @@ class TestEqualBytes:
     def test_windows_of_every_form(self):
         checks.sources_agree()
 
-    @pytest.mark.slow
     def test_looks_at_every_form(self):
         checks.looks_agree()
 
-    @pytest.mark.slow
     def test_one_pass_is_numpy(self):
         checks.gathers_are_numpy()
 
@@ -238,7 +236,6 @@ class TestSortedRecords:
 
     VALUES = np.random.default_rng(4).random(50_000)
 
-    @pytest.mark.slow
     def test_a_release_checks(self):
         for values in (self.VALUES, self.VALUES[:1000], self.VALUES.tolist()):
             for m in (fx.Median(1.0, (0, 1)), fx.Median(1e-3, (0, 1))):
@@ -656,7 +653,6 @@ class TestBudget:
         assert replace.spent == 1.0
 
 
-@pytest.mark.slow
 def test_what_is_right_says_nothing(capfd, caplog):
     """No warning, no log line, nothing printed, whatever the records are."""
     caplog.set_level(logging.DEBUG, logger="fastexp")

@@ -49,7 +49,6 @@ def test_slow_cells_are_shared_out(case):
     checks.slow_cells_are_shared(case)
 
 
-@pytest.mark.slow
 def test_table_words_are_read_right():
     checks.table_words_are_read_right()
 

@@ -46,7 +46,6 @@ class TestExactness:
     def test_coins_equal_their_twin(self):
         checks.flips_are_the_reference(20_000)
 
-    @pytest.mark.slow
     @pytest.mark.parametrize("width", [1, 2, 8, 63, 64])
     def test_coins_of_any_width_equal_their_twin(self, width):
         flips = Flips(Fraction(1, 3), width)

@@ -24,7 +24,7 @@ from fastexp.query.frames.attached import AttachedFrame, source_of
 from tests.support import frame_cases as cases
 from tests.support.frame_cases import DATA, release, sample
 
-pytestmark = [pytest.mark.engines, pytest.mark.fast]
+pytestmark = pytest.mark.engines
 
 NAMES = [
     "it's", 'a"b', "a;b", "a--b", "a\nb", "a`b", "a.b", "select", "日本", " ", "a\0b", "*", "$1",
@@ -349,6 +349,7 @@ class TestTheResult:
         assert con.table("answers").fetchall() == [("mine", "secret")]
 
 
+@pytest.mark.fast
 class TestRefusals:
     """Before anything is charged or read; and what is told where reading fails."""
 
@@ -456,6 +457,7 @@ class TestKept:
         assert fx.Budget.file(path).charges == 1
 
 
+@pytest.mark.fast
 class TestAttach:
     """`Query.attach`: finished answers as a table, for SQL."""
 
@@ -487,6 +489,7 @@ class TestAttach:
         assert con.execute("SHOW TABLES").fetchall() == [("data",)]
 
 
+@pytest.mark.fast
 class TestAttachedFrame:
     """The frame of `Query.attach`: rows of any engine, answers as a table of a connection."""
 

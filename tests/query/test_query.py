@@ -149,6 +149,7 @@ class TestBeyondMemory:
             )
         assert list(tmp_path.iterdir()) == []
 
+    @pytest.mark.fast
     @pytest.mark.parametrize("groups", [range(40), range(-9, 0)])
     def test_integers_stay_exact_behind_a_file_without_rows(self, groups, key, tmp_path):
         columns = {"k": np.arange(4000) % 40, "n": 2**60 + np.arange(4000) % 100}
@@ -162,6 +163,7 @@ class TestBeyondMemory:
         ]
         assert found[0]["m"].tolist() == found[1]["m"].to_pylist()
 
+    @pytest.mark.fast
     def test_a_group_that_is_larger_is_gone_through(self, relation, tmp_path):
         exact = {
             "median": (fx.Median(epsilon=100.0, bounds=(0, 5000), step=10), "rent"),
@@ -173,6 +175,7 @@ class TestBeyondMemory:
         assert abs(median - np.median(rent)) <= 10
         assert heating == "gas"
 
+    @pytest.mark.fast
     @pytest.mark.parametrize("mechanism", [ROOMS, fx.Median(1.0, (1, 9), step=0.5, widen=1)])
     def test_what_has_no_passes_says_so(self, relation, mechanism, tmp_path):
         with pytest.raises(fx.ParameterError, match="raise memory"):

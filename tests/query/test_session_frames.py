@@ -54,6 +54,7 @@ def test_answers_are_a_querys(form):
         assert answers(found) == wanted(TABLE, query, asked)
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("form", ["polars", "pandas", "pandas-nullable", "arrow", "stream"])
 @pytest.mark.parametrize("person", ["person", "alias"])
 def test_persons(form, person):
@@ -98,6 +99,7 @@ def test_memory_is_shared_with_nobody(make):
     assert found == {"y": [2.0], "x": [0]}
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("make", [pl.DataFrame, lambda rows: pl.DataFrame(rows).lazy(), dict])
 def test_categories_of_polars_are_not_held(make):
     """They are numbered for the whole process: a text of the rows would have a number already."""
@@ -114,6 +116,7 @@ def test_categories_of_polars_are_not_held(make):
     assert answers(found) == {"who": texts[7:9], "m": [7, 8]}
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("make", [dict, pd.DataFrame, pl.DataFrame, pa.table])
 def test_scores_change_nothing(make):
     """Though they can allow themselves to write to what they are given."""
@@ -133,6 +136,7 @@ def test_scores_change_nothing(make):
     assert answers(found) == {"x": [8], "y": [8]}
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("form", FORMS)
 def test_scores_get_arrays(form):
     seen = {}

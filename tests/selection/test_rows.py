@@ -19,6 +19,7 @@ M = fx.Exponential(1.0, 1.0)
 SPREAD = 20 * np.random.default_rng(4).random((80, 12))
 
 
+@pytest.mark.fast
 @pytest.mark.slow
 def test_deterministic_checks():
     checks_rows.everything_else()

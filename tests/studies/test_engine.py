@@ -95,7 +95,6 @@ class TestExecutors:
         assert small().run("processes", workers=2).to_csv() == wanted
         assert not multiprocessing.active_children()
 
-    @pytest.mark.slow
     def test_any_order_twice(self, wanted):
         executor = Backwards()
         with executor.pool:
@@ -108,7 +107,6 @@ class TestExecutors:
             assert small().run(executor).to_csv() == wanted
             assert executor.submit(int, "3").result() == 3
 
-    @pytest.mark.slow
     def test_one_that_is_made_is_closed(self, wanted):
         made: list[Inline] = []
 
@@ -119,7 +117,6 @@ class TestExecutors:
         assert small().run(make).to_csv() == wanted
         assert [executor.closed for executor in made] == [True]
 
-    @pytest.mark.slow
     def test_a_class_is_a_callable(self, wanted):
         assert small().run(ThreadPoolExecutor).to_csv() == wanted
 
@@ -150,14 +147,12 @@ class TestExecutors:
 
 
 class TestProgress:
-    @pytest.mark.slow
     @pytest.mark.parametrize("workers", [1, 3])
     def test_counts_every_task(self, workers):
         told: list[tuple[int, int]] = []
         small().run(workers=workers, progress=lambda *counts: told.append(counts))
         assert told == [(done, TASKS) for done in range(TASKS + 1)]
 
-    @pytest.mark.slow
     def test_counts_on_after_a_stop(self, tmp_path):
         def stop(done: int, _: int) -> None:
             if done == 7:
@@ -169,7 +164,6 @@ class TestProgress:
         fx.Study.resume(tmp_path, workers=1, progress=lambda done, _: told.append(done))
         assert told == list(range(7, TASKS + 1))
 
-    @pytest.mark.slow
     def test_an_interrupt_keeps_what_runs(self, tmp_path, monkeypatch, wanted):
         """A task that runs as the interrupt comes ends, is written down and told of."""
         running, released, told = Event(), Event(), []
@@ -198,14 +192,12 @@ class TestProgress:
 
 
 class TestLosses:
-    @pytest.mark.slow
     @pytest.mark.parametrize("losses", [1, 3])
     def test_one_that_heals_itself_is_kept(self, losses, wanted):
         executor = Inline(losses)
         assert small().run(executor).to_csv() == wanted
         assert executor.submitted == TASKS + losses
 
-    @pytest.mark.slow
     @pytest.mark.parametrize("kind", [BrokenExecutor, CancelledError])
     def test_submitting_may_fail_as_well(self, kind, wanted):
         class Refusing(Inline):
@@ -230,7 +222,6 @@ class TestLosses:
             small().run(executor)
         assert executor.submitted < 10 * pools.UNKNOWN
 
-    @pytest.mark.slow
     def test_a_made_one_is_made_anew(self, wanted):
         made: list[Inline] = []
 
@@ -319,7 +310,6 @@ def dies_once(text: str, number: int) -> Any:
 
 
 class TestErrors:
-    @pytest.mark.slow
     @pytest.mark.parametrize("workers", [1, 3])
     def test_a_task_that_fails_is_named_and_others_are_kept(self, workers, tmp_path, monkeypatch):
         def fails(study: fx.Study, number: int) -> Any:

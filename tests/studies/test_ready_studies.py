@@ -37,7 +37,6 @@ def table1():
 
 
 class TestTable1:
-    @pytest.mark.slow
     def test_every_printed_cell_is_reproduced(self, table1):
         """To a fifth of the printed standard deviation, and half of the last printed digit."""
         cells = {(r["mechanism"], r["epsilon"]): r for r in table1.rows}
@@ -134,7 +133,6 @@ class TestGoldberg:
 
 
 class TestSelection:
-    @pytest.mark.slow
     def test_permute_and_flip_loses_no_more_than_the_exponential_mechanism(self):
         study = fx.Study.ready("selection", n=(10, 100), datasets=5, draws=200)
         rows = study.run(workers=1).rows
