@@ -63,16 +63,20 @@ class Shape(Protocol):
     @property
     def cells(self) -> Cells:
         """The cells; the weight of a point is exp(rate * utility)."""
+        ...
 
     @property
     def weighting(self) -> Weighting:
         """The exact rate, without a base: counts of points become it; or with that base."""
+        ...
 
-    def heights(self, cell: IntArray, index: IntArray) -> FloatArray:
+    def heights(self, cell: IntArray, index: IntArray, /) -> FloatArray:
         """-ln P(a point of a loose cell passes), within a relative 2**-40 or absolute 2**-45."""
+        ...
 
-    def accepts(self, cell: int, index: int, lead: int, bits: int, words: Words) -> bool:
+    def accepts(self, cell: int, index: int, lead: int, bits: int, words: Words, /) -> bool:
         """Whether V is below that probability, exactly; V begins with the `bits` of `lead`."""
+        ...
 
 
 def coin(exponent: Fraction, lead: int, bits: int, words: Words) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -29,11 +29,11 @@ class ModeShape:
     def __init__(self, cells: Cells, weighting: Weighting) -> None:
         self.cells, self.weighting = cells, weighting
 
-    def heights(self, *_: Any) -> Any:
+    def heights(self, *_: object) -> NoReturn:
         """Never asked for: no cell is loose."""
         raise FastexpError(EXACT_ONLY)
 
-    def accepts(self, *_: Any) -> Any:
+    def accepts(self, *_: object) -> NoReturn:
         """Never asked for: no cell is loose."""
         raise FastexpError(EXACT_ONLY)
 

@@ -28,12 +28,13 @@ from .._typing import (
 )
 from ..errors import ParameterError, ParameterTypeError
 from ..privacy import selection_rate
-from ._mechanism import Mechanism, Simulation
+from ._mechanism import Mechanism
 
 if TYPE_CHECKING:
     from ..budget.budget import Budget
     from ..budget.question import Question
     from ..laws.finite import FiniteLaw
+    from ._options import UtilitySimulation
 
 ASSUMES = (
     "sensitivity bounds how much one record changes the utility of any one candidate, in the "
@@ -46,13 +47,6 @@ MONOTONIC = "; one record moves no two utilities in opposite directions (monoton
 Simulator: TypeAlias = Callable[
     [WordArray, int, Weighting, object, object, object, object, object], int | IntArray
 ]
-
-
-class SampleOptions(Simulation, total=False):
-    """The keyword arguments of `sample`, for type checkers."""
-
-    method: Method | None
-    nan: NaN
 
 
 class FiniteMechanism(Mechanism):
@@ -199,10 +193,10 @@ class FiniteMechanism(Mechanism):
 
     @overload
     def sample(
-        self, data: object, size: None = None, **options: Unpack[SampleOptions]
+        self, data: object, size: None = None, **options: Unpack[UtilitySimulation]
     ) -> int | IntArray: ...
     @overload
-    def sample(self, data: object, size: int, **options: Unpack[SampleOptions]) -> IntArray: ...
+    def sample(self, data: object, size: int, **options: Unpack[UtilitySimulation]) -> IntArray: ...
     def sample(
         self,
         data: object,

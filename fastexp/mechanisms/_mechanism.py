@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import MISSING, fields
-from typing import TYPE_CHECKING, Any, NoReturn, TypedDict
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from .._parameters.documented import documented
 from .._typing import ArrayLike, Membership, Neighbors, RNGLike, SeedLike
@@ -20,14 +20,6 @@ if TYPE_CHECKING:
 
 WRITTEN = 8  # candidates in a repr
 ALWAYS = {"repr": "always"}  # metadata of a field that a repr shows also where it is the default
-
-
-class Simulation(TypedDict, total=False):
-    """The keyword arguments of every `sample`, for type checkers."""
-
-    rng: SeedLike | RNGLike | None
-    streams: ArrayLike | None
-    threads: int
 
 
 class Mechanism(ABC):

@@ -15,21 +15,15 @@ from .._parameters import validate
 from .._parameters.grid import plain_bounds
 from .._typing import AnyArray, ArrayLike, FloatArray, Missing, Number, RNGLike, SeedLike
 from ..errors import ParameterError
-from ._mechanism import Comparator, Simulation
+from ._mechanism import Comparator
 
 if TYPE_CHECKING:
     from ..laws.noise import NoiseLaw
     from ..laws.noises import Noise
+    from ._options import NoisySimulation
 
 ASSUMES = "one person is one record; bounds and noise were chosen without looking at the data"
 POLICIES = ("raise", "drop", "lower", "upper")
-
-
-class SampleOptions(Simulation, total=False):
-    """The keyword arguments of `sample`, for type checkers."""
-
-    nan: Missing
-    assume_sorted: bool
 
 
 class NoisyMedian(Comparator):
@@ -70,11 +64,11 @@ class NoisyMedian(Comparator):
 
     @overload
     def sample(
-        self, records: object, size: None = None, **options: Unpack[SampleOptions]
+        self, records: object, size: None = None, **options: Unpack[NoisySimulation]
     ) -> float | FloatArray: ...
     @overload
     def sample(
-        self, records: object, size: int, **options: Unpack[SampleOptions]
+        self, records: object, size: int, **options: Unpack[NoisySimulation]
     ) -> FloatArray: ...
     def sample(
         self,

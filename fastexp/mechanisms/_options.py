@@ -2,14 +2,45 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict
-
-from ._mechanism import Simulation
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 if TYPE_CHECKING:
     from .._randomness.release_key import ReleaseKey
-    from .._typing import Membership, Method, Missing, NaN
+    from .._typing import ArrayLike, Membership, Method, Missing, NaN, RNGLike, SeedLike
     from ..budget.budget import Budget
+
+
+class Simulation(TypedDict, total=False):
+    """Of every `sample`."""
+
+    rng: SeedLike | RNGLike | None
+    streams: ArrayLike | None
+    threads: int
+
+
+class KernelSimulation(Simulation, total=False):
+    """Of a `sample` by one of two kernels."""
+
+    method: Method | None
+
+
+class UtilitySimulation(KernelSimulation, total=False):
+    """Of a `sample` from utilities."""
+
+    nan: NaN
+
+
+class BitSimulation(Simulation, total=False):
+    """Of a `sample` of bits."""
+
+    method: Literal["flips"] | None
+
+
+class NoisySimulation(Simulation, total=False):
+    """Of a `sample` of a statistic with float noise."""
+
+    nan: Missing
+    assume_sorted: bool
 
 
 class Persons(TypedDict, total=False):
@@ -32,10 +63,8 @@ class GroupedRelease(Persons, total=False):
     threads: int
 
 
-class GroupedSample(Persons, Simulation, total=False):
+class GroupedSample(Persons, KernelSimulation, total=False):
     """Of simulated draws by group."""
-
-    method: Method | None
 
 
 class CountReleaseOptions(GroupedRelease, total=False):

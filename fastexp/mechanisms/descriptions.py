@@ -18,6 +18,7 @@ class Described(Protocol):
     @property
     def guarantee(self) -> Guarantee:
         """What one draw promises."""
+        ...
 
 
 LISTED = 10_000  # points of a grid that are listed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Unpack, overload
 
 from .._compiler.rounding import check_rounding
 from .._numbers import laplace as _laplace
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ..budget.question import Question
     from ..laws.continuous import ContinuousLaw
     from ..laws.grid import GridLaw
+    from ._options import KernelSimulation
 
 ASSUMES = (
     "sensitivity bounds how much one record changes f, in the numbers as they are represented; "
@@ -202,26 +203,10 @@ class Laplace(Mechanism):
 
     @overload
     def sample(
-        self,
-        f: Number,
-        size: None = None,
-        *,
-        rng: SeedLike | RNGLike | None = None,
-        streams: ArrayLike | None = None,
-        threads: int = 1,
-        method: Method | None = None,
+        self, f: Number, size: None = None, **options: Unpack[KernelSimulation]
     ) -> int | float: ...
     @overload
-    def sample(
-        self,
-        f: Number,
-        size: int,
-        *,
-        rng: SeedLike | RNGLike | None = None,
-        streams: ArrayLike | None = None,
-        threads: int = 1,
-        method: Method | None = None,
-    ) -> NumberArray: ...
+    def sample(self, f: Number, size: int, **options: Unpack[KernelSimulation]) -> NumberArray: ...
     def sample(
         self,
         f: Number,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from ._mechanism import Mechanism
 if TYPE_CHECKING:
     from ..budget.budget import Budget
     from ..budget.question import Question
+    from ._options import BitSimulation
 
 ASSUMES = (
     "one person is one bit, in one element; an array's shape is public; a person's bit may "
@@ -159,26 +160,10 @@ class RandomizedResponse(Mechanism):
 
     @overload
     def sample(
-        self,
-        bits: object,
-        size: None = None,
-        *,
-        rng: SeedLike | RNGLike | None = None,
-        streams: ArrayLike | None = None,
-        threads: int = 1,
-        method: Literal["flips"] | None = None,
+        self, bits: object, size: None = None, **options: Unpack[BitSimulation]
     ) -> int | IntArray: ...
     @overload
-    def sample(
-        self,
-        bits: object,
-        size: int,
-        *,
-        rng: SeedLike | RNGLike | None = None,
-        streams: ArrayLike | None = None,
-        threads: int = 1,
-        method: Literal["flips"] | None = None,
-    ) -> IntArray: ...
+    def sample(self, bits: object, size: int, **options: Unpack[BitSimulation]) -> IntArray: ...
     def sample(
         self,
         bits: object,

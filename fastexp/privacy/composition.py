@@ -233,8 +233,8 @@ def _promises(guarantees: Any) -> list[Guarantee]:
 
 
 def _common_relation(guarantees: list[Guarantee]) -> Relation | None:
-    stated = {g.neighbors for g in guarantees if g.neighbors is not None}
-    narrow = {relation for relation in stated if relation != "both"}
+    stated: set[Relation] = {g.neighbors for g in guarantees if g.neighbors is not None}
+    narrow: set[Relation] = {relation for relation in stated if relation != "both"}
     if len(narrow) > 1:
         raise ParameterError(
             "guarantees must hold for one relation, got 'add-remove' and 'replace' "
