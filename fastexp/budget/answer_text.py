@@ -1,6 +1,6 @@
 """Answers as text that can be kept, and back, exactly.
 
-The text is JSON. Its length tells nothing of the answers: numbers and candidates are padded to
+The text is JSON. Its length does not depend on the answers: numbers and candidates are padded to
 a width that is public. Else a disk that is nearly full would keep short answers and have long
 ones drawn again.
 """

@@ -342,7 +342,7 @@ def _drawn(draw: Callable[[], Any], width: int) -> tuple[str, None] | tuple[None
 
 
 def _is_drawing() -> bool:
-    """Whether this thread is in the draw of a label: its stack tells, whatever interrupted it."""
+    """Whether this thread is in the draw of a label: by its stack, whatever interrupted it."""
     frame = inspect.currentframe()
     while frame is not None and frame.f_code is not _drawn.__code__:
         frame = frame.f_back

@@ -267,7 +267,7 @@ def test_a_label_is_used_up_by_a_row_that_cannot_be_read(run: Run, data) -> None
         arguments = [*ask(which), "--label", which]
         code, out, err = run(*arguments)
         assert (code, out) == (2, "")
-        assert f"charged nevertheless, as a failure may tell of the data: label '{which}'" in err
+        assert f"charged nevertheless, as a failure may depend on the data: label '{which}'" in err
         data.write_text("g,x,t\na,1,z\n")
         code, out, err = run(*arguments)
         assert (code, out) == (2, "")

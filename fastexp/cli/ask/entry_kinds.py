@@ -19,7 +19,7 @@ INT64 = range(-(1 << 63), 1 << 63)
 
 
 def kind_of_column(source: InputFile, column: str) -> str | None:
-    """What a column of FILE holds; None where only its rows tell, or it cannot be read."""
+    """What a column of FILE holds; None where only its rows show it, or it cannot be read."""
     if source.path == STDIN or is_npy(source.path):
         return None
     frame = FileRows(source.path, delimiter=source.delimiter)

@@ -35,7 +35,7 @@ class FileRows(PathFrame):
 
 
 class StdinRows(FileRows):
-    """CSV from stdin, plain or compressed by gzip; it is copied when something is asked.
+    """CSV from stdin, plain or compressed by gzip; it is copied at the first question.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class StdinRows(FileRows):
 
     @cached_property
     def _header(self) -> Csv:
-        """What the first part of the rows tells, while no other was asked for."""
+        """The header, from the first part of the rows, before any other is copied."""
         return cast("Csv", self._step())
 
     @cached_property

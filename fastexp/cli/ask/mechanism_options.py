@@ -25,7 +25,15 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 EXPONENTIAL, FLIP, TOP_K = "exponential", "permute-and-flip", "top-k"
-OPTIONAL = ("neighbors", "convention", "widen", "scaling")  # defaults are the mechanisms' own
+NUMBERS = {  # mechanisms about numbers, by the words of commands and publications
+    "median": "Median",
+    "quantile": "Quantile",
+    "order-statistic": "OrderStatistic",
+    "maximum": "Maximum",
+    "mode": "Mode",
+    "price": "Price",
+}
+OPTIONAL = ("q", "neighbors", "convention", "widen", "scaling")  # defaults are the mechanisms' own
 WHY_PUBLIC = """\
 --bounds is needed: the lowest and the highest answer
 why:   bounds taken from the data show its extremes, the records of two
@@ -38,7 +46,7 @@ else:  --grid lists the answers themselves"""
 
 def of_numbers(options: Namespace, command: str) -> Callable[[float], GroupedMechanism]:
     """The mechanism of a command about numbers, for an epsilon; UserMistake without a grid."""
-    import fastexp as fx
+    import fastexp
 
     if options.bounds is None and options.grid is None:
         raise UserMistake(WHY_PUBLIC)
@@ -48,10 +56,8 @@ def of_numbers(options: Namespace, command: str) -> Callable[[float], GroupedMec
         name: value for name in OPTIONAL if (value := getattr(options, name, None)) is not None
     }
     settings |= {"step": options.step, "grid": points, "any_epsilon": options.any_epsilon}
-    if command == "quantile":
-        return lambda epsilon: fx.Quantile(options.q, epsilon, bounds, **settings)
-    kinds = {"median": fx.Median, "maximum": fx.Maximum, "mode": fx.Mode, "price": fx.Price}
-    return lambda epsilon: kinds[command](epsilon, bounds, **settings)
+    kind = getattr(fastexp, NUMBERS[command])
+    return lambda epsilon: kind(epsilon=epsilon, bounds=bounds, **settings)
 
 
 def of_candidates(

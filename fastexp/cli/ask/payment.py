@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ...budget.question import Question, Questions
     from ...privacy import Guarantee
 
-FAILED = "charged nevertheless, as a failure may tell of the data"
+FAILED = "charged nevertheless, as a failure may depend on the data"
 INTERRUPTED = "charged nevertheless, as it was interrupted after the charge"
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ...grouped.request import FROM_DATA
 from ..terminal.errors import UserMistake, did_you_mean, in_terms, reason_of
 from .input_file import STDIN, InputFile
+from .mechanism_options import FLIP, NUMBERS
 from .public_call import PublicCall
 
 if TYPE_CHECKING:
@@ -32,16 +33,10 @@ TABLES = ("query", "answers")
 PATHS = ("source", "budget", "output", "key")
 KEYS = ("source", "delimiter", "budget", "label", "output", "key", "note", *TABLES)
 OF_ANSWERS = ("mechanism", "column", "nan")
-FLIPS = "permute-and-flip"
 MECHANISMS: dict[str, tuple[str, dict[str, Any]]] = {  # classes, and what their names say
-    "median": ("Median", {}),
-    "quantile": ("Quantile", {}),
-    "order-statistic": ("OrderStatistic", {}),
-    "maximum": ("Maximum", {}),
-    "mode": ("Mode", {}),
-    "price": ("Price", {}),
+    **{word: (name, {}) for word, name in NUMBERS.items()},
     "most-common": ("MostCommon", {}),
-    FLIPS: ("MostCommon", {"mechanism": FLIPS}),
+    FLIP: ("MostCommon", {"mechanism": FLIP}),
 }
 
 

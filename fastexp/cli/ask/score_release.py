@@ -73,7 +73,7 @@ def frame_of(options: Namespace) -> AbstractContextManager[Frame]:
         if getattr(options, name) not in (None, False):
             raise UserMistake(f"{option(name)} does not go with {which}")
     if options.accuracy:
-        raise UserMistake(f"--accuracy does not go with {which}: --law tells the expected loss")
+        raise UserMistake(f"--accuracy does not go with {which}: --law shows the expected loss")
     if options.utilities and options.sensitivity is None:
         raise UserMistake(
             "--utilities needs --sensitivity: the most that one record changes the utility of any "
@@ -127,7 +127,7 @@ def _of_file(frame: Frame, options: Namespace) -> Scores:
     if not candidates:
         raise UserMistake(f"--utilities: {options.file!r} has no candidates")
 
-    def checked() -> AnyArray:  # after the charge, as what is refused may tell of the data
+    def checked() -> AnyArray:  # after the charge, as a refusal may depend on the data
         whole = np.concatenate(utilities)
         if has_gaps:
             raise UserMistake("--utilities: each candidate must have a utility")

@@ -156,7 +156,7 @@ def _version(name: str) -> str | None:
 
 
 def _cpu() -> str:
-    """The processor's name, as far as the system tells it."""
+    """The processor's name, as far as the system knows it."""
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):

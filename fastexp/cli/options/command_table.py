@@ -322,7 +322,7 @@ saved in the first of those marked * that can be written to:
                      LOCALAPPDATA) *
 FASTEXP_CACHE=0 switches it off. A folder holds code, so it is not used where
 anybody but root or you owns it or one above it, or may write there (a sticky
-folder such as /tmp may be above it). On Windows, where this cannot be told,
+folder such as /tmp may be above it). On Windows, where this cannot be known,
 only your own folder is used.
 
 left over: a folder of private rows, in the system's folder for temporary files,

@@ -1,4 +1,4 @@
-"""Every option of the command line, once: its help as it is shown, and what its value must be."""
+"""Every option of the command line, once: its help as it is printed, and what its value must be."""
 
 from __future__ import annotations
 
