@@ -346,7 +346,7 @@ def test_an_interrupt_before_the_charge_tells_of_none(run: Run, data, monkeypatc
 
 def test_an_interrupt_after_answers_are_kept(run: Run, data, monkeypatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(ledger.File, "_kept", interrupted)
+        patch.setattr(ledger.File, "_answers", interrupted)
         code, out, err = run(*ask("median"), "--label", "q")
     assert (code, out) == (130, "")
     assert "charged; the answers are kept in the budget file under label 'q'" in err
