@@ -305,8 +305,8 @@ def test_info_says_which_folders_of_the_cache_are_used_and_why_not(
     assert shown("own") == (str(own), 0, "")
     logexp.exp_fill.build()
     assert shown("own") == (str(own), 1, "")
-    (entry,) = own.rglob("logexp.exp_fill-*")
-    other = entry.with_name("logexp.log_fill-of-other-sources")
+    (entry,) = own.rglob("bits.logexp.exp_fill-*")
+    other = entry.with_name("bits.logexp.log_fill-of-other-sources")
     other.write_bytes(entry.read_bytes())
     other.chmod(0o600)
     assert shown("own") == (str(own), 1, "")
@@ -337,7 +337,7 @@ def test_warmup_for_an_image(
     assert main(["warmup", "--image", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["kernels"] == 1
-    (entry,) = (tmp_path / "share" / "fastexp").rglob("logexp.*")
+    (entry,) = (tmp_path / "share" / "fastexp").rglob("bits.logexp.*")
     assert answer["cache"] == str(entry.parent)
     entry.parent.chmod(0o777)
     assert main(["warmup", "--image"]) == 1
