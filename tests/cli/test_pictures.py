@@ -96,7 +96,7 @@ def pictured(name: str) -> object:
 
 @pytest.mark.parametrize("by", [[], BY], ids=["one", "by group"])
 @pytest.mark.parametrize("kind", [["--law"], ["--draws", 50]], ids=["law", "draws"])
-@pytest.mark.parametrize("name", map(pictured, PICTURES))
+@pytest.mark.parametrize("name", [pictured(name) for name in PICTURES])
 def test_every_text_has_its_place(run, ages, figures, tmp_path, name, kind, by):
     which, *options = PICTURES[name]
     call = [which, *(ages[:1] if which == "select" else ages), *options, *kind, *by]
