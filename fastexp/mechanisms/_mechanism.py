@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import MISSING, fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from .._parameters.documented import documented
@@ -140,6 +141,15 @@ class Mechanism(ABC):
         """Set attributes while the mechanism is being built; it is immutable afterwards."""
         for name, value in values.items():
             object.__setattr__(self, name, value)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a pickle or a copy has: not what follows from it, and is made at first use."""
+        kind = type(self)
+        return {
+            name: value
+            for name, value in vars(self).items()
+            if not isinstance(getattr(kind, name, None), cached_property)
+        }
 
     def __repr__(self) -> str:
         """The mechanism as it is written, with the parameters that are not the default."""
