@@ -38,7 +38,7 @@ CHUNK = 1 << 16  # records looked at at once: scratch stays in the L2 cache
 LOWEST, HIGHEST = -(1 << 63), (1 << 63) - 1
 
 
-def policy(nan: Any) -> str:
+def policy(nan: object) -> str:
     """What to do with missing records."""
     return validate.choice("nan", nan, POLICIES)
 
@@ -54,13 +54,13 @@ def from_file(path: Any) -> AnyArray:
     return array.view(np.ndarray)
 
 
-def numbers(values: Any, nan: str, grid: Grid | None = None) -> AnyArray:
+def numbers(values: object, nan: str, grid: Grid | None = None) -> AnyArray:
     """One array of records; NaN of floats is left to the caller where nan is "raise"."""
     plain, missing = apart(values, nan, grid)
     return plain if missing is None or not missing.any() else _without_gaps(plain, missing, nan)
 
 
-def apart(values: Any, nan: str, grid: Grid | None = None) -> tuple[AnyArray, AnyArray | None]:
+def apart(values: object, nan: str, grid: Grid | None = None) -> tuple[AnyArray, AnyArray | None]:
     """One array of records, and which of them are missing, as far as it is known."""
     if has(values, "__next__"):
         raise ParameterTypeError(
@@ -79,7 +79,7 @@ def apart(values: Any, nan: str, grid: Grid | None = None) -> tuple[AnyArray, An
     return plain, missing
 
 
-def _form_of(values: Any) -> str:
+def _form_of(values: object) -> str:
     """What was given instead of records, by its form alone."""
     if isinstance(values, (list, tuple)):
         return f"a {type(values).__name__}: {LIST_RULE}"
@@ -126,7 +126,7 @@ def filled(values: AnyArray, missing: AnyArray, nan: str) -> AnyArray:
     return np.where(missing, ends[nan == "upper"], values).astype(values.dtype, copy=False)
 
 
-def weighted(data: Any) -> bool:
+def weighted(data: object) -> bool:
     """Whether the data is a tuple (values, counts) of two sequences or Arrow columns."""
     if type(data) is not tuple or len(data) != 2:
         return False
@@ -137,7 +137,7 @@ def weighted(data: Any) -> bool:
     )
 
 
-def counts(values: Any, size: int) -> AnyArray:
+def counts(values: object, size: int) -> AnyArray:
     """How often each value occurs: integers >= 0, as many as values."""
     column = number_columns.is_column(values)
     numbers = number_columns.read(values, "counts") if column else None
@@ -154,7 +154,7 @@ def counts(values: Any, size: int) -> AnyArray:
     return array.astype(np.int64)
 
 
-def arrays(parts: Any, nan: str, grid: Grid | None = None) -> Iterator[AnyArray]:
+def arrays(parts: object, nan: str, grid: Grid | None = None) -> Iterator[AnyArray]:
     """The arrays that a callable yields, each as `numbers` has it, all of one type."""
     kind = None
     for part in _produced(parts):

@@ -72,7 +72,7 @@ class Numbers(NamedTuple):
     missing: AnyArray | None
 
 
-def read(numbers: Any, argument: str) -> Numbers | None:
+def read(numbers: object, argument: str) -> Numbers | None:
     """Numbers of any form and shape; None for what is no array or column at all.
 
     NaN is no missing number here.
@@ -97,7 +97,7 @@ def read(numbers: Any, argument: str) -> Numbers | None:
         return None
 
 
-def _read(numbers: Any, argument: str) -> Numbers | None:
+def _read(numbers: object, argument: str) -> Numbers | None:
     if isinstance(numbers, np.ma.MaskedArray):
         filled = np.asarray(np.ma.filled(numbers, 0) if numbers.dtype.kind in "iuf" else numbers)
         return of_array(filled, np.ma.getmaskarray(numbers), argument)
@@ -113,13 +113,13 @@ def _read(numbers: Any, argument: str) -> Numbers | None:
     return None if array is None else of_array(array, None, argument)
 
 
-def is_foreign_column(data: Any) -> bool:
+def is_foreign_column(data: object) -> bool:
     """Whether data is an Arrow column of others, which is not open yet."""
     foreign = not isinstance(data, (np.ndarray, list, tuple, arrow.Opened))
     return foreign and is_column(data)
 
 
-def is_column(data: Any) -> bool:
+def is_column(data: object) -> bool:
     """Whether to read data as Arrow: not those of pandas, which may need pyarrow for it."""
     return arrow.is_arrow(data) and not is_pandas(data)
 
@@ -196,7 +196,7 @@ def _of_objects(items: list[Any], missing: AnyArray | None, argument: str) -> Nu
     return Numbers(values, gaps if gaps.any() else None)
 
 
-def _number(item: Any, argument: str) -> int | float:
+def _number(item: object, argument: str) -> int | float:
     if isinstance(item, (Decimal, Fraction)):
         return nearest(item)
     plain = item.item() if isinstance(item, np.generic) and item.dtype.kind in "iuf" else item

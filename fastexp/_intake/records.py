@@ -117,7 +117,7 @@ class Records:
         return of_lists(self.data.chunks())
 
 
-def _plain(data: Any) -> bool:
+def _plain(data: object) -> bool:
     """Whether the data is a small array as it should be."""
     return (
         type(data) is np.ndarray

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -174,7 +174,9 @@ def gathered(
     return Middle(space[:count], below, inside)
 
 
-def _by_threads(part: AnyArray, low: Any, high: Any, room: int, threads: int) -> Middle:
+def _by_threads(
+    part: AnyArray, low: int | float, high: int | float, room: int, threads: int
+) -> Middle:
     ends, middles = [part.size * i // threads for i in range(threads + 1)], dict[int, Middle]()
 
     def some(first: int, last: int) -> int:

@@ -40,7 +40,7 @@ NOT_BITS = "bits must be 0 or 1: an integer or bool, or an array of them"
 NOT_NUMBERS = "utilities must be numbers: an array of float64, int64, uint64 or narrower"
 
 
-def utilities(values: Any, k: int | None, nan: Any) -> tuple[WordArray, int]:
+def utilities(values: object, k: int | None, nan: object) -> tuple[WordArray, int]:
     """Utilities of shape (k,) or (rows, k) as kernels take them: 64-bit patterns and a kind.
 
     The patterns have the same shape and are contiguous. Integers stay integers; float32 is
@@ -69,7 +69,7 @@ def utilities(values: Any, k: int | None, nan: Any) -> tuple[WordArray, int]:
     return _canonical(values)
 
 
-def form(values: Any) -> tuple[int | None, int | None]:
+def form(values: object) -> tuple[int | None, int | None]:
     """How many rows utilities have (None: they are one row), and how many candidates.
 
     Told by their form alone; None where that does not tell.
@@ -83,7 +83,7 @@ def form(values: Any) -> tuple[int | None, int | None]:
     return (None, len(values)) if first is None else (len(values), first)
 
 
-def _unlabelled(values: Any) -> None:
+def _unlabelled(values: object) -> None:
     """Refuse a Series with labels of its own: they would be ignored, whatever they say."""
     dtype = attribute(attribute(values, "index"), "dtype")
     if dtype is not None and attribute(dtype, "kind") not in ("i", "u"):
@@ -93,7 +93,7 @@ def _unlabelled(values: Any) -> None:
         )
 
 
-def _rows_of_numbers(values: Any) -> AnyArray:
+def _rows_of_numbers(values: object) -> AnyArray:
     if isinstance(values, np.ma.MaskedArray):
         raise ParameterTypeError(
             "utilities must not be a masked array: its hidden values would be used; fill it first"
@@ -108,7 +108,7 @@ def _rows_of_numbers(values: Any) -> AnyArray:
     return array
 
 
-def _column(values: Any) -> AnyArray:
+def _column(values: object) -> AnyArray:
     """An Arrow column of utilities; a missing one is NaN, and refused where all are integers."""
     chunks = arrow.column(values, "utilities")
     if any(chunk.format.startswith(DECIMALS) for chunk in chunks):
@@ -160,7 +160,7 @@ def _canonical(values: AnyArray) -> tuple[WordArray, int]:
     raise ParameterTypeError(f"{NOT_NUMBERS}, got {number_columns.described(dtype)}")
 
 
-def bits(values: Any) -> AnyArray:
+def bits(values: object) -> AnyArray:
     """0s and 1s of any shape, as bytes: integers or booleans, one (shape ()) or an array."""
     readable(values, "bits")
     array = None if isinstance(values, np.ma.MaskedArray) else exact_array(values)
@@ -180,7 +180,7 @@ def finite(status: bool) -> None:
         raise InvalidUtilities(NOT_FINITE)
 
 
-def records(values: Any, text: bool, numeric: bool) -> Any:
+def records(values: object, text: bool, numeric: bool) -> Any:
     """One-dimensional records to count: a numeric array, or a list of labels.
 
     `text` and `numeric` say what the candidates are made of; records of the other sort
@@ -216,7 +216,7 @@ def records(values: Any, text: bool, numeric: bool) -> Any:
     return values
 
 
-def _numeric_series(values: Any) -> bool:
+def _numeric_series(values: object) -> bool:
     """Whether a pandas or Polars Series holds numbers, by its type alone."""
     dtype = attribute(values, "dtype")
     is_numeric = attribute(dtype, "is_numeric", bool)  # Polars has the method, pandas a kind

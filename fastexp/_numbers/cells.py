@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -104,7 +104,7 @@ def release(shape: Shape) -> int:
 
 
 def simulate(
-    shape: Shape, size: Any, rng: Any, streams: Any, threads: Any, method: Any
+    shape: Shape, size: object, rng: object, streams: object, threads: object, method: object
 ) -> int | IntArray:
     """Grid indices of `sample`, from the public arguments of the verb."""
     way = validate.method(method)

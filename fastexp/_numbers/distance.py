@@ -51,7 +51,7 @@ ANY_QUANTILE, MEDIAN_ONLY = ("weak", "lower"), ("upper", "strict")
 Side = tuple[int, int, int, int, int, int, int]
 
 
-def as_quantile(q: Any) -> Fraction:
+def as_quantile(q: object) -> Fraction:
     """A quantile as the exact number it stands for: a fraction, or the decimal that prints.
 
     Parameters
@@ -100,7 +100,7 @@ def as_quantile(q: Any) -> Fraction:
     )
 
 
-def as_convention(q: Fraction, convention: Any) -> str:
+def as_convention(q: Fraction, convention: object) -> str:
     """A convention that the quantile q has; "upper" and "strict" are for the median only."""
     allowed = ANY_QUANTILE + MEDIAN_ONLY * (q == HALF)
     return validate.choice("convention", convention, allowed)

@@ -113,7 +113,9 @@ class LaplaceSampler:
             far += shape.block
         return self.truth.grid.value(self.truth.below + index + (far if index > 0 else -far))
 
-    def sample(self, size: Any, rng: Any, streams: Any, threads: Any, method: Any) -> Any:
+    def sample(
+        self, size: object, rng: object, streams: object, threads: object, method: object
+    ) -> Any:
         """Reproducible numbers; see the mechanism's `sample`."""
         way = validate.method(method)
         draws, workers = validate.size(size), validate.threads(threads)

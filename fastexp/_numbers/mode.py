@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
-from .._intake.record_sources import OnGrid, Source
-from .._parameters.grid import Grid
+from .._intake.record_sources import Source
 from .._selection.weighting import Weighting
 from .._typing import IntArray
 from ..errors import FastexpError
 from ..kernels.bits.heights import SIGNED
-from . import cells as _cells
 from . import distance as _distance
 from .cells import Cells
-from .rank import single_points, utilities, valued, widened
+from .distance_statistic import DistanceStatistic, utilities, widened
 
 EXACT_ONLY = "a coin for an exact cell: please report this"
 
 
 class ModeShape:
-    """Cells of one data set, all of them exact; see `_cells.Shape`."""
+    """Cells of one data set, all of them exact; see `cells.Shape`."""
 
     __slots__ = ("cells", "weighting")
 
@@ -30,28 +28,18 @@ class ModeShape:
         self.cells, self.weighting = cells, weighting
 
     def heights(self, *_: object) -> NoReturn:
-        """Never asked for: no cell is loose."""
+        """Never called: no cell is loose."""
         raise FastexpError(EXACT_ONLY)
 
     def accepts(self, *_: object) -> NoReturn:
-        """Never asked for: no cell is loose."""
+        """Never called: no cell is loose."""
         raise FastexpError(EXACT_ONLY)
 
 
-class ModeStatistic:
-    """What does not depend on data: the exact rate, the grid and the width (`_numbers/rank.py`)."""
+class ModeStatistic(DistanceStatistic):
+    """A statistic by the mode's distance."""
 
-    __slots__ = ("grid", "near", "weighting", "width")
-
-    def __init__(
-        self,
-        rate: Fraction,
-        grid: Grid,
-        width: int = 0,
-        near: tuple[IntArray, IntArray] | None = None,
-    ) -> None:
-        self.grid, self.width, self.weighting = grid, width, Weighting(rate, None)
-        self.near = near
+    __slots__ = ()
 
     def cells(self, source: Source) -> tuple[IntArray, IntArray, IntArray]:
         """Starts, counts and distances of all cells."""
@@ -66,9 +54,7 @@ class ModeStatistic:
         filled = np.flatnonzero(count > 0)
         order = filled[np.argsort(start[filled], kind="stable")]
         start, count, key = widened(start[order], count[order], key[order], self.width)
-        if self.near is None:
-            return start, count, key >> 1
-        return single_points(count, key >> 1, self.near)
+        return self.near_cells(start, count, key >> 1)
 
     def shape(self, source: Source) -> ModeShape:
         """Cells for draws."""
@@ -76,26 +62,6 @@ class ModeStatistic:
         cells = Cells(start, count, utilities(distance), SIGNED, None)
         return ModeShape(cells, self.weighting)
 
-    def sampler(self, source: OnGrid) -> ModeSampler:
-        """What a law draws with."""
-        return ModeSampler(self, source)
-
-
-class ModeSampler:
-    """Draws of a law: the bytes of the mechanism's own."""
-
-    __slots__ = ("_source", "_statistic")
-
-    def __init__(self, statistic: ModeStatistic, source: OnGrid) -> None:
-        self._statistic, self._source = statistic, source
-
-    def sample(self, size: Any, rng: Any, streams: Any, threads: Any, method: Any) -> Any:
-        """Values; see the mechanism's `sample`."""
-        shape = self._statistic.shape(self._source)
-        index = _cells.simulate(shape, size, rng, streams, threads, method)
-        return valued(self._statistic.grid, index)
-
-    def with_rate(self, rate: Fraction) -> ModeSampler:
-        """The same data at another rate."""
-        s = self._statistic
-        return ModeSampler(ModeStatistic(rate, s.grid, s.width, s.near), self._source)
+    def with_rate(self, rate: Fraction) -> ModeStatistic:
+        """The same statistic at another rate."""
+        return ModeStatistic(rate, self.grid, self.width, self.near)

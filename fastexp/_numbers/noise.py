@@ -6,7 +6,6 @@ Comparators for simulations: centre, scale and noise are floats.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -100,7 +99,7 @@ def simulate(
     centres: FloatArray,
     scales: FloatArray,
     bounds: tuple[float, float],
-    rng: Any,
+    rng: object,
     names: AnyArray,
     size: int | None,
     threads: int,

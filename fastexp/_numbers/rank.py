@@ -240,7 +240,9 @@ class RankSampler:
     def __init__(self, statistic: RankStatistic, source: OnGrid) -> None:
         self._statistic, self._source = statistic, source
 
-    def sample(self, size: Any, rng: Any, streams: Any, threads: Any, method: Any) -> Any:
+    def sample(
+        self, size: object, rng: object, streams: object, threads: object, method: object
+    ) -> Any:
         """Values; see the mechanism's `sample`."""
         shape = self._statistic.shape(self._source)
         index = _cells.simulate(shape, size, rng, streams, threads, method)

@@ -32,11 +32,11 @@ ROWS = 32  # at a time: their cells and draws stay in the L2 cache
 def simulate(
     statistic: RankStatistic,
     records: AnyArray,
-    size: Any,
-    rng: Any,
-    streams: Any,
-    threads: Any,
-    method: Any,
+    size: object,
+    rng: object,
+    streams: object,
+    threads: object,
+    method: object,
     nan: str,
     assume_sorted: bool,
 ) -> Any:

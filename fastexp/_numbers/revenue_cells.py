@@ -197,7 +197,9 @@ class RevenueSampler:
         self._prices, self._runs, self._rate, self._faster = prices, runs, rate, Fraction(faster)
         self._shape: RevenueShape | None = None
 
-    def sample(self, size: Any, rng: Any, streams: Any, threads: Any, method: Any) -> Any:
+    def sample(
+        self, size: object, rng: object, streams: object, threads: object, method: object
+    ) -> Any:
         """Values; see the mechanism's `sample`."""
         if self._shape is None:
             shape = shape_of(self._prices, self._runs)

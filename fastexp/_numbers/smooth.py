@@ -8,7 +8,7 @@ them: what that adds are windows that are too costly to be the greatest.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -61,7 +61,7 @@ def statistic(n: int, m: int | None, neighbors: Neighbors, midpoint: bool) -> St
 
 def rows(
     x: AnyArray,
-    betas: Any,
+    betas: object,
     lower: float,
     upper: float,
     m: int | None = None,
@@ -131,7 +131,7 @@ def needed(
     return cost
 
 
-def _filled(x: AnyArray, betas: Any, limits: tuple[float, float], of: Statistic) -> FloatArray:
+def _filled(x: AnyArray, betas: object, limits: tuple[float, float], of: Statistic) -> FloatArray:
     flat, rates = np.ascontiguousarray(x, np.float64).reshape(-1), np.array(betas, np.float64)
     many, n = x.shape
     edges, out = np.array(limits, np.float64), np.empty(many * rates.size)

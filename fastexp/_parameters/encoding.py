@@ -23,7 +23,7 @@ HOME = __name__.partition(".")[0] + "."
 NARROW = ("f2", "f4")  # some mechanisms read their digits, some their value
 
 
-def encoded_mechanism(mechanism: Any) -> bytes:
+def encoded_mechanism(mechanism: object) -> bytes:
     """A mechanism's class and the parameters that its law depends on."""
     if not is_dataclass(mechanism) or isinstance(mechanism, type):
         kind = type(mechanism).__name__
@@ -40,7 +40,7 @@ def encoded_mechanism(mechanism: Any) -> bytes:
     return encoding
 
 
-def encoded(name: str, value: Any) -> bytes:
+def encoded(name: str, value: object) -> bytes:
     """A letter for the type, the payload's length, the payload; `name` is for messages."""
     letter, payload = _parts(name, value)
     return letter + len(payload).to_bytes(8, "little") + payload

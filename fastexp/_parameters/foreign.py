@@ -7,7 +7,7 @@ from typing import Any
 from ..errors import ParameterTypeError
 
 
-def attribute(thing: Any, name: str, default: Any = None) -> Any:
+def attribute(thing: object, name: str, default: object = None) -> Any:
     """An attribute; the default where there is none, or where asking for it fails."""
     try:
         return getattr(thing, name, default)
@@ -15,7 +15,7 @@ def attribute(thing: Any, name: str, default: Any = None) -> Any:
         return default
 
 
-def has(thing: Any, *names: str) -> bool:
+def has(thing: object, *names: str) -> bool:
     """Whether there are attributes of all these names."""
     absent = object()
     return all(attribute(thing, name, absent) is not absent for name in names)
@@ -26,7 +26,7 @@ def is_pandas(thing: Any) -> bool:
     return has(thing, "isna", "to_numpy")
 
 
-def readable(thing: Any, argument: str) -> None:
+def readable(thing: object, argument: str) -> None:
     """Refuse what cannot even be asked for its type, as a proxy whose object is gone.
 
     Raises

@@ -292,7 +292,11 @@ class Grid:
 
 
 def make_grid(
-    bounds: Any, step: Any = None, grid: Any = None, steps: int = STEPS, rule: Rule = "nearest"
+    bounds: object,
+    step: object = None,
+    grid: object = None,
+    steps: int = STEPS,
+    rule: Rule = "nearest",
 ) -> Grid:
     """A grid from public parameters: a step that divides the bounds, or points, or neither.
 
@@ -340,7 +344,7 @@ def _even(start: Fraction, width: Fraction, steps: int, whole: bool, rule: Rule)
     return even
 
 
-def _of_points(low: Any, high: Any, grid: Any, rule: Rule) -> Grid:
+def _of_points(low: object, high: object, grid: object, rule: Rule) -> Grid:
     points = validate.exact_array(grid)
     plain = points is not None and points.dtype.kind in "iuf" and points.itemsize <= 8
     if points is None or not plain or points.ndim != 1:
@@ -372,7 +376,7 @@ def plain_bounds(bounds: Any) -> tuple[Any, Any]:
     return low, high
 
 
-def _number(name: str, value: Any) -> Any:
+def _number(name: str, value: object) -> Any:
     """A finite number: an int within 64 bits, or a float, Decimal or Fraction."""
     if isinstance(value, np.generic):  # a float32 is the decimal that prints, too
         value = float(str(value)) if isinstance(value, np.floating) else value.item()

@@ -30,7 +30,7 @@ MOST_LABELS = 1 << 27  # a tuple of them takes some 10 GB
 MOST_SEEDS = 1 << 16  # integers in a seed
 
 
-def real(name: str, value: Any) -> float:
+def real(name: str, value: object) -> float:
     """`value` as a float, if it is a real number at all; only 0 is read as 0.
 
     Every public number comes by here, before anything is computed from it and perhaps kept.
@@ -51,7 +51,7 @@ def real(name: str, value: Any) -> float:
     return number
 
 
-def positive(name: str, value: Any) -> float:
+def positive(name: str, value: object) -> float:
     """A finite float > 0."""
     number = real(name, value)
     if not 0.0 < number < math.inf:  # written so that NaN fails
@@ -59,7 +59,7 @@ def positive(name: str, value: Any) -> float:
     return number
 
 
-def exact(name: str, value: Any) -> Fraction:
+def exact(name: str, value: object) -> Fraction:
     """The exact number > 0 that `value` is, not rounded to float64."""
     positive(name, value)
     return as_fraction(value)
@@ -72,7 +72,7 @@ def as_fraction(number: Any) -> Fraction:
     return Fraction(*number.as_integer_ratio())
 
 
-def at_least(name: str, value: Any, least: float) -> float:
+def at_least(name: str, value: object, least: float) -> float:
     """A finite float >= least."""
     number = real(name, value)
     if not least <= number < math.inf:
@@ -80,7 +80,7 @@ def at_least(name: str, value: Any, least: float) -> float:
     return number
 
 
-def fraction(name: str, value: Any) -> float:
+def fraction(name: str, value: object) -> float:
     """A float in [0, 1]."""
     number = real(name, value)
     if not 0.0 <= number <= 1.0:
@@ -88,7 +88,7 @@ def fraction(name: str, value: Any) -> float:
     return number
 
 
-def epsilon(value: Any, any_epsilon: bool = False) -> float:
+def epsilon(value: object, any_epsilon: bool = False) -> float:
     """A privacy parameter in nats; in EPSILON_RANGE unless `any_epsilon`."""
     number = positive("epsilon", value)
     low, high = EPSILON_RANGE
@@ -100,7 +100,7 @@ def epsilon(value: Any, any_epsilon: bool = False) -> float:
     return number
 
 
-def sensitivity(value: Any) -> float:
+def sensitivity(value: object) -> float:
     """A sensitivity, in units of the utility: an integer is not rounded, a fraction upwards."""
     number = positive("sensitivity", value)
     if not _is_exact(value):
@@ -118,14 +118,14 @@ def rate(value: Fraction) -> None:
         )
 
 
-def flag(name: str, value: Any) -> bool:
+def flag(name: str, value: object) -> bool:
     """True or False, nothing that merely counts as such."""
     if not isinstance(value, (bool, np.bool_)):
         raise ParameterTypeError(f"{name} must be True or False, got {type(value).__name__}")
     return bool(value)
 
 
-def choice(name: str, value: Any, allowed: tuple[str, ...]) -> str:
+def choice(name: str, value: object, allowed: tuple[str, ...]) -> str:
     """One of the words in `allowed`."""
     word = str.__str__(value) if isinstance(value, str) else None  # a subclass may compare oddly
     if word is None or word not in allowed:
@@ -135,25 +135,25 @@ def choice(name: str, value: Any, allowed: tuple[str, ...]) -> str:
     return word
 
 
-def neighbors(value: Any) -> Neighbors:
+def neighbors(value: object) -> Neighbors:
     """A neighbour relation."""
     word = choice("neighbors", value, ("add-remove", "replace"))
     return "replace" if word == "replace" else "add-remove"
 
 
-def relation(value: Any) -> Relation | None:
+def relation(value: object) -> Relation | None:
     """The relation of a promise; None: the one for which the caller stated the sensitivity."""
     return None if value is None else RELATIONS[choice("neighbors", value, tuple(RELATIONS))]
 
 
-def text(name: str, value: Any) -> str:
+def text(name: str, value: object) -> str:
     """Text, plain."""
     if not isinstance(value, str):
         raise ParameterTypeError(f"{name} must be text, got {type(value).__name__}")
     return str.__str__(value)
 
 
-def line(name: str, value: Any) -> str:
+def line(name: str, value: object) -> str:
     """A short line of text, plain: not of a subclass, which may compare or print as it likes."""
     plain = str.__str__(value) if isinstance(value, str) else ""
     if not plain:
@@ -191,7 +191,7 @@ def counting(name: str, value: Any, least: int = 1, most: int = MOST_COUNT) -> i
     return number
 
 
-def threads(value: Any) -> int:
+def threads(value: object) -> int:
     """How many threads: 1, 2, ...; 0 for all that the process may use."""
     number = counting("threads", value, least=0)
     if number:
@@ -199,7 +199,7 @@ def threads(value: Any) -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def size(value: Any) -> int | None:
+def size(value: object) -> int | None:
     """A number of draws, or None for one draw as a scalar."""
     number = None if value is None else counting("size", value, least=0)
     if number is not None and number > MOST_DRAWS:
@@ -207,7 +207,7 @@ def size(value: Any) -> int | None:
     return number
 
 
-def reals(name: str, value: Any) -> FloatArray:
+def reals(name: str, value: object) -> FloatArray:
     """Numbers of any shape as float64, without NaN."""
     array = exact_array(value)
     if array is None or array.dtype.kind not in "iuf":
@@ -217,7 +217,7 @@ def reals(name: str, value: Any) -> FloatArray:
     return array.astype(np.float64)
 
 
-def exact_reals(name: str, value: Any) -> AnyArray:
+def exact_reals(name: str, value: object) -> AnyArray:
     """Numbers of any shape, without NaN and not rounded: float64, int64 or uint64."""
     array = exact_array(value)
     if array is None or array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
@@ -229,7 +229,7 @@ def exact_reals(name: str, value: Any) -> AnyArray:
     return array.astype({"f": np.float64, "i": np.int64, "u": np.uint64}[array.dtype.kind])
 
 
-def stream(value: Any) -> int:
+def stream(value: object) -> int:
     """The name of the one row's stream: `streams=[i]`, or row 0."""
     if value is None:
         return 0
@@ -247,7 +247,7 @@ def stream(value: Any) -> int:
     return int(names[0])
 
 
-def streams(value: Any, rows: int) -> WordArray:
+def streams(value: object, rows: int) -> WordArray:
     """The names of the rows' streams; default their numbers."""
     if value is None:
         return np.arange(rows, dtype=np.uint64)
@@ -265,7 +265,7 @@ def streams(value: Any, rows: int) -> WordArray:
     return names.astype(np.uint64)
 
 
-def indices(name: str, value: Any, most: int, count: int) -> list[int]:
+def indices(name: str, value: object, most: int, count: int) -> list[int]:
     """At most `most` distinct indices below `count`, at least one."""
     array = exact_array(value)
     if array is None or array.ndim != 1 or array.dtype.kind not in "iu":
@@ -278,18 +278,18 @@ def indices(name: str, value: Any, most: int, count: int) -> list[int]:
     return numbers
 
 
-def parts(disjoint: Any, membership: Any) -> None:
+def parts(disjoint: object, membership: object) -> None:
     """What a call says of rows and groups."""
     flag("disjoint", disjoint)
     choice("membership", membership, ("private", "public"))
 
 
-def method(value: Any, allowed: tuple[str, ...] = ("envelope", "gumbel")) -> str:
+def method(value: object, allowed: tuple[str, ...] = ("envelope", "gumbel")) -> str:
     """The kernel that a caller pins; the first of the allowed ones by default."""
     return allowed[0] if value is None else choice("method", value, allowed)
 
 
-def candidates(values: Any, least: int = 2) -> tuple[Any, ...]:
+def candidates(values: object, least: int = 2) -> tuple[Any, ...]:
     """Public candidates as a tuple: none twice; one alone is a constant, nothing to draw."""
     unordered = isinstance(values, (set, frozenset))
     single = isinstance(values, (str, bytes)) or (
@@ -333,7 +333,7 @@ def items(name: str, values: Any, most: int) -> tuple[Any, ...]:
         ) from None
 
 
-def base(values: Any, k: int | None) -> FloatArray:
+def base(values: object, k: int | None) -> FloatArray:
     """A public base measure: finite, >= 0, two of them > 0, one a candidate; read-only."""
     array = exact_array(values)
     if array is None or array.dtype.kind not in "iuf" or array.ndim != 1 or array.size == 0:
@@ -353,7 +353,7 @@ def base(values: Any, k: int | None) -> FloatArray:
     return exact
 
 
-def exact_array(values: Any) -> AnyArray | None:
+def exact_array(values: object) -> AnyArray | None:
     """`values` as an array; None if NumPy gives none, rounds or unmasks some, or never ends.
 
     NumPy makes float64 of a list that mixes integers and floats, or integers within int64 and
@@ -391,5 +391,5 @@ def _is_unsigned(item: Any) -> bool:
     return whole and 0 <= item < 1 << 64
 
 
-def _is_exact(item: Any) -> bool:
+def _is_exact(item: object) -> bool:
     return not isinstance(item, numbers.Integral) or int(float(item)) == int(item)

@@ -66,12 +66,12 @@ class ReleaseKey:
     # A hash would tell of it, or tell equal keys apart.
     __hash__: ClassVar[None] = None  # type: ignore[assignment]
 
-    def __init__(self, *_args: Any, **_named: Any) -> None:
+    def __init__(self, *_args: object, **_named: object) -> None:
         raise ParameterTypeError(
             "ReleaseKey cannot be called: use fastexp.release_key() or ReleaseKey.restore(text)"
         )
 
-    def __init_subclass__(cls, **_named: Any) -> None:
+    def __init_subclass__(cls, **_named: object) -> None:
         raise ParameterTypeError("ReleaseKey cannot be subclassed")
 
     def __repr__(self) -> str:
@@ -83,13 +83,13 @@ class ReleaseKey:
             return NotImplemented
         return hmac.compare_digest(self._secret, other._secret)
 
-    def __setattr__(self, _name: str, _value: Any) -> NoReturn:
+    def __setattr__(self, _name: str, _value: object) -> NoReturn:
         raise AttributeError("a ReleaseKey cannot be changed")
 
     def __delattr__(self, _name: str) -> NoReturn:
         raise AttributeError("a ReleaseKey cannot be changed")
 
-    def __reduce_ex__(self, _protocol: Any) -> NoReturn:  # copy, deepcopy and pickle
+    def __reduce_ex__(self, _protocol: object) -> NoReturn:  # copy, deepcopy and pickle
         raise ParameterTypeError(
             "a ReleaseKey is not copied or pickled by accident: ship key.export() where it is "
             "kept secret, and ReleaseKey.restore(text) there"
@@ -113,7 +113,7 @@ class ReleaseKey:
         return f"fastexp-key-1-{self._secret.hex()}-{_checksum(self._secret)}"
 
     @classmethod
-    def restore(cls, text: Any) -> ReleaseKey:
+    def restore(cls, text: object) -> ReleaseKey:
         """The key that `export` wrote.
 
         Parameters
@@ -180,7 +180,7 @@ def release_key() -> ReleaseKey:
     return _key_of(_os_bytes(KEY_BYTES))
 
 
-def checked_key(value: Any, argument: str = "key") -> ReleaseKey:
+def checked_key(value: object, argument: str = "key") -> ReleaseKey:
     """`value`, if it is a release key."""
     if not isinstance(value, ReleaseKey):
         kind = type(value).__name__
@@ -223,7 +223,7 @@ def segment_digests(mapped: IntArray, offsets: IntArray, secret: WordArray = NO_
     return out
 
 
-def query_digest(mechanism: Any, label: Any = "", rule: str = "") -> WordArray:
+def query_digest(mechanism: object, label: object = "", rule: str = "") -> WordArray:
     """What a mechanism and a label ask, as 4 words: other questions have other ones.
 
     `rule` says which records count (`grouped/request.py`): under another rule equal records

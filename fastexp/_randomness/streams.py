@@ -69,7 +69,7 @@ def os_below(bound: int) -> int:
     return 0
 
 
-def make_key(rng: Any) -> WordArray:
+def make_key(rng: object) -> WordArray:
     """The 128-bit key of a simulation, two words, from SPEC 7's `rng`.
 
     None: fresh from the operating system. An int, a sequence of ints or a `SeedSequence`:
@@ -123,7 +123,7 @@ def text_name(text: str, tag: int) -> tuple[int, int]:
     return second, int.from_bytes(digest[:8], "little")
 
 
-def seeds_of(rng: Any, names: WordArray) -> WordArray:
+def seeds_of(rng: object, names: WordArray) -> WordArray:
     """What `kernels/select/rows.py` takes: the key, the tag of rows and the rows' names."""
     return np.concatenate([make_key(rng), np.array([ROW], dtype=np.uint64), names])
 
@@ -149,7 +149,7 @@ def stream_of(seeds: WordArray, row: int) -> WordArray:
     return stream
 
 
-def row_stream(rng: Any, row: int) -> WordArray:
+def row_stream(rng: object, row: int) -> WordArray:
     """The stream of one row of utilities, from SPEC 7's `rng`."""
     return stream_of(seeds_of(rng, np.array([row], dtype=np.uint64)), 0)
 

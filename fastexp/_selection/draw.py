@@ -7,8 +7,6 @@ the operating system, and an index or the exact test. Simulated draws: one or a 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from .._parameters import validate
@@ -70,11 +68,11 @@ def simulate(
     bits: WordArray,
     kind: int,
     weighting: Weighting,
-    size: Any,
-    rng: Any,
-    streams: Any,
-    threads: Any,
-    method: Any,
+    size: object,
+    rng: object,
+    streams: object,
+    threads: object,
+    method: object,
 ) -> int | IntArray:
     """`sample`, from the public arguments of the verb; bits of shape (k,) or (rows, k)."""
     way = validate.method(method)

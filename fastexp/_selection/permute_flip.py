@@ -7,7 +7,6 @@ exactly (`exact.accept`), and the draw is made again from the same words with th
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -92,11 +91,11 @@ def simulate(
     bits: WordArray,
     kind: int,
     weighting: Weighting,
-    size: Any,
-    rng: Any,
-    streams: Any,
-    threads: Any,
-    method: Any,
+    size: object,
+    rng: object,
+    streams: object,
+    threads: object,
+    method: object,
 ) -> int | IntArray:
     """`sample`, from the public arguments of the verb; bits of shape (k,) or (rows, k)."""
     validate.method(method, ("envelope",))

@@ -8,7 +8,6 @@ roundings; where they would be too coarse a row is peeled.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -66,11 +65,11 @@ def simulate(
     kind: int,
     weighting: Weighting,
     rounds: int,
-    size: Any,
-    rng: Any,
-    streams: Any,
-    threads: Any,
-    method: Any,
+    size: object,
+    rng: object,
+    streams: object,
+    threads: object,
+    method: object,
 ) -> IntArray:
     """`sample`, from the public arguments of the verb; selections along the last axis."""
     way = validate.method(method, ("gumbel", "envelope"))
