@@ -27,7 +27,7 @@ import numba
 import numpy as np
 from llvmlite import binding as llvm
 from llvmlite import ir
-from numba.core import cgutils, compiler, registry, serialize, types
+from numba.core import cgutils, compiler, config, registry, serialize, types
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.extending import intrinsic
 
@@ -41,8 +41,9 @@ FLAGS: dict[str, Any] = {
     "fastmath": False,
     "_nrt": False,
 }
+_TARGET: Any = registry.cpu_target
 LOCK: Any = global_compiler_lock  # whoever compiles holds it
-INTERPRETED = bool(vars(numba.config)["DISABLE_JIT"])  # NUMBA_DISABLE_JIT=1: coverage of kernels
+INTERPRETED = bool(vars(config)["DISABLE_JIT"])  # NUMBA_DISABLE_JIT=1: coverage of kernels
 
 
 def compiled(function: Callable[..., Any], signature: Any, name: str, *, image: bool) -> Any:
@@ -60,7 +61,7 @@ def compiled(function: Callable[..., Any], signature: Any, name: str, *, image: 
         Whether only `cache.image` counts, and is written to.
     """
     result, arguments = signature
-    dispatcher = numba.njit(**FLAGS)(function)
+    dispatcher: Any = numba.njit(**FLAGS)(function)
     dispatcher._cache = _Cache(name, function.__module__, image=image)
     dispatcher.compile(_type(result)(*map(_type, arguments)))
     dispatcher.disable_compile()
@@ -74,7 +75,7 @@ def inlined(function: Callable[..., Any]) -> Any:
 
 def intrinsic_type(name: str) -> Any:
     """What numba takes an intrinsic of this file for."""
-    return registry.cpu_target.typing_context.resolve_value_type(INTRINSICS[name])
+    return _TARGET.typing_context.resolve_value_type(INTRINSICS[name])
 
 
 def _type(text: str) -> Any:
@@ -145,7 +146,7 @@ _DUMPS: Any = serialize.dumps
 
 def targets() -> list[Target]:
     """What this process compiles for; then the baseline, if this CPU is more than that."""
-    _, cpu, features = registry.cpu_target.target_context.codegen().magic_tuple()
+    _, cpu, features = _TARGET.target_context.codegen().magic_tuple()
     choices = [_target(cpu, features)]
     baseline = _target(kernel_target.BASELINE, "")
     if cpu == llvm.get_host_cpu_name() and choices[0].features >= baseline.features:
@@ -165,7 +166,7 @@ def host_features() -> frozenset[str]:
 def _target(cpu: str, features: str) -> Target:
     python = (sys.implementation.cache_tag, sys.version, getattr(sys, "abiflags", ""))
     versions = (numba.__version__, llvmlite.__version__, llvm.llvm_version_info, np.__version__)
-    options = kernel_target.code_options(vars(numba.config), os.environ)
+    options = kernel_target.code_options(vars(config), os.environ)
     compiler_and_flags = (python, versions, FLAGS, llvm.get_process_triple())
     return kernel_target.target(compiler_and_flags, options, cpu, features)
 

@@ -89,13 +89,14 @@ class Kernel:
 
     def build(self, *, image: bool = False) -> Callable[..., Any]:
         """Load the kernel from the cache, or compile it; from and for an image alone if so."""
+        entry: Callable[..., Any]
         with _BUILDING:
             if interpreted():
-                self._entry = _quiet(self.function)
+                entry = _quiet(self.function)
             else:
-                built = _compiler().compiled(self.function, self.signature, self.name, image=image)
-                self._entry = built
-        return self._entry
+                entry = _compiler().compiled(self.function, self.signature, self.name, image=image)
+            self._entry = entry
+        return entry
 
     @property
     def folder(self) -> str | None:

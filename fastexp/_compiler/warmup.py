@@ -48,6 +48,6 @@ def warmup(*, image: bool = False) -> int:
 
 def import_kernels() -> None:
     """Import every module of kernels, which registers them."""
-    kernels = import_module(f"{__package__.partition('.')[0]}.kernels")
+    kernels = import_module(f"{__name__.partition('.')[0]}.kernels")
     for module in pkgutil.walk_packages(kernels.__path__, f"{kernels.__name__}."):
         import_module(module.name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -90,7 +90,7 @@ def _form_of(values: object) -> str:
 
 
 def weighted_numbers(
-    data: tuple[Any, Any], nan: str, grid: Grid | None = None
+    data: tuple[object, object], nan: str, grid: Grid | None = None
 ) -> tuple[AnyArray, AnyArray]:
     """(values, counts) without missing ones."""
     plain, missing = apart(data[0], nan, grid)
@@ -126,7 +126,7 @@ def filled(values: AnyArray, missing: AnyArray, nan: str) -> AnyArray:
     return np.where(missing, ends[nan == "upper"], values).astype(values.dtype, copy=False)
 
 
-def weighted(data: object) -> bool:
+def weighted(data: object) -> TypeGuard[tuple[object, object]]:
     """Whether the data is a tuple (values, counts) of two sequences or Arrow columns."""
     if type(data) is not tuple or len(data) != 2:
         return False

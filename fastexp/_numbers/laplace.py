@@ -43,7 +43,7 @@ def statistic(f: Any) -> Fraction:
         ordinary = True
     else:
         raise ParameterTypeError(NOT_A_NUMBER)
-    exact = Fraction(*value.as_integer_ratio()) if ordinary else Fraction(2 * MOST)
+    exact = validate.as_fraction(value) if ordinary else Fraction(2 * MOST)
     if abs(exact) > MOST:
         raise InvalidRecords(NOT_FINITE)
     return exact

@@ -81,8 +81,8 @@ class LaplaceShape:
 
     def heights(self, cell: IntArray, index: IntArray) -> FloatArray:
         """-ln P(a point passes): its distance from its cell's bound, times the rate."""
-        if fresh := index.max(initial=0) >= FAR:
-            started = index >= FAR
+        started = index >= FAR if index.max(initial=0) >= FAR else None
+        if started is not None:
             cell = np.where(started, 0, cell)
         steps = self._anchor.take(cell)
         np.subtract(index, steps, out=steps)
@@ -90,7 +90,7 @@ class LaplaceShape:
         out = self._excess.take(cell)
         out += steps
         out *= self.weighting.rate_nats
-        return np.where(started, self._fresh_height, out) if fresh else out
+        return out if started is None else np.where(started, self._fresh_height, out)
 
     def accepts(self, cell: int, index: int, lead: int, bits: int, words: Words) -> bool:
         """Whether V is below the probability that a point passes, exactly."""

@@ -11,11 +11,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from .._intake.record_sources import OnGrid, Sorted, Source, Window
+from .._intake.record_sources import Sorted, Source, Window
 from .._parameters.grid import Grid
 from .._selection import plan
 from .._selection.weighting import Weighting
@@ -27,7 +27,7 @@ from ..kernels.numbers.window import TIED, finish_fill, window_cells
 from . import cells as _cells
 from . import distance as _distance
 from .cells import Cells, Words
-from .nearest import range_least
+from .distance_statistic import DistanceStatistic, utilities, widened
 
 MOST_RECORDS = 1 << 32  # the range of forms
 INCOMPLETE = "the window lacks ranks that matter: please report this"
@@ -43,21 +43,13 @@ class RanksThatMatter(NamedTuple):
     high: int
 
 
-class RankStatistic:
-    """What does not depend on data: forms, the exact rate a unit of distance, grid, width.
+class RankStatistic(DistanceStatistic):
+    """A statistic by rank distance: also its forms, and how many bits of weight matter."""
 
-    A width is in steps of the grid; of a grid of points it is `near`, the first and the last
-    point that are within it of each point.
-    """
-
-    __slots__ = ("bits", "form", "grid", "near", "reach", "weighting", "width")
+    __slots__ = ("bits", "form", "reach")
     bits: int
     form: Forms
-    grid: Grid
-    near: tuple[IntArray, IntArray] | None
     reach: int
-    weighting: Weighting
-    width: int
 
     def __init__(
         self,
@@ -68,9 +60,8 @@ class RankStatistic:
         near: tuple[IntArray, IntArray] | None = None,
         bits: int = plan.WINDOW_BITS,
     ) -> None:
-        self.form, self.grid, self.width, self.bits = form, grid, width, bits
-        self.near = near
-        self.weighting = Weighting(rate, None)
+        super().__init__(rate, grid, width, near)
+        self.form, self.bits = form, bits
         nats = (bits + grid.size.bit_length()) * math.log(2)
         growth = self.weighting.rate_nats * float(_distance.slope(form(1 << 20)))
         self.reach = math.ceil(min(nats / growth, float(MOST_RECORDS))) + 2
@@ -149,9 +140,7 @@ class RankStatistic:
         n = int(records.sum())
         window = Window(points, records, 0, n)
         start, count, key = cells_of(window, self.form_of(n), self.grid.size, self.width)
-        if self.near is None:
-            return start, count, key >> 1
-        return single_points(count, key >> 1, self.near)
+        return self.near_cells(start, count, key >> 1)
 
     def _single_points(self, source: Source) -> RankShape:
         """A cell for each point of a grid of points."""
@@ -160,9 +149,9 @@ class RankStatistic:
         n = source.total()
         return RankShape(self, source, n, self.form_of(n), cells, self.weighting)
 
-    def sampler(self, source: OnGrid) -> RankSampler:
-        """What a law draws with."""
-        return RankSampler(self, source)
+    def with_rate(self, rate: Fraction) -> RankStatistic:
+        """The same statistic at another rate."""
+        return RankStatistic(self.form, rate, self.grid, self.width, self.near, self.bits)
 
 
 def holds(window: Window, low: int, high: int) -> bool:
@@ -232,29 +221,6 @@ class RankShape:
         return int(distance)
 
 
-class RankSampler:
-    """Draws of a law: the bytes of the mechanism's own."""
-
-    __slots__ = ("_source", "_statistic")
-
-    def __init__(self, statistic: RankStatistic, source: OnGrid) -> None:
-        self._statistic, self._source = statistic, source
-
-    def sample(
-        self, size: object, rng: object, streams: object, threads: object, method: object
-    ) -> Any:
-        """Values; see the mechanism's `sample`."""
-        shape = self._statistic.shape(self._source)
-        index = _cells.simulate(shape, size, rng, streams, threads, method)
-        return valued(self._statistic.grid, index)
-
-    def with_rate(self, rate: Fraction) -> RankSampler:
-        """The same data at another rate."""
-        s = self._statistic
-        same = RankStatistic(s.form, rate, s.grid, s.width, s.near, s.bits)
-        return RankSampler(same, self._source)
-
-
 def cells_of(
     window: Window, form: IntArray, size: int, width: int
 ) -> tuple[IntArray, IntArray, IntArray]:
@@ -264,19 +230,6 @@ def cells_of(
     start, count, key = np.empty(room, INT64), np.empty(room, INT64), np.empty(room, INT64)
     m = runs.cells_fill(points, records, below, total, size, form, start, count, key)
     return widened(start[:m], count[:m], key[:m], width)
-
-
-def widened(
-    start: IntArray, count: IntArray, key: IntArray, width: int
-) -> tuple[IntArray, IntArray, IntArray]:
-    """The same cells with the least key within `width` points of each point."""
-    if width == 0:
-        return start, count, key
-    m = start.size
-    queue = np.empty(m, np.int64)
-    wide_start, wide_count, wide_key = (np.empty(2 * m + 1, np.int64) for _ in range(3))
-    n = runs.widen_fill(start, count, key, width, queue, wide_start, wide_count, wide_key)
-    return wide_start[:n], wide_count[:n], wide_key[:n]
 
 
 def loose_ends(m: int, first: bool, last: bool) -> AnyArray | None:
@@ -289,22 +242,3 @@ def loose_ends(m: int, first: bool, last: bool) -> AnyArray | None:
     if last:
         loose[-1] = True
     return loose
-
-
-def utilities(distance: IntArray) -> WordArray:
-    """Minus distances, as bits."""
-    return np.negative(distance).view(np.uint64)
-
-
-def single_points(
-    count: IntArray, distance: IntArray, near: tuple[IntArray, IntArray]
-) -> tuple[IntArray, IntArray, IntArray]:
-    """A cell for each point of a grid of points, with the least distance near it."""
-    first, last = near
-    least = range_least(np.repeat(distance, count), first, last)
-    return np.arange(least.size), np.ones(least.size, np.int64), least
-
-
-def valued(grid: Grid, index: Any) -> Any:
-    """The numbers of grid indices: an int or float, or an array."""
-    return grid.value(index) if isinstance(index, int) else grid.values(index)

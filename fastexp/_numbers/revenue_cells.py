@@ -22,7 +22,7 @@ from .._selection.weighting import Weighting
 from .._typing import FloatArray, IntArray
 from ..kernels.bits.heights import FLOAT, SIGNED
 from .cells import Cells, Words, coin, simulate
-from .rank import valued
+from .distance_statistic import valued
 from .revenue import TABLE, Demand, Prices
 from .twofold import times
 
@@ -132,10 +132,10 @@ class Runs(RevenueShape):
         super().__init__(prices, runs, weighting)
         first, last, bids = runs.first(), runs.last, runs.bids
         revenue = self._bounds(bids, last)
-        depth: FloatArray = weighting.rate_nats * (revenue.max() - revenue)
+        depth = np.asarray(weighting.rate_nats * (revenue.max() - revenue), np.float64)
         hopeless = depth > LEVELS[-1]
         opens = ~(hopeless & np.append(False, hopeless[:-1]))  # the others continue a cell
-        slope: FloatArray = np.asarray(weighting.rate_nats * (bids * prices.step[0]))
+        slope = np.asarray(weighting.rate_nats * (bids * prices.step[0]), np.float64)
         start = np.sort(np.concatenate([first[opens], *_cuts(first, last, depth, slope)]))
         start = start[np.diff(start, prepend=-1) > 0]
         self.stop = np.append(start[1:] - 1, prices.grid.size - 1)

@@ -47,11 +47,12 @@ def encoded(name: str, value: object) -> bytes:
 
 
 def _parts(name: str, value: Any) -> tuple[bytes, bytes]:
-    if isinstance(value, np.generic) and value.dtype.str[1:] in NARROW:
-        return b"e", f"{value.dtype}:{float(value).hex()}".encode()
-    if isinstance(value, np.generic) and (value.dtype.kind in "biuSU" or value.dtype == np.float64):
-        value = value.item()
-    kind = type(value)  # not what is derived from it: that may compare as it likes
+    dtype = _scalar_type(value)
+    if dtype is not None and dtype.str[1:] in NARROW:
+        return b"e", f"{dtype}:{float(value).hex()}".encode()
+    if dtype is not None and (dtype.kind in "biuSU" or dtype == np.float64):
+        return _parts(name, value.item())
+    kind: type = type(value)  # not what is derived from it: that may compare as it likes
     if kind is tuple:
         return b"t", b"".join(encoded(name, item) for item in value)
     if kind is Grid:
@@ -72,6 +73,11 @@ def _parts(name: str, value: Any) -> tuple[bytes, bytes]:
         f"{name} must hold text, bytes, numbers, tuples of these or functions of a module where a "
         f"release has a key or a label, got an object of type {kind.__name__}"
     )
+
+
+def _scalar_type(value: object) -> np.dtype[Any] | None:
+    """The type of a scalar of NumPy; None of anything else."""
+    return value.dtype if isinstance(value, np.generic) else None
 
 
 def _number(value: Any) -> tuple[bytes, bytes]:

@@ -388,7 +388,7 @@ def exact_array(values: object) -> AnyArray | None:
 
 def _is_unsigned(item: Any) -> bool:
     whole = isinstance(item, numbers.Integral) and not isinstance(item, bool)
-    return whole and 0 <= item < 1 << 64
+    return whole and 0 <= int(item) < 1 << 64
 
 
 def _is_exact(item: object) -> bool:

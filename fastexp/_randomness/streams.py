@@ -94,7 +94,9 @@ def make_key(rng: object) -> WordArray:
 def _seed(rng: Any) -> int | list[int]:
     """A seed, or a sequence of them, as integers of Python."""
     several = isinstance(rng, Sequence) or (isinstance(rng, np.ndarray) and rng.ndim == 1)
-    seeds = validate.items("rng", rng, validate.MOST_SEEDS) if several else (rng,)
+    seeds: tuple[Any, ...] = (rng,)
+    if several:
+        seeds = validate.items("rng", rng, validate.MOST_SEEDS)
     kinds = int, np.integer
     if isinstance(rng, (str, bytes)) or not all(
         isinstance(seed, kinds) and not isinstance(seed, bool) and seed >= 0 for seed in seeds
@@ -103,7 +105,8 @@ def _seed(rng: Any) -> int | list[int]:
             "rng must be None, a non-negative integer or a sequence of them, a SeedSequence, "
             "a numpy.random.Generator or a BitGenerator"
         )
-    return [int(seed) for seed in seeds] if several else int(rng)
+    whole = [int(seed) for seed in seeds]
+    return whole if several else whole[0]
 
 
 @lru_cache(maxsize=256)  # a seed is no data; a SeedSequence takes 10 us

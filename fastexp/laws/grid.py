@@ -9,9 +9,9 @@ import numpy as np
 
 from .._compiler.rounding import check_rounding
 from .._intake.record_sources import OnGrid, Source
+from .._numbers.distance_statistic import DistanceStatistic
 from .._parameters import validate
 from .._parameters.grid import Grid
-from .._selection.weighting import Weighting
 from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, RNGLike, Scalar, SeedLike, Values
 from ..errors import ParameterError
 from .elementary import exp, quiet
@@ -339,23 +339,6 @@ class GridLaw(PiecewiseLaw):
         """How many points are <= each number; `outside`: 1 above all of int64, -1 below."""
         places = self._grid.places(numbers)
         return np.where(outside > 0, self._grid.size, np.where(outside < 0, 0, places))
-
-
-class DistanceStatistic(Protocol):
-    """A statistic whose utility is minus a distance, an integer a cell of grid points."""
-
-    @property
-    def weighting(self) -> Weighting:
-        """The rate of a unit of distance."""
-        ...
-
-    def cells(self, source: OnGrid) -> tuple[IntArray, IntArray, IntArray]:
-        """The first point of each cell, its number of points and its distance."""
-        ...
-
-    def sampler(self, source: OnGrid) -> Sampler:
-        """What draws from the law."""
-        ...
 
 
 def distance_law(

@@ -12,8 +12,8 @@ from .._compiler.rounding import check_rounding
 from .._intake.records import Records
 from .._numbers import cells
 from .._numbers.cells import Shape
+from .._numbers.distance_statistic import valued
 from .._numbers.nearest import within
-from .._numbers.rank import valued
 from .._parameters import validate
 from .._parameters.grid import Grid, Rule, decimal, make_grid, plain_bounds
 from .._typing import (

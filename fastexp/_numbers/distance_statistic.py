@@ -1,0 +1,116 @@
+"""What statistics by distance have in common: a grid, a width around its points, and draws."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from fractions import Fraction
+from typing import Any, overload
+
+import numpy as np
+
+from .._intake.record_sources import OnGrid, Source
+from .._parameters.grid import Grid
+from .._selection.weighting import Weighting
+from .._typing import AnyArray, IntArray, WordArray
+from ..kernels.numbers import runs
+from . import cells as _cells
+from .cells import Shape
+from .nearest import range_least
+
+
+class DistanceStatistic(ABC):
+    """What does not depend on data: the exact rate a unit of distance, grid, width.
+
+    A width is in steps of the grid; of a grid of points it is `near`, the first and the last
+    point that are within it of each point.
+    """
+
+    __slots__ = ("grid", "near", "weighting", "width")
+    grid: Grid
+    near: tuple[IntArray, IntArray] | None
+    weighting: Weighting
+    width: int
+
+    def __init__(
+        self,
+        rate: Fraction,
+        grid: Grid,
+        width: int = 0,
+        near: tuple[IntArray, IntArray] | None = None,
+    ) -> None:
+        self.grid, self.width, self.near = grid, width, near
+        self.weighting = Weighting(rate, None)
+
+    @abstractmethod
+    def shape(self, source: Source) -> Shape:
+        """Cells for draws."""
+
+    @abstractmethod
+    def cells(self, source: Source) -> tuple[IntArray, IntArray, IntArray]:
+        """Starts, counts and distances of all cells."""
+
+    @abstractmethod
+    def with_rate(self, rate: Fraction) -> DistanceStatistic:
+        """The same statistic at another rate."""
+
+    def sampler(self, source: OnGrid) -> StatisticSampler:
+        """What draws from a law."""
+        return StatisticSampler(self, source)
+
+    def near_cells(
+        self, start: IntArray, count: IntArray, distance: IntArray
+    ) -> tuple[IntArray, IntArray, IntArray]:
+        """Cells; with `near` one for each point, of the least distance there."""
+        if self.near is None:
+            return start, count, distance
+        first, last = self.near
+        least = range_least(np.repeat(distance, count), first, last)
+        return np.arange(least.size), np.ones(least.size, np.int64), least
+
+
+class StatisticSampler:
+    """Draws of a law: the bytes of the mechanism's own."""
+
+    __slots__ = ("_source", "_statistic")
+
+    def __init__(self, statistic: DistanceStatistic, source: OnGrid) -> None:
+        self._statistic, self._source = statistic, source
+
+    def sample(
+        self, size: object, rng: object, streams: object, threads: object, method: object
+    ) -> Any:
+        """Values; see the mechanism's `sample`."""
+        shape = self._statistic.shape(self._source)
+        index = _cells.simulate(shape, size, rng, streams, threads, method)
+        return valued(self._statistic.grid, index)
+
+    def with_rate(self, rate: Fraction) -> StatisticSampler:
+        """The same data at another rate."""
+        return StatisticSampler(self._statistic.with_rate(rate), self._source)
+
+
+def widened(
+    start: IntArray, count: IntArray, key: IntArray, width: int
+) -> tuple[IntArray, IntArray, IntArray]:
+    """The same cells with the least key within `width` points of each point."""
+    if width == 0:
+        return start, count, key
+    m = start.size
+    queue = np.empty(m, np.int64)
+    wide_start, wide_count, wide_key = (np.empty(2 * m + 1, np.int64) for _ in range(3))
+    n = runs.widen_fill(start, count, key, width, queue, wide_start, wide_count, wide_key)
+    return wide_start[:n], wide_count[:n], wide_key[:n]
+
+
+def utilities(distance: IntArray) -> WordArray:
+    """Minus distances, as bits."""
+    return np.negative(distance).view(np.uint64)
+
+
+@overload
+def valued(grid: Grid, index: int) -> int | float: ...
+@overload
+def valued(grid: Grid, index: IntArray) -> AnyArray: ...
+def valued(grid: Grid, index: int | IntArray) -> int | float | AnyArray:
+    """The numbers of grid indices: an int or float, or an array."""
+    return grid.value(index) if isinstance(index, int) else grid.values(index)
