@@ -1,6 +1,6 @@
 """How kernels are compiled, and loaded from the cache: the one file that imports numba.
 
-Which takes a third of a second, so it is imported where the first kernel is built (`_jit`).
+Which takes a third of a second, so it is imported where the first kernel is built (`jit`).
 The flags, and why:
 
 * ``nogil``: the threads are ours, one Python thread a range of blocks.
@@ -54,7 +54,7 @@ def compiled(function: Callable[..., Any], signature: Any, name: str, *, image: 
     function : callable
         What is compiled.
     signature : tuple of (str, tuple of str)
-        The result's type and the arguments', as `_jit.Type` writes them.
+        The result's type and the arguments', as `jit.Type` writes them.
     name : str
         What the cache calls it.
     image : bool
@@ -95,7 +95,7 @@ class _Cache:
     fill it at once can pair a signature with another one's machine code (numba#4807).
     Here a kernel has one signature, so a file needs no index. The folder's name is a hash of
     the compiler, its options and the CPU, the file's name holds a hash of the sources that the
-    kernel is compiled from (`_kernel_sources`).
+    kernel is compiled from (`kernel_sources`).
     """
 
     def __init__(self, name: str, module: str, *, image: bool = False) -> None:
@@ -171,7 +171,7 @@ def _target(cpu: str, features: str) -> Target:
     return kernel_target.target(compiler_and_flags, options, cpu, features)
 
 
-# What intrinsics do is said in `_jit`, where kernels take them from.
+# What intrinsics do is said in `jit`, where kernels take them from.
 
 
 def _bitcast(source: Any, target: Any) -> Any:

@@ -2,7 +2,7 @@
 
 Every kernel has one explicit signature and is built at its first call, so that importing
 the package costs nothing and no input flavour (strided, float32, writable or not) can
-add a second specialisation. Nothing here imports numba: `_compiler` does, when the first kernel
+add a second specialisation. Nothing here imports numba: `build` does, when the first kernel
 is built, or before, by `ready`.
 """
 
@@ -30,7 +30,7 @@ class Signature(NamedTuple):
 
 
 class Type(str):
-    """A type as `_compiler` reads it: of numba's by its name, after "in" or "out" an array of it.
+    """A type as `build` reads it: of numba's by its name, after "in" or "out" an array of it.
 
     After "pair" it is two of it; called with those of arguments, it is a signature's result.
     """

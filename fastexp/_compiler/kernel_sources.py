@@ -2,12 +2,12 @@
 
 Numba compiles the helpers that a kernel calls, and the constants that it names, into the kernel.
 So its sources are its own file and every file of this package that this one imports, at whatever
-depth and wherever in the file (`_compiler` with its flags and intrinsics is always among them, as
-`_jit` imports it). The imports are read from the text: nothing is run, and a file that is imported
-nowhere below a kernel does not matter to it. The cache's own files are among those of `_compiler`:
+depth and wherever in the file (`build` with its flags and intrinsics is always among them, as
+`jit` imports it). The imports are read from the text: nothing is run, and a file that is imported
+nowhere below a kernel does not matter to it. The cache's own files are among those of `build`:
 entries that were saved under a rule that is mended since are not found again.
 
-A text is hashed only if it is the one that this process imported (`_source_stamps`). What an
+A text is hashed only if it is the one that this process imported (`stamps`). What an
 import statement does not show is not followed: `importlib`, `sys.modules`, a global variable that
 another module changes.
 """

@@ -31,7 +31,7 @@ ZERO = Fraction(0)
 
 
 class LaplaceShape:
-    """Cells around x = k + phase, see `_cells.Shape`; indices are points, counted from k.
+    """Cells around x = k + phase, see `cells.Shape`; indices are points, counted from k.
 
     There are `left` points up to k and `right` ones beyond; both None: no end. Utilities are
     minus the distances, plus that of the nearest point.

@@ -165,7 +165,7 @@ def holds(window: Window, low: int, high: int) -> bool:
 
 
 class RankShape:
-    """Cells of one data set; see `_cells.Shape`."""
+    """Cells of one data set; see `cells.Shape`."""
 
     __slots__ = ("cells", "form", "source", "statistic", "total", "weighting")
     cells: Cells

@@ -49,7 +49,7 @@ LEVELS = _levels()
 
 
 class RevenueShape:
-    """Cells of revenue, see `_cells.Shape`: the exact test of a price against its bound."""
+    """Cells of revenue, see `cells.Shape`: the exact test of a price against its bound."""
 
     __slots__ = ("cells", "prices", "runs", "weighting")
 

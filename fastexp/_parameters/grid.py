@@ -82,7 +82,7 @@ class Grid:
 
     @cached_property
     def wide(self) -> tuple[int, int] | None:
-        """(m, k) with D = m * 2**k, where `grid_points.py: wide_point` gives a point."""
+        """(m, k) with D = m * 2**k, where `wide_point` of the kernels gives a point."""
         if self.points is not None or self.whole or self.simple:
             return None
         a, s, d = self.unit

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._parameters import validate
-from .._randomness.streams import os_word, os_words, seeds_of, some_seeds, stream_of
+from .._randomness.streams import os_word, os_words, some_seeds, stream_of
 from .._threads import in_parts
 from .._typing import IntArray, WordArray
 from ..errors import FastexpError
@@ -65,21 +65,12 @@ def _first_round(bits: WordArray, kind: int, weighting: Weighting, words: WordAr
 
 
 def simulate(
-    bits: WordArray,
-    kind: int,
-    weighting: Weighting,
-    size: object,
-    rng: object,
-    streams: object,
-    threads: object,
-    method: object,
+    rows: Rows, size: object, rng: object, streams: object, threads: object, method: object
 ) -> int | IntArray:
-    """`sample`, from the public arguments of the verb; bits of shape (k,) or (rows, k)."""
+    """`sample`, from the public arguments of the verb."""
     way = validate.method(method)
     draws, workers = validate.size(size), validate.threads(threads)
-    rows = Rows(bits, kind, weighting)
-    seeds = seeds_of(rng, validate.streams(streams, rows.rows))
-    return rows.shaped(drawn(rows, seeds, draws, workers, way), bits.ndim, draws)
+    return rows.shaped(drawn(rows, rows.seeds(rng, streams), draws, workers, way), draws)
 
 
 def drawn(rows: Rows, seeds: WordArray, size: int | None, threads: int, way: str) -> IntArray:

@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 
 from .._parameters import validate
-from .._randomness.streams import Spare, os_word, os_words, seeds_of, some_seeds, stream_of
+from .._randomness.streams import Spare, os_word, os_words, some_seeds, stream_of
 from .._threads import in_parts
 from .._typing import IntArray, WordArray
 from ..errors import FastexpError
@@ -21,7 +21,6 @@ from ..kernels.select.envelope import UNSURE
 from ..reference import exact
 from .rows import Rows
 from .scan import MASK_64, bits_value, check, key_value
-from .weighting import Weighting
 
 NO_WORDS: WordArray = np.empty(0, dtype=np.uint64)
 ANY_SEEDS: WordArray = np.zeros(kernels.HEADER + 1, dtype=np.uint64)
@@ -88,21 +87,12 @@ def _answer(rows: Rows, work: IntArray, answers: int, word: exact.Words) -> int:
 
 
 def simulate(
-    bits: WordArray,
-    kind: int,
-    weighting: Weighting,
-    size: object,
-    rng: object,
-    streams: object,
-    threads: object,
-    method: object,
+    rows: Rows, size: object, rng: object, streams: object, threads: object, method: object
 ) -> int | IntArray:
-    """`sample`, from the public arguments of the verb; bits of shape (k,) or (rows, k)."""
+    """`sample`, from the public arguments of the verb."""
     validate.method(method, ("envelope",))
     draws, workers = validate.size(size), validate.threads(threads)
-    rows = Rows(bits, kind, weighting)
-    seeds = seeds_of(rng, validate.streams(streams, rows.rows))
-    return rows.shaped(sample(rows, seeds, draws, workers), bits.ndim, draws)
+    return rows.shaped(sample(rows, rows.seeds(rng, streams), draws, workers), draws)
 
 
 def sample(rows: Rows, seeds: WordArray, size: int | None, threads: int) -> IntArray:

@@ -12,7 +12,8 @@ from fractions import Fraction
 import numpy as np
 
 from .._compiler.jit import Kernel
-from .._randomness.streams import Spare, some_seeds, stream_of
+from .._parameters import validate
+from .._randomness.streams import Spare, seeds_of, some_seeds, stream_of
 from .._threads import in_parts
 from .._typing import IntArray, WordArray
 from ..errors import FastexpError
@@ -40,9 +41,10 @@ COINS = 16  # an exact test in round n takes words (n + 1) << 16, ...
 class Rows:
     """Rows of k utilities each, one after the other, under one weighting."""
 
-    __slots__ = ("bits", "k", "kind", "rows", "weighting")
+    __slots__ = ("bits", "is_matrix", "k", "kind", "rows", "weighting")
 
     def __init__(self, bits: WordArray, kind: int, weighting: Weighting) -> None:
+        self.is_matrix = bits.ndim == 2
         self.rows, self.k = bits.shape if bits.ndim == 2 else (1, bits.size)
         self.bits, self.kind, self.weighting = bits.reshape(-1), kind, weighting
 
@@ -107,9 +109,13 @@ class Rows:
             return call(kernels.float_rows)
         return call(kernels.block_rows)
 
-    def shaped(self, draws: IntArray, ndim: int, size: int | None) -> int | IntArray:
+    def seeds(self, rng: object, streams: object) -> WordArray:
+        """The key of a simulation and the names of the rows' streams, from public arguments."""
+        return seeds_of(rng, validate.streams(streams, self.rows))
+
+    def shaped(self, draws: IntArray, size: int | None) -> int | IntArray:
         """Draws, row after row, in the shape that the verbs promise."""
-        if ndim == 2:
+        if self.is_matrix:
             return draws if size is None else draws.reshape(self.rows, size)
         return int(draws[0]) if size is None else draws
 

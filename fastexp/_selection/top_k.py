@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .._parameters import validate
-from .._randomness.streams import Spare, os_word, os_words, seeds_of, stream_of
+from .._randomness.streams import Spare, os_word, os_words, stream_of
 from .._typing import IntArray, WordArray
 from ..kernels.bits.heights import BLOCK
 from ..kernels.select import envelope
@@ -61,9 +61,7 @@ def release(rows: Rows, rounds: int, threads: int) -> IntArray:
 
 
 def simulate(
-    bits: WordArray,
-    kind: int,
-    weighting: Weighting,
+    rows: Rows,
     rounds: int,
     size: object,
     rng: object,
@@ -74,15 +72,14 @@ def simulate(
     """`sample`, from the public arguments of the verb; selections along the last axis."""
     way = validate.method(method, ("gumbel", "envelope"))
     draws, workers = validate.size(size), validate.threads(threads)
-    rows = Rows(bits, kind, weighting)
-    seeds = seeds_of(rng, validate.streams(streams, rows.rows))
+    seeds = rows.seeds(rng, streams)
     if way == "gumbel":
         out = noisy_max(rows, seeds, draws, workers, chosen=rounds)
     else:
         out = np.full((rows.rows, 1 if draws is None else draws, rounds), -1, dtype=np.int64)
     for r, t in zip(*np.nonzero(out[:, :, 0] < 0), strict=True):
         _peel(rows, seeds, int(r), int(t), out[r, t])
-    shape = bits.shape[:-1] + (() if draws is None else (draws,))
+    shape = ((rows.rows,) if rows.is_matrix else ()) + (() if draws is None else (draws,))
     return out.reshape(*shape, rounds)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from .._compiler.rounding import check_rounding
 from .._parameters import validate
+from .._selection.rows import Rows
 from .._selection.scan import bits_value
 from .._selection.top_k import simulate
 from .._selection.weighting import Weighting
@@ -126,10 +127,9 @@ class TopKLaw(Law[IntArray, IntArray]):
         return total
 
     def _draw(self, draws: Draws) -> IntArray:
+        rows = Rows(self._bits, self._kind, self._weighting)
         return simulate(
-            self._bits,
-            self._kind,
-            self._weighting,
+            rows,
             self._rounds,
             draws.size,
             draws.rng,

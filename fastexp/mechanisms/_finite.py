@@ -12,6 +12,7 @@ from .._compiler.rounding import check_rounding
 from .._intake import utilities
 from .._parameters import validate
 from .._selection import draw as _draw
+from .._selection.rows import Rows
 from .._selection.weighting import Weighting
 from .._typing import (
     ABSENT,
@@ -44,9 +45,7 @@ MEMBERSHIP: Membership = "private"  # the default, which needs no look
 MONOTONIC = "; one record moves no two utilities in opposite directions (monotonic)"
 
 
-Simulator: TypeAlias = Callable[
-    [WordArray, int, Weighting, object, object, object, object, object], int | IntArray
-]
+Simulator: TypeAlias = Callable[[Rows, object, object, object, object, object], int | IntArray]
 
 
 class FiniteMechanism(Mechanism):
@@ -250,7 +249,8 @@ class FiniteMechanism(Mechanism):
     ) -> int | IntArray:
         bits, kind = self._utilities(data, nan)
         simulate = self._simulator()
-        return simulate(bits, kind, self._weighting, size, rng, streams, threads, method)
+        rows = Rows(bits, kind, self._weighting)
+        return simulate(rows, size, rng, streams, threads, method)
 
     def _simulator(self) -> Simulator:
         """What draws, from the arguments of `sample`."""

@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from .._parameters import validate
-from .._randomness.streams import seeds_of
 from .._selection import gumbel
 from .._selection.rows import Rows
 from .._typing import IntArray, WordArray
@@ -17,7 +16,6 @@ from ._finite import Simulator, UtilityMechanism
 from ._mechanism import Comparator
 
 if TYPE_CHECKING:
-    from .._selection.weighting import Weighting
     from ..laws.finite import FiniteLaw
 
 NOISES = {
@@ -107,19 +105,15 @@ class ReportNoisyMax(Comparator, UtilityMechanism):
 
 def _simulate(
     noise: int,
-    bits: WordArray,
-    kind: int,
-    weighting: Weighting,
+    rows: Rows,
     size: object,
     rng: object,
     streams: object,
     threads: object,
     method: object,
 ) -> int | IntArray:
-    """`sample`, from the public arguments of the verb; bits of shape (k,) or (rows, k)."""
+    """`sample`, from the public arguments of the verb."""
     validate.method(method, ("noise",))
     draws, workers = validate.size(size), validate.threads(threads)
-    rows = Rows(bits, kind, weighting)
-    seeds = seeds_of(rng, validate.streams(streams, rows.rows))
-    indices = gumbel.noisy_max(rows, seeds, draws, workers, noise)
-    return rows.shaped(indices.reshape(-1), bits.ndim, draws)
+    indices = gumbel.noisy_max(rows, rows.seeds(rng, streams), draws, workers, noise)
+    return rows.shaped(indices.reshape(-1), draws)

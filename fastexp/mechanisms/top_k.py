@@ -165,9 +165,8 @@ class TopK(UtilityMechanism):
         """
         check_rounding()
         bits, kind = self._utilities(data, nan)
-        return top_k.simulate(
-            bits, kind, self._weighting, self.k, size, rng, streams, threads, method
-        )
+        rows = Rows(bits, kind, self._weighting)
+        return top_k.simulate(rows, self.k, size, rng, streams, threads, method)
 
     def law(  # type: ignore[override]  # of k candidates
         self, data: object, *, nan: NaN = "raise"

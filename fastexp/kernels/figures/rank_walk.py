@@ -1,8 +1,9 @@
 """From the middle of sorted records outwards: cells by rank distance, a few at a time.
 
-As in `runs.py` a cell is a distinct record's grid point or the points between two of them, but
-nothing is left out beforehand: who asks for cells stops where they no longer count. A cell's
-weight depends on the number of records below it alone, unless records are tied: a table has it.
+As in `numbers/runs.py` a cell is a distinct record's grid point or the points between two of
+them, but nothing is left out beforehand: who wants cells stops where they no longer count. A
+cell's weight depends on the number of records below it alone, unless records are tied: a table
+has it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Random words of simulated groups: of each one's own stream, whatever the others are.
 
 Draw j of a group has the blocks 2 * j and 2 * j + 1 of substream 0 of the stream that
-`words.py` derives from the group's name; `reference/exact_groups.py` has the words after these.
+`bits/words.py` derives from the group's name; `reference/exact_groups.py` says which words
+follow.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Draws of a price of high revenue for each of many segments of bids.
 
 All prices of the grid are candidates; their revenues are whole numbers of ticks. A draw is one
-round of the integer envelope (`envelope.py`) from the first two of its four words; what its
+round of the integer envelope (`select/envelope.py`) from the first two of its four words; what its
 bounds leave open is left to the caller.
 """
 
@@ -45,7 +45,7 @@ def prices_draw(
 ) -> Any:
     """out = grid points, or a status below 0; returns 0, or the status of a rounding mode.
 
-    base: empty; work: a word a price, then what `_scan.storage` has.
+    base: empty; work: a word a price, then what `_selection/scan.py: storage` has.
     """
     if not rounds_to_nearest(rate):
         return ROUNDING_MODE

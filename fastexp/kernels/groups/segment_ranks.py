@@ -1,8 +1,8 @@
 """Draws of rank statistics for many segments: cells of sorted grid indices, and one of them.
 
-The cells are those of `runs.py`: a gap between two distinct points, a point, a gap, and so on.
-Gaps and points have arrays of their own, and a gap without points is a cell of weight 0. Where
-all records matter and no two of them are equal, distances depend on nothing but their number,
+The cells are those of `numbers/runs.py`: a gap between two distinct points, a point, a gap, and
+so on. Gaps and points have arrays of their own, and a gap without points is a cell of weight 0.
+Where all records matter and no two of them are equal, distances depend on nothing but their number,
 and come from the caller.
 """
 

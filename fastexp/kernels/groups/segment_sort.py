@@ -32,7 +32,7 @@ PLACE = np.int64(6)  # bits of a place among SHORT
 
 @kernel(I64(IN_U64, I64, IN_F64, OUT_I64, OUT_I64))
 def place_records(bits: Any, kind: Any, form: Any, out: Any, work: Any) -> Any:
-    """out[i] = the grid index of a record, as `histogram.py` has it; returns how many are NaN.
+    """out[i] = the grid index of record i, as `histogram.py` has it; returns how many are NaN.
 
     `work`: a block.
     """

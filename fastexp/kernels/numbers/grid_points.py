@@ -1,4 +1,4 @@
-"""Sorted records to distinct grid points: the map of `_grid.Grid.index`, and run lengths.
+"""Sorted records to distinct grid points: the map of `Grid.index`, and run lengths.
 
 Point t is the number (A + t * S) / D, released as float64(A + t * S) / D, correctly rounded on
 the grids that come here. A record's point is estimated; then exact comparisons decide

@@ -1,6 +1,6 @@
 """How many records lie on each point of an evenly spaced grid, and from each point on.
 
-A record lies on the point of `_grid.Grid.index`, exactly. Its place (x - lowest) / step is
+A record lies on the point of `Grid.index`, exactly. Its place (x - lowest) / step is
 computed in float64 and errs by less than `MARGIN` of a step; so the integer nearest to place +
 MARGIN, or the largest one <= it, is the right index or the next one, and one exact comparison
 decides: with the middle of that point and the one before (`grid_points.py: reaches`), or with
@@ -164,7 +164,7 @@ def runs_fill(points: Any, counts: Any, size: Any, last: Any, sums: Any) -> Any:
 
 
 def histogram(part: Any, kind: int, grid: Any, out: Any) -> bool:
-    """out[t] += how many records lie on point t of a `_grid.Grid`; False if one is NaN.
+    """out[t] += how many records lie on point t of a `Grid`; False if one is NaN.
 
     Parameters
     ----------

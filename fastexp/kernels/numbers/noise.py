@@ -168,7 +168,7 @@ def noise_rows(
 ) -> None:  # fmt: skip
     """out = for each row its draws from block `first` on: centre + scale * noise, clamped.
 
-    `work` has WORK numbers; `seeds` as in `rows.py`.
+    `work` has WORK numbers; `seeds` as in `select/rows.py`.
     """
     names = seeds[HEADER:]
     each = out.size // names.size

@@ -1,8 +1,9 @@
-"""Many draws from each of many lists of cells: `alias_rows.py` for lists of any length.
+"""Many draws from each of many lists of cells: `select/alias_rows.py` for lists of any length.
 
 A draw is a cell, by an alias table with base = the cell's number of points, and a place in
-it: the words, steps and roundings are those of one list alone (`alias_table.py`, `cells.py`). A
-list with a draw that bounds leave open is marked, and drawn again by the caller alone.
+it: the words, steps and roundings are those of one list alone (`_selection/alias_table.py`,
+`_numbers/cells.py`). A list with a draw that bounds leave open is marked, and drawn again by
+the caller alone.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from ..select.envelope import PRECISION, ROUNDING_MODE, rounds_to_nearest, scan,
 from ..select.rounds import HEADER, power
 from .places import place
 
-CELL_BITS, EXACT_BITS = 32, 52  # as `_plan.table_shape` has them
+CELL_BITS, EXACT_BITS = 32, 52  # as `plan.table_shape` has them
 
 
 def ragged_work(k: int) -> int:

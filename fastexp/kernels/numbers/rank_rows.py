@@ -1,6 +1,6 @@
 """Cells by rank distance of many small data sets at once: sorted rows of equal length.
 
-The steps are those of one data set (`_records.Sorted.window`, `runs.py`), so that a row has
+The steps are those of one data set (`Sorted.window`, `runs.py`), so that a row has
 the same cells alone and among others.
 """
 

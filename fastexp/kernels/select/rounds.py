@@ -87,6 +87,19 @@ def ask(control: Any, index: Any, rho: Any, number: Any, best: Any, lift: Any) -
 
 
 @helper
+def settled(
+    verdict: Any, tests: Any, control: Any, index: Any, rho: Any, number: Any, best: Any, lift: Any
+) -> Any:
+    """(the verdict after `answer`, exact tests so far); a test that is open is written down."""
+    if verdict == UNSURE:
+        verdict = answer(verdict, tests, control)
+        tests += 1
+        if verdict == UNSURE:
+            ask(control, index, rho, number, best, lift)
+    return verdict, tests
+
+
+@helper
 def draw_block(
     bits: Any, kind: Any, log_base: Any, rate: Any, stream: Any, control: Any, out: Any, work: Any
 ) -> Any:
@@ -128,11 +141,7 @@ def draw_rounds(
                 rho, only = np.int64(r) - before, slice(index, index + 1)
                 fill_heights(bits[only], kind, top, rate, log_base[only], one)
                 verdict = judge(one[0] - lift, scale, rho)
-                if verdict == UNSURE:
-                    verdict = answer(verdict, tests, control)
-                    tests += 1
-                if verdict == UNSURE:
-                    ask(control, index, rho, number, top, lift)
+                verdict, tests = settled(verdict, tests, control, index, rho, number, top, lift)
             number += 1
         out[t] = index if verdict == ACCEPTED else UNSURE
         unsure += 0 if verdict == ACCEPTED else 1

@@ -17,7 +17,7 @@ from ..bits.heights import BLOCK, NONE, block_height, block_top, fill_heights, l
 from ..bits.words import HALF, ONE_WORD, WORD, below, philox
 from .chords import ACCEPTED, FIXED, REJECTED, chord, fill_chords, find_lane, judge
 from .envelope import DEEPEST, NOT_FINITE, UNSURE
-from .rounds import FIRST, PRECISION, SCRATCH, TWO_LEVELS, answer, ask, power
+from .rounds import FIRST, PRECISION, SCRATCH, TWO_LEVELS, power, settled
 
 ROUNDS = 64  # each costs a block and a look at all bounds, some 10 us at k = 1e7
 
@@ -135,11 +135,9 @@ def draw_blocks(
                 if inside:
                     height = bits_float(np.uint64(scratch[BLOCK + index])) - lift
                     verdict = judge(height, scale, rho)
-                if verdict == UNSURE:
-                    verdict = answer(verdict, tests, control)
-                    tests += 1
-                if verdict == UNSURE:
-                    ask(control, candidate, rho, number, best, lift)
+                verdict, tests = settled(
+                    verdict, tests, control, candidate, rho, number, best, lift
+                )
             number += 1
         out[t] = candidate if verdict == ACCEPTED else UNSURE
         unsure += 0 if verdict == ACCEPTED else 1
