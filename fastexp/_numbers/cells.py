@@ -8,7 +8,6 @@ law of what passes is exactly proportional to the weights, whatever the bounds a
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
 from typing import NamedTuple, Protocol
@@ -62,22 +61,22 @@ class Shape(Protocol):
     """What a mechanism makes of data for draws: cells, and the exact weights inside them."""
 
     @property
-    @abstractmethod
     def cells(self) -> Cells:
         """The cells; the weight of a point is exp(rate * utility)."""
+        ...
 
     @property
-    @abstractmethod
     def weighting(self) -> Weighting:
         """The exact rate, without a base: counts of points become it; or with that base."""
+        ...
 
-    @abstractmethod
     def heights(self, cell: IntArray, index: IntArray, /) -> FloatArray:
         """-ln P(a point of a loose cell passes), within a relative 2**-40 or absolute 2**-45."""
+        ...
 
-    @abstractmethod
     def accepts(self, cell: int, index: int, lead: int, bits: int, words: Words, /) -> bool:
         """Whether V is below that probability, exactly; V begins with the `bits` of `lead`."""
+        ...
 
 
 def coin(exponent: Fraction, lead: int, bits: int, words: Words) -> bool:
