@@ -283,3 +283,21 @@ class TestGuarantees:
     def test_bounded_range_gives_less_rho_than_pure_privacy(self):
         e = fx.MostCommon(2.0, ["a", "b"]).guarantee
         assert e.rho == e.epsilon**2 / 8 < e.epsilon * math.tanh(e.epsilon / 2)
+
+
+@pytest.mark.parametrize(
+    ("rival", "instead"),
+    [
+        (fx.LaplaceMedian(1.0, (0, 1)), "Median"),
+        (fx.SmoothSensitivityMedian(1.0, bounds=(0, 1)), "Median"),
+        (fx.ReportNoisyMax(1.0, 1.0), "PermuteAndFlip"),
+        (fx.ReportNoisyMax(1.0, 1.0, noise="gumbel"), "Exponential"),
+    ],
+)
+def test_comparators_promise_and_release_nothing(rival, instead):
+    assert (rival.total().epsilon, rival.total(rows=3).epsilon) == (1.0, 3.0)
+    for arguments in ({}, {"by": [2], "budget": fx.Budget(epsilon=9.0)}):
+        with pytest.raises(fx.NotReleasable, match=rf"use {instead}$"):
+            rival.release([1, 2], **arguments)
+        with pytest.raises(fx.NotReleasable):
+            rival.release(records=[1, 2])
