@@ -53,6 +53,7 @@ def test_a_key_is_made_for_its_owner_and_never_overwritten(run: Run, tmp_path: P
     }
 
 
+@pytest.mark.fast
 @pytest.mark.engines
 def test_answers_are_those_of_the_key_in_python(run: Run, data: Path, secret: Path) -> None:
     query = fx.Query("city", CITIES)
@@ -66,6 +67,7 @@ def test_answers_are_those_of_the_key_in_python(run: Run, data: Path, secret: Pa
         assert [row["rent"] for row in rows] == wanted["rent"].to_pylist()
 
 
+@pytest.mark.fast
 @pytest.mark.engines
 @pytest.mark.parametrize(
     "content", ["", "fastexp", "{0}zz\n", "é", "x" * 5000, "{0}{0}", "\0" * 88], ids=len
@@ -82,6 +84,7 @@ def test_other_contents_are_refused_without_showing_them(
 
 
 @posix
+@pytest.mark.fast
 @pytest.mark.engines
 def test_a_key_that_others_can_read_is_told(run: Run, data: Path, secret: Path) -> None:
     asked = ["median", data, *ASK, *BY, "--key", secret]
@@ -94,6 +97,7 @@ def test_a_key_that_others_can_read_is_told(run: Run, data: Path, secret: Path) 
 
 
 @posix
+@pytest.mark.fast
 @pytest.mark.engines
 def test_a_key_may_come_by_a_pipe(run: Run, data: Path, secret: Path, tmp_path: Path) -> None:
     """As from ``--key <(pass show rents)``."""
@@ -110,6 +114,7 @@ def test_a_key_may_come_by_a_pipe(run: Run, data: Path, secret: Path, tmp_path: 
 
 
 @posix
+@pytest.mark.fast
 @pytest.mark.engines
 @pytest.mark.parametrize("place", ["/dev/zero", "/dev/null", "folder", "missing", "a\0b"])
 def test_what_is_no_key_file(run: Run, data: Path, tmp_path: Path, place: str) -> None:

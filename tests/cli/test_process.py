@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import runpy
 import signal
 import subprocess
 import sys
@@ -387,3 +388,13 @@ def test_warmup_says_what_is_cached(
     cached, folder, text = warmed_up()
     assert (cached, Path(str(folder)).parent) == (1, tmp_path)
     assert text == f"1 of 2 cached in {folder}\n{said.replace('of 1', 'of 2')}"
+
+
+def test_the_module_is_the_command_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["fastexp", "--version"])
+    with pytest.raises(SystemExit) as ending:
+        runpy.run_module("fastexp", run_name="__main__")
+    assert ending.value.code == 0
+    assert capsys.readouterr().out == f"fastexp {fastexp.__version__}\n"

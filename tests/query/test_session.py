@@ -451,6 +451,7 @@ class TestTheFrame:
             one.__init__(ROWS, budget=budget())
 
 
+@pytest.mark.fast
 @pytest.mark.engines
 class TestFiles:
     @pytest.fixture

@@ -143,8 +143,16 @@ class TestSelection:
                 assert loss <= cells[data, n, epsilon, "exponential"] * (1 + 1e-12)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", READY)
+FAST = ("bounds", "laplace", "price-tradeoff", "selection")  # which make most kinds of tables
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=getattr(pytest.mark, "fast" if name in FAST else "slow"))
+        for name in READY
+    ],
+)
 def test_each_has_a_question_and_tables(name, tmp_path):
     study = fx.Study.ready(name)
     assert study.question.endswith("?")
