@@ -150,6 +150,7 @@ EXEMPT = {
         for name in ("FiniteLaw", "PermuteAndFlipLaw", "TopKLaw")
         for figure in ("k", "candidates")
     },
+    **dict.fromkeys(("Study.tasks", "Study.blocks", "Study.block_size"), "integers, no floats"),
     "TopKLaw.first_place": STORED,
     "GridLaw.grid": STORED,
     "Laplace.grid": STORED,
