@@ -56,7 +56,9 @@ def test_the_envelope_is_exact_however_coarse(case, precision):
     assert fits(draws, case.probabilities())
 
 
-@pytest.mark.parametrize("shape", [(8, 0), (7, 1), (6, 3), (5, 6), (4, 20)])
+@pytest.mark.parametrize(
+    "shape", [(8, 0), (7, 1), (6, 3), pytest.param((5, 6), marks=pytest.mark.fast), (4, 20)]
+)
 @pytest.mark.parametrize("case", [CASES[0], CASES[15]], ids=lambda c: c.name)
 def test_tables_are_exact_however_coarse(case, shape):
     table = Table(checks.scanned(case, 50), *shape)
