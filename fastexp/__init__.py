@@ -1,7 +1,7 @@
-"""fastexp draws from, releases and analyses the exponential mechanism of differential privacy.
+"""fastexp samples from, releases with, and analyses the exponential mechanism.
 
 Names are imported at first use: ``import fastexp`` imports neither numba nor numpy and
-compiles nothing. Which there are says ``__init__.pyi``, to type checkers and to this module.
+compiles nothing. ``__init__.pyi`` lists them, for type checkers and for this module.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from importlib import import_module
 
-from ._compiler import stamps as _stamps  # noqa: F401 - first: they are of before all other imports
+from ._compiler import stamps as _stamps  # noqa: F401 - taken before any other import
 from ._version import __version__ as __version__
 
 

@@ -1,4 +1,4 @@
-"""Utilities and records, in whatever form they come, as the arrays that kernels take.
+"""Utilities and records, in any form, as the arrays that kernels take.
 
 Every check of data is made here, once; no draws.
 """

@@ -22,7 +22,7 @@ def of_lists(chunks: list[arrow.Column]) -> tuple[Numbers | arrow.Chunks, IntArr
         sizes: AnyArray = np.diff(chunk.offsets.astype(np.int64, copy=False))
         child = chunk.child
         if chunk.valid is not None and bool((sizes[~chunk.valid] > 0).any()):
-            there = np.repeat(chunk.valid, sizes)  # a missing list may hold items all the same
+            there = np.repeat(chunk.valid, sizes)  # a missing list may still hold items
             child, sizes = _some(child, there), np.where(chunk.valid, sizes, 0)
         items.append(child)
         lengths.append(sizes)

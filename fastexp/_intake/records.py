@@ -1,4 +1,4 @@
-"""The one door of records: whatever form they have, to what draws and laws take."""
+"""The single entry point for records: from any form to what draws and laws take."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .unsorted import Unsorted
 class Records:
     """Records as a verb takes them: one data set, or many (a matrix, a column of lists).
 
-    To make one looks at their form alone, so that what they hold is read after a charge. The
+    The constructor inspects only their form, so that what they hold is read after a charge. The
     producer of an Arrow column is called once; but `labels` that Python can go through stay as
     they are, as Python compares them with candidates.
     """

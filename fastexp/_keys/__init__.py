@@ -1,4 +1,4 @@
-"""Keys of groups and persons, in whatever form they come, as numbers in a public order.
+"""Keys of groups and persons, in any form, as numbers in a public order.
 
 No records and no draws.
 """

@@ -34,7 +34,7 @@ PERSON = b"fastexp.name"
 # A domain of BLAKE2b without a person: as a key of 32 bytes, which is public.
 SEVERAL = np.frombuffer(b"fastexp.names".ljust(32, b"\0"), UINT64)
 NAME_WORDS = 4
-# The first word of names that are no texts. Rows have only their number; all records together
+# The first word of names that are not text. Rows have only their number; all records together
 # are one group.
 FIRST_WORD = {"integers": 1, "rows": 2, "whole": 3, "booleans": 4, "dates": 5, "timestamps": 6}
 CHARACTER = 4  # bytes of one, in NumPy's arrays of texts
@@ -97,7 +97,7 @@ class KeyNames:
         return hash((self.kind, self.unit, self.texts, self.numbers.tobytes()))
 
     def __repr__(self) -> str:
-        return f"<names of {self.kind}>"  # of persons and from the data they are private
+        return f"<names of {self.kind}>"  # names of persons, or taken from the data, are private
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -107,7 +107,7 @@ class KeyNames:
     def labels(self) -> list[Any]:
         """The keys in order: int, str, bool, date, or numpy.datetime64 of the list's unit.
 
-        Dates beyond the years 1 to 9999, which Python's has not, are numpy.datetime64, too.
+        Dates beyond the years 1 to 9999, which Python's date cannot hold, are numpy.datetime64.
         """
         _, values = self.columns()[0]
         if isinstance(values, list):

@@ -1,7 +1,7 @@
 """How accurate a rank statistic is on many data sets: exact figures of its laws on the grid.
 
-What `laws/grid.py` says of one data set, for the rows of a matrix: sorted records of equal
-number. No law is made, and nothing is drawn.
+The figures that `laws/grid.py` gives for one data set, for each row of a matrix of sorted
+records. No law is made, and nothing is drawn.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from ..kernels.figures import rank_errors, rank_figures, rank_walk
 from . import distance as _distance
 from .rank import RankStatistic
 
-TABLE_BITS = 64  # ranks whose weight is below 2**-64 a grid are seldom met: no table has them
+TABLE_BITS = (
+    64  # ranks of less weight than 2**-64 on the whole grid are rarely met: no table has them
+)
 MOST_NATS = 600.0  # from the nearest point of one row to that of another
 SURE = 2.0**-9  # of a step; with 3 roundings of an index it stays below `MARGIN`
 
@@ -169,7 +171,7 @@ class Walk(NamedTuple):
     numbers: IntArray
     form: IntArray
     unit: IntArray  # the grid, for records
-    float_unit: IntArray  # the same for floats, of which the points below them are wanted
+    float_unit: IntArray  # the same for floats, for the grid points at or below them
     scale: FloatArray
     weights: FloatArray
 

@@ -6,7 +6,7 @@
   its right end into cells, whose bound is the weight of their last price: the deeper below the
   best revenue, the wider. Hopeless runs are merged.
 
-Cells and bounds steer the effort alone: the exact coin makes the law the mechanism's.
+Cells and bounds steer only the effort: the exact coin makes the law the mechanism's.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class Points(RevenueShape):
         self.cells = Cells(t, np.ones_like(t), bound.view(np.uint64), FLOAT, self._paying > 0)
 
     def heights(self, cell: IntArray, index: IntArray) -> FloatArray:
-        """-ln P(a price passes): what its bound is too high by."""
+        """-ln P(a price passes): by how much its bound is too high."""
         excess = self._excess(cell, self._paying[index].astype(np.float64), index)
         return self.weighting.rate_nats * excess
 
@@ -152,9 +152,9 @@ class Runs(RevenueShape):
         return Runs(self.prices, self.runs, self.weighting.with_rate(rate))
 
     def heights(self, cell: IntArray, index: IntArray) -> FloatArray:
-        """-ln P(a price passes): what the bound is too high by, and the steps to its price.
+        """-ln P(a price passes): by how much the bound is too high, and the steps to its price.
 
-        Of merged runs, of which hardly any price is ever drawn, by fractions.
+        For merged runs, whose prices are hardly ever drawn, it is computed in fractions.
         """
         bids, stop = self.runs.bids[self.run[cell]].astype(np.float64), self.stop[cell]
         down = bids * (stop - index) * self.prices.step[0]
@@ -178,7 +178,7 @@ def _cuts(
 
 
 def shape_of(prices: Prices, runs: Demand, table: int = TABLE) -> RevenueShape:
-    """Revenues as cells; `table` is the most evenly spaced prices that are cells each."""
+    """Revenues as cells; up to `table` evenly spaced prices have a cell each."""
     fits = prices.fits(runs.total())
     if prices.grid.points is None and (prices.grid.size > table or not fits):
         return Runs(prices, runs, prices.roughly)

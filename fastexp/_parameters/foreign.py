@@ -27,7 +27,7 @@ def is_pandas(thing: Any) -> bool:
 
 
 def readable(thing: object, argument: str) -> None:
-    """Refuse what cannot even be asked for its type, as a proxy whose object is gone.
+    """Refuse what cannot even be asked for its type, such as a proxy whose object is gone.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def is_interrupt(failure: Exception) -> bool:
 
 
 def length(thing: Any) -> int | None:
-    """How many entries there are; None where that is not told."""
+    """How many entries there are; None where that is not known."""
     try:
         return len(thing)
     except Exception:  # it has none, or fails
@@ -60,7 +60,7 @@ def length(thing: Any) -> int | None:
 
 
 def agree(index: Any, other: Any) -> bool:
-    """Whether two indexes of pandas are equal; anything else has none that could differ."""
+    """Whether two pandas indexes are equal; objects without an index count as equal."""
     if not (has(index, "equals") and has(other, "equals")):
         return True
     try:

@@ -242,7 +242,7 @@ def stream(value: object) -> int:
     ):
         raise ParameterError(
             "streams must hold one integer in [0, 2**64) for each row of the data; "
-            "data that are no matrix are one row"
+            "data that are not a matrix are one row"
         )
     return int(names[0])
 
@@ -260,7 +260,7 @@ def streams(value: object, rows: int) -> WordArray:
     ):
         raise ParameterError(
             "streams must hold one integer in [0, 2**64) for each row of the data; "
-            "data that are no matrix are one row"
+            "data that are not a matrix are one row"
         )
     return names.astype(np.uint64)
 

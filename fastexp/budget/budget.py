@@ -127,10 +127,10 @@ only 0.2 remains; nothing was drawn or charged
         Parameters
         ----------
         path : str or path-like
-            Where it is, or will be: created (for its user alone) if there is none and an
+            Where it is, or will be: created (only for its user) if there is none and an
             amount is given. Its lines are JSON: a header, then one a charge, and one more for
             the answers under a label. More than some 150 answers have a file of their own in
-            the same folder, which can be read by the ledger's line alone.
+            the same folder, which can only be read with the ledger's line.
         epsilon, delta, rho : float, optional
             The limits; of a file that exists they must be the same.
         neighbors : {"add-remove", "replace"}, optional
@@ -211,7 +211,7 @@ only 0.2 remains; nothing was drawn or charged
             If the rest does not cover it; nothing is charged.
         ParameterError, ParameterTypeError
             If the promise does not hold under the budget's relation, or is not of its unit
-            (delta > 0 for epsilon alone; no rho).
+            (delta > 0 for a budget of only epsilon; no rho).
         BudgetError
             If the process was forked from the budget's, or the file cannot be written.
 
@@ -284,7 +284,7 @@ only 0.2 remains; nothing was drawn or charged
         Parameters
         ----------
         label : str
-            Of a release.
+            The label of a release.
 
         Returns
         -------
@@ -312,7 +312,7 @@ only 0.2 remains; nothing was drawn or charged
         Returns
         -------
         list of dict
-            Of each charge, all of it public:
+            One entry for each charge, all of it public:
 
             * time: UTC, as text;
             * name: of the mechanisms, or that of `charge`; or None;

@@ -383,4 +383,4 @@ def _name(path: str) -> str:
 
 
 def _damaged(path: str, why: str) -> BudgetError:
-    return BudgetError(f"{_name(path)} is damaged, or is no budget: {why}; nothing is released")
+    return BudgetError(f"{_name(path)} is damaged, or not a budget: {why}; nothing is released")

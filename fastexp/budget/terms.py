@@ -53,7 +53,7 @@ class Terms:
             amount, delta = promise.epsilon, promise.delta
         if delta > 0.0 and self.delta == 0.0:
             raise ParameterError(
-                "a budget of epsilon alone takes pure promises, got one with delta > 0; "
+                "a budget of only epsilon takes pure promises, got one with delta > 0; "
                 "use Budget(epsilon=..., delta=...) or Budget(rho=...)"
             )
         if amount is None:

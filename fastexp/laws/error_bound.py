@@ -37,7 +37,7 @@ def error_bound(
     records : array_like, path, callable or (values, counts)
         At least one, in any form that `Median.release` takes.
     epsilon : float
-        Of the mechanism, in nats; in [1e-9, 1e6].
+        The mechanism's epsilon, in nats; in [1e-9, 1e6].
     bounds : (number, number)
         Public limits; records outside are clamped to them.
     failure : float
@@ -66,7 +66,7 @@ def error_bound(
     **Privacy**: none; the bound depends on the records and must not be released. It holds for
     the density of `Median(..., convention="lower").continuous_law(records)`. **Numerics**: a
     few ulp. The paper requires a length of C * t at every t > 0, which no data have near 0;
-    its proof uses it at t = 2 * W / epsilon alone.
+    its proof uses it only at t = 2 * W / epsilon.
 
     References
     ----------

@@ -67,8 +67,8 @@ class BoundedLaplaceLaw(GridLaw):
 class LaplaceLaw(GridLaw):
     """The exact law of Laplace noise on all multiples of a step.
 
-    Made by ``mechanism.law(f)``, with the face of a `GridLaw`, but for what would list the
-    points: there is no end of them. It holds the statistic: **it is private data**.
+    Made by ``mechanism.law(f)``, with the interface of a `GridLaw`, except what would list the
+    points, which have no end. It holds the statistic: **it is private data**.
 
     Notes
     -----

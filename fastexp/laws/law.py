@@ -33,7 +33,7 @@ class Law(ABC, Generic[One_co, Many_co]):
     """The exact distribution of a mechanism's output on one data set.
 
     Laws are equal if they are of one type and epsilon and give the same weight to the same
-    outputs: as those of equal mechanisms on equal data, in whatever form and order it came.
+    outputs, such as those of equal mechanisms on equal data in any form and order.
     They have no hash: it would be a fingerprint of private data.
     """
 
@@ -108,8 +108,8 @@ class Law(ABC, Generic[One_co, Many_co]):
         Returns
         -------
         int or float, or ndarray of int64 or float64
-            Of a selection the candidate's index, else a number; with `size` an array of shape
-            (size,). Of top-k an array of shape (k,) or (size, k).
+            The candidate's index for a selection, else a number; with `size` an array of shape
+            (size,). For top-k an array of shape (k,) or (size, k).
 
         Raises
         ------

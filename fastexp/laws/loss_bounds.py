@@ -73,7 +73,7 @@ def epsilon_for(
     failure: float | None = None,
     monotonic: bool = False,
 ) -> float:
-    """The epsilon that guarantees an accuracy on every data set, from public numbers alone.
+    """The epsilon that guarantees an accuracy on every data set, from only public numbers.
 
     Either of two promises for a selection from k candidates:
 

@@ -226,7 +226,7 @@ class FiniteMechanism(Mechanism):
         Returns
         -------
         int or ndarray of int64, shape (size,), (rows,) or (rows, size)
-            Indices of candidates. The bytes depend on data, key, stream and size alone: not
+            Indices of candidates. The bytes depend only on data, key, stream and size: not
             on threads, CPU or data type of equal integers.
 
         Raises
@@ -320,6 +320,6 @@ class UtilityMechanism(FiniteMechanism):
 
 
 def _refuse_one(candidates: int | None) -> None:
-    """One candidate alone is not released: its answer would be a constant."""
+    """A single candidate is not released: its answer would be a constant."""
     if candidates == 1:
         raise ParameterError(f"utilities must be of at least two candidates: {validate.ALONE}")

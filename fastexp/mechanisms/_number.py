@@ -329,12 +329,12 @@ class NumberMechanism(Mechanism, GroupedMechanism):
         Returns
         -------
         int, float or ndarray of int64 or float64
-            Of shape (size,); (rows,) or (rows, size) for rows, groups and lists. (The rows
+            The shape is (size,); (rows,) or (rows, size) for rows, groups and lists. (The rows
             of a matrix have other streams than lists and offsets.) With
             ``groups="from-data"`` a tuple of the groups and the draws.
             They are points of `grid`. A group's draws are those of its own stream, named by
-            the group: they do not depend on other groups. The bytes depend on records, key,
-            stream and size alone: not on the records' order, their parts, threads or CPU.
+            the group: they do not depend on other groups. The bytes depend only on records,
+            key, stream and size: not on the records' order, their parts, threads or CPU.
 
         Raises
         ------

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Simulation(TypedDict, total=False):
-    """Of every `sample`."""
+    """Options of every `sample`."""
 
     rng: SeedLike | RNGLike | None
     streams: ArrayLike | None
@@ -19,32 +19,32 @@ class Simulation(TypedDict, total=False):
 
 
 class KernelSimulation(Simulation, total=False):
-    """Of a `sample` by one of two kernels."""
+    """Options of a `sample` by one of two kernels."""
 
     method: Method | None
 
 
 class UtilitySimulation(KernelSimulation, total=False):
-    """Of a `sample` from utilities."""
+    """Options of a `sample` from utilities."""
 
     nan: NaN
 
 
 class BitSimulation(Simulation, total=False):
-    """Of a `sample` of bits."""
+    """Options of a `sample` of bits."""
 
     method: Literal["flips"] | None
 
 
 class NoisySimulation(Simulation, total=False):
-    """Of a `sample` of a statistic with float noise."""
+    """Options of a `sample` of a statistic with float noise."""
 
     nan: Missing
     assume_sorted: bool
 
 
 class Persons(TypedDict, total=False):
-    """Whose records they are, and which lie together."""
+    """Options that say whose records they are, and which lie together."""
 
     offsets: object
     person: object
@@ -53,7 +53,7 @@ class Persons(TypedDict, total=False):
 
 
 class GroupedRelease(Persons, total=False):
-    """Of a release by group."""
+    """Options of a release by group."""
 
     disjoint: bool
     membership: Membership
@@ -64,30 +64,30 @@ class GroupedRelease(Persons, total=False):
 
 
 class GroupedSample(Persons, KernelSimulation, total=False):
-    """Of simulated draws by group."""
+    """Options of simulated draws by group."""
 
 
 class CountReleaseOptions(GroupedRelease, total=False):
-    """Of records of candidates."""
+    """Options for records of candidates."""
 
     nan: NaN
 
 
 class CountSampleOptions(GroupedSample, total=False):
-    """Of records of candidates."""
+    """Options for records of candidates."""
 
     nan: NaN
 
 
 class NumberReleaseOptions(GroupedRelease, total=False):
-    """Of records that are numbers."""
+    """Options for records that are numbers."""
 
     nan: Missing
     assume_sorted: bool
 
 
 class NumberSampleOptions(GroupedSample, total=False):
-    """Of records that are numbers."""
+    """Options for records that are numbers."""
 
     nan: Missing
     assume_sorted: bool

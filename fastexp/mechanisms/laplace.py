@@ -234,7 +234,7 @@ class Laplace(Mechanism):
         Returns
         -------
         int, float or ndarray of int64 or float64, shape (size,)
-            The bytes depend on f, key, stream and size alone.
+            The bytes depend only on f, key, stream and size.
 
         Raises
         ------

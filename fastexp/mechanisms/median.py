@@ -42,7 +42,7 @@ class Median(QuantileMechanism):
     counts of points are exact integers, the nearest point is found by exact comparisons
     (records, decimals of the step and points of `grid` as the exact numbers that they are),
     the draw is exact; the answer is computed from its
-    grid index alone, so its low bits tell nothing. Fewer than 2**32 records.
+    grid index alone, so its low bits reveal nothing. Fewer than 2**32 records.
 
     References
     ----------
@@ -56,7 +56,7 @@ class Median(QuantileMechanism):
     >>> import fastexp as fx
     >>> ages = [23, 31, 35, 35, 38, 41, 44, 52, 58, 67] * 50
     >>> median = fx.Median(epsilon=1.0, bounds=(0, 120), step=1)
-    >>> median.release(ages) in range(36, 44)  # but in some 1e-10 of cases
+    >>> median.release(ages) in range(36, 44)  # except with probability 1e-10 or so
     True
     >>> law = median.law(ages)
     >>> round(law.expected_error(38), 3), law.ppf([0.05, 0.95])

@@ -144,7 +144,7 @@ class RandomizedResponse(Mechanism):
         -----
         **Privacy**: `guarantee`, for every call anew: two releases of the same bits cost
         twice. **Timing**: which words are drawn, and for how long, does not depend on the
-        bits, but on the coins alone.
+        bits, but only on the coins.
         """
         check_rounding()
         workers = validate.threads(threads)

@@ -172,7 +172,7 @@ def advanced(guarantee: Guarantee, rounds: int, *, delta: float) -> Guarantee:
     Parameters
     ----------
     guarantee : Guarantee
-        Of each release; with epsilon.
+        The promise of each release; with epsilon.
     rounds : int
         k >= 1.
     delta : float

@@ -19,7 +19,7 @@ def bounded_range_divergence(bounded_range: float, order: float) -> float:
     Parameters
     ----------
     bounded_range : float
-        Of one release, in [1e-100, 1e9]: epsilon of the exponential mechanism.
+        That of one release, in [1e-100, 1e9]: epsilon of the exponential mechanism.
     order : float
         In [1.00001, 1e30].
 
@@ -62,7 +62,7 @@ def adaptive_delta(rounds: int, bounded_range: float, epsilon: float) -> float:
     rounds : int
         How many releases, >= 1.
     bounded_range : float
-        Of each, in [1e-100, 1e9]: epsilon of the exponential mechanism.
+        That of each release, in [1e-100, 1e9]: epsilon of the exponential mechanism.
     epsilon : float
         The total, >= 0, in nats.
 
@@ -105,7 +105,7 @@ def adaptive_epsilon(rounds: int, bounded_range: float, delta: float) -> float:
     rounds : int
         How many releases, >= 1.
     bounded_range : float
-        Of each, in [1e-100, 1e9]: epsilon of the exponential mechanism.
+        That of each release, in [1e-100, 1e9]: epsilon of the exponential mechanism.
     delta : float
         In (0, 1).
 

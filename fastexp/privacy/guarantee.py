@@ -122,8 +122,8 @@ class Guarantee:
             return self
         if self.neighbors == "replace" and wanted == "add-remove":
             raise ParameterError(
-                "neighbors: a promise for 'replace' does not hold for 'add-remove' (records that "
-                "are replaced leave their number alone): count it under 'replace', or build the "
+                "neighbors: a promise for 'replace' does not hold for 'add-remove' (replacing "
+                "records does not change their number): count it under 'replace', or build the "
                 "mechanism with neighbors='add-remove', if it takes that"
             )
         steps = 2 if self.neighbors == "add-remove" and wanted == "replace" else 1

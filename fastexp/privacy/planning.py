@@ -42,7 +42,7 @@ def nonadaptive_delta(rounds: int, bounded_range: float, epsilon: float) -> floa
     rounds : int
         How many releases, in [1, 10000].
     bounded_range : float
-        Of each, in [1e-12, 500]: epsilon of the exponential mechanism.
+        That of each release, in [1e-12, 500]: epsilon of the exponential mechanism.
     epsilon : float
         The total, >= 0, in nats.
 
@@ -81,7 +81,7 @@ def nonadaptive_epsilon(rounds: int, bounded_range: float, delta: float) -> floa
     rounds : int
         How many releases, in [1, 10000].
     bounded_range : float
-        Of each, in [1e-12, 500]: epsilon of the exponential mechanism.
+        That of each release, in [1e-12, 500]: epsilon of the exponential mechanism.
     delta : float
         In (0, 1).
 

@@ -36,7 +36,7 @@ def total(
     Parameters
     ----------
     guarantee : Guarantee
-        Of one draw.
+        The promise of one draw.
     rows : int
         How many draws look at the same records; how many rows a matrix has.
     disjoint : bool

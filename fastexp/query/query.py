@@ -46,7 +46,7 @@ class Query(Scope):
         `PrivacyWarning` at each release.
     person : str, optional
         The column that says whose a row is: integers, text, booleans, dates or timestamps.
-        Of each person at most `max_groups` groups (of those listed) and in each of them at
+        For each person at most `max_groups` groups (of those listed) and in each of them at
         most `max_rows` rows count, chosen by a keyed hash for each answer. Rows of nobody
         (null) count nowhere.
     max_groups, max_rows : int
@@ -166,7 +166,7 @@ class Query(Scope):
         threads : int
             1; 0 for all that the process may use. Those of engines are not counted.
         memory : int or str, optional
-            Of paths and DuckDB relations: what rows may take, in bytes or as "200MB"; beyond
+            For paths and DuckDB relations: what rows may take, in bytes or as "200MB"; beyond
             it they are sorted on disk. Default: half of what is free.
         temp : str or Path, optional
             The folder in which a private folder for such rows is made; default: the system's
@@ -180,10 +180,10 @@ class Query(Scope):
         Returns
         -------
         frame
-            Of the kind of `frame` (of a path an Arrow table): a row a group in the order of the
-            list, also for groups without rows; the columns `by`, then one an answer, of
-            integers or floats (numbers), or of integers, text or booleans (candidates). With
-            ``groups="from-data"`` groups are sorted.
+            The same kind as `frame` (an Arrow table for a path): one row for each group in the
+            order of the list, also for groups without rows; the columns `by`, then one for
+            each answer, of integers or floats (numbers), or of integers, text or booleans
+            (candidates). With ``groups="from-data"`` groups are sorted.
 
         Raises
         ------
@@ -254,7 +254,7 @@ class Query(Scope):
         answers, budget, key, label, note, nan, threads, memory, temp
             As for `release`.
         name : str
-            Of the temporary table of answers. Nothing of the connection may have it.
+            The name of the temporary table of answers. Nothing in the connection may have it yet.
 
         Returns
         -------
@@ -365,7 +365,7 @@ class Query(Scope):
         frame, answers, nan, threads, memory, temp
             As for `release`.
         probability : float
-            Of the column ``quantile``, in [0, 1].
+            The probability of the column ``quantile``, in [0, 1].
         rng : {None, int, array_like[ints], SeedSequence, BitGenerator, Generator}, optional
             Which rows of a person count where there are too many: those that `sample` with
             this `rng` counts. None: fresh from the operating system.
@@ -373,8 +373,8 @@ class Query(Scope):
         Returns
         -------
         frame
-            Of the kind of `frame`: a row a group and answer, in the order of the list and then
-            of the answers. The columns `by`, then
+            The same kind as `frame`: a row for each group and answer, in the order of the list
+            and then of the answers. The columns `by`, then
 
             * answer: its name;
             * measure: "error", abs(output - truth) in units of the records, of a number; "loss",

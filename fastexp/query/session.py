@@ -42,7 +42,7 @@ def _forget(session: ref[Any]) -> None:
 
 
 class Session:
-    """Data that answer through `release` alone, within a budget.
+    """Data that answer only through `release`, within a budget.
 
     For a curator who holds records and lets others ask: who has the session chooses
     mechanisms, columns and groups, and sees nothing but answers that are paid for. It is a guard
@@ -70,9 +70,9 @@ class Session:
         candidate when they join, leave or are replaced, as the budget's `neighbors` says. What
         it raises is withheld; what it prints, logs or warns of is not. Not of paths.
     memory : int or str, optional
-        Of a path: what its rows may take, as of `Query.release`.
+        For a path: the memory that its rows may take, as in `Query.release`.
     temp : str or Path, optional
-        Of a path: the folder for rows that memory has no room for, as of `Query.release`.
+        For a path: the folder for rows that do not fit into memory, as in `Query.release`.
 
     Raises
     ------
@@ -139,7 +139,7 @@ class Session:
         if whose is None and groups > 1:
             raise ParameterError(
                 "max_groups goes with person: without it max_rows says how many rows one person "
-                "has, in whatever groups"
+                "has in all groups together"
             )
         utilities = scores_of(scores)
         room = Room(memory, temp)

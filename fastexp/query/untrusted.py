@@ -1,7 +1,7 @@
 """Arguments of callers who are not trusted, built anew from plain values.
 
-A parameter that was written over, a subclass with a method of its own, an object that changes
-while it is read: what is built here has none of it. Types are compared by identity, as a
+A parameter that was overwritten, a subclass with a method of its own, an object that changes
+while it is read: what is built here is free of these. Types are compared by identity, as a
 metaclass can say that its class equals any other, and no method of an argument is called.
 """
 
@@ -41,7 +41,7 @@ CHANGED = "must not be changed once it is built: build a new one"
 MOST_WEIGHTS = 1 << 14  # some 10 ms
 UNITS = ("", *TICKS)  # of timestamps, and of other keys
 LIMITS = {"person": None, "max_groups": 1, "max_rows": 1, "membership": "private"}
-STATED = f"query must have by and groups alone: {', '.join(LIMITS)} are the session's"
+STATED = f"query must have only by and groups: {', '.join(LIMITS)} are the session's"
 LISTED = 'query must have a public list of groups: groups="from-data" tells of the records'
 
 
@@ -73,7 +73,7 @@ def mechanism_of(name: str, mechanism: object) -> Any:
     Parameters
     ----------
     name : str
-        Of the answer.
+        The answer's name.
     mechanism
         One of `MECHANISMS`, not derived from it.
 
@@ -92,7 +92,7 @@ def mechanism_of(name: str, mechanism: object) -> Any:
     wanted = ", ".join(kind.__name__ for kind in MECHANISMS)
     raise ParameterTypeError(
         f"answer {name!r} must have a mechanism of fastexp's own ({wanted}; no subclass), or the "
-        "name of a score, as all others of the release then"
+        "name of a score, as must all other answers of the release"
     )
 
 
@@ -114,7 +114,7 @@ def query_of(query: object, person: str | None, max_groups: int, max_rows: int) 
     Parameters
     ----------
     query : Query or None
-        Of groups alone; None: all rows are one group.
+        With only by and groups; None: all rows are one group.
     person, max_groups, max_rows
         As of `Query`.
 
@@ -160,7 +160,7 @@ def _labels(groups: object) -> list[Any]:
 
 
 def _keys(names: object) -> KeyNames:
-    """Keys of a column; their numbers are those that they had, whatever else is."""
+    """The keys of a column, built anew from their own numbers or texts."""
     if type(names) is not KeyNames:
         raise _changed("query")
     kind, unit, texts, numbers = _attributes(names, "kind", "unit", "texts", "numbers")

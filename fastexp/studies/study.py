@@ -42,7 +42,7 @@ class Study(Design):
     draws : int
         How many draws of each mechanism for each data set; 0: exact figures only.
     figures : sequence of str
-        Of ``error``, ``bias``, ``loss``, ``error_quantile``, ``loss_quantile``, ``theorem_1``,
+        Some of ``error``, ``bias``, ``loss``, ``error_quantile``, ``loss_quantile``, ``theorem_1``,
         ``theorem_6``, ``corollary_7``. A mechanism gives those that it has.
     levels : sequence of float
         The levels of quantiles (and one minus the failure probability of theorems), in (0, 1).

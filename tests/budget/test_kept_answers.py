@@ -556,5 +556,5 @@ def test_answers_that_are_none_are_damage(budget, path, text):
     lines = path.read_text().splitlines(keepends=True)
     entry = json.loads(lines[-1]) | {"answers": json.loads(text)}
     path.write_text("".join(lines[:-1]) + json.dumps(entry) + "\n")
-    with pytest.raises(BudgetError, match="is damaged, or is no budget: the answers under 'q'"):
+    with pytest.raises(BudgetError, match="is damaged, or not a budget: the answers under 'q'"):
         Budget.file(path).answers("q")

@@ -55,7 +55,7 @@ PUBLIC: list[tuple[bytes, str]] = [  # told before the charge
     (f"c,d\n{MARKER},1\n".encode("utf-16"), HEADER),
     (f"x,y\n{MARKER},1\n".encode(), "column 'c' must be in FILE, once: it has 'x', 'y'"),
     (f"c,c\n{MARKER},1\n".encode(), "column 'c' must be in FILE, once: got several of that name"),
-    (f"c;d\n{MARKER};1\n".encode(), "it has 'c;d' alone (is another delimiter between its columns"),
+    (f"c;d\n{MARKER};1\n".encode(), "it has only 'c;d' (is another delimiter between its columns"),
     (f"{MARKER},39\n{MARKER},1\n".encode(), RECORD),
     (f"{MARKER},\n".encode(), RECORD),
     (f"{MARKER},{MARKER}\n".encode(), RECORD),

@@ -1,4 +1,4 @@
-"""Is what a command takes written in one way, told on one screen, suggested if misspelt?"""
+"""Are options written alike, explained on one screen, and suggested if misspelt?"""
 
 from __future__ import annotations
 

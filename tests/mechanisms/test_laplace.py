@@ -415,7 +415,7 @@ class TestLawWithinBounds:
         assert (density.epsilon, law.epsilon) == (3.0, 3.0)
 
 
-# Of `_laplace_cells`: (NATS, SHARE).
+# Values of `laplace_cells`: (NATS, SHARE).
 WAYS = {
     "as it is": (64, Fraction(1, 4)),
     "coarse": (4, Fraction(2)),

@@ -770,7 +770,7 @@ HEADERS = {
     "rant,city": "it has 'rant', 'city'; did you mean 'rant'?",
     "city,year": "it has 'city', 'year'",
     "rent,city,rent": "got several of that name",
-    "city;rent": "it has 'city;rent' alone (is another delimiter between its columns?)",
+    "city;rent": "it has only 'city;rent' (is another delimiter between its columns?)",
     ",".join(f"c{i}" for i in range(30)): "'c18', 'c19', ...",
     f"{MARKER},39": "may be a record (is there a header row?), and are not shown",
     f"{MARKER},": "may be a record (is there a header row?), and are not shown",

@@ -57,7 +57,7 @@ class TestLaw:
         assert (law.k, law.candidates) == (3, None)
 
     def test_the_rest_keeps_its_digits(self):
-        """Peeled leaders by hundreds of nats: what is left is not a difference of sums."""
+        """After candidates that lead by hundreds of nats, the rest is no difference of two sums."""
         u = np.array([900.0, 600.0, 0.3, 0.0])
         law = fx.TopK(3, 6.0, 1.0).law(u)
         assert law.log_probability([0, 1, 2]) == pytest.approx(-math.log1p(math.exp(-0.3)))

@@ -36,7 +36,7 @@ def groups(text: str, by: Sequence[str], source: InputFile) -> Any:
     ----------
     text : str
         from-data; ``A,B,C``; a file with one a line; a table with the columns `by`, or
-        ``table:column``; of several columns all combinations too, as ``city=A,B;year=2023,2024``.
+        ``table:column``; of several columns all combinations too, ``city=A,B;year=2023,2024``.
     by : sequence of str
         The columns of FILE.
     source : InputFile

@@ -1,4 +1,4 @@
-"""What each command does, a file a command; answers about a column share one.
+"""What each command does, one file for each; answers about a column share one.
 
 No parsing of options and no tables of its own; a file is imported when its command is called.
 """

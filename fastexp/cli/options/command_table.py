@@ -210,8 +210,8 @@ note, epsilon and delta or rho, state}
         "FILE",
         "make a release key, with which a retry repeats answers",
         "Make a release key: with --key FILE, the same question about the same records of a group "
-        "has the same answer again, so that a retry is no second release. Whoever reads FILE can "
-        "undo the protection: keep it as you keep the records. A file that exists is never "
+        "has the same answer again, so that a retry is not a second release. Whoever reads FILE "
+        "can undo the protection: keep it as you keep the records. A file that exists is never "
         "overwritten.",
         ("key rents.key", f"median {RENTS} \\\n      --key rents.key"),
         "keys of --json: key\n",

@@ -69,7 +69,7 @@ FILE  CSV, Parquet, JSON lines or .npy; - is CSV on stdin
 
 [privacy: quantile]
 --convention weak|lower  which answers are right: at most the due share of the records on either
-    side (weak, default), or that record of the data alone
+    side (weak, default), or only that record of the data
 
 [privacy: median, quantile, maximum, mode]
 --widen W  an answer counts as the best one within W of it: for equal records on a grid finer than
@@ -138,7 +138,7 @@ FILE  the budget file
 --log  what was charged, when, for which query, label and note
 
 [a key: key]
-FILE  is created, readable by you alone
+FILE  is created, readable only by you
 
 [a study: study run]
 STUDY  a name of the list, or a .toml or .json file

@@ -41,7 +41,7 @@ def promises(promise: Guarantee, query: Scope, each: float) -> str:
 
 
 def _is_whole(factor: float) -> bool:
-    """But for roundings: answers that differ in their relation may have no common factor."""
+    """Up to rounding; answers under different relations may have no common factor."""
     return abs(factor - round(factor)) < 1e-9
 
 

@@ -50,7 +50,7 @@ class AccuracyCall(LawCall):
 
 
 def accuracy_of(call: AccuracyCall, frame: Frame, room: Room) -> Any:
-    """A row a group and answer: the columns `by`, then `COLUMNS`; as a frame of the same kind."""
+    """One row for each group and answer: columns `by`, then `COLUMNS`; the same kind of frame."""
     by, answers = call.query.by, call.answers
     frame.check_answers([*by, *COLUMNS], [])
     names, analyses = analyses_of(call, frame, room)

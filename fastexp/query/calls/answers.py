@@ -63,7 +63,7 @@ def _answer(name: object, answer: object, nan: object) -> Answer:
     if GroupedMechanism not in type(mechanism).__mro__:  # isinstance would look at each method
         kind = type(mechanism).__name__
         raise ParameterTypeError(
-            f"answer {name!r} must have a mechanism as Median, Quantile, Price or MostCommon, "
+            f"answer {name!r} must have a mechanism such as Median, Quantile, Price or MostCommon, "
             f"got {kind}"
         )
     return Answer(name, mechanism, column_name("column", column), mechanism._policy(nan))

@@ -73,8 +73,8 @@ def _in_arrival_order(names: Names, order: IntArray) -> Names:
 class _Disk:
     """Rows on disk, and which of them each answer counts.
 
-    Of the memory a third each is for rows that are not written yet, for those that are handed
-    out, and for what is made of these.
+    Memory is split in thirds: rows that are not written yet, rows that are handed out, and what
+    is computed from these.
     """
 
     def __init__(self, call: Call, reader: Reader, folder: str, memory: int) -> None:
@@ -98,7 +98,7 @@ class _Disk:
 
     def add(self, part: Part) -> None:
         """Take the rows of listed groups."""
-        if not part.codes.size:  # which are of no type: those to come may be integers
+        if not part.codes.size:  # an empty part has no type: later ones may be integers
             return
         if not self._floats:
             self._floats = [values.dtype.kind == "f" for values in part.records]

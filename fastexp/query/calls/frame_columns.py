@@ -13,7 +13,7 @@ from .call import Call
 from .reader import Reader
 from .uses import Uses, group_columns
 
-UNREAD = "records: the engine failed to read the rows; why is in its error when it reads them alone"
+UNREAD = "records: the engine failed to read the rows; read them without fastexp to see why"
 
 SHOWN = 20  # names of columns in a message
 NUMERIC = frozenset("0123456789+-.")  # what numbers begin with
@@ -47,7 +47,7 @@ def _present(names: Sequence[str], wanted: str) -> str:
         return "its names of columns may be a record (is there a header row?), and are not shown"
     present = ", ".join(map(repr, names[:SHOWN])) + ", ..." * (len(names) > SHOWN)
     if len(names) == 1 and set(names[0]) & set(",;|\t "):
-        return f"it has {present} alone (is another delimiter between its columns?)"
+        return f"it has only {present} (is another delimiter between its columns?)"
     alike = get_close_matches(wanted, names, 1)
     return f"it has {present}" + "".join(f"; did you mean {name!r}?" for name in alike)
 

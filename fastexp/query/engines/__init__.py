@@ -1,4 +1,4 @@
-"""One adapter an engine, behind the Protocol in `frame.py`.
+"""One adapter for each engine, behind the Protocol in `frame.py`.
 
-An engine is imported by its adapter alone; mechanisms and randomness are not known here.
+Only its adapter imports an engine; mechanisms and randomness are not known here.
 """

@@ -71,7 +71,7 @@ class Frame(Protocol):
     def empty(self, uses: Sequence[Use]) -> Sequence[Any] | None:
         """The columns without rows, of the types that they will have; None if not known yet.
 
-        They are anything that `_key_columns.read` and `_number_columns.read` take.
+        They are anything that `key_columns.read` and `number_columns.read` take.
         """
         ...
 

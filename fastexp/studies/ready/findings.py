@@ -88,7 +88,7 @@ def truth(rows: Rows) -> list[Finding]:
 
 def noise(rows: Rows) -> list[Finding]:
     """The mean error of Laplace noise."""
-    note = "Mean error, exact; without bounds it is sensitivity / epsilon but for the grid."
+    note = "Mean error, exact; without bounds it is sensitivity / epsilon except for the grid."
     return [by_epsilon("Error of Laplace noise", rows_with(rows, figure="error"), "exact", note)]
 
 

@@ -91,7 +91,7 @@ class StudyResults:
         path : str or Path
             The folder for report.html and the figures.
         formats : sequence of {"png", "svg", "pdf"}
-            Of the figures; they need matplotlib.
+            Formats of the figures, which need matplotlib.
 
         Returns
         -------

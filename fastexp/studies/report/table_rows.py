@@ -18,7 +18,7 @@ COLUMNS: dict[str, str] = {
     "n": "records in a data set (or candidates)",
     "mechanism": "which mechanism",
     "epsilon": "the mechanism's parameter, nats",
-    "promised_epsilon": "of the guarantee, nats; empty: rho alone is promised",
+    "promised_epsilon": "of the guarantee, nats; empty: only rho is promised",
     "delta": "of the guarantee, with promised_epsilon; 0: pure",
     "rho": "of the guarantee, nats; empty: not promised",
     "neighbors": "the relation of the guarantee; empty: that of the stated sensitivity",

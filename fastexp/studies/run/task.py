@@ -73,7 +73,7 @@ def _sums(cell: Cell, block: Block, size: int) -> dict[str, FigureSums]:
 def _average(
     exact: FloatArray | None, values: FloatArray | None, variance: FloatArray | None = None
 ) -> FigureSums:
-    """What is added up of an average figure, exact and drawn; see above."""
+    """The sums kept for an averaged figure, exact and drawn; see above."""
     moments, sums = {}, {}
     if exact is not None:
         moments["exact"] = _moments(exact)

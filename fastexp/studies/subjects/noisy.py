@@ -22,7 +22,7 @@ class Noisy(TrueNumber[NoisyMedian]):
 
     @property
     def closed(self) -> bool:
-        """Whether the noise has closed forms; else there are draws alone."""
+        """Whether the noise has closed forms; else there are only draws."""
         return self.mechanism._noise is not None
 
     @property
@@ -68,7 +68,7 @@ class Noisy(TrueNumber[NoisyMedian]):
 
     @quiet
     def within(self, block: Block, figure: str, edges: FloatArray) -> FloatArray:  # noqa: ARG002
-        """P(|output - T| <= edge): a side is all in from its bound on, as answers are clamped."""
+        """P(|output - T| <= edge): beyond its bound, a whole side counts: answers are clamped."""
         centres, scales = (part[:, None] for part in self._placed(block))
         sizes = np.minimum(edges / np.maximum(scales, np.finfo(np.float64).tiny), 1e300)
         half = 0.5 * self._noise.tail(sizes)

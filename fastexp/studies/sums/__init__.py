@@ -1,4 +1,4 @@
-"""Sums of figures, the same in whatever order tasks are added.
+"""Sums of figures, the same in any order of tasks.
 
 Nothing here reads or writes files.
 """
