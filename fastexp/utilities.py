@@ -16,7 +16,7 @@ NOT_COUNTS = "counts by label must be integers >= 0 that add up to less than 2**
 
 
 def counts(data: Any, candidates: tuple[Any, ...]) -> IntArray:
-    """How often each candidate occurs, int64 of shape (k,); what is no candidate counts nowhere.
+    """How often each candidate occurs, int64 of shape (k,); what is not a candidate counts nowhere.
 
     One record moves one count by one: sensitivity 1, monotonic under add-remove. `data` are
     records, or counts by label (`has_labels`).

@@ -86,7 +86,7 @@ def check_object(
 
 
 def has_type(value: Any, wanted: str | list[str]) -> bool:
-    """Whether `value` has (one of) the JSON types; True is no number, NaN is none either."""
+    """Whether `value` has (one of) the JSON types; True is not a number, NaN is none either."""
     names = [wanted] if isinstance(wanted, str) else wanted
     if isinstance(value, bool):
         return "boolean" in names

@@ -73,7 +73,7 @@ class Numbers(NamedTuple):
 
 
 def read(numbers: object, argument: str) -> Numbers | None:
-    """Numbers of any form and shape; None for what is no array or column at all.
+    """Numbers of any form and shape; None for what is not an array or column at all.
 
     NaN is no missing number here.
 

@@ -115,7 +115,7 @@ def numbered(columns: Sequence[list[Rows]], argument: str) -> tuple[IntArray, Na
     Parameters
     ----------
     columns
-        Of each column (one or several) the chunks that `key_columns.read` gave, of all parts of
+        For each column (one or several) the chunks that `key_columns.read` gave, of all parts of
         the rows one after the other.
     argument
         What messages call them.

@@ -35,7 +35,7 @@ def names_of(groups: object, argument: str = "groups") -> KeyNames:
     Raises
     ------
     ParameterTypeError
-        If it is no list, or holds anything but keys of one kind.
+        If it is not a list, or holds anything but keys of one kind.
     ParameterError
         If a group is missing, named twice, beyond int64 or no text in UTF-8.
 
@@ -112,7 +112,7 @@ def names_of_tuples(groups: object, width: int, argument: str = "groups") -> Nam
     Raises
     ------
     ParameterTypeError, ParameterError
-        As of `names_of`, and if it is no sequence of tuples of this width.
+        As of `names_of`, and if it is not a sequence of tuples of this width.
     """
     wanted = f"{argument} must be a sequence of tuples of {width} keys, one of each column"
     if not isinstance(groups, (list, tuple)):

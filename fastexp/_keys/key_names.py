@@ -60,7 +60,7 @@ class KeyNames:
     keys : ndarray of int64, shape (size,), or sequence of str
         Distinct texts, or the numbers of distinct other keys (see `_keys/key_rows.py`).
     unit : {"", "s", "ms", "us", "ns"}
-        Of timestamps.
+        The unit of timestamps.
     """
 
     def __init__(
@@ -146,9 +146,9 @@ class KeyNames:
         Returns
         -------
         ndarray of uint64, shape (size, 4)
-            Of texts: the words, little end first, of their BLAKE2b-256 under the domain
-            `fastexp.name`. Of all others: a word for the kind, the number modulo 2**64, 0, 0;
-            but of timestamps whole seconds and nanoseconds, whatever their unit.
+            For texts: the words, little end first, of their BLAKE2b-256 under the domain
+            `fastexp.name`. For all others: a word for the kind, the number modulo 2**64, 0, 0;
+            but for timestamps whole seconds and nanoseconds, in any unit.
         """
         if self.kind == "text":
             values, offsets = self.utf8
@@ -231,7 +231,7 @@ class KeyNames:
             np.copyto(out, -1, where=~rows.valid)
 
     def codes(self, rows: Rows) -> IntArray:
-        """As `fill`, to a new array."""
+        """The same as `fill`, in a new array."""
         out = np.empty(rows.length, np.int64)
         self.fill(rows, out)
         return out

@@ -272,7 +272,7 @@ def distance(form: IntArray, below: ArrayLike, at: ArrayLike, above: ArrayLike) 
     Parameters
     ----------
     form : ndarray of int64, shape (16,)
-        Of the data set's n.
+        The form for the data set's n.
     below, at, above : array_like of int
         L, E and U, of shapes that broadcast: >= 0, with L + E + U = n.
 
@@ -373,7 +373,7 @@ def mode_distance(counts: ArrayLike, at: ArrayLike) -> IntArray:
     counts : array_like of int, shape (m,)
         How many records are at each of the m distinct records.
     at : array_like of int
-        Places in `counts`, in 0..m-1; -1 stands for every point that is no record.
+        Places in `counts`, in 0..m-1; -1 stands for every point that is not a record.
 
     Returns
     -------

@@ -140,7 +140,7 @@ def _blocks(rate: Fraction, nats: int, share: Fraction) -> tuple[int, int]:
 
 
 def _ranges(rate: Fraction, points: int | None) -> tuple[IntArray, IntArray]:
-    """Of a side's cells, outwards: how many points are before them and in them."""
+    """How many points are before a side's cells and in them, outwards."""
     each, many = _blocks(rate, NATS, SHARE)
     if points is None:
         return np.arange(many) * each, np.full(many, each)

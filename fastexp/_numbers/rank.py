@@ -73,7 +73,7 @@ class RankStatistic(DistanceStatistic):
         return self.form(n)
 
     def ranks_that_matter(self, n: int) -> RanksThatMatter:
-        """Of n records."""
+        """The ranks that matter among n records."""
         form = self.form_of(n)
         if n == 0:
             return RanksThatMatter(form, 0, -1)
@@ -188,7 +188,7 @@ class RankShape:
         self.form, self.cells, self.weighting = form, cells, weighting
 
     def heights(self, cell: IntArray, index: IntArray) -> FloatArray:
-        """Of loose cells, from their points' true distances."""
+        """Heights in loose cells, from their points' true distances."""
         pairs = zip(cell.tolist(), index.tolist(), strict=True)
         return np.array([float(self._exponent(c, i)) for c, i in pairs])
 

@@ -43,7 +43,7 @@ def regular(statistic: RankStatistic, rows: AnyArray) -> bool:
     Parameters
     ----------
     statistic : RankStatistic
-        Of a mechanism.
+        A mechanism's statistic.
     rows : ndarray of float64 or int64, shape (rows, n)
         Each of them sorted.
 
@@ -70,7 +70,7 @@ def figures(
     Parameters
     ----------
     statistic : RankStatistic
-        Of a mechanism; see `regular`.
+        A mechanism's statistic; see `regular`.
     rows : ndarray of float64 or int64, shape (rows, n)
         Each of them sorted.
     truths : ndarray of float64, shape (rows,)

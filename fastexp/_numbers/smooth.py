@@ -52,7 +52,7 @@ class Statistic(NamedTuple):
 
 
 def statistic(n: int, m: int | None, neighbors: Neighbors, midpoint: bool) -> Statistic:
-    """Of n records: rank m, or the lower median, or the middle between both medians."""
+    """The statistic of n records: rank m, the lower median, or the middle of both medians."""
     if n == 0:
         raise InvalidRecords(EMPTY)
     half = midpoint and (neighbors == "add-remove" or n % 2 == 0)

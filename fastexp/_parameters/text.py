@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def printable(text: str, keep: str = "") -> str:
-    """A text with what cannot be printed shown by its code, but for characters to keep."""
+    """A text with what cannot be printed shown by its code, except for characters to keep."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c in keep else repr(c)[1:-1] for c in text)

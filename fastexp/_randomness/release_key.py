@@ -128,7 +128,7 @@ class ReleaseKey:
         Raises
         ------
         ParameterTypeError, ParameterError
-            If it is no text, has another form, or a wrong digit. Messages do not repeat it.
+            If it is not text, has another form, or a wrong digit. Messages do not repeat it.
         """
         if not isinstance(text, str):
             kind = type(text).__name__

@@ -137,7 +137,7 @@ class Scan:
 
 
 def check(status: int) -> None:
-    """Raise what a kernel's status asks for; UNSURE and AGAIN are no errors."""
+    """Raise what a kernel's status asks for; UNSURE and AGAIN are not errors."""
     utilities.finite(status != envelope.NOT_FINITE)
     if status == envelope.ROUNDING_MODE:
         raise RoundingModeError("the processor's rounding mode must be to nearest")

@@ -40,7 +40,7 @@ def locked(path: str, *, write: bool) -> Iterator[int]:
 
 @contextmanager
 def alone(path: str) -> Iterator[None]:
-    """For this caller alone, by a lock on an empty file of its own, which then goes."""
+    """Only this caller, by a lock on an empty file of its own, which is then removed."""
     with _holding(path, os.O_RDWR | os.O_CREAT, exclusive=True):
         process = os.getpid()
         try:

@@ -39,7 +39,7 @@ OTHER = "another file, list of groups, nan or promise, or other parameters of a 
 
 
 class Memory:
-    """For one process: threads share it, a forked child may not spend."""
+    """A ledger for one process: threads share it, a forked child may not spend."""
 
     def __init__(self, terms: Terms) -> None:
         self.terms = terms
@@ -71,7 +71,7 @@ class Memory:
 
 
 class File:
-    """For many processes. Each access opens the file anew: forks and threads may use it."""
+    """A ledger for many processes. Each access reopens the file: forks and threads may use it."""
 
     terms: Terms
 
@@ -112,7 +112,7 @@ class File:
     ) -> Any:
         """The answers under an entry's label: kept ones, or those of `draw`, after a charge.
 
-        `check` refuses what is no call at all, before a charge.
+        `check` refuses what is not a call at all, before a charge.
         """
         known = self._look().of(label)
         if known is not None and self._same(known, entry).state == ANSWERED:
@@ -232,7 +232,7 @@ class File:
 
     @contextmanager
     def _alone(self, label: str) -> Iterator[None]:
-        """As the only one who draws for a label."""
+        """Be the only one who draws for a label."""
         if _is_drawing():
             raise BudgetError(
                 f"label {label!r}: a release with a label cannot be made while another one draws "
@@ -330,7 +330,7 @@ INTERRUPTED = (KeyboardInterrupt, SystemExit, GeneratorExit)
 def _drawn(draw: Callable[[], Any], width: int) -> tuple[str, None] | tuple[None, BaseException]:
     """The answers as text, or the error of drawing them.
 
-    What interrupts from outside is no failure: it says nothing of the records, and leaves the
+    What interrupts from outside is not a failure: it says nothing of the records, and leaves the
     charge as a killed process does.
     """
     try:

@@ -93,7 +93,7 @@ class OtherVersion(Exception):
 
 
 def begun(header: bytes) -> History:
-    """A history with its first line; ValueError if that is no header."""
+    """A history with its first line; ValueError if that is not a header."""
     try:
         fields = _fields(header.removesuffix(b"\n"))
         if fields.get("format") == FORMAT and fields.get("version") != VERSION:

@@ -28,12 +28,12 @@ class Question(NamedTuple):
     rows, disjoint, groups, membership, max_groups, max_rows
         As of `privacy.total`.
     form : tuple
-        What else the answers depend on, but for the records: text, numbers and tuples of them.
+        What else the answers depend on, except for the records: text, numbers and tuples of them.
         Needed where there is a label.
     widest : int
         How many characters an answer may have, if not those of a number or a candidate.
     column : str
-        Of the records; "" where it has no name.
+        The column of the records; "" where it has no name.
     grouping : str
         Which groups are answered, in words; "" without groups.
     person : str or None
@@ -134,7 +134,7 @@ class Questions(NamedTuple):
         return promises[0] if len(promises) == 1 else sequential(promises)
 
     def digest(self, promise: Guarantee) -> str:
-        """Of all of them in their order, and of the promise that is charged."""
+        """The digest of all of them in their order, and of the promise that is charged."""
         digests = "".join(question.digest(promise) for question in self.each)
         return hashlib.blake2b(digests.encode(), digest_size=32, person=DOMAIN).hexdigest()
 

@@ -76,5 +76,5 @@ def _silence() -> None:
     """Nothing more is written: the interpreter's own flush at exit cannot fail again."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (OSError, ValueError, AttributeError):  # stdout is no file
+    except (OSError, ValueError, AttributeError):  # stdout is not a file
         return

@@ -32,7 +32,7 @@ class Accuracy(NamedTuple):
         The true statistic of the records, and the expected output minus it; NaN for losses,
         and where there are no records.
     expected, quantile : float
-        Of the error, abs(output - truth), or of the loss, the best utility minus that of the
+        For the error, abs(output - truth), or for the loss, the best utility minus that of the
         output.
     """
 
@@ -43,7 +43,7 @@ class Accuracy(NamedTuple):
 
 
 def accuracy(exact: Exact, measure: Measure, probability: float) -> Accuracy:
-    """Of the errors of a law, or of its losses, with a quantile of this probability."""
+    """The accuracy of a law, in errors or losses, with a quantile of this probability."""
     law, truth = exact
     if measure == "loss":
         return Accuracy(nan, nan, float(law.expected_loss()), float(law.loss_quantile(probability)))

@@ -17,7 +17,7 @@ from .words import More, Words
 
 
 class CountDraws(Draws):
-    """Of segments of candidates' numbers: no records are anything else."""
+    """Draws from segments of candidates' numbers: no records are anything else."""
 
     segments: Segments
 
@@ -56,7 +56,7 @@ class CountDraws(Draws):
 
 
 class ExponentialCountDraws(CountDraws):
-    """By the exponential mechanism."""
+    """Draws by the exponential mechanism."""
 
     def _by_kernel(
         self, labels: AnyArray, offsets: IntArray, words: WordArray, out: IntArray
@@ -70,7 +70,7 @@ class ExponentialCountDraws(CountDraws):
 
 
 class FlipCountDraws(CountDraws):
-    """By permute-and-flip."""
+    """Draws by permute-and-flip."""
 
     def __init__(self, k: int, rate: Fraction, segments: Segments, words: Words, size: int) -> None:
         super().__init__(k, rate, segments, words, size)

@@ -21,7 +21,7 @@ def regular(prices: Prices) -> bool:
 
 
 class PriceDraws(Draws):
-    """Of grids that are `regular`: each price is a candidate."""
+    """Draws from grids that are `regular`: each price is a candidate."""
 
     segments: Segments
 

@@ -151,7 +151,7 @@ def is_from_data(groups: object) -> bool:
 def checked_membership(membership: object, person: object) -> Membership:
     """Whether it is private who is in which group; it is where persons are bounded.
 
-    A record that is left out (a missing one, one that is no candidate) does not compete with
+    A record that is left out (a missing one, one that is not a candidate) does not compete with
     the person's others: who changes it counts in another group, in both of which a step is
     taken, although all groups stay what they are.
     """

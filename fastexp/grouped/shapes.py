@@ -25,7 +25,7 @@ from .words import More, Words
 
 
 class ShapeDraws(Draws):
-    """By `shape`, which makes cells of a source; grid: where records lie, for keyed words."""
+    """Draws by `shape`, which makes cells of a source; grid: where records lie, for keyed words."""
 
     segments: Segments
 
@@ -57,7 +57,7 @@ class ShapeDraws(Draws):
 
 
 class _Draw:
-    """Draws of one shape from given words: `_cells.release`, but for where these come from."""
+    """Draws of one shape from given words: `_cells.release`, except for where these come from."""
 
     def __init__(self, shape: Shape) -> None:
         cells: Cells = shape.cells

@@ -42,7 +42,7 @@ def table(rate: Fraction, farthest: int) -> WordArray:
     Parameters
     ----------
     rate : Fraction
-        Of the weight exp(-rate * distance), > 0.
+        The rate in the weight exp(-rate * distance), > 0.
     farthest : int
         The largest distance that is looked up, >= 0; beyond the last entry, which is 1,
         all are 1.

@@ -48,7 +48,7 @@ class Words(Protocol):
     def round(
         self, first: int, last: int, size: int, mapped: IntArray, offsets: IntArray, /
     ) -> Round:
-        """Of the groups first..last - 1: of their sorted grid indices, where `keyed`."""
+        """The words of groups first..last - 1, from their sorted grid indices where `keyed`."""
         ...
 
 
@@ -71,7 +71,7 @@ class _Fresh:
 
 
 class SimulatedWords:
-    """Of each group's stream, under the two words of a simulation's key."""
+    """Words of each group's stream, under the two words of a simulation's key."""
 
     keyed = False
 

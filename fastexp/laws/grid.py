@@ -301,7 +301,7 @@ class GridLaw(PiecewiseLaw):
         end = np.concatenate([below, size - below])  # how many points there are on each side
 
         def distance(n: IntArray, i: IntArray) -> FloatArray:
-            """Of the n-th point from the truth, from 0, on a side; infinite if there is none."""
+            """That of point n, from 0, beside the truth on a side; infinite if there is none."""
             which, left = i % m, i < m
             place = np.where(left, below[which] - 1 - n, below[which] + n)
             points = self._grid.values(np.clip(place, 0, size - 1))

@@ -115,7 +115,7 @@ class StudentT(Noise):
 
     @quiet
     def inverse(self, u: FloatArray, v: FloatArray) -> FloatArray:
-        """By Newton's method: of the mass up to w, or of the tail's power -1/3."""
+        """Invert by Newton's method: the mass up to w, or the tail's power -1/3."""
         near = np.minimum(v, 0.5)
         w = near * (math.pi / 4)  # below the root, and the mass is concave
         for _ in range(8):

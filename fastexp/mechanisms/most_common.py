@@ -88,7 +88,7 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
     **Counts with labels** instead of records: a mapping {label: count}, or, where all
     candidates are text, a series of integers with an index of labels, as `value_counts()` of
     pandas gives it. They are brought into the candidates' order: a label that is missing
-    counts 0, one that is no candidate nothing. A series of integers for candidates that are
+    counts 0, one that is not a candidate nothing. A series of integers for candidates that are
     not text is one of records, whatever its index: write `.to_dict()`.
     **Privacy**: ε-DP under `neighbors`; by the exponential mechanism ε-bounded-range, so that
     ρ = ε²/8, by permute-and-flip ρ = ε·tanh(ε/2). **Numerics**: counts are exact integers and
@@ -410,7 +410,7 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
         return "drop"
 
     def _reading(self) -> Reading:
-        """As the candidates are."""
+        """What the candidates are."""
         kinds = {type(label) for label in self.candidates}
         if kinds in ({int}, {bool}):
             return "integers" if kinds == {int} else "booleans"

@@ -45,7 +45,7 @@ class Panel(NamedTuple):
 def draw(path: str, facts: LawFacts) -> None:
     """Draw exact laws, or draws beside them where there are some, and save.
 
-    Of more than `PANELS` groups the first ones; an error if there is none.
+    The first `PANELS` groups if there are more; an error if there is none.
     """
     if not facts.laws:
         raise ParameterError("plot: the data have no group to draw")
@@ -97,7 +97,7 @@ def _name(ax: Any, facts: LawFacts, group: int) -> None:
 
 
 def _numbers(facts: LawFacts, count: int, notes: list[str]) -> Panel:
-    """Of private numbers: bars of few points, the density of many; the truth as a line."""
+    """Laws of numbers: bars for few points, the density for many; the truth as a line."""
     laws, truths = cast("Sequence[GridLaw]", facts.laws[:count]), facts.truths[:count]
     priced = name_of(facts.mechanism) == "price"
     three = priced and facts.draws is None and not facts.by
@@ -210,7 +210,7 @@ def _finish(ax: Any, view: View, truth: Any, ticks: int) -> None:
 
 
 def _candidates(facts: LawFacts, count: int, notes: list[str]) -> Panel:
-    """Of candidates: a bar each, the likeliest of all groups on top."""
+    """Laws of candidates: a bar for each, the likeliest of all groups on top."""
     candidates = facts.candidates or ()
     exact = np.array([law.probabilities for law in facts.laws[:count]]).clip(max=1.0)
     top = min(TOP_OF_GROUP if facts.by else TOP, len(candidates))

@@ -80,7 +80,7 @@ class OfMechanisms(Order):
     """Answers of fastexp's own mechanisms."""
 
     def answers(self, door: Door) -> Any:
-        """By one call of a query."""
+        """Answers by one call of a query."""
         pairs = {name: pair for name, *pair in self.items}
         wanted = answers_of(pairs, self.query.by, _policies(self.nan, pairs))
         call = _Watched(self, wanted, door.budget)
@@ -103,7 +103,7 @@ class OfScores(Order):
     """Answers of scores, by the exponential mechanism."""
 
     def answers(self, door: Door) -> Any:
-        """Of all rows together: one draw a score."""
+        """Answers from all rows together: one draw for each score."""
         if self.query.by:
             raise ParameterError("query must be None for scores, which are of all rows together")
         if self.nan is not None:

@@ -180,7 +180,7 @@ class Study(Design):
         Raises
         ------
         StudyError
-            If it is no results folder, or of another study or version: the difference is
+            If it is not a results folder, or of another study or version: the difference is
             named.
         """
         return runner.resume(

@@ -24,7 +24,7 @@ def test_case_ids_are_unique() -> None:
     assert len(BY_ID) == len(CASES)
 
 
-# Of cases that are the same but for their size, one.
+# Of cases that are the same except for their size, one.
 TOYS = {(case.name, case.inputs.label, *case.row_names): case.toy() for case in CASES}
 
 

@@ -758,7 +758,7 @@ DAMAGED = [
 
 
 def test_whole_lines_are_read(path):
-    """What is damaged above is whole but for one thing."""
+    """What is damaged above is whole except for one thing."""
     path.write_text(HEADER + CHARGE + ASKED + ANSWERED)
     assert [entry["state"] for entry in Budget.file(path).log()] == ["charged", "answered"]
     path.write_text(HEADER + ASKED + BESIDE)

@@ -247,7 +247,7 @@ def test_no_records_have_a_law_but_no_truth(run, tmp_path):
         assert out.splitlines()[-2].split()[:2] == ["expected", "error"]
         assert out.splitlines()[-2].split()[2:] == ["-", "-"]
         by = [*call, "--by", "age", "--groups", "from-data", "--column", "age"]
-        assert run(*by[:2], *by[4:], "--law")[0] == 2  # a column of groups is no answer's
+        assert run(*by[:2], *by[4:], "--law")[0] == 2  # a column of groups is not an answer's
 
 
 # ---- candidates ----

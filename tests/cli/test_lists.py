@@ -235,7 +235,7 @@ def test_every_combination() -> None:
         assert "--groups of several columns must be a table" in refusal(text, "city,year")
 
 
-# ---- FILE is no list ----
+# ---- FILE is not a list ----
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "folder"])

@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.engines, pytest.mark.fast]
 MARKER = "SECRET-7341"
 AGES = [20] * 300 + [37] * 500 + [90] * 200
 BIDS = [1, 1, 1, 3.01]
-CERTAIN = ["--epsilon", "50"]  # the median is 37 but for one draw of e**5000
+CERTAIN = ["--epsilon", "50"]  # the median is 37 except for one draw of e**5000
 
 
 @pytest.fixture

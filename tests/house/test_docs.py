@@ -38,7 +38,7 @@ def documented_parameters(doc: str) -> dict[str, str]:
 
 
 def methods(cls: type) -> list[str]:
-    """Its public methods, inherited ones too, but for those of other libraries' bases."""
+    """Its public methods, inherited ones too, except for those of other libraries' bases."""
     bases = [base for base in cls.__mro__ if base.__module__.partition(".")[0] == "fastexp"]
     named = {key: value for base in reversed(bases) for key, value in vars(base).items()}
     return [

@@ -79,7 +79,7 @@ class TestArithmetic:
 
 
 class Brute:
-    """The law as sums over all points, exactly but for the weights."""
+    """The law as sums over all points, exactly except for the weights."""
 
     def __init__(self, law: GridLaw) -> None:
         self.points, self.p = [Fraction(x) for x in law.points.tolist()], law.probabilities

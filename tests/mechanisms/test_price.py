@@ -321,7 +321,7 @@ class TestLargeGrids:
             assert shape.cells.start.size <= most
         steep = Price(1e6, (0, 10))
         shape = shape_of(steep._prices, runs_of(steep, self.bids(steep, 1000)))
-        assert shape.cells.start.size <= 50  # but for the best run, all is merged
+        assert shape.cells.start.size <= 50  # except for the best run, all is merged
 
     def test_most_coins_pass(self):
         mechanism = Price(1.0, (0, 10))
@@ -769,7 +769,7 @@ class TestMechanism:
 
 
 def test_prices_beyond_all_money():
-    """Their revenue would be no double."""
+    """Their revenue would not be a double."""
     with pytest.raises(ParameterError, match="at most"):
         fx.Price(1.0, (0, 1.7e308))
     law = fx.Price(1.0, (0, 1e288)).law([1e288] * 5)

@@ -350,7 +350,7 @@ class TestForms:
 
 
 class TestGaps:
-    """Points that are no records: the distance as a function of the rank alone."""
+    """Points that are not records: the distance as a function of the rank alone."""
 
     @staticmethod
     def gaps(form: np.ndarray, n: int) -> np.ndarray:

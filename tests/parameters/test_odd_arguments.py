@@ -1,4 +1,4 @@
-"""Does every public call refuse what is no argument by a message that names it, at once?"""
+"""Does every public call refuse what is not an argument by a message that names it, at once?"""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def count_pairs(k: int, n: int, neighbors: str):
                     moved[i] -= 1
                     moved[j] += 1
                     yield counts, tuple(moved)
-                gone = list(counts)  # a record may also change to a value that is no candidate
+                gone = list(counts)  # a record may also change to a value that is not a candidate
                 gone[i] -= 1
                 yield counts, tuple(gone)
 

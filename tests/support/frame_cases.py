@@ -27,7 +27,7 @@ SCHEMA = pa.schema(
         "holes": pa.float64(),  # with nulls
         "nans": pa.float64(),  # with NaN
         "rooms": pa.int32(),  # with nulls
-        "drink": pa.large_string(),  # with nulls, and what is no candidate
+        "drink": pa.large_string(),  # with nulls, and what is not a candidate
         "person": pa.int64(),  # with nulls; most have several rows in several groups
         "alias": pa.large_string(),  # the same as text
     }

@@ -50,7 +50,7 @@ def nullable(table):
 
 
 def objects(table):
-    """Python's own objects, but for numbers, that a column of objects would not be told from."""
+    """Python's own objects, except for numbers, that a column of objects would not be told from."""
     kept = [f.name for f in table.schema if pa.types.is_floating(f.type)]
     return pd.DataFrame(
         {

@@ -37,7 +37,7 @@ def call_of(options: Namespace, command: str) -> PublicCall:
     ------
     UserMistake, ParameterError, ParameterTypeError
         If options do not go together, or a public parameter is not allowed. The file has not
-        been looked at, but for its columns' types where the lists depend on them.
+        been looked at, except for its columns' types where the lists depend on them.
     """
     import fastexp as fx
 

@@ -113,7 +113,7 @@ def split(option: str, text: str) -> list[str]:
 
 
 def content(option: str, file: str, most: int = MOST) -> str:
-    """The text of a file; UserMistake if it is no file of text, or larger than `most` bytes."""
+    """The text of a file; UserMistake if it is not a file of text, or larger than `most` bytes."""
     try:
         with Path(file).open("rb") as raw:
             text = raw.read(most + 1).decode("utf-8-sig")

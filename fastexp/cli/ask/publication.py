@@ -48,7 +48,7 @@ def read(file: str, *, force: bool = False) -> PublicCall:
     Raises
     ------
     UserMistake
-        If it is no publication: the message names the table and the key.
+        If it is not a publication: the message names the table and the key.
     """
     try:
         return _call(file, _parsed(file), force)

@@ -159,7 +159,7 @@ class ScoreRelease:
     Parameters
     ----------
     options : Namespace
-        Of the command line.
+        The options of the command line.
     payment : Payment
     mechanism : Exponential, PermuteAndFlip or TopK
     scores : Scores

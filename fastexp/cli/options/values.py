@@ -35,7 +35,7 @@ def written(text: str) -> Any:
 
 
 def numbers(text: str) -> bool:
-    """Whether a text is a number, or several with commas: -5 and -1,0,1 are no options."""
+    """Whether a text is a number, or several with commas: -5 and -1,0,1 are not options."""
     return all(NUMBER.fullmatch(part.strip()) for part in text.split(","))
 
 

@@ -30,7 +30,7 @@ class ProgressBar:
     Attributes
     ----------
     finished, tasks : int
-        Of the last call of `progress`.
+        The arguments of the last call of `progress`.
     """
 
     finished: int

@@ -17,7 +17,7 @@ class Results(Protocol):
     """What comes of the records of each group: draws, or figures."""
 
     def draw(self, which: list[int], segments: Segments, names: Names, first: int = 0) -> None:
-        """Of answers of the same segments; `names` begin with the group of this place."""
+        """Take answers of the same segments; `first` is the place of the first of `names`."""
         ...
 
     def put(self, which: int, group: int, index: int) -> None:

@@ -49,7 +49,7 @@ class Indices:
 
 
 def in_memory(call: Call, reader: Reader, rows: Rows, part: Part) -> Results:
-    """Of all answers: together those that count the same records."""
+    """Draws of all answers: together for those that count the same records."""
     results = call.results(rows.names.size)
     for reading, which in together(call, reader):
         values, missing = part.records[reading], part.missing[reading]

@@ -41,7 +41,7 @@ class LawCall(SampleCall):
 
 
 class Analysis(NamedTuple):
-    """Of one answer: by group what the call wants of the law, how many records count, draws."""
+    """One answer by group: what the call wants of the law, how many records count, draws."""
 
     wanted: list[Any]
     records: IntArray
@@ -58,7 +58,7 @@ class Analyses:
         self._draws = None if call.size is None else Indices(call, groups)
 
     def draw(self, which: list[int], segments: Segments, names: Names, first: int = 0) -> None:
-        """Of answers of the same segments; `names` begin with the group of this place."""
+        """Analyse answers of the same segments; `first` is the place of the first of `names`."""
         if self._draws is not None:
             self._draws.draw(which, segments, names, first)
         for i in which:
@@ -73,7 +73,7 @@ class Analyses:
         raise FastexpError("a draw where a law is wanted: please report this")
 
     def answers(self, order: IntArray | None) -> list[Analysis]:
-        """By answer, in the order of the groups."""
+        """The analyses by answer, in the order of the groups."""
         draws = [None] * len(self._wanted) if self._draws is None else self._draws.answers(order)
         whole = zip(self._wanted, self._records, draws, strict=True)
         if order is None:
@@ -102,7 +102,7 @@ class Laws(NamedTuple):
     laws : dict of str to list
         By answer, the law of each group.
     truths : dict of str to list of (int, float, None or ndarray of int64)
-        The true number of each group: of records that are not clamped to the bounds, but for
+        The true number of each group: of records that are not clamped to the bounds, except for
         modes and prices, which are points of the grid. None without records. Of candidates how
         many records each has.
     records : dict of str to ndarray of int64, shape (groups,)
@@ -140,7 +140,7 @@ def laws_of(
     size : int, optional
         How many draws of each group and answer: those of `Query.sample`. None: none.
     rng
-        Of the draws, and which rows of a person count where there are too many.
+        The seed of draws, and of which rows of a person count where there are too many.
     room : Room, optional
         Where rows go that memory has no room for; default: half of what is free.
 

@@ -74,7 +74,7 @@ class Held:
     none : Part
         What there is where no part comes.
     streamed : bool
-        Whether what was read is let go then, but for what parts hold of it.
+        Whether what was read is let go then, except for what parts hold of it.
     """
 
     bytes: int
@@ -149,7 +149,7 @@ def _some(chunks: list[Keys], chosen: AnyArray) -> list[Keys]:
 
 
 def _apart(rows: Keys) -> Keys:
-    """Of texts a copy would take the more memory, as long as both are there."""
+    """A copy of texts would take more memory, as long as both exist."""
     return replace(rows, values=rows.values.copy()) if isinstance(rows, Integers) else rows
 
 
@@ -172,5 +172,5 @@ def _taken(rows: Keys, chosen: AnyArray) -> Keys:
 
 
 def _text_bytes(rows: Keys) -> int:
-    """Of a row's text, on average."""
+    """The bytes of a row's text, on average."""
     return rows.values.size // max(1, rows.length) if isinstance(rows, Text) else 0

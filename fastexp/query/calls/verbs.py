@@ -64,11 +64,11 @@ class ReleaseCall:
 
     @cached_property
     def _questions(self) -> Questions:
-        """For the budget; made before the charge."""
+        """The question, for the budget; made before the charge."""
         return questions_of(self.query, self.answers, self._label, self._origin)
 
     def words(self, answer: Answer, names: Names) -> Words:
-        """Of the system, or of the key, the query, the group and its records."""
+        """Words of the system, or of the key, the query, the group and its records."""
         if self._key is None or self._line is None:
             return FreshWords()
         label, rule = label_of(answer, self.answers, self._line), self._rule
@@ -121,11 +121,11 @@ class SampleCall:
         self.size, self._seed = validate.size(size), make_key(rng)
 
     def words(self, answer: Answer, names: Names) -> Words:
-        """Of the answer's seed and the group."""
+        """Words of the answer's seed and the group."""
         return SimulatedWords(self._seed_of(answer), names)
 
     def choice(self, answer: Answer) -> bytes:
-        """Of the answer's seed."""
+        """Words of the answer's seed."""
         return contribution.sample_choice(self._seed_of(answer))
 
     def results(self, groups: int) -> Results:

@@ -62,7 +62,7 @@ def private_folder(temp: object = None) -> Iterator[str]:
     Raises
     ------
     ParameterTypeError, ParameterError
-        If `temp` is no path, or not that of a folder that can be written to.
+        If `temp` is not a path, or not that of a folder that can be written to.
     """
     folder = str(_parent(temp) / f"{PREFIX}{os.getpid()}-{secrets.token_hex(8)}")
     try:
@@ -127,7 +127,7 @@ def _remove(folder: str) -> None:
 
 @atexit.register
 def _remove_all() -> None:
-    """Of threads that the interpreter did not wait for."""
+    """Folders of threads that the interpreter did not wait for."""
     for folder in tuple(USED):
         _remove(folder)
 

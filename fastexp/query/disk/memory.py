@@ -52,7 +52,7 @@ def memory_of(memory: object) -> int:
 
 
 def size_of(text: str) -> int:
-    """The bytes that a text says: 500MB, 2 GiB, 1.5g; 0 if it is no size."""
+    """The bytes that a text says: 500MB, 2 GiB, 1.5g; 0 if it is not a size."""
     parts = SIZE.fullmatch(text.strip().lower())
     return int(float(parts[1]) * 1024 ** UNITS.index(parts[2])) if parts else 0
 

@@ -34,7 +34,7 @@ class StreamFrame:
         return
 
     def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
-        """As of tables of pyarrow."""
+        """The same as for tables of pyarrow."""
         check_dates(groups, DAYS32)
 
     def parts(

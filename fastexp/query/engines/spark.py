@@ -45,7 +45,7 @@ TYPES: dict[str, types.DataType] = {
 
 
 class SparkFrame:
-    """A `Frame` of a DataFrame that is no stream."""
+    """A `Frame` of a DataFrame that is not a stream."""
 
     spills = False
 

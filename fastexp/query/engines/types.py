@@ -61,7 +61,7 @@ def check_records(argument: str, use: Use, column: object) -> None:
 def check_keys(argument: str, use: Use, column: object) -> None:
     """Refuse groups and persons that are floats: without a row, they could be anything.
 
-    So are groups of another type than those listed, where types tell. What else is no key is
+    So are groups of another type than those listed, where types tell. What else is not a key is
     refused where keys are read.
 
     Parameters
@@ -117,7 +117,7 @@ def _type_of(column: object) -> Type:
     if kind in "iuf":
         return Type("numbers", f"{'floats' if kind == 'f' else 'integers'} ({dtype})", kind == "f")
     if kind == "O":
-        objects = isinstance(dtype, np.dtype)  # extension types of pandas are no objects
+        objects = isinstance(dtype, np.dtype)  # extension types of pandas are not objects
         return Type("objects" if objects else "other", f"objects ({dtype})")
     name = described(dtype) if isinstance(dtype, np.dtype) else f"{TYPES[kind][0]} ({dtype})"
     return Type(HELD.get(kind, "other"), name)

@@ -119,7 +119,7 @@ class Csv:
             f"delim = $delimiter, quote = '\"', escape = '\"', parallel = {parallel}, "
             f"columns = {{{columns}}})"
         )
-        if len(self._names) == 1:  # then a blank line is no row, and "" is an empty cell
+        if len(self._names) == 1:  # then a blank line is not a row, and "" is an empty cell
             table += " WHERE c0 IS NOT NULL"
         parameters = {"path": pattern(self.file.path), "delimiter": self._delimiter}
         return SqlTable(f"({table})", parameters)

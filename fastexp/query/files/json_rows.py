@@ -1,4 +1,4 @@
-"""JSON lines: an object in each line. A value counts as what it is: "1" is no number."""
+"""JSON lines: an object in each line. A value counts as what it is: "1" is not a number."""
 
 from __future__ import annotations
 

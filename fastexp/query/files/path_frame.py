@@ -61,7 +61,7 @@ class PathFrame:
     threads : int
         As of `release`.
     delimiter : str, optional
-        Of CSV and TSV: one character; default: a comma, a tab.
+        For CSV and TSV: one character; default: a comma, a tab.
 
     Its methods raise ParameterError or ParameterTypeError if there are no such files, or they are
     not what their names promise.

@@ -128,7 +128,7 @@ def expressions(use: Use, survey: Survey, cell: str) -> list[str]:
 
 
 def cut(use: Use, text: str) -> str:
-    """Of a text as much as tells which key it is, or that it is none: what a batch takes."""
+    """As much of a text as shows which key it is, or that it is none: what a batch takes."""
     most = MOST_TEXT if use.longest is None else use.longest
     return f"CASE WHEN strlen({text}) > {most} THEN left({text}, {most + 1}) ELSE {text} END"
 

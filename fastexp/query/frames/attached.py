@@ -31,7 +31,7 @@ class AttachedFrame:
     ----------
     con : duckdb.DuckDBPyConnection
     name : str
-        Of the table, whatever is in it. Nothing of the connection may have it, in any schema:
+        The table's name. Nothing in the connection may have it yet, in any schema:
         a temporary table would hide it.
     rows : Frame
 

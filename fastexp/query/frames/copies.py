@@ -34,7 +34,7 @@ def copy_of(frame: Any) -> Frame:
     Raises
     ------
     ParameterError, ParameterTypeError
-        If it is no frame, holds columns that no query could read, or of objects of several types,
+        If it is not a frame, or holds columns that no query could read or of several types,
         or cannot be copied.
     """
     rows = frame_of(frame)

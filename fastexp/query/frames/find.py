@@ -120,7 +120,7 @@ def _is_series(thing: object) -> bool:
 
 
 def _described(frame: object) -> str:
-    """The type of what is no frame, and what to give instead."""
+    """The type of what is not a frame, and what to give instead."""
     kind = type(frame)
     module = "" if kind.__module__ == "builtins" else f"{kind.__module__}."
     name = f"{module}{kind.__qualname__}"

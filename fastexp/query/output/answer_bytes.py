@@ -32,7 +32,7 @@ def room_of(groups: Sequence[Column], widths: Sequence[int], names: Sequence[str
     widths : sequence of int
         Characters of the longest candidate of each answer; 0 of numbers.
     names : sequence of str
-        Of all columns, which JSON lines have in each row.
+        Names of all columns, which JSON lines have in each row.
     """
     rows = len(groups[0].values) if groups else 1
     each = sum(map(len, names)) + sum(max(width, NUMBER) for width in widths)

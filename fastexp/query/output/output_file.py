@@ -44,7 +44,7 @@ def check(output: object, force: bool, suffixes: Sequence[str] = SUFFIXES) -> st
     Raises
     ------
     ParameterError, ParameterTypeError
-        If it is no name for answers, a file is there, or what it needs is not installed.
+        If it is not a name for answers, a file is there, or what it needs is not installed.
     """
     file = os.fspath(output) if isinstance(output, (str, os.PathLike)) else None
     if not isinstance(file, str):
@@ -242,7 +242,7 @@ def written(columns: Sequence[Column], place: OutputFile) -> None:
     Parameters
     ----------
     columns : sequence of Column
-        Of one answer a group.
+        One row for each group.
     place : OutputFile
 
     Raises

@@ -77,7 +77,7 @@ class StudyResults:
         Raises
         ------
         StudyError
-            If it is no results folder, or of another version.
+            If it is not a results folder, or of another version.
         """
         check_rounding()
         study = folder.study_of(Path(path), Design)

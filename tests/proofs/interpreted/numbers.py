@@ -125,7 +125,7 @@ def counting(digest: Any) -> None:
 
 
 def rounding() -> None:
-    """A rate that is no number, as after a wrong rounding mode, is a status."""
+    """A rate that is not a number, as after a wrong rounding mode, is a status."""
     ends, seeds = np.array([0, 1]), np.zeros(4, np.uint64)
     work = np.empty(ragged.ragged_work(1), np.int64)
     args = np.zeros(1, np.uint64), np.zeros(1), ends, np.inf, seeds, np.zeros(2, np.int64), work

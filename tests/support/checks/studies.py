@@ -33,7 +33,7 @@ DATA = [
 
 
 def near(found: float, wanted: float, rel: float = 1e-12) -> None:
-    """Equal but for rounding."""
+    """Equal except for rounding."""
     assert abs(found - wanted) <= rel * max(abs(found), abs(wanted)) + 1e-300, (found, wanted)
 
 
