@@ -772,7 +772,7 @@ def test_a_damaged_file_is_refused_and_left_alone(path, text):
     raw = text.encode("latin-1")
     path.write_bytes(raw)
     for attempt in (lambda: Budget.file(path), lambda: Budget.file(path, epsilon=1.0)):
-        with pytest.raises(BudgetError, match="is damaged, or is no budget"):
+        with pytest.raises(BudgetError, match="is damaged, or not a budget"):
             attempt()
     assert path.read_bytes() == raw
 

@@ -160,7 +160,7 @@ def test_damage_is_a_failure(run: Run, select, file: Path) -> None:
     for arguments in (["budget", file], [*select, "--budget", file]):
         code, out, err = run(*arguments)
         assert (code, out) == (1, "")
-        assert "is damaged, or is no budget" in err
+        assert "is damaged, or not a budget" in err
         assert MARKER not in err
 
 
