@@ -1,6 +1,7 @@
 """How kernels are compiled, and loaded from the cache: the one file that imports numba.
 
-Which takes a third of a second, so it is imported where the first kernel is built (`jit`).
+Importing numba takes a third of a second, so it is imported where the first kernel is built
+(`jit`).
 The flags, and why:
 
 * ``nogil``: the threads are ours, one Python thread a range of blocks.

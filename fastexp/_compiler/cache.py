@@ -12,10 +12,9 @@ kept in the first of those marked * that this process may write to:
 ``FASTEXP_CACHE=0`` switches all of them off. In each of them a folder is named by a hash of the
 compiler, its options and the CPU that it compiles for (its target); so other options and other
 machines find other folders, not wrong code. Entries are pickles, that is, code: a folder is used
-only where root or this user alone can have written to it (`trusted_folder`), and otherwise passed
-by without a word; ``fastexp info`` says why. On Windows, where this cannot be told, only the
-user's own folder is used. A path that depends on the working directory is no folder of the cache
-either; nobody expands a ``~`` in a variable.
+only where root or this user alone can have written to it (`trusted_folder`), and otherwise
+silently skipped; ``fastexp info`` says why. On Windows, where this cannot be known, only the
+user's own folder is used. Relative paths are ignored too; ``~`` is not expanded.
 
 An entry begins with a digest of the rest, and with the features of the CPU that its code needs.
 """

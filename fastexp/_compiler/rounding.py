@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from ..errors import RoundingModeError
 
-# Names, not constants of one expression, which the compiler of Python would compute.
+# Names, because Python would fold a constant expression when it compiles.
 ONE, TINY = 1.0, 2.0**-60
 MORE, LEAST = 1.5 * 2.0**-1022, 2.0**-1022  # normal numbers, whose difference is subnormal
 

@@ -9,10 +9,10 @@ walked the same way; the folder itself may not be one. Files are opened from the
 checked open.
 
 The user is trusted by a process that is this user's alone. One with a second user or group, real,
-effective or saved (a setuid program, a server that has laid down root's rights for a while), has
-or can get back rights that this user lacks, and trusts root alone.
+effective or saved (a setuid program, a server that has temporarily dropped root's rights), has
+or can get back rights that this user lacks, and trusts only root.
 
-An owner that a user namespace (a container) does not map is nobody's that can be trusted.
+An owner that is not mapped in the user namespace (a container's) is not trusted.
 POSIX ACLs that let others write show in the mode's bits of the group; those of NFSv4 and macOS do
 not show and are not looked at. Windows has neither owners nor modes of this kind: there only the
 path's own permissions protect it.
@@ -207,7 +207,7 @@ def _child(parent: int, name: str, create: int | None, *, last: bool) -> int | N
 
 
 def _target(parent: int, name: str, path: Path) -> str:
-    # Where a link in `parent` leads to. What owns it cannot be exchanged by others: `parent` has
+    # Where a link in `parent` leads to. Others cannot replace it: `parent` has
     # been checked, and in a sticky folder nobody renames what is another's.
     info = os.stat(name, dir_fd=parent, follow_symlinks=False)
     if not stat.S_ISLNK(info.st_mode):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from tests.house import map as house_map
@@ -38,11 +36,3 @@ def test_every_room_says_in_a_line_what_is_in_it():
 def test_every_file_says_what_it_is():
     for path in PACKAGE.rglob("*.py"):
         assert len(house_map.paragraphs(path)[0]) > 10, path
-
-
-def test_the_page_names_no_file_that_is_not_there():
-    """Paths in backquotes, from the package's folder or from the one that it is in."""
-    names = re.findall(r"`(\w+/[\w/]+\.py)", house_map.PAGE.read_text())
-    assert len(names) > len(ROOMS) // 2
-    for name in names:
-        assert (PACKAGE / name).exists() or (PACKAGE.parent / name).exists(), name

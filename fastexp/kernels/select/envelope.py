@@ -9,7 +9,7 @@ U, so a round returns i with probability f*w_i / sum(U): the mechanism's law, wh
 bounds were.
 
 Blocks are scanned at a scale of their own (their best candidate) while they lie in the
-cache, so the utilities are read from memory once; `block_bounds` turns a block's sum into a
+cache, so the utilities are read from memory once; `settle` turns a block's sum into a
 certified bound at the common scale. A drawn block is computed again at that scale; where R
 falls between the sum and its bound, the round is void and drawn afresh.
 """
