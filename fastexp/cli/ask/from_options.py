@@ -68,7 +68,7 @@ def call_of(options: Namespace, command: str) -> PublicCall:
     return PublicCall(
         query,
         {name: (mechanism, column)},
-        {name: getattr(options, "nan", "drop")},
+        {name: options.nan or "drop"},
         source,
         budget=options.budget,
         label=options.label,
@@ -79,7 +79,7 @@ def call_of(options: Namespace, command: str) -> PublicCall:
         threads=options.threads,
         memory=options.memory,
         temp=options.temp,
-        candidates_from_data=getattr(options, "candidates", None) == FROM_DATA,
+        candidates_from_data=options.candidates == FROM_DATA,
     )
 
 
@@ -91,7 +91,7 @@ def check(options: Namespace) -> None:
                 raise UserMistake(f"{option(name)} belongs to --by: the columns of groups")
     elif options.groups is None:
         raise UserMistake(public_lists.WHY_PUBLIC)
-    can_move = getattr(options, "neighbors", None) == "replace" or hasattr(options, "scaling")
+    can_move = options.neighbors == "replace" or options.command == "price"
     if options.membership == "public" and not can_move:  # a price is promised for both relations
         raise UserMistake(
             "--membership public belongs to --neighbors replace: nobody else changes their group"
@@ -99,13 +99,13 @@ def check(options: Namespace) -> None:
     if is_npy(options.file):
         if options.column is not None:
             raise UserMistake("--column does not go with .npy, which holds one array")
-    elif options.column is None and not getattr(options, "utilities", False):
+    elif options.column is None and not options.utilities:
         raise UserMistake("--column is needed: the column of FILE that holds the records")
     _check_analysis(options)
     _check_output(options)
     _check_payment(options)
     _check_selection(options)
-    if getattr(options, "nan", None) == "drop" and getattr(options, "neighbors", "") == "replace":
+    if options.nan == "drop" and options.neighbors == "replace":
         raise UserMistake(
             "--nan drop does not go with --neighbors replace, under which nobody can leave: take "
             "missing records as a bound, --nan lower or upper"
@@ -139,7 +139,7 @@ def _check_output(options: Namespace) -> None:
             raise UserMistake("--force belongs to --output")
         return
     for name in READ:
-        text: str = getattr(options, name, None) or ""
+        text: str = getattr(options, name) or ""
         if is_same(output, text) or is_same(output, text.rpartition(":")[0]):
             raise UserMistake(f"--output must be another file than that of {option(name)}")
 
@@ -163,7 +163,7 @@ def _check_payment(options: Namespace) -> None:
 
 def _check_selection(options: Namespace) -> None:
     """What ``select`` has, and other commands have not."""
-    if not hasattr(options, "candidates"):
+    if options.command != "select":
         return
     if options.mechanism != mechanism_options.TOP_K:
         for name in ("k", "delta"):
@@ -181,7 +181,7 @@ def _check_selection(options: Namespace) -> None:
 def from_data(options: Namespace) -> list[str]:
     """Which of the public lists are taken from the data."""
     lists = ("groups", "candidates")
-    return [name for name in lists if getattr(options, name, None) == FROM_DATA]
+    return [name for name in lists if getattr(options, name) == FROM_DATA]
 
 
 def option(name: str) -> str:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 EXPONENTIAL, FLIP, TOP_K = "exponential", "permute-and-flip", "top-k"
-NUMBERS = {  # mechanisms about numbers, by the words of commands and publications
+CLASSES = {  # of mechanisms about numbers: a word of publications, and but for one a command
     "median": "Median",
     "quantile": "Quantile",
     "order-statistic": "OrderStatistic",
@@ -53,10 +53,10 @@ def of_numbers(options: Namespace, command: str) -> Callable[[float], GroupedMec
     points = None if options.grid is None else public_lists.points(options.grid)
     bounds = _ends(points or []) if options.bounds is None else tuple(options.bounds)
     settings: dict[str, Any] = {
-        name: value for name in OPTIONAL if (value := getattr(options, name, None)) is not None
+        name: value for name in OPTIONAL if (value := getattr(options, name)) is not None
     }
     settings |= {"step": options.step, "grid": points, "any_epsilon": options.any_epsilon}
-    kind = getattr(fastexp, NUMBERS[command])
+    kind = getattr(fastexp, CLASSES[command])
     return lambda epsilon: kind(epsilon=epsilon, bounds=bounds, **settings)
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ...grouped.request import FROM_DATA
 from ..terminal.errors import UserMistake, did_you_mean, in_terms, reason_of
 from .input_file import STDIN, InputFile
-from .mechanism_options import FLIP, NUMBERS
+from .mechanism_options import CLASSES, FLIP
 from .public_call import PublicCall
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ PATHS = ("source", "budget", "output", "key")
 KEYS = ("source", "delimiter", "budget", "label", "output", "key", "note", *TABLES)
 OF_ANSWERS = ("mechanism", "column", "nan")
 MECHANISMS: dict[str, tuple[str, dict[str, Any]]] = {  # classes, and what their names say
-    **{word: (name, {}) for word, name in NUMBERS.items()},
+    **{word: (name, {}) for word, name in CLASSES.items()},
     "most-common": ("MostCommon", {}),
     FLIP: ("MostCommon", {"mechanism": FLIP}),
 }
@@ -105,7 +105,7 @@ def _call(file: str, parsed: dict[str, Any], force: bool) -> PublicCall:
         raise UserMistake("delimiter must be one character")
     if parsed["source"] == STDIN:
         raise UserMistake("source must be a file, not stdin")
-    folder = os.path.dirname(file)  # noqa: PTH120  (joined as text, below)
+    folder = os.path.dirname(file)  # noqa: PTH120  # joined as text, below
     paths = {key: _path(key, folder, parsed[key]) for key in PATHS if key in parsed}
     table = parsed.get("query", {})
     groups = table.get("groups")
@@ -137,7 +137,7 @@ def _call(file: str, parsed: dict[str, Any], force: bool) -> PublicCall:
 def _path(key: str, folder: str, text: str) -> str:
     if not text or not text.isprintable():
         raise UserMistake(f"{key} must be a path of printable characters")
-    return os.path.join(folder, text)  # noqa: PTH118  (one from the root stays as it is)
+    return os.path.join(folder, text)  # noqa: PTH118  # one from the root stays as it is
 
 
 def _origin(source: str, budget: str) -> str:

@@ -13,7 +13,7 @@ from ... import __version__
 from ..terminal.errors import MISTAKE, did_you_mean
 from ..terminal.printing import note
 from .command_table import below
-from .option_table import Option, sections
+from .option_table import ANSWERS, Option, sections
 from .screens import screen
 from .values import numbers
 
@@ -39,7 +39,7 @@ class Parser(argparse.ArgumentParser):
         """The short screen."""
         return screen(self.command, program())
 
-    def parse_known_args(  # pyright: ignore[reportIncompatibleMethodOverride]  (it has overloads)
+    def parse_known_args(  # pyright: ignore[reportIncompatibleMethodOverride]  # it has overloads
         self, args: Any = None, namespace: Any = None
     ) -> Any:
         """Parse; before that what is misspelt is refused, and each list becomes one argument."""
@@ -180,7 +180,18 @@ def _fill(parser: Parser) -> None:
         )
         child.command = f"{parser.command} {name}".strip()
         child.set_defaults(module=command.module, function=command.function, command=name)
+        if child.command in ANSWERS:
+            child.set_defaults(**dict.fromkeys(_of_other_answers(child.command)))
         _fill(child)
+
+
+def _of_other_answers(command: str) -> set[str]:
+    """The options that other commands about a column have, and this one has not: they are None."""
+    names = {
+        answer: {option.dest for options in sections(answer).values() for option in options}
+        for answer in ANSWERS
+    }
+    return set().union(*names.values()) - names[command]
 
 
 def _add(target: argparse._ActionsContainer, option: Option) -> None:
