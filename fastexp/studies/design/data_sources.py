@@ -79,12 +79,12 @@ def _ages(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
     return np.asarray(np.minimum(places, 99), dtype=np.int64)
 
 
-def _adversarial(random: Random, rows: int, n: int, p: Spec) -> AnyArray:  # noqa: ARG001
+def _adversarial(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
     row = np.array([p["low"], p["high"]])[(np.arange(n) > n // 2).astype(np.int64)]
     return np.repeat(row[None, :], rows, axis=0)
 
 
-def _values(random: Random, rows: int, n: int, p: Spec) -> AnyArray:  # noqa: ARG001
+def _values(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
     return np.repeat(np.asarray(p["values"])[None, :], rows, axis=0)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -34,6 +34,7 @@ from .data_sources import Spec
 
 Bounds = tuple[Any, Any] | None
 Build = Callable[[float, Bounds, Spec], Subject[Any]]
+M = TypeVar("M")
 GRID = ("step", "grid")
 
 
@@ -54,9 +55,16 @@ def _plain(bounds: Bounds) -> tuple[float, float]:
     return float(bounds[0]), float(bounds[1])
 
 
+def _parametrized(
+    kind: Callable[..., M], epsilon: float, bounds: Bounds, p: Spec, **required: object
+) -> M:
+    """A mechanism with a study's parameters, which it checks itself."""
+    return kind(epsilon=epsilon, bounds=bounds, **required, **p)
+
+
 def _median(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:
     truth = p.pop("truth", None)
-    mechanism = Median(epsilon, bounds, **p)  # type: ignore[arg-type]  # checked by the mechanism
+    mechanism = _parametrized(Median, epsilon, bounds, p)
     target = partial(quantile_ranks, HALF, _truth(truth) or mechanism.convention)
     return Ranked(mechanism, _plain(bounds), target)
 
@@ -69,28 +77,27 @@ def _truth(word: object) -> str | None:
 
 def _quantile(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:
     q = _required(p, "q")
-    mechanism = Quantile(q, epsilon, bounds, **p)  # type: ignore[arg-type]
+    mechanism = _parametrized(Quantile, epsilon, bounds, p, q=q)
     return Ranked(mechanism, _plain(bounds), partial(quantile_ranks, as_quantile(q), "lower"))
 
 
 def _order(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:
     r = _required(p, "r")
-    mechanism = OrderStatistic(r, epsilon, bounds, **p)  # type: ignore[arg-type]
+    mechanism = _parametrized(OrderStatistic, epsilon, bounds, p, r=r)
     return Ranked(mechanism, _plain(bounds), partial(order_ranks, r))
 
 
 def _maximum(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:
-    mechanism = Maximum(epsilon, bounds, **p)  # type: ignore[arg-type]
+    mechanism = _parametrized(Maximum, epsilon, bounds, p)
     return Ranked(mechanism, _plain(bounds), partial(order_ranks, 1))
 
 
 def _mode(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:
-    return ModeSubject(Mode(epsilon, bounds, **p), _plain(bounds))  # type: ignore[arg-type]
+    return ModeSubject(_parametrized(Mode, epsilon, bounds, p), _plain(bounds))
 
 
 def _price(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:
-    mechanism = Price(epsilon, bounds, **p)  # type: ignore[arg-type]
-    return PriceSubject(mechanism, _plain(bounds))
+    return PriceSubject(_parametrized(Price, epsilon, bounds, p), _plain(bounds))
 
 
 STATISTICS: dict[str, Statistic] = {
@@ -113,29 +120,29 @@ def _laplace(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:
 
 def _smooth(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:
     delta = p.pop("delta", 0)
-    mechanism = SmoothSensitivityMedian(epsilon, delta, bounds=bounds, **p)  # type: ignore[arg-type]
+    mechanism = _parametrized(SmoothSensitivityMedian, epsilon, bounds, p, delta=delta)
     return Smooth(mechanism, _plain(bounds))
 
 
 def _global(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:
-    return Noisy(LaplaceMedian(epsilon, bounds, **p), _plain(bounds))  # type: ignore[arg-type]
+    return Noisy(_parametrized(LaplaceMedian, epsilon, bounds, p), _plain(bounds))
 
 
-def _exponential(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:  # noqa: ARG001
+def _exponential(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:
     return selections.Selection(Exponential(epsilon, p.pop("sensitivity", 1.0), **p))
 
 
-def _flip(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:  # noqa: ARG001
+def _flip(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:
     return selections.Selection(PermuteAndFlip(epsilon, p.pop("sensitivity", 1.0), **p))
 
 
-def _noisy_max(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:  # noqa: ARG001
+def _noisy_max(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:
     mechanism = ReportNoisyMax(epsilon, p.pop("sensitivity", 1.0), **p)
     kind = selections.NoisyMax if mechanism.noise == "laplace" else selections.Selection
     return kind(mechanism)
 
 
-def _response(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:  # noqa: ARG001
+def _response(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:
     return selections.Response(RandomizedResponse(epsilon, **p))
 
 

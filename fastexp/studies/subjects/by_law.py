@@ -100,7 +100,7 @@ class PriceSubject(RecordsByLaw[Price]):
         best: list[float] = block.shared[key]
         return best
 
-    def most(self, figure: str, n: int) -> float:  # noqa: ARG002
+    def most(self, figure: str, n: int) -> float:
         return self.high * n
 
 
@@ -135,7 +135,7 @@ class LaplaceSubject(ByLaw[Laplace]):
         sample = self.mechanism.sample
         return np.array([sample(f, size, rng=key, streams=[int(i)]) for f, i in rows])
 
-    def most(self, figure: str, n: int) -> float:  # noqa: ARG002
+    def most(self, figure: str, n: int) -> float:
         if self.mechanism.bounds is not None:
             return self.high - self.low
         scale = float(self.mechanism.sensitivity) / float(self.mechanism.epsilon)

@@ -67,7 +67,7 @@ class Noisy(TrueNumber[NoisyMedian]):
         )
 
     @quiet
-    def within(self, block: Block, figure: str, edges: FloatArray) -> FloatArray:  # noqa: ARG002
+    def within(self, block: Block, figure: str, edges: FloatArray) -> FloatArray:
         """P(|output - T| <= edge): beyond its bound, a whole side counts: answers are clamped."""
         centres, scales = (part[:, None] for part in self._placed(block))
         sizes = np.minimum(edges / np.maximum(scales, np.finfo(np.float64).tiny), 1e300)

@@ -40,7 +40,7 @@ class Ranked(RecordsByLaw[RankMechanism]):
 
     def exact(self, block: Block, figures: tuple[str, ...]) -> dict[str, FloatArray]:
         statistic = self.mechanism._statistic
-        if not rank_errors.regular(statistic, block.ordered):
+        if not rank_errors.is_regular(statistic, block.ordered):
             return super().exact(block, figures)
         unit = self.mechanism._unit
         exact = rank_errors.figures(statistic, block.ordered, self.truths(block), unit)
@@ -59,7 +59,7 @@ class Ranked(RecordsByLaw[RankMechanism]):
 
     def within(self, block: Block, figure: str, edges: FloatArray) -> FloatArray:
         statistic = self.mechanism._statistic
-        if figure == "loss_quantile" or not rank_errors.regular(statistic, block.ordered):
+        if figure == "loss_quantile" or not rank_errors.is_regular(statistic, block.ordered):
             return super().within(block, figure, edges)
         return rank_errors.masses(statistic, block.ordered, self.truths(block), edges)
 
@@ -87,7 +87,7 @@ class Ranked(RecordsByLaw[RankMechanism]):
             return 0.0
         return 1.0 if low == high else 0.5  # the mean of two records has a half
 
-    def bound(self, block: Block, figure: str, failure: float) -> FloatArray:  # noqa: ARG002
+    def bound(self, block: Block, figure: str, failure: float) -> FloatArray:
         epsilon, bounds = self.mechanism.epsilon, (self.low, self.high)
         return np.array(
             [error_bound(row, epsilon, bounds=bounds, failure=failure) for row in block.ordered]

@@ -63,7 +63,7 @@ class Selection(Subject[Any]):
             values["error"] = (losses > 0).astype(np.float64)
         return values
 
-    def within(self, block: Block, figure: str, edges: FloatArray) -> FloatArray:  # noqa: ARG002
+    def within(self, block: Block, figure: str, edges: FloatArray) -> FloatArray:
         below = []
         for row in block.rows:
             losses, masses = self._losses(row)
@@ -72,10 +72,10 @@ class Selection(Subject[Any]):
             below.append(sums[np.searchsorted(losses[order], edges, "right")])
         return np.array(below)
 
-    def most(self, figure: str, n: int) -> float:  # noqa: ARG002
+    def most(self, figure: str, n: int) -> float:
         return float(self.mechanism.sensitivity) * 2.0**20
 
-    def resolution(self, figure: str, n: int, whole: bool) -> float:  # noqa: ARG002
+    def resolution(self, figure: str, n: int, whole: bool) -> float:
         return 1.0 if whole else 0.0
 
     def reach(self, block: Block, figure: str) -> float:
@@ -126,7 +126,7 @@ class Response(Selection):
         wrong = np.where(self._tied(block), 0.0, np.array(lies))
         return dict.fromkeys(figures, wrong)
 
-    def variances(self, block: Block, exact: dict[str, FloatArray]) -> dict[str, FloatArray]:  # noqa: ARG002
+    def variances(self, block: Block, exact: dict[str, FloatArray]) -> dict[str, FloatArray]:
         return {figure: p * (1.0 - p) for figure, p in exact.items()}
 
     def draw(self, block: Block, size: int, key: int) -> AnyArray:

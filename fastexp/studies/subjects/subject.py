@@ -68,10 +68,10 @@ class Block:
 def _clamped(rows: AnyArray, low: float, high: float) -> AnyArray:
     if rows.dtype.kind == "i" and not (float(low).is_integer() and float(high).is_integer()):
         rows = rows.astype(np.float64)
-    ends = (int(low), int(high)) if rows.dtype.kind == "i" else (low, high)
-    if rows.min() >= ends[0] and rows.max() <= ends[1]:
+    least, most = (int(low), int(high)) if rows.dtype.kind == "i" else (low, high)
+    if rows.min() >= least and rows.max() <= most:
         return rows
-    return np.clip(rows, *ends)
+    return np.clip(rows, least, most)
 
 
 class Subject(ABC, Generic[M]):
@@ -92,7 +92,7 @@ class Subject(ABC, Generic[M]):
     def exact(self, block: Block, figures: tuple[str, ...]) -> dict[str, FloatArray]:
         """The expectation of each figure over the noise, given each data set: shape (rows,)."""
 
-    def variances(self, block: Block, exact: dict[str, FloatArray]) -> dict[str, FloatArray]:  # noqa: ARG002
+    def variances(self, block: Block, exact: dict[str, FloatArray]) -> dict[str, FloatArray]:
         """The variance of one draw's figure by the law, given each data set, where it is known.
 
         `exact` holds the expectations.
@@ -121,11 +121,11 @@ class Subject(ABC, Generic[M]):
         """By how much one draw's figure can differ from another's at most, on these data sets."""
         return self.most(figure, block.n)
 
-    def rounding(self, figure: str) -> float:  # noqa: ARG002
+    def rounding(self, figure: str) -> float:
         """What rounding an output can make of a figure: smaller ones cannot be drawn."""
         return 0.0
 
-    def resolution(self, figure: str, n: int, whole: bool) -> float:  # noqa: ARG002
+    def resolution(self, figure: str, n: int, whole: bool) -> float:
         """A number that all errors (or losses) are multiples of; 0: there is none.
 
         `whole` says that all records are integers.
