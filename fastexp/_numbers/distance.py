@@ -36,7 +36,7 @@ import math
 import numbers
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -48,7 +48,18 @@ HALF = Fraction(1, 2)
 MOST_PARTS = 10**9  # of a quantile's denominator: 10**9 * 2**32 < 2**62
 LOW, HIGH = slice(2, 9), slice(9, 16)  # the two sides of a form
 ANY_QUANTILE, MEDIAN_ONLY = ("weak", "lower"), ("upper", "strict")
-Side = tuple[int, int, int, int, int, int, int]
+
+
+class Side(NamedTuple):
+    """One side of a form, in its order."""
+
+    s: int
+    gate: int
+    g: int
+    offset_0: int
+    extra_0: int
+    offset_1: int
+    extra_1: int
 
 
 def as_quantile(q: object) -> Fraction:
@@ -225,7 +236,7 @@ def order_form(r: int, n: int) -> IntArray:
     >>> distance(order_form(1, 2), [0, 0, 1, 1, 2], [0, 1, 0, 1, 0], [2, 1, 1, 0, 0])
     array([3, 1, 2, 0, 1])
     """
-    return _form(0, 0, _surplus(1, n - r), (1, r, 1, r, 1, r - 1, 1))
+    return _form(0, 0, _surplus(1, n - r), Side(1, r, 1, r, 1, r - 1, 1))
 
 
 def _replace_form(part: int, whole: int, n: int, convention: str) -> IntArray:
@@ -252,18 +263,24 @@ def _lower_form(part: int, whole: int, n: int) -> IntArray:
     return _form(
         0,
         0,
-        (whole, low, g, low, 1, low - short_low, 1),
-        (whole, high, g, high, 1, high - short_high, 1),
+        Side(whole, low, g, low, 1, low - short_low, 1),
+        Side(whole, high, g, high, 1, high - short_high, 1),
     )
 
 
 def _surplus(s: int, most: int) -> Side:
     """max(0, s*X - most), whatever E is."""
-    return s, most + 1, 1, most, 0, most, 0
+    return Side(s, most + 1, 1, most, 0, most, 0)
 
 
 def _form(least_0: int, least_1: int, low: Side, high: Side) -> IntArray:
     return np.array((least_0, least_1, *low, *high), dtype=np.int64)
+
+
+def sides(form: IntArray) -> tuple[Side, Side]:
+    """The sides of L and of U by the names of their numbers."""
+    numbers = form.tolist()
+    return Side(*numbers[LOW]), Side(*numbers[HIGH])
 
 
 def distance(form: IntArray, below: ArrayLike, at: ArrayLike, above: ArrayLike) -> IntArray:
@@ -357,9 +374,8 @@ def slope(form: IntArray) -> Fraction:
     Fraction
         > 0, in integers of the form's unit a rank.
     """
-    numbers = form.tolist()
-    (s, _, g, *_), (t, _, h, *_) = numbers[LOW], numbers[HIGH]
-    return Fraction(s, g) if s * h <= t * g else Fraction(t, h)
+    low, high = sides(form)
+    return min(Fraction(low.s, low.g), Fraction(high.s, high.g))
 
 
 def mode_distance(counts: ArrayLike, at: ArrayLike) -> IntArray:

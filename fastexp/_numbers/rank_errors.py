@@ -37,7 +37,7 @@ class RowFigures(NamedTuple):
     loss_square: FloatArray  # E loss**2
 
 
-def regular(statistic: RankStatistic, rows: AnyArray) -> bool:
+def is_regular(statistic: RankStatistic, rows: AnyArray) -> bool:
     """Whether the functions below take these rows; if not, `mechanism.law` takes each of them.
 
     Parameters
@@ -58,8 +58,9 @@ def regular(statistic: RankStatistic, rows: AnyArray) -> bool:
         return False
     if statistic.grid.for_kernels is None or bool(np.isnan(rows[:, -1]).any()):
         return False
-    s, _, g, _, _, _, _, t, _, h, *_ = statistic.form_of(rows.shape[1])[2:].tolist()
-    return bool(statistic.weighting.rate_nats * (3.0 + 2.0 * max(s / g, t / h)) <= MOST_NATS)
+    low, high = _distance.sides(statistic.form_of(rows.shape[1]))
+    steepest = max(low.s / low.g, high.s / high.g)  # growth of the distance a rank
+    return bool(statistic.weighting.rate_nats * (3.0 + 2.0 * steepest) <= MOST_NATS)
 
 
 def figures(
@@ -70,7 +71,7 @@ def figures(
     Parameters
     ----------
     statistic : RankStatistic
-        A mechanism's statistic; see `regular`.
+        A mechanism's statistic; see `is_regular`.
     rows : ndarray of float64 or int64, shape (rows, n)
         Each of them sorted.
     truths : ndarray of float64, shape (rows,)

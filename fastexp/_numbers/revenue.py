@@ -79,7 +79,8 @@ class Prices:
         if self.grid.points is not None:
             return twofold(self.grid.points[t])
         lowest = split(self.grid.exact(0) / self.unit)
-        return plus(times(t.astype(np.float64), *self.step), lowest)
+        high, low = self.step
+        return plus(times(t.astype(np.float64), high, low), lowest)
 
     @property
     def step(self) -> tuple[float, float]:

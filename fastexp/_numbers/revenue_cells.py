@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from copy import copy
 from fractions import Fraction
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from .._selection.weighting import Weighting
-from .._typing import FloatArray, IntArray
+from .._typing import AnyArray, FloatArray, IntArray
 from ..kernels.bits.heights import FLOAT, SIGNED
 from .cells import Cells, Words, coin, simulate
 from .distance_statistic import valued
@@ -193,13 +193,15 @@ class RevenueSampler:
 
     __slots__ = ("_faster", "_prices", "_rate", "_runs", "_shape")
 
-    def __init__(self, prices: Prices, runs: Demand, rate: Fraction, faster: Any = 1) -> None:
+    def __init__(
+        self, prices: Prices, runs: Demand, rate: Fraction, faster: Fraction | int = 1
+    ) -> None:
         self._prices, self._runs, self._rate, self._faster = prices, runs, rate, Fraction(faster)
         self._shape: RevenueShape | None = None
 
     def sample(
         self, size: object, rng: object, streams: object, threads: object, method: object
-    ) -> Any:
+    ) -> int | float | AnyArray:
         """Values; see the mechanism's `sample`."""
         if self._shape is None:
             shape = shape_of(self._prices, self._runs)

@@ -17,6 +17,7 @@ import math
 from collections.abc import Callable
 
 from .amounts import MARGIN, above
+from .golden_section import cuts
 
 # ln(sinh(x/2) / (x/2)) = sum of c[n] x**(2n), n = 1, 2, ...: Bernoulli numbers / (2n (2n)!).
 SERIES = (
@@ -30,7 +31,6 @@ SERIES = (
     -3617 / 510 / (16 * math.factorial(16)),
 )
 WIDE = 30.0  # from here on sinh could overflow, and the plain formula loses nothing
-GOLDEN = (math.sqrt(5) - 1) / 2
 
 
 def log_sinhc(x: float) -> float:
@@ -103,17 +103,17 @@ def least(function: Callable[[float], float]) -> float:
     that misses the best one is only a little too careful.
     """
     low, high = -12.0, 80.0
-    first, second = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+    first, second = cuts(low, high)
     at_first, at_second = function(1 + math.exp(first)), function(1 + math.exp(second))
     best = min(at_first, at_second)
     for _ in range(80):
         if at_first <= at_second:
             high, second, at_second = second, first, at_first
-            first = high - GOLDEN * (high - low)
+            first, _ = cuts(low, high)
             at_first = function(1 + math.exp(first))
         else:
             low, first, at_first = first, second, at_second
-            second = low + GOLDEN * (high - low)
+            _, second = cuts(low, high)
             at_second = function(1 + math.exp(second))
         best = min(best, at_first, at_second)
     return best

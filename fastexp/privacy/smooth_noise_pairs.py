@@ -41,10 +41,10 @@ import math
 from collections.abc import Callable
 
 from .amounts import MARGIN, below
+from .golden_section import cuts
 
 MOST = 600.0  # a greater epsilon is used as this one: formulas overflow, and nothing is gained
 SPAN, PARTS, STEPS = 30.0, 120, 60  # of the search: e-folds, coarse steps, halvings
-GOLDEN = (math.sqrt(5) - 1) / 2
 Frontier = Callable[[float], float]  # beta -> the greatest alpha; 0 if there is none
 
 
@@ -78,7 +78,7 @@ def highest(gain: Callable[[float], float], low: float, high: float) -> float:
     near = max((low + i * step for i in range(1, PARTS)), key=gain)
     low, high = near - step, near + step
     for _ in range(STEPS):
-        left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+        left, right = cuts(low, high)
         low, high = (low, right) if gain(left) >= gain(right) else (left, high)
     return (low + high) / 2
 
