@@ -149,8 +149,9 @@ def opened(path: Path, create: int | None = None) -> Iterator[Folder]:
 
 
 def _walk(path: Path, create: int | None) -> int:
-    # The descriptor of the folder at the end of a path. `here` is the only one that is open.
-    here, walked, names, links = _root(), Path("/"), list(path.parts[:0:-1]), 0
+    """The descriptor of the folder at the end of a path."""
+    here, walked = _root(), Path("/")  # the only folder that is open, and its path
+    names, links = list(path.parts[:0:-1]), 0
     try:
         while names:
             name = names.pop()
@@ -184,7 +185,7 @@ def _root() -> int:
 
 
 def _child(parent: int, name: str, create: int | None, *, last: bool) -> int | None:
-    # The descriptor of a folder in `parent`, made if it has to be; None for a link on the way.
+    """The descriptor of a folder in `parent`, made if it has to be; None for a link on the way."""
     flags = (os.O_RDONLY if last else ON_THE_WAY) | DIRECTORY
     try:
         return os.open(name, flags, dir_fd=parent)
@@ -207,8 +208,11 @@ def _child(parent: int, name: str, create: int | None, *, last: bool) -> int | N
 
 
 def _target(parent: int, name: str, path: Path) -> str:
-    # Where a link in `parent` leads to. Others cannot replace it: `parent` has
-    # been checked, and in a sticky folder nobody renames what is another's.
+    """Where a link in `parent` leads to.
+
+    Others cannot replace it: `parent` has been checked, and in a sticky folder nobody renames
+    what is another's.
+    """
     info = os.stat(name, dir_fd=parent, follow_symlinks=False)
     if not stat.S_ISLNK(info.st_mode):
         raise NotADirectoryError(errno.ENOTDIR, "not a folder", str(path))

@@ -7,7 +7,7 @@ metaclass can say that its class equals any other, and no method of an argument 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import fields
 from decimal import Decimal
 from fractions import Fraction
@@ -19,7 +19,9 @@ from .._keys.group_names import TupleNames
 from .._keys.key_names import KeyNames
 from .._keys.key_rows import TICKS
 from .._parameters.grid import Grid
+from .._typing import IntArray
 from ..errors import ParameterError, ParameterTypeError
+from ..grouped.mechanism import GroupedMechanism
 from ..grouped.ranks import weights_of_one
 from ..mechanisms._ranked import RankMechanism
 from ..mechanisms.maximum import Maximum
@@ -67,7 +69,7 @@ def pairs_of(answers: Any) -> Iterator[tuple[str, Any, Any]]:
         yield name, *pair
 
 
-def mechanism_of(name: str, mechanism: object) -> Any:
+def mechanism_of(name: str, mechanism: object) -> GroupedMechanism:
     """A mechanism of fastexp's own with the same public parameters.
 
     Parameters
@@ -86,7 +88,8 @@ def mechanism_of(name: str, mechanism: object) -> Any:
         if type(mechanism) is kind:
             public = [field.name for field in fields(kind) if field.init]
             values = zip(public, _attributes(mechanism, *public), strict=True)
-            built: Any = kind(**{item: plain(item, value) for item, value in values})
+            build: Callable[..., GroupedMechanism] = kind
+            built = build(**{item: plain(item, value) for item, value in values})
             _check_time(name, built)
             return built
     wanted = ", ".join(kind.__name__ for kind in MECHANISMS)
@@ -173,7 +176,7 @@ def _keys(names: object) -> KeyNames:
     return KeyNames(kind, texts if kind == "text" else _integers(numbers), unit)
 
 
-def _integers(values: object) -> Any:
+def _integers(values: object) -> IntArray:
     if type(values) is not np.ndarray or values.dtype != np.int64 or values.ndim != 1:
         raise _changed("query")
     return values.copy()

@@ -17,7 +17,7 @@ import numpy as np
 from ..._keys.group_keys import numbered
 from ..._keys.group_names import Names, chosen
 from ..._typing import AnyArray, IntArray
-from ...errors import ParameterError
+from ...errors import FastexpError, ParameterError
 from ...grouped.counted import Rows
 from ...grouped.segments import Segments
 from ..disk import spill
@@ -103,9 +103,9 @@ class _Disk:
         if not self._floats:
             self._floats = [values.dtype.kind == "f" for values in part.records]
         counts = np.zeros(part.codes.size, np.int64)
-        for which, reading in enumerate(self._reader.of):
+        for answer, reading in enumerate(self._reader.of):
             missing = part.missing[reading]
-            counts |= 1 << which if missing is None else np.where(missing, 0, 1 << which)
+            counts |= 1 << answer if missing is None else np.where(missing, 0, 1 << answer)
         records = [
             as_floats(values).view(np.int64) if floats else values
             for values, floats in zip(part.records, self._floats, strict=True)
@@ -132,19 +132,20 @@ class _Disk:
         nothing = spill.Part(NONE, NONE, [NONE] * self._reader.count)
         self._draw(results, nothing, names, first, names.size)
         for code in long:
-            for which in range(len(self._call.answers)):
-                results.put(which, code, self._in_passes(which, code))
+            for answer in range(len(self._call.answers)):
+                results.put(answer, code, self._in_passes(answer, code))
         return results
 
     def _bounded(self, part: spill.Part, names: Names) -> IntArray:
         """What rows of whole persons count for, once each answer has bounded them."""
-        assert part.persons is not None  # noqa: S101  (the spill was made with persons)
+        if part.persons is None:
+            raise FastexpError("rows without persons where persons are bounded: please report this")
         rows = Rows(part.codes, names, part.persons.ids, part.persons.words)
         counts = np.zeros_like(part.counts)
-        for which, reading in enumerate(self._reader.of):
-            codes = np.where(part.counts >> which & 1 == 1, part.codes, -1)
-            codes = counted(self._call, which, rows, codes, self._records(part, reading))
-            counts |= np.where(codes >= 0, 1 << which, 0)
+        for answer, reading in enumerate(self._reader.of):
+            codes = np.where(part.counts >> answer & 1 == 1, part.codes, -1)
+            codes = counted(self._call, answer, rows, codes, self._records(part, reading))
+            counts |= np.where(codes >= 0, 1 << answer, 0)
         return counts
 
     def _records(self, part: spill.Part, reading: int) -> AnyArray:
@@ -158,24 +159,24 @@ class _Disk:
         if first == last:
             return
         some = chosen(names, np.arange(first, last))
-        for reading, which in together(self._call, self._reader):
-            counts = part.counts >> which[0] & 1 == 1
+        for reading, answers in together(self._call, self._reader):
+            counts = part.counts >> answers[0] & 1 == 1
             sizes = np.bincount(part.codes[counts] - first, minlength=last - first)
             offsets = np.concatenate([[0], np.cumsum(sizes)])
             values = np.ascontiguousarray(self._records(part, reading)[counts])
-            results.draw(which, Segments(values, offsets), some, first)
+            results.draw(answers, Segments(values, offsets), some, first)
 
-    def _in_passes(self, which: int, code: int) -> int:
+    def _in_passes(self, answer: int, code: int) -> int:
         """A release for one group, whose records are read anew in each pass."""
-        call, reading = self._call, self._reader.of[which]
-        answer = call.answers[which]
+        call, reading = self._call, self._reader.of[answer]
+        mechanism = call.answers[answer].mechanism
 
         def records() -> Iterator[AnyArray]:
-            for values in self._spill.group(code, reading, which):
+            for values in self._spill.group(code, reading, answer):
                 yield values.view(np.float64) if self._floats[reading] else values
 
-        index = answer.mechanism._streamed(records, call.threads) if call.fresh else None
+        index = mechanism._streamed(records, call.threads) if call.fresh else None
         if index is None:
-            name = repr(answer.mechanism) if call.fresh else "a key, a sample, a law or accuracy"
+            name = repr(mechanism) if call.fresh else "a key, a sample, a law or accuracy"
             raise ParameterError(LARGE.format(name))
         return index
