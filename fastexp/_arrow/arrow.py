@@ -160,8 +160,10 @@ def _batches(
     some = False
     for part in parts:
         some, valid = True, nulls(part, 0, part.length)
-        rows = part.offset, part.length
-        columns = [read(f, part.child(i), *rows) for f, i in zip(fields, where, strict=True)]
+        columns = [
+            read(field, part.child(i), part.offset, part.length)
+            for field, i in zip(fields, where, strict=True)
+        ]
         yield [_masked(one, valid) for one in columns]
     if not some:
         yield [empty(field) for field in fields]

@@ -55,7 +55,7 @@ class TupleNames:
     @property
     def _chosen(self) -> tuple[KeyNames, ...]:
         """Each column's keys in the order of the tuples; they are not distinct."""
-        return tuple(taken(*pair) for pair in zip(self.keys, self.index, strict=True))
+        return tuple(taken(keys, index) for keys, index in zip(self.keys, self.index, strict=True))
 
     def labels(self) -> list[tuple[Any, ...]]:
         """The tuples, of labels as of `KeyNames`."""

@@ -197,7 +197,8 @@ class KeyNames:
 
     @cached_property
     def _text_table(self) -> key_tables.TextTable:
-        return key_tables.TextTable(*self.utf8, np.arange(self.size))
+        values, offsets = self.utf8
+        return key_tables.TextTable(values, offsets, np.arange(self.size))
 
     def _wide_table(self, width: int) -> key_tables.TextTable:
         """The texts as NumPy holds them in arrays of `width` characters, where it can."""

@@ -47,11 +47,13 @@ def canvas(
     figure = figure_class(figsize=(WIDTH, whole), dpi=150, layout="constrained")
     below = (0, 0, 1, height / whole)
     figure.get_layout_engine().set(w_pad=EDGE, h_pad=0.1, rect=below)
-    style = {"x": EDGE / WIDTH, "ha": "left", "va": "top", "parse_math": False}
-    bold = {"fontsize": 13, "fontweight": "bold", "color": MARK}
-    figure.text(y=1 - EDGE / whole, s=title, **style, **bold)
-    figure.text(y=1 - TITLE / whole, s="\n".join(lines), **style, fontsize=9, color=QUIET)
-    return figure, list(figure.subplots(*shape, squeeze=False).flat)
+    x, top, second = EDGE / WIDTH, 1 - EDGE / whole, 1 - TITLE / whole
+    heading = figure.text(x, top, title, fontsize=13, fontweight="bold", color=MARK)
+    remarks = figure.text(x, second, "\n".join(lines), fontsize=9, color=QUIET)
+    for text in (heading, remarks):
+        text.set(ha="left", va="top", parse_math=False)
+    rows, columns = shape
+    return figure, list(figure.subplots(rows, columns, squeeze=False).flat)
 
 
 def undecorated(axes: Any, along: str) -> None:

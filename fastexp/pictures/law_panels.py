@@ -79,8 +79,9 @@ def draw(path: str, facts: LawFacts) -> None:
     figure.supylabel(panel.beside, fontsize=10, parse_math=False)
     handles, texts = axes[0].get_legend_handles_labels()
     if handles:
-        place = {"loc": "outside lower center", "ncols": 3, "frameon": False, "fontsize": 9}
-        figure.legend(handles, texts, **place)
+        figure.legend(
+            handles, texts, loc="outside lower center", ncols=3, frameon=False, fontsize=9
+        )
     save(figure, path)
 
 
@@ -91,9 +92,17 @@ def _name(ax: Any, facts: LawFacts, group: int) -> None:
     if facts.candidates is None and truth is not None:
         parts.append(f"true {short(truth)}")
     ax.set_title(" · ".join(parts), loc="left", fontsize=7.5, color=QUIET, pad=3)
-    style = {"fontsize": 9, "color": MARK, "fontweight": "bold", "parse_math": False}
-    place = {"xy": (0, 1), "xycoords": "axes fraction", "textcoords": "offset points"}
-    ax.annotate(label(facts.names[group], NAME), xytext=(0, 14), **place, **style)
+    ax.annotate(
+        label(facts.names[group], NAME),
+        xy=(0, 1),
+        xycoords="axes fraction",
+        xytext=(0, 14),
+        textcoords="offset points",
+        fontsize=9,
+        color=MARK,
+        fontweight="bold",
+        parse_math=False,
+    )
 
 
 def _numbers(facts: LawFacts, count: int, notes: list[str]) -> Panel:
@@ -139,16 +148,18 @@ def _exact(ax: Any, law: GridLaw, view: View) -> None:
         ax.stairs(heights, view.edges, color=MARK, linewidth=1.2, baseline=None)
 
 
-def _bars(ax: Any, points: AnyArray, heights: FloatArray, view: View, **style: Any) -> None:
+def _bars(
+    ax: Any, points: AnyArray, heights: FloatArray, view: View, label: str | None = None
+) -> None:
     """A bar a point; many that are evenly spaced touch each other."""
     gaps = np.diff(points.astype(np.float64))
     if gaps.max() > 1.01 * gaps.min():
         wide = min(max(1.5, 250 / len(points)), 12)
-        ax.vlines(points, 0, heights, color=BAR, linewidth=wide, **style)
+        ax.vlines(points, 0, heights, color=BAR, linewidth=wide, label=label)
     elif points.size > FENCE:
-        ax.stairs(heights, view.edges, color=BAR, fill=True, **style)
+        ax.stairs(heights, view.edges, color=BAR, fill=True, label=label)
     else:
-        ax.bar(points, heights, width=0.8 * gaps.min(), color=BAR, **style)
+        ax.bar(points, heights, width=0.8 * gaps.min(), color=BAR, label=label)
 
 
 def _beside(ax: Any, law: GridLaw, drawn: AnyArray, view: View) -> None:
@@ -167,12 +178,21 @@ def _beside(ax: Any, law: GridLaw, drawn: AnyArray, view: View) -> None:
     _bars(ax, points, counts / n, view, label=OBSERVED)
     below, above = _spread(heights, n)
     if points.size <= FENCE:
-        style = {"fmt": "D", "markersize": 3.5, "color": MARK, "elinewidth": 1.0}
-        ax.errorbar(points, heights, yerr=(below, above), capsize=2, label=SPREAD, **style)
+        ax.errorbar(
+            points,
+            heights,
+            yerr=(below, above),
+            fmt="D",
+            markersize=3.5,
+            color=MARK,
+            elinewidth=1.0,
+            capsize=2,
+            label=SPREAD,
+        )
     else:
         ax.plot(points, heights, "-", color=MARK, linewidth=1.2, label=SPREAD)
-        band = {"color": MARK, "alpha": 0.25, "linewidth": 0}
-        ax.fill_between(points, heights - below, heights + above, **band)
+        low, high = heights - below, heights + above
+        ax.fill_between(points, low, high, color=MARK, alpha=0.25, linewidth=0)
 
 
 def _spread(exact: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
@@ -225,14 +245,22 @@ def _candidates(facts: LawFacts, count: int, notes: list[str]) -> Panel:
     most = min(1.0, 1.1 * float(max(exact.max(), shares.max())))
 
     def paint(ax: Any, group: int) -> None:
-        places, style = range(top), {"height": 0.66, "color": BAR}
+        places = range(top)
         if facts.draws is None:
-            ax.barh(places, exact[group, order], **style)
+            ax.barh(places, exact[group, order], height=0.66, color=BAR)
         else:
-            ax.barh(places, shares[group, order], label=OBSERVED, **style)
-            marks = {"fmt": "D", "markersize": 4, "color": MARK, "capsize": 3, "clip_on": False}
-            spread = _spread(exact[group, order], facts.draws.shape[1])
-            ax.errorbar(exact[group, order], places, xerr=spread, label=SPREAD, **marks)
+            ax.barh(places, shares[group, order], height=0.66, color=BAR, label=OBSERVED)
+            ax.errorbar(
+                exact[group, order],
+                places,
+                xerr=_spread(exact[group, order], facts.draws.shape[1]),
+                fmt="D",
+                markersize=4,
+                color=MARK,
+                capsize=3,
+                clip_on=False,
+                label=SPREAD,
+            )
         ax.set_yticks(places, names, parse_math=False)
         ax.set_ylim(top - 0.4, -0.6)
         ax.set_xlim(0, most)

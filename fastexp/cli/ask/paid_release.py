@@ -142,7 +142,7 @@ class PaidRelease(ReleaseCall):
                 raise
             columns = error.answers  # they are paid for
             if output is None or not holds(output.file, columns):
-                self.payment.rescue(lambda: {"rows": rows_of(columns)}, *self.folders)
+                self.payment.rescue(lambda: {"rows": rows_of(columns)}, self.folders)
                 raise
             self.output_exists = True  # by an equal call at the same time
         return columns

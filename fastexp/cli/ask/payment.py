@@ -11,7 +11,7 @@ import secrets
 import shlex
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -142,7 +142,9 @@ class Payment:
         return f"{why}{used_up}; {self._left()}"
 
     @contextmanager
-    def rescuing(self, facts: Callable[[], dict[str, Any]], *folders: str) -> Iterator[None]:
+    def rescuing(
+        self, facts: Callable[[], dict[str, Any]], folders: Sequence[str]
+    ) -> Iterator[None]:
         """While answers are printed: if that fails after a charge, a note says where they are.
 
         `facts` are those of ``--json``; a file of them is made in the first of `folders` that can
@@ -154,15 +156,15 @@ class Payment:
             sys.stdout.flush()
         except BaseException:
             interrupts.hold()
-            self.rescue(facts, *folders)
+            self.rescue(facts, folders)
             raise
 
-    def rescue(self, facts: Callable[[], dict[str, Any]], *folders: str) -> None:
+    def rescue(self, facts: Callable[[], dict[str, Any]], folders: Sequence[str]) -> None:
         """Say where answers are that were charged and cannot be printed."""
         if self.budget is not None:
             note(self._whereabouts(facts, folders))
 
-    def _whereabouts(self, facts: Callable[[], dict[str, Any]], folders: tuple[str, ...]) -> str:
+    def _whereabouts(self, facts: Callable[[], dict[str, Any]], folders: Sequence[str]) -> str:
         if self._label is not None:
             return f"charged; {self._place_of_answers()}"
         text = json_text(facts())

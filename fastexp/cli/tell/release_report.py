@@ -85,7 +85,7 @@ def carry_out(release: Release, *, as_json: bool, quiet: bool) -> None:
     def facts() -> dict[str, Any]:
         return _facts(release, columns)
 
-    with payment.rescuing(facts, *release.folders):
+    with payment.rescuing(facts, release.folders):
         if as_json:
             printing.as_json(facts())
         elif release.output is None:

@@ -141,7 +141,8 @@ def has_long(use: Use, survey: Survey) -> bool:
 def column(use: Use, survey: Survey, read: Sequence[arrow.Column]) -> Any:
     """The column, of what the expressions give."""
     if use.reading == "numbers":
-        return _numbers(survey, *read)
+        numbers, others = read
+        return _numbers(survey, numbers, others)
     if use.reading == "timestamps":
         return _timestamps(survey, *read)
     if use.reading == "keys":

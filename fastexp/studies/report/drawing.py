@@ -77,13 +77,32 @@ def _dots(panel: Panel, ax: Any) -> None:
     ordered = sorted(panel.lines, key=lambda line: line.place)
     names = ["\n".join(textwrap.wrap(line.mechanism, NAME)) for line in ordered]
     for y, line in enumerate(ordered):
-        look = {"color": style(line.place)["color"], "linestyle": "none"}
+        color = style(line.place)["color"]
         for _, v, below, above in _points(line):
-            more = {"marker": "o", "markerfacecolor": "white", "capsize": 2, "elinewidth": 0.9}
-            ax.errorbar(v, y, xerr=[[below], [above]], **look, **more, zorder=3)
+            ax.errorbar(
+                v,
+                y,
+                xerr=[[below], [above]],
+                color=color,
+                linestyle="none",
+                marker="o",
+                markerfacecolor="white",
+                capsize=2,
+                elinewidth=0.9,
+                zorder=3,
+            )
         for exact in line.exact:
             if exact is not None:
-                ax.plot(exact, y, marker="|", markersize=11, markeredgewidth=1.6, **look, zorder=2)
+                ax.plot(
+                    exact,
+                    y,
+                    color=color,
+                    linestyle="none",
+                    marker="|",
+                    markersize=11,
+                    markeredgewidth=1.6,
+                    zorder=2,
+                )
     ax.set_yticks(range(len(names)), names)
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.tick_params(axis="y", length=0)

@@ -31,8 +31,16 @@ def legend(figure: Any, picture: Picture) -> None:
     texts = [f" {text}" if text.startswith("_") else text for text in texts]
     longest = max(len(line) for text in texts for line in text.splitlines())
     columns = max(1, int(figure.get_figwidth() // (KEY + LETTER * longest)))
-    more = {"frameon": False, "handlelength": 2.6, "columnspacing": 1.2, "labelspacing": 0.35}
-    figure.legend(handles, texts, loc="outside lower center", ncols=min(columns, 4), **more)
+    figure.legend(
+        handles,
+        texts,
+        loc="outside lower center",
+        ncols=min(columns, 4),
+        frameon=False,
+        handlelength=2.6,
+        columnspacing=1.2,
+        labelspacing=0.35,
+    )
 
 
 def _kinds(picture: Picture) -> list[tuple[Any, str]]:
@@ -45,8 +53,7 @@ def _kinds(picture: Picture) -> list[tuple[Any, str]]:
     if any(v is not None for line in lines for v in line.low):
         kinds.append((_barred(), "Monte Carlo, 95 % interval"))
     elif any(v is not None for line in lines for v in line.drawn):
-        ring = {"marker": "o", "markerfacecolor": "white", "linestyle": "none"}
-        kinds.append((_sign(color=GREY, **ring), "Monte Carlo"))
+        kinds.append((_ring(), "Monte Carlo"))
     return kinds
 
 
@@ -56,11 +63,14 @@ def _sign(**look: Any) -> Any:
     return Line2D([], [], **look)
 
 
+def _ring() -> Any:
+    return _sign(color=GREY, marker="o", markerfacecolor="white", linestyle="none")
+
+
 def _barred() -> Any:
     """A point with an error bar, as legends show one."""
     from matplotlib.collections import LineCollection
     from matplotlib.container import ErrorbarContainer
 
-    ring = _sign(color=GREY, marker="o", markerfacecolor="white", linestyle="none")
     bar = LineCollection([], colors=[GREY], linewidths=[0.9])
-    return ErrorbarContainer((ring, (), (bar,)), has_yerr=True, label="")
+    return ErrorbarContainer((_ring(), (), (bar,)), has_yerr=True, label="")

@@ -135,10 +135,12 @@ def processes(workers: int) -> ProcessPoolExecutor:
 
 def _like(old: object) -> Executor:
     """A pool with the settings of a given one: it keeps them in these attributes."""
-    names = ("mp_context", "initializer", "max_tasks_per_child")
-    settings: dict[str, Any] = {name: getattr(old, f"_{name}", None) for name in names}
     return ProcessPoolExecutor(
-        getattr(old, "_max_workers", None), **settings, initargs=getattr(old, "_initargs", ())
+        getattr(old, "_max_workers", None),
+        mp_context=getattr(old, "_mp_context", None),
+        initializer=getattr(old, "_initializer", None),
+        initargs=getattr(old, "_initargs", ()),
+        max_tasks_per_child=getattr(old, "_max_tasks_per_child", None),
     )
 
 
