@@ -9,20 +9,22 @@ from __future__ import annotations
 import os
 from importlib import import_module
 
-from ._compiler import stamps as _stamps  # noqa: F401 - taken before any other import
+from ._compiler import stamps as _stamps  # noqa: F401  # taken before any other import
 from ._version import __version__ as __version__
 
 
 def _public() -> dict[str, str]:
     """The module of each public name; "." of a public module."""
-    path = os.path.join(os.path.dirname(__file__), "__init__.pyi")  # noqa: PTH118, PTH120
+    folder = os.path.dirname(__file__)  # noqa: PTH120  # pathlib takes long to import
+    path = os.path.join(folder, "__init__.pyi")  # noqa: PTH118  # as above
     stub: str = __spec__.loader.get_data(path).decode()  # from an archive, too
     imports = [line.split() for line in stub.splitlines() if line.startswith("from .")]
     return {name: module for _, module, _, name, *_ in imports if name[0] != "_"}
 
 
 _MODULES = _public()
-__all__ = sorted(name for name, module in _MODULES.items() if module != ".")  # noqa: PLE0605  # pyright: ignore[reportUnsupportedDunderAll]
+_NAMES = sorted(name for name, module in _MODULES.items() if module != ".")
+__all__ = list(_NAMES)  # pyright: ignore[reportUnsupportedDunderAll]  # the stub lists them
 
 
 def __getattr__(name: str) -> object:

@@ -22,14 +22,14 @@ def stamps(folder: str, prefix: str = "") -> dict[str, Stamp]:
     """The stamp of each Python file below a folder, by its path from there."""
     by_path: dict[str, Stamp] = {}
     try:
-        names = os.listdir(folder)  # noqa: PTH208 (pathlib takes a third of an import's time)
+        names = os.listdir(folder)  # noqa: PTH208  # pathlib takes a third of an import's time
     except OSError:  # not a folder (a zip file), or one that may not be read
         return by_path
     for name in names:
         path = f"{folder}{os.sep}{name}"
         if name.endswith(".py"):
             try:
-                by_path[prefix + name] = stamp(os.stat(path))  # noqa: PTH116
+                by_path[prefix + name] = stamp(os.stat(path))  # noqa: PTH116  # as above
             except OSError:  # an editor's link to nowhere
                 continue
         elif "." not in name and name != "__pycache__":
@@ -37,4 +37,4 @@ def stamps(folder: str, prefix: str = "") -> dict[str, Stamp]:
     return by_path
 
 
-STAMPS = stamps(os.path.dirname(os.path.dirname(__file__)))  # noqa: PTH120
+STAMPS = stamps(os.path.dirname(os.path.dirname(__file__)))  # noqa: PTH120  # as above

@@ -234,19 +234,19 @@ class OnGrid(Source):
         """The points, each as often as it has records."""
         yield from Counted(self.grid.values(self.points), self.records).parts()
 
-    def counts(self, grid: Grid) -> tuple[IntArray, IntArray]:  # noqa: ARG002
+    def counts(self, grid: Grid) -> tuple[IntArray, IntArray]:  # noqa: ARG002  # counted on it
         """All distinct grid points that hold records, and how many each."""
         return self.points, self.records
 
-    def window(self, grid: Grid, low: int, high: int) -> Window:  # noqa: ARG002
+    def window(self, grid: Grid, low: int, high: int) -> Window:  # noqa: ARG002  # counted on it
         """The grid points that hold the ranks from low to high."""
         return cut(self.points, self.records, self.total(), low, high)
 
-    def below(self, grid: Grid, t: int) -> int:  # noqa: ARG002
+    def below(self, grid: Grid, t: int) -> int:  # noqa: ARG002  # counted on it
         """How many records have a grid index < t."""
         return int(self.ends[np.searchsorted(self.points, t, "left")])
 
-    def last(self, grid: Grid, t: int) -> int:  # noqa: ARG002
+    def last(self, grid: Grid, t: int) -> int:  # noqa: ARG002  # counted on it
         """The largest grid index <= t of a record; -1 if there is none."""
         at = int(np.searchsorted(self.points, t, "right"))
         return int(self.points[at - 1]) if at else -1

@@ -36,7 +36,7 @@ def readable(thing: object, argument: str) -> None:
     """
     try:
         isinstance(thing, int)
-    except Exception:  # noqa: S110 - raised below, where that error is no context of ours
+    except Exception:  # noqa: S110  # raised below, where that error is no context of ours
         pass
     else:
         return

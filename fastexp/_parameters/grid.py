@@ -1,7 +1,8 @@
 """Public grids: which numbers can be released, and on which of them a record lies.
 
-Both are fixed maps that do not look at other records, so neither can tell of them. A released
-number is computed from its index alone.
+The two maps stand in one file, as each is defined by the same points. Both are fixed and do not
+look at other records, so neither can tell of them. A released number is computed from its index
+alone.
 
 A record counts at the *nearest* point: half-way between two of them, at the one of even index.
 Points are the exact numbers of `Grid.exact` there, and records the exact numbers that they

@@ -64,7 +64,7 @@ class ReleaseKey:
     __slots__ = ("_secret",)
     _secret: bytes
     # A hash would tell of it, or tell equal keys apart.
-    __hash__: ClassVar[None] = None  # type: ignore[assignment]
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]  # how Python unhashes
 
     def __init__(self, *_args: object, **_named: object) -> None:
         raise ParameterTypeError(

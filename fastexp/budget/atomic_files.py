@@ -32,7 +32,7 @@ class NotRegular(OSError):
 @contextmanager
 def locked(path: str, *, write: bool) -> Iterator[int]:
     """The open file, for this caller alone when writing; it is the one at `path` still."""
-    if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116  (beside fstat)
+    if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116  # beside fstat
         raise NotRegular
     with _holding(path, (os.O_RDWR | os.O_APPEND) if write else os.O_RDONLY, write) as handle:
         yield handle
@@ -106,7 +106,7 @@ def _let_go(file: io.FileIO) -> None:
 
 def _is_at(path: str, handle: int) -> bool:
     try:
-        return os.path.samestat(os.fstat(handle), os.stat(path))  # noqa: PTH116
+        return os.path.samestat(os.fstat(handle), os.stat(path))  # noqa: PTH116  # beside fstat
     except FileNotFoundError:
         return False
 
@@ -125,7 +125,7 @@ if hasattr(os, "register_at_fork"):
 if sys.platform == "win32":
     import msvcrt
 
-    def _lock(handle: int, *, exclusive: bool) -> None:  # noqa: ARG001  (Windows has one kind)
+    def _lock(handle: int, *, exclusive: bool) -> None:  # noqa: ARG001  # Windows has one kind
         while not _try_lock(handle):  # LK_LOCK would give up after a while
             time.sleep(PAUSE)
 

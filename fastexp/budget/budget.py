@@ -1,6 +1,8 @@
 """A budget that releases charge before they draw, and that cannot be overspent.
 
 With `once`, the way of every release: it is the only one who may draw after a charge.
+
+One class; half of the file is its documentation.
 """
 
 from __future__ import annotations

@@ -198,8 +198,8 @@ class File:
         if charge.beside is not None:
             digest, key = charge.beside
             path = self._beside(f"{digest}.answers")
-            with _usable(path, "the file of answers {!r}"), open(path, "rb") as file:  # noqa: PTH123
-                sealed = file.read()
+            with _usable(path, "the file of answers {!r}"):
+                sealed = Path(path).read_bytes()
             if hashlib.blake2b(sealed, digest_size=32).hexdigest() != digest:
                 raise BudgetError(f"the file of answers {path!r} was changed: it is not used")
             parsed = json.loads(_sealed(sealed, bytes.fromhex(key)))
@@ -305,7 +305,7 @@ def exists(path: str) -> bool:
     """Whether there is anything at a path."""
     with _usable(path):
         try:
-            os.stat(path)  # noqa: PTH116  (Path.exists may hide what it was refused)
+            os.stat(path)  # noqa: PTH116  # Path.exists may hide what it was refused
         except FileNotFoundError:
             return False
     return True

@@ -90,7 +90,7 @@ class FiniteLaw(LossLaw[int, IntArray]):
         self._bits, self._kind, self._weighting = bits, kind, weighting
         self._epsilon, self._candidates = epsilon, candidates
         self._shared_groups = groups
-        self._sum  # noqa: B018  (finds out now whether all utilities are finite)
+        self._sum  # noqa: B018  # finds out now whether all utilities are finite
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(epsilon={self._epsilon!r}, k={self._bits.size})"

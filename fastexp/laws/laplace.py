@@ -60,7 +60,7 @@ class BoundedLaplaceLaw(GridLaw):
         best, unit, rate = _best(truth), _step(truth), sampler.weighting.rate
         super().__init__(truth.grid, start, count, loss, slope, best, unit, rate, epsilon, sampler)
 
-    def _with_rate(self, rate: Fraction, epsilon: float) -> Self:  # noqa: ARG002
+    def _with_rate(self, rate: Fraction, epsilon: float) -> Self:  # noqa: ARG002  # epsilon says it
         return super()._with_rate(self._solve(epsilon), epsilon)
 
 
@@ -140,5 +140,5 @@ class BoundedLaplaceDensity(ContinuousLaw):
         slope, unit = np.array([-1.0, 1.0]), Fraction(1)
         super().__init__(knots, np.zeros(2), slope, 0.0, unit, solve(epsilon), epsilon)
 
-    def _with_rate(self, rate: Fraction, epsilon: float) -> Self:  # noqa: ARG002
+    def _with_rate(self, rate: Fraction, epsilon: float) -> Self:  # noqa: ARG002  # epsilon says it
         return super()._with_rate(self._solve(epsilon), epsilon)

@@ -75,7 +75,7 @@ class ArsinhNormal(Noise):
 def _integral(f: object, sigma: float, c: FloatArray) -> FloatArray:
     """The integral of f(sigma * x) times the normal density over [0, c], c <= NEAR."""
     x = 0.5 * c[..., None] * (NODES + 1.0)
-    values = f(sigma * x) * np.exp(-0.5 * x * x)  # type: ignore[operator]
+    values = f(sigma * x) * np.exp(-0.5 * x * x)  # type: ignore[operator]  # f takes arrays
     return np.asarray(0.5 * c * (values @ WEIGHTS) / math.sqrt(2 * math.pi))
 
 

@@ -162,7 +162,7 @@ class Mechanism(ABC):
                 parts += [] if text is None else [f"{item.name}={text}"]
         return f"{type(self).__name__}({', '.join(parts)})"
 
-    def _written(self, name: str, value: object) -> str | None:  # noqa: ARG002
+    def _written(self, name: str, value: object) -> str | None:  # noqa: ARG002  # subclasses use it
         """A public value in a repr; of a long tuple its length. None: it is left out."""
         if isinstance(value, tuple) and len(value) > WRITTEN:
             return f"<{len(value)} values>"
@@ -177,7 +177,12 @@ class Comparator(Mechanism):
     def _instead(self) -> str:
         """The mechanism that can be released."""
 
-    def release(self, data: object = None, /, **arguments: object) -> NoReturn:  # noqa: ARG002
+    def release(
+        self,
+        data: object = None,  # noqa: ARG002  # whatever is given
+        /,
+        **arguments: object,  # noqa: ARG002  # likewise
+    ) -> NoReturn:
         """Raise `NotReleasable`: the noise is a float.
 
         Parameters

@@ -1,4 +1,7 @@
-"""What every mechanism that releases a number of a public grid does: release, sample, law."""
+"""What every mechanism that releases a number of a public grid does: release, sample, law.
+
+One class; nearly half of the file is its documentation and the overloads of its methods.
+"""
 
 from __future__ import annotations
 
@@ -90,7 +93,7 @@ class NumberMechanism(Mechanism, GroupedMechanism):
         threads: int,
         method: Method | None,
         nan: Missing,
-        assume_sorted: bool,  # noqa: ARG002  (rows are sorted on the way)
+        assume_sorted: bool,  # noqa: ARG002  # rows are sorted on the way
     ) -> Any:
         """Draws from each row of a matrix."""
         from ..grouped import verbs
@@ -453,11 +456,11 @@ class NumberMechanism(Mechanism, GroupedMechanism):
         source = Records(records).source(grid=self.grid, threads=threads)
         return cells.release(self._shape(source))
 
-    def _kind(self, released: bool) -> Kind:  # noqa: ARG002
+    def _kind(self, released: bool) -> Kind:  # noqa: ARG002  # of `GroupedMechanism`
         """All points of a grid are of one kind."""
         return "integers" if self.grid.whole else "floats"
 
-    def _answer(self, index: int | IntArray, released: bool) -> Any:  # noqa: ARG002
+    def _answer(self, index: int | IntArray, released: bool) -> Any:  # noqa: ARG002  # likewise
         """Grid indices to what is returned."""
         numbers = self.grid.values(np.asarray(index))
         return numbers if np.ndim(index) else numbers.item()

@@ -90,5 +90,5 @@ class Mode(NumberMechanism):
 
         return distance_law(self.grid, self._statistic, source, 1, self.epsilon)
 
-    def _continuous_of(self, source: Source) -> ContinuousLaw:  # noqa: ARG002
+    def _continuous_of(self, source: Source) -> ContinuousLaw:  # noqa: ARG002  # of all numbers
         raise ParameterError("the mode has no density: single points carry it; use law")

@@ -1,4 +1,7 @@
-"""The most common value, privately."""
+"""The most common value, privately.
+
+One class; nearly half of the file is its documentation and the overloads of its methods.
+"""
 
 from __future__ import annotations
 
@@ -303,10 +306,10 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
 
     def _question(
         self,
-        rows: int | None,  # noqa: ARG002
+        rows: int | None,  # noqa: ARG002  # numbers are bounded by n
         disjoint: bool,
         membership: Membership,
-        nan: NaN,  # noqa: ARG002
+        nan: NaN,  # noqa: ARG002  # missing ones have no effect
     ) -> Question:
         """The question that it is with a key, too."""
         return Request().question(self, 1, disjoint, membership, "drop", "")
@@ -416,7 +419,7 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
             return "integers" if kinds == {int} else "booleans"
         return "numbers" if kinds <= {int, float} else "text"
 
-    def _read_as(self, nan: str) -> Hashable:  # noqa: ARG002
+    def _read_as(self, nan: str) -> Hashable:  # noqa: ARG002  # missing ones are no candidate
         """The numbers of the same candidates."""
         return "candidates", tuple((type(label), label) for label in self.candidates)
 
@@ -451,7 +454,11 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
             "candidates must be all int, all text or all bool, for a column of them"
         )
 
-    def _read(self, records: object, nan: str) -> tuple[AnyArray, AnyArray | None]:  # noqa: ARG002
+    def _read(
+        self,
+        records: object,
+        nan: str,  # noqa: ARG002  # missing ones are no candidate
+    ) -> tuple[AnyArray, AnyArray | None]:
         """Records by group as numbers of candidates."""
         return read_labels(records, self.candidates)
 

@@ -262,7 +262,11 @@ class ResponseLaw(FiniteLaw):
         super().__init__(utilities, SIGNED, weighting, epsilon, (0, 1))
         self._mechanism, self._bit = mechanism, bit
 
-    def _with_rate(self, rate: Fraction, epsilon: float) -> ResponseLaw:  # noqa: ARG002
+    def _with_rate(
+        self,
+        rate: Fraction,  # noqa: ARG002  # it follows from epsilon
+        epsilon: float,
+    ) -> ResponseLaw:
         return ResponseLaw(RandomizedResponse(epsilon, any_epsilon=True), self._bit)
 
     def _draw(self, draws: Draws) -> Any:

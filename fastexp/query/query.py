@@ -1,4 +1,7 @@
-"""`Query`: which groups are answered, whose a row is, and how much of one person counts."""
+"""`Query`: which groups are answered, whose a row is, and how much of one person counts.
+
+One class; two thirds of the file are its documentation.
+"""
 
 from __future__ import annotations
 

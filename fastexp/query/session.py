@@ -147,7 +147,7 @@ class Session:
         if isinstance(frame, (str, os.PathLike)):
             if utilities:
                 raise ParameterError("scores are for frames in memory, got a path: read it before")
-            path = os.path.abspath(os.fspath(frame))  # noqa: PTH100  (as `files_of` does)
+            path = os.path.abspath(os.fspath(frame))  # noqa: PTH100  # as `files_of` does
             opened: Any = PathFrame(path, memory)
             held = Files(path, memory, state_of(opened))
             check_person(opened, whose)

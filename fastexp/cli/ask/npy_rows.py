@@ -84,8 +84,8 @@ class NpyRows:
     def parts(
         self,
         uses: Sequence[Use],
-        by: Sequence[int],  # noqa: ARG002
-        groups: Names | None,  # noqa: ARG002
+        by: Sequence[int],  # noqa: ARG002  # one column has no groups
+        groups: Names | None,  # noqa: ARG002  # likewise
     ) -> Iterator[list[Any]]:
         """Entries in order; not mapped, as a file that is cut off meanwhile would kill us."""
         file, dtype, size, start = self._array

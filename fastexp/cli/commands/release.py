@@ -196,7 +196,10 @@ def _accuracy(call: PublicCall, like: str) -> list[dict[str, Any]]:
 def _overlap(like: str, private: str) -> bool:
     """Whether one of two paths, patterns or folders is the other one or in it, unopened."""
     likes, privates = (
-        [Path(name).resolve() for name in (path, *glob.iglob(path, recursive=True))]  # noqa: PTH207
+        [
+            Path(name).resolve()
+            for name in (path, *glob.iglob(path, recursive=True))  # noqa: PTH207  # as FILE is read
+        ]
         for path in (like, private)
     )
     return any(a.is_relative_to(b) or b.is_relative_to(a) for a in likes for b in privates)

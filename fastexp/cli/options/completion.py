@@ -29,7 +29,8 @@ def _mark(parser: ArgumentParser, files: object, folders: object) -> None:
     """Say which values are paths, of all commands."""
     for action in parser._actions:
         if action.metavar in FILES | FOLDERS:
-            action.complete = files if action.metavar in FILES else folders  # type: ignore[attr-defined]
+            kind = files if action.metavar in FILES else folders
+            action.complete = kind  # type: ignore[attr-defined]  # shtab reads it
         if isinstance(action.choices, dict):  # of commands
             for child in action.choices.values():
                 _mark(child, files, folders)

@@ -31,7 +31,7 @@ from .verbs import SampleCall
 class LawCall(SampleCall):
     """Something of each law, of the rows that a sample counts; and draws, where `size` is given."""
 
-    def of(self, answer: Answer, exact: Exact) -> Any:  # noqa: ARG002
+    def of(self, answer: Answer, exact: Exact) -> Any:  # noqa: ARG002  # laws of accuracy use it
         """What is wanted of a group: the law and the truth."""
         return exact
 
@@ -68,7 +68,7 @@ class Analyses:
                 values = np.ascontiguousarray(segments.some(g, g + 1).values)
                 self._wanted[i][first + g] = self._call.of(answer, answer.mechanism._exact(values))
 
-    def put(self, which: int, group: int, index: int) -> None:  # noqa: ARG002
+    def put(self, which: int, group: int, index: int) -> None:  # noqa: ARG002  # as of `Results`
         """Only releases are drawn in passes."""
         raise FastexpError("a draw where a law is wanted: please report this")
 
@@ -77,7 +77,7 @@ class Analyses:
         draws = [None] * len(self._wanted) if self._draws is None else self._draws.answers(order)
         whole = zip(self._wanted, self._records, draws, strict=True)
         if order is None:
-            return [Analysis(*analysis) for analysis in whole]
+            return [Analysis(wanted, records, drawn) for wanted, records, drawn in whole]
         return [
             Analysis([wanted[i] for i in order.tolist()], records[order], drawn)
             for wanted, records, drawn in whole

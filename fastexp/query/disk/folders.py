@@ -24,7 +24,8 @@ from ...errors import ParameterError, ParameterTypeError
 PREFIX = "fastexp-"
 NAME = re.compile(PREFIX + r"[0-9]+-[0-9a-f]{16}")
 ALIVE = "alive"
-SYSTEMS = frozenset(map(Path, ("/tmp", "/var/tmp", "/usr/tmp")))  # noqa: S108
+OF_SYSTEMS = ("/tmp", "/var/tmp", "/usr/tmp")  # noqa: S108  # names to compare with
+SYSTEMS = frozenset(map(Path, OF_SYSTEMS))
 NO_FOLDER = "temp must be a folder that can be written to, got {!r}"
 USED: set[str] = set()  # folders of this process; none of its parent's
 

@@ -73,7 +73,7 @@ class Runs:
 
     def __init__(self, folder: str, columns: int, memory: int) -> None:
         room = min(max(memory // (8 * (columns + EXTRA)), FEWEST), MOST)
-        self._file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115  (see close)
+        self._file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115  # see close
         self._end = 0  # of the file
         self._runs: list[Run] = []
         self._room, self._size = room, 0

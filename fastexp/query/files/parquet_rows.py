@@ -72,7 +72,7 @@ class Parquet:
 
 def _check_footer(path: str) -> None:
     """Refuse a schema that takes much memory before it is looked at."""
-    with open(path, "rb") as raw:  # noqa: PTH123  (read by its end)
+    with open(path, "rb") as raw:  # noqa: PTH123  # read by its end
         size = raw.seek(0, 2)
         raw.seek(max(size - 8, 0))
         length = int.from_bytes(raw.read(8)[:4], "little")

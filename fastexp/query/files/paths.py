@@ -104,7 +104,7 @@ def files_of(path: Any) -> list[File]:
         raise ParameterTypeError("frame must be a path of text, got one of bytes")
     if "\0" in text or not text:
         raise ParameterError(f"frame must be a path, got {text!r}")
-    full = os.path.abspath(text)  # noqa: PTH100  (resolve would follow links, whose names count)
+    full = os.path.abspath(text)  # noqa: PTH100  # resolve would follow links, whose names count
     files = [_checked(file, text, parts) for file, parts in _paths(full, text)]
     if len({file.format for file in files}) > 1:
         raise ParameterError(f"frame must be files of one format, got several in {text!r}")
@@ -118,7 +118,7 @@ def files_of(path: Any) -> list[File]:
 
 def _paths(full: str, text: str) -> list[tuple[str, tuple[str, ...]]]:
     """Files, and the names of folders between where it was looked for and each."""
-    if os.path.isdir(full):  # noqa: PTH112  (of what cannot be a path, False)
+    if os.path.isdir(full):  # noqa: PTH112  # of what cannot be a path, False
         base, names = full, _inside(full)
     elif os.path.lexists(full) or not glob.has_magic(full):
         return [(full, ())]
@@ -126,7 +126,8 @@ def _paths(full: str, text: str) -> list[tuple[str, tuple[str, ...]]]:
         parts = Path(full).parts
         fixed = next(i for i, part in enumerate(parts) if glob.has_magic(part))
         base = str(Path(*parts[:fixed]))
-        names = (name for name in glob.iglob(full, recursive=True) if not os.path.isdir(name))  # noqa: PTH112, PTH207
+        matches = glob.iglob(full, recursive=True)  # noqa: PTH207  # text, as `full` is
+        names = (name for name in matches if not os.path.isdir(name))  # noqa: PTH112  # as above
     paths = []
     for name in names:
         paths.append(name)
@@ -193,7 +194,7 @@ def _value(text: str) -> str | None:
 
 def _is_regular(file: str) -> bool:
     """Whether a file can be opened without waiting for another end, and has one."""
-    return stat.S_ISREG(os.stat(file).st_mode)  # noqa: PTH116  (beside _stamp)
+    return stat.S_ISREG(os.stat(file).st_mode)  # noqa: PTH116  # beside _stamp
 
 
 def _none() -> Any:
@@ -201,5 +202,5 @@ def _none() -> Any:
 
 
 def _stamp(file: str) -> Stamp:
-    status = os.stat(file)  # noqa: PTH116  (one call for all)
+    status = os.stat(file)  # noqa: PTH116  # one call for all
     return Stamp(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)

@@ -46,7 +46,7 @@ def plain(path: str, start: int) -> Plain | None:
     """
     buffer = bytearray(b"," * CARRY + bytes(CHUNK))
     data, ends, blank, wide, odd = np.frombuffer(buffer, np.uint8), 0, 0, False, False
-    with open(path, "rb", buffering=0) as raw:  # noqa: PTH123  (Path's has no readinto)
+    with open(path, "rb", buffering=0) as raw:  # noqa: PTH123  # Path's has no readinto
         raw.seek(start)
         while size := raw.readinto(memoryview(buffer)[CARRY:]):
             stop = CARRY + size

@@ -113,6 +113,6 @@ def _copied(frame: object) -> Any:
     """Through bytes: the copies that libraries make of columns may share their memory."""
     try:
         return pickle.loads(pickle.dumps(frame, protocol=5))
-    except Exception:  # noqa: S110 - raised below, where that error is no context of ours
+    except Exception:  # noqa: S110  # raised below, where that error is no context of ours
         pass
     raise ParameterTypeError("frame must hold columns that can be copied, got some that cannot")

@@ -53,7 +53,7 @@ def check(output: object, force: bool, suffixes: Sequence[str] = SUFFIXES) -> st
         kinds = f"{', '.join(suffixes[:-1])} or {suffixes[-1]}"
         raise ParameterError(f"output must end in {kinds}, got {file!r}")
     try:
-        mode = os.stat(file).st_mode  # noqa: PTH116  (Path.exists hides what was refused)
+        mode = os.stat(file).st_mode  # noqa: PTH116  # Path.exists hides what was refused
     except FileNotFoundError:
         if Path(os.path.realpath(file)).parent.is_dir():
             return file
@@ -187,8 +187,9 @@ class OutputFile:
         try:
             if self._force:
                 with suppress(FileNotFoundError):
-                    mode = os.stat(self._target).st_mode  # noqa: PTH116
-                    os.chmod(self._draft or self._handle, stat.S_IMODE(mode))  # noqa: PTH101
+                    mode = os.stat(self._target).st_mode  # noqa: PTH116  # a name, not a Path
+                    draft = self._draft or self._handle
+                    os.chmod(draft, stat.S_IMODE(mode))  # noqa: PTH101  # a handle has no Path
             os.ftruncate(self._handle, len(content))  # keeps what is reserved of it
             atomic_files.write(self._handle, content)
             self._publish()
@@ -207,7 +208,7 @@ class OutputFile:
                 return
             self._draft = self._hidden
         if self._force:
-            os.replace(self._draft, self._target)  # noqa: PTH105  (beside link)
+            os.replace(self._draft, self._target)  # noqa: PTH105  # beside link
             return
         try:
             os.link(self._draft, self._target)  # fails where there is a file by now
@@ -216,7 +217,7 @@ class OutputFile:
         except (OSError, NotImplementedError):  # a file system without links
             if os.path.lexists(self._target):
                 raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST)) from None
-            os.replace(self._draft, self._target)  # noqa: PTH105
+            os.replace(self._draft, self._target)  # noqa: PTH105  # beside link
 
     def close(self) -> None:
         """Leave nothing but the answers, if they are there."""
