@@ -148,9 +148,7 @@ def _exact(ax: Any, law: GridLaw, view: View) -> None:
         ax.stairs(heights, view.edges, color=MARK, linewidth=1.2, baseline=None)
 
 
-def _bars(
-    ax: Any, points: AnyArray, heights: FloatArray, view: View, label: str | None = None
-) -> None:
+def _bars(ax: Any, points: AnyArray, heights: FloatArray, view: View, label: str = "") -> None:
     """A bar a point; many that are evenly spaced touch each other."""
     gaps = np.diff(points.astype(np.float64))
     if gaps.max() > 1.01 * gaps.min():
