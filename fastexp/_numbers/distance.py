@@ -1,5 +1,7 @@
 """Rank distances: how far a point is from being the median, a quantile, the r-th largest, a mode.
 
+One file, as these formulas share a form and the text that explains it.
+
 With L records below a point, E at it and U above it (n in all), each of them is
 
     D = max(least_z, side(L), side(U)),  z = 1 where E = 0, else 0
