@@ -6,7 +6,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy.stats import chi2
 
 import fastexp as fx
 from fastexp.grouped.counts import ExponentialCountDraws, FlipCountDraws
@@ -19,6 +18,7 @@ from fastexp.kernels.groups import segment_sort
 from fastexp.reference import exact
 from fastexp.reference.exact_groups import group_draw, upper
 from tests.support.checks.groups import KEY, by_kernel, twin_draws
+from tests.support.goodness import counts_fit, fits
 from tests.support.small_words import GivenWords, SortedWords
 
 
@@ -47,13 +47,14 @@ class TestWeights:
 
 
 class TestTheTwin:
+    @pytest.mark.statistical
     @pytest.mark.slow
     def test_its_law_is_the_mechanisms(self):
         """Three cells, one of them only bounded: true distances 1, 0, 0, 0, 3 and 2."""
         cells = [(0, 1, 1, False), (1, 3, 0, False), (4, 2, 2, True)]
         true = {4: 3, 5: 2}.__getitem__
         rng, draws = np.random.default_rng(3), 40_000
-        counts = np.zeros(6)
+        counts = np.zeros(6, dtype=int)
 
         def word():
             return int(rng.integers(2**64, dtype=np.uint64))
@@ -62,8 +63,7 @@ class TestTheTwin:
             first = [word() for _ in range(4)]
             counts[group_draw(cells, Fraction(7, 10), first, word, true)] += 1
         weights = np.exp(-0.7 * np.array([1, 0, 0, 0, 3, 2]))
-        expected = weights / weights.sum() * draws
-        assert ((counts - expected) ** 2 / expected).sum() < chi2.isf(1e-9, 5)
+        assert counts_fit(counts, weights / weights.sum())
 
 
 MECHANISMS = [
@@ -228,24 +228,13 @@ class TestSort:
         assert (t == expected).all()
 
 
-def chi_square(counts, probabilities):
-    """The statistic over its critical value at 1e-9, cells of less than 5 together."""
-    expected = probabilities * counts.sum()
-    small = expected < 5
-    seen = np.append(counts[~small], counts[small].sum())
-    wanted = np.append(expected[~small], expected[small].sum())
-    keep = wanted > 0
-    found = ((seen[keep] - wanted[keep]) ** 2 / wanted[keep]).sum()
-    return found / chi2.isf(1e-9, max(keep.sum() - 1, 1))
-
-
 def law_of(mechanism, values):
     law = mechanism.law(values)
     return law.pmf(mechanism.grid.values(np.arange(mechanism.grid.size)))
 
 
 class TestLaws:
-    """A chi-square of one draw of each of many groups with the same records."""
+    """One draw of each of many groups with the same records."""
 
     RECORDS = np.array([3, 5, 5, 6, 9, 12, 12, 18])
     GROUPS = 60_000
@@ -255,17 +244,20 @@ class TestLaws:
         segments = Segments(np.tile(values, self.GROUPS), offsets)
         return draw_all(draws(segments, GivenWords(KEY, self.GROUPS)), 1, 1)[:, 0]
 
+    @pytest.mark.fast
+    @pytest.mark.statistical
     @pytest.mark.parametrize(
         "mechanism", MECHANISMS[:3] + MECHANISMS[7:], ids=lambda m: repr(m)[:40]
     )
     def test_of_rank_statistics(self, mechanism):
         s = mechanism._statistic
         found = self.drawn(lambda part, words: RankDraws(s, part, words, 1), self.RECORDS)
-        counts = np.bincount(found, minlength=mechanism.grid.size)
-        assert chi_square(counts, law_of(mechanism, self.RECORDS)) < 1
+        assert fits(found, law_of(mechanism, self.RECORDS))
         others = self.RECORDS[:-2], self.RECORDS[2:]  # power controls: two records less
-        assert max(chi_square(counts, law_of(mechanism, other)) for other in others) > 1
+        assert not all(fits(found, law_of(mechanism, other)) for other in others)
 
+    @pytest.mark.fast
+    @pytest.mark.statistical
     @pytest.mark.parametrize("scaling", ["tight", "textbook"])
     def test_of_prices(self, scaling):
         price = fx.Price(epsilon=2.0, bounds=(0, 20), step=1, scaling=scaling)
@@ -273,10 +265,11 @@ class TestLaws:
         found = self.drawn(
             lambda part, words: PriceDraws(price._prices, part, words, 1), self.RECORDS
         )
-        counts = np.bincount(found, minlength=21)
-        assert chi_square(counts, law_of(price, self.RECORDS)) < 1
-        assert chi_square(counts, law_of(price, self.RECORDS[:-1])) > 1
+        assert fits(found, law_of(price, self.RECORDS))
+        assert not fits(found, law_of(price, self.RECORDS[:-1]))
 
+    @pytest.mark.fast
+    @pytest.mark.statistical
     def test_of_the_most_common(self):
         mechanism = fx.MostCommon(epsilon=0.7, candidates=range(5))
         labels = np.array([0, 1, 1, 2, 2, 2, 4])
@@ -284,10 +277,11 @@ class TestLaws:
         found = self.drawn(
             lambda part, words: ExponentialCountDraws(5, rate, part, words, 1), labels
         )
-        counts = np.bincount(found, minlength=5)
-        assert chi_square(counts, mechanism.law(labels).probabilities) < 1
-        assert chi_square(counts, mechanism.law(labels[1:]).probabilities) > 1
+        assert fits(found, mechanism.law(labels).probabilities)
+        assert not fits(found, mechanism.law(labels[1:]).probabilities)
 
+    @pytest.mark.fast
+    @pytest.mark.statistical
     @pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
     @pytest.mark.parametrize("k", [5, 12, 13, 40])
     def test_of_the_most_common_by_permute_and_flip(self, k, neighbors):
@@ -296,11 +290,11 @@ class TestLaws:
         labels = np.array([0, 1, 1, 2, 2, 2, 4, k - 1, k - 1])
         rate = mechanism._weighting.rate
         found = self.drawn(lambda part, words: FlipCountDraws(k, rate, part, words, 1), labels)
-        counts = np.bincount(found, minlength=k)
-        assert chi_square(counts, mechanism.law(labels).probabilities) < 1
-        assert chi_square(counts, mechanism.law(labels[:-1]).probabilities) > 1
-        assert chi_square(counts, fx.MostCommon(**how).law(labels).probabilities) > 1
+        assert fits(found, mechanism.law(labels).probabilities)
+        assert not fits(found, mechanism.law(labels[:-1]).probabilities)
+        assert not fits(found, fx.MostCommon(**how).law(labels).probabilities)
 
+    @pytest.mark.statistical
     @pytest.mark.slow
     @pytest.mark.parametrize(
         "mechanism",
@@ -317,9 +311,8 @@ class TestLaws:
         found = self.drawn(
             lambda part, words: ShapeDraws(shape, grid, part, words, 1), self.RECORDS
         )
-        counts = np.bincount(found, minlength=grid.size)
-        assert chi_square(counts, law_of(mechanism, self.RECORDS)) < 1
-        assert chi_square(counts, law_of(mechanism, self.RECORDS[2:])) > 1
+        assert fits(found, law_of(mechanism, self.RECORDS))
+        assert not fits(found, law_of(mechanism, self.RECORDS[2:]))
 
 
 class TestPrices:

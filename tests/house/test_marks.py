@@ -21,7 +21,10 @@ FILES = sorted(TESTS.rglob("test_*.py"))
 MARKS = {
     "process": {"subprocess", "multiprocessing", "os.fork", "pyspark", "distributed"},
     "engines": {"polars", "pandas", "duckdb", "dask", "distributed", "pyspark", "narwhals"},
-    "statistical": {"tests.support.goodness.chi_square", "tests.support.goodness.fits"},
+    "statistical": {
+        "tests.support.goodness",
+        *(f"scipy.stats.{name}" for name in ("chi2", "chisquare", "ks_2samp", "kstest", "kstwo")),
+    },
 }
 
 WAITING = ("subprocess.run", "subprocess.check_output", ".communicate")
@@ -97,7 +100,9 @@ def _imports(tree: ast.AST) -> list[tuple[str, str]]:
     pairs = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            pairs += [(a.asname or a.name.partition(".")[0], a.name) for a in node.names]
+            for alias in node.names:
+                first = alias.name.partition(".")[0]  # what `import a.b` binds
+                pairs.append((alias.asname, alias.name) if alias.asname else (first, first))
         elif isinstance(node, ast.ImportFrom):
             pairs += [(a.asname or a.name, f"{node.module}.{a.name}") for a in node.names]
         elif isinstance(node, ast.Assign):
@@ -189,6 +194,13 @@ def test_marks_fit_what_tests_use(path):
         ("pl = pytest.importorskip('polars')\nCASES = [pl.Series()]\ndef test(): CASES", "engines"),
         ("a, pl = 1, 2\ndef test():\n    pytest.importorskip('polars')", "engines"),
         ("from tests.support.goodness import fits\ndef test(): assert fits([], [])", "statistical"),
+        (
+            "from tests.support import goodness\ndef test(): goodness.two_sample_fits()",
+            "statistical",
+        ),
+        ("from scipy import stats\ndef test(): stats.kstest([], [])", "statistical"),
+        ("import scipy.stats\ndef test(): scipy.stats.chisquare([])", "statistical"),
+        ("from scipy.stats import kstest\ndef p(): kstest([])\ndef test(): p()", "statistical"),
         ("from tests.support.killed_run import main\ndef test(): main()", "process"),
     ],
 )

@@ -662,6 +662,7 @@ class TestDraws:
         generator = np.random.default_rng(1)
         assert law.sample(5, rng=generator).tolist() != law.sample(5, rng=generator).tolist()
 
+    @pytest.mark.statistical
     @pytest.mark.slow
     @pytest.mark.parametrize("epsilon", [0.5, 5.0, 90.0])
     @pytest.mark.parametrize("wrong", [1.0, 1.3])
@@ -671,6 +672,8 @@ class TestDraws:
         assert (p > ALPHA) == (wrong == 1.0 or epsilon < 1)
         assert 0 <= draws.min() <= draws.max() <= 3.5
 
+    @pytest.mark.fast
+    @pytest.mark.statistical
     def test_their_moments_are_the_laws(self):
         law = laplace_density(3.0, Fraction(2), None, 2.0)
         draws = law.sample(400_000, rng=3)

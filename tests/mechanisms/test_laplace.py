@@ -26,7 +26,7 @@ from fastexp.privacy.bounded_laplace import (
     continuous_laplace_rate,
 )
 from fastexp.reference import numbers as reference_numbers
-from tests.support.goodness import fits
+from tests.support.goodness import Fit, fits
 
 N = 400_000  # rejects an epsilon wrong by 2 % (see the power tests)
 LINE = fx.Laplace(1.0, 1, step=1)
@@ -554,7 +554,7 @@ class TestDraws(Forced):
     """What is drawn follows the law, whatever the cells are."""
 
     @staticmethod
-    def fits(m: fx.Laplace, f, draws, law=None) -> bool:
+    def fits(m: fx.Laplace, f, draws, law=None) -> Fit:
         law = m.law(f) if law is None else law
         many = min(60, len(draws) // 20)
         at = np.unique(law.ppf(np.linspace(0.002, 0.998, many)))

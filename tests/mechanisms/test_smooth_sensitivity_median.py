@@ -158,6 +158,8 @@ class TestSample:
 
 
 class TestLaw:
+    @pytest.mark.fast
+    @pytest.mark.statistical
     @each_law
     def test_draws_have_the_law(self, rival):
         law = rival.law(RECORDS)

@@ -47,18 +47,24 @@ class TestGenerators:
     def test_a_shorter_block_is_a_part_of_a_whole_one(self):
         assert sets("normal", rows=5).tobytes() == sets("normal")[:5].tobytes()
 
+    @pytest.mark.fast
+    @pytest.mark.statistical
     def test_continuous_laws(self):
         assert p_value(sets("normal", mean=3.0, sd=2.0), stats.norm(3, 2)) > 1e-4
         assert p_value(sets("lognormal", median=5.0, sigma=0.7), stats.lognorm(0.7, 0, 5)) > 1e-4
         assert p_value(sets("uniform", low=-2.0, high=4.0), stats.uniform(-2, 6)) > 1e-4
         assert p_value(sets("normal"), stats.norm(0.05, 1)) < 1e-4  # the test can see that
 
+    @pytest.mark.fast
+    @pytest.mark.statistical
     def test_bimodal(self):
         made = sets("bimodal", low=-3.0, high=5.0, sd=0.5, share=0.25).reshape(-1)
         left = made[made < 1]
         assert left.size / made.size == pytest.approx(0.25, abs=0.015)
         assert p_value(left, stats.norm(-3, 0.5)) > 1e-4
 
+    @pytest.mark.fast
+    @pytest.mark.statistical
     def test_zipf(self):
         made = sets("zipf", values=50, exponent=1.5).reshape(-1)
         weights = np.arange(1, 51) ** -1.5
@@ -66,6 +72,8 @@ class TestGenerators:
         assert seen[0] == 0
         assert stats.chisquare(seen[1:], weights / weights.sum() * made.size).pvalue > 1e-4
 
+    @pytest.mark.fast
+    @pytest.mark.statistical
     def test_ages(self):
         made = sets("ages").reshape(-1)
         seen = np.bincount(made, minlength=100)
@@ -80,6 +88,8 @@ class TestGenerators:
         made = sets("adversarial", n=n, low=-1.0, high=9.0)
         assert (made == np.array([-1.0] * low + [9.0] * (n - low))).all()
 
+    @pytest.mark.fast
+    @pytest.mark.statistical
     def test_utilities(self):
         leader = sets("leader", lead=3.0)
         assert (np.sort(leader, axis=1)[:, -2:] == (0.0, 3.0)).all()
