@@ -20,6 +20,8 @@ from ..numbers.workload import STUDY
 from .workload import NOISES, StudyWork
 
 WORKERS = 2
+RUNNING = ExitStack()  # pools and clusters, which end with this process or when it is closed
+atexit.register(RUNNING.close)
 Engine = Callable[[Any], Any]  # a study to its results
 
 
@@ -92,7 +94,7 @@ def processes(work: StudyWork) -> Call:
     """A pool of processes that is running before the clock starts, and is kept."""
     from fastexp.studies.run.pools import processes as pool
 
-    executor = _entered(pool(WORKERS))
+    executor = RUNNING.enter_context(pool(WORKERS))
     return on_engine(methodcaller("run", executor))(work)
 
 
@@ -104,13 +106,6 @@ def dask(work: StudyWork) -> Call:
         raise Absent("a cluster takes seconds to start")
     make: Any = LocalCluster
     cluster = make(n_workers=WORKERS, threads_per_worker=1, processes=True, dashboard_address=None)
-    client: Any = _entered(Client(_entered(cluster)))
+    client: Any = RUNNING.enter_context(Client(RUNNING.enter_context(cluster)))
     executor = client.get_executor(pure=False)
     return on_engine(methodcaller("run", executor))(work)
-
-
-def _entered(manager: Any) -> Any:
-    """What a context manager gives, which ends with this process."""
-    stack = ExitStack()
-    atexit.register(stack.close)
-    return stack.enter_context(manager)

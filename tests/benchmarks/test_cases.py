@@ -15,6 +15,7 @@ from benchmarks.cases import CASES, select
 from benchmarks.harness.outcome import TOY, WrongAnswer
 from benchmarks.harness.workload import Call, Case
 from benchmarks.numbers.workload import CENTER, STUDY
+from benchmarks.studies import engines
 from benchmarks.studies.workload import CELLS
 
 BY_ID = {case.id: case for case in CASES}
@@ -33,7 +34,8 @@ TOYS = {(case.name, case.inputs.label, *case.row_names): case.toy() for case in 
 @pytest.mark.parametrize("toy", TOYS.values(), ids=lambda toy: toy.id)
 def test_every_case_runs_at_toy_size(toy: Case) -> None:
     """Each entry is measured and checked, or declared absent with a reason."""
-    outcome = toy.measure(toy, TOY)
+    with engines.RUNNING:  # no process outlives the test
+        outcome = toy.measure(toy, TOY)
     names = [row.name for row in outcome.rows] + list(outcome.absent)
     assert sorted(names) == sorted(toy.row_names)
     assert all(outcome.absent.values())
