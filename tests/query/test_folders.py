@@ -177,8 +177,8 @@ def sort():
         while True:
             codes = np.random.default_rng(1).integers(0, 99, 10_000)
             spill.add(Part(codes, np.ones(10_000, np.int64), [codes]))
-            if spill._kept._end > 1 << 22:
-                spill._kept._end = 0
+            if spill._rows._end > 1 << 22:
+                spill._rows._end = 0
 
 how = sys.argv[1]
 if how == "thread":
