@@ -46,7 +46,7 @@ def truths_of(rows: np.ndarray) -> np.ndarray:
 def compare(mechanism, rows, truths, edges=EDGES):
     """All figures of all rows against each row's law."""
     statistic, unit = mechanism._statistic, mechanism._unit
-    assert rank_errors.regular(statistic, rows)
+    assert rank_errors.is_regular(statistic, rows)
     found = rank_errors.figures(statistic, rows, truths, unit)
     inside = rank_errors.masses(statistic, rows, truths, edges)
     width = float(mechanism.bounds[1] - mechanism.bounds[0])
@@ -271,7 +271,7 @@ class TestWhichRows:
 
     def test_what_is_left_to_laws(self):
         rows, plain = data("smooth", 2, 9), fx.Median(1.0, (0, 10))
-        assert rank_errors.regular(plain._statistic, rows)
+        assert rank_errors.is_regular(plain._statistic, rows)
         gaps = rows.copy()
         gaps[1, -1] = np.nan
         for mechanism, other in [
@@ -285,8 +285,8 @@ class TestWhichRows:
             (plain, rows[0]),
             (plain, rows.astype(np.float32)),
         ]:
-            assert not rank_errors.regular(mechanism._statistic, other)
-        assert rank_errors.regular(fx.Median(150.0, (0, 10))._statistic, rows)
+            assert not rank_errors.is_regular(mechanism._statistic, other)
+        assert rank_errors.is_regular(fx.Median(150.0, (0, 10))._statistic, rows)
         listed = fx.Median(1.0, (0, 10), grid=[1, 2, 5])._statistic
         with pytest.raises(ParameterTypeError, match="grid"):
             rank_errors.figures(listed, rows, np.zeros(2))
