@@ -287,7 +287,7 @@ def test_endless_stdin_takes_little(tmp_path: Path, source: str) -> None:
     assert code == 2
     wanted = {
         "/dev/zero": "first line of stdin must name the columns",
-        "yes": "column 'c' must be in FILE, once: it has 'c c' alone",
+        "yes": "column 'c' must be in FILE, once: it has only 'c c'",
         "zeros behind a header": "stdin must be UTF-8 text in rows as long as the header",
     }
     assert wanted[source] in message
