@@ -28,6 +28,7 @@ AGAIN = 6  # of a draw of Laplace noise that started afresh
 ROUND = 8  # bits of these tags; above them is the round, for draws that a coin refused
 TEXT_BIT = 1 << 63
 UINT64 = np.dtype(np.uint64)
+LOW = (1 << 32) - 1
 HEADER = 3  # of `seeds_of`, before the names of the rows
 PERSON = {ROW: b"fastexp.row", TASK: b"fastexp.task", GROUP: b"fastexp.group"}
 
@@ -76,19 +77,24 @@ def make_key(rng: object) -> WordArray:
     its `generate_state(2, uint64)`, equal for equal seeds. A `Generator` or `BitGenerator`:
     the low 32 bits of its next four raw words, so that it moves on.
     """
+    return np.array(_key_words(rng), UINT64)
+
+
+def _key_words(rng: object) -> tuple[int, int]:
     if rng is None:
-        return os_words(2)
-    if isinstance(rng, SampleKey):
-        return np.array(rng, dtype=np.uint64)
+        high, low = divmod(int.from_bytes(_os_bytes(16), "little"), 1 << 64)
+        return low, high
     if type(rng) is int and rng >= 0:
-        return _key_of(rng).copy()
-    if isinstance(rng, np.random.Generator):
-        rng = rng.bit_generator
-    if isinstance(rng, np.random.BitGenerator):
-        raw = np.asarray(rng.random_raw(4), dtype=np.uint64) & np.uint64(0xFFFFFFFF)
-        return np.asarray(raw[0::2] | (raw[1::2] << np.uint64(32)), dtype=np.uint64)
+        return _key_of(rng)
+    bits = rng.bit_generator if isinstance(rng, np.random.Generator) else rng
+    if isinstance(bits, np.random.BitGenerator):
+        one, two, three, four = bits.random_raw(4).tolist()
+        return one & LOW | (two & LOW) << 32, three & LOW | (four & LOW) << 32
+    if isinstance(rng, SampleKey):
+        return rng
     seeds = rng if isinstance(rng, np.random.SeedSequence) else np.random.SeedSequence(_seed(rng))
-    return np.asarray(seeds.generate_state(2, np.uint64), dtype=np.uint64)
+    low, high = seeds.generate_state(2, UINT64).tolist()
+    return low, high
 
 
 def _seed(rng: Any) -> int | list[int]:
@@ -110,9 +116,8 @@ def _seed(rng: Any) -> int | list[int]:
 
 
 @lru_cache(maxsize=256)  # a seed is no data; a SeedSequence takes 10 us
-def _key_of(seed: int) -> WordArray:
-    words = np.random.SeedSequence(seed).generate_state(2, np.uint64)
-    return np.asarray(words, dtype=np.uint64)
+def _key_of(seed: int) -> tuple[int, int]:
+    return _key_words(np.random.SeedSequence(seed))
 
 
 def text_name(text: str, tag: int) -> tuple[int, int]:
@@ -128,7 +133,10 @@ def text_name(text: str, tag: int) -> tuple[int, int]:
 
 def seeds_of(rng: object, names: WordArray) -> WordArray:
     """What `kernels/select/rows.py` takes: the key, the tag of rows and the rows' names."""
-    return np.concatenate([make_key(rng), np.array([ROW], dtype=np.uint64), names])
+    seeds = np.empty(HEADER + names.size, UINT64)
+    seeds[0], seeds[1] = _key_words(rng)
+    seeds[2], seeds[HEADER:] = ROW, names
+    return seeds
 
 
 def tagged(seeds: WordArray, tag: int) -> WordArray:
