@@ -176,6 +176,6 @@ class Spare:
     def __call__(self) -> int:
         return next(self._words)
 
-    def words(self) -> WordArray:
-        """Two words, for a round of the envelope."""
-        return np.array([next(self._words), next(self._words)], dtype=np.uint64)
+    def words(self, count: int) -> WordArray:
+        """The next `count` words."""
+        return np.array([next(self._words) for _ in range(count)], dtype=np.uint64)

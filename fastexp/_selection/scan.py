@@ -73,15 +73,6 @@ class Scan:
 
         check(min(in_parts(part, count, threads)))
 
-    def rescan(self, block: int) -> None:
-        """Scan one block again, after its base has changed."""
-        w, part = self.weighting, slice(block * BLOCK, (block + 1) * BLOCK)
-        bits, log2_base = self.bits[part], w.log2_base[part]
-        triple = self.blocks[3 * block : 3 * block + 3]
-        envelope.envelope_scan(
-            bits, self.kind, log2_base, w.rate_log2, self.scale, triple, self.work
-        )
-
     def tail(self, at: int) -> int:
         """Word `at` behind the blocks."""
         return int(self.blocks[self.blocks.size - TAIL + at])

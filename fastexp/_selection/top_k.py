@@ -1,8 +1,8 @@
 """Top-k: peeling with the exact envelope, or the greatest Gumbel keys at once.
 
-Peeling scans all blocks once; after a round the selected candidate's base is 0, and only its
-block is scanned again. One-shot Gumbel keys give the same law (Durfee and Rogers 2019) up to
-roundings; where they would be too coarse a row is peeled.
+Peeling (`kernels/select/peel.py`) takes one exact selection after the other. One-shot Gumbel keys
+give the same law (Durfee and Rogers 2019) up to roundings; where they would be too coarse a row
+is peeled.
 """
 
 from __future__ import annotations
@@ -14,13 +14,12 @@ import numpy as np
 from .._parameters import validate
 from .._randomness.streams import Spare, os_word, os_words, stream_of
 from .._typing import IntArray, WordArray
-from ..kernels.bits.heights import BLOCK
-from ..kernels.select import envelope
+from ..kernels.select.peel import FRESH, SCANNED, peel
 from ..reference import exact
 from . import plan
 from .gumbel import noisy_max
 from .rows import Rows
-from .scan import Scan
+from .scan import TAIL, Scan, check
 from .weighting import Weighting
 
 PEELED = 1 << 32  # the first word of a substream that peeling takes: behind Gumbel's words
@@ -29,25 +28,40 @@ PEELED = 1 << 32  # the first word of a substream that peeling takes: behind Gum
 class Peeling:
     """One vector of utilities, from which candidates are taken one after the other."""
 
-    __slots__ = ("_raw", "_scan")
+    __slots__ = ("_last", "_scan", "_triples")
 
     def __init__(self, bits: WordArray, kind: int, weighting: Weighting, threads: int = 1) -> None:
-        self._scan = Scan(bits, kind, weighting.peeling(bits.size), plan.PRECISION)
-        self._scan.scan(threads if bits.size >= plan.THREADED_CANDIDATES else 1)
-        self._raw = self._scan.blocks.copy()
+        self._scan = scan = Scan(bits, kind, weighting.peeling(bits.size), plan.PRECISION)
+        self._triples, self._last = scan.blocks[:-TAIL].copy(), FRESH
+        if threads > 1 and bits.size >= plan.THREADED_CANDIDATES:
+            scan.scan(threads)
+            self._triples[:] = scan.blocks[:-TAIL]
+            self._last = SCANNED
 
-    def take(self, words: Callable[[], WordArray], word: exact.Words) -> int:
-        """One selection among those that are left, which is then left out."""
-        scan = self._scan
-        scan.blocks[:] = self._raw  # settling changes the sums of blocks
-        scan.settle()
-        index = scan.resolve(envelope.AGAIN, words, word)
-        block = index // BLOCK
-        scan.weighting.log2_base[index] = -np.inf
-        scan.rescan(block)
-        triple = slice(3 * block, 3 * block + 3)
-        self._raw[triple] = scan.blocks[triple]
-        return index
+    def take(self, words: Callable[[int], WordArray], word: exact.Words, out: IntArray) -> None:
+        """out = selections, each among those that are left; `words(n)` gives n of them."""
+        scan, w, many, settled = self._scan, self._scan.weighting, words(2 * out.size), 0
+        while settled < out.size:
+            rest = out[settled:]
+            rounds: int = peel(
+                scan.bits,
+                scan.kind,
+                w.log2_base,
+                w.rate_log2,
+                scan.scale,
+                self._triples,
+                scan.blocks,
+                scan.work,
+                many[2 * settled :],
+                self._last,
+                rest,
+            )
+            check(rounds)
+            settled += rounds
+            if settled < out.size:  # about one round in 1e7
+                out[settled] = scan.resolve(int(out[settled]), lambda: words(2), word)
+                settled += 1
+            self._last = int(out[settled - 1])
 
 
 def release(rows: Rows, rounds: int, threads: int) -> IntArray:
@@ -55,8 +69,7 @@ def release(rows: Rows, rounds: int, threads: int) -> IntArray:
     out = np.empty((rows.rows, rounds), dtype=np.int64)
     for r in range(rows.rows):
         peeling = Peeling(rows.row(r), rows.kind, rows.weighting, threads)
-        for i in range(rounds):
-            out[r, i] = peeling.take(os_words, os_word)
+        peeling.take(os_words, os_word, out[r])
     return out
 
 
@@ -87,5 +100,4 @@ def _peel(rows: Rows, seeds: WordArray, r: int, t: int, out: IntArray) -> None:
     """Draw t of row r by peeling."""
     spare = Spare(stream_of(seeds, r), t, PEELED)
     peeling = Peeling(rows.row(r), rows.kind, rows.weighting)
-    for i in range(out.size):
-        out[i] = peeling.take(spare.words, spare)
+    peeling.take(spare.words, spare, out)

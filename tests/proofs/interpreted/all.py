@@ -14,7 +14,7 @@ from fastexp._selection import permute_flip as _permute_flip
 from fastexp._selection.rows import Rows
 from fastexp._selection.scan import Scan, storage
 from fastexp._selection.weighting import NO_BASE
-from fastexp.kernels.select import alias_rows, envelope, gumbel, permute_flip
+from fastexp.kernels.select import alias_rows, envelope, gumbel, peel, permute_flip
 from fastexp.kernels.select import rows as kernels
 from fastexp.kernels.select.rounds import new_control
 from tests.proofs.interpreted.contribution import contribution
@@ -81,6 +81,9 @@ def selection(digest: Any) -> None:
         assert gumbel.gumbel_draw(*args, gumbel.GUMBEL, 0, 1, work[:1], work[1:]) == wrong
         given = np.empty(0, np.uint64)
         assert permute_flip.permute_flip_draw(*args, given, work[:1], work[1:]) == wrong
+        args = bits, 0, np.zeros(2), rate, 8.0, work[:3], work[:9], work[9:]
+        assert peel.peel(*args, np.zeros(2, np.uint64), peel.FRESH, work[:1]) == wrong
+    checks_selection.peeling_is_a_fresh_scan(3, 3)
     bits = [permute_flip.try_bits(k) for k in (1, 1 << 20, 1 << 21)]
     assert bits == [40, 40, 39]
 

@@ -7,6 +7,7 @@ the package, also without the compiler (`python -m tests.support.checks.sampler`
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from itertools import accumulate
 
 import numpy as np
@@ -51,7 +52,7 @@ def scan_draws(scan: Scan, size: int, stream: np.ndarray) -> np.ndarray:
         spare = Spare(stream, number, 2 * alias.DRAWS)
         for t in range(part.size):
             status = scan._round(own[2 * t : 2 * t + 2])
-            part[t] = scan.resolve(status, spare.words, spare)
+            part[t] = scan.resolve(status, partial(spare.words, 2), spare)
     return out
 
 

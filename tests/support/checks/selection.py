@@ -420,23 +420,35 @@ def top_k_laws_are_exact() -> None:
 
 
 def peeling_is_a_fresh_scan(k: int, rounds: int) -> None:
-    """After each round the blocks are those of the candidates that are left."""
+    """After each round the blocks are those of the candidates that are left.
+
+    Rounds in one call are those of as many calls; the second one's words are refused.
+    """
     rng = np.random.default_rng(3)
     u = np.round(9 * rng.random(k))
     u[[0, k // 2, k - 1]] = [50.0, 40.0, 45.0]
     bits, kind = utilities.utilities(u, None, "raise")
-    peeling = top_k.Peeling(bits, kind, Weighting(Fraction(1), None))
-    supply = iter(rng.integers(0, 2**64, 8 * rounds, dtype=np.uint64).tolist())
+    one_way = Weighting(Fraction(1), None)
+    peeling, at_once = (top_k.Peeling(bits, kind, one_way) for _ in range(2))
+    words = rng.integers(0, 2**64, (rounds, 2), dtype=np.uint64)
+    words[1], further = 0, np.full(2, 2**63, np.uint64)
     taken: list[int] = []
-    for _ in range(rounds):
-        left = Weighting(Fraction(1), None).peeling(k)
+    for two in words:
+        left = one_way.peeling(k)
         left.log2_base[taken] = -np.inf
         fresh = Scan(bits, kind, left, 50)
         fresh.fill(1)
-        index = peeling.take(lambda: np.array([next(supply), next(supply)], np.uint64), lambda: 0)
-        taken.append(index)
+        index = np.empty(1, np.int64)
+        supply = iter([two, further])
+        peeling.take(lambda _, supply=supply: next(supply), lambda: 0, index)
+        taken.append(int(index[0]))
         assert peeling._scan.total() == fresh.total()
         assert [peeling._scan.tail(i) for i in (2, 3)] == [fresh.tail(i) for i in (2, 3)]
+    together = np.empty(rounds, np.int64)
+    supply = iter([words.reshape(-1), further])
+    at_once.take(lambda _: next(supply), lambda: 0, together)
+    assert next(supply, None) is None
+    assert together.tolist() == taken
     assert len(set(taken)) == rounds
     assert taken[:3] == [0, k - 1, k // 2]
 
