@@ -7,7 +7,7 @@ import numpy as np
 from .._intake.record_sources import cut, runs
 from .._numbers.distance import distance, farthest
 from .._numbers.rank import RankStatistic, cells_of
-from .._typing import IntArray
+from .._typing import IntArray, WordArray
 from ..kernels.groups import segment_ranks as kernel
 from ..kernels.groups import segment_sort, segment_window
 from ..kernels.groups.segment_draws import OPEN, WORDS
@@ -34,8 +34,7 @@ class RankDraws(Draws):
         self._parts = np.zeros((lengths.size, kernel.PART), np.int64)
         self._parts[:, kernel.START], self._parts[:, kernel.LENGTH] = offsets[:-1], lengths
         self._parts[:, kernel.ALL], self._parts[:, kernel.FORM] = lengths, which
-        self._forms, self._ranks, most = forms_of(statistic, distinct.tolist())
-        self._table = table(statistic.weighting.rate, most)
+        self._forms, self._ranks, self._table = forms_of(statistic, distinct.tolist())
 
     def chunk(self, first: int, last: int) -> IntArray:
         """Map, sort what matters, draw; the few that are open once more, exactly."""
@@ -116,21 +115,25 @@ def weights_of_one(statistic: RankStatistic) -> int:
     )
 
 
-def forms_of(statistic: RankStatistic, lengths: list[int]) -> tuple[IntArray, int, int]:
+def forms_of(statistic: RankStatistic, lengths: list[int]) -> tuple[IntArray, int, WordArray]:
     """Forms of segments of these lengths, with keys behind them; how many ranks matter at most.
 
-    Then the greatest distance.
+    Then the table of weights.
     """
-    forms, keys = np.empty((len(lengths), kernel.FORM_SIZE), np.int64), []
-    ranks, most, at = 1, 0, forms.size
+    forms = np.empty((len(lengths), kernel.FORM_SIZE), np.int64)
+    ranks, most = 1, 0
     for row, n in zip(forms, lengths, strict=True):
         distances, first, last = statistic.ranks_that_matter(n)
-        row[: kernel.NUMBERS], row[kernel.NUMBERS :] = (first, last, -1), distances
+        row[: kernel.NUMBERS], row[kernel.NUMBERS :] = (first, last, -1, -1), distances
         ranks = max(ranks, last - first + 1)
         most = max(most, farthest(distances, n))
-        if n <= SHORT and last - first + 1 == n:
-            row[kernel.KEYS], of_points = at, np.empty(2 * n + 1, np.int64)
-            kernel.keys_fill(distances, np.empty(n + 1, np.int64), of_points)
-            keys.append(of_points)
-            at += of_points.size
-    return np.concatenate([forms.reshape(-1), *keys]), ranks, most
+    weights, keys, at = table(statistic.weighting.rate, most), [], forms.size
+    for row, n in zip(forms, lengths, strict=True):
+        if n <= SHORT and row[kernel.LAST] - row[kernel.FIRST] + 1 == n:
+            own, below = np.empty(4 * n + 2, np.int64), np.empty(n + 1, np.int64)
+            nearest = kernel.keys_fill(row[kernel.NUMBERS :], weights, below, own)
+            if nearest >= 0:
+                row[kernel.KEYS], row[kernel.NEAREST] = at, nearest
+                keys.append(own)
+                at += own.size
+    return np.concatenate([forms.reshape(-1), *keys]), ranks, weights

@@ -20,18 +20,10 @@ from .segment_draws import OPEN, WORDS, below_sum, choose
 # of a segment: where its sorted records begin, how many they are, how many lie below them, how
 # many it has in all, which form is its own
 PART, START, LENGTH, UNDER, ALL, FORM = 5, 0, 1, 2, 3, 4
-# of a form: the ranks that matter, where its keys begin (-1: there are none), then 16 numbers
-FIRST, LAST, KEYS, NUMBERS, FORM_SIZE = 0, 1, 2, 3, 19
+# of a form: the ranks that matter, where its keys and weights begin (-1: there are none), the least
+# distance of these, then 16 numbers
+FIRST, LAST, KEYS, NEAREST, NUMBERS, FORM_SIZE = 0, 1, 2, 3, 4, 20
 NEVER = np.int64(0x7FFFFFFFFFFFFFFF)  # the key of a gap without points
-
-
-@helper
-def apart(records: Any) -> Any:
-    """Whether no two sorted grid indices are equal."""
-    same = np.int64(0)
-    for i in range(1, records.size):
-        same |= np.int64(records[i] == records[i - 1])
-    return same == 0
 
 
 @helper
@@ -65,16 +57,37 @@ def fill_keys(below: Any, form: Any, total: Any, gap: Any, point: Any) -> None:
     gap[i] = 2 * distance(below[i], 0, total - below[i], form)
 
 
-@kernel(NOTHING(IN_I64, OUT_I64, OUT_I64))
-def keys_fill(form: Any, below: Any, out: Any) -> None:
-    """out = keys of all gaps, then of all points, of records of which no two are equal.
+@helper
+def fill_weights(
+    gap: Any, point: Any, nearest: Any, table: Any, gap_weight: Any, point_weight: Any
+) -> None:
+    """The weights that the table has for keys, of distances above the nearest one."""
+    last = table.size - 1
+    for i in range(point.size):
+        gap_weight[i] = table[min((gap[i] >> 1) - nearest, last)]
+        point_weight[i] = table[min((point[i] >> 1) - nearest, last)]
+    gap_weight[point.size] = table[min((gap[point.size] >> 1) - nearest, last)]
 
-    form: 16 numbers; below: room for a number more than there are records.
+
+@kernel(I64(IN_I64, IN_U64, OUT_I64, OUT_I64))
+def keys_fill(form: Any, table: Any, below: Any, out: Any) -> Any:
+    """out = keys of all gaps, then of all points, then the weights of both, of unequal records.
+
+    form: 16 numbers; below: room for a number more than there are records. Returns the least
+    distance, or OPEN if a gap alone has it: where that has no points, the weights do not hold.
     """
-    n = below.size - 1
+    n, nearest = below.size - 1, NEVER
     for i in range(n + 1):
         below[i] = i
-    fill_keys(below, form, n, out[: n + 1], out[n + 1 :])
+    gap, point, weights = out[: n + 1], out[n + 1 : 2 * n + 1], out[2 * n + 1 :]
+    fill_keys(below, form, n, gap, point)
+    for i in range(n):
+        nearest = min(nearest, point[i])
+    for i in range(n + 1):
+        if gap[i] < nearest:
+            return OPEN
+    fill_weights(gap, point, nearest >> 1, table, weights[: n + 1], weights[n + 1 :])
+    return nearest >> 1
 
 
 @helper
@@ -90,46 +103,52 @@ def nearest_of(points: Any, size: Any, gap: Any, point: Any) -> Any:
 
 @helper
 def add_cells(
-    points: Any, size: Any, gap: Any, point: Any, table: Any, nearest: Any, high: Any, low: Any
-) -> None:
-    """high, low = sums of count * U: of gap 0, point 0, gap 1, and so on."""
-    one, zero, free, last = ZERO, ZERO, np.int64(0), table.size - 1
+    points: Any, size: Any, gap_weight: Any, point_weight: Any, high: Any, low: Any
+) -> Any:
+    """high, low = sums of count * U up to and with point i, and of all.
+
+    Returns whether the points increase; if they do not, the sums mean nothing.
+    """
+    one, zero, free, signs = ZERO, ZERO, np.int64(0), np.int64(0)
     for i in range(points.size):
-        weight = table[min((gap[i] >> 1) - nearest, last)]
-        above, under = wide_product(np.uint64(points[i] - free), weight)
+        signs |= points[i] - free
+        above, under = wide_product(np.uint64(points[i] - free), np.uint64(gap_weight[i]))
+        weight = np.uint64(point_weight[i])
         zero += under
         one += above + (ONE_WORD if zero < under else ZERO)
-        high[2 * i], low[2 * i] = one, zero
-        weight = table[min((point[i] >> 1) - nearest, last)]
         zero += weight
         one += ONE_WORD if zero < weight else ZERO
-        high[2 * i + 1], low[2 * i + 1] = one, zero
+        high[i], low[i] = one, zero
         free = points[i] + 1
-    weight = table[min((gap[points.size] >> 1) - nearest, last)]
-    above, under = wide_product(np.uint64(size - free), weight)
+    above, under = wide_product(np.uint64(size - free), np.uint64(gap_weight[points.size]))
     zero += under
     one += above + (ONE_WORD if zero < under else ZERO)
-    high[2 * points.size], low[2 * points.size] = one, zero
+    high[points.size], low[points.size] = one, zero
+    return signs >= 0
 
 
 @helper
 def draw_index(
-    points: Any, size: Any, gap: Any, point: Any, nearest: Any, high: Any, low: Any, words: Any
-) -> Any:
+    points: Any, size: Any, gap: Any, point: Any, point_weight: Any, nearest: Any, high: Any,
+    low: Any, words: Any,
+) -> Any:  # fmt: skip
     """A grid point from the words of one round, or OPEN."""
-    m = high.size
-    r1, r0, sure = below_sum(words[1], words[0], high[m - 1], low[m - 1])
+    m = points.size
+    r1, r0, sure = below_sum(words[1], words[0], high[m], low[m])
     i = choose(high, low, r1, r0)
-    at = i >> 1
-    single = (i & 1) == 1
-    free = points[at - 1] + 1 if at > 0 else np.int64(0)
-    end = points[at] if at < points.size else size
-    key = point[at] if single else gap[at]
+    left = low[i] - r0  # of count * U: more than `count` of them are below count * L
+    more = high[i] - r1 - (ONE_WORD if low[i] < r0 else ZERO)
+    end = points[i] if i < m else size
+    weight = np.uint64(point_weight[i]) if i < m else ZERO
+    single = more == ZERO and left <= weight
+    if not single:
+        more -= ONE_WORD if left < weight else ZERO
+        left -= weight
+    free = points[i - 1] + 1 if i > 0 else np.int64(0)
+    key = point[i] if single else gap[i]
     n = ONE_WORD if single else np.uint64(end - free)
     inside, rest = wide_product(words[2], n)
-    left = low[i] - r0  # of count * U: more than `count` of them are below count * L
-    wide = high[i] - r1 - (ONE_WORD if low[i] < r0 else ZERO) > ZERO
-    certain = wide or left > n or (key >> 1) == nearest
+    certain = more > ZERO or left > n or (key >> 1) == nearest
     if not sure or not certain or rest < n or key & 1:
         return OPEN
     return end if single else free + np.int64(inside)
@@ -162,29 +181,38 @@ def ranks_draw(
 ) -> None:  # fmt: skip
     """Draws of segments whose sorted grid indices are known where their ranks matter.
 
-    parts: PART numbers a segment; forms: FORM_SIZE numbers each, and behind all of them keys
-    (2 * n + 1 for n records that all matter), where a form says from where on; size: the
+    parts: PART numbers a segment; forms: FORM_SIZE numbers each, and behind all of them what
+    `keys_fill` has for n records that all matter, where a form says from where on; size: the
     grid's; ranks: how many matter at most; work: 8 words a rank, and 8.
     """
     segments, room = parts.size // PART, ranks + 1
     draws = out.size // segments
     own_points, below, own_keys = work[:room], work[room : 2 * room], work[2 * room : 4 * room]
-    sums = work[4 * room : 8 * room].view(np.uint64)
+    own_weights = work[4 * room : 6 * room]
+    sums = work[6 * room : 8 * room].view(np.uint64)
     for s in range(segments):
         part = parts[PART * s : PART * (s + 1)]
         form = forms[FORM_SIZE * part[FORM] : FORM_SIZE * (part[FORM] + 1)]
         some = records[part[START] : part[START] + part[LENGTH]]
-        at = form[KEYS]
-        if at >= 0 and apart(some):
+        at, nearest, fits = form[KEYS], form[NEAREST], False
+        if at >= 0:
             m, points = part[ALL], some
             gap, point = forms[at : at + m + 1], forms[at + m + 1 : at + 2 * m + 1]
-        else:
+            at += 2 * m + 1
+            gap_weight, point_weight = forms[at : at + m + 1], forms[at + m + 1 : at + 2 * m + 1]
+            high, low = sums[: m + 1], sums[room : room + m + 1]
+            fits = add_cells(points, size, gap_weight, point_weight, high, low)
+        if not fits:
             gap, point = own_keys[:room], own_keys[room:]
             m = fill_window(some, part, form, own_points, below, gap, point)
             points, gap, point = own_points[:m], gap[: m + 1], point[:m]
-        high, low = sums[: 2 * m + 1], sums[2 * room : 2 * room + 2 * m + 1]
-        nearest = nearest_of(points, size, gap, point)
-        add_cells(points, size, gap, point, table, nearest, high, low)
+            gap_weight, point_weight = own_weights[: m + 1], own_weights[room : room + m]
+            high, low = sums[: m + 1], sums[room : room + m + 1]
+            nearest = nearest_of(points, size, gap, point)
+            fill_weights(gap, point, nearest, table, gap_weight, point_weight)
+            add_cells(points, size, gap_weight, point_weight, high, low)
         for j in range(draws * s, draws * (s + 1)):
             draw_words = words[WORDS * j : WORDS * (j + 1)]
-            out[j] = draw_index(points, size, gap, point, nearest, high, low, draw_words)
+            out[j] = draw_index(
+                points, size, gap, point, point_weight, nearest, high, low, draw_words
+            )

@@ -220,9 +220,8 @@ def sums_and_bounds_are_met() -> None:
 
 def kernel_draw(mechanism: Any, values: Any, words: list[int]) -> int:
     """What the kernel makes of these words, -1 if it leaves the draw open."""
-    forms, most, farthest = ranks.forms_of(mechanism._statistic, [values.size])
+    forms, most, weights = ranks.forms_of(mechanism._statistic, [values.size])
     out = np.empty(1, np.int64)
-    weights = table(mechanism._statistic.weighting.rate, farthest)
     parts = np.array([0, values.size, 0, values.size, 0])
     args = values, parts, forms, mechanism.grid.size, most, weights, np.array(words, np.uint64)
     segment_ranks.ranks_draw(*args, out, np.empty(8 * most + 8, np.int64))
