@@ -130,10 +130,10 @@ def forms_of(statistic: RankStatistic, lengths: list[int]) -> tuple[IntArray, in
     weights, keys, at = table(statistic.weighting.rate, most), [], forms.size
     for row, n in zip(forms, lengths, strict=True):
         if n <= SHORT and row[kernel.LAST] - row[kernel.FIRST] + 1 == n:
-            own, below = np.empty(4 * n + 2, np.int64), np.empty(n + 1, np.int64)
-            nearest = kernel.keys_fill(row[kernel.NUMBERS :], weights, below, own)
+            cells, below = np.empty(4 * n + 2, np.int64), np.empty(n + 1, np.int64)
+            nearest = kernel.keys_fill(row[kernel.NUMBERS :], weights, below, cells)
             if nearest >= 0:
                 row[kernel.KEYS], row[kernel.NEAREST] = at, nearest
-                keys.append(own)
-                at += own.size
+                keys.append(cells)
+                at += cells.size
     return np.concatenate([forms.reshape(-1), *keys]), ranks, weights
