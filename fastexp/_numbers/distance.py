@@ -115,7 +115,7 @@ def as_quantile(q: object) -> Fraction:
 
 def as_convention(q: Fraction, convention: object) -> str:
     """A convention that the quantile q has; "upper" and "strict" are for the median only."""
-    allowed = ANY_QUANTILE + MEDIAN_ONLY * (q == HALF)
+    allowed = ANY_QUANTILE + MEDIAN_ONLY * (q.denominator == 2)
     return validate.choice("convention", convention, allowed)
 
 

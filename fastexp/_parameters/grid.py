@@ -17,7 +17,7 @@ import numbers
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -315,34 +315,45 @@ def make_grid(
         raise ParameterError("give step or grid, not both")
     if grid is not None:
         return _of_points(low, high, grid, rule)
+    width = None if step is None else _number("step", step)
+    last, whole, unit = _even(low, high, width, steps)
+    return Grid(last + 1, whole, unit, None, ("even", last, whole, unit), rule)
+
+
+@lru_cache(maxsize=256, typed=True)  # public numbers that recur; 1 and 1.0 are other grids
+def _even(low: Any, high: Any, step: Any, steps: int) -> tuple[int, bool, tuple[int, int, int]]:
+    """The last point's number, whether all are integers, and the unit, of even spacing."""
+    check_rounding()  # what is kept must be right for the calls that follow
     a, b = decimal(low), decimal(high)
     most = math.ulp(max(abs(float(low)), abs(float(high))))
     if step is None:
         while steps > 1 and (b - a) / steps <= Fraction(most):
             steps >>= 1  # closer points would be the same doubles
-        return _even(a, (b - a) / steps, steps, whole=False, rule=rule)
-    width = decimal(_number("step", step))
-    if width <= 0:
-        raise ParameterError(f"step must be > 0, got {step!r}")
-    count = (b - a) / width
-    if count.denominator != 1:
-        raise ParameterError(f"step must divide the bounds: got step {step!r}, bounds {bounds!r}")
-    if count > MOST_STEPS:
-        raise ParameterError(f"step must not be so small: at most 2**52 points, got step {step!r}")
-    whole = all(isinstance(x, numbers.Integral) for x in (low, high, step))
-    ulp = Fraction(most)  # points an ulp apart may both round to the one between them
-    if not whole and (width < ulp or (width == ulp and a % ulp != 0)):
-        raise ParameterError(f"step must be so large that points differ in float64, got {step!r}")
-    return _even(a, width, int(count), whole=whole, rule=rule)
-
-
-def _even(start: Fraction, width: Fraction, steps: int, whole: bool, rule: Rule) -> Grid:
-    common = math.lcm(start.denominator, width.denominator)
-    unit = int(start * common), int(width * common), common
-    even = Grid(steps + 1, whole, unit, None, ("even", steps, whole, unit), rule)
-    if not whole and not even.value(0) < even.value(1):
+        whole, width, last = False, (b - a) / steps, steps
+    else:
+        width = decimal(step)
+        if width <= 0:
+            raise ParameterError(f"step must be > 0, got {step!r}")
+        count = (b - a) / width
+        if count.denominator != 1:
+            raise ParameterError(
+                f"step must divide the bounds: got step {step!r}, bounds {(low, high)!r}"
+            )
+        if count > MOST_STEPS:
+            raise ParameterError(
+                f"step must not be so small: at most 2**52 points, got step {step!r}"
+            )
+        whole, last = all(isinstance(x, int) for x in (low, high, step)), int(count)
+        ulp = Fraction(most)  # points an ulp apart may both round to the one between them
+        if not whole and (width < ulp or (width == ulp and a % ulp != 0)):
+            raise ParameterError(
+                f"step must be so large that points differ in float64, got {step!r}"
+            )
+    common = math.lcm(a.denominator, width.denominator)
+    start, apart = int(a * common), int(width * common)
+    if not whole and not start / common < (start + apart) / common:
         raise ParameterError("bounds must be so far apart that their grid's points differ")
-    return even
+    return last, whole, (start, apart, common)
 
 
 def _of_points(low: object, high: object, grid: object, rule: Rule) -> Grid:
@@ -379,6 +390,8 @@ def plain_bounds(bounds: Any) -> tuple[Any, Any]:
 
 def _number(name: str, value: object) -> Any:
     """A finite number: an int within 64 bits, or a float, Decimal or Fraction."""
+    if (type(value) is int and value in INT64) or (type(value) is float and value - value == 0):
+        return value  # what nearly all are: a tenth of the time
     if isinstance(value, np.generic):  # a float32 is the decimal that prints, too
         value = float(str(value)) if isinstance(value, np.floating) else value.item()
     number = validate.real(name, value)
@@ -393,7 +406,13 @@ def _number(name: str, value: object) -> Any:
 
 def decimal(value: Any) -> Fraction:
     """A public number as the exact decimal that prints: 0.1 is one tenth."""
-    return Fraction(float.__repr__(value)) if isinstance(value, float) else Fraction(value)
+    return _printed(value) if isinstance(value, float) else Fraction(value)
+
+
+@lru_cache(maxsize=256)  # public numbers recur: a bound, a step, a sensitivity
+def _printed(value: float) -> Fraction:
+    # By way of Decimal, which is exact too: a third of the time of Fraction's own reading.
+    return Fraction(*Decimal(float.__repr__(value)).as_integer_ratio())
 
 
 def _floors(records: AnyArray) -> IntArray:

@@ -139,7 +139,7 @@ class QuantileMechanism(RankMechanism):
         form = distance.QuantileForms(self._q, self.neighbors, convention)
         self._rank(form, distance.steps(self._q, self.neighbors, convention))
 
-    @property
+    @cached_property
     def guarantee(self) -> Guarantee:
         """ε-DP and ε-bounded-range under `neighbors`."""
         return selection_guarantee(self.epsilon, self.neighbors, ASSUMES)
@@ -160,7 +160,7 @@ class OrderMechanism(RankMechanism):
         super()._check(rule)
         self._rank(partial(distance.order_form, self._rank_from_top), 1)
 
-    @property
+    @cached_property
     def guarantee(self) -> Guarantee:
         """ε-DP and ε-bounded-range under add-remove."""
         return selection_guarantee(self.epsilon, "add-remove", ASSUMES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
 
 from .._intake import utilities
@@ -174,7 +175,7 @@ class Exponential(UtilityMechanism):
             vectorized=vectorized,
         )
 
-    @property
+    @cached_property
     def guarantee(self) -> Guarantee:
         """ε-DP and ε-bounded-range, for the relation for which Δ was stated."""
         return selection_guarantee(self.epsilon, None, self._assumes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Unpack, overload
 
 from .._compiler.rounding import check_rounding
@@ -148,7 +149,7 @@ class Laplace(Mechanism):
         """The public points; None where they have no end."""
         return None if self.bounds is None else self._grid
 
-    @property
+    @cached_property
     def guarantee(self) -> Guarantee:
         """ε-DP for the neighbours for which the sensitivity was stated; not ε-bounded-range."""
         return pure_guarantee(self.epsilon, None, ASSUMES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -76,7 +77,7 @@ class LaplaceMedian(NoisyMedian):
         low, high = self._limits
         return (high - low) / self.epsilon
 
-    @property
+    @cached_property
     def guarantee(self) -> Guarantee:
         """ε-DP of the ideal mechanism, for both neighbour relations."""
         return pure_guarantee(self.epsilon, "both", ASSUMES)

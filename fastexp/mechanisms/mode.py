@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -72,7 +73,7 @@ class Mode(NumberMechanism):
         rate, (width, near) = rank_rate(self.epsilon, 1), self._reach(self.widen)
         self._put(_statistic=ModeStatistic(rate, self.grid, width, near))
 
-    @property
+    @cached_property
     def guarantee(self) -> Guarantee:
         """ε-DP and ε-bounded-range under add-remove."""
         return selection_guarantee(self.epsilon, "add-remove", ASSUMES)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, Unpack, overload
 
 import numpy as np
@@ -156,7 +157,7 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
     def _flips(self) -> bool:
         return self.mechanism == PERMUTE_AND_FLIP
 
-    @property
+    @cached_property
     def guarantee(self) -> Guarantee:
         """ε-DP under `neighbors`; by the exponential mechanism ε-bounded-range, too."""
         if self._flips:

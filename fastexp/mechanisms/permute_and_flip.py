@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from .._selection import permute_flip
@@ -69,7 +70,7 @@ class PermuteAndFlip(UtilityMechanism):
         self._check()
         self._weigh_epsilon(self.epsilon)
 
-    @property
+    @cached_property
     def guarantee(self) -> Guarantee:
         """ε-DP, for the relation for which Δ was stated; no bounded range."""
         return pure_guarantee(self.epsilon, None, self._assumes)

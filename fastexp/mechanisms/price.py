@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -114,7 +115,7 @@ class Price(NumberMechanism):
             raise ParameterError("bounds of prices must be at most 1e288")
         self._put(_prices=Prices(self.grid, self.epsilon, self.scaling))
 
-    @property
+    @cached_property
     def guarantee(self) -> Guarantee:
         """ε-DP and ε-bounded-range under both relations; ε/2 for the textbook's scaling."""
         return selection_guarantee(price_epsilon(self.epsilon, self.scaling), "both", ASSUMES)

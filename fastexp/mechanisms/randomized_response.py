@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 import numpy as np
@@ -96,7 +97,7 @@ class RandomizedResponse(Mechanism):
         rate = Fraction(self.epsilon)  # of the utility [r = bit]: its log-odds are epsilon
         self._put(_weighting=Weighting(rate, None), _flips=Flips(rate))
 
-    @property
+    @cached_property
     def guarantee(self) -> Guarantee:
         """ε-DP for a change of one bit, not ε-bounded-range; of a whole call, on any shape."""
         return pure_guarantee(self.epsilon, "replace", ASSUMES)

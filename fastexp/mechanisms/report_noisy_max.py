@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Literal
 
 from .._parameters import validate
@@ -79,7 +79,7 @@ class ReportNoisyMax(Comparator, UtilityMechanism):
         validate.choice("noise", self.noise, tuple(NOISES))
         self._weigh_epsilon(self.epsilon)
 
-    @property
+    @cached_property
     def guarantee(self) -> Guarantee:
         """ε-DP of the ideal mechanism; of bounded range only with Gumbel noise."""
         promise = selection_guarantee if self.noise == "gumbel" else pure_guarantee

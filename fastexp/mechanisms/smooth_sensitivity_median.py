@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 from .._intake.record_sources import Source
@@ -161,7 +162,7 @@ class SmoothSensitivityMedian(NoisyMedian):
         """The noise's own parameter; None if it has none."""
         return self._calibrated.sigma or None
 
-    @property
+    @cached_property
     def guarantee(self) -> Guarantee:
         """What one draw of the ideal mechanism promises; see `delta`."""
         return smooth_guarantee(self.noise, self.epsilon, self.delta, self.neighbors, ASSUMES)

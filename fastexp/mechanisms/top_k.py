@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from .._compiler.rounding import check_rounding
@@ -121,7 +122,7 @@ class TopK(UtilityMechanism):
         check_rounding()
         return float(self._round)
 
-    @property
+    @cached_property
     def guarantee(self) -> Guarantee:
         """The total, for the relation for which Δ was stated."""
         return peeling_guarantee(

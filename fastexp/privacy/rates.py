@@ -10,7 +10,7 @@ from .._typing import Neighbors
 from . import amounts
 from .bounded_laplace import bounded_laplace_rate
 
-Amount = TypeVar("Amount", float, Fraction)
+Amount = TypeVar("Amount", int, float, Fraction)
 
 
 def range_sensitivity(sensitivity: Amount, monotonic: bool) -> Amount:
@@ -54,7 +54,8 @@ def selection_rate(
     """
     e, delta = validate.exact("epsilon", epsilon), validate.exact("sensitivity", sensitivity)
     validate.flag("monotonic", monotonic)
-    return e / range_sensitivity(delta, monotonic)
+    over, under = delta.as_integer_ratio()
+    return Fraction(e.numerator * under, e.denominator * range_sensitivity(over, monotonic))
 
 
 def count_rate(epsilon: float, neighbors: Neighbors) -> Fraction:

@@ -280,6 +280,17 @@ class TestGuarantees:
         g = fx.MostCommon(0.8, ["a", "b"], neighbors="replace").guarantee
         assert (g.epsilon, g.neighbors, g.bounded_range) == (0.8, "replace", 0.8)
 
+    def test_it_is_computed_once_and_is_no_part_of_a_copy(self):
+        m = fx.Exponential(0.8, 2.0)
+        fresh = fx.Exponential(0.8, 2.0)
+        promise = m.guarantee
+        assert m.guarantee is promise
+        assert (m, hash(m), repr(m)) == (fresh, hash(fresh), repr(fresh))
+        for twin in (pickle.loads(pickle.dumps(m)), copy.deepcopy(m), copy.copy(m)):
+            assert "guarantee" not in vars(twin)
+            assert twin.guarantee == promise
+            assert twin.guarantee is not promise
+
     def test_bounded_range_gives_less_rho_than_pure_privacy(self):
         e = fx.MostCommon(2.0, ["a", "b"]).guarantee
         assert e.rho == e.epsilon**2 / 8 < e.epsilon * math.tanh(e.epsilon / 2)

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fastexp as fx
-from fastexp._parameters.grid import STEPS, make_grid
+from fastexp._parameters.grid import STEPS, decimal, make_grid
 from fastexp.errors import ParameterError, ParameterTypeError
 from tests.support.checks import records as checks
 
@@ -94,6 +94,17 @@ class TestPoints:
         assert {m.release([2**60 + 4]) for _ in range(200)} == {2**60 + i for i in (0, 3, 6, 9)}
         assert type(m.release([])) is int
         assert m.sample([], 3, rng=1).dtype == np.int64
+
+    def test_equal_numbers_of_other_types_are_other_grids(self):
+        """Grids are kept by their numbers: 0, 0.0 and a decimal are equal and hash alike."""
+        for bounds, step, kind in (((0, 7), 1, int), ((0.0, 7.0), 1.0, float), ((0, 7), 1, int)):
+            assert type(make_grid(bounds, step).value(3)) is kind
+        assert type(make_grid((0, 7), Decimal(1)).value(3)) is float
+
+    @given(FINITE)
+    @settings(max_examples=200, deadline=None)
+    def test_floats_are_the_decimals_that_print(self, number):
+        assert decimal(number) == Fraction(repr(number))
 
     def test_points_that_are_given_are_kept(self):
         points = np.array([0.5, 2.0, 7.25])

@@ -226,6 +226,16 @@ class TestGoodForms:
         for one in (1, 1.0, np.float32(1), np.int64(1), Fraction(1), Decimal(1)):
             assert fx.Exponential(one, one) == M
 
+    def test_rates_end_where_the_proofs_do(self):
+        """Fractions next to both ends, of which the lengths of integers alone do not tell."""
+        low, high = validate.RATE_RANGE
+        for inside in (low, high, low * 4, high / 4, Fraction(1)):
+            validate.rate(inside)
+        beyond = low * Fraction(99, 100), high * Fraction(101, 100), low / 9, high * 9
+        for outside in (*beyond, Fraction(0), Fraction(-1)):
+            with pytest.raises(fx.ParameterError, match="must lie between"):
+                validate.rate(outside)
+
     def test_any_epsilon(self):
         assert fx.Exponential(1e12, 1.0, any_epsilon=True).release(U) == 1
         assert fx.MostCommon(1e-12, ["a", "b"], any_epsilon=True).release(["a"]) in ("a", "b")
