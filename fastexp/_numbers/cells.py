@@ -107,10 +107,26 @@ def simulate(
     shape: Shape, size: object, rng: object, streams: object, threads: object, method: object
 ) -> int | IntArray:
     """Grid indices of `sample`, from the public arguments of the verb."""
+
+    def draw(seeds: WordArray, size: int | None, threads: int, way: str) -> IntArray:
+        return Simulation(shape, seeds, threads, way).draw(size)
+
+    return reproducible(draw, size, rng, streams, threads, method)
+
+
+def reproducible(
+    draw: Callable[[WordArray, int | None, int, str], IntArray],
+    size: object,
+    rng: object,
+    streams: object,
+    threads: object,
+    method: object,
+) -> int | IntArray:
+    """What `draw` gives for the seeds, and for the size, threads and method, checked."""
     way = validate.method(method)
     draws, workers = validate.size(size), validate.threads(threads)
     seeds = seeds_of(rng, validate.streams(streams, 1))
-    index = Simulation(shape, seeds, workers, way).draw(draws)
+    index = draw(seeds, draws, workers, way)
     return int(index[0]) if draws is None else index
 
 

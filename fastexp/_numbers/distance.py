@@ -38,7 +38,7 @@ import math
 import numbers
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -62,6 +62,29 @@ class Side(NamedTuple):
     extra_0: int
     offset_1: int
     extra_1: int
+
+
+class Forms(Protocol):
+    """The forms of a statistic for any number n of records."""
+
+    @property
+    def linear(self) -> bool:
+        """Whether all numbers of a form are linear in n from 1 on; else n is public."""
+        ...
+
+    def __call__(self, n: int) -> IntArray:
+        """The form for n records."""
+        ...
+
+    def __hash__(self) -> int: ...
+
+
+class RanksThatMatter(NamedTuple):
+    """The form of the distance, the first and the last rank that matter, from 0; (0, -1): none."""
+
+    form: IntArray
+    low: int
+    high: int
 
 
 def as_quantile(q: object) -> Fraction:
@@ -200,6 +223,11 @@ class QuantileForms:
         self._part, self._whole = q.numerator, q.denominator
         self._neighbors, self._convention = neighbors, convention
 
+    @property
+    def linear(self) -> bool:
+        """Not under replace, where n is public."""
+        return self._neighbors == "add-remove"
+
     def __call__(self, n: int) -> IntArray:
         part, whole, convention = self._part, self._whole, self._convention
         if self._neighbors == "replace":
@@ -239,6 +267,19 @@ def order_form(r: int, n: int) -> IntArray:
     array([3, 1, 2, 0, 1])
     """
     return _form(0, 0, _surplus(1, n - r), Side(1, r, 1, r, 1, r - 1, 1))
+
+
+class OrderForms:
+    """The forms of the r-th largest record for any n: `order_form`."""
+
+    __slots__ = ("_r",)
+    linear = True
+
+    def __init__(self, r: int) -> None:
+        self._r = r
+
+    def __call__(self, n: int) -> IntArray:
+        return order_form(self._r, n)
 
 
 def _replace_form(part: int, whole: int, n: int, convention: str) -> IntArray:

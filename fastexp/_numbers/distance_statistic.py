@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from fractions import Fraction
+from functools import partial
 from typing import Any, overload
 
 import numpy as np
 
-from .._intake.record_sources import OnGrid, Source
+from .._intake.record_sources import OnGrid, Source, Window
 from .._parameters.grid import Grid
 from .._selection.weighting import Weighting
 from .._typing import AnyArray, IntArray, WordArray
@@ -45,6 +46,29 @@ class DistanceStatistic(ABC):
     def shape(self, source: Source) -> Shape:
         """Cells for draws."""
 
+    def release(self, source: Source) -> int:
+        """One grid index from the operating system's randomness."""
+        return _cells.release(self.shape(source))
+
+    def draws(
+        self, source: Source, seeds: WordArray, size: int | None, threads: int, way: str
+    ) -> IntArray:
+        """`size` grid indices from the stream that `seeds` name; one for None."""
+        return _cells.Simulation(self.shape(source), seeds, threads, way).draw(size)
+
+    def simulate(
+        self,
+        source: Source,
+        size: object,
+        rng: object,
+        streams: object,
+        threads: object,
+        method: object,
+    ) -> int | IntArray:
+        """Grid indices of `sample`, from the public arguments of the verb."""
+        draw = partial(self.draws, source)
+        return _cells.reproducible(draw, size, rng, streams, threads, method)
+
     @abstractmethod
     def cells(self, source: Source) -> tuple[IntArray, IntArray, IntArray]:
         """Starts, counts and distances of all cells."""
@@ -80,8 +104,7 @@ class StatisticSampler:
         self, size: object, rng: object, streams: object, threads: object, method: object
     ) -> Any:
         """Values; see the mechanism's `sample`."""
-        shape = self._statistic.shape(self._source)
-        index = _cells.simulate(shape, size, rng, streams, threads, method)
+        index = self._statistic.simulate(self._source, size, rng, streams, threads, method)
         return valued(self._statistic.grid, index)
 
     def with_rate(self, rate: Fraction) -> StatisticSampler:
@@ -100,6 +123,17 @@ def widened(
     wide_start, wide_count, wide_key = (np.empty(2 * m + 1, np.int64) for _ in range(3))
     n = runs.widen_fill(start, count, key, width, queue, wide_start, wide_count, wide_key)
     return wide_start[:n], wide_count[:n], wide_key[:n]
+
+
+def cells_of(
+    window: Window, form: IntArray, size: int, width: int
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Starts, counts and keys of cells: see `kernels/numbers/runs.py`."""
+    points, records, below, total = window
+    room = 2 * points.size + 1
+    start, count, key = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
+    m = runs.cells_fill(points, records, below, total, size, form, start, count, key)
+    return widened(start[:m], count[:m], key[:m], width)
 
 
 def utilities(distance: IntArray) -> WordArray:

@@ -9,44 +9,35 @@ counts records to know its own (`RankShape.distance`).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
-from typing import NamedTuple
 
 import numpy as np
 
-from .._intake.record_sources import Sorted, Source, Window
+from .._intake.record_sources import SMALL, Sorted, Source, Window
 from .._parameters.grid import Grid
 from .._selection import plan
 from .._selection.weighting import Weighting
 from .._typing import AnyArray, FloatArray, IntArray, WordArray
 from ..errors import FastexpError, InvalidRecords
 from ..kernels.bits.heights import SIGNED
-from ..kernels.numbers import runs
 from ..kernels.numbers.window import TIED, finish_fill, window_cells
 from . import cells as _cells
 from . import distance as _distance
 from .cells import Cells, Words
-from .distance_statistic import DistanceStatistic, utilities, widened
+from .distance import Forms, RanksThatMatter
+from .distance_statistic import DistanceStatistic, cells_of, utilities
+from .few_records import FewRecords
 
 MOST_RECORDS = 1 << 32  # the range of forms
 INCOMPLETE = "the window lacks ranks that matter: please report this"
 INT64, UINT64, BOOL = np.dtype(np.int64), np.dtype(np.uint64), np.dtype(np.bool_)
-Forms = Callable[[int], IntArray]  # of n records
-
-
-class RanksThatMatter(NamedTuple):
-    """The form of the distance, the first and the last rank that matter, from 0; (0, -1): none."""
-
-    form: IntArray
-    low: int
-    high: int
 
 
 class RankStatistic(DistanceStatistic):
     """A statistic by rank distance: also its forms, and how many bits of weight matter."""
 
-    __slots__ = ("bits", "form", "reach")
+    __slots__ = ("_few", "bits", "form", "reach")
+    _few: FewRecords | None
     bits: int
     form: Forms
     reach: int
@@ -65,6 +56,29 @@ class RankStatistic(DistanceStatistic):
         nats = (bits + grid.size.bit_length()) * math.log(2)
         growth = self.weighting.rate_nats * float(_distance.slope(form(1 << 20)))
         self.reach = math.ceil(min(nats / growth, float(MOST_RECORDS))) + 2
+        self._few = None
+
+    def few(self, n: int, size: int | None) -> FewRecords | None:
+        """What draws `size` numbers from n records, where both are few; public."""
+        if n > SMALL or plan.by_table(1, size) or self.width or self.near is not None:
+            return None
+        if self._few is None:
+            self._few = FewRecords.of(self)
+        return self._few
+
+    def release(self, source: Source) -> int:
+        """One grid index from the operating system's randomness."""
+        few = self.few(source.total(), None)
+        return super().release(source) if few is None else few.release(source)
+
+    def draws(
+        self, source: Source, seeds: WordArray, size: int | None, threads: int, way: str
+    ) -> IntArray:
+        """`size` grid indices from the stream that `seeds` name; one for None."""
+        few = None if way == "gumbel" else self.few(source.total(), size)
+        if few is None:
+            return super().draws(source, seeds, size, threads, way)
+        return few.simulate(source, seeds, 1 if size is None else size)
 
     def form_of(self, n: int) -> IntArray:
         """The form for n records."""
@@ -219,17 +233,6 @@ class RankShape:
         below, above = self.source.below(grid, t), self.source.below(grid, t + 1)
         distance = _distance.distance(self.form, below, above - below, self.total - above)
         return int(distance)
-
-
-def cells_of(
-    window: Window, form: IntArray, size: int, width: int
-) -> tuple[IntArray, IntArray, IntArray]:
-    """Starts, counts and keys of cells: see `kernels/numbers/runs.py`."""
-    points, records, below, total = window
-    room = 2 * points.size + 1
-    start, count, key = np.empty(room, INT64), np.empty(room, INT64), np.empty(room, INT64)
-    m = runs.cells_fill(points, records, below, total, size, form, start, count, key)
-    return widened(start[:m], count[:m], key[:m], width)
 
 
 def loose_ends(m: int, first: bool, last: bool) -> AnyArray | None:

@@ -23,9 +23,10 @@ from ..errors import InvalidRecords, ParameterTypeError
 from ..kernels.bits.logexp import LOG2E, log_fill
 from ..kernels.numbers import ragged, rank_rows
 from ..kernels.select.alias import DRAWS
-from . import cells as _cells
+from .few_records import FewRecords
 from .rank import RankStatistic
 
+CHUNK = 1 << 14  # records of rows of few: 128 KiB
 ROWS = 32  # at a time: their cells and draws stay in the L2 cache
 
 
@@ -47,6 +48,10 @@ def simulate(
     seeds = seeds_of(rng, validate.streams(streams, rows))
     batch = _Batch(statistic, records, seeds, way, nan, assume_sorted)
     grid = statistic.grid
+    few = None if way == "gumbel" or batch.gaps() else statistic.few(records.shape[1], draws)
+    if few is not None:
+        values = grid.values(batch.few(few, 1 if draws is None else draws, workers))
+        return values.reshape(-1) if draws is None else values
     if way != "envelope" or draws is None or not batch.regular(draws):
         index = [batch.alone(r, draws) for r in range(rows)]
         shape = (rows,) if draws is None else (rows, draws)
@@ -88,26 +93,39 @@ class _Batch:
             return False
         self.form, self.first, self.last = self.statistic.ranks_that_matter(n)
         most = 2 * (self.last - self.first + 1) + 1
+        return plan.by_table(most, size) and not self.gaps()
+
+    def gaps(self) -> bool:
+        """Whether records are missing that are not to be refused."""
         floats = self.records.dtype.kind == "f"
-        gaps = floats and self.nan != "raise" and bool(np.isnan(self.records).any())
-        return plan.by_table(most, size) and not gaps
+        return floats and self.nan != "raise" and bool(np.isnan(self.records).any())
+
+    def few(self, few: FewRecords, size: int, threads: int) -> IntArray:
+        """`size` grid indices a row, of rows of few records."""
+        rows, n = self.records.shape
+        out, step = np.empty((rows, size), np.int64), max(CHUNK // max(n, 1), 1)
+
+        def part(first: int, last: int) -> int:
+            for begin in range(first, last, step):
+                end = min(begin + step, last)
+                seeds = some_seeds(self.seeds, begin, end)
+                index = few.simulate_rows(self._ordered(begin, end), seeds, size)
+                out[begin:end] = index.reshape(-1, size)
+            return 0
+
+        in_parts(part, rows, threads)
+        return out
 
     def alone(self, r: int, size: int | None) -> Any:
         """The draws of one row, as if there were no others."""
         source = Records(self.records[r]).source(self.nan, assume_sorted=self.sorted)
-        shape = self.statistic.shape(source)
         seeds = some_seeds(self.seeds, r, r + 1)
-        index = _cells.Simulation(shape, seeds, 1, self.way).draw(size)
+        index = self.statistic.draws(source, seeds, size, 1, self.way)
         return index[0] if size is None else index
 
     def fill(self, first: int, last: int, out: IntArray) -> None:
         """out = grid indices of draws of these rows."""
-        part = self.records[first:last]
-        if not self.sorted:
-            part = np.sort(part, axis=1)
-        if part.dtype.kind == "f" and bool(np.isnan(part[:, [0, -1]]).any()):
-            raise InvalidRecords(arrays.MISSING)
-        cells, keys, ends = self._cells(np.ascontiguousarray(part))
+        cells, keys, ends = self._cells(self._ordered(first, last))
         log_base = np.empty(ends[-1])
         log_fill(cells[ends[-1] :].astype(np.float64), log_base)
         bits = (-(keys >> 1)).view(np.uint64)
@@ -124,6 +142,15 @@ class _Batch:
         if ragged.ragged_places(cells, keys, ends, places, flat, again, work):
             for r in np.flatnonzero(again):
                 out[r] = self.alone(first + int(r), out.shape[1])
+
+    def _ordered(self, first: int, last: int) -> AnyArray:
+        """These rows, sorted."""
+        part = self.records[first:last]
+        if not self.sorted:
+            part = np.sort(part, axis=1)
+        if part.size and part.dtype.kind == "f" and bool(np.isnan(part[:, [0, -1]]).any()):
+            raise InvalidRecords(arrays.MISSING)
+        return np.ascontiguousarray(part)
 
     def _cells(self, part: AnyArray) -> tuple[IntArray, IntArray, IntArray]:
         """Starts and counts of all cells, their keys, and where each row's end."""

@@ -7,12 +7,12 @@ from fractions import Fraction
 
 import numpy as np
 
+from .._numbers.weights import table
 from .._typing import AnyArray, IntArray, WordArray
 from ..kernels.groups import segment_counts
 from ..kernels.groups.segment_draws import OPEN, WORDS
 from ..reference.exact_groups import coin_bits, flip_draw, flip_words, group_draw
 from .segments import Draws, Segments, sort_all
-from .weights import table
 from .words import More, Words
 
 

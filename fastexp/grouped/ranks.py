@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._intake.record_sources import cut, runs
-from .._numbers.distance import distance, farthest
-from .._numbers.rank import RankStatistic, cells_of
+from .._numbers.distance import RanksThatMatter, farthest
+from .._numbers.few_records import exact_draw
+from .._numbers.rank import RankStatistic
+from .._numbers.weights import size_of, table
 from .._typing import IntArray, WordArray
 from ..kernels.groups import segment_ranks as kernel
 from ..kernels.groups import segment_sort, segment_window
 from ..kernels.groups.segment_draws import OPEN, WORDS
-from ..reference.exact_groups import group_draw
 from .segments import Draws, Segments, placed, sorted_points
-from .weights import size_of, table
 from .words import Round, Words
 
 SHORT = 1 << 9  # records up to which keys are listed: a few KiB for each number of records
@@ -77,24 +76,14 @@ class RankDraws(Draws):
         """Draw i of a chunk, which the kernel left open, from the same cells and words."""
         g, j = divmod(i, self._size)
         mapped = np.sort(placed(self._statistic.grid, part.some(g, g + 1).values))
-        n, header = mapped.size, self._forms[kernel.FORM_SIZE * form :][: kernel.FORM_SIZE]
+        header = self._forms[kernel.FORM_SIZE * form :][: kernel.FORM_SIZE]
         low, high = int(header[kernel.FIRST]), int(header[kernel.LAST])
-        distances = header[kernel.NUMBERS :]
-        window = cut(*runs(mapped), n, low, high)
-        start, count, key = cells_of(window, distances, self._statistic.grid.size, 0)
-        cells = [
-            (first, number, twice >> 1, bool(twice & 1))
-            for first, number, twice in zip(
-                start.tolist(), count.tolist(), key.tolist(), strict=True
-            )
-        ]
-        words = drawn.first[WORDS * i : WORDS * (i + 1)].tolist()
-
-        def true(point: int) -> int:
-            below, above = np.searchsorted(mapped, [point, point + 1]).tolist()
-            return int(distance(distances, below, above - below, n - above))
-
-        return group_draw(cells, self._statistic.weighting.rate, words, drawn.more(g, j), true)
+        ranks = RanksThatMatter(header[kernel.NUMBERS :], low, high)
+        words = drawn.first[WORDS * i : WORDS * (i + 1)]
+        statistic = self._statistic
+        return exact_draw(
+            mapped, ranks, statistic.grid.size, statistic.weighting.rate, words, drawn.more(g, j)
+        )
 
 
 def _distinct(lengths: IntArray) -> tuple[IntArray, IntArray]:

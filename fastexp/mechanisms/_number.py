@@ -84,6 +84,22 @@ class NumberMechanism(Mechanism, GroupedMechanism):
     def _shape(self, source: Source) -> Shape:
         """The cells of a data set, for draws."""
 
+    def _released(self, source: Source) -> int:
+        """One grid index from the operating system's randomness."""
+        return cells.release(self._shape(source))
+
+    def _simulated(
+        self,
+        source: Source,
+        size: object,
+        rng: object,
+        streams: object,
+        threads: object,
+        method: object,
+    ) -> int | IntArray:
+        """Grid indices of `sample`."""
+        return cells.simulate(self._shape(source), size, rng, streams, threads, method)
+
     def _simulate_rows(
         self,
         records: AnyArray,
@@ -244,7 +260,7 @@ class NumberMechanism(Mechanism, GroupedMechanism):
             source = data.source(
                 nan, grid=self.grid, assume_sorted=promised, check_sorted=True, threads=workers
             )
-            return self.grid.value(cells.release(self._shape(source)))
+            return self.grid.value(self._released(source))
 
         def question() -> Question:
             from ..grouped.request import Request
@@ -361,7 +377,7 @@ class NumberMechanism(Mechanism, GroupedMechanism):
             return verbs.sample(self, data, request, size, rng, threads, nan)
         workers = validate.threads(threads)
         source = data.source(nan, grid=self.grid, assume_sorted=promised, threads=workers)
-        indices = cells.simulate(self._shape(source), size, rng, streams, threads, method)
+        indices = self._simulated(source, size, rng, streams, threads, method)
         return valued(self.grid, indices)
 
     def law(
@@ -454,7 +470,7 @@ class NumberMechanism(Mechanism, GroupedMechanism):
         if not self._in_passes:
             return None
         source = Records(records).source(grid=self.grid, threads=threads)
-        return cells.release(self._shape(source))
+        return self._released(source)
 
     def _kind(self, released: bool) -> Kind:  # noqa: ARG002  # of `GroupedMechanism`
         """All points of a grid are of one kind."""

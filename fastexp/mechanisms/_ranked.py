@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._numbers import distance
 from .._numbers.nearest import widened_pieces
-from .._numbers.rank import Forms, RankShape, RankStatistic
+from .._numbers.rank import RankShape, RankStatistic
 from .._parameters import validate
 from .._parameters.grid import Rule, decimal
 from .._typing import (
@@ -41,7 +41,7 @@ class RankMechanism(NumberMechanism):
     """A number whose utility is minus a distance of ranks, a `RankStatistic`."""
 
     widen: Number
-    _form: Forms
+    _form: distance.Forms
     _rate: Fraction
     _within: tuple[int, tuple[IntArray, IntArray] | None]
 
@@ -67,6 +67,20 @@ class RankMechanism(NumberMechanism):
 
     def _shape(self, source: Source) -> RankShape:
         return self._statistic.shape(source)
+
+    def _released(self, source: Source) -> int:
+        return self._statistic.release(source)
+
+    def _simulated(
+        self,
+        source: Source,
+        size: object,
+        rng: object,
+        streams: object,
+        threads: object,
+        method: object,
+    ) -> int | IntArray:
+        return self._statistic.simulate(source, size, rng, streams, threads, method)
 
     @property
     def _in_passes(self) -> bool:
@@ -119,7 +133,7 @@ class RankMechanism(NumberMechanism):
         rate = self._statistic.weighting.rate
         return median_density(knots, distances, rate, self._unit, self.epsilon)
 
-    def _rank(self, form: Forms, steps: int) -> None:
+    def _rank(self, form: distance.Forms, steps: int) -> None:
         """Put in the form of a distance of which one record changes so many `steps`."""
         rate = rank_rate(self.epsilon, steps)
         self._put(_form=form, _rate=rate, _within=self._reach(self.widen))
@@ -158,7 +172,7 @@ class OrderMechanism(RankMechanism):
 
     def _check(self, rule: Rule = "nearest") -> None:
         super()._check(rule)
-        self._rank(partial(distance.order_form, self._rank_from_top), 1)
+        self._rank(distance.OrderForms(self._rank_from_top), 1)
 
     @cached_property
     def guarantee(self) -> Guarantee:

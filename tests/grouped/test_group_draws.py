@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import fastexp as fx
+from fastexp._numbers.weights import table
 from fastexp.grouped.counts import ExponentialCountDraws, FlipCountDraws
 from fastexp.grouped.prices import PriceDraws, regular
 from fastexp.grouped.ranks import RankDraws
 from fastexp.grouped.segments import Segments, chunks, draw_all
 from fastexp.grouped.shapes import ShapeDraws
-from fastexp.grouped.weights import table
 from fastexp.kernels.groups import segment_sort
 from fastexp.reference import exact
 from fastexp.reference.exact_groups import group_draw, upper

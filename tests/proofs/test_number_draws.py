@@ -50,6 +50,9 @@ CASES = [
 ]
 
 
+ROWS = [0, 3, 4, 6, 7, 9, 13, 14]  # of the cases: those without `widen`
+
+
 def name_of(value):
     return value.name if isinstance(value, checks.Case) else str(len(value))
 
@@ -97,6 +100,23 @@ class TestSamples:
         m, p = made(case, 0.3), law(case, SPREAD, 0.3)
         assert fits(np.array([m.sample(SPREAD, rng=i) for i in range(8000)]), p)
         assert fits(np.concatenate([m.sample(SPREAD, 4, rng=i) for i in range(8000)]), p)
+
+    @pytest.mark.statistical
+    @pytest.mark.parametrize("reach", [1, None], ids=["narrow", "as it is"])
+    @pytest.mark.parametrize(("case", "records"), [CASES[i] for i in ROWS], ids=name_of)
+    def test_one_draw_of_each_row_follows_it(self, case, records, reach):
+        """Of many equal rows; with a narrow window most points take an exact coin."""
+        p, size = law(case, records, 0.3), 8_000 if reach else N // 4
+        m = made(case, 0.3)
+        m._statistic.reach = reach or m._statistic.reach
+        assert fits(m.sample(np.tile(records, (size, 1)), rng=1), p)
+
+    @pytest.mark.statistical
+    def test_power_of_rows(self):
+        case, records = CASES[0]
+        rows = np.tile(records, (N, 1))
+        for factor in (0.9, 1.1):
+            assert not fits(made(case, 0.3 * factor).sample(rows, rng=2), law(case, records, 0.3))
 
     @pytest.mark.statistical
     def test_by_gumbels_too(self):

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import fastexp as fx
+from fastexp._numbers.weights import table
 from fastexp._selection.scan import storage
-from fastexp.grouped.weights import table
 from fastexp.kernels.groups import segment_counts, segment_draws, segment_prices, segment_window
 from fastexp.kernels.select import envelope
 from tests.support.altered import changed

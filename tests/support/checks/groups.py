@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import os
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import islice
@@ -19,8 +20,11 @@ import fastexp as fx
 from fastexp._intake.records import Records
 from fastexp._keys.group_keys import codes_of
 from fastexp._keys.group_lists import names_of
+from fastexp._numbers import few_records
+from fastexp._numbers.distance import farthest
+from fastexp._numbers.weights import table
 from fastexp._randomness.release_key import query_digest
-from fastexp._randomness.streams import make_key
+from fastexp._randomness.streams import GROUP, make_key, some_seeds
 from fastexp.grouped import counts as count_draws
 from fastexp.grouped import ranks, segments
 from fastexp.grouped.contribution import keep, sample_choice
@@ -28,9 +32,14 @@ from fastexp.grouped.counts import FlipCountDraws
 from fastexp.grouped.prices import PriceDraws
 from fastexp.grouped.ranks import RankDraws
 from fastexp.grouped.segments import Segments, draw_all
-from fastexp.grouped.weights import table
 from fastexp.grouped.words import WORDS
-from fastexp.kernels.groups import segment_counts, segment_prices, segment_ranks, segment_sort
+from fastexp.kernels.groups import (
+    rank_draws,
+    segment_counts,
+    segment_prices,
+    segment_ranks,
+    segment_sort,
+)
 from fastexp.reference import exact, selection
 from fastexp.reference import exact_groups as reference_groups
 from fastexp.reference.exact_groups import flip_draw, flip_words, group_draw, upper
@@ -157,6 +166,68 @@ def open_draws_are_exact() -> None:
         for g in range(20):
             own = values[offsets[g] : offsets[g + 1]]
             assert found[g].tolist() == twin_draws(statistic, own, words, g, 4)
+
+
+FEW = [
+    *MECHANISMS,
+    fx.Quantile(0.1, epsilon=0.5, bounds=(0, 20), step=1),
+    fx.OrderStatistic(30, epsilon=1.0, bounds=(0, 20), step=0.25),
+    fx.Median(epsilon=1.0, bounds=(0, 20), grid=[0.0, 3.0, 3.5, 19.0]),
+    fx.Median(epsilon=0.5, bounds=(0, 3.14159)),
+]
+
+
+def few_records_are_the_twins(lengths: tuple[int, ...] = (0, 1, 2, 9, 33)) -> None:
+    """A data set alone and among rows; grids with and without kernels, ties, narrow windows."""
+    rng, names = np.random.default_rng(8), np.arange(3, dtype=np.uint64)
+    seeds = np.concatenate([np.array([*KEY, GROUP], np.uint64), names])
+    for mechanism, n in itertools.product(FEW, lengths):
+        tied, apart = rng.integers(-2, 24, (3, n)), rng.permuted(np.arange(3 * n) / 5.0)
+        statistic, words = mechanism._statistic, GivenWords(KEY, 3)
+        few = statistic.few(n, 2)
+        for rows, reach in itertools.product((tied, apart.reshape(3, n)), (statistic.reach, 3)):
+            with changed((statistic, "reach", reach)):
+                drawn = few.simulate_rows(np.sort(rows), seeds, 2).reshape(3, 2)
+                for g in range(3):
+                    source, stream = Records(rows[g]).source(), some_seeds(seeds, g, g + 1)
+                    alone = few.simulate(source, stream, 2)
+                    twin = twin_draws(statistic, rows[g], words, g, 2)
+                    assert drawn[g].tolist() == alone.tolist() == twin
+
+
+def released_few_read_words() -> None:
+    """A release with given words is the twin's draw; and an open one takes more of them."""
+    mechanism, rng = fx.Median(epsilon=0.3, bounds=(0, 2**30), step=1), np.random.default_rng(9)
+    statistic, words, open_draws = mechanism._statistic, GivenWords(KEY, 40), 0
+    for reach, g in itertools.product((2, statistic.reach), range(40)):
+        values, sizes = rng.integers(0, 2**30, 20), list[int]()
+        first, more = words_of(words.stream(g), 0)
+
+        def given(size: int, first: Any = first, more: Any = more, sizes: Any = sizes) -> bytes:
+            drawn = [more()] if sizes else first
+            sizes.append(size)
+            return b"".join(word.to_bytes(8, "little") for word in drawn)
+
+        with changed((statistic, "reach", reach), (os, "urandom", given)):
+            answer = mechanism.release(values)
+            assert [answer] == twin_draws(statistic, values, words, g, 1)
+        assert sizes == [8 * WORDS] + [8] * (len(sizes) - 1)
+        open_draws += len(sizes) > 1
+    assert open_draws > 3
+
+
+def forms_are_lines() -> None:
+    """Where a form is said to be linear it is, and no table is shorter than its distances."""
+    for mechanism in FEW:
+        statistic = mechanism._statistic
+        few, farthest_of_all = statistic.few(9, None), few_records.most_distance(statistic.form)
+        for n in (*range(66), 1000, 1001, 4095, 4096):
+            line = few._line_of(n)
+            assert (line[:16] + n * line[16:] == statistic.form(n)).all()
+            assert farthest(statistic.form(n), n) <= farthest_of_all
+            if n > 0:
+                form, *ends = statistic.ranks_that_matter(n)
+                assert [*rank_draws.ranks_that_matter(form, n, statistic.reach)] == ends
 
 
 def the_twin_has_the_law() -> None:
@@ -482,6 +553,9 @@ CHECKS: list[Callable[[], None]] = [
     draws_are_the_twins,
     segments_are_sorted,
     sums_and_bounds_are_met,
+    few_records_are_the_twins,
+    released_few_read_words,
+    forms_are_lines,
     words_are_those_of_the_stream,
     ties_at_the_ends_of_a_window_belong_to_it,
     open_draws_are_exact,

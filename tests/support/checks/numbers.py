@@ -22,7 +22,7 @@ from fastexp._intake.record_sources import OnGrid, Window
 from fastexp._intake.records import Records
 from fastexp._numbers import cells as _cells
 from fastexp._numbers import distance as _distance
-from fastexp._numbers import rank
+from fastexp._numbers import distance_statistic, rank
 from fastexp._randomness.streams import COIN, PLACE, ROUND, ROW, seeds_of, stream_of, tagged
 from fastexp._selection import draw as _draw
 from fastexp._selection.rows import Rows
@@ -419,7 +419,7 @@ def cells_are_distances(sizes: Iterable[int] = (2, 5, 17), seed: int = 7) -> Non
     for size, form in itertools.product(sizes, forms):
         for indices, window in some_windows(rng, size):
             n = len(indices)
-            start, count, key = rank.cells_of(window, form(n), size, 0)
+            start, count, key = distance_statistic.cells_of(window, form(n), size, 0)
             assert start[0] == 0
             assert (start[1:] == start[:-1] + count[:-1]).all()
             assert int(start[-1] + count[-1]) == size
@@ -437,7 +437,7 @@ def cells_are_distances(sizes: Iterable[int] = (2, 5, 17), seed: int = 7) -> Non
 def widening_is_brute_force(count: np.ndarray, key: np.ndarray, width: int) -> None:
     """`widen_fill` against the least key of a sliding window."""
     start = np.cumsum(count) - count
-    found = rank.widened(start, count, key, width)
+    found = distance_statistic.widened(start, count, key, width)
     own, flat = np.repeat(found[2], found[1]).tolist(), np.repeat(key, count).tolist()
     assert own == twins.widened(flat, width)
     assert found[0].tolist() == (np.cumsum(found[1]) - found[1]).tolist()

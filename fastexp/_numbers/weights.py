@@ -1,10 +1,11 @@
-"""Certified integer weights by rank distance: the table that draws by group look things up in.
+"""Certified integer weights by rank distance: the table that draws look things up in.
 
 Exact and data-independent: entry e is U(e) of `reference/exact_groups.py`, a function of the rate.
 """
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from functools import lru_cache
 
@@ -15,18 +16,17 @@ from ..reference import exact
 from ..reference.exact_groups import PRECISION, upper
 
 GUARD = 96  # more bits than a weight has: what products of bounds lose
-STRIDE = 1 << 10
 
 
 @lru_cache(maxsize=64)  # public: of the rate, and a power of two
 def _table(rate: Fraction, size: int) -> WordArray:
     """U(0), ..., U(size - 1), by products of two bounds; where they leave a doubt, exactly."""
-    bits = PRECISION + GUARD
-    near = [exact.exp_bounds(rate * e, bits) for e in range(min(size, STRIDE))]
-    far = [exact.exp_bounds(rate * e, bits) for e in range(0, size, STRIDE)]
+    bits, stride = PRECISION + GUARD, math.isqrt(size)  # as few exponentials as can be
+    near = [exact.exp_bounds(rate * e, bits) for e in range(stride)]
+    far = [exact.exp_bounds(rate * e, bits) for e in range(0, size, stride)]
     out = np.ones(size, dtype=np.uint64)
     for e in range(size):
-        (lo, hi), (low, high) = near[e % STRIDE], far[e // STRIDE]
+        (lo, hi), (low, high) = near[e % stride], far[e // stride]
         floor, top = lo * low >> bits + GUARD, hi * high >> bits + GUARD
         if top == 0:  # from here on all are 1
             break

@@ -1,0 +1,66 @@
+"""Draws of a rank statistic from rows of sorted records, in one call: a data set is one row.
+
+From records to the points and cells that matter (`numbers/rank_rows.py`, `numbers/runs.py`), to
+sums of whole weights and draws (`segment_draws.py`). Of a row only the ranks that matter are
+looked at, and what is equal to the outermost of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._compiler.jit import I64, IN_F64, IN_I64, IN_U64, NOTHING, OUT_I64, helper, kernel
+from ..numbers.rank_rows import window
+from ..numbers.runs import GATE, LEFT, RIGHT, S, fill_cells
+from .segment_draws import draw_points
+
+FORM = 16  # numbers of a form
+
+
+@helper
+def ranks_that_matter(form: Any, n: Any, reach: Any) -> Any:
+    """The first and the last rank that matters among n > 0 records.
+
+    The gaps where a side's distance begins: the least one is there, or next to them.
+    """
+    left = min(max(n + (-form[RIGHT + GATE] // form[RIGHT + S]), 0), n)
+    right = min(max(-(-form[LEFT + GATE] // form[LEFT + S]), 0), n)
+    low = min(max(min(left, right - 1) - reach, 0), n - 1)
+    return low, max(min(max(left + 1, right) + reach, n) - 1, low)
+
+
+@kernel(NOTHING(IN_I64, I64, IN_I64, I64, I64, IN_I64, IN_F64, IN_U64, IN_U64, OUT_I64, OUT_I64))
+def draw_rows(
+    records: Any, n: Any, line: Any, reach: Any, size: Any, unit: Any, scale: Any, table: Any,
+    words: Any, out: Any, work: Any,
+) -> None:  # fmt: skip
+    """out = grid indices, or OPEN: as many draws of each row, row after row, from WORDS each.
+
+    records: the bits of n sorted records a row; line: a form for no records and what one more of
+    them adds to it; reach: how far ranks matter; the grid has `size` points; table: weights by
+    distance. work: `work_size(n)` words.
+    """
+    form, room = work[:FORM], 2 * n + 1
+    for i in range(FORM):
+        form[i] = line[i] + n * line[FORM + i]
+    points, counts, cells = work[FORM : FORM + n], work[FORM + n : FORM + 2 * n], work[-5 * room :]
+    start, count, key = cells[:room], cells[room : 2 * room], cells[2 * room : 3 * room]
+    rows = records.size // n if n > 0 else 1
+    first, last, m, below = 0, 0, 0, 0
+    if n > 0:
+        first, last = ranks_that_matter(form, n, reach)
+    for r in range(rows):
+        if n > 0:
+            row = records[r * n : (r + 1) * n]
+            m, below = window(row, first, last, unit, scale, points, counts)
+        k = fill_cells(points[:m], counts[:m], below, n, size, form, start, count, key)
+        draws = out.size // rows
+        draw_points(
+            start[:k], count[:k], key[:k], table, words[4 * draws * r : 4 * draws * (r + 1)],
+            out[draws * r : draws * (r + 1)], cells[3 * room :],
+        )  # fmt: skip
+
+
+def work_size(n: int) -> int:
+    """Words of scratch for rows of n records."""
+    return FORM + 2 * n + 5 * (2 * n + 1)
