@@ -61,7 +61,11 @@ class Records:
         """
         data = self.data
         if _plain(data) and nan == "raise":  # the common case first: the rest takes some 5 us
-            return Sorted(data if assume_sorted and not check_sorted else np.sort(data))
+            if assume_sorted and not check_sorted:
+                return Sorted(data)
+            values = data.copy()
+            values.sort()
+            return Sorted(values)
         policy = arrays.policy(nan)
         if isinstance(data, (str, Path)):
             data = arrays.from_file(data)

@@ -29,6 +29,7 @@ from .distance import Forms, RanksThatMatter, distance, farthest
 from .distance_statistic import cells_of
 from .weights import size_of, table
 
+INT64, UINT64 = np.dtype(np.int64), np.dtype(np.uint64)
 MOST_WEIGHTS = 1 << 14  # in a table: 128 KiB, made in some 15 ms
 More = Callable[[], int]
 
@@ -49,13 +50,14 @@ class Ranks(Protocol):
 class FewRecords:
     """Draws of a statistic from data sets of at most SMALL records."""
 
-    __slots__ = ("_line", "_statistic", "_table")
+    __slots__ = ("_floats", "_grid", "_integers", "_line", "_scale", "_statistic", "_table")
 
     def __init__(self, statistic: Ranks) -> None:
-        self._statistic = statistic
-        form = statistic.form
-        self._line = np.concatenate([2 * form(1) - form(2), form(2) - form(1)])
-        self._table = table(statistic.weighting.rate, most_distance(form))
+        self._statistic, self._grid = statistic, statistic.grid
+        one, two = statistic.form(1), statistic.form(2)
+        self._line = np.concatenate([2 * one - two, two - one])
+        self._table = table(statistic.weighting.rate, most_distance(statistic.form))
+        self._floats, self._integers, self._scale = self._grid.for_kernels or identity(self._grid)
 
     @classmethod
     def of(cls, statistic: Ranks) -> FewRecords | None:
@@ -65,11 +67,12 @@ class FewRecords:
 
     def release(self, source: Source) -> int:
         """One grid index from the operating system's randomness."""
-        words, out = os_words(WORDS), np.empty(1, np.int64)
+        words, out = os_words(WORDS), np.empty(1, INT64)
         values, indices = self._row(source)
-        self._fill(values, values.size, indices, words, out)
+        if self._fill(values, values.size, indices, words, out):
+            return self._exactly(values, indices, words, os_word)
         index: int = out.item()
-        return index if index != OPEN else self._exactly(values, indices, words, os_word)
+        return index
 
     def simulate(self, source: Source, seeds: WordArray, size: int) -> IntArray:
         """`size` grid indices from the stream that `seeds` name."""
@@ -78,28 +81,28 @@ class FewRecords:
 
     def simulate_rows(self, rows: AnyArray, seeds: WordArray, size: int) -> IntArray:
         """`size` grid indices of each sorted row, row after row, from the rows' streams."""
-        indices = self._statistic.grid.for_kernels is None
-        values = self._statistic.grid.index(rows) if indices else rows
+        indices = self._grid.for_kernels is None
+        values = self._grid.index(rows) if indices else rows
         return self._drawn(values.reshape(-1), rows.shape[1], indices, seeds, size)
 
     def _row(self, source: Source) -> tuple[AnyArray, bool]:
         """Sorted records, or their grid indices; which of the two."""
-        grid = self._statistic.grid
-        if type(source) is Sorted:
-            by_kernel = grid.for_kernels is not None
-            return (source.values, False) if by_kernel else (grid.index(source.values), True)
-        points, records = source.counts(grid)
-        return np.repeat(points, records), True
+        if type(source) is not Sorted:
+            return np.repeat(*source.counts(self._grid)), True
+        if self._grid.for_kernels is None:
+            return self._grid.index(source.values), True
+        return source.values, False
 
     def _drawn(
         self, values: AnyArray, n: int, indices: bool, seeds: WordArray, size: int
     ) -> IntArray:
         rows = seeds.size - HEADER
-        words, streams = np.empty(WORDS * size * rows, np.uint64), np.empty(2 * rows, np.uint64)
-        group_words(seeds[:2], np.full(rows, seeds[2]), seeds[HEADER:], size, words, streams)
-        out = np.empty(size * rows, np.int64)
-        self._fill(values, n, indices, words, out)
-        for i in np.flatnonzero(out == OPEN).tolist():
+        words, streams = np.empty(WORDS * size * rows, UINT64), np.empty(2 * rows, UINT64)
+        tags = seeds[2:HEADER] if rows == 1 else np.full(rows, seeds[2])
+        group_words(seeds, tags, seeds[HEADER:], size, words, streams)
+        out = np.empty(size * rows, INT64)
+        unsettled = self._fill(values, n, indices, words, out)
+        for i in np.flatnonzero(out == OPEN).tolist() if unsettled else ():
             r, j = divmod(i, size)
             some = values[r * n : (r + 1) * n]
             more = Spare(streams[2 * r : 2 * r + 2], j + 1, 0)
@@ -108,17 +111,16 @@ class FewRecords:
 
     def _fill(
         self, values: AnyArray, n: int, indices: bool, words: WordArray, out: IntArray
-    ) -> None:
-        """out = draws of each row of n sorted records or grid indices, or OPEN."""
-        statistic = self._statistic
-        grid = statistic.grid
-        form = None if indices else grid.for_kernels
-        floats, integers, scale = form or identity(grid.size)
-        unit = floats if values.dtype.kind == "f" else integers
-        draw_rows(
-            values.view(np.int64), n, self._line_of(n), statistic.reach, grid.size, unit, scale,
-            self._table, words, out, np.empty(work_size(n), np.int64),
+    ) -> int:
+        """out = draws of each row of n sorted records or grid indices, or OPEN; how many are."""
+        unit, scale = self._floats if values.dtype.kind == "f" else self._integers, self._scale
+        if indices:
+            unit, _, scale = identity(self._grid)
+        unsettled: int = draw_rows(
+            values.view(INT64), n, self._line_of(n), self._statistic.reach, self._grid.size, unit,
+            scale, self._table, words, out, np.empty(work_size(n), INT64),
         )  # fmt: skip
+        return unsettled
 
     def _line_of(self, n: int) -> IntArray:
         """A form without records, and what each of n records adds to it."""
@@ -128,10 +130,9 @@ class FewRecords:
         return self._line if n > 0 else constant(form(n))
 
     def _exactly(self, values: AnyArray, indices: bool, words: WordArray, more: More) -> int:
-        statistic = self._statistic
-        points = values if indices else statistic.grid.index(values)
-        ranks = statistic.ranks_that_matter(values.size)
-        return exact_draw(points, ranks, statistic.grid.size, statistic.weighting.rate, words, more)
+        points = values if indices else self._grid.index(values)
+        ranks, rate = self._statistic.ranks_that_matter(values.size), self._statistic.weighting.rate
+        return exact_draw(points, ranks, self._grid.size, rate, words, more)
 
 
 def exact_draw(
@@ -175,7 +176,7 @@ def public_line(form: Forms, n: int) -> IntArray:
 
 
 @lru_cache(maxsize=64)
-def identity(size: int) -> tuple[IntArray, IntArray, FloatArray]:
+def identity(grid: Grid) -> tuple[IntArray, IntArray, FloatArray]:
     """A grid for kernels on which each grid index lies on itself."""
-    unit = new_unit(0, 1, size - 1, floats=False, odd=0, below=False)
-    return unit, unit, new_scale(1.0, 0.0, float(size - 1), 1.0, 2.0)
+    unit = new_unit(0, 1, grid.size - 1, floats=False, odd=0, below=False)
+    return unit, unit, new_scale(1.0, 0.0, float(grid.size - 1), 1.0, 2.0)

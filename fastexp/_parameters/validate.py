@@ -206,7 +206,7 @@ def counting(name: str, value: Any, least: int = 1, most: int = MOST_COUNT) -> i
 
 def threads(value: object) -> int:
     """How many threads: 1, 2, ...; 0 for all that the process may use."""
-    number = counting("threads", value, least=0)
+    number = 1 if type(value) is int and value == 1 else counting("threads", value, least=0)
     if number:
         return min(number, MOST_THREADS)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, Unpack, overload
 
 import numpy as np
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from ..laws.grid import GridLaw
     from ._options import NumberReleaseOptions, NumberSampleOptions
 
+RAISE, PRIVATE = "raise", "private"  # defaults of arguments, which need no check
 ASSUMES = "one person is one record; bounds and grid were chosen without looking at the data"
 
 
@@ -83,6 +85,15 @@ class NumberMechanism(Mechanism, GroupedMechanism):
     @abstractmethod
     def _shape(self, source: Source) -> Shape:
         """The cells of a data set, for draws."""
+
+    def _released_number(
+        self, data: Records, nan: Missing, promised: bool, threads: int
+    ) -> int | float:
+        """One released number."""
+        source = data.source(
+            nan, grid=self.grid, assume_sorted=promised, check_sorted=True, threads=threads
+        )
+        return self.grid.value(self._released(source))
 
     def _released(self, source: Source) -> int:
         """One grid index from the operating system's randomness."""
@@ -232,12 +243,14 @@ class NumberMechanism(Mechanism, GroupedMechanism):
         """
         check_rounding()
         workers = validate.threads(threads)
-        self._policy(nan)
+        if nan is not RAISE:
+            self._policy(nan)
         promised = validate.flag("assume_sorted", assume_sorted)
-        validate.parts(disjoint, membership)
+        if disjoint is not False or membership is not PRIVATE:
+            validate.parts(disjoint, membership)
         data = Records(records)
-        named = any(item is not None for item in (by, groups, offsets, person, key))
-        claimed = any(type(most) is not int or most != 1 for most in (max_groups, max_rows))
+        named = not (by is groups is offsets is person is key is None)
+        claimed = not (type(max_groups) is type(max_rows) is int and max_groups == max_rows == 1)
         if named or claimed or data.many:
             from ..grouped import verbs
             from ..grouped.request import Request
@@ -254,13 +267,10 @@ class NumberMechanism(Mechanism, GroupedMechanism):
                 disjoint=disjoint,
                 membership=membership,
             )
+        if label is None and budget is None:
+            return self._released_number(data, nan, promised, workers)
+        draw = partial(self._released_number, data, nan, promised, workers)
         label = self._line(label, budget)
-
-        def draw() -> Any:
-            source = data.source(
-                nan, grid=self.grid, assume_sorted=promised, check_sorted=True, threads=workers
-            )
-            return self.grid.value(self._released(source))
 
         def question() -> Question:
             from ..grouped.request import Request
@@ -361,10 +371,11 @@ class NumberMechanism(Mechanism, GroupedMechanism):
             As in `release`, and for `size`, `rng`, `streams` and `method`.
         """
         check_rounding()
-        self._policy(nan)
+        if nan is not RAISE:
+            self._policy(nan)
         promised = validate.flag("assume_sorted", assume_sorted)
         data = Records(records)
-        named = any(item is not None for item in (by, groups, offsets, person))
+        named = not (by is groups is offsets is person is None)
         rows = None if named else data.matrix(self.grid)
         if rows is not None:
             return self._simulate_rows(rows, size, rng, streams, threads, method, nan, promised)

@@ -239,7 +239,7 @@ GROUPS = {
     "forms of replace are lines": ("_numbers/few_records.py", "if not form.linear:", "if False:"),
     "no records are one": ("_numbers/few_records.py", "return self._line if n > 0 else", "return self._line if True else"),
     "open draws from other words": ("_numbers/few_records.py", "Spare(streams[2 * r : 2 * r + 2], j + 1, 0)", "Spare(streams[2 * r : 2 * r + 2], j, 0)"),
-    "released points of bounds are certain": ("_numbers/few_records.py", "return index if index != OPEN else", "return max(index, 0) if True else"),
+    "released points of bounds are certain": ("_numbers/few_records.py", "if self._fill(values, values.size, indices, words, out):", "if self._fill(values, values.size, indices, words, out) and out.put(0, 0):"),
     "tables of few distances": ("_numbers/few_records.py", "for n in (0, 1, SMALL - 1, SMALL))", "for n in (0, 1))"),
     "a coin at the bound passes": ("kernels/groups/segment_ranks.py", "left > n or", "left >= ZERO or"),
     "points beyond the window are certain": ("kernels/groups/segment_ranks.py", " or key & 1:\n        return OPEN", ":\n        return OPEN"),

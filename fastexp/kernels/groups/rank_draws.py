@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._compiler.jit import I64, IN_F64, IN_I64, IN_U64, NOTHING, OUT_I64, helper, kernel
+from ..._compiler.jit import I64, IN_F64, IN_I64, IN_U64, OUT_I64, helper, kernel
 from ..numbers.rank_rows import window
 from ..numbers.runs import GATE, LEFT, RIGHT, S, fill_cells
 from .segment_draws import draw_points
@@ -29,16 +29,16 @@ def ranks_that_matter(form: Any, n: Any, reach: Any) -> Any:
     return low, max(min(max(left + 1, right) + reach, n) - 1, low)
 
 
-@kernel(NOTHING(IN_I64, I64, IN_I64, I64, I64, IN_I64, IN_F64, IN_U64, IN_U64, OUT_I64, OUT_I64))
+@kernel(I64(IN_I64, I64, IN_I64, I64, I64, IN_I64, IN_F64, IN_U64, IN_U64, OUT_I64, OUT_I64))
 def draw_rows(
     records: Any, n: Any, line: Any, reach: Any, size: Any, unit: Any, scale: Any, table: Any,
     words: Any, out: Any, work: Any,
-) -> None:  # fmt: skip
+) -> Any:  # fmt: skip
     """out = grid indices, or OPEN: as many draws of each row, row after row, from WORDS each.
 
     records: the bits of n sorted records a row; line: a form for no records and what one more of
     them adds to it; reach: how far ranks matter; the grid has `size` points; table: weights by
-    distance. work: `work_size(n)` words.
+    distance. work: `work_size(n)` words. Returns how many are OPEN.
     """
     form, room = work[:FORM], 2 * n + 1
     for i in range(FORM):
@@ -46,7 +46,7 @@ def draw_rows(
     points, counts, cells = work[FORM : FORM + n], work[FORM + n : FORM + 2 * n], work[-5 * room :]
     start, count, key = cells[:room], cells[room : 2 * room], cells[2 * room : 3 * room]
     rows = records.size // n if n > 0 else 1
-    first, last, m, below = 0, 0, 0, 0
+    first, last, m, below, total = 0, 0, 0, 0, 0
     if n > 0:
         first, last = ranks_that_matter(form, n, reach)
     for r in range(rows):
@@ -55,10 +55,11 @@ def draw_rows(
             m, below = window(row, first, last, unit, scale, points, counts)
         k = fill_cells(points[:m], counts[:m], below, n, size, form, start, count, key)
         draws = out.size // rows
-        draw_points(
+        total += draw_points(
             start[:k], count[:k], key[:k], table, words[4 * draws * r : 4 * draws * (r + 1)],
             out[draws * r : draws * (r + 1)], cells[3 * room :],
         )  # fmt: skip
+    return total
 
 
 def work_size(n: int) -> int:
