@@ -39,6 +39,17 @@ def price(work: Work) -> fx.Price:
     return fx.Price(work.epsilon, bounds, step=1 / TICKS)
 
 
+def price_points(work: Work) -> fx.Price:
+    """The same prices as an array, whose spacing is not told."""
+    bounds = float(work.prices[0]), float(work.prices[-1])
+    return fx.Price(work.epsilon, bounds, grid=work.prices)
+
+
+def price_anywhere(work: Work) -> fx.Price:
+    """Prices on the default grid, between the same bounds."""
+    return fx.Price(work.epsilon, (float(work.prices[0]), float(work.prices[-1])))
+
+
 def laplace(work: Work) -> fx.Laplace:
     """Exact noise, on a grid of its steps."""
     return fx.Laplace(work.epsilon, 1.0, step=STEP)
@@ -132,11 +143,14 @@ REVENUE = (
     *with_avx2(Entry("numpy_sort_search", rivals_prices.sort_search)),
 )
 drawn_by = rivals_prices.drawn_by
+SORT_SEARCH = with_avx2(Entry("numpy_sort_search", partial(drawn_by, rivals_prices.sort_search)))
 PRICE = (
     ours(released(price, BIDS)),
     *with_avx2(Entry("numpy_histogram", partial(drawn_by, rivals_prices.histogram))),
-    *with_avx2(Entry("numpy_sort_search", partial(drawn_by, rivals_prices.sort_search))),
+    *SORT_SEARCH,
 )
+PRICE_POINTS = (ours(released(price_points, BIDS)), *SORT_SEARCH)
+PRICE_ANYWHERE = (ours(released(price_anywhere, BIDS), check=checks.price_anywhere), *SORT_SEARCH)
 LAPLACE = (ours(simulated(laplace, center)), LAPLACE_RIVAL)
 LAPLACE_RELEASE = (
     ours(released_noise),
@@ -180,6 +194,8 @@ CASES = (
     _number("many_draws", Work(10**5, size=MANY), MANY_DRAWS, toy_size=5_000),
     _number("revenue_law", Work(10**5), REVENUE, check=checks.revenue, toy_k=300),
     _number("price_release", Work(10**5), PRICE, check=checks.price, toy_k=300),
+    _number("price_points", Work(10**5), PRICE_POINTS, check=checks.price, toy_k=300),
+    _number("price_anywhere", Work(10**5), PRICE_ANYWHERE, check=checks.price, toy_k=300),
     _number("laplace", Work(1, size=MANY), LAPLACE, check=checks.laplace, toy_size=5_000),
     _number("laplace_release", Work(1), LAPLACE_RELEASE, check=checks.laplace),
     _number(

@@ -103,6 +103,16 @@ def price(work: NumberWork, answers: list[Any]) -> None:
         near_mean(values[at], values, np.exp(-work.epsilon * loss))
 
 
+def price_anywhere(work: NumberWork, answers: list[Any]) -> None:
+    """The same of prices between the case's, each of which counts as the next lower one."""
+    draws = numbers(answers, ())
+    expect(
+        bool(((draws >= work.prices[0]) & (draws <= work.prices[-1])).all()), "beyond the bounds"
+    )
+    at = np.searchsorted(work.prices, draws, side="right") - 1
+    price(work, [float(work.prices[i]) for i in at])
+
+
 def laplace(work: NumberWork, answers: list[Any]) -> None:
     """Noise with the mean size and the mean of Laplace's law; the steps are too fine to see."""
     shape = (work.size,) * (work.size > 1)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._intake.record_sources import Source
-from .._parameters.grid import Grid
+from .._parameters.grid import Grid, make_grid
 from .._selection.weighting import Weighting
 from .._typing import AnyArray, FloatArray, IntArray
 from ..kernels.numbers.histogram import runs_fill
@@ -23,6 +23,9 @@ from .twofold import Twofold, plus, split, times, twofold
 TABLE = 1 << 20  # prices that a table can have: beyond, looking at all of them is what counts
 MOST_TICKS = 1 << 62  # of a revenue
 NONE: IntArray = np.zeros(0, np.int64)
+BUCKETS = 1 << 11  # ranges of prices: their table lies in the L2 cache
+# A product of bids and a price errs by less than 2**-50; this makes an upper bound of it.
+ABOVE = 1 + 2.0**-48
 
 
 class Prices:
@@ -32,7 +35,7 @@ class Prices:
     the highest price of an evenly spaced grid, else 1.
     """
 
-    __slots__ = ("exactly", "grid", "highest", "most", "roughly", "tick", "unit")
+    __slots__ = ("_buckets", "exactly", "grid", "highest", "most", "roughly", "tick", "unit")
     exactly: Weighting
     grid: Grid
     highest: Fraction
@@ -43,6 +46,7 @@ class Prices:
 
     def __init__(self, grid: Grid, epsilon: float, scaling: str) -> None:
         self.grid, self.highest = grid, grid.exact(grid.size - 1)
+        self._buckets: tuple[IntArray, Grid] | None = None
         self.tick = Fraction(1, grid.unit[2])
         ticks = self.highest / self.tick
         known = (grid.points is None or grid.whole) and ticks < MOST_TICKS
@@ -74,6 +78,21 @@ class Prices:
         even: FloatArray = float(self.grid.exact(0) / self.unit) + t * np.float64(self.step[0])
         return even
 
+    def bounds(self, bids: IntArray, t: IntArray) -> FloatArray:
+        """Bounds from above of the revenue of prices t that so many bids pay, over `unit`."""
+        bound = ABOVE * (bids * self.about(t))
+        return np.where(bids > 0, np.nextafter(bound, np.inf), 0.0)  # prices may be tiny
+
+    @property
+    def buckets(self) -> tuple[IntArray, Grid]:
+        """The first price of each of many ranges of prices, and these as a grid."""
+        if self._buckets is None:
+            starts = np.arange(BUCKETS) * self.grid.size // BUCKETS
+            points = self.grid.values(starts)
+            grid = make_grid((points[0], points[-1]), grid=points, rule="below")
+            self._buckets = starts, grid
+        return self._buckets
+
     def in_units(self, t: IntArray) -> Twofold:
         """Prices t over `unit`, to 2**-100."""
         if self.grid.points is not None:
@@ -93,26 +112,31 @@ class Prices:
 
 
 class Demand(NamedTuple):
-    """Runs of prices: the index of each one's last price, and how many bids pay it."""
+    """Runs of prices: the index of each one's last price, and how many bids pay it.
+
+    `start` is the first run's first price.
+    """
 
     last: IntArray
     bids: IntArray
+    start: int = 0
 
     def total(self) -> int:
-        """The number of all bids: everyone pays the lowest price."""
+        """The number of all bids, where runs start at the lowest price: everyone pays it."""
         return int(self.bids[0])
 
     def first(self) -> IntArray:
         """The index of each run's first price."""
-        first = np.zeros_like(self.last)
+        first = np.empty_like(self.last)
+        first[0] = self.start
         np.add(self.last[:-1], 1, out=first[1:])
         return first
 
     def spread(self) -> IntArray:
-        """How many bids pay each price of the grid; not to be written to."""
-        if self.last.size == self.last[-1] + 1:  # every price is a run
+        """How many bids pay each price; not to be written to."""
+        if self.last.size == self.last[-1] + 1 - self.start:  # every price is a run
             return self.bids
-        return np.repeat(self.bids, np.diff(self.last, prepend=-1))
+        return np.repeat(self.bids, np.diff(self.last, prepend=self.start - 1))
 
 
 def demand(source: Source, grid: Grid) -> Demand:
@@ -122,8 +146,13 @@ def demand(source: Source, grid: Grid) -> Demand:
         number = source.histogram(grid)
     else:
         points, number = source.counts(grid)
+    return runs_of(points, number, grid.size)
+
+
+def runs_of(points: IntArray, number: IntArray, size: int) -> Demand:
+    """The runs of so many prices, of `number` bids on these points; on each where none are told."""
     last, bids = np.empty(number.size + 1, np.int64), np.empty(number.size + 1, np.int64)
-    first = runs_fill(points, number, grid.size, last, bids)
+    first = runs_fill(points, number, size, last, bids)
     last, bids = last[first:], bids[first:]
     few = 2 * last.size < number.size  # then do not keep the rest alive
     return Demand(last.copy(), bids.copy()) if few else Demand(last, bids)

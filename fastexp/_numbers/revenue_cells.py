@@ -18,17 +18,18 @@ from typing import Self
 
 import numpy as np
 
+from .._intake.record_sources import Source
 from .._selection.weighting import Weighting
 from .._typing import AnyArray, FloatArray, IntArray
 from ..kernels.bits.heights import FLOAT, SIGNED
 from .cells import Cells, Words, coin, simulate
 from .distance_statistic import valued
-from .revenue import TABLE, Demand, Prices
+from .revenue import TABLE, Demand, Prices, demand
+from .revenue_section import Section, section_of, section_of_runs, whole
 from .twofold import times
 
 EXACT = 1 << 53
-# A product of bids and a price errs by less than 2**-50; this makes an upper bound of it.
-ABOVE = 1 + 2.0**-48
+MOST_RECORDS = 1 << 32  # where revenues of these fit, none need be counted before
 FLAT = 2.0**-200  # nats a price: 2**52 of them come to nothing
 
 
@@ -51,12 +52,12 @@ LEVELS = _levels()
 class RevenueShape:
     """Cells of revenue, see `cells.Shape`: the exact test of a price against its bound."""
 
-    __slots__ = ("cells", "prices", "runs", "weighting")
+    __slots__ = ("cells", "prices", "section", "weighting")
 
     cells: Cells
 
-    def __init__(self, prices: Prices, runs: Demand, weighting: Weighting) -> None:
-        self.prices, self.runs, self.weighting = prices, runs, weighting
+    def __init__(self, prices: Prices, section: Section, weighting: Weighting) -> None:
+        self.prices, self.section, self.weighting = prices, section, weighting
 
     def with_rate(self, rate: Fraction) -> Self:
         """The same cells at another rate."""
@@ -76,11 +77,28 @@ class RevenueShape:
     def exponent(self, cell: int, index: int) -> Fraction:
         """rate * (bound - revenue), exactly, of a price in a loose cell."""
         bound = Fraction(float(self.cells.bits[cell].view(np.float64)))
-        bids = int(self.runs.bids[np.searchsorted(self.runs.last, index)])
-        return self.weighting.rate * (bound - self.prices.revenue(index, bids))
+        revenue = self.prices.revenue(index, self.section.paying(index))
+        return self.weighting.rate * (bound - revenue)
 
-    def _bounds(self, bids: IntArray, t: IntArray) -> FloatArray:
-        return np.asarray(ABOVE * (bids * self.prices.about(t)))
+    def _starts(self, inner: IntArray) -> IntArray:
+        """The first prices of cells, before and behind those of the section, too."""
+        first, stop = self.section.runs.start, int(self.section.runs.last[-1]) + 1
+        before = [0] if first > 0 else []
+        behind = [stop] if stop < self.prices.grid.size else []
+        return np.concatenate([before, inner, behind]).astype(np.int64)
+
+    def _bounded(self, start: IntArray, bound: FloatArray, loose: AnyArray) -> Cells:
+        """Cells, of which those outside the section get bounds of their own."""
+        outside = self._outside(start)
+        bound = np.where(outside < 0, self.section.below, bound)
+        bound = np.where(outside > 0, self.section.above, bound)
+        count = np.diff(start, append=self.prices.grid.size)
+        return Cells(start, count, bound.view(np.uint64), FLOAT, loose | (outside != 0))
+
+    def _outside(self, t: IntArray) -> IntArray:
+        """-1 for prices below the section, 1 above it, 0 inside."""
+        runs = self.section.runs
+        return np.asarray((t > runs.last[-1]).astype(np.int64) - (t < runs.start))
 
     def _excess(self, cell: IntArray, bids: FloatArray, t: IntArray) -> FloatArray:
         """The bound of each cell minus the revenue of a price t."""
@@ -93,30 +111,34 @@ class Ticks(RevenueShape):
 
     __slots__ = ()
 
-    def __init__(self, prices: Prices, runs: Demand, weighting: Weighting) -> None:
-        super().__init__(prices, runs, weighting)
+    def __init__(self, prices: Prices, section: Section, weighting: Weighting) -> None:
+        super().__init__(prices, section, weighting)
         t = np.arange(prices.grid.size)
         revenue = prices.ticks(t)
-        revenue *= runs.spread()
+        revenue *= section.runs.spread()
         self.cells = Cells(t, np.ones_like(t), revenue.view(np.uint64), SIGNED, None)
 
 
 class Points(RevenueShape):
-    """Prices from a grid of points: each is a cell, with a bound of its revenue."""
+    """Prices from a grid of points: each that matters is a cell, with a bound of its revenue."""
 
     __slots__ = ("_paying",)
 
-    def __init__(self, prices: Prices, runs: Demand, weighting: Weighting) -> None:
-        super().__init__(prices, runs, weighting)
-        t, self._paying = np.arange(prices.grid.size), runs.spread()
-        bound = self._bounds(self._paying, t)
-        bound = np.where(self._paying > 0, np.nextafter(bound, np.inf), 0.0)  # tiny prices
-        self.cells = Cells(t, np.ones_like(t), bound.view(np.uint64), FLOAT, self._paying > 0)
+    def __init__(self, prices: Prices, section: Section, weighting: Weighting) -> None:
+        super().__init__(prices, section, weighting)
+        runs = section.runs
+        start = self._starts(np.arange(runs.start, int(runs.last[-1]) + 1))
+        self._paying = np.zeros(start.size, np.int64)
+        self._paying[self._outside(start) == 0] = runs.spread()
+        self.cells = self._bounded(start, prices.bounds(self._paying, start), self._paying > 0)
 
     def heights(self, cell: IntArray, index: IntArray) -> FloatArray:
-        """-ln P(a price passes): by how much its bound is too high."""
-        excess = self._excess(cell, self._paying[index].astype(np.float64), index)
-        return self.weighting.rate_nats * excess
+        """-ln P(a price passes): by how much its bound is too high; by fractions outside."""
+        excess = self._excess(cell, self._paying[cell].astype(np.float64), index)
+        out = np.asarray(self.weighting.rate_nats * excess)
+        outside = np.flatnonzero(self._outside(index))
+        out[outside] = super().heights(cell[outside], index[outside])
+        return out
 
 
 class Runs(RevenueShape):
@@ -128,35 +150,35 @@ class Runs(RevenueShape):
 
     __slots__ = ("run", "single", "stop")
 
-    def __init__(self, prices: Prices, runs: Demand, weighting: Weighting) -> None:
-        super().__init__(prices, runs, weighting)
+    def __init__(self, prices: Prices, section: Section, weighting: Weighting) -> None:
+        super().__init__(prices, section, weighting)
+        runs = section.runs
         first, last, bids = runs.first(), runs.last, runs.bids
-        revenue = self._bounds(bids, last)
+        revenue = prices.bounds(bids, last)
         depth = np.asarray(weighting.rate_nats * (revenue.max() - revenue), np.float64)
         hopeless = depth > LEVELS[-1]
         opens = ~(hopeless & np.append(False, hopeless[:-1]))  # the others continue a cell
         slope = np.asarray(weighting.rate_nats * (bids * prices.step[0]), np.float64)
-        start = np.sort(np.concatenate([first[opens], *_cuts(first, last, depth, slope)]))
-        start = start[np.diff(start, prepend=-1) > 0]
+        inner = np.sort(np.concatenate([first[opens], *_cuts(first, last, depth, slope)]))
+        start = self._starts(inner[np.diff(inner, prepend=-1) > 0])
         self.stop = np.append(start[1:] - 1, prices.grid.size - 1)
-        self.run = np.searchsorted(last, start)
-        self.single = self.stop <= last[self.run]
+        self.run = np.minimum(np.searchsorted(last, start), last.size - 1)
+        self.single = (self.stop <= last[self.run]) & (self._outside(start) == 0)
         greatest = np.maximum.reduceat(revenue, np.flatnonzero(opens))
         merged = greatest[np.cumsum(opens)[self.run] - 1]
-        bound = np.where(self.single, self._bounds(bids[self.run], self.stop), merged)
-        loose = ~self.single | (bids[self.run] > 0)
-        self.cells = Cells(start, self.stop - start + 1, bound.view(np.uint64), FLOAT, loose)
+        bound = np.where(self.single, prices.bounds(bids[self.run], self.stop), merged)
+        self.cells = self._bounded(start, bound, ~self.single | (bids[self.run] > 0))
 
     def with_rate(self, rate: Fraction) -> Runs:
         """The same runs at another rate, cut anew."""
-        return Runs(self.prices, self.runs, self.weighting.with_rate(rate))
+        return Runs(self.prices, self.section, self.weighting.with_rate(rate))
 
     def heights(self, cell: IntArray, index: IntArray) -> FloatArray:
         """-ln P(a price passes): by how much the bound is too high, and the steps to its price.
 
         For merged runs, whose prices are hardly ever drawn, it is computed in fractions.
         """
-        bids, stop = self.runs.bids[self.run[cell]].astype(np.float64), self.stop[cell]
+        bids, stop = self.section.runs.bids[self.run[cell]].astype(np.float64), self.stop[cell]
         down = bids * (stop - index) * self.prices.step[0]
         out = np.asarray(self.weighting.rate_nats * (self._excess(cell, bids, stop) + down))
         merged = np.flatnonzero(~self.single[cell])
@@ -168,21 +190,43 @@ def _cuts(
     first: IntArray, last: IntArray, depth: FloatArray, slope: FloatArray
 ) -> Iterator[IntArray]:
     """Where cells begin inside runs: the first price within each level."""
-    alive = np.flatnonzero((depth < LEVELS[-1]) & (slope > FLAT))
-    for level in LEVELS:
-        steps = np.floor((level - depth[alive]) / slope[alive])
+    alive, levels = np.flatnonzero((depth < LEVELS[-1]) & (slope > FLAT)), np.array(LEVELS)
+    level = np.searchsorted(levels, depth[alive])  # most runs do not reach the next one
+    while alive.size:
+        steps = np.floor((levels[level] - depth[alive]) / slope[alive])
         cut = last[alive] - np.minimum(steps, float(EXACT))
         inside = cut > first[alive]
-        yield cut[inside & (steps >= 0)].astype(np.int64)
-        alive = alive[inside]
+        yield cut[inside].astype(np.int64)
+        inside &= level + 1 < levels.size
+        alive, level = alive[inside], level[inside] + 1
 
 
-def shape_of(prices: Prices, runs: Demand, table: int = TABLE) -> RevenueShape:
-    """Revenues as cells; up to `table` evenly spaced prices have a cell each."""
-    fits = prices.fits(runs.total())
-    if prices.grid.points is None and (prices.grid.size > table or not fits):
-        return Runs(prices, runs, prices.roughly)
-    return Ticks(prices, runs, prices.exactly) if fits else Points(prices, runs, prices.roughly)
+def shape_of(
+    prices: Prices, runs: Demand, table: int = TABLE, faster: Fraction | int = 1
+) -> RevenueShape:
+    """Revenues as cells; up to `table` evenly spaced prices have a cell each.
+
+    `faster` is the rate over that of the prices.
+    """
+    if prices.fits(runs.total()) and (prices.grid.points is not None or prices.grid.size <= table):
+        section = whole(runs)
+        return Ticks(prices, section, prices.exactly.with_rate(prices.exactly.rate * faster))
+    weighting = prices.roughly.with_rate(prices.roughly.rate * faster)
+    return _loose(prices, section_of_runs(prices, runs, weighting), weighting)
+
+
+def shape_of_bids(prices: Prices, source: Source) -> RevenueShape:
+    """The cells of `shape_of`, of bids: of many, most are only counted."""
+    grid = prices.grid
+    few_points = grid.points is not None or grid.size <= TABLE
+    if few_points and (prices.fits(MOST_RECORDS) or prices.fits(source.total())):
+        return shape_of(prices, demand(source, grid))
+    return _loose(prices, section_of(prices, source, prices.roughly), prices.roughly)
+
+
+def _loose(prices: Prices, section: Section, weighting: Weighting) -> RevenueShape:
+    kind = Runs if prices.grid.points is None else Points
+    return kind(prices, section, weighting)
 
 
 class RevenueSampler:
@@ -204,8 +248,7 @@ class RevenueSampler:
     ) -> int | float | AnyArray:
         """Values; see the mechanism's `sample`."""
         if self._shape is None:
-            shape = shape_of(self._prices, self._runs)
-            self._shape = shape.with_rate(shape.weighting.rate * self._faster)
+            self._shape = shape_of(self._prices, self._runs, faster=self._faster)
         index = simulate(self._shape, size, rng, streams, threads, method)
         return valued(self._prices.grid, index)
 

@@ -25,7 +25,7 @@ import numpy as np
 from .._compiler.rounding import check_rounding
 from .._typing import AnyArray, FloatArray, IntArray
 from ..errors import ParameterError, ParameterTypeError
-from ..kernels.numbers import grid_points
+from ..kernels.numbers import edges, grid_points
 from . import grid_edges, validate
 
 STEPS = 1 << 40  # of a grid for which neither step nor points are given
@@ -261,6 +261,12 @@ class Grid:
     def unsigned_edges(self) -> AnyArray:
         """The least uint64 of each given point but the first, as far as there is one."""
         return grid_edges.integer_edges(self.float_edges, np.dtype(np.uint64), self.least)
+
+    @cached_property
+    def edge_form(self) -> FloatArray:
+        """The edges of given points as kernels look records up in them."""
+        form: FloatArray = edges.edge_form(self.float_edges)
+        return form
 
     def places(self, x: AnyArray) -> IntArray:
         """How many points are <= x, elementwise, in 0, ..., size.

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._intake.record_sources import Source
 from .._numbers.revenue import Prices, demand, losses
-from .._numbers.revenue_cells import RevenueSampler, shape_of
+from .._numbers.revenue_cells import RevenueSampler, shape_of_bids
 from .._parameters import validate
 from .._typing import ABSENT, AnyArray, Number
 from ..errors import ParameterError
@@ -67,8 +67,8 @@ class Price(NumberMechanism):
     **Privacy**: ε-DP and ε-bounded-range, under add-remove and under replace alike
     (`scaling="textbook"`: ε/2). **Numerics**: revenues are exact (multiples of the step's
     decimal unit, or of the price as the double that it is), and so is the draw. Up to 2**20
-    prices cost a pass over the bids, then one over the prices; finer grids a sort of the
-    bids, and hardly depend on the number of prices.
+    evenly spaced prices cost a pass over the bids, then one over the prices; other grids a
+    pass that counts bids in ranges of prices, and a sort of those near the best revenue.
 
     References
     ----------
@@ -121,7 +121,7 @@ class Price(NumberMechanism):
         return selection_guarantee(price_epsilon(self.epsilon, self.scaling), "both", ASSUMES)
 
     def _shape(self, source: Source) -> Shape:
-        return shape_of(self._prices, demand(source, self.grid))
+        return shape_of_bids(self._prices, source)
 
     def _truth(self, ordered: AnyArray) -> Any:
         """The lowest of the best prices: only a price that is somebody's whole bid can be best."""

@@ -100,6 +100,8 @@ WRONG: dict[str, Callable[[Case], Any]] = {
     "many_draws": lambda case: np.linspace(*case.work().bounds, case.inputs.size),
     "revenue_law": lambda case: np.zeros(case.inputs.k),
     "price_release": lambda case: case.work().prices[0],
+    "price_points": lambda case: case.work().prices[0],
+    "price_anywhere": lambda case: case.work().prices[0],
     "laplace": lambda case: np.full(case.inputs.size, CENTER),
     "laplace_release": lambda _case: CENTER,
     "table1": lambda _case: np.zeros(len(CELLS)),

@@ -19,7 +19,7 @@ from fastexp._numbers import cells as _cells
 from fastexp._numbers import revenue as _revenue
 from fastexp._numbers import revenue_cells
 from fastexp._numbers.revenue import Demand, Prices, demand, losses
-from fastexp._numbers.revenue_cells import Points, Runs, Ticks, shape_of
+from fastexp._numbers.revenue_cells import Points, Runs, Ticks, shape_of, shape_of_bids
 from fastexp._numbers.twofold import twofold
 from fastexp._parameters.grid import make_grid
 from fastexp.errors import ParameterError
@@ -28,6 +28,8 @@ from fastexp.kernels.numbers import histogram as kernels
 from fastexp.mechanisms.price import Price
 from fastexp.privacy.rates import price_rate
 from fastexp.reference import selection
+from tests.support.altered import changed
+from tests.support.checks import numbers as checks
 from tests.support.goodness import fits
 
 TUTORIAL = [1, 1, 1, 3.01]
@@ -80,6 +82,11 @@ class TestHistogram:
         make_grid((0.0, 0.7), steps=1 << 12),
         make_grid((0.5, 0.75), 0.25),
         make_grid((0, 2**40), 2**22),
+        make_grid((0, 9), grid=[0, 0.1, 1 / 3, 9]),
+        make_grid((0, 9), grid=[1, 2, 9]),
+        make_grid((0, 9), grid=np.geomspace(1e-9, 9, 700), rule="below"),
+        make_grid((-9, 9), grid=np.sort(np.random.default_rng(0).uniform(-9, 9, 999))),
+        make_grid((-1, 1), grid=[-1.0, -5e-324, 0.0, 5e-324, 1e-323, 1.0], rule="below"),
     )
 
     @staticmethod
@@ -119,8 +126,7 @@ class TestHistogram:
     @pytest.mark.parametrize(
         "grid",
         [
-            make_grid((0, 9), grid=[0, 0.1, 1 / 3, 9]),
-            make_grid((0, 9), grid=[1, 2, 9]),
+            make_grid((0, 2**60), grid=[0, 2**59 - 1, 2**60]),
             make_grid((2**60, 2**60 + 5), 1),
             make_grid((2.0**52, 2.0**52 + 9), 1),
             make_grid((1e284, 2e284), 1e283),
@@ -340,6 +346,51 @@ class TestLargeGrids:
         for down, at in zip(deep, above, strict=True):
             assert down <= 0.125 + at / 4 + 1e-6
         assert count.size > 10
+
+
+class TestManyBids:
+    """Of many bids most are counted in ranges; cells are bounds, and the law is the same."""
+
+    def test_cells_are_bounds(self):
+        assert checks.sections_of_prices_are_bounded() > 200
+
+    @pytest.mark.parametrize("low", [0.0, 0.01])
+    @pytest.mark.parametrize("points", [True, False])
+    def test_they_have_the_cells_of_all_runs_in_any_form(self, low, points):
+        rng = np.random.default_rng(2)
+        given = {"grid": np.sort(rng.uniform(low, 50, 20_000))} if points else {}
+        mechanism = Price(1.0, (low, 50), **given)
+        bids = 50 * rng.beta(2, 3, 40_000)
+        values, counts = np.unique(bids.round(3), return_counts=True)
+        bids = np.repeat(values, counts)
+        rng.shuffle(bids)
+        runs = runs_of(mechanism, bids)
+        cells = shape_of(mechanism._prices, runs).cells
+        assert cells.start.size < 0.5 * min(runs.last.size, mechanism.grid.size)
+        forms = bids, (values, counts), lambda: [bids[:1000], bids[1000:]], np.float32(0) + bids
+        for form in forms:
+            other = shape_of_bids(mechanism._prices, Records(form).source()).cells
+            assert all(np.array_equal(*pair) for pair in zip(cells, other, strict=True))
+        drawn = mechanism.sample(bids, 50, rng=3)
+        assert np.array_equal(drawn, mechanism.law(bids).sample(50, rng=3))
+        flat = Price(2.0, (low, 50), **given)
+        again = mechanism.law(bids).with_epsilon(2.0).sample(50, rng=3)
+        assert np.array_equal(flat.sample(bids, 50, rng=3), again)
+
+    @pytest.mark.statistical
+    @pytest.mark.parametrize("given", [{"step": 0.5}, {"grid": [1, 1.5, 2.25, 5, 5.5, 6, 9, 12.5]}])
+    def test_ranges_without_hope_are_drawn_as_they_should(self, given):
+        """Where so little is hopeless that what lies outside is drawn all the time."""
+        mechanism = Price(1.0, (0, 13), **given)
+        bids = [1, 2, 3, 9, 9, 9, 10.5, 12, 12.5, 5.5, 5.5]
+        p = exact_law(mechanism, bids)
+        with changed(*checks.SHALLOW):
+            for shape in checks.price_shapes(mechanism, bids):
+                runs = shape.section.runs
+                assert p[: runs.start].sum() + p[int(runs.last[-1]) + 1 :].sum() > 0.05
+                assert fits(draws(shape, 30_000), p)
+                shape.section = shape.section._replace(paying=lambda _: 0)
+                assert not fits(draws(shape, 30_000), p)
 
 
 @pytest.mark.statistical

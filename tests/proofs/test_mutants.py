@@ -171,6 +171,11 @@ NUMBERS = {
     "nearest record forgotten": ("_numbers/rank.py", "nearest |= {self.source.last(grid, last), self.source.first(grid, first)}", "pass"),
     "loose end forgotten": ("_numbers/rank.py", "loose[-1] = True", "loose[-1] = False"),
     "median's other half": ("_numbers/distance.py", "low, high = _surplus(whole, part * n), _surplus(whole, (whole - part) * n)", "low, high = _surplus(whole, part * n), _surplus(whole, part * n)"),
+    "ranges by their lowest price": ("_numbers/revenue_section.py", "prices.bounds(paying, stops - 1)", "prices.bounds(paying, starts)"),
+    "bids beyond a section forgotten": ("_numbers/revenue_section.py", "runs.bids + beyond", "runs.bids"),
+    "a section's first price": ("_numbers/revenue_section.py", "Demand(runs.last + start, runs.bids + beyond, start)", "Demand(runs.last + start, runs.bids + beyond, 0)"),
+    "bids at a price outside forgotten": ("_numbers/revenue_section.py", "total - source.below(grid, t)", "total - source.below(grid, t + 1)"),
+    "outside as exact as inside": ("_numbers/revenue_cells.py", "loose | (outside != 0)", "loose"),
 }  # fmt: skip
 
 # For `tests.support.checks.records`: grids, windows, passes over unsorted records.
@@ -181,6 +186,11 @@ RECORDS = {
     "rounded products compared": ("kernels/numbers/grid_points.py", "np.float64(np.int64(rounded) - middle) + lost", "np.float64(np.int64(rounded) - middle)"),
     "rounded middles compared": ("kernels/numbers/grid_points.py", "np.float64(np.int64(rounded) - middle) + lost", "lost"),
     "rounded products in blocks": ("kernels/numbers/histogram.py", "(product == middle) & (lost < rest)", "False"),
+    "edges are above themselves": ("kernels/numbers/edges.py", "edges[t + step - 1] <= x", "edges[t + step - 1] < x"),
+    "cells too full to be searched": ("kernels/numbers/edges.py", "halving = 1 << (int(counts.max()).bit_length() - 1)", "halving = 1"),
+    "below zero the order is turned": ("kernels/numbers/edges.py", "(ZERO - (bits >> SIGN)) & ALL_BUT_SIGN)) ^ TOP  # as", "ZERO)) ^ TOP  # as"),
+    "two zeros": ("kernels/numbers/edges.py", "float_bits(x + 0.0)", "float_bits(x)"),
+    "beyond the last edge": ("kernels/numbers/edges.py", "halving, np.nan)", "halving, np.inf)"),
     "rounded middles of points": ("_parameters/grid_edges.py", "more = (lost > 0.0) | ((lost == 0.0) & ~odd)", "more = ~odd"),
     "estimate taken for the point": ("kernels/numbers/grid_points.py", "    while t > 0 and not reaches(x, t, unit, scale):\n        t -= 1\n", ""),
     "estimate without a margin": ("_parameters/grid.py", "margin = float(min(Fraction(last, 1 << 50) + 4 * Fraction(ulp) / width, Fraction(1)))", "margin = 0.0"),

@@ -1,6 +1,7 @@
-"""How many records lie on each point of an evenly spaced grid, and from each point on.
+"""How many records lie on each point of a grid, and from each point on.
 
-A record lies on the point of `Grid.index`, exactly. Its place (x - lowest) / step is
+A record lies on the point of `Grid.index`, exactly. Of given points, `edges.py` has it; on an
+evenly spaced grid its place (x - lowest) / step is
 computed in float64 and errs by less than `MARGIN` of a step; so the integer nearest to place +
 MARGIN, or the largest one <= it, is the right index or the next one, and one exact comparison
 decides: with the middle of that point and the one before (`grid_points.py: reaches`), or with
@@ -34,6 +35,7 @@ from ..._compiler.jit import (
 )
 from ..bits.heights import FLOAT, SIGNED
 from ..bits.logexp import ROUND, ROUND_BITS
+from .edges import AS_POINTS, fill_by_edges
 from .grid_points import SPLIT
 
 BLOCK = 1024  # records and indices of a block, 16 KiB, lie in L1
@@ -115,9 +117,11 @@ def fill_indices(records: Any, form: Any, out: Any) -> None:
     """out[i] = the index of the point that records[i] counts at; 0 for NaN.
 
     `form` is (A, S, D, lowest point, highest point, last index / their distance, last index,
-    rule). Whatever the rounding mode is, an index is one of the grid.
+    rule), or that of `edges.edge_form`. Whatever the rounding mode is, an index is one of the grid.
     """
-    if form[7] == BELOW:
+    if form[7] == AS_POINTS:
+        fill_by_edges(records, form, out)
+    elif form[7] == BELOW:
         fill_below(records, form, out)
     else:
         fill_nearest(records, form, out)
@@ -206,7 +210,9 @@ def is_fast(grid: Any) -> bool:
 
 def is_near(grid: Any) -> bool:
     """The same, for grids of any size: those whose places `fill_indices` finds."""
-    if grid.points is not None or not grid.simple:
+    if grid.points is not None:
+        return bool(max(abs(grid.value(0)), abs(grid.value(grid.size - 1))) <= EXACT)
+    if not grid.simple:
         return False
     a, s, d = grid.unit
     reach = (grid.size - 1) * s
@@ -217,6 +223,8 @@ def is_near(grid: Any) -> bool:
 
 def form_of(grid: Any) -> Any:
     """What `fill_indices` knows of a grid."""
+    if grid.points is not None:
+        return grid.edge_form
     low, high = float(grid.value(0)), float(grid.value(grid.size - 1))
     last = grid.size - 1
     rule = BELOW if grid.rule == "below" else NEAREST

@@ -22,7 +22,9 @@ from fastexp._intake.record_sources import OnGrid, Window
 from fastexp._intake.records import Records
 from fastexp._numbers import cells as _cells
 from fastexp._numbers import distance as _distance
-from fastexp._numbers import distance_statistic, rank
+from fastexp._numbers import distance_statistic, rank, revenue, revenue_section
+from fastexp._numbers.revenue import demand as _demand
+from fastexp._numbers.revenue_cells import Points, Runs
 from fastexp._randomness.streams import COIN, PLACE, ROUND, ROW, seeds_of, stream_of, tagged
 from fastexp._selection import draw as _draw
 from fastexp._selection.rows import Rows
@@ -701,6 +703,61 @@ def releases_read_words(seeds: int = 60) -> None:
     assert most > 1
 
 
+# Prices of many bids.
+
+SHALLOW = (
+    (revenue, "BUCKETS", 5),
+    (revenue_section, "MANY", 1),
+    (revenue_section, "HOPELESS", 0.25),
+)
+
+
+def price_shapes(mechanism: Any, bids: Any) -> Iterator[Any]:
+    """The cells of bids, and of their runs, which are the same."""
+    prices, source = mechanism._prices, Records(bids).source()
+    every = _demand(source, mechanism.grid)
+    weighting = prices.roughly
+    sections = (
+        revenue_section.section_of(prices, source, weighting),
+        revenue_section.section_of_runs(prices, every, weighting),
+    )
+    kind = Runs if mechanism.grid.points is None else Points
+    shapes = [kind(prices, section, weighting) for section in sections]
+    both = zip(*(shape.cells for shape in shapes), strict=True)
+    assert all(np.array_equal(one, other) for one, other in both)
+    assert sections[0].runs.start == sections[1].runs.start
+    yield from shapes
+
+
+def sections_of_prices_are_bounded() -> int:
+    """Cells partition the grid; every price's revenue is at most its cell's, exactly told.
+
+    Returns how many prices lie outside a section.
+    """
+    outside = 0
+    uneven = [1, 1.1, 1.25, 2, 3, 3.5, 4, 6.5, 7, 8, 11, 11.5]
+    for given in ({"grid": uneven}, {"grid": [x / 3 for x in uneven]}, {"step": 0.25}):
+        mechanism = fx.Price(3.0, (0, 12), **given)
+        size = mechanism.grid.size
+        for bids in ([7.0] * 9, [1.2, 3, 3.2, 8, 8, 8.5, 99], np.linspace(-1, 13, 40), [2] * 40):
+            index = mechanism.grid.index(np.array(bids, float))
+            paying = [int((index >= t).sum()) for t in range(size)]
+            exact = [mechanism._prices.revenue(t, paying[t]) for t in range(size)]
+            with changed(*SHALLOW):
+                for shape in price_shapes(mechanism, bids):
+                    start, count, bits, _, loose = shape.cells
+                    assert start[0] == 0
+                    assert np.array_equal(start + count, [*start[1:], size])
+                    runs = shape.section.runs
+                    outside += size - (int(runs.last[-1]) + 1 - runs.start)
+                    for c in range(start.size):
+                        for t in range(int(start[c]), int(start[c] + count[c])):
+                            gap = Fraction(float(bits[c].view(np.float64))) - exact[t]
+                            assert gap >= 0 if loose[c] else gap == 0
+                            assert shape.exponent(c, t) == shape.weighting.rate * gap
+    return outside
+
+
 def run() -> None:
     """Everything, small enough for the interpreter; what is quick comes first."""
     widenings_are_brute_force()
@@ -720,6 +777,7 @@ def run() -> None:
     assert loose_cells_are_bounds((7,)) > 100
     promises_hold((2, 4), 2)
     simulations_are_the_twin(20)
+    assert sections_of_prices_are_bounded() > 200
 
 
 if __name__ == "__main__":
