@@ -111,6 +111,13 @@ def histograms(digest: Any) -> None:
     assert not histogram.histogram(np.array([1.0, np.nan]), FLOAT, listed, few)
     assert histogram.histogram(NUMBERS, FLOAT, listed, few)
     digest.update(few.tobytes())
+    by_bits = make_grid((-4, 4), grid=[-4, -1e-9, 1e-300, 1e-12, 1e-6, 4])
+    by_index = make_grid((0, 2**60), grid=[0, 2**60]), make_grid((0, 2**60), step=2**59)
+    for grid in (by_bits, *by_index):
+        few = np.zeros(grid.size, np.int64)
+        assert histogram.histogram(NUMBERS, FLOAT, grid, few)
+        digest.update(few.tobytes())
+        assert not histogram.histogram(np.array([1.0, np.nan]), FLOAT, grid, few)
 
 
 def counting(digest: Any) -> None:
