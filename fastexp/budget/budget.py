@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
+from fractions import Fraction
 from typing import Any, Literal, NoReturn, SupportsIndex
 
 from .._compiler import jit
@@ -270,11 +270,10 @@ only 0.2 remains; nothing was drawn or charged
         note: str | None,
     ) -> Any:
         """The answers of `once`: it alone calls this."""
-        promise, ledger = question.promise(self.neighbors), self._ledger
-        cost = ledger.terms.cost(promise)
+        ledger, cost = self._ledger, question.cost(self._ledger.terms)
         entry = Entry(cost, question.name, question.about, note, label)
         if label is not None and isinstance(ledger, _ledger.File):
-            entry = replace(entry, question=question.digest(promise))
+            entry = entry._replace(question=question.digest(question.promise(self.neighbors)))
             return ledger.once(entry, label, question.width, draw, check)
         check()
         ledger.charge(entry)
@@ -374,7 +373,7 @@ only 0.2 remains; nothing was drawn or charged
     @property
     def spent(self) -> float:
         """The sum of all charges, rounded up."""
-        return amounts.up(self._ledger.spent().amount)
+        return amounts.up(Fraction(self._ledger.spent().amount))
 
     @property
     def remaining(self) -> float:
@@ -389,7 +388,7 @@ only 0.2 remains; nothing was drawn or charged
     @property
     def spent_delta(self) -> float:
         """The sum of all charges of delta, rounded up."""
-        return amounts.up(self._ledger.spent().delta)
+        return amounts.up(Fraction(self._ledger.spent().delta))
 
     @property
     def remaining_delta(self) -> float:

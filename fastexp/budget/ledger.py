@@ -19,6 +19,7 @@ import json
 import os
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -45,7 +46,7 @@ class Memory:
         self.terms = terms
         self._lock, self._process = threading.Lock(), os.getpid()
         self._spent = Spent()
-        self._charges: list[Charge] = []
+        self._charges: list[tuple[Entry, float]] = []  # when: in seconds since 1970
 
     def spent(self) -> Spent:
         """What is spent."""
@@ -53,7 +54,7 @@ class Memory:
 
     def charges(self) -> list[Charge]:
         """All charges."""
-        return list(self._charges)
+        return [Charge(entry, ledger_lines.written(when)) for entry, when in list(self._charges)]
 
     def charge(self, entry: Entry) -> None:
         """Add a charge, or raise."""
@@ -64,7 +65,7 @@ class Memory:
             )
         with self._lock:
             self._spent = self.terms.after(self._spent, entry.cost)
-            self._charges.append(Charge(entry, ledger_lines.now()))
+            self._charges.append((entry, time.time()))
 
     def __str__(self) -> str:
         return "Budget("

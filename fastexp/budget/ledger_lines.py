@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import math
 import re
+import time
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from .terms import RELATIONS, UNITS, Cost, Spent, Terms
 
@@ -27,8 +28,7 @@ DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 CHARGED, OPEN, ANSWERED, USED_UP = "charged", "open", "answered", "failed"  # states of a charge
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """What is charged and for what; all of it is public."""
 
     cost: Cost
@@ -147,9 +147,13 @@ def line(fields: dict[str, Any]) -> bytes:
 
 def now() -> str:
     """The time, to a second, as 2026-01-31T23:59:59Z."""
-    return (
-        datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    )  # a fifth of strftime
+    return written(time.time())
+
+
+def written(moment: float) -> str:
+    """A time in seconds since 1970, as text."""
+    text = datetime.fromtimestamp(moment, UTC).isoformat(timespec="seconds")
+    return text.replace("+00:00", "Z")  # a fifth of strftime's time
 
 
 def _new(label: str, labels: dict[str, int]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from .._parameters import validate
@@ -12,6 +13,7 @@ from .._parameters.text import printable
 from .._typing import Membership, Neighbors
 from ..privacy import Guarantee, sequential, total
 from . import answer_text
+from .terms import Cost, Terms
 
 FORMAT = 1  # of the digest: it must change whenever equal questions could have other digests
 DOMAIN = b"fastexp.asked"
@@ -64,7 +66,8 @@ class Question(NamedTuple):
     @property
     def about(self) -> str:
         """The question in words, for a budget's log."""
-        return Questions((self,)).about
+        plain = self[1:7] == PLAIN[1:7] and self[9:12] == PLAIN[9:12]
+        return printable(self.name) if plain else Questions((self,)).about
 
     @property
     def guarantee(self) -> Guarantee:
@@ -87,6 +90,22 @@ class Question(NamedTuple):
             neighbors=neighbors,
         )
 
+    def cost(self, terms: Terms) -> Cost:
+        """What the whole call costs a budget."""
+        promise = self.guarantee
+        if not _is_plain(promise):  # written to: it is checked anew, and refused or read
+            return terms.cost(self.promise(validate.neighbors(terms.neighbors)))
+        return _cost(
+            terms,
+            promise,
+            self.rows,
+            self.disjoint,
+            self.groups,
+            self.membership,
+            self.max_groups,
+            self.max_rows,
+        )
+
     def digest(self, promise: Guarantee) -> str:
         """BLAKE2b-256 of all of it, and of the promise that is charged, as hexadecimal digits."""
         charged = promise.epsilon, promise.rho, promise.delta, promise.neighbors
@@ -101,6 +120,10 @@ class Question(NamedTuple):
         """How many characters each answer is kept with."""
         candidates = getattr(self.mechanism, "candidates", None)
         return self.widest if candidates is None else answer_text.widest(candidates)
+
+
+PLAIN_TYPES = frozenset((float, str, type(None)))
+PLAIN = Question(None)  # its first fields make the promise, its last ones but one the words
 
 
 class Questions(NamedTuple):
@@ -133,6 +156,10 @@ class Questions(NamedTuple):
         promises = [question.promise(neighbors) for question in self.each]
         return promises[0] if len(promises) == 1 else sequential(promises)
 
+    def cost(self, terms: Terms) -> Cost:
+        """What they cost a budget together."""
+        return terms.cost(self.promise(validate.neighbors(terms.neighbors)))
+
     def digest(self, promise: Guarantee) -> str:
         """The digest of all of them in their order, and of the promise that is charged."""
         digests = "".join(question.digest(promise) for question in self.each)
@@ -142,6 +169,41 @@ class Questions(NamedTuple):
     def width(self) -> int:
         """How many characters each answer is kept with."""
         return max(question.width for question in self.each)
+
+
+def _is_plain(promise: object) -> bool:
+    """Whether it is a promise whose fields are what they were when it was checked, by type."""
+    if type(promise) is not Guarantee:
+        return False
+    fields = promise.epsilon, promise.bounded_range, promise.rho, promise.neighbors
+    return PLAIN_TYPES.issuperset(map(type, fields)) and (
+        type(promise.delta) is float and type(promise.assumes) is str
+    )
+
+
+@lru_cache(maxsize=256, typed=True)  # of numbers and words alone: a loop asks the same again
+def _cost(
+    terms: Terms,
+    guarantee: Guarantee,
+    rows: int,
+    disjoint: bool,
+    groups: bool,
+    membership: Membership,
+    max_groups: int,
+    max_rows: int,
+) -> Cost:
+    """What a promise costs a budget, for a whole call."""
+    promise = total(
+        guarantee,
+        rows=rows,
+        disjoint=disjoint,
+        groups=groups,
+        membership=membership,
+        max_groups=max_groups,
+        max_rows=max_rows,
+        neighbors=validate.neighbors(terms.neighbors),
+    )
+    return terms.cost(promise)
 
 
 def groups_in_words(count: int) -> str:

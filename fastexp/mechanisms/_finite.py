@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, Unpack, overload
 
 from .._compiler.rounding import check_rounding
@@ -170,11 +170,9 @@ class FiniteMechanism(Mechanism):
         self, rows: int | None, disjoint: bool, membership: Membership, nan: NaN
     ) -> Question:
         """What a release asks; of a matrix with so many rows."""
-        from ..budget.question import Question
-
         form = "utilities", rows is not None, nan
         count = 1 if rows is None else rows
-        return Question(self, count, disjoint, membership=membership, form=form)
+        return _question_type()(self, count, disjoint, membership=membership, form=form)
 
     def _release(self, bits: WordArray, kind: int, threads: int) -> int | IntArray:
         if bits.ndim == 2:
@@ -317,6 +315,13 @@ class UtilityMechanism(FiniteMechanism):
     def _utilities(self, data: object, nan: NaN) -> tuple[WordArray, int]:
         labels = self.candidates
         return utilities.utilities(data, None if labels is None else len(labels), nan)
+
+
+@cache  # an import that is made already takes 1 us
+def _question_type() -> type[Question]:
+    from ..budget.question import Question
+
+    return Question
 
 
 def _refuse_one(candidates: int | None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import MISSING, fields
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from .._parameters.documented import documented
@@ -133,9 +133,7 @@ class Mechanism(ABC):
         if budget is None:
             check()
             return draw()
-        from ..budget.budget import once
-
-        return once(budget, label, question(), draw, check)
+        return _once()(budget, label, question(), draw, check)
 
     def _put(self, **values: object) -> None:
         """Set attributes while the mechanism is being built; it is immutable afterwards."""
@@ -167,6 +165,13 @@ class Mechanism(ABC):
         if isinstance(value, tuple) and len(value) > WRITTEN:
             return f"<{len(value)} values>"
         return repr(value)
+
+
+@cache  # an import that is made already takes 1 us
+def _once() -> Callable[..., Any]:
+    from ..budget.budget import once
+
+    return once
 
 
 class Comparator(Mechanism):

@@ -29,6 +29,7 @@ from fastexp import Budget, BudgetError, BudgetExceeded, privacy
 from fastexp._compiler import jit
 from fastexp._selection import draw as _draw
 from fastexp.budget import atomic_files, ledger
+from fastexp.budget.terms import Cost, Spent
 from fastexp.errors import InvalidUtilities, ParameterError, ParameterTypeError
 from fastexp.privacy import Guarantee, amounts
 
@@ -119,6 +120,13 @@ def test_what_is_spent_is_the_sum_of_decimals(costs, limit):
     assert amounts.exact(budget.spent) >= truth
     assert amounts.exact(budget.remaining) <= Fraction(repr(limit)) - truth
     assert budget.spent == pytest.approx(float(truth))
+
+
+def test_amounts_of_any_size_add_exactly():
+    spent, costs = Spent(), (1e300, 5e-324, 0.1, 1.7976931348623157e308, 1e-300, 0.1)
+    for cost in costs:
+        spent = spent.with_one(Cost(cost, cost))
+    assert Fraction(spent.amount) == Fraction(spent.delta) == sum(Fraction(repr(c)) for c in costs)
 
 
 def test_tiny_amounts_count():

@@ -71,8 +71,10 @@ MUTANTS = {
     "gains of the term before": ("privacy/planning.py", "(last + 1 - i) * eta", "(last - i) * eta"),
     "best without a maximum": ("privacy/planning.py", "if bounds[j] < best:", "if best > -math.inf:"),
     "rounds above rho": ("privacy/peeling.py", "root = math.nextafter(root, 0.0)", "break"),
-    "budget to the last cent but one": ("budget/terms.py", "now > amounts.exact(limit)", "now >= amounts.exact(limit)"),
-    "budget never full": ("budget/terms.py", "now > amounts.exact(limit)", "now > 2 * amounts.exact(limit)"),
+    "budget to the last cent but one": ("budget/terms.py", "total.amount > printed(self.limit)", "total.amount >= printed(self.limit)"),
+    "budget never full": ("budget/terms.py", "total.amount > printed(self.limit)", "total.amount > 2 * printed(self.limit)"),
+    "rows are charged as one": ("budget/question.py", "            self.rows,\n            self.disjoint,", "            1,\n            self.disjoint,"),
+    "sums of 28 digits": ("budget/terms.py", "prec=1000, Emin=-9999, Emax=9999, traps=[Inexact, InvalidOperation]", ""),
     "budget of any relation": ("budget/terms.py", "guarantee.under(validate.neighbors(self.neighbors))", "guarantee"),
     "polynomial": ("kernels/select/envelope.py", "0.0096181291811644", "0.00961812"),
 }  # fmt: skip

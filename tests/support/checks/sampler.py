@@ -18,6 +18,8 @@ from fastexp._randomness.streams import Spare
 from fastexp._selection.alias_table import Table
 from fastexp._selection.flips import Flips
 from fastexp._selection.scan import MASK_64, Scan, bits_value, key_value
+from fastexp.budget.question import Question
+from fastexp.budget.terms import Cost, Spent, Terms
 from fastexp.kernels.bits import words
 from fastexp.kernels.bits.heights import BLOCK
 from fastexp.kernels.select import alias, envelope
@@ -28,6 +30,11 @@ from tests.support.cases import CASES, Case
 
 PRECISIONS = (0, 1, 3, 6, 20, 50)
 HALF = Fraction(1, 2)
+TERMS = (
+    ("epsilon", 1.0, 0.0, "add-remove"),
+    ("epsilon", 1.0, 0.0, "replace"),
+    ("rho", 1.0, 0.0, "add-remove"),
+)
 
 
 def scanned(case: Case, precision: int, threads: int = 1) -> Scan:
@@ -383,6 +390,22 @@ def promises_add_up() -> None:
     for k in range(1, 30):
         each = fx.privacy.peeling_round(k, rho=0.1)
         assert k * each**2 / 8 <= Fraction(0.1) < k * (each * (1 + Fraction(1, 2**51))) ** 2 / 8
+    one_way, moves, rho = (Terms(*terms) for terms in TERMS)
+    m = fx.Exponential(0.1, 1.0)
+    for _ in range(2):  # costs are kept, each for its own question and budget
+        for terms, asked, cost in (
+            (one_way, Question(m), 0.1),
+            (one_way, Question(m, 3), 0.3),
+            (one_way, Question(m, 3, True), 0.1),
+            (moves, Question(m, 3, True), 0.2),
+            (moves, Question(m, 3, True, membership="public"), 0.1),
+            (one_way, Question(m, groups=True, max_groups=2), 0.2),
+            (one_way, Question(m, max_rows=4), 0.4),
+            (rho, Question(m, 3), 0.00375),
+        ):
+            assert asked.cost(terms) == (cost, 0.0)
+    wide = Spent().with_one(Cost(1e300, 0.0)).with_one(Cost(0.1, 0.0))
+    assert Fraction(wide.amount) == 10**300 + Fraction(1, 10)
     budget = fx.Budget(0.3)
     for _ in range(3):
         budget.charge(one)
