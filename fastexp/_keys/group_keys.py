@@ -11,6 +11,7 @@ NumPy's arrays of texts of fixed width cannot hold the character 0 at the end of
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -89,6 +90,68 @@ def codes_of(keys: object, names: Names, argument: str = "by", threads: int = 1)
     >>> codes_of([["b", "a"], [1, 1]], names_of_tuples([("a", 1), ("a", 2)], 2)).tolist()
     [-1, 0]
     """
+    return coding_of(keys, names, argument, threads).codes(threads)
+
+
+class Codes:
+    """Codes of rows that are known."""
+
+    def __init__(self, codes: IntArray) -> None:
+        self._codes, self.size = codes, codes.size
+
+    def codes(self, _threads: int = 1) -> IntArray:
+        """Of all rows."""
+        return self._codes
+
+    def of(self, rows: IntArray) -> IntArray:
+        """Of these rows."""
+        return self._codes[rows]
+
+    def part(self, first: int, last: int, _room: IntArray) -> IntArray:
+        """Of a range of rows; `_room` has as many places."""
+        return self._codes[first:last]
+
+
+class LookedUp(Codes):
+    """Codes of integers, looked up when they are wanted: they need no memory."""
+
+    def __init__(self, rows: Integers, names: KeyNames) -> None:
+        self._rows, self._names, self.size = rows, names, rows.length
+        self._names.fill(
+            _some(rows, 0, 0), np.empty(0, np.int64)
+        )  # makes the table: threads share it
+
+    def codes(self, threads: int = 1) -> IntArray:
+        """Of all rows."""
+        out = np.empty(self.size, np.int64)
+        self.fill(out, threads)
+        return out
+
+    def fill(self, out: IntArray, threads: int) -> None:
+        """out = those of all rows."""
+
+        def part(first: int, last: int) -> int:
+            self.part(first, last, out[first:last])
+            return 0
+
+        in_parts(part, self.size, threads if self.size >= LEAST * threads else 1)
+
+    def of(self, rows: IntArray) -> IntArray:
+        """Of these rows."""
+        some = self._rows
+        valid = None if some.valid is None else some.valid[rows]
+        return self._names.codes(
+            replace(some, length=rows.size, valid=valid, values=some.values[rows])
+        )
+
+    def part(self, first: int, last: int, room: IntArray) -> IntArray:
+        """Of a range of rows; `room` has as many places."""
+        self._names.fill(_some(self._rows, first, last), room)
+        return room
+
+
+def coding_of(keys: object, names: Names, argument: str = "by", threads: int = 1) -> Codes:
+    """The same as `codes_of`, of ranges of rows where these are integers."""
     columns, width = columns_of(keys, argument), len(names.kinds)
     if len(columns) != width:
         wanted = "one column" if width == 1 else f"a list of {width} columns"
@@ -96,17 +159,20 @@ def codes_of(keys: object, names: Names, argument: str = "by", threads: int = 1)
     chunks = [read(column, argument) for column in columns]
     if isinstance(names, KeyNames):
         _check_kind(chunks[0], names, argument)
-        return _filled(chunks[0], names, threads)
+        alone = chunks[0][0] if len(chunks[0]) == 1 else None
+        if isinstance(alone, Integers):
+            return LookedUp(alone, names)
+        return Codes(_filled(chunks[0], names, threads))
     _check_lengths(chunks, argument)
     if names.size == 0:  # then there are no kinds either
-        return np.full(_length(chunks[0]), -1, np.int64)
+        return Codes(np.full(_length(chunks[0]), -1, np.int64))
     for rows, keys in zip(chunks, names.keys, strict=True):
         _check_kind(rows, keys, argument)
     numbers = [rows for (rows, *more) in chunks if isinstance(rows, Integers) and not more]
     if len(numbers) == width:
-        return _placed(numbers, names, threads)
+        return Codes(_placed(numbers, names, threads))
     pairs = zip(chunks, names.keys, strict=True)
-    return names.places(_filled(rows, keys, threads) for rows, keys in pairs)
+    return Codes(names.places(_filled(rows, keys, threads) for rows, keys in pairs))
 
 
 def numbered(columns: Sequence[list[Rows]], argument: str) -> tuple[IntArray, Names]:
@@ -209,22 +275,12 @@ def _filled(chunks: list[Rows], names: KeyNames, threads: int = 1) -> IntArray:
     out, first = np.empty(_length(chunks), np.int64), 0
     for rows in chunks:
         part = out[first : first + rows.length]
-        if threads > 1 and isinstance(rows, Integers) and rows.length >= LEAST * threads:
-            _by_threads(rows, names, part, threads)
+        if isinstance(rows, Integers):
+            LookedUp(rows, names).fill(part, threads)
         else:
             names.fill(rows, part)
         first += rows.length
     return out
-
-
-def _by_threads(rows: Integers, names: KeyNames, out: IntArray, threads: int) -> None:
-    names.fill(_some(rows, 0, 0), out[:0])  # makes the table that all share
-
-    def part(first: int, last: int) -> int:
-        names.fill(_some(rows, first, last), out[first:last])
-        return 0
-
-    in_parts(part, rows.length, threads)
 
 
 def _placed(columns: list[Integers], names: TupleNames, threads: int) -> IntArray:

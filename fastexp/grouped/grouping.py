@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -48,45 +49,58 @@ def gather(
     >>> gathered.tolist(), offsets.tolist()
     ([5, 4, 7], [0, 1, 3, 3])
     """
-    words = values.view(INT64)
+    edges = _edges(codes.size, size, threads)
+    parts = [(codes[a:b], values[a:b]) for a, b in pairwise(edges)]
+    return gather_parts(parts, size)
 
-    def move(first: int, last: int, places: IntArray, out: IntArray) -> None:
-        grouping.move_words(codes[first:last], words[first:last], places, out)
 
-    moved, offsets = _moved(codes, size, threads, move)
-    return moved.view(values.dtype), offsets
+def gather_parts(
+    parts: Sequence[tuple[IntArray, AnyArray]], size: int
+) -> tuple[AnyArray, IntArray]:
+    """The same of rows in parts, each worked on by a thread: codes and values of one type."""
+
+    def move(i: int, places: IntArray, out: IntArray) -> None:
+        codes, values = parts[i]
+        grouping.move_words(codes, values.view(INT64), places, out)
+
+    moved, offsets = _moved([codes for codes, _ in parts], size, move)
+    return moved.view(parts[0][1].dtype), offsets
 
 
 def order(codes: IntArray, size: int, threads: int = 1) -> tuple[IntArray, IntArray]:
     """Number rows in the order of their groups: `gather` of 0, 1, ..., n - 1."""
+    edges = _edges(codes.size, size, threads)
 
-    def move(first: int, last: int, places: IntArray, out: IntArray) -> None:
-        grouping.move_rows(codes[first:last], first, places, out)
+    def move(i: int, places: IntArray, out: IntArray) -> None:
+        grouping.move_rows(codes[edges[i] : edges[i + 1]], edges[i], places, out)
 
-    return _moved(codes, size, threads, move)
+    return _moved([codes[a:b] for a, b in pairwise(edges)], size, move)
+
+
+def _edges(rows: int, size: int, threads: int) -> list[int]:
+    # A range takes as long as its counts are, too.
+    parts = max(1, min(threads, rows // max(LEAST, size)))
+    return [rows * i // parts for i in range(parts + 1)]
 
 
 def _moved(
-    codes: IntArray, size: int, threads: int, move: Callable[[int, int, IntArray, IntArray], Any]
+    parts: list[IntArray], size: int, move: Callable[[int, IntArray, IntArray], Any]
 ) -> tuple[IntArray, IntArray]:
-    # A range takes as long as its counts are, too.
-    parts = max(1, min(threads, codes.size // max(LEAST, size)))
-    edges = [codes.size * i // parts for i in range(parts + 1)]
-    places = np.zeros((parts, size + 1), np.int64)
+    places = np.zeros((len(parts), size + 1), np.int64)
     offsets = np.empty(size + 1, np.int64)
-    out = np.empty(codes.size, np.int64)
+    out = np.empty(sum(codes.size for codes in parts), np.int64)
 
     def count_part(first: int, last: int) -> int:
         for i in range(first, last):
-            grouping.count_codes(codes[edges[i] : edges[i + 1]], places[i])
+            grouping.count_codes(parts[i], places[i])
         return 0
 
     def move_part(first: int, last: int) -> int:
         for i in range(first, last):
-            move(edges[i], edges[i + 1], places[i], out)
+            move(i, places[i], out)
         return 0
 
-    in_parts(count_part, parts, parts)
+    in_parts(count_part, len(parts), len(parts))
     grouping.start_codes(places.reshape(-1), offsets)
-    in_parts(move_part, parts, parts)
+    in_parts(move_part, len(parts), len(parts))
     return out[: offsets[size]], offsets

@@ -8,15 +8,17 @@ from typing import Any
 import numpy as np
 
 from .._intake.records import Records
-from .._keys.group_keys import codes_of, columns_of, numbered
+from .._keys.group_keys import Codes, coding_of, columns_of, numbered
 from .._keys.group_names import Names
 from .._keys.key_columns import read as read_keys
 from .._keys.key_names import KeyNames
-from .._typing import AnyArray, IntArray
+from .._numbers.rank import RankStatistic
+from .._typing import AnyArray, IntArray, WordArray
 from ..errors import ParameterError
-from .counted import Limits, Rows, counted, person_keys, persons_of
+from .counted import Limits, Rows, counted, person_keys, persons_of, present
 from .grouping import gather
 from .mechanism import GroupedMechanism
+from .pivots import windowed
 from .request import OFFSETS, Request, is_from_data, listed_groups
 from .segments import Segments
 
@@ -30,8 +32,13 @@ def segments_of(
     nan: str,
     choice: Callable[[], bytes],
     threads: int = 1,
+    *,
+    whole: bool = True,
 ) -> tuple[Segments, Names]:
-    """Flat records by group, and the names of the groups in the order of the answers."""
+    """Flat records by group, and the names of the groups in the order of the answers.
+
+    whole: whether all records are needed, also where draws look at few.
+    """
     values, missing = mechanism._read(records, nan)
     if missing is not None and not missing.any():
         missing = None
@@ -39,21 +46,33 @@ def segments_of(
         offsets = _offsets(request.offsets, values.size)
         names = _named(request, offsets.size - 1)
         return _contiguous(values, offsets), names
-    rows = _rows(request, values.size, threads)
-    limits = Limits(request.max_groups, request.max_rows)
-    codes, values = counted(rows, values, missing, nan, limits, mechanism, choice)
-    return Segments(*gather(codes, values, rows.names.size, threads)), rows.names
+    codes, names = _codes(request, values.size, threads)
+    if request.person is not None:
+        rows = Rows(codes.codes(threads), names, *_persons(request.person, values.size))
+        limits = Limits(request.max_groups, request.max_rows)
+        counts, values = counted(rows, values, missing, nan, limits, mechanism, choice)
+        codes = Codes(counts)
+    elif missing is not None:
+        counts, values = present(codes.codes(threads), values, missing, nan)
+        codes = Codes(counts)
+    ranks = None if whole else mechanism._ranks
+    return grouped(ranks, values, codes, names.size, threads), names
 
 
-def _rows(request: Request, n: int, threads: int) -> Rows:
-    """Whose each record is, and of which group."""
-    codes, names = _codes(request, n, threads)
-    if request.person is None:
-        return Rows(codes, names)
-    persons, people = persons_of(person_keys(request.person))
+def grouped(
+    ranks: RankStatistic | None, values: AnyArray, codes: Codes, size: int, threads: int = 1
+) -> Segments:
+    """Rows in the order of their groups; of long ones what draws by ranks look at."""
+    few = None if ranks is None else windowed(ranks, values, codes, size, threads)
+    return Segments(*gather(codes.codes(threads), values, size, threads)) if few is None else few
+
+
+def _persons(person: object, n: int) -> tuple[IntArray, WordArray]:
+    """Whose each record is, and what persons are called."""
+    persons, people = persons_of(person_keys(person))
     if persons.size != n:
         raise ParameterError(LENGTHS.format("person"))
-    return Rows(codes, names, persons, people)
+    return persons, people
 
 
 def ragged(records: Records, request: Request) -> tuple[Any, Request]:
@@ -89,21 +108,22 @@ def _named(request: Request, size: int) -> Names:
     return names
 
 
-def _codes(request: Request, n: int, threads: int) -> tuple[IntArray, Names]:
+def _codes(request: Request, n: int, threads: int) -> tuple[Codes, Names]:
     """Which group each record is of, -1 for none that is listed; and the groups."""
     if request.by is None:
         offsets = _offsets(request.offsets, n)
         codes = np.full(n, -1, np.int64)
         inside = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
         codes[offsets[0] : offsets[-1]] = inside
-        return codes, _named(request, offsets.size - 1)
+        return Codes(codes), _named(request, offsets.size - 1)
     columns = columns_of(request.by, "by")
     names: Names
     if is_from_data(request.groups):
-        codes, names = numbered([read_keys(column, "by") for column in columns], "by")
+        numbers, names = numbered([read_keys(column, "by") for column in columns], "by")
+        coding = Codes(numbers)
     else:
         names = listed_groups(request.groups, len(columns))
-        codes = codes_of(columns, names, threads=threads)
-    if codes.size != n:
+        coding = coding_of(columns, names, threads=threads)
+    if coding.size != n:
         raise ParameterError(LENGTHS.format("by"))
-    return codes, names
+    return coding, names

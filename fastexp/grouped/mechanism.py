@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
 
+    from .._numbers.rank import RankStatistic
     from .._typing import AnyArray, IntArray
     from ..privacy import Guarantee
     from .accuracy import Exact, Measure
@@ -31,6 +32,11 @@ class GroupedMechanism(Protocol):
     def _labels(self) -> tuple[Any, ...]:
         """The candidates; a mechanism of numbers has none."""
         return ()
+
+    @property
+    def _ranks(self) -> RankStatistic | None:
+        """The statistic whose draws look at the records around its ranks only; None: at all."""
+        return None
 
     def law(self, records: object, /) -> Any:
         """The exact law of a draw."""

@@ -7,7 +7,8 @@ depends on either: a group's words are its own.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -21,8 +22,32 @@ from ..kernels.groups import segment_sort
 from ..kernels.groups.segment_draws import WORDS
 from ..kernels.numbers import histogram
 
+if TYPE_CHECKING:
+    from .forms import Forms
+
 CHUNK = 1 << 16  # records that go together: 512 KiB
 FEWEST = 1 << 14  # records for which a second thread pays
+
+
+class Windows(NamedTuple):
+    """What is known of segments that have the records around the ranks that matter alone.
+
+    Attributes
+    ----------
+    under : ndarray of int64, or int
+        How many records lie below those of each segment.
+    lengths : ndarray of int64, shape (segments,)
+        How many there are in all.
+    forms : Forms
+        Of these lengths.
+    records : callable
+        All records of the segment with a number, for the few draws that need them.
+    """
+
+    under: IntArray | int
+    lengths: IntArray
+    forms: Forms
+    records: Callable[[int], AnyArray]
 
 
 class Segments(NamedTuple):
@@ -30,6 +55,11 @@ class Segments(NamedTuple):
 
     values: AnyArray
     offsets: IntArray
+    windows: Windows | None = None  # None: these are all records
+
+    def group(self, g: int) -> AnyArray:
+        """The records of a group."""
+        return self.values[int(self.offsets[g]) : int(self.offsets[g + 1])]
 
     def some(self, first: int, last: int) -> Segments:
         """Groups first..last - 1."""

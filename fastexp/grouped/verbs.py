@@ -72,7 +72,9 @@ def drawn(
     """Read records and draw, of a checked request: answers, or [groups, answers] of the data's."""
     line = "" if label is None else label  # a key goes with a label
     choice = partial(release_choice, key, mechanism, line)
-    segments, names = segments_of(mechanism, records, request, nan, choice, threads)
+    segments, names = segments_of(
+        mechanism, records, request, nan, choice, threads, whole=key is not None
+    )
     words: Words = FreshWords()
     if key is not None:
         words = KeyedWords(key, mechanism, line, request.rule(nan), names)
@@ -96,7 +98,7 @@ def sample(
     _aligned(records.data, request)
     data, request = ragged(records, request)
     choice = partial(sample_choice, seed)
-    segments, names = segments_of(mechanism, data, request, nan, choice, workers)
+    segments, names = segments_of(mechanism, data, request, nan, choice, workers, whole=False)
     words = SimulatedWords(seed, names)
     many = 1 if draws is None else draws
     indices = draw_all(mechanism._draws(segments, words, many), many, workers)

@@ -86,8 +86,12 @@ class RankMechanism(NumberMechanism):
     def _in_passes(self) -> bool:
         return not self._statistic.width and self._statistic.near is None
 
+    @property
+    def _ranks(self) -> RankStatistic | None:
+        return self._statistic if self._in_passes else None
+
     def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
-        if not self._in_passes:
+        if self._ranks is None:
             return super()._draws(segments, words, size)
         from ..grouped.ranks import RankDraws
 

@@ -21,8 +21,8 @@ from .._keys.key_rows import TICKS
 from .._parameters.grid import Grid
 from .._typing import IntArray
 from ..errors import ParameterError, ParameterTypeError
+from ..grouped.forms import weights_of_one
 from ..grouped.mechanism import GroupedMechanism
-from ..grouped.ranks import weights_of_one
 from ..mechanisms._ranked import RankMechanism
 from ..mechanisms.maximum import Maximum
 from ..mechanisms.median import Median

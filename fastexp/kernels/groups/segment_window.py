@@ -72,5 +72,6 @@ def narrow_segments(forms: Any, parts: Any, records: Any, other: Any, scratch: A
         part = parts[PART * s : PART * (s + 1)]
         form = forms[FORM_SIZE * part[FORM] : FORM_SIZE * (part[FORM] + 1)]
         some = records[part[START] : part[START] + part[LENGTH]]
-        size, below = narrow(some, form[FIRST], form[LAST], other, scratch)
-        part[LENGTH], part[UNDER] = size, below
+        under = part[UNDER]
+        size, below = narrow(some, form[FIRST] - under, form[LAST] - under, other, scratch)
+        part[LENGTH], part[UNDER] = size, under + below

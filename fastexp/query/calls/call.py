@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from ..._keys.group_names import Names
+from ..._numbers.rank import RankStatistic
 from ..._typing import IntArray
 from ...grouped.segments import Segments
 from ...grouped.words import Words
@@ -18,6 +19,10 @@ class Results(Protocol):
 
     def draw(self, which: list[int], segments: Segments, names: Names, first: int = 0) -> None:
         """Take answers of the same segments; `first` is the place of the first of `names`."""
+        ...
+
+    def ranks(self, which: list[int]) -> RankStatistic | None:
+        """The statistic around whose ranks the records of these answers are enough, if any is."""
         ...
 
     def put(self, which: int, group: int, index: int) -> None:

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from ..._keys.group_keys import Codes
 from ..._keys.group_names import Names
+from ..._numbers.rank import RankStatistic
 from ..._typing import AnyArray, IntArray
 from ...grouped.counted import Limits, Rows, bounded
-from ...grouped.grouping import gather
+from ...grouped.intake import grouped
 from ...grouped.segments import Segments, draw_together
 from .call import Call, Results
 from .parts import Part
@@ -34,6 +36,12 @@ class Indices:
         for i, drawn in zip(which, draw_together(several, self._size, call.threads), strict=True):
             self._drawn[i][first : first + names.size] = drawn
 
+    def ranks(self, which: list[int]) -> RankStatistic | None:
+        """Of one answer alone, whose words do not depend on all records."""
+        keyed = self._call.released and not self._call.fresh
+        alone = len(which) == 1 and not keyed
+        return self._call.answers[which[0]].mechanism._ranks if alone else None
+
     def put(self, which: int, group: int, index: int) -> None:
         """A draw that was made elsewhere."""
         self._drawn[which][group] = index
@@ -55,7 +63,8 @@ def in_memory(call: Call, reader: Reader, rows: Rows, part: Part) -> Results:
         values, missing = part.records[reading], part.missing[reading]
         codes = rows.codes if missing is None else np.where(missing, -1, rows.codes)
         codes = counted(call, which[0], rows, codes, values)
-        segments = Segments(*gather(codes, values, rows.names.size, call.threads))
+        ranks, size = results.ranks(which), rows.names.size
+        segments = grouped(ranks, values, Codes(codes), size, call.threads)
         results.draw(which, segments, rows.names)
     return results
 

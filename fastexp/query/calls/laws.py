@@ -68,6 +68,9 @@ class Analyses:
                 values = np.ascontiguousarray(segments.some(g, g + 1).values)
                 self._wanted[i][first + g] = self._call.of(answer, answer.mechanism._exact(values))
 
+    def ranks(self, which: list[int]) -> None:  # as of `Results`
+        """Laws need all records."""
+
     def put(self, which: int, group: int, index: int) -> None:  # noqa: ARG002  # as of `Results`
         """Only releases are drawn in passes."""
         raise FastexpError("a draw where a law is wanted: please report this")

@@ -18,7 +18,7 @@ import numpy as np
 
 import fastexp as fx
 from fastexp._intake.records import Records
-from fastexp._keys.group_keys import codes_of
+from fastexp._keys.group_keys import Codes, codes_of
 from fastexp._keys.group_lists import names_of
 from fastexp._numbers import few_records
 from fastexp._numbers.distance import farthest
@@ -26,14 +26,16 @@ from fastexp._numbers.weights import table
 from fastexp._randomness.release_key import query_digest
 from fastexp._randomness.streams import GROUP, make_key, some_seeds
 from fastexp.grouped import counts as count_draws
-from fastexp.grouped import ranks, segments
+from fastexp.grouped import forms, pivots, segments
 from fastexp.grouped.contribution import keep, sample_choice
 from fastexp.grouped.counts import FlipCountDraws
+from fastexp.grouped.grouping import gather
 from fastexp.grouped.prices import PriceDraws
 from fastexp.grouped.ranks import RankDraws
 from fastexp.grouped.segments import Segments, draw_all
 from fastexp.grouped.words import WORDS
 from fastexp.kernels.groups import (
+    between,
     rank_draws,
     segment_counts,
     segment_prices,
@@ -138,6 +140,80 @@ def windows_are_those_of_sorted_records() -> None:
             both = [by_kernel(mechanism._statistic, values, [0, n], w, 20) for w in words]
             assert (both[0] == both[1]).all()
             assert both[0][0].tolist() == twin_draws(mechanism._statistic, values, words[0], 0, 20)
+
+
+def rows_between_pivots_are_enough() -> None:
+    """Rows in any order, also with records at edges: no pivots, good or bad, change a draw.
+
+    With a reach of two ranks draws from loose cells need all records of their groups.
+    """
+    rng, n = np.random.default_rng(12), 1_600
+    by = np.concatenate([rng.integers(0, 4, n - 300), np.full(200, 2), np.full(100, -1)])
+    small = *[(pivots, name, 64) for name in ("FEWEST", "LONG")], (pivots, "STEPS", (1, 1))
+    mechanism, words = fx.Median(epsilon=0.2, bounds=(-4, 60), step=0.5), GivenWords(KEY, 5)
+    statistic = mechanism._statistic
+    for values in (rng.integers(-8, 130, n) / 2.0, rng.integers(0, 9, n), rng.normal(20, 9, n)):
+        records, offsets = gather(by, values, 5)
+        for reach, spread in itertools.product((20, 2), (3.0, -1.0)):
+            with changed(*small, (statistic, "reach", reach), (pivots, "SPREAD", spread)):
+                whole = by_kernel(statistic, records, offsets, words, 6)
+                some = pivots.windowed(statistic, values, Codes(by), 5)
+                assert some is not None
+                assert spread < 0 or some.values.size < 0.8 * n
+                drawn = draw_all(RankDraws(statistic, some, words, 6), 6, 1)
+            assert (drawn == whole).all()
+
+
+def rows_lie_between_their_edges() -> None:
+    """Records at edges, NaN, and rows of no group."""
+    codes, values = (
+        np.tile([0, 1, -1], 9),
+        np.repeat([0.0, 1.0, 1.5, 2.0, np.nan, 3.0, 1.0, 2.0, -1], 3),
+    )
+    for kind, bits in ((0, values), (1, np.nan_to_num(values).astype(np.int64))):
+        edges, counts = np.array([1.0, 2.0, -np.inf, 1.5, np.inf, np.inf]), np.zeros(3, np.int64)
+        slots, taken, work = (
+            np.empty(27, np.int64),
+            np.empty(27, np.uint64),
+            np.empty(1_024, np.int64),
+        )
+        floats = bits.astype(np.float64)
+        low, high = edges.reshape(-1, 2)[codes].T
+        inside = ~((floats < low) | (floats >= high))
+        args = codes, bits.view(np.uint64), kind, edges, counts, slots, taken, work
+        assert between.keep_between(*args) == inside.sum()
+        assert (slots[: inside.sum()] == np.where(codes < 0, 2, codes)[inside]).all()
+        assert (taken[: inside.sum()] == bits[inside].view(np.uint64)).all()
+        under = [int((floats < low)[codes == c].sum()) for c in (0, 1, -1)]
+        assert counts.tolist() == [9 + (number << 32) for number in under]
+
+
+def pivots_lie_at_the_edges_of_points() -> None:
+    """The least double of a point, and the one below it, by the grid."""
+    for mechanism in (MECHANISMS[0], MECHANISMS[2], fx.Median(1.0, (-1, 1), step=0.25)):
+        grid = mechanism.grid
+        points = np.array([1, grid.size // 2, grid.size // 2 + 1, grid.size - 1])
+        least = pivots._least(grid, points)
+        assert (grid.index(least) == points).all()
+        assert (grid.index(np.nextafter(least, -np.inf)) == points - 1).all()
+    assert pivots._least(grid, np.array([0, grid.size])).tolist() == [-np.inf, np.inf]
+
+
+def forms_are_those_of_each_length() -> None:
+    """Forms and ranks that matter, of many numbers of records at once."""
+    lengths = np.array([0, 1, 2, 3, 4, 7, 1_000, 1_001, 2**31])
+    for mechanism in (
+        *MECHANISMS,
+        fx.OrderStatistic(500, 1.0, (0, 20)),
+        fx.Quantile(0.3, 1.0, (0, 9)),
+    ):
+        statistic = mechanism._statistic
+        distances = forms.distances_of(statistic, lengths)
+        ranks = forms.ranks_of(distances, lengths, statistic.reach)
+        for n, numbers, pair in zip(lengths.tolist(), distances, ranks.tolist(), strict=True):
+            form, *both = statistic.ranks_that_matter(n)
+            assert (form == numbers).all()
+            assert both == pair
 
 
 def ties_at_the_ends_of_a_window_belong_to_it() -> None:
@@ -291,11 +367,10 @@ def sums_and_bounds_are_met() -> None:
 
 def kernel_draw(mechanism: Any, values: Any, words: list[int]) -> int:
     """What the kernel makes of these words, -1 if it leaves the draw open."""
-    forms, most, weights = ranks.forms_of(mechanism._statistic, [values.size])
-    out = np.empty(1, np.int64)
-    parts = np.array([0, values.size, 0, values.size, 0])
-    args = values, parts, forms, mechanism.grid.size, most, weights, np.array(words, np.uint64)
-    segment_ranks.ranks_draw(*args, out, np.empty(8 * most + 8, np.int64))
+    form, out = forms.forms_of(mechanism._statistic, np.array([values.size])), np.empty(1, np.int64)
+    parts, size = np.array([0, values.size, 0, values.size, 0]), mechanism.grid.size
+    arrays = values, parts, form.flat, size, form.most, form.weights, np.array(words, np.uint64)
+    segment_ranks.ranks_draw(*arrays, out, np.empty(8 * form.most + 8, np.int64))
     return int(out[0])
 
 
@@ -540,7 +615,7 @@ def chunks_do_not_matter() -> None:
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     values, words = rng.random(offsets[-1]) * 20, GivenWords(KEY, lengths.size)
     whole = by_kernel(mechanism._statistic, values, offsets, words, 2)
-    with changed((segments, "CHUNK", 30), (ranks, "SHORT", 3)):
+    with changed((segments, "CHUNK", 30), (forms, "SHORT", 3)):
         assert (by_kernel(mechanism._statistic, values, offsets, words, 2) == whole).all()
 
 
@@ -567,6 +642,10 @@ CHECKS: list[Callable[[], None]] = [
     chunks_do_not_matter,
     the_twin_has_the_law,
     windows_are_those_of_sorted_records,
+    rows_lie_between_their_edges,
+    rows_between_pivots_are_enough,
+    pivots_lie_at_the_edges_of_points,
+    forms_are_those_of_each_length,
 ]
 
 

@@ -1,0 +1,105 @@
+"""What draws of a rank statistic need of each number of records: its form, keys and weights."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .._numbers.distance import HIGH, LOW, farthest
+from .._numbers.rank import RankStatistic
+from .._numbers.weights import size_of, table
+from .._typing import IntArray, WordArray
+from ..kernels.groups import segment_ranks as kernel
+
+SHORT = 1 << 9  # records up to which keys are listed: a few KiB for each number of records
+
+
+class Forms(NamedTuple):
+    """Of each distinct length, as `segment_ranks.py` has them.
+
+    Attributes
+    ----------
+    flat : ndarray of int64
+        The forms, and behind them keys and weights.
+    which : ndarray of int64, shape (segments,)
+        Each segment's form.
+    ranks : ndarray of int64, shape (forms, 2)
+        The first and the last rank that matter, (0, -1) without records.
+    most : int
+        How many ranks matter at most.
+    weights : ndarray of uint64
+        The table of weights.
+    """
+
+    flat: IntArray
+    which: IntArray
+    ranks: IntArray
+    most: int
+    weights: WordArray
+
+
+def forms_of(statistic: RankStatistic, lengths: IntArray) -> Forms:
+    """Of segments of these lengths."""
+    distinct, which = _distinct(lengths)
+    distances = distances_of(statistic, distinct)
+    ranks = ranks_of(distances, distinct, statistic.reach)
+    longest = int(distinct.max(initial=1))
+    ends = {0, 1, longest - 1, longest}
+    most = max(farthest(statistic.form_of(n), n) for n in ends)  # it grows with the number
+    weights = table(statistic.weighting.rate, most)
+    headers = np.full((distinct.size, kernel.FORM_SIZE), -1, np.int64)
+    headers[:, : kernel.KEYS], headers[:, kernel.NUMBERS :] = ranks, distances
+    keys, at = [], headers.size
+    matter = ranks[:, 1] - ranks[:, 0] + 1
+    for i in np.flatnonzero((distinct <= SHORT) & (matter == distinct)):
+        row, n = headers[i], int(distinct[i])
+        cells, below = np.empty(4 * n + 2, np.int64), np.empty(n + 1, np.int64)
+        nearest = kernel.keys_fill(row[kernel.NUMBERS :], weights, below, cells)
+        if nearest >= 0:
+            row[kernel.KEYS], row[kernel.NEAREST] = at, nearest
+            keys.append(cells)
+            at += cells.size
+    flat = np.concatenate([headers.reshape(-1), *keys])
+    return Forms(flat, which, ranks, int(matter.max(initial=1)), weights)
+
+
+def distances_of(statistic: RankStatistic, lengths: IntArray) -> IntArray:
+    """The 16 numbers for each of these numbers of records."""
+    statistic.form_of(int(lengths.max(initial=0)))  # refuses too many
+    if not statistic.form.linear:
+        distinct, which = _distinct(lengths)
+        return np.array([statistic.form(n) for n in distinct.tolist()])[which]
+    one, two = statistic.form(1), statistic.form(2)
+    forms: IntArray = one + (lengths[:, None] - 1) * (two - one)
+    forms[lengths == 0] = statistic.form(0)
+    return forms
+
+
+def ranks_of(forms: IntArray, lengths: IntArray, reach: int) -> IntArray:
+    """`RankStatistic.ranks_that_matter` of each of these numbers of records."""
+    (s, gate), (t, other) = forms[:, LOW][:, :2].T, forms[:, HIGH][:, :2].T
+    left = np.clip(lengths + -other // t, 0, lengths)
+    right = np.clip(-(-gate // s), 0, lengths)
+    low = np.minimum(np.maximum(np.minimum(left, right - 1) - reach, 0), lengths - 1)
+    high = np.maximum(np.minimum(np.maximum(left + 1, right) + reach, lengths) - 1, low)
+    low[lengths == 0], high[lengths == 0] = 0, -1
+    return np.stack([low, high], axis=1)
+
+
+def weights_of_one(statistic: RankStatistic) -> int:
+    """How many weights a single record has computed, which is public; none has few."""
+    return max(
+        size_of(statistic.weighting.rate, farthest(statistic.form_of(n), n)) for n in range(2)
+    )
+
+
+def _distinct(lengths: IntArray) -> tuple[IntArray, IntArray]:
+    """Distinct lengths in order, and which of them each one is."""
+    longest = int(lengths.max(initial=0))
+    if longest > 4 * lengths.size + 1_000:  # counting would take more memory than sorting
+        return np.unique(lengths, return_inverse=True)
+    distinct = np.flatnonzero(np.bincount(lengths, minlength=1))
+    place = np.zeros(longest + 1, np.int64)
+    place[distinct] = np.arange(distinct.size)
+    return distinct, place[lengths]
