@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
-from math import floor, isfinite
+from math import isfinite
 from numbers import Rational
 from typing import Any, Self
 
@@ -13,16 +13,30 @@ import numpy as np
 from .._parameters import validate
 from .._parameters.foreign import readable
 from .._parameters.grid import INT64, Grid
-from .._randomness.streams import AGAIN, ROUND, ROW, seeds_of, stream_of, tagged
+from .._randomness.streams import (
+    AGAIN,
+    Spare,
+    os_word,
+    os_words,
+    seeds_of,
+    stream_of,
+    tagged,
+)
+from .._selection.plan import THREADED_DRAWS
 from .._selection.weighting import Weighting
+from .._threads import in_parts
 from .._typing import AnyArray, IntArray, WordArray
 from ..errors import InvalidRecords, ParameterTypeError
-from . import cells
-from .cells import Simulation
-from .laplace_cells import FAR, ZERO, LaplaceShape
+from ..kernels.bits.words import substream_words
+from ..kernels.numbers.laplace import OPEN, WORDS, laplace_fill
+from ..kernels.select.alias import DRAWS
+from ..reference.exact import Words
+from ..reference.exact_laplace import Sides, laplace_index
 
 FINEST = 1 << 42  # multiples of a step to an e-fold; beyond, doubles would not tell them apart
 MOST = 1 << 1000  # far from where doubles end
+SHARE = 2.0**-22  # nats a block may have; a point of it is refused as seldom
+MOST_POINTS = 1 << 53  # of a block; no grid has as many
 SMALLEST = -1500  # decimal places that a Decimal may have
 NOT_A_NUMBER = "f must be one number: an int, a float, a Decimal or a Fraction"
 NOT_FINITE = "f must be finite, of a magnitude of at most 2**1000"
@@ -30,6 +44,8 @@ NOT_FINITE = "f must be finite, of a magnitude of at most 2**1000"
 
 def statistic(f: Any) -> Fraction:
     """The exact number that a statistic is; messages say nothing of it."""
+    if type(f) in (float, int) and abs(f) <= MOST:  # a fifth of the time
+        return Fraction(f)
     readable(f, "f")
     scalar = isinstance(f, np.generic) or (isinstance(f, np.ndarray) and f.ndim == 0)
     value = f.item() if scalar and not isinstance(f, np.ma.MaskedArray) else f
@@ -53,28 +69,40 @@ class Truth:
     """Where a statistic lies among the points that can be released. Private data.
 
     `grid` is all of them, or if `endless` any part of them; a statistic is clamped to its ends.
+    It lies `rest` / `under` steps above point `below`.
     """
 
-    __slots__ = ("below", "endless", "grid", "phase")
+    __slots__ = ("below", "endless", "grid", "rest", "under")
     below: int
     endless: bool
     grid: Grid
-    phase: Fraction
+    rest: int
+    under: int
 
     def __init__(self, f: Fraction, grid: Grid, *, endless: bool) -> None:
         self.grid, self.endless = grid, endless
         a, s, d = grid.unit
-        x = (f * d - a) / s
-        x = x if endless else min(max(x, ZERO), Fraction(grid.size - 1))
-        self.below = floor(x)
-        self.phase = x - self.below
+        over, self.under = f.numerator * d - a * f.denominator, s * f.denominator
+        below, self.rest = divmod(over, self.under)
+        self.below = below if endless else min(max(below, 0), grid.size - 1)
+        if below != self.below or (not endless and below == grid.size - 1):
+            self.rest = 0
 
-    def shape(self, weighting: Weighting) -> LaplaceShape:
-        """The cells around it."""
-        if self.endless:
-            return LaplaceShape(self.phase, weighting, None, None)
+    @property
+    def phase(self) -> Fraction:
+        """How far above the point below it lies, in steps."""
+        return Fraction(self.rest, self.under)
+
+    @property
+    def lean(self) -> float:
+        """How much nearer the point below is than the next one, in steps; correctly rounded."""
+        return (self.under - 2 * self.rest) / self.under
+
+    @property
+    def points(self) -> tuple[int, int]:
+        """How many points there are up to it, and beyond it; -1: no end."""
         left = self.below + 1
-        return LaplaceShape(self.phase, weighting, left, self.grid.size - left)
+        return (-1, -1) if self.endless else (left, self.grid.size - left)
 
     def window(self, low: int, high: int) -> Grid:
         """The points from `low` to `high`, counted from the one below the statistic."""
@@ -93,14 +121,21 @@ class Truth:
 
 
 class LaplaceSampler:
-    """Draws around a statistic at one rate. Private data."""
+    """Draws around a statistic at one rate. Private data.
 
-    __slots__ = ("truth", "weighting")
+    Draw j of a row takes word j % DRAWS of substream j // DRAWS of the row's stream, or where
+    points are drawn by blocks WORDS words from WORDS * (j % DRAWS) on; and if these leave it open,
+    substream j of its AGAIN stream.
+    """
+
+    __slots__ = ("block", "truth", "weighting")
+    block: int
     truth: Truth
     weighting: Weighting
 
     def __init__(self, truth: Truth, weighting: Weighting) -> None:
         self.truth, self.weighting = truth, weighting
+        self.block = min(max(int(SHARE / weighting.rate_nats), 1), MOST_POINTS)
 
     def with_rate(self, rate: Fraction) -> Self:
         """The same statistic at another rate."""
@@ -108,35 +143,50 @@ class LaplaceSampler:
 
     def release(self) -> int | float:
         """One number, from the operating system's randomness."""
-        shape, far = self.truth.shape(self.weighting), 0
-        while (index := cells.release(shape)) >= FAR:
-            far += shape.block
-        return self.truth.grid.value(self.truth.below + index + (far if index > 0 else -far))
+        words, out = os_words(self._words), np.empty(1, np.int64)
+        index = self._exactly(words, os_word) if self._fill(words, out) else out.item()
+        return self.truth.grid.value(self.truth.below + index)
 
     def sample(
         self, size: object, rng: object, streams: object, threads: object, method: object
     ) -> Any:
         """Reproducible numbers; see the mechanism's `sample`."""
-        way = validate.method(method)
+        validate.method(method, ("inversion",))
         draws, workers = validate.size(size), validate.threads(threads)
         seeds = seeds_of(rng, validate.streams(streams, 1))
-        index = simulate(self.truth.shape(self.weighting), draws, seeds, workers, way)
+        index = np.empty(1 if draws is None else draws, np.int64)
+        stream = stream_of(seeds, 0)
+
+        def part(first: int, last: int) -> int:
+            each = self._words
+            words = np.empty(each * min(DRAWS, index.size + index.size % 2), np.uint64)
+            for block in range(first, last):
+                into = index[block * DRAWS : (block + 1) * DRAWS]
+                inside = words[: each * (into.size + into.size % 2)]
+                substream_words(stream, block, 0, inside)
+                if self._fill(inside, into):
+                    for j in np.flatnonzero(into == OPEN).tolist():
+                        more = Spare(again, block * DRAWS + j, 0)
+                        into[j] = self._exactly(inside[each * j : each * (j + 1)], more)
+            return 0
+
+        again = stream_of(tagged(seeds, AGAIN), 0)
+        in_parts(part, -(-index.size // DRAWS), workers if index.size >= THREADED_DRAWS else 1)
         numbers = self.truth.values(index)
         return numbers[0].item() if draws is None else numbers
 
+    @property
+    def _words(self) -> int:
+        return 1 if self.block == 1 else WORDS
 
-def simulate(
-    shape: LaplaceShape, size: int | None, seeds: WordArray, threads: int, way: str
-) -> IntArray:
-    """Indices; draws that have started afresh r times take streams of a key of their own."""
-    index = Simulation(shape, seeds, threads, way).draw(size)
-    if index.max(initial=0) < FAR:
-        return index
-    far, number = np.zeros_like(index), 0
-    while (again := np.flatnonzero(index >= FAR)).size:
-        number += 1
-        key = stream_of(tagged(seeds, AGAIN | number << ROUND), 0)
-        fresh_seeds = np.concatenate([key, np.array([ROW], np.uint64), seeds[3:]])
-        far[again] += shape.block
-        index[again] = Simulation(shape, fresh_seeds, threads, way).draw(again.size)
-    return np.where(index > 0, index + far, index - far)
+    def _fill(self, words: WordArray, out: IntArray) -> int:
+        rate, (left, right) = self.weighting.rate_nats, self.truth.points
+        opened: int = laplace_fill(
+            words, rate, rate * self.truth.lean, left, right, self.block, out
+        )
+        return opened
+
+    def _exactly(self, words: WordArray, more: Words) -> int:
+        left, right = (None if n < 0 else n for n in self.truth.points)
+        sides = Sides(self.weighting.rate, self.truth.phase, left, right, self.block)
+        return laplace_index(sides, words.tolist(), more)

@@ -24,7 +24,7 @@ from ..reference import exact
 # Domain tags: what the names of a stream number. The top bit is set for text names only.
 ROW, TASK, GROUP = 1, 2, 3
 PLACE, COIN = 4, 5  # of a row's draws of numbers: the point in a cell, the coin of a bound
-AGAIN = 6  # of a draw of Laplace noise that started afresh
+AGAIN = 6  # of draws of Laplace noise that their first words leave open
 ROUND = 8  # bits of these tags; above them is the round, for draws that a coin refused
 TEXT_BIT = 1 << 63
 UINT64 = np.dtype(np.uint64)

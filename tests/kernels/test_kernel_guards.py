@@ -250,7 +250,12 @@ def selections(random: np.random.Generator) -> None:
     attempt(lambda: response.release(bits))
     attempt(lambda: response.sample(bits, 3, rng=1))
     attempt(lambda: fx.RandomizedResponse(40.0).sample(bits, 3, rng=1))
-    for laplace in (fx.Laplace(1.0, 1, step=1), fx.Laplace(1.0, 1, step=1, bounds=(0, 9))):
+    for laplace in (
+        fx.Laplace(1.0, 1, step=1),
+        fx.Laplace(1.0, 1, step=1, bounds=(0, 9)),
+        fx.Laplace(1.0, 1, step=1e-9),
+        fx.Laplace(1e-9, 1, step=1, bounds=(0, 9)),
+    ):
         attempt(lambda m=laplace: m.sample(3.3, 9000, rng=1))
         attempt(lambda m=laplace: m.release(3.3))
 

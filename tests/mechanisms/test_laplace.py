@@ -15,8 +15,7 @@ import pytest
 from scipy import stats
 
 import fastexp as fx
-from fastexp._numbers import laplace_cells
-from fastexp._numbers.laplace_cells import FAR, LaplaceShape
+from fastexp._numbers import laplace as _laplace
 from fastexp._selection.weighting import Weighting
 from fastexp.errors import InvalidRecords, ParameterError, ParameterTypeError
 from fastexp.laws.laplace import LaplaceLaw
@@ -25,6 +24,7 @@ from fastexp.privacy.bounded_laplace import (
     bounded_laplace_rate,
     continuous_laplace_rate,
 )
+from fastexp.reference import exact_laplace
 from fastexp.reference import numbers as reference_numbers
 from tests.support.goodness import Fit, fits
 
@@ -415,23 +415,19 @@ class TestLawWithinBounds:
         assert (density.epsilon, law.epsilon) == (3.0, 3.0)
 
 
-# Values of `laplace_cells`: (NATS, SHARE).
-WAYS = {
-    "as it is": (64, Fraction(1, 4)),
-    "coarse": (4, Fraction(2)),
-    "short": (1, Fraction(1, 2)),
-    "one": (0, Fraction(3)),
-}
+# Nats that a block may have: as it is; few points; so many that coins often refuse one.
+SHARES = {"as it is": (_laplace.SHARE, 1), "blocks": (2.0**-6, 1), "coarse": (0.7, 40)}
 
 
 class Forced:
-    """Few coarse cells, so that far cells, coins and fresh starts are what is drawn."""
+    """Long blocks, so that places, coins and exact draws are what is drawn."""
 
-    @pytest.fixture(params=WAYS, autouse=True)
-    def _cells(self, request, monkeypatch):
-        nats, share = WAYS[request.param]
-        monkeypatch.setattr(laplace_cells, "NATS", nats)
-        monkeypatch.setattr(laplace_cells, "SHARE", share)
+    fewer = 1  # draws, where many are exact
+
+    @pytest.fixture(params=SHARES, autouse=True)
+    def _blocks(self, request, monkeypatch):
+        share, self.fewer = SHARES[request.param]
+        monkeypatch.setattr(_laplace, "SHARE", share)
 
 
 SHAPES = {
@@ -441,112 +437,6 @@ SHAPES = {
     "within": (BOUNDED, 0.3), "at the end": (BOUNDED, 9), "beyond": (BOUNDED, -1e9), "near the end": (BOUNDED, 8.75),
     "few points": (fx.Laplace(0.1, 1, step=1, bounds=(0, 1)), 0.4), "long": (fx.Laplace(3.0, 1, step=0.01, bounds=(0, 100)), 99.123),
 }  # fmt: skip
-
-
-def shape_of(m: fx.Laplace, f) -> LaplaceShape:
-    return m._sampler(f).truth.shape(m._weighting)
-
-
-class TestCells(Forced):
-    """Bounds times the probabilities of passing are the weights, exactly."""
-
-    @staticmethod
-    def passing(shape: LaplaceShape, cell: int, index: int) -> mp.mpf:
-        """What `accepts` decides, to 2**-80: by halving."""
-        low, bits = 0, 80
-        for place in range(bits):
-            digit = 1 << (bits - 1 - place)
-            middle = low + digit
-            zeros = shape.accepts(cell, index, middle - 1, bits, lambda: 2**64 - 1)
-            low += digit if zeros else 0
-        return mp.mpf(low) / 2**bits
-
-    @pytest.mark.parametrize("name", SHAPES)
-    def test_every_point_has_its_weight(self, name):
-        m, f = SHAPES[name]
-        shape, a = shape_of(m, f), exact(m._weighting.rate)
-        truth = m._sampler(f).truth
-        start, count, bits, _, loose = shape.cells
-        bound = bits.view(np.float64)
-        x = exact(truth.phase)
-        ends = [0] if truth.endless else [-truth.below, m.grid.size - 1 - truth.below]
-        nearest = min(abs(x - t) for t in (0, 1) if t <= ends[-1] or truth.endless)
-        cells = (
-            range(start.size)
-            if start.size < 8
-            else [0, 1, 2, start.size // 2, start.size - 3, start.size - 2]
-        )
-        with mp.workdps(60):
-            for c in cells:
-                if start[c] >= FAR:
-                    continue
-                for t in {int(start[c]), int(start[c] + count[c] // 3)}:
-                    ratio = mp.exp(-a * (abs(x - t) - nearest + exact(bound[c])))
-                    passes = self.passing(shape, c, t) if loose[c] else mp.mpf(1)
-                    assert abs(passes - ratio) <= mp.mpf(2) ** -79
-                    if loose[c]:
-                        height = shape.heights(np.array([c]), np.array([t]))[0]
-                        assert height == pytest.approx(
-                            float(a * (exact(bound[c]) + abs(x - t) - nearest)),
-                            rel=2**-45,
-                            abs=2**-50,
-                        )
-
-    @pytest.mark.parametrize("name", SHAPES)
-    def test_they_cover_every_point_once(self, name):
-        m, f = SHAPES[name]
-        truth, shape = m._sampler(f).truth, shape_of(m, f)
-        start, count = shape.cells.start, shape.cells.count
-        assert (count >= 1).all()
-        inside = start < FAR
-        order = np.argsort(start[inside])
-        first, size = start[inside][order], count[inside][order]
-        assert (first[1:] == first[:-1] + size[:-1]).all()
-        ends = first[0], first[-1] + size[-1] - 1
-        assert ends == (
-            (1 - shape.block, shape.block)
-            if truth.endless
-            else (-truth.below, m.grid.size - 1 - truth.below)
-        )
-
-    @pytest.mark.parametrize("name", [n for n in SHAPES if n.startswith("line")])
-    def test_a_fresh_start_has_the_weight_of_all_beyond(self, name):
-        m, f = SHAPES[name]
-        shape, a = shape_of(m, f), exact(m._weighting.rate)
-        x = exact(m._sampler(f).truth.phase)
-        cells, block = shape.cells, shape.block
-        assert cells.start[-1] == FAR
-        with mp.workdps(60):
-            tails = mp.exp(-a * (block + 1 - x)) + mp.exp(-a * (block + x))
-            weight = tails / (1 - mp.exp(-a)) * mp.exp(a * min(x, 1 - x))
-            bound = mp.mpf(int(cells.count[-1])) * mp.exp(
-                a * exact(cells.bits.view(np.float64)[-1])
-            )
-            last = cells.start.size - 1
-            passes = self.passing(shape, last, FAR + 1)
-            assert abs(passes - weight / bound) <= mp.mpf(2) ** -79
-            height = shape.heights(np.array([0, last]), np.array([int(cells.start[0]), FAR + 1]))[1]
-            assert height == pytest.approx(float(-mp.log(weight / bound)), abs=2**-46, rel=2**-45)
-
-
-class TestRoundings:
-    """Bounds are on the safe side, and what they lack is known."""
-
-    def test_distances_are_rounded_down(self):
-        rng = np.random.default_rng(3)
-        numbers = [Fraction(int(n), int(d)) for n, d in rng.integers(1, 2**40, (300, 2)) if n < d]
-        numbers += [Fraction(0), Fraction(1), Fraction(1, 10**400), 1 - Fraction(1, 10**40)]
-        offset = np.array([0, 1, 2, 3, 10, 12345, 2**30 + 1, 2**52 - 1])
-        for number in numbers:
-            head, tail = laplace_cells._parts(number)
-            assert Fraction(head) <= number
-            assert (tail > 0) == (Fraction(head) < number)
-            wide = np.full(offset.size, head), np.full(offset.size, tail)
-            below, lack = laplace_cells._rounded_down(*wide, offset)
-            for o, b, missing in zip(offset.tolist(), below.tolist(), lack.tolist(), strict=True):
-                gap = number + o - Fraction(b)
-                assert 0 <= gap <= Fraction(np.spacing(b)) * 2
-                assert float(gap) == pytest.approx(missing, rel=2**-50, abs=1e-300)
 
 
 @pytest.mark.statistical
@@ -565,7 +455,7 @@ class TestDraws(Forced):
     @pytest.mark.parametrize("name", SHAPES)
     def test_samples(self, name):
         m, f = SHAPES[name]
-        draws = m.sample(f, N // 8, rng=1)
+        draws = m.sample(f, N // 8 // self.fewer, rng=1)
         assert self.fits(m, f, draws)
         low, high = m.law(f).ppf([1e-12, 1 - 1e-12])
         assert ((low <= draws) & (draws <= high)).all()
@@ -581,21 +471,29 @@ class TestDraws(Forced):
         assert {type(x) for x in draws} == {int if m.step == 1 else float}
         assert self.fits(m, f, draws)
 
-    @pytest.mark.parametrize("name", ["line, odd", "within"])
-    def test_the_gumbel_way(self, name):
-        m, f = SHAPES[name]
-        assert self.fits(m, f, m.sample(f, N // 8, rng=4, method="gumbel"))
-
-    @pytest.mark.statistical
     def test_tails(self):
-        """The far side of fresh starts: a distance of 8 e-folds or more."""
-        draws = LINE.sample(0.3, 4 * N, rng=5)
+        """A distance of 8 e-folds or more."""
+        many = 4 * N
+        draws = LINE.sample(0.3, many, rng=5)
         law = LINE.law(0.3)
         geometric = np.append((1 - np.exp(-1)) * np.exp(-np.arange(9.0)), np.exp(-9.0))
         for far, p in ((draws - 8, 1 - law.cdf(7.0)), (-8 - draws, law.cdf(-8.0))):
             beyond = far[far >= 0]
-            assert abs(beyond.size - 4 * N * p) < 7 * np.sqrt(4 * N * p)
+            assert abs(beyond.size - many * p) < 7 * np.sqrt(many * p)
             assert fits(np.minimum(beyond, 9), geometric)
+
+    def test_a_fine_step_has_all_its_digits(self):
+        """The low digits of draws are uniform where a block has many points."""
+        m = fx.Laplace(1.0, 1, step=1e-9)
+        steps = np.rint(m.sample(0.3, 20_000 // self.fewer, rng=3) * 1e9).astype(np.int64)
+        assert fits(steps % 16, np.full(16, 1 / 16))
+        assert self.fits(m, 0.3, steps / 1e9)
+
+    def test_hardly_any_weight(self):
+        """A grid that is one block: all of its points are alike."""
+        m = fx.Laplace(1e-8, 1, step=0.125, bounds=(0, 1))
+        assert m._sampler(0.3).block > m.grid.size
+        assert fits(np.rint(8 * m.sample(0.3, 20_000, rng=3)).astype(np.int64), np.full(9, 1 / 9))
 
 
 @pytest.mark.statistical
@@ -613,14 +511,11 @@ class TestPower:
         assert not TestDraws.fits(LINE, 0, LINE.sample(0.05, N, rng=1))
         assert not TestDraws.fits(BOUNDED, 8, BOUNDED.sample(8.1, N, rng=1))
 
-    def test_a_side_that_was_forgotten(self, monkeypatch):
-        """A mutant: a fresh start that always goes to the right."""
-        monkeypatch.setattr(laplace_cells, "NATS", 1)
-        shape = shape_of(LINE, 0.3)
-        draws = LINE.sample(0.3, N, rng=1)
-        assert TestDraws.fits(LINE, 0.3, draws)
-        mutant = np.where(draws < -shape.block, 2 * shape.block - draws, draws)
-        assert not TestDraws.fits(LINE, 0.3, mutant)
+    def test_points_that_a_coin_refused(self, monkeypatch):
+        """A mutant: of a long block, the first place is taken, whatever its coin says."""
+        monkeypatch.setattr(_laplace, "SHARE", 0.7)
+        monkeypatch.setattr(exact_laplace, "accept", lambda *_: True)
+        assert not TestDraws.fits(FINE, 0.3, FINE.sample(0.3, N // 20, rng=1))
 
 
 class TestReproducibility:
@@ -634,7 +529,7 @@ class TestReproducibility:
         assert (m.law(0.3).sample(70_000, rng=9) == draws).all()
         assert (m.sample(0.3, 70_000, rng=np.random.SeedSequence(9), streams=[0]) == draws).all()
         assert (m.sample(0.3, 70_000, rng=9, streams=[1]) != draws).any()
-        assert (m.sample(0.3, 70_000, rng=9, method="envelope") == draws).all()
+        assert (m.sample(0.3, 70_000, rng=9, method="inversion") == draws).all()
         generator = np.random.default_rng(1)
         assert (m.sample(0.3, 100, rng=generator) != m.sample(0.3, 100, rng=generator)).any()
         assert (m.sample(0.3, 100) != m.sample(0.3, 100)).any()
@@ -649,13 +544,11 @@ class TestReproducibility:
         assert type(fx.Laplace(1, 1, step=1, bounds=(0.0, 3.0)).release(3)) is float
 
     def test_golden(self):
-        assert LINE.sample(0.3, 12, rng=1).tolist() == [0, 0, 0, 1, -1, -2, 1, 1, 2, 1, -1, 1]
-        assert FINE.sample(0.3, 6, rng=1).tolist() == [0.25, -1.875, 0.0, 3.125, -6.25, 0.75]
-        assert BOUNDED.sample(0.3, 12, rng=1).tolist() == [-1, 1, 0, -1, 4, 0, -2, 0, 2, 0, 0, -1]
-
-    def test_golden_fresh_starts(self, monkeypatch):
-        monkeypatch.setattr(laplace_cells, "NATS", 0)
-        assert LINE.sample(0.3, 12, rng=1).tolist() == [0, 0, 0, 1, 2, -1, 1, 0, 0, 0, 0, 1]
+        assert LINE.sample(0.3, 12, rng=1).tolist() == [-2, 0, -2, 1, 0, 0, 1, 1, 2, 1, 0, 1]
+        assert FINE.sample(0.3, 6, rng=1).tolist() == [-10.0, -2.625, -10.875, 3.5, -0.25, 1.125]
+        assert BOUNDED.sample(0.3, 12, rng=1).tolist() == [-3, -1, -3, 3, 0, 1, 4, 2, 6, 2, 1, 3]
+        tiny = fx.Laplace(1.0, 1, step=1e-9).sample(0.3, 3, rng=1)
+        assert tiny.tolist() == [-2.280195899, 1.093448312, 1.49895824]
 
     def test_the_form_of_f_changes_nothing(self):
         for forms in (
@@ -736,7 +629,7 @@ BAD = {
     "size": (lambda: LINE.sample(1, -1), fx.ParameterError, "size must be >= 0"),
     "threads": (lambda: LINE.sample(1, threads=-1), fx.ParameterError, "threads must be"),
     "streams": (lambda: LINE.sample(1, streams=[1, 2]), fx.ParameterError, "streams must"),
-    "method": (lambda: LINE.sample(1, method="flips"), fx.ParameterError, "method must be"),
+    "method": (lambda: LINE.sample(1, method="envelope"), fx.ParameterError, "method must be"),
     "beyond int64": (lambda: LINE.sample(2**63, 5), fx.InvalidRecords, "fit into int64"),
     "law epsilon": (lambda: LINE.law(1).with_epsilon(0), fx.ParameterError, "epsilon must be"),
     "bounded law epsilon": (lambda: BOUNDED.law(1).with_epsilon(1e7), fx.ParameterError, "any_epsilon"),

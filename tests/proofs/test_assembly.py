@@ -18,6 +18,7 @@ FLAT = (
     "bits.logexp.exp_fill",
     "bits.logexp.log_fill",
     "bits.words.substream_words",
+    "numbers.laplace.laplace_fill",
     "select.alias.alias_fill",
 )
 BLOCKWISE = (

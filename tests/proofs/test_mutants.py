@@ -207,6 +207,28 @@ RECORDS = {
     "missing read as the other bound": ("_intake/arrays.py", 'ends[nan == "upper"]', 'ends[nan == "lower"]'),
 }  # fmt: skip
 
+# For `tests.support.checks.laplace`: Laplace noise by inversion, kernel and twin.
+LAPLACE = {
+    "logarithms without a margin": ("kernels/numbers/laplace.py", "MARGIN = 2.0**-42", "MARGIN = 0.0"),
+    "a margin of half a word": ("kernels/numbers/laplace.py", "MARGIN = 2.0**-42", "MARGIN = 2.0**-65"),
+    "short words are enough": ("kernels/numbers/laplace.py", "LEAST = np.uint64(1 << 44)", "LEAST = np.uint64(1)"),
+    "a margin on one side": ("kernels/numbers/laplace.py", "& (part >= margin)", "& (part >= 0.0)"),
+    "a margin on the other side": ("kernels/numbers/laplace.py", "& (part <= 1.0 - margin)", "& (part <= 1.0)"),
+    "the right takes the left's words": ("kernels/numbers/laplace.py", "lead = word if on_left else ~word", "lead = word"),
+    "sides that have no end": ("kernels/numbers/laplace.py", "(1.0 - q_right) + (1.0 - q_left) * t", "1.0 + t"),
+    "sides exchanged": ("kernels/numbers/laplace.py", "number = ~number if on_left else number", "number = number if on_left else ~number"),
+    "Laplace's coins are not tossed": ("kernels/numbers/laplace.py", "coins = 1.0 - width - SLACK", "coins = 2.0"),
+    "Laplace's places that favour some": ("kernels/numbers/laplace.py", "sure &= rest >= np.uint64(count) and", "sure &="),
+    "blocks reach beyond their side": ("kernels/numbers/laplace.py", "count = min(block, points - passed) if points >= 0 else block", "count = block"),
+    "a later digit of V is 0": ("reference/exact_laplace.py", "lead << 64 | more()", "lead << 64 | more() >> 1"),
+    "exact sides without an end": ("reference/exact_laplace.py", "[(0, 0) if n is None else exp_bounds(rate * n, precision) for n in points]", "[(0, 0) for n in points]"),
+    "exact sides are alike": ("reference/exact_laplace.py", "exp_bounds(rate * (gap - min(gaps)), precision)", "exp_bounds(Fraction(0), precision)"),
+    "exact blocks of one point": ("reference/exact_laplace.py", "width = rate * block * one", "width = rate * one"),
+    "exact coins from the statistic": ("reference/exact_laplace.py", "base = abs(start - phase)", "base = Fraction(0)"),
+    "exact places are not refused": ("reference/exact_laplace.py", "if accept(rate, gap, ONE, 0, partial(next, rest)):", "if True:"),
+    "open draws share their words": ("_numbers/laplace.py", "Spare(again, block * DRAWS + j, 0)", "Spare(again, 0, 0)"),
+}  # fmt: skip
+
 STUDIES = {
     "a window of one rank less": ("kernels/numbers/smooth.py", "* exp_one(-beta * (p + q - 1))", "* exp_one(-beta * (p + q))"),
     "sides alone": ("kernels/numbers/smooth.py", "        pairs(left, right, weights, below, above, best, window)\n    p, q", "        pass\n    p, q"),
@@ -348,13 +370,14 @@ WHICH = {
     **dict.fromkeys(ROWS, "rows"),
     **dict.fromkeys(NUMBERS, "numbers"),
     **dict.fromkeys(RECORDS, "records"),
+    **dict.fromkeys(LAPLACE, "laplace"),
     **dict.fromkeys(STUDIES, "studies"),
     **dict.fromkeys(GROUPS, "groups"),
     **dict.fromkeys(KEYS, "keys"),
 }
 
 
-ALL = (MUTANTS, SELECTION, ROWS, NUMBERS, RECORDS, STUDIES, GROUPS, KEYS)
+ALL = (MUTANTS, SELECTION, ROWS, NUMBERS, RECORDS, LAPLACE, STUDIES, GROUPS, KEYS)
 
 
 def row(name: str) -> tuple[str, str, str]:

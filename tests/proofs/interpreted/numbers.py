@@ -69,12 +69,17 @@ def others() -> list[Any]:
     bids = np.abs(NUMBERS)
     price, fine = fx.Price(1.0, (0, 4), step=0.01), fx.Price(1.0, (0, 4))
     noise, inside = fx.Laplace(1.0, 1.0, step=0.01), fx.Laplace(1.0, 1, step=1, bounds=(0, 9))
+    tiny, flat = fx.Laplace(1.0, 1.0, step=1e-9), fx.Laplace(1e-9, 1, step=1, bounds=(0, 9))
+    one_sided = fx.Laplace(1.0, 1.0, step=1e-9, bounds=(0, 1))
     return [
         price.sample(bids, 20, rng=1),
         fine.sample(bids, 20, rng=1),
         price.law(bids).cdf([0.5, 1, 2]),
         noise.sample(1.003, 200, rng=1),
         inside.sample(4, 20, rng=1),
+        tiny.sample(1.003, 200, rng=1),
+        flat.sample(4.2, 20, rng=1),
+        one_sided.sample(0, 20, rng=1),
     ]
 
 
