@@ -13,14 +13,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from .._intake.record_sources import SMALL, Sorted, Source, Window
+from .._intake.record_sources import SMALL, Source, Window
 from .._parameters.grid import Grid
 from .._selection import plan
 from .._selection.weighting import Weighting
 from .._typing import AnyArray, FloatArray, IntArray, WordArray
 from ..errors import FastexpError, InvalidRecords
 from ..kernels.bits.heights import SIGNED
-from ..kernels.numbers.window import TIED, finish_fill, window_cells
+from ..kernels.numbers.cell_base import base_fill
 from . import cells as _cells
 from . import distance as _distance
 from .cells import Cells, Words
@@ -103,12 +103,7 @@ class RankStatistic(DistanceStatistic):
         if self.near is not None:
             return self._single_points(source)
         n = source.total()
-        ranks = self.ranks_that_matter(n)
-        if type(source) is Sorted and self.width == 0 and n > 0:
-            quick = self._quick(source, ranks)
-            if quick is not None:
-                return quick
-        form, low, high = ranks
+        form, low, high = self.ranks_that_matter(n)
         window = source.window(self.grid, low, high)
         if n and not holds(window, low, high):
             raise FastexpError(INCOMPLETE)
@@ -119,33 +114,10 @@ class RankStatistic(DistanceStatistic):
             return RankShape(self, source, n, form, cells, self.weighting)
         first, last = bool(key[0] & 1), bool(key[-1] & 1)
         base, logs = np.empty(count.size), np.empty(count.size)
-        finish_fill(count, key, base, logs)
+        base_fill(count, key, base, logs)
         loose = loose_ends(count.size, first, last)
         cells = Cells(start, count, key.view(np.uint64), SIGNED, loose)
         weighting = self.weighting.with_base(base, logs)
-        return RankShape(self, source, n, form, cells, weighting)
-
-    def _quick(self, source: Sorted, ranks: RanksThatMatter) -> RankShape | None:
-        """The same in one kernel call; None where it cannot be."""
-        grid, n = self.grid.for_kernels, source.total()
-        if grid is None:
-            return None
-        form, low, high = ranks
-        first, last = max(low - 1, 0), min(high + 2, n)
-        room = 2 * (last - first) + 1
-        work, parts = np.empty(room, INT64), np.empty(3 * room, INT64)
-        base, bits = np.empty(2 * room), source.values[first:last].view(INT64)
-        unit = grid[0] if source.floats else grid[1]
-        m = window_cells(
-            bits, unit, grid[2], low, n, self.grid.size, low > first, high + 1 < last,
-            form, work, parts, base,
-        )  # fmt: skip
-        if m == TIED:
-            return None
-        weighting = self.weighting.with_base(base[:m], base[room : room + m])
-        loose = loose_ends(m, low > 0, high + 1 < n)
-        distances: WordArray = parts[2 * room : 2 * room + m].view(UINT64)
-        cells = Cells(parts[:m], parts[room : room + m], distances, SIGNED, loose)
         return RankShape(self, source, n, form, cells, weighting)
 
     def cells(self, source: Source) -> tuple[IntArray, IntArray, IntArray]:

@@ -148,10 +148,10 @@ ROWS = {
 
 # For `tests.support.checks.numbers`: cells, widths, places, coins.
 NUMBERS = {
-    "gap of one point too many": ("kernels/numbers/runs.py", "count[m] = point - free", "count[m] = point - free + 1"),
-    "records at a point ignored": ("kernels/numbers/runs.py", "distance(below, records[i], total - below - records[i], form)", "distance(below, 0, total - below, form)"),
-    "bound from the other side": ("kernels/numbers/runs.py", "least(total - below, form, RIGHT)", "least(below, form, LEFT)"),
-    "bounds taken as exact": ("kernels/numbers/runs.py", "form, RIGHT) + 1", "form, RIGHT)"),
+    "gap of one point too many": ("kernels/numbers/runs.py", "start[m], count[m] = free, stop - free", "start[m], count[m] = free, stop - free + 1"),
+    "records at a point ignored": ("kernels/numbers/runs.py", "distance(under, equal, total - under - equal, form)", "distance(under, 0, total - under, form)"),
+    "bound from the other side": ("kernels/numbers/runs.py", "RIGHT if end == 0 else LEFT", "LEFT if end == 0 else RIGHT"),
+    "bounds taken as exact": ("kernels/numbers/runs.py", "2 * least(known, form, at) + 1", "2 * least(known, form, at)"),
     "bounds of records only": ("kernels/numbers/runs.py", "return min(side(ranks, form, at, 0), side(ranks, form, at, 1))", "return side(ranks, form, at, 1) + 1"),
     "least distance forgotten": ("kernels/numbers/runs.py", "return max(np.int64(form[empty]), most)", "return most"),
     "widened by one less": ("kernels/numbers/runs.py", "count[queue[front]] - 1 + width < t", "count[queue[front]] - 1 + width <= t"),
@@ -265,6 +265,8 @@ GROUPS = {
     "weights rounded down": ("reference/exact_groups.py", "return weight_floor(rate, e) + (e > 0)", "return max(weight_floor(rate, e), 1)"),
     "a table of half the rate": ("_numbers/weights.py", "near = [exact.exp_bounds(rate * e, bits)", "near = [exact.exp_bounds(rate * e / 2, bits)"),
     "weights of far distances forgotten": ("_numbers/weights.py", "floor + 1 if floor == top", "floor if floor == top"),
+    "ties below the window of a row": ("kernels/numbers/rank_rows.py", "if t == before and i > 0:", "if False:"),
+    "ties above the window of a row": ("kernels/numbers/rank_rows.py", "                if i > last:\n", "                if i > last and t > before + 1:\n"),
     "ranks that matter end early": ("kernels/groups/rank_draws.py", "max(left + 1, right) + reach, n) - 1", "max(left + 1, right) + reach, n) - 2"),
     "ranks that matter of the other side": ("kernels/groups/rank_draws.py", "-form[RIGHT + GATE] // form[RIGHT + S]", "-form[LEFT + GATE] // form[LEFT + S]"),
     "forms without their records": ("kernels/groups/rank_draws.py", "line[i] + n * line[FORM + i]", "line[i] + line[FORM + i]"),

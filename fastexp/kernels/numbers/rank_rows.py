@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..._compiler.jit import I64, IN_F64, IN_I64, NOTHING, OUT_I64, helper, kernel
-from .grid_points import distinct, index_of
+from .grid_points import index_of
 from .runs import fill_cells
 
 
@@ -19,16 +21,28 @@ def window(
 ) -> Any:
     """Distinct grid points of the ranks `first` to `last` and all their records.
 
-    Returns how many points there are, and how many records lie below them.
+    Returns how many points there are, and how many records lie below them. One loop, first down
+    through the records that are equal to the first rank, then up, is compiled in half the time.
     """
-    m = distinct(row[first : last + 1], unit, scale, points, records)
-    while first > 0 and index_of(row[first - 1], unit, scale) == points[0]:
-        first -= 1
-        records[0] += 1
-    while last < row.size - 1 and index_of(row[last + 1], unit, scale) == points[m - 1]:
-        last += 1
-        records[m - 1] += 1
-    return m, first
+    i, below, before, m = first, np.int64(-1), np.int64(-1), np.int64(-1)
+    while i < row.size:
+        t = index_of(row[i], unit, scale)
+        if below < 0:
+            before = t if i == first else before
+            if t == before and i > 0:
+                i -= 1
+            else:
+                i += 0 if t == before else 1
+                below, before = i, np.int64(-1)
+        else:
+            if t != before:
+                if i > last:
+                    break
+                m += 1
+                points[m], records[m], before = t, 0, t
+            records[m] += 1
+            i += 1
+    return m + 1, below
 
 
 @kernel(NOTHING(IN_I64, I64, I64, I64, I64, IN_I64, IN_F64, IN_I64, OUT_I64, OUT_I64, OUT_I64))

@@ -58,27 +58,22 @@ def fill_cells(
     `below` of all `total` records lie below points[0]; the grid has `size` points. key =
     2 * distance, and 1 more where it is a lower bound. Room: 2 * points.size + 1.
     """
-    m = 0
+    m, under = 0, below
     free = np.int64(0)  # the first grid point that has no cell yet
-    for i in range(points.size + 1):
-        point = points[i] if i < points.size else size
-        if point > free:
-            start[m] = free
-            count[m] = point - free
-            if i == 0 and below > 0:
-                key[m] = 2 * least(total - below, form, RIGHT) + 1
-            elif i == points.size and below < total:
-                key[m] = 2 * least(below, form, LEFT) + 1
-            else:
-                key[m] = 2 * distance(below, 0, total - below, form)
+    for j in range(2 * points.size + 1):  # a gap, a point, a gap, ...
+        i, on_point = j >> 1, j & 1
+        stop = points[i] + on_point if i < points.size else size
+        equal = records[i] if on_point == 1 else np.int64(0)
+        if stop > free:
+            start[m], count[m] = free, stop - free
+            key[m] = 2 * distance(under, equal, total - under - equal, form)
             m += 1
-        if i < points.size:
-            start[m] = point
-            count[m] = 1
-            key[m] = 2 * distance(below, records[i], total - below - records[i], form)
-            m += 1
-            below += records[i]
-            free = point + 1
+        under, free = under + equal, stop
+    for end in range(2):  # with records beyond it, a gap at an end is loose
+        beyond = below if end == 0 else total - under
+        if beyond > 0 and m > 0:
+            known, at = total - beyond, RIGHT if end == 0 else LEFT
+            key[0 if end == 0 else m - 1] = 2 * least(known, form, at) + 1
     return m
 
 
