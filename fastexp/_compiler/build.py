@@ -221,8 +221,30 @@ def _prefetch(_typingctx: Any, array: Any, index: Any) -> Any:
     return types.void(array, index), codegen
 
 
+def _stack(_typingctx: Any, count: Any) -> Any:
+    if not isinstance(count, types.IntegerLiteral):
+        return None
+    kind, size = types.Array(types.int64, 1, "C"), count.literal_value
+
+    def codegen(context: Any, builder: Any, _signature: Any, _args: Any) -> Any:
+        from numba.np import arrayobj  # which takes long, and is there where numba compiles
+
+        populate: Any = arrayobj.populate_array
+        array = context.make_array(kind)(context, builder)
+        with builder.goto_entry_block():
+            words = builder.alloca(ir.ArrayType(ir.IntType(64), size))
+        words.align = 64
+        data = builder.bitcast(words, ir.IntType(64).as_pointer())
+        shape, step = ([context.get_constant(types.intp, n)] for n in (size, 8))
+        populate(array, data=data, shape=shape, strides=step, itemsize=8, meminfo=None)
+        return array._getvalue()
+
+    return kind(count), codegen
+
+
 _FUNCTION: Any = cgutils.get_or_insert_function
 INTRINSICS = {
+    "stack": intrinsic(prefer_literal=True)(_stack),
     "float_bits": _bitcast(types.float64, types.uint64),
     "bits_float": _bitcast(types.uint64, types.float64),
     "wide_vectors": _wide_vectors,

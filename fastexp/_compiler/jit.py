@@ -208,6 +208,15 @@ def wide_product(x: Any, y: Any) -> Any:
 
 
 @Intrinsic
+def stack(count: Any) -> Any:
+    """Scratch of a constant number of int64 words, undefined, until the kernel returns.
+
+    An array from the caller takes 0.3 us of a call.
+    """
+    return np.empty(count, np.int64)
+
+
+@Intrinsic
 def prefetch(_array: Any, _index: Any) -> None:
     """Have the memory of an element on its way to the caches; the index is not checked.
 

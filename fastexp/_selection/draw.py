@@ -1,8 +1,9 @@
 """Finite selections, from utilities as bits to indices: releases, or reproducible draws.
 
-A release of one row: `envelope_one` in one call, or the threads of `scan.py`, two words of
-the operating system, and an index or the exact test. Simulated draws: one or a few a row by
-`rows.py`, many by an alias table (`alias_table.py`), or the largest Gumbel key (`gumbel.py`).
+A release of one row: `envelope_block` or `envelope_one` in one call, or the threads of `scan.py`,
+two words of the operating system, and an index or the exact test. Simulated draws: one or a few
+a row by `rows.py`, of a few short rows in a call each (`_single`), many by an alias table
+(`alias_table.py`), or the largest Gumbel key (`gumbel.py`).
 """
 
 from __future__ import annotations
@@ -10,21 +11,35 @@ from __future__ import annotations
 import numpy as np
 
 from .._parameters import validate
-from .._randomness.streams import os_word, os_words, some_seeds, stream_of
+from .._randomness.streams import (
+    ROW,
+    UINT64,
+    key_of_seed,
+    os_pair,
+    os_word,
+    os_words,
+    seed_words,
+    seeds_of,
+    some_seeds,
+    stream_of,
+)
 from .._threads import in_parts
 from .._typing import IntArray, WordArray
 from ..errors import FastexpError
-from ..kernels.select import alias_rows, envelope
+from ..kernels.bits.heights import BLOCK
+from ..kernels.select import alias_rows, envelope, single
 from . import plan
 from .alias_table import Table
 from .gumbel import gumbel_draws
 from .rows import Rows
-from .scan import Scan, check, storage
+from .scan import INT64, Scan, check, storage
 from .weighting import Weighting
 
 
 def release(bits: WordArray, kind: int, weighting: Weighting, threads: int = 1) -> int:
     """One index from the operating system's randomness."""
+    if bits.size <= BLOCK and weighting.base is None:
+        return _block(bits, kind, weighting, *os_pair())
     if threads > 1 and bits.size >= plan.THREADED_CANDIDATES:
         scan = Scan(bits, kind, weighting, plan.PRECISION)
         scan.fill(threads)
@@ -32,9 +47,24 @@ def release(bits: WordArray, kind: int, weighting: Weighting, threads: int = 1) 
     return _first_round(bits, kind, weighting, os_words())
 
 
+def _block(bits: WordArray, kind: int, weighting: Weighting, low: int, high: int) -> int:
+    """The index of a first round of a block without a base, or of further rounds."""
+    status: int = envelope.envelope_block(bits, kind, weighting.rate_log2, low, high)
+    if status >= 0:
+        return status
+    check(status)
+    scan = Scan(bits, kind, weighting, plan.PRECISION)
+    scan.fill(1)
+    return scan.first(np.array([low, high], UINT64), os_word)
+
+
 def release_rows(bits: WordArray, kind: int, weighting: Weighting, threads: int) -> IntArray:
     """One index a row of a matrix, each from two words of the operating system."""
     rows, k = bits.shape
+    if weighting.base is None and k <= BLOCK and rows <= plan.FEW_ROWS:
+        pairs = os_words(2 * rows).reshape(rows, 2).tolist()
+        each = zip(bits, pairs, strict=True)
+        return np.array([_block(row, kind, weighting, *pair) for row, pair in each], INT64)
     out, words, flat = np.empty(rows, dtype=np.int64), os_words(2 * rows), bits.reshape(-1)
     w = weighting
 
@@ -65,12 +95,46 @@ def _first_round(bits: WordArray, kind: int, weighting: Weighting, words: WordAr
 
 
 def simulate(
-    rows: Rows, size: object, rng: object, streams: object, threads: object, method: object
+    bits: WordArray,
+    kind: int,
+    weighting: Weighting,
+    size: object,
+    rng: object,
+    streams: object,
+    threads: object,
+    method: object,
 ) -> int | IntArray:
     """`sample`, from the public arguments of the verb."""
-    way = validate.method(method)
-    draws, workers = validate.size(size), validate.threads(threads)
+    one = size is None and method is None and weighting.base is None
+    workers = 1 if type(threads) is int and threads == 1 else validate.threads(threads)
+    if one and bits.size <= BLOCK and bits.ndim == 1:
+        name = 0 if streams is None else validate.streams(streams, 1).item()
+        return _single(bits, kind, weighting, seed_words(rng), name)
+    rows = Rows(bits, kind, weighting)
+    if one and rows.k <= BLOCK and rows.rows <= plan.FEW_ROWS:
+        return _singles(rows, rng, streams)
+    way, draws = validate.method(method), validate.size(size)
     return rows.shaped(drawn(rows, rows.seeds(rng, streams), draws, workers, way), draws)
+
+
+def _single(bits: WordArray, kind: int, weighting: Weighting, seed: WordArray, name: int) -> int:
+    """One draw of a row of at most a block without a base, which is a call of its own."""
+    status: int = single.single_draw(bits, kind, weighting.rate_log2, seed, ROW, name)
+    if status >= 0:
+        return status
+    check(status)
+    seeds = seeds_of(key_of_seed(seed), np.array([name], UINT64))
+    return int(Rows(bits, kind, weighting).draw(seeds, None, 1)[0])
+
+
+def _singles(rows: Rows, rng: object, streams: object) -> IntArray:
+    """The same of each of a few rows."""
+    names = validate.streams(streams, rows.rows).tolist()
+    seed = seed_words(rng)
+    draws = [
+        _single(rows.row(r), rows.kind, rows.weighting, seed, name) for r, name in enumerate(names)
+    ]
+    return np.array(draws, INT64)
 
 
 def drawn(rows: Rows, seeds: WordArray, size: int | None, threads: int, way: str) -> IntArray:

@@ -21,6 +21,7 @@ from ..kernels.select.envelope import UNSURE
 from ..reference import exact
 from .rows import Rows
 from .scan import MASK_64, bits_value, check, key_value
+from .weighting import Weighting
 
 NO_WORDS: WordArray = np.empty(0, dtype=np.uint64)
 ANY_SEEDS: WordArray = np.zeros(kernels.HEADER + 1, dtype=np.uint64)
@@ -87,9 +88,17 @@ def _answer(rows: Rows, work: IntArray, answers: int, word: exact.Words) -> int:
 
 
 def simulate(
-    rows: Rows, size: object, rng: object, streams: object, threads: object, method: object
+    bits: WordArray,
+    kind: int,
+    weighting: Weighting,
+    size: object,
+    rng: object,
+    streams: object,
+    threads: object,
+    method: object,
 ) -> int | IntArray:
     """`sample`, from the public arguments of the verb."""
+    rows = Rows(bits, kind, weighting)
     validate.method(method, ("envelope",))
     draws, workers = validate.size(size), validate.threads(threads)
     return rows.shaped(sample(rows, rows.seeds(rng, streams), draws, workers), draws)

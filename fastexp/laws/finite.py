@@ -12,7 +12,6 @@ from .._compiler.rounding import check_rounding
 from .._intake import utilities as data
 from .._parameters import validate
 from .._selection.draw import simulate
-from .._selection.rows import Rows
 from .._selection.scan import MASK_64, key_value
 from .._selection.weighting import Weighting
 from .._typing import AnyArray, FloatArray, IntArray, WordArray
@@ -278,7 +277,13 @@ class FiniteLaw(LossLaw[int, IntArray]):
         return self._groups.expected(rate)
 
     def _draw(self, draws: Draws) -> int | IntArray:
-        rows = Rows(self._bits, self._kind, self._weighting)
         return self._simulate(
-            rows, draws.size, draws.rng, draws.streams, draws.threads, draws.method
+            self._bits,
+            self._kind,
+            self._weighting,
+            draws.size,
+            draws.rng,
+            draws.streams,
+            draws.threads,
+            draws.method,
         )

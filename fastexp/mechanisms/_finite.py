@@ -12,7 +12,6 @@ from .._compiler.rounding import check_rounding
 from .._intake import utilities
 from .._parameters import validate
 from .._selection import draw as _draw
-from .._selection.rows import Rows
 from .._selection.weighting import Weighting
 from .._typing import (
     ABSENT,
@@ -45,7 +44,10 @@ MEMBERSHIP: Membership = "private"  # the default, which needs no look
 MONOTONIC = "; one record moves no two utilities in opposite directions (monotonic)"
 
 
-Simulator: TypeAlias = Callable[[Rows, object, object, object, object, object], int | IntArray]
+# Utilities, their kind and weighting; size, rng, streams, threads and method of `sample`.
+Simulator: TypeAlias = Callable[
+    [WordArray, int, Weighting, object, object, object, object, object], int | IntArray
+]
 
 
 class FiniteMechanism(Mechanism):
@@ -140,21 +142,37 @@ class FiniteMechanism(Mechanism):
             threads = validate.threads(threads)
         if disjoint is not False or membership is not MEMBERSHIP:
             validate.parts(disjoint, membership)
-        label = self._line(label, budget)
-        if label is None and (budget is None or not self._over_records):
-            bits, kind = self._utilities(data, nan)  # mistakes in the form cost nothing
-            _refuse_one(bits.shape[-1])
-            if budget is None:
-                return self._labelled(self._release(bits, kind, threads))
-            rows = bits.shape[0] if bits.ndim == 2 else None
-            return self._labelled(
-                self._answers(
-                    budget,
-                    None,
-                    partial(self._question, rows, disjoint, membership, nan),
-                    partial(self._release, bits, kind, threads),
-                )
+        if label is not None:
+            label = self._line(label, budget)
+        if label is not None or (budget is not None and self._over_records):
+            return self._unread(data, budget, label, threads, nan, disjoint, membership)
+        bits, kind = self._utilities(data, nan)  # mistakes in the form cost nothing
+        if bits.shape[-1] == 1:
+            _refuse_one(1)
+        if budget is None:
+            chosen = self._release(bits, kind, threads)
+            return chosen if self._labels is None else self._labelled(chosen)
+        rows = bits.shape[0] if bits.ndim == 2 else None
+        return self._labelled(
+            self._answers(
+                budget,
+                None,
+                partial(self._question, rows, disjoint, membership, nan),
+                partial(self._release, bits, kind, threads),
             )
+        )
+
+    def _unread(
+        self,
+        data: object,
+        budget: Budget | None,
+        label: str | None,
+        threads: int,
+        nan: NaN,
+        disjoint: bool,
+        membership: Membership,
+    ) -> Any:
+        """`release` that reads the data after the charge, or not at all."""
         rows, count = (None, None) if self._over_records else utilities.form(data)
 
         def draw() -> Any:
@@ -175,9 +193,8 @@ class FiniteMechanism(Mechanism):
         return _question_type()(self, count, disjoint, membership=membership, form=form)
 
     def _release(self, bits: WordArray, kind: int, threads: int) -> int | IntArray:
-        if bits.ndim == 2:
-            return _draw.release_rows(bits, kind, self._weighting, threads)
-        return _draw.release(bits, kind, self._weighting, threads)
+        release = _draw.release if bits.ndim == 1 else _draw.release_rows
+        return release(bits, kind, self._weighting, threads)
 
     def _labelled(self, chosen: int | IntArray) -> Any:
         """Indices, as numbers or arrays, to candidates, as one or as lists."""
@@ -233,22 +250,9 @@ class FiniteMechanism(Mechanism):
             As in `release`, and for `size`, `rng`, `streams` and `method`.
         """
         check_rounding()
-        return self._sampled(data, size, rng, streams, threads, method, nan)
-
-    def _sampled(
-        self,
-        data: object,
-        size: object,
-        rng: object,
-        streams: object,
-        threads: object,
-        method: object,
-        nan: NaN,
-    ) -> int | IntArray:
         bits, kind = self._utilities(data, nan)
         simulate = self._simulator()
-        rows = Rows(bits, kind, self._weighting)
-        return simulate(rows, size, rng, streams, threads, method)
+        return simulate(bits, kind, self._weighting, size, rng, streams, threads, method)
 
     def _simulator(self) -> Simulator:
         """What draws, from the arguments of `sample`."""

@@ -183,7 +183,7 @@ class Exponential(UtilityMechanism):
     def _utilities(self, data: object, nan: NaN) -> tuple[WordArray, int]:
         return utilities.utilities(data, self._size, nan)
 
-    @property
+    @cached_property
     def _size(self) -> int | None:
         if self.candidates is not None:
             return len(self.candidates)

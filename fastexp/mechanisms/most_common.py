@@ -406,7 +406,9 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
         if records.many or request.given():
             verbs.only_enveloped(method, streams)
             return verbs.sample(self, records, request, size, rng, threads, "drop")
-        return self._sampled(records.data, size, rng, streams, threads, method, nan)
+        bits, kind = self._utilities(records.data, nan)
+        simulate = self._simulator()
+        return simulate(bits, kind, self._weighting, size, rng, streams, threads, method)
 
     def _policy(self, nan: object) -> str:
         """Records that equal no candidate count nowhere, missing or not."""

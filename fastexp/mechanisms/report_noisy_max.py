@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from .._parameters import validate
 from .._selection import gumbel
 from .._selection.rows import Rows
+from .._selection.weighting import Weighting
 from .._typing import IntArray, WordArray
 from ..errors import ParameterError
 from ..privacy import Guarantee, pure_guarantee, selection_guarantee
@@ -105,7 +106,9 @@ class ReportNoisyMax(Comparator, UtilityMechanism):
 
 def _simulate(
     noise: int,
-    rows: Rows,
+    bits: WordArray,
+    kind: int,
+    weighting: Weighting,
     size: object,
     rng: object,
     streams: object,
@@ -113,6 +116,7 @@ def _simulate(
     method: object,
 ) -> int | IntArray:
     """`sample`, from the public arguments of the verb."""
+    rows = Rows(bits, kind, weighting)
     validate.method(method, ("noise",))
     draws, workers = validate.size(size), validate.threads(threads)
     indices = gumbel.noisy_max(rows, rows.seeds(rng, streams), draws, workers, noise)

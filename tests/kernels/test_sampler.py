@@ -59,6 +59,10 @@ def test_blocks_are_bounded(k):
     checks.blocks_are_bounded(k)
 
 
+def test_refused_words_are_void():
+    checks.refused_words_are_void()
+
+
 def test_exact_values_of_bits_and_keys():
     checks.values_are_exact()
 

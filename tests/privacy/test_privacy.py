@@ -132,15 +132,15 @@ def test_the_same_words_on_neighbours_take_the_same_branches(pair, monkeypatch):
             seen.append(("words", count))
             return supply.bytes(count)
 
-        real = envelope.envelope_one.__call__
+        real = envelope.envelope_block.__call__
 
         def one(*args):
             status = real(*args)
-            seen.append(("round", [getattr(a, "shape", a) for a in args[5:]], status >= 0))
+            seen.append(("round", [getattr(a, "shape", a) for a in args], status >= 0))
             return status
 
         monkeypatch.setattr(streams.os, "urandom", urandom)
-        monkeypatch.setattr("fastexp._selection.draw.envelope.envelope_one", one)
+        monkeypatch.setattr("fastexp._selection.draw.envelope.envelope_block", one)
         result = m.release(utilities)
         monkeypatch.undo()
         return seen, type(result)

@@ -24,6 +24,8 @@ FLAT = (
 BLOCKWISE = (
     "select.envelope.envelope_scan",
     "select.envelope.envelope_one",
+    "select.envelope.envelope_block",
+    "select.single.single_draw",
     "select.alias.weigh",
     "bits.logspace.log_sum_exp",
     "select.flips.flips_fill",

@@ -76,6 +76,10 @@ MUTANTS = {
     "rows are charged as one": ("budget/question.py", "            self.rows,\n            self.disjoint,", "            1,\n            self.disjoint,"),
     "sums of 28 digits": ("budget/terms.py", "prec=1000, Emin=-9999, Emax=9999, traps=[Inexact, InvalidOperation]", ""),
     "budget of any relation": ("budget/terms.py", "guarantee.under(validate.neighbors(self.neighbors))", "guarantee"),
+    "block's coin accepted at the bound": ("kernels/select/envelope.py", "- before < lower(weight)", "- before <= lower(weight)"),
+    "block's coin of the whole": ("kernels/select/envelope.py", "np.int64(r) - before <", "np.int64(r) <"),
+    "block takes refused words": ("kernels/select/envelope.py", "NONE, np.uint64(total), WORD)\n    if not counts:", "NONE, np.uint64(total), WORD)\n    if False:"),
+    "one height at twice the rate": ("kernels/bits/heights.py", "    return rate * np.float64(top - (bits ^", "    return 2 * rate * np.float64(top - (bits ^"),
     "polynomial": ("kernels/select/envelope.py", "0.0096181291811644", "0.00961812"),
 }  # fmt: skip
 
@@ -140,6 +144,11 @@ ROWS = {
     "blocks bounded by one candidate": ("kernels/select/two_level.py", " * min(BLOCK, bits.size - b * BLOCK)\n        elif", "\n        elif"),
     "blocks are not refined": ("kernels/select/two_level.py", "bounds[b] = refine(b, bits, kind, best, rate, log_base, lift, fixed, scratch)\n                inside", "inside"),
     "wrong side of the blocks": ("kernels/select/two_level.py", "before <= low)", "before < low)"),
+    "lanes of single draws without a rest": ("kernels/select/single.py", "work[whole + lane] if whole + lane < size else np.int64(0)", "np.int64(0)"),
+    "single draws take their first word again": ("kernels/select/single.py", "        word = other\n", ""),
+    "doubtful single draws stand": ("kernels/select/single.py", "return UNSURE if verdict == UNSURE else index", "return index"),
+    "raw words without their lower halves": ("kernels/bits/words.py", "(low & LOW) | (high << HALF), (seed[2]", "low, (seed[2]"),
+    "single draws of one stream": ("kernels/bits/words.py", "return philox(name, tag ^ high, low)", "return philox(ZERO, tag ^ high, low)"),
     "tiles accept at the bound": ("kernels/select/tiles.py", "(rests[r] < least)", "(rests[r] <= least)"),
     "tiles take refused words": ("kernels/select/tiles.py", "np.int64(high) if low >= np.uint64(totals[r]) else np.int64(-1)", "np.int64(high)"),
     "exact coins of the round before": ("_selection/rows.py", "number + 1 << COINS", "number << COINS"),

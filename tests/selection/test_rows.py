@@ -7,7 +7,7 @@ import pytest
 
 import fastexp as fx
 from fastexp._randomness.streams import seeds_of
-from fastexp._selection import plan
+from fastexp._selection import draw, plan
 from fastexp._selection import rows as _rows
 from fastexp.kernels.bits.heights import BLOCK
 from tests.proofs.test_distribution import N
@@ -287,3 +287,43 @@ class TestReviewed:
         for noise, same in (("gumbel", "Exponential"), ("laplace", "PermuteAndFlip")):
             with pytest.raises(fx.NotReleasable, match=same):
                 fx.ReportNoisyMax(1.0, 1.0, noise=noise).release([1.0])
+
+
+class TestSingleDraws:
+    """One row in a call of its own: the kernels `single_draw` and `envelope_block`."""
+
+    @pytest.mark.statistical
+    @pytest.mark.parametrize("name", ["spread", "ints", "unsigned", "a hundred"])
+    def test_a_generator_gives_the_law(self, name):
+        case = next(case for case in CASES if case.name == name)
+        rng = np.random.default_rng(3)
+        draws = [case.mechanism.sample(case.utilities, rng=rng) for _ in range(N // 20)]
+        assert fits(np.array(draws), case.probabilities())
+        released = [case.mechanism.release(case.utilities) for _ in range(N // 20)]
+        assert fits(np.array(released), case.probabilities())
+
+    @pytest.mark.parametrize("u", [SPREAD[0], np.arange(9), np.arange(9, dtype=np.uint64)])
+    def test_a_row_alone_is_what_it_is_among_others(self, u):
+        for rng in (5, np.random.SeedSequence(5), [1, 2]):
+            wide = np.tile(u, (70, 1))
+            whole = M.sample(wide, rng=rng)
+            assert [M.sample(u, rng=rng, streams=[i]) for i in range(70)] == whole.tolist()
+            assert M.sample(wide[:3], rng=rng).tolist() == whole[:3].tolist()
+            assert M.sample(u, rng=rng) == M.sample(u, 1, rng=rng)[0]
+
+    def test_a_draw_in_doubt_is_made_again_from_its_words(self, monkeypatch):
+        seeds = range(40)
+        sure = [M.sample(SPREAD[0], rng=np.random.default_rng(i)) for i in seeds]
+        monkeypatch.setattr(draw.single, "single_draw", lambda *_: draw.envelope.UNSURE)
+        again = [M.sample(SPREAD[0], rng=np.random.default_rng(i)) for i in seeds]
+        assert sure == again
+
+    @pytest.mark.parametrize("status", [draw.envelope.UNSURE, draw.envelope.AGAIN])
+    def test_a_release_in_doubt_is_settled_from_its_words(self, monkeypatch, status):
+        pairs = [(i << 58, (7 * i + 5) << 55) for i in range(40)]
+        for pair in pairs:
+            with monkeypatch.context() as patch:
+                patch.setattr(draw, "os_pair", lambda pair=pair: pair)
+                sure = M.release(SPREAD[0])
+                patch.setattr(draw.envelope, "envelope_block", lambda *_: status)
+                assert M.release(SPREAD[0]) == sure

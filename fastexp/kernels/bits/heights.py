@@ -105,6 +105,28 @@ def fill_heights(bits: Any, kind: Any, top: Any, rate: Any, log_base: Any, out: 
 
 
 @helper
+def best_key(bits: Any, kind: Any) -> Any:
+    """(greatest key, whether all are finite): `block_top` without a base, of any length."""
+    wide_vectors()
+    spread, flip = spread_and_flip(kind)
+    top, low = NONE, ALL
+    for i in range(bits.size):
+        key = order_key(bits[i], spread, flip)
+        top = max(top, key)
+        low = min(low, key)
+    return top, kind != FLOAT or (low >= LOWEST_FLOAT and top <= HIGHEST_FLOAT)
+
+
+@helper
+def height_of(bits: Any, kind: Any, top: Any, rate: Any) -> Any:
+    """rate * (best - u) of one utility, as `fill_heights` has it without a base."""
+    if kind == FLOAT:
+        gap = key_float(top) - bits_float(bits)
+        return rate * (gap if gap >= negligible(rate) else 0.0)
+    return rate * np.float64(top - (bits ^ (SIGN if kind == SIGNED else NONE)))
+
+
+@helper
 def block_height(kind: Any, rate: Any, best: Any, top: Any) -> Any:
     """rate * (best - top) of two keys, as `fill_heights` has it."""
     if kind == FLOAT:

@@ -6,7 +6,7 @@ stream's name and j, so a draw does not depend on threads, batches or order.
 
 The format, which tests pin by vectors (all words little-endian):
 
-* a simulation has a 128-bit key (key[0], key[1]);
+* a simulation has a 128-bit key (key[0], key[1]), or the lower halves of a generator's RAW_WORDS;
 * stream (tag, i): Philox of counter (i, tag ^ key[1]) under key[0] gives two 64-bit
   words: the stream's own Philox key and the upper half of its counters;
 * word j of substream b: block (b * 2**32 + j // 2) of that stream, its half j % 2.
@@ -26,7 +26,7 @@ WEYL_0 = np.uint64(0x9E3779B9)
 WEYL_1 = np.uint64(0xBB67AE85)
 LOW = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)
-ROUNDS = 10
+ROUNDS, RAW_WORDS = 10, 4
 ZERO, ONE_WORD, TWO_WORDS = np.uint64(0), np.uint64(1), np.uint64(2)
 WORD, ALL = np.uint64(64), np.uint64(0xFFFFFFFFFFFFFFFF)
 
@@ -43,6 +43,15 @@ def philox(low: Any, high: Any, key: Any) -> Any:
         k0 = (k0 + WEYL_0) & LOW
         k1 = (k1 + WEYL_1) & LOW
     return x0 | (x1 << HALF), x2 | (x3 << HALF)
+
+
+@helper
+def stream_of(seed: Any, tag: Any, name: Any) -> Any:
+    """The stream (tag, name), two words, of a key or of the raw words that make one."""
+    low, high = seed[0], seed[1]
+    if seed.size == RAW_WORDS:
+        low, high = (low & LOW) | (high << HALF), (seed[2] & LOW) | (seed[3] << HALF)
+    return philox(name, tag ^ high, low)
 
 
 @helper

@@ -27,17 +27,29 @@ from ..._compiler.jit import (
     IN_U64,
     NOTHING,
     OUT_I64,
+    U64,
     bits_float,
     float_bits,
     helper,
     kernel,
+    stack,
     wide_vectors,
 )
-from ..bits.heights import BLOCK, NONE, block_height, block_top, fill_heights, lowest_height
+from ..bits.heights import (
+    BLOCK,
+    NONE,
+    best_key,
+    block_height,
+    block_top,
+    fill_heights,
+    height_of,
+    lowest_height,
+)
 from ..bits.logexp import LN2, MANTISSA_BITS, ROUND, ROUND_BITS, exp_scaled
 from ..bits.words import ONE_WORD, WORD, below
 
 PRECISION = 50  # fractional bits: 1,024 bounds of at most 2**50 * (1 + 2**-36) fit int64
+SCALE = 2.0**PRECISION
 SLACK = np.int64(36)
 GROUP = 32  # candidates; the square root of a block
 DEEPEST = 60.0  # heights beyond count as this: 2**(50 - 60) still rounds to 0
@@ -269,6 +281,28 @@ def envelope_one(
         return status
     settle(kind, rate, bits.size, blocks)
     return draw(bits, kind, log_base, rate, scale, blocks, work, words)
+
+
+@kernel(I64(IN_U64, I64, F64, U64, U64))
+def envelope_block(bits: Any, kind: Any, rate: Any, low: Any, high: Any) -> Any:
+    """`envelope_one` of at most a block, without a base and at 2**PRECISION, in half the time."""
+    wide_vectors()
+    if not rounds_to_nearest(rate):
+        return ROUNDING_MODE
+    top, finite = best_key(bits, kind)
+    if not finite:
+        return NOT_FINITE
+    uppers, total = stack(BLOCK)[: bits.size], np.int64(0)
+    for i in range(bits.size):
+        u = upper(rounded_weight(height_of(bits[i], kind, top, rate), SCALE))
+        uppers[i] = u
+        total += u
+    _, r, counts = below(high, low, NONE, np.uint64(total), WORD)
+    if not counts:
+        return AGAIN
+    index, before = find(uppers, np.int64(r))
+    weight = rounded_weight(height_of(bits[index], kind, top, rate), SCALE)
+    return index if np.int64(r) - before < lower(weight) else UNSURE
 
 
 @kernel(I64(IN_U64, I64, IN_F64, F64, F64, IN_U64, OUT_I64, OUT_I64))

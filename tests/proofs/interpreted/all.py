@@ -14,7 +14,7 @@ from fastexp._selection import permute_flip as _permute_flip
 from fastexp._selection.rows import Rows
 from fastexp._selection.scan import Scan, storage
 from fastexp._selection.weighting import NO_BASE
-from fastexp.kernels.select import alias_rows, envelope, gumbel, peel, permute_flip
+from fastexp.kernels.select import alias_rows, envelope, gumbel, peel, permute_flip, single
 from fastexp.kernels.select import rows as kernels
 from fastexp.kernels.select.rounds import new_control
 from tests.proofs.interpreted.contribution import contribution
@@ -43,7 +43,10 @@ def statuses(digest: Any) -> None:
         args = bits, 0, NO_BASE, rate, 8.0
         found.append(envelope.envelope_one(*args, storage(bits.size), zero))
         found.append(envelope.envelope_scan(*args, scan.blocks, scan.work))
-    wrong = [envelope.NOT_FINITE] * 2 + [envelope.ROUNDING_MODE] * 2
+        found.append(envelope.envelope_block(bits, 0, rate, zero[0], zero[1]))
+        found.append(single.single_draw(bits, 0, rate, zero, zero[0], zero[0]))
+    checks.refused_words_are_void()
+    wrong = [envelope.NOT_FINITE] * 4 + [envelope.ROUNDING_MODE] * 4
     assert found == [envelope.AGAIN, *wrong]
     digest.update(repr(found).encode())
 
@@ -56,6 +59,7 @@ def selection(digest: Any) -> None:
     flips, top = fx.PermuteAndFlip(1.0, 1.0), fx.TopK(3, 6.0, 1.0)
     later = np.append(np.full(1040, -60.0), [0.0, -0.5])
     for array in (
+        fx.Exponential(1.0, 1.0).sample(np.arange(40), rng=np.random.default_rng(1)),
         fx.Exponential(1.0, 1.0).sample(spread, 2, rng=1, method="gumbel"),
         fx.Exponential(1.0, 1.0, base=base).sample(spread, 2, rng=1, method="gumbel"),
         fx.Exponential(1.0, 1.0).sample(spread.reshape(11, 100), 2, rng=1, method="gumbel"),

@@ -8,16 +8,18 @@ from fractions import Fraction
 import numpy as np
 
 import fastexp as fx
+from fastexp._compiler.jit import interpreted
 from fastexp._intake import utilities as data
-from fastexp._randomness.streams import Spare, seeds_of, stream_of
+from fastexp._randomness.streams import ROW, Spare, seeds_of, stream_of
 from fastexp._selection import plan
 from fastexp._selection.rows import Rows
 from fastexp._selection.scan import bits_value
 from fastexp.kernels.bits import heights
 from fastexp.kernels.bits.heights import BLOCK
-from fastexp.kernels.select import chords, rounds, tiles, two_level
+from fastexp.kernels.select import chords, envelope, rounds, single, tiles, two_level
 from fastexp.reference import exact as exact_twin
 from fastexp.reference import selection
+from tests.support.altered import changed
 from tests.support.cases import CASES, Case
 
 SEED = 11
@@ -164,6 +166,38 @@ def draws_follow_the_twin(
             assert found[r, t] == twin(rows, r, t, seeds, precision, two)
 
 
+def single_draws_follow_the_twin(
+    utilities: np.ndarray, draws: int, precision: int = 50, mechanism: fx.Exponential | None = None
+) -> int:
+    """A row in a call of its own, by key or raw words; returns how many draws were UNSURE."""
+    rows = rows_of(mechanism or fx.Exponential(1.0, 1.0), utilities)
+    args, unsure = (rows.bits, rows.kind, rows.weighting.rate_log2), 0
+    raw = np.random.default_rng(6).integers(0, 2**64, 4, np.uint64)
+    low, high = (int(a) % 2**32 | int(b) % 2**32 << 32 for a, b in (raw[:2], raw[2:]))
+    for name in range(2**40, 2**40 + draws):
+        seeds = np.array([low, high, ROW, name], np.uint64)
+        with changed((single, "PRECISION", precision), (single, "SCALE", 2.0**precision)):
+            found = single.single_draw(*args, raw, np.uint64(ROW), np.uint64(name))
+            again = single.single_draw(*args, seeds[:2], np.uint64(ROW), np.uint64(name))
+        assert found == again
+        unsure += found == envelope.UNSURE
+        if found != envelope.UNSURE:
+            assert found == twin(rows, 0, 0, seeds, precision, False)
+    return unsure
+
+
+def single_draws() -> None:
+    """Every kind and number of lanes; also with bounds so coarse that they decide little."""
+    for case in CASES:
+        if case.mechanism.base is None:
+            assert single_draws_follow_the_twin(case.utilities, 8, 50, case.mechanism) == 0
+    for k in (31, 32, 33, 64, 95, 1024):
+        assert single_draws_follow_the_twin(20 * np.random.default_rng(k).random(k), 6) == 0
+    if interpreted():
+        few = np.sin(np.arange(70.0))
+        assert 20 < single_draws_follow_the_twin(few, 200, LOW) < 180
+
+
 def rows_do_not_depend_on_each_other() -> None:
     """A row alone, with its name, gives what it gives in a matrix; also in tiles."""
     rng, m = np.random.default_rng(5), fx.Exponential(1.0, 1.0)
@@ -267,6 +301,7 @@ def everything_else() -> None:
     few = np.tile(SPIKES["spread"][:9], (70, 1))
     draws_follow_the_twin(m, few, None)
     edges_are_hit()
+    single_draws()
     rows_do_not_depend_on_each_other()
     assert plan.VERSION == 2
 

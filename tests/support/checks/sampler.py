@@ -13,6 +13,7 @@ from itertools import accumulate
 import numpy as np
 
 import fastexp as fx
+from fastexp._compiler.jit import interpreted
 from fastexp._intake import utilities as data
 from fastexp._randomness.streams import Spare
 from fastexp._selection.alias_table import Table
@@ -26,6 +27,7 @@ from fastexp.kernels.select import alias, envelope
 from fastexp.kernels.select import flips as flips_kernels
 from fastexp.reference import exact as exact_twin
 from fastexp.reference import selection
+from tests.support.altered import changed
 from tests.support.cases import CASES, Case
 
 PRECISIONS = (0, 1, 3, 6, 20, 50)
@@ -121,6 +123,8 @@ def every_round(case: Case, precision: int) -> None:
     for value in values:
         word = word_for(value, total)
         status = _round(scan, word)
+        if case.mechanism.base is None and (precision == envelope.PRECISION or interpreted()):
+            assert _round_alone(scan, word) == status
         index, rho = scan.tail(4), scan.tail(5)
         assert (index, rho) == selection.envelope_round(uppers, word)
         assert status == (index if rho < least[index] else envelope.UNSURE)
@@ -137,6 +141,21 @@ def word_for(value: int, bound: int) -> int:
 def _round(scan: Scan, word: int) -> int:
     pair = np.array([word & MASK_64, word >> 64], np.uint64)
     return scan._round(pair)
+
+
+def _round_alone(scan: Scan, word: int) -> int:
+    """The same from the kernel of a block without a base, which has its scale as a constant."""
+    pair = np.uint64(word & MASK_64), np.uint64(word >> 64)
+    with changed((envelope, "SCALE", scan.scale)):
+        rate = scan.weighting.rate_log2
+        status: int = envelope.envelope_block(scan.bits, scan.kind, rate, *pair)
+    return status
+
+
+def refused_words_are_void() -> None:
+    """A sum that does not divide 2**128 refuses the word 0."""
+    scan = scanned(CASES[0], envelope.PRECISION)
+    assert _round(scan, 0) == _round_alone(scan, 0) == envelope.AGAIN
 
 
 def _corners(uppers: list[int], total: int) -> list[int]:
@@ -422,6 +441,7 @@ def run() -> None:
     """All of it, at sizes that suit the interpreter; what is quick comes first."""
     promises_add_up()
     bounded_integers_are_uniform()
+    refused_words_are_void()
     values_are_exact()
     promises_hold()
     flips_are_exact()
