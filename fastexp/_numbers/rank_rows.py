@@ -19,12 +19,13 @@ from .._selection import plan
 from .._selection.scan import check
 from .._threads import in_parts
 from .._typing import AnyArray, IntArray, WordArray
-from ..errors import InvalidRecords, ParameterTypeError
-from ..kernels.bits.logexp import LOG2E, log_fill
-from ..kernels.numbers import ragged, rank_rows
+from ..errors import InvalidRecords
+from ..kernels.numbers import ragged
+from ..kernels.numbers.cell_base import base_fill
 from ..kernels.select.alias import DRAWS
 from .few_records import FewRecords
 from .rank import RankStatistic
+from .row_cells import row_cells
 
 CHUNK = 1 << 14  # records of rows of few: 128 KiB
 ROWS = 32  # at a time: their cells and draws stay in the L2 cache
@@ -91,8 +92,8 @@ class _Batch:
         plain = rows > 0 and n > 0 and self.statistic.width == 0 and self.statistic.near is None
         if not plain or self.statistic.grid.for_kernels is None:
             return False
-        self.form, self.first, self.last = self.statistic.ranks_that_matter(n)
-        most = 2 * (self.last - self.first + 1) + 1
+        self.ranks = self.statistic.ranks_that_matter(n)
+        most = 2 * (self.ranks.high - self.ranks.low + 1) + 1
         return plan.by_table(most, size) and not self.gaps()
 
     def gaps(self) -> bool:
@@ -125,10 +126,11 @@ class _Batch:
 
     def fill(self, first: int, last: int, out: IntArray) -> None:
         """out = grid indices of draws of these rows."""
-        cells, keys, ends = self._cells(self._ordered(first, last))
-        log_base = np.empty(ends[-1])
-        log_fill(cells[ends[-1] :].astype(np.float64), log_base)
-        bits = (-(keys >> 1)).view(np.uint64)
+        cells, ends = row_cells(self.statistic.grid, self.ranks, self._ordered(first, last))
+        m, room = int(ends[-1]), cells.size // 3
+        distances, base = cells[2 * room : 2 * room + m].copy(), np.empty((2, m))
+        base_fill(cells[room : room + m], distances, base[0], base[1])
+        bits = distances.view(np.uint64)
         seeds = some_seeds(self.seeds, first, last)
         if seeds is self.seeds:
             seeds = seeds.copy()
@@ -136,10 +138,10 @@ class _Batch:
         work = np.empty(max(ragged.ragged_work(most), 2 + DRAWS), np.int64)
         flat = out.reshape(-1)
         rate = self.statistic.weighting.rate_log2
-        check(ragged.ragged_cells(bits, log_base * LOG2E, ends, rate, seeds, flat, work))
+        check(ragged.ragged_cells(bits, base[1], ends, rate, seeds, flat, work))
         again = np.empty(last - first, np.int64)
         places = tagged(seeds, PLACE)
-        if ragged.ragged_places(cells, keys, ends, places, flat, again, work):
+        if ragged.ragged_places(cells, ends, places, flat, again, work):
             for r in np.flatnonzero(again):
                 out[r] = self.alone(first + int(r), out.shape[1])
 
@@ -151,22 +153,3 @@ class _Batch:
         if part.size and part.dtype.kind == "f" and bool(np.isnan(part[:, [0, -1]]).any()):
             raise InvalidRecords(arrays.MISSING)
         return np.ascontiguousarray(part)
-
-    def _cells(self, part: AnyArray) -> tuple[IntArray, IntArray, IntArray]:
-        """Starts and counts of all cells, their keys, and where each row's end."""
-        rows, n = part.shape
-        form = self.statistic.grid.for_kernels
-        if form is None:  # for the type checker
-            raise ParameterTypeError(arrays.NUMBERS)
-        unit = form[0] if part.dtype.kind == "f" else form[1]
-        ranks = self.last - self.first + 1
-        room, ends = rows * (2 * ranks + 1), np.empty(rows + 1, np.int64)
-        cells, work = np.empty(3 * room, np.int64), np.empty(2 * ranks, np.int64)
-        bits = part.view(np.int64).reshape(-1)
-        rank_rows.rank_cells(
-            bits, n, self.first, self.last, self.statistic.grid.size, unit, form[2],
-            self.form, work, cells, ends,
-        )  # fmt: skip
-        m = int(ends[-1])
-        both = np.concatenate([cells[:m], cells[room : room + m]])
-        return both, cells[2 * room : 2 * room + m], ends

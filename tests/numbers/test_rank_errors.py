@@ -12,7 +12,6 @@ import fastexp as fx
 from fastexp._numbers import distance, rank_errors
 from fastexp._numbers.rank_errors import RowFigures
 from fastexp.errors import ParameterTypeError
-from fastexp.kernels.figures import rank_walk
 
 TOLERANCE = 1e-12
 EDGES = np.array([0.0, 1e-9, 0.1, 0.25, 0.3, 0.5, 1.0, 2.0, 3.5, 5.0, 40.0, 1e3, np.inf])
@@ -246,28 +245,44 @@ class TestWhichRows:
             mass = rank_errors.masses(mechanism._statistic, rows[some], truths[some], EDGES)
             assert mass.tolist() == masses[some].tolist()
 
-    @pytest.mark.parametrize("name", ["smooth", "integers", "outside"])
+    @pytest.mark.parametrize("name", ["smooth", "integers", "outside", "equal"])
     @pytest.mark.parametrize("convention", ["weak", "strict"])
-    def test_it_does_not_matter_where_a_walk_begins(self, name, convention, monkeypatch):
+    def test_it_does_not_matter_how_many_ranks_come_first(self, name, convention, monkeypatch):
         mechanism = fx.Median(1.0, (0, 10), neighbors="replace", convention=convention)
-        rows = data(name, 4, 40)
+        rows = data(name, 40, 300)
         truths = truths_of(rows)
-        outputs = mechanism.sample(rows, 50, rng=2)
-        given = mechanism._statistic, rows
-        figures = rank_errors.figures(*given, truths)
-        masses = rank_errors.masses(*given, truths, EDGES)
-        losses = rank_errors.distances(*given, outputs)
-        walk = rank_errors._walk(mechanism._statistic, rows.shape[1], rows.dtype.kind == "f")
-        for middle in (0, 7, 20, 39):
-            numbers = walk.numbers.copy()
-            numbers[rank_walk.MIDDLE] = middle
-            other = walk._replace(numbers=numbers)
-            monkeypatch.setattr(rank_errors, "_walk", lambda *_, other=other: other)
-            for a, b in zip(figures, rank_errors.figures(*given, truths), strict=True):
-                assert np.abs(a - b).max() <= 1e-13 * figures.expected_error.max()
-            again = rank_errors.masses(*given, truths, EDGES)
+        outputs = np.hstack([mechanism.sample(rows, 50, rng=2), rows[:, ::50].clip(0, 10)])
+        statistic = mechanism._statistic
+        figures = rank_errors.figures(statistic, rows, truths)
+        masses = rank_errors.masses(statistic, rows, truths, EDGES)
+        losses = rank_errors.distances(statistic, rows, outputs)
+        assert not np.isnan(losses).any()
+        looks = []
+        for bits in (1, 16, 10**6):
+            monkeypatch.setattr(rank_errors, "BITS", bits)
+            again = rank_errors.figures(statistic, rows, truths)
+            for a, b in zip(figures, again, strict=True):
+                assert np.allclose(a, b, rtol=1e-13, atol=1e-14 * figures.expected_error.max())
+            again = rank_errors.masses(statistic, rows, truths, EDGES)
             assert np.allclose(masses, again, rtol=0, atol=1e-14)
-            assert rank_errors.distances(*given, outputs).tolist() == losses.tolist()
+            assert rank_errors.distances(statistic, rows, outputs).tolist() == losses.tolist()
+            looks.append(rank_errors._ranks(statistic, 300, bits).low)
+        assert looks[0] > looks[1] > looks[2] == 0
+
+    def test_only_rows_that_need_them_get_more_ranks(self, monkeypatch):
+        mechanism, calls = fx.Median(1.0, (0, 10), step=1e-3), []
+        rows, cells_of = data("smooth", 40, 300), rank_errors.row_cells
+        rows[7, :] = 3.0
+        rows[9, :] = 3.0
+        rows[9, -1] = 9.0  # so far away that it counts for the error
+        monkeypatch.setattr(rank_errors, "ROWS", 32)
+        monkeypatch.setattr(
+            rank_errors, "row_cells", lambda *given: calls.append(len(given[2])) or cells_of(*given)
+        )
+        figures = rank_errors.figures(mechanism._statistic, rows, np.full(40, 3.0))
+        assert calls[:3] == [32, 8, 1]  # ties at the end of the window are followed: row 7 is whole
+        laws = [mechanism.law(rows[r]).expected_error(3.0) for r in (7, 9)]
+        assert figures.expected_error[[7, 9]] == pytest.approx(laws, rel=1e-12, abs=0)
 
     def test_what_is_left_to_laws(self):
         rows, plain = data("smooth", 2, 9), fx.Median(1.0, (0, 10))
@@ -279,14 +294,13 @@ class TestWhichRows:
             (fx.Median(1.0, (0, 10), grid=[1, 2, 5]), rows),
             (fx.Median(1.0, (0, 10), grid=[1, 2, 5], widen=2), rows),
             (fx.Median(1.0, (0, 2**60), step=2**20), rows),
-            (fx.Median(1000.0, (0, 10)), rows),
             (plain, gaps),
             (plain, rows[:, :0]),
             (plain, rows[0]),
             (plain, rows.astype(np.float32)),
         ]:
             assert not rank_errors.is_regular(mechanism._statistic, other)
-        assert rank_errors.is_regular(fx.Median(150.0, (0, 10))._statistic, rows)
+        assert rank_errors.is_regular(fx.Median(1000.0, (0, 10))._statistic, rows)
         listed = fx.Median(1.0, (0, 10), grid=[1, 2, 5])._statistic
         with pytest.raises(ParameterTypeError, match="grid"):
             rank_errors.figures(listed, rows, np.zeros(2))

@@ -1,7 +1,9 @@
-"""Errors of a rank statistic's law, for many sorted rows: sums over cells, none drawn.
+"""Errors of a rank statistic's law, for many data sets: sums over its cells, none drawn.
 
 Numbers are in steps of the grid, relative to the truth: point t is (t - place) - share. All
-sums are of terms >= 0, those of points above the truth and of those below it.
+sums are of terms >= 0, those of points above the truth and of those below it. The
+first and the last cell of a data set may be loose, with a lower bound of their distance: they
+are left out where they cannot count, and else the caller takes more ranks.
 """
 
 from __future__ import annotations
@@ -10,143 +12,179 @@ from typing import Any
 
 import numpy as np
 
-from ..._compiler.jit import IN_F64, IN_I64, NOTHING, OUT_F64, helper, kernel
+from ..._compiler.jit import (
+    F64,
+    IN_F64,
+    IN_I64,
+    NOTHING,
+    OUT_F64,
+    helper,
+    kernel,
+    wide_vectors,
+)
 from ..bits.logexp import exp_one
 from ..numbers.density import add_two
-from .rank_blocks import BLOCK, LANES, block, squares
-from .rank_walk import GROUPS, LENGTH, ONE, RATE, SCALE, SIZE, bound, middle, nearest, put, stretch
 
 MASS, OVER, UNDER, LOSS, SQUARE, LOSSES, SUMS = 0, 1, 2, 3, 4, 5, 6
-FIGURES = 5  # of a row: means of |error|, error, distance, and of the squares of both
-SOME = 8 * GROUPS  # the room of the cells of one stretch
-WORK = SOME + 2 * SUMS + LANES
+FIGURES = 5  # of a data set: means of |error|, error, distance, and of the squares of both
 TINY = 2.0**-60  # of a sum: less is left out
+BEYOND = np.int64((1 << 63) - 1)  # all keys
+# Cells for vector units: of BLOCK cells the first points, then how many points, the weight of
+# each, and its distance beyond the least one.
+BLOCK = 64  # 16 would be unrolled, and not vectorised
+FIRST, POINTS, WEIGHT, FAR, CELLS = 0, BLOCK, 2 * BLOCK, 3 * BLOCK, 4 * BLOCK
+RUN = 32 * CELLS  # is added without compensation
+
+
+def work_of(most: int) -> int:
+    """Words of work for data sets of at most so many cells."""
+    return 2 * SUMS + SUMS * BLOCK + room_of(most)
+
+
+def room_of(most: int) -> int:
+    """Words for so many cells."""
+    return -(-most // BLOCK) * CELLS
 
 
 @helper
-def add(cells: Any, end: Any, place: Any, share: Any, best: Any, sums: Any) -> None:
-    """sums += those of cells: mass, distances above and below the truth, losses, squares."""
-    split = place + 1.0 if share >= 0.0 else place  # the first point above the truth
-    mass, over, under, loss, square, losses = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    for j in range(0, end, 4):
-        start, count, w = cells[j], cells[j + 1], cells[j + 2]
-        low = min(max(split - start, 0.0), count)
-        high = count - low
-        after = (start + low - place) - share
-        before = share - (start + low - 1.0 - place)
-        mass += w * count
-        over += w * (high * (after + 0.5 * (high - 1.0)))
-        under += w * (low * (before + 0.5 * (low - 1.0)))
-        square += w * (squares(after, high) + squares(before, low))
-        d = cells[j + 3] - best
-        loss += w * count * d
-        losses += w * count * d * d
-    add_to(sums, MASS, mass)
-    add_to(sums, OVER, over)
-    add_to(sums, UNDER, under)
-    add_to(sums, LOSS, loss)
-    sums[SQUARE] += square  # for variances, which need no more digits
-    sums[LOSSES] += losses
+def weigh(cells: Any, ends: Any, r: Any, rate: Any, blocks: Any) -> Any:
+    """The cells of data set r with their weights, 0 where a cell is loose; the end of them.
 
-
-@helper
-def add_to(sums: Any, i: Any, x: Any) -> None:
-    """sums[i] += x; what rounding takes is kept aside."""
-    sums[i], lost = add_two(sums[i], x)
-    sums[SUMS + i] += lost
-
-
-@helper
-def add_block(parts: Any, sums: Any) -> None:
-    """sums += those of `rank_blocks.block`."""
-    mass, over, under, loss, square, losses = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    for k in range(BLOCK):
-        mass += parts[k]
-        over += parts[BLOCK + k]
-        under += parts[2 * BLOCK + k]
-        loss += parts[3 * BLOCK + k]
-        square += parts[4 * BLOCK + k]
-        losses += parts[5 * BLOCK + k]
-    add_to(sums, MASS, mass)
-    add_to(sums, OVER, over)
-    add_to(sums, UNDER, under)
-    add_to(sums, LOSS, loss)
-    sums[SQUARE] += square
-    sums[LOSSES] += losses
-
-
-@helper
-def counts(
-    free: Any,
-    way: Any,
-    d: Any,
-    walk: Any,
-    weights: Any,
-    place: Any,
-    share: Any,
-    best: Any,
-    sums: Any,
-) -> Any:
-    """Whether points from `free` on, all at a distance >= d, may count in some sum."""
-    end = walk[SIZE] - 1 if way > 0 else 0
-    left = np.float64(abs(end - free) + 1) * exp_one(-weights[RATE] * np.float64(d - walk[ONE]))
-    far = max(abs(np.float64(free) - place - share), abs(np.float64(end) - place - share))
-    loss = max(np.float64(d) - best, weights[SCALE])  # x * exp(-rate*x) is greatest at 1/rate
-    small = left <= TINY * sums[MASS] and left * loss <= TINY * sums[LOSS]
-    return not (small and left * far <= TINY * (sums[OVER] + sums[UNDER]))
-
-
-@kernel(NOTHING(IN_I64, IN_I64, IN_I64, IN_I64, IN_F64, IN_F64, IN_F64, IN_F64, OUT_F64, OUT_F64))
-def figures_fill(
-    rows: Any,
-    walk: Any,
-    form: Any,
-    unit: Any,
-    scale: Any,
-    weights: Any,
-    places: Any,
-    shares: Any,
-    work: Any,
-    out: Any,
-) -> None:
-    """out: for each row the means of |error|, error and distance, and of their squares.
-
-    The distance is that beyond the least one. `work`: WORK.
+    Data sets without ties have the same keys, so that the weights of the one before are right.
     """
-    n, size = walk[LENGTH], walk[SIZE]
-    cells, sums, lanes = work[:SOME], work[SOME : SOME + 2 * SUMS], work[SOME + 2 * SUMS :]
-    for r in range(places.size):
-        row = rows[r * n : (r + 1) * n]
-        place, share = places[r], shares[r]
-        t, first, after = middle(row, walk, unit, scale)
-        best = np.float64(nearest(row, t, first, after, walk, form, unit, scale))
-        put(t, 1, first, after - first, walk, form, weights, cells, 0)
-        for j in range(2 * SUMS):
-            sums[j] = 0.0
-        add(cells, 4, place, share, best, sums)
-        for side in range(2):
-            way = 1 - 2 * side
-            i, free = (after, t + 1) if way > 0 else (first - 1, t - 1)
-            swift = True
-            while 0 <= free < size:
-                d = bound(i, way, n, form)
-                if not counts(free, way, d, walk, weights, place, share, best, sums):
-                    break
-                if swift:
-                    then = block(
-                        row, i, free, way, walk, unit, scale, weights, place, share, best, lanes
-                    )
-                    swift = then > -2
-                    if swift:
-                        add_block(lanes[3 * BLOCK :], sums)
-                        i, free = i + way * BLOCK, then
-                        continue
-                i, free, end = stretch(row, i, free, way, walk, form, unit, scale, weights, cells)
-                add(cells, end, place, share, best, sums)
-        mass = sums[MASS] + sums[SUMS + MASS]
-        over, under = sums[OVER] + sums[SUMS + OVER], sums[UNDER] + sums[SUMS + UNDER]
-        out[FIGURES * r] = (over + under) / mass
-        out[FIGURES * r + 1] = (over - under) / mass
-        out[FIGURES * r + 2] = (sums[LOSS] + sums[SUMS + LOSS]) / mass
-        out[FIGURES * r + 3] = sums[SQUARE] / mass
-        out[FIGURES * r + 4] = sums[LOSSES] / mass
+    wide_vectors()
+    room, at, m = cells.size // 3, ends[r], ends[r + 1] - ends[r]
+    start, count = cells[at : at + m], cells[room + at : room + at + m]
+    key, end = cells[2 * room + at : 2 * room + at + m], -(-m // BLOCK) * CELLS
+    others = np.int64(1)
+    if r > 0 and m == at - ends[r - 1]:
+        before = cells[2 * room + ends[r - 1] : 2 * room + at]
+        others = 0
+        for k in range(m):
+            others += 1 if key[k] != before[k] else 0
+    if others > 0:
+        least = BEYOND
+        for k in range(m):
+            least = min(least, key[k] if key[k] & 1 == 0 else BEYOND)
+        for j in range(CELLS):
+            blocks[end - CELLS + j] = 0.0
+        for b in range(0, end, CELLS):
+            i, block = b // CELLS * BLOCK, blocks[b : b + CELLS]
+            for j in range(min(m - i, BLOCK)):
+                block[FAR + j] = np.float64((key[i + j] >> 1) - (least >> 1))
+            for j in range(BLOCK):
+                block[WEIGHT + j] = exp_one(-rate * block[FAR + j])
+        for k in range(0, m, max(m - 1, 1)):
+            if key[k] & 1:
+                blocks[place_of(k) + WEIGHT] = 0.0
+    for b in range(0, end, CELLS):
+        i, block = b // CELLS * BLOCK, blocks[b : b + CELLS]
+        for j in range(min(m - i, BLOCK)):
+            block[FIRST + j] = np.float64(start[i + j])
+            block[POINTS + j] = np.float64(count[i + j])
+    return end
+
+
+@helper
+def place_of(k: Any) -> Any:
+    """Where the numbers of cell k begin."""
+    return (k // BLOCK) * CELLS + k % BLOCK
+
+
+@helper
+def squares(first: Any, count: Any) -> Any:
+    """first**2 + (first + 1)**2 + ..., `count` terms, of numbers >= 0."""
+    last = count - 1.0
+    return count * (first * (first + last) + last * (2.0 * count - 1.0) * (1.0 / 6.0))
+
+
+@helper
+def add_terms(blocks: Any, place: Any, share: Any, lanes: Any) -> None:
+    """lanes += what cells add to the sums."""
+    wide_vectors()
+    split = place + 1.0 if share >= 0.0 else place  # the first point above the truth
+    for b in range(0, blocks.size, CELLS):
+        block = blocks[b : b + CELLS]
+        for k in range(BLOCK):
+            first, points, w = block[FIRST + k], block[POINTS + k], block[WEIGHT + k]
+            low = min(max(split - first, 0.0), points)
+            high = points - low
+            after = (first + low - place) - share
+            before = share - (first + low - 1.0 - place)
+            mass, far = w * points, block[FAR + k]
+            lanes[MASS * BLOCK + k] += mass
+            lanes[OVER * BLOCK + k] += w * (high * (after + 0.5 * (high - 1.0)))
+            lanes[UNDER * BLOCK + k] += w * (low * (before + 0.5 * (low - 1.0)))
+            lanes[LOSS * BLOCK + k] += mass * far
+            lanes[SQUARE * BLOCK + k] += w * (squares(after, high) + squares(before, low))
+            lanes[LOSSES * BLOCK + k] += mass * far * far
+
+
+@helper
+def folded(x: Any) -> Any:
+    """The sum of BLOCK numbers."""
+    total = 0.0
+    for k in range(BLOCK // 4):
+        total += (x[k] + x[BLOCK // 4 + k]) + (x[BLOCK // 2 + k] + x[3 * BLOCK // 4 + k])
+    return total
+
+
+@helper
+def sum_up(blocks: Any, place: Any, share: Any, lanes: Any, sums: Any) -> None:
+    """sums = those of cells: mass, distances above and below the truth, losses, squares."""
+    for s in range(2 * SUMS):
+        sums[s] = 0.0
+    for begin in range(0, blocks.size, RUN):
+        for j in range(lanes.size):
+            lanes[j] = 0.0
+        add_terms(blocks[begin : begin + RUN], place, share, lanes)
+        for s in range(SUMS):
+            sums[s], lost = add_two(sums[s], folded(lanes[s * BLOCK : (s + 1) * BLOCK]))
+            sums[SUMS + s] += lost
+    for s in range(SUMS):
+        sums[s] += sums[SUMS + s]
+
+
+@helper
+def counts(first: Any, points: Any, far: Any, rate: Any, place: Any, share: Any, sums: Any) -> Any:
+    """Whether a cell of points at a distance of at least `far` may count in some sum."""
+    left = points * exp_one(-rate * far)
+    near_end = abs(first - place - share)
+    reach = max(near_end, abs(first + points - 1.0 - place - share))
+    loss = max(far, 1.0 / rate)  # x * exp(-rate*x) is greatest at 1/rate
+    small = left <= TINY * sums[MASS] and left * loss <= TINY * sums[LOSS]
+    return not (small and left * reach <= TINY * (sums[OVER] + sums[UNDER]))
+
+
+@kernel(NOTHING(IN_I64, IN_I64, F64, IN_F64, IN_F64, OUT_F64, OUT_F64))
+def figures_fill(
+    cells: Any, ends: Any, rate: Any, places: Any, shares: Any, work: Any, out: Any
+) -> None:
+    """out: for each truth the means of |error|, error and distance, and of their squares.
+
+    The cells of data set r, as `rank_cells` has them, are those from ends[r] to ends[r + 1];
+    each data set has equally many truths. The distance is that beyond the least one. NaN where
+    loose cells may count. `work`: see `work_of`.
+    """
+    sets, room = ends.size - 1, cells.size // 3
+    truths, sums, lanes = places.size // sets, work[: 2 * SUMS], work[2 * SUMS :][: SUMS * BLOCK]
+    blocks = work[2 * SUMS + SUMS * BLOCK :]
+    for r in range(sets):
+        at, m = ends[r], ends[r + 1] - ends[r]
+        key = cells[2 * room + at : 2 * room + at + m]
+        end = weigh(cells, ends, r, rate, blocks)
+        for j in range(r * truths, (r + 1) * truths):
+            place, share = places[j], shares[j]
+            sum_up(blocks[:end], place, share, lanes, sums)
+            mass = sums[MASS]
+            for k in range(0, m, max(m - 1, 1)):
+                i = place_of(k)
+                first, points, far = blocks[i + FIRST], blocks[i + POINTS], blocks[i + FAR]
+                if key[k] & 1 and counts(first, points, far, rate, place, share, sums):
+                    mass = np.nan
+            figures = out[FIGURES * j : FIGURES * (j + 1)]
+            figures[0] = (sums[OVER] + sums[UNDER]) / mass
+            figures[1] = (sums[OVER] - sums[UNDER]) / mass
+            figures[2] = sums[LOSS] / mass
+            figures[3] = sums[SQUARE] / mass
+            figures[4] = sums[LOSSES] / mass

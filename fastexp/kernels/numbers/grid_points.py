@@ -39,6 +39,8 @@ D, LOW, HIGH, SHARE, TWICE = 0, 1, 2, 3, 4
 SPLIT = np.float64((1 << 27) + 1)  # parts a double in two of 26 bits
 EXACT = np.int64(1 << 53)
 LEAST_QUOTIENT = np.int64(1 << 55)
+FARTHEST = np.int64(1 << 42)  # points of a grid whose places are estimated
+MARGIN = 2.0**-7  # of a step: estimates are nearer than that
 
 
 def new_unit(
@@ -138,12 +140,45 @@ def index_of(bits: Any, unit: Any, scale: Any) -> Any:
 
 
 @helper
+def estimates(unit: Any, scale: Any) -> Any:
+    """Whether estimated places are off by less than MARGIN.
+
+    In steps, the ends of the grid are rounded by at most 2**-9, and each of the five roundings
+    of places below 2**42 takes at most 2**-11.
+    """
+    reach = max(abs(scale[LOW]), abs(scale[HIGH])) * scale[SHARE]
+    return reach < EXACT >> 10 and unit[LAST] < FARTHEST
+
+
+@helper
+def index_all(bits: Any, unit: Any, scale: Any, out: Any) -> None:
+    """out[i] = the grid index of record i: as estimated, where that is beyond doubt."""
+    wide_vectors()
+    low, high, share, shift = scale[LOW], scale[HIGH], scale[SHARE], rounding(unit)
+    margin = MARGIN if estimates(unit, scale) else 1.0
+    floats, doubts = unit[FLOATS] != 0, np.int64(0)
+    for i in range(out.size):
+        x = bits_float(np.uint64(bits[i])) if floats else np.float64(bits[i])
+        guess = (min(max(x, low), high) - low) * share + shift
+        t = np.int64(guess)
+        part = guess - np.float64(t)
+        sure = margin < part < 1.0 - margin
+        out[i] = t if sure else -1
+        doubts += 0 if sure else 1
+    if doubts > 0:
+        for i in range(out.size):
+            if out[i] < 0:
+                out[i] = index_of(bits[i], unit, scale)
+
+
+@helper
 def distinct(bits: Any, unit: Any, scale: Any, points: Any, records: Any) -> Any:
     """Distinct grid points of sorted records and how many lie on each; returns how many."""
+    index_all(bits, unit, scale, points[: bits.size])
     m = -1
     before = np.int64(-1)
     for i in range(bits.size):
-        t = index_of(bits[i], unit, scale)
+        t = points[i]
         if t != before:
             m += 1
             points[m] = t
@@ -162,8 +197,7 @@ def grid_runs(bits: Any, unit: Any, scale: Any, points: Any, records: Any) -> An
 @kernel(NOTHING(IN_I64, IN_I64, IN_F64, OUT_I64))
 def index_fill(bits: Any, unit: Any, scale: Any, out: Any) -> None:
     """out[i] = the grid index of record i."""
-    for i in range(bits.size):
-        out[i] = index_of(bits[i], unit, scale)
+    index_all(bits, unit, scale, out)
 
 
 @helper

@@ -78,15 +78,14 @@ def ragged_cells(
     return 0
 
 
-@kernel(I64(IN_I64, IN_I64, IN_I64, IN_U64, OUT_I64, OUT_I64, OUT_I64))
-def ragged_places(
-    cells: Any, keys: Any, ends: Any, seeds: Any, out: Any, again: Any, work: Any
-) -> Any:
+@kernel(I64(IN_I64, IN_I64, IN_U64, OUT_I64, OUT_I64, OUT_I64))
+def ragged_places(cells: Any, ends: Any, seeds: Any, out: Any, again: Any, work: Any) -> Any:
     """out: numbers of cells become grid indices; again[r] = whether row r must be drawn alone.
 
-    cells: starts, then counts; keys: odd where a cell is loose. Returns how many rows.
+    cells: starts, counts, and keys that are odd where a cell is loose, a third each. Returns how
+    many rows.
     """
-    rows, half, total = ends.size - 1, cells.size // 2, 0
+    rows, room, total = ends.size - 1, cells.size // 3, 0
     size = out.size // rows
     stream, words = work[:2].view(np.uint64), work[2 : 2 + DRAWS].view(np.uint64)
     for r in range(rows):
@@ -100,10 +99,10 @@ def ragged_places(
             slow, perhaps = False, False
             for j in range(part.size):
                 cell = at + min(part[j], k - 1)
-                inside, doubt = place(block_words[j], cells[half + cell])
+                inside, doubt = place(block_words[j], cells[room + cell])
                 slow |= part[j] == k
                 perhaps |= doubt
-                open_ |= keys[cell] & 1
+                open_ |= cells[2 * room + cell] & 1
                 part[j] = cells[cell] + inside
             open_ |= 1 if slow | perhaps else 0
         again[r] = open_

@@ -8,15 +8,13 @@ import numpy as np
 
 import fastexp as fx
 from fastexp._numbers import rank_errors as _rank_errors
-from fastexp.kernels.figures import rank_errors as kernels
-from fastexp.kernels.figures import rank_walk
 
 SMOOTH = np.sort(np.random.default_rng(5).normal(size=(2, 120)), axis=1)
 EDGES = np.array([0.0, 0.02, 0.25, 1.0, 9.0])
 
 
 def rank_errors(digest: Any) -> None:
-    """Blocks and stretches, ties, integers, gaps that are nearest, grids that need a look."""
+    """Data sets with equal keys and others, ties, integers, more ranks, grids that need a look."""
     tied, hundredths = (8 * SMOOTH).round() / 8, SMOOTH.round(2)
     twice = np.concatenate([SMOOTH[:, :44], SMOOTH[:, 43:77], SMOOTH[:, 76:]], axis=1)
     close = np.array([[-3.0, 0.6, 1.6, 1.7, 3.0, 3.0], [-3.0, -2.0, -2.0, 1.0, 2.0, 2.0]])
@@ -48,18 +46,3 @@ def rank_errors(digest: Any) -> None:
         digest.update(_rank_errors.masses(statistic, rows, truths, edges).tobytes())
         outputs = mechanism.grid.values(np.array([[0, 1], [5, 8]]))
         digest.update(_rank_errors.distances(statistic, rows, outputs).tobytes())
-    searching(digest)
-
-
-def searching(digest: Any) -> None:
-    """The nearest point is found from any rank."""
-    rows, out = SMOOTH.round(1), np.empty(4)
-    for middle in (0, 119):
-        walk = _rank_errors._walk(fx.Median(1.0, (-4, 4))._statistic, rows.shape[1], True)
-        walk.numbers[rank_walk.MIDDLE] = middle
-        outputs = np.array([-1.0, 0.0, 0.0, 1.0])
-        kernels.distances_fill(
-            rows.view(np.int64).reshape(-1), walk.numbers, walk.form, walk.unit, walk.float_unit,
-            walk.scale, outputs, 2, out,
-        )  # fmt: skip
-        digest.update(out.tobytes())

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import fastexp as fx
-from fastexp._intake.record_sources import OnGrid, Window
+from fastexp._intake.record_sources import OnGrid, Sorted, Window
 from fastexp._intake.records import Records
 from fastexp._numbers import cells as _cells
 from fastexp._numbers import distance as _distance
@@ -475,6 +475,30 @@ def cells_of_any_source_are_the_same(rounds: int = 12) -> None:
                 assert told_of(shape) == wanted, (case, form)
 
 
+def rows_have_the_cells_that_they_have_alone(rounds: int = 40) -> None:
+    """Cells of many sorted rows at once are those of each row's own window."""
+    for seed in range(rounds):
+        rng = np.random.default_rng(seed)
+        n, step = int(rng.integers(2, 60)), [None, 0.5, 1e-3, 7e-4][seed % 4]
+        rows = np.sort(rng.normal(size=(4, n)) * 5, axis=1)
+        rows[1] = rng.choice(rows[1], n)
+        rows[2, n // 2 :] = rows[2, n // 2]
+        rows[3] = np.arange(n) * 2 * (step or 1.0) - 3
+        rows[3, : n // 3] += step or 1.0
+        rows = np.sort(np.clip(rows, -9, 9), axis=1)
+        case = (*MEDIANS[::3], *QUANTILES[:-2:3], *ORDERS[:3])[seed % 14]
+        mechanism = case.make(1.0, (-10, 10), step=step)
+        for reach in (1, 3, 8):
+            statistic = with_reach(mechanism, reach)
+            ranks = statistic.ranks_that_matter(n)
+            cells = row_cells(mechanism.grid, ranks, rows)
+            for row, first, last in zip(rows, cells.ends, cells.ends[1:], strict=True):
+                window = Sorted(row).window(mechanism.grid, ranks.low, ranks.high)
+                alone = cells_of(window, ranks.form, mechanism.grid.size, 0)
+                several = cells.parts.reshape(3, -1)[:, first:last]
+                assert several.tolist() == [part.tolist() for part in alone], (case, step)
+
+
 def told_of(shape: Any) -> tuple[Any, ...]:
     """All that draws see of a shape."""
     start, count, bits, kind, loose = shape.cells
@@ -763,6 +787,7 @@ def run() -> None:
     cells_are_distances((5,))
     filled_places_are_the_twin(5000)
     windows_hold_what_is_near()
+    rows_have_the_cells_that_they_have_alone()
     releases_read_words()
     promises_hold_on_points((3,), 2)
     assert the_test_has_teeth() > (0.99, 0.999)

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 import fastexp as fx
-from fastexp._numbers import rank_errors
+from fastexp._numbers import distance, rank_errors
 from fastexp.kernels.numbers import smooth
 from fastexp.privacy import smooth_noise
 from fastexp.studies.report.results import StudyResults
@@ -159,6 +159,36 @@ def medians_of_rows() -> None:
             assert np.allclose(losses[0], known, atol=1e-6)
 
 
+def medians_of_long_rows() -> None:
+    """The same where not all ranks are looked at, but those that count."""
+    rng = np.random.default_rng(8)
+    mechanism = fx.Median(4.0, (0, 10), step=0.001)
+    rows = np.sort(rng.normal(5, 2, (8, 400)), axis=1)
+    rows[1] = np.repeat(rows[1, ::2], 2)
+    rows[2, 150:300] = rows[2, 150]
+    rows[3] = np.r_[rows[3, :100], np.full(299, 8.0), 9.5]
+    rows[4] = rows[4].round(2)
+    rows[5, 195:197], rows[6, 203:205] = rows[5, 195], rows[6, 203]
+    rows[7] = 0.002 * np.arange(400)
+    rows[7, 200:] -= 0.001
+    truths, edges = np.median(rows, axis=1), np.array([0.0, 0.001, 0.01, 0.02, 2.0, 10.0])
+    statistic = mechanism._statistic
+    figures = rank_errors.figures(statistic, rows, truths)
+    inside = rank_errors.masses(statistic, rows, truths, edges)
+    losses = rank_errors.distances(statistic, rows, np.tile([0.0, 3.0, 5.0, 10.0], (8, 1)))
+    for r, truth in enumerate(truths.tolist()):
+        law = mechanism.law(rows[r])
+        error = law._weights.error(*law._around(np.array([truth]))).item() * law._scale
+        assert abs(figures.expected_error[r] - error) <= 1e-11 * error
+        assert abs(figures.expected_loss[r] - law.expected_loss()) <= 1e-11 * law.expected_loss()
+        (below, _), (upto, _) = law._window(np.full(edges.shape, truth), edges)
+        assert np.allclose(inside[r], upto - below, rtol=0, atol=1e-12)
+        points = rows[r, :, None].round(3)
+        less, more = (points < [0, 3, 5, 10]).sum(axis=0), (points > [0, 3, 5, 10]).sum(axis=0)
+        known = distance.distance(statistic.form_of(400), less, 400 - less - more, more)
+        assert (losses[r] - losses[r].min()).tolist() == (known - known.min()).tolist()
+
+
 def study(**changes: object) -> fx.Study:
     """A small study of everything that is drawn and added up."""
     settings = {
@@ -260,6 +290,9 @@ def run() -> None:
         smooth_sensitivities()
     noises()
     medians_of_rows()
+    medians_of_long_rows()
+    with changed((rank_errors, "BITS", 1)):  # too few ranks at first
+        medians_of_long_rows()
     studies()
 
 

@@ -1,0 +1,57 @@
+"""Cells by rank distance of many data sets of equal size, for the kernels that take them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .._parameters.grid import Grid
+from .._typing import AnyArray, IntArray
+from ..errors import ParameterTypeError
+from ..kernels.numbers import rank_rows
+from .distance import RanksThatMatter
+
+
+class RowCells(NamedTuple):
+    """Starts, counts and keys (`kernels/numbers/runs.py`), a third each; where each row's end.
+
+    Row r's are those from ends[r] to ends[r + 1] of each third, of which some may be free.
+    """
+
+    parts: IntArray
+    ends: IntArray
+
+    @property
+    def most(self) -> int:
+        """How many cells a row has at most."""
+        return int(np.diff(self.ends).max())
+
+
+def row_cells(grid: Grid, ranks: RanksThatMatter, rows: AnyArray) -> RowCells:
+    """The cells of sorted rows, on a grid that kernels take.
+
+    Parameters
+    ----------
+    grid : Grid
+        With `for_kernels`.
+    ranks : RanksThatMatter
+        Of as many records as a row has, at least one.
+    rows : ndarray of float64 or int64, shape (rows, n)
+        Without NaN.
+
+    Returns
+    -------
+    RowCells
+    """
+    if grid.for_kernels is None:
+        raise ParameterTypeError("rows must be of a statistic on a grid that kernels take")
+    floats, integers, scale = grid.for_kernels
+    (m, n), width = rows.shape, ranks.high - ranks.low + 1
+    cells, ends = np.empty(3 * m * (2 * width + 1), np.int64), np.empty(m + 1, np.int64)
+    rank_rows.rank_cells(
+        np.ascontiguousarray(rows).view(np.int64).reshape(-1), n, ranks.low, ranks.high, grid.size,
+        floats if rows.dtype.kind == "f" else integers, scale, ranks.form,
+        np.empty(4 * width + 1, np.int64), cells, ends,
+    )  # fmt: skip
+    return RowCells(cells, ends)
