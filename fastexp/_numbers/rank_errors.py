@@ -14,11 +14,10 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray
-from ..errors import ParameterTypeError
 from ..kernels.figures import rank_errors, rank_figures
 from .distance import RanksThatMatter
 from .rank import RankStatistic
-from .row_cells import RowCells, row_cells
+from .row_cells import RowCells, kernel_form, row_cells
 
 BITS = 96  # ranks whose points weigh less than 2**-96 are looked at only where they count
 ROWS = 64  # at a time: their cells stay in the L2 cache
@@ -86,6 +85,7 @@ def figures(
     1e-15, and rate * distance * 1e-16 of the weights that count; the mean has that of the
     expected error. The squares are good to some 1e-9. The bits do not depend on the other rows.
     """
+    kernel_form(statistic.grid)
     places = statistic.grid.below.index(truths)
     step = float(Fraction(*statistic.grid.unit[1:]))
     shares = (truths - statistic.grid.values(places)) / step
@@ -122,10 +122,8 @@ def masses(
     -----
     **Numerics**: float64; what is left out is below 2**-63 of the law, sums are compensated.
     """
-    upto, form = np.ascontiguousarray(edges, np.float64), statistic.grid.below.form
-    if form is None:
-        raise ParameterTypeError("rows must be of a statistic on a grid that kernels take")
-    unit, _, scale = form
+    upto = np.ascontiguousarray(edges, np.float64)
+    unit, _, scale = kernel_form(statistic.grid.below)
 
     def fill(some: Some, cells: RowCells, out: FloatArray) -> None:
         work = np.empty(rank_errors.work_of(upto.size, cells.most))

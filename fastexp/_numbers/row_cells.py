@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._parameters.grid import Grid
-from .._typing import AnyArray, IntArray
+from .._typing import AnyArray, FloatArray, IntArray
 from ..errors import ParameterTypeError
 from ..kernels.numbers import rank_rows
 from .distance import RanksThatMatter
@@ -28,6 +28,13 @@ class RowCells(NamedTuple):
         return int(np.diff(self.ends).max())
 
 
+def kernel_form(grid: Grid) -> tuple[IntArray, IntArray, FloatArray]:
+    """A grid as kernels take it: for float and for integer records."""
+    if grid.for_kernels is None:
+        raise ParameterTypeError("rows must be of a statistic on a grid that kernels take")
+    return grid.for_kernels
+
+
 def row_cells(grid: Grid, ranks: RanksThatMatter, rows: AnyArray) -> RowCells:
     """The cells of sorted rows, on a grid that kernels take.
 
@@ -44,9 +51,7 @@ def row_cells(grid: Grid, ranks: RanksThatMatter, rows: AnyArray) -> RowCells:
     -------
     RowCells
     """
-    if grid.for_kernels is None:
-        raise ParameterTypeError("rows must be of a statistic on a grid that kernels take")
-    floats, integers, scale = grid.for_kernels
+    floats, integers, scale = kernel_form(grid)
     (m, n), width = rows.shape, ranks.high - ranks.low + 1
     cells, ends = np.empty(3 * m * (2 * width + 1), np.int64), np.empty(m + 1, np.int64)
     rank_rows.rank_cells(

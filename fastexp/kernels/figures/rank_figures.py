@@ -59,7 +59,7 @@ def weigh(cells: Any, ends: Any, r: Any, rate: Any, blocks: Any) -> Any:
     others = np.int64(1)
     if r > 0 and m == at - ends[r - 1]:
         before = cells[2 * room + ends[r - 1] : 2 * room + at]
-        others = 0
+        others = np.int64(0)
         for k in range(m):
             others += 1 if key[k] != before[k] else 0
     if others > 0:
