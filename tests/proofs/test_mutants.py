@@ -284,8 +284,6 @@ GROUPS = {
     "weights rounded down": ("reference/exact_groups.py", "return weight_floor(rate, e) + (e > 0)", "return max(weight_floor(rate, e), 1)"),
     "a table of half the rate": ("_numbers/weights.py", "near = [exact.exp_bounds(rate * e, bits)", "near = [exact.exp_bounds(rate * e / 2, bits)"),
     "weights of far distances forgotten": ("_numbers/weights.py", "floor + 1 if floor == top", "floor if floor == top"),
-    "ties below the window of a row": ("kernels/numbers/rank_rows.py", "if t == before and i > 0:", "if False:"),
-    "ties above the window of a row": ("kernels/numbers/rank_rows.py", "                if i > last:\n", "                if i > last and t > before + 1:\n"),
     "ranks that matter end early": ("kernels/groups/rank_draws.py", "max(left + 1, right) + reach, n) - 1", "max(left + 1, right) + reach, n) - 2"),
     "ranks that matter of the other side": ("kernels/groups/rank_draws.py", "-form[RIGHT + GATE] // form[RIGHT + S]", "-form[LEFT + GATE] // form[LEFT + S]"),
     "forms without their records": ("kernels/groups/rank_draws.py", "line[i] + n * line[FORM + i]", "line[i] + line[FORM + i]"),
