@@ -5,18 +5,33 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from fractions import Fraction
 from functools import partial
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 import numpy as np
 
-from .._intake.record_sources import OnGrid, Source, Window
+from .._intake.record_sources import SMALL, OnGrid, Source, Window
 from .._parameters.grid import Grid
+from .._selection import plan
 from .._selection.weighting import Weighting
 from .._typing import AnyArray, IntArray, WordArray
 from ..kernels.numbers import runs
 from . import cells as _cells
 from .cells import Shape
 from .nearest import range_least
+
+if TYPE_CHECKING:
+    from .few_records import Few
+
+
+NONE: IntArray = np.zeros(0, np.int64)
+
+
+class DistanceShape(Shape, Protocol):
+    """Cells whose utilities are minus distances, or minus bounds of them."""
+
+    def distance(self, t: int, /) -> int:
+        """The distance of grid point t, of a loose cell."""
+        ...
 
 
 class DistanceStatistic(ABC):
@@ -26,7 +41,8 @@ class DistanceStatistic(ABC):
     point that are within it of each point.
     """
 
-    __slots__ = ("grid", "near", "weighting", "width")
+    __slots__ = ("_few", "grid", "near", "weighting", "width")
+    _few: Few | None
     grid: Grid
     near: tuple[IntArray, IntArray] | None
     weighting: Weighting
@@ -41,20 +57,45 @@ class DistanceStatistic(ABC):
     ) -> None:
         self.grid, self.width, self.near = grid, width, near
         self.weighting = Weighting(rate, None)
+        self._few = None
 
     @abstractmethod
-    def shape(self, source: Source) -> Shape:
+    def shape(self, source: Source) -> DistanceShape:
         """Cells for draws."""
+
+    def header(self, n: int) -> IntArray:  # noqa: ARG002  # of ranks
+        """What kernels know of n records (`kernels/groups/segment_ranks.py`); nothing of modes."""
+        return NONE
+
+    @abstractmethod
+    def farthest(self, n: int) -> int:
+        """A distance that no point exceeds among n records."""
+
+    @abstractmethod
+    def of_few(self) -> Few | None:
+        """What draws from few records, where its table is not too large."""
+
+    def few(self, n: int, size: int | None) -> Few | None:
+        """What draws `size` numbers from n records, where both are few; public."""
+        if n > SMALL or plan.by_table(1, size):
+            return None
+        if self._few is None:
+            self._few = self.of_few()
+        return self._few
 
     def release(self, source: Source) -> int:
         """One grid index from the operating system's randomness."""
-        return _cells.release(self.shape(source))
+        few = self.few(source.total(), None)
+        return _cells.release(self.shape(source)) if few is None else few.release(source)
 
     def draws(
         self, source: Source, seeds: WordArray, size: int | None, threads: int, way: str
     ) -> IntArray:
         """`size` grid indices from the stream that `seeds` name; one for None."""
-        return _cells.Simulation(self.shape(source), seeds, threads, way).draw(size)
+        few = None if way == "gumbel" else self.few(source.total(), size)
+        if few is None:
+            return _cells.Simulation(self.shape(source), seeds, threads, way).draw(size)
+        return few.simulate(source, seeds, 1 if size is None else size)
 
     def simulate(
         self,

@@ -8,6 +8,7 @@ same words (`reference/exact_groups.py`).
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
@@ -47,23 +48,11 @@ class Ranks(Protocol):
         ...
 
 
-class FewRecords:
-    """Draws of a statistic from data sets of at most SMALL records."""
+class Few(ABC):
+    """Draws of a statistic from data sets of at most SMALL records; subclasses know its cells."""
 
-    __slots__ = ("_floats", "_grid", "_integers", "_line", "_scale", "_statistic", "_table")
-
-    def __init__(self, statistic: Ranks) -> None:
-        self._statistic, self._grid = statistic, statistic.grid
-        one, two = statistic.form(1), statistic.form(2)
-        self._line = np.concatenate([2 * one - two, two - one])
-        self._table = table(statistic.weighting.rate, most_distance(statistic.form))
-        self._floats, self._integers, self._scale = self._grid.for_kernels or identity(self._grid)
-
-    @classmethod
-    def of(cls, statistic: Ranks) -> FewRecords | None:
-        """The same, unless the table would be too large."""
-        rate, most = statistic.weighting.rate, most_distance(statistic.form)
-        return cls(statistic) if size_of(rate, most) <= MOST_WEIGHTS else None
+    __slots__ = ("_grid",)
+    _grid: Grid
 
     def release(self, source: Source) -> int:
         """One grid index from the operating system's randomness."""
@@ -108,6 +97,35 @@ class FewRecords:
             more = Spare(streams[2 * r : 2 * r + 2], j + 1, 0)
             out[i] = self._exactly(some, indices, words[WORDS * i : WORDS * (i + 1)], more)
         return out
+
+    @abstractmethod
+    def _fill(
+        self, values: AnyArray, n: int, indices: bool, words: WordArray, out: IntArray
+    ) -> int:
+        """out = draws of each row of n sorted records or grid indices, or OPEN; how many are."""
+
+    @abstractmethod
+    def _exactly(self, values: AnyArray, indices: bool, words: WordArray, more: More) -> int:
+        """A draw that is OPEN, from the same words and further ones."""
+
+
+class FewRecords(Few):
+    """Draws of a rank statistic without a width."""
+
+    __slots__ = ("_floats", "_integers", "_line", "_scale", "_statistic", "_table")
+
+    def __init__(self, statistic: Ranks) -> None:
+        self._statistic, self._grid = statistic, statistic.grid
+        one, two = statistic.form(1), statistic.form(2)
+        self._line = np.concatenate([2 * one - two, two - one])
+        self._table = table(statistic.weighting.rate, most_distance(statistic.form))
+        self._floats, self._integers, self._scale = self._grid.for_kernels or identity(self._grid)
+
+    @classmethod
+    def of(cls, statistic: Ranks) -> FewRecords | None:
+        """The same, unless the table would be too large."""
+        rate, most = statistic.weighting.rate, most_distance(statistic.form)
+        return cls(statistic) if size_of(rate, most) <= MOST_WEIGHTS else None
 
     def _fill(
         self, values: AnyArray, n: int, indices: bool, words: WordArray, out: IntArray

@@ -15,6 +15,7 @@ from ..kernels.bits.heights import SIGNED
 from . import distance as _distance
 from .cells import Cells
 from .distance_statistic import DistanceStatistic, utilities, widened
+from .few_cells import FewCells
 
 EXACT_ONLY = "a coin for an exact cell: please report this"
 
@@ -32,6 +33,10 @@ class ModeShape:
         raise FastexpError(EXACT_ONLY)
 
     def accepts(self, *_: object) -> NoReturn:
+        """Never called: no cell is loose."""
+        raise FastexpError(EXACT_ONLY)
+
+    def distance(self, *_: object) -> NoReturn:
         """Never called: no cell is loose."""
         raise FastexpError(EXACT_ONLY)
 
@@ -61,6 +66,14 @@ class ModeStatistic(DistanceStatistic):
         start, count, distance = self.cells(source)
         cells = Cells(start, count, utilities(distance), SIGNED, None)
         return ModeShape(cells, self.weighting)
+
+    def farthest(self, n: int) -> int:
+        """No record at a point, all of them at another."""
+        return n + 1
+
+    def of_few(self) -> FewCells | None:
+        """What draws from few records, where its table is not too large."""
+        return FewCells.of(self)
 
     def with_rate(self, rate: Fraction) -> ModeStatistic:
         """The same statistic at another rate."""

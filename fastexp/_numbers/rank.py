@@ -13,20 +13,22 @@ from fractions import Fraction
 
 import numpy as np
 
-from .._intake.record_sources import SMALL, Source, Window
+from .._intake.record_sources import Source, Window
 from .._parameters.grid import Grid
 from .._selection import plan
 from .._selection.weighting import Weighting
-from .._typing import AnyArray, FloatArray, IntArray, WordArray
+from .._typing import AnyArray, FloatArray, IntArray
 from ..errors import FastexpError, InvalidRecords
 from ..kernels.bits.heights import SIGNED
+from ..kernels.groups.segment_ranks import NUMBERS
 from ..kernels.numbers.cell_base import base_fill
 from . import cells as _cells
 from . import distance as _distance
 from .cells import Cells, Words
 from .distance import Forms, RanksThatMatter
 from .distance_statistic import DistanceStatistic, cells_of, utilities
-from .few_records import FewRecords
+from .few_cells import FewCells
+from .few_records import Few, FewRecords
 
 MOST_RECORDS = 1 << 32  # the range of forms
 INCOMPLETE = "the window lacks ranks that matter: please report this"
@@ -36,8 +38,7 @@ INT64, UINT64, BOOL = np.dtype(np.int64), np.dtype(np.uint64), np.dtype(np.bool_
 class RankStatistic(DistanceStatistic):
     """A statistic by rank distance: also its forms, and how many bits of weight matter."""
 
-    __slots__ = ("_few", "bits", "form", "reach")
-    _few: FewRecords | None
+    __slots__ = ("bits", "form", "reach")
     bits: int
     form: Forms
     reach: int
@@ -56,29 +57,22 @@ class RankStatistic(DistanceStatistic):
         nats = (bits + grid.size.bit_length()) * math.log(2)
         growth = self.weighting.rate_nats * float(_distance.slope(form(1 << 20)))
         self.reach = math.ceil(min(nats / growth, float(MOST_RECORDS))) + 2
-        self._few = None
 
-    def few(self, n: int, size: int | None) -> FewRecords | None:
-        """What draws `size` numbers from n records, where both are few; public."""
-        if n > SMALL or plan.by_table(1, size) or self.width or self.near is not None:
-            return None
-        if self._few is None:
-            self._few = FewRecords.of(self)
-        return self._few
+    def of_few(self) -> Few | None:
+        """What draws from few records, where its table is not too large."""
+        plain = self.width == 0 and self.near is None
+        return FewRecords.of(self) if plain else FewCells.of(self)
 
-    def release(self, source: Source) -> int:
-        """One grid index from the operating system's randomness."""
-        few = self.few(source.total(), None)
-        return super().release(source) if few is None else few.release(source)
+    def farthest(self, n: int) -> int:
+        """A distance that no point exceeds among n records."""
+        return _distance.farthest(self.form_of(n), n)
 
-    def draws(
-        self, source: Source, seeds: WordArray, size: int | None, threads: int, way: str
-    ) -> IntArray:
-        """`size` grid indices from the stream that `seeds` name; one for None."""
-        few = None if way == "gumbel" else self.few(source.total(), size)
-        if few is None:
-            return super().draws(source, seeds, size, threads, way)
-        return few.simulate(source, seeds, 1 if size is None else size)
+    def header(self, n: int) -> IntArray:
+        """Ranks that matter, and the form; of a grid of points with a width all ranks do."""
+        form, low, high = self.ranks_that_matter(n)
+        if self.near is not None:
+            low, high = 0, n - 1
+        return np.concatenate([[low, high], np.full(NUMBERS - 2, -1), form])
 
     def form_of(self, n: int) -> IntArray:
         """The form for n records."""

@@ -41,7 +41,7 @@ class Forms(NamedTuple):
 
 def forms_of(statistic: RankStatistic, lengths: IntArray) -> Forms:
     """Of segments of these lengths."""
-    distinct, which = _distinct(lengths)
+    distinct, which = distinct_lengths(lengths)
     distances = distances_of(statistic, distinct)
     ranks = ranks_of(distances, distinct, statistic.reach)
     longest = int(distinct.max(initial=1))
@@ -68,7 +68,7 @@ def distances_of(statistic: RankStatistic, lengths: IntArray) -> IntArray:
     """The 16 numbers for each of these numbers of records."""
     statistic.form_of(int(lengths.max(initial=0)))  # refuses too many
     if not statistic.form.linear:
-        distinct, which = _distinct(lengths)
+        distinct, which = distinct_lengths(lengths)
         return np.array([statistic.form(n) for n in distinct.tolist()])[which]
     one, two = statistic.form(1), statistic.form(2)
     forms: IntArray = one + (lengths[:, None] - 1) * (two - one)
@@ -94,7 +94,7 @@ def weights_of_one(statistic: RankStatistic) -> int:
     )
 
 
-def _distinct(lengths: IntArray) -> tuple[IntArray, IntArray]:
+def distinct_lengths(lengths: IntArray) -> tuple[IntArray, IntArray]:
     """Distinct lengths in order, and which of them each one is."""
     longest = int(lengths.max(initial=0))
     if longest > 4 * lengths.size + 1_000:  # counting would take more memory than sorting

@@ -42,10 +42,7 @@ class RankDraws(Draws):
             return self.sorted_chunk(first, last, sorted_points(self._statistic.grid, part))
         mapped = placed(self._statistic.grid, part.values)
         parts = self._parts_of(first, last, part)
-        longest = int(parts[:, kernel.LENGTH].max(initial=0))
-        scratch = np.empty(segment_window.SCRATCH, np.int64)
-        other = np.empty(max(longest, segment_sort.ROOM), np.int64)
-        segment_window.narrow_segments(self._forms.flat, parts.reshape(-1), mapped, other, scratch)
+        narrow(self._forms.flat, parts, mapped)
         return self._drawn(first, last, part, parts, mapped)
 
     def sorted_chunk(self, first: int, last: int, points: IntArray) -> IntArray:
@@ -81,3 +78,11 @@ class RankDraws(Draws):
         return exact_draw(
             mapped, ranks, statistic.grid.size, statistic.weighting.rate, words, drawn.more(g, j)
         )
+
+
+def narrow(forms: IntArray, parts: IntArray, points: IntArray) -> None:
+    """Sort what matters of each long part; `parts` says what is left."""
+    longest = int(parts[:, kernel.LENGTH].max(initial=0))
+    scratch = np.empty(segment_window.SCRATCH, np.int64)
+    other = np.empty(max(longest, segment_sort.ROOM), np.int64)
+    segment_window.narrow_segments(forms, parts.reshape(-1), points, other, scratch)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._numbers import distance
+from .._numbers.distance_statistic import DistanceStatistic
 from .._numbers.nearest import widened_pieces
-from .._numbers.rank import RankShape, RankStatistic
+from .._numbers.rank import RankStatistic
 from .._parameters import validate
 from .._parameters.grid import Rule, decimal
 from .._typing import (
@@ -31,19 +32,52 @@ from ._number import ASSUMES, NumberMechanism
 
 if TYPE_CHECKING:
     from .._intake.record_sources import Source
+    from .._numbers.cells import Shape
     from ..grouped.segments import Draws, Segments
     from ..grouped.words import Words
     from ..laws.continuous import ContinuousLaw
     from ..laws.grid import GridLaw
 
 
-class RankMechanism(NumberMechanism):
+class DistanceMechanism(NumberMechanism):
+    """A number whose utility is minus a distance, of a `DistanceStatistic`."""
+
+    _within: tuple[int, tuple[IntArray, IntArray] | None]
+
+    @property
+    @abstractmethod
+    def _statistic(self) -> DistanceStatistic:
+        """What draws and laws need."""
+
+    def _shape(self, source: Source) -> Shape:
+        return self._statistic.shape(source)
+
+    def _released(self, source: Source) -> int:
+        return self._statistic.release(source)
+
+    def _simulated(
+        self,
+        source: Source,
+        size: object,
+        rng: object,
+        streams: object,
+        threads: object,
+        method: object,
+    ) -> int | IntArray:
+        return self._statistic.simulate(source, size, rng, streams, threads, method)
+
+    def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
+        from ..grouped.distances import DistanceDraws
+
+        return DistanceDraws(self._statistic, segments, words, size)
+
+
+class RankMechanism(DistanceMechanism):
     """A number whose utility is minus a distance of ranks, a `RankStatistic`."""
 
     widen: Number
     _form: distance.Forms
     _rate: Fraction
-    _within: tuple[int, tuple[IntArray, IntArray] | None]
 
     @cached_property
     def _statistic(self) -> RankStatistic:
@@ -64,23 +98,6 @@ class RankMechanism(NumberMechanism):
         """The statistic of the records as they are, within the bounds or not."""
         low, high = (ordered[rank - 1].item() for rank in self._true_ranks(ordered.size))
         return low if low == high else 0.5 * low + 0.5 * high
-
-    def _shape(self, source: Source) -> RankShape:
-        return self._statistic.shape(source)
-
-    def _released(self, source: Source) -> int:
-        return self._statistic.release(source)
-
-    def _simulated(
-        self,
-        source: Source,
-        size: object,
-        rng: object,
-        streams: object,
-        threads: object,
-        method: object,
-    ) -> int | IntArray:
-        return self._statistic.simulate(source, size, rng, streams, threads, method)
 
     @property
     def _in_passes(self) -> bool:

@@ -13,16 +13,16 @@ from .._numbers.mode import ModeStatistic
 from .._typing import ABSENT, AnyArray, Number
 from ..errors import ParameterError
 from ..privacy import Guarantee, rank_rate, selection_guarantee
-from ._number import ASSUMES, Bounds, NumberMechanism, Points
+from ._number import ASSUMES, Bounds, Points
+from ._ranked import DistanceMechanism
 
 if TYPE_CHECKING:
-    from .._numbers.mode import ModeShape
     from ..laws.continuous import ContinuousLaw
     from ..laws.grid import GridLaw
 
 
 @dataclass(frozen=True, repr=False)
-class Mode(NumberMechanism):
+class Mode(DistanceMechanism):
     """The most frequent grid point: r with probability ∝ exp(-ε·d(r)/2), d its Duff distance.
 
     Parameters
@@ -65,21 +65,20 @@ class Mode(NumberMechanism):
     grid: Points = field(default=ABSENT, kw_only=True)
     widen: Number = field(default=0, kw_only=True)
     any_epsilon: bool = field(default=False, kw_only=True, compare=False)
-    _statistic: ModeStatistic = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         """Validate once; the mechanism is immutable afterwards."""
         self._check()
-        rate, (width, near) = rank_rate(self.epsilon, 1), self._reach(self.widen)
-        self._put(_statistic=ModeStatistic(rate, self.grid, width, near))
+        self._put(_within=self._reach(self.widen))
+
+    @cached_property
+    def _statistic(self) -> ModeStatistic:
+        return ModeStatistic(rank_rate(self.epsilon, 1), self.grid, *self._within)
 
     @cached_property
     def guarantee(self) -> Guarantee:
         """ε-DP and ε-bounded-range under add-remove."""
         return selection_guarantee(self.epsilon, "add-remove", ASSUMES)
-
-    def _shape(self, source: Source) -> ModeShape:
-        return self._statistic.shape(source)
 
     def _truth(self, ordered: AnyArray) -> Any:
         """The lowest of the grid points that hold most records."""

@@ -17,7 +17,7 @@ from fastexp.grouped.shapes import ShapeDraws
 from fastexp.kernels.groups import segment_sort
 from fastexp.reference import exact
 from fastexp.reference.exact_groups import group_draw, upper
-from tests.support.checks.groups import KEY, by_kernel, twin_draws
+from tests.support.checks.groups import KEY, POINTS, by_kernel, twin_draws
 from tests.support.goodness import counts_fit, fits
 from tests.support.small_words import GivenWords, SortedWords
 
@@ -300,17 +300,25 @@ class TestLaws:
         "mechanism",
         [
             fx.Median(epsilon=1.0, bounds=(0, 20), step=1, widen=2),
+            fx.Quantile(0.8, epsilon=1.0, bounds=(0, 20), grid=POINTS, widen=2.5),
             fx.Mode(epsilon=1.0, bounds=(0, 20), step=1),
+            fx.Mode(epsilon=1.0, bounds=(0, 20), step=1, widen=2),
             fx.Price(epsilon=2.0, bounds=(0.5, 20.5), grid=[0.5, 0.7, 3.3, 9.1, 20.5]),
         ],
-        ids=["widened", "mode", "irregular prices"],
+        ids=["widened", "widened points", "mode", "widened mode", "irregular prices"],
     )
-    def test_of_what_has_no_kernel(self, mechanism, monkeypatch):
+    @pytest.mark.parametrize("by_shape", [False, True])
+    def test_of_widths_modes_and_prices(self, mechanism, by_shape, monkeypatch):
+        """As they are drawn, and by the ways of one data set, which have any mechanism's."""
         monkeypatch.setattr(type(self), "GROUPS", 3_000)
         grid, shape = mechanism.grid, mechanism._shape
-        found = self.drawn(
-            lambda part, words: ShapeDraws(shape, grid, part, words, 1), self.RECORDS
-        )
+
+        def draws(part, words):
+            if by_shape:
+                return ShapeDraws(shape, grid, part, words, 1)
+            return mechanism._draws(part, words, 1)
+
+        found = self.drawn(draws, self.RECORDS)
         assert fits(found, law_of(mechanism, self.RECORDS))
         assert not fits(found, law_of(mechanism, self.RECORDS[2:]))
 

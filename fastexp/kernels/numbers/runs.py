@@ -86,8 +86,8 @@ def cells_fill(
     return fill_cells(points, records, below, total, size, form, start, count, key)
 
 
-@kernel(I64(IN_I64, IN_I64, IN_I64, I64, OUT_I64, OUT_I64, OUT_I64, OUT_I64))
-def widen_fill(
+@helper
+def fill_widened(
     start: Any,
     count: Any,
     key: Any,
@@ -130,3 +130,12 @@ def widen_fill(
             m += 1
         t = stop
     return m
+
+
+@kernel(I64(IN_I64, IN_I64, IN_I64, I64, OUT_I64, OUT_I64, OUT_I64, OUT_I64))
+def widen_fill(
+    start: Any, count: Any, key: Any, width: Any, queue: Any, wide_start: Any, wide_count: Any,
+    wide_key: Any,
+) -> Any:  # fmt: skip
+    """`fill_widened` of one list of cells."""
+    return fill_widened(start, count, key, width, queue, wide_start, wide_count, wide_key)

@@ -22,6 +22,8 @@ from fastexp._keys.group_keys import Codes, codes_of
 from fastexp._keys.group_lists import names_of
 from fastexp._numbers import few_records
 from fastexp._numbers.distance import farthest
+from fastexp._numbers.few_cells import SegmentCells
+from fastexp._numbers.rank import RankStatistic
 from fastexp._numbers.weights import table
 from fastexp._randomness.release_key import query_digest
 from fastexp._randomness.streams import GROUP, make_key, some_seeds
@@ -41,6 +43,7 @@ from fastexp.kernels.groups import (
     segment_prices,
     segment_ranks,
     segment_sort,
+    segment_window,
 )
 from fastexp.reference import exact, selection
 from fastexp.reference import exact_groups as reference_groups
@@ -269,6 +272,45 @@ def few_records_are_the_twins(lengths: tuple[int, ...] = (0, 1, 2, 9, 33)) -> No
                     alone = few.simulate(source, stream, 2)
                     twin = twin_draws(statistic, rows[g], words, g, 2)
                     assert drawn[g].tolist() == alone.tolist() == twin
+
+
+POINTS = [0.0, 0.5, 0.75, 2, 3, 5, 5.5, 9, 14, 20]
+WIDE = [
+    fx.Median(epsilon=0.7, bounds=(0, 20), step=1, widen=2),
+    fx.Median(epsilon=0.7, bounds=(0, 1e6), widen=0.7),
+    fx.Quantile(0.8, epsilon=2.0, bounds=(0, 20), grid=POINTS, convention="lower", widen=2.5),
+    fx.OrderStatistic(2, epsilon=1.0, bounds=(0, 20), step=0.5, widen=30),
+    fx.Mode(epsilon=1.0, bounds=(0, 20), step=1),
+    fx.Mode(epsilon=1.0, bounds=(0, 20), step=1, widen=3),
+    fx.Mode(epsilon=1.0, bounds=(0, 20), grid=POINTS, widen=1),
+]
+
+
+def cells_by_segment_are_the_twins(lengths: tuple[int, ...] = (0, 1, 7, 24)) -> None:
+    """Widths and modes: groups, rows and a data set alone; ties, windows that are too narrow."""
+    rng, offsets = np.random.default_rng(12), np.concatenate([[0], np.cumsum(lengths)])
+    words, total = GivenWords(KEY, len(lengths)), int(offsets[-1])
+    seeds = np.array([*KEY, GROUP, 0], np.uint64)
+    for mechanism in WIDE:
+        statistic = mechanism._statistic
+        reaches = (3, statistic.reach) if isinstance(statistic, RankStatistic) else (None, None)
+        sets = (rng.integers(-2, 24, total), rng.permutation(total) / 7.0)
+        for values, reach in zip(sets, reaches, strict=False):
+            some = Segments(values, offsets)
+            narrow = () if reach is None else ((statistic, "reach", reach),)
+            with changed(*narrow, (segment_window, "ENOUGH", 16)):
+                drawn = draw_all(mechanism._draws(some, words, 2), 2, 1)
+                for g in range(len(lengths)):
+                    own = values[offsets[g] : offsets[g + 1]]
+                    twin = twin_draws(statistic, own, words, g, 2)
+                    assert drawn[g].tolist() == twin, (mechanism, lengths[g], reach)
+                    few = statistic.few(own.size, 2)
+                    seeds[3] = g
+                    assert few.simulate(Records(own).source(), seeds, 2).tolist() == twin
+                first, more = words_of(words.stream(len(lengths) - 1), 1)
+                points = np.sort(statistic.grid.index(own))
+                again = SegmentCells(statistic, []).exactly(points, np.array(first, "u8"), more)
+                assert again == twin[1]
 
 
 def released_few_read_words() -> None:
@@ -629,6 +671,7 @@ CHECKS: list[Callable[[], None]] = [
     segments_are_sorted,
     sums_and_bounds_are_met,
     few_records_are_the_twins,
+    cells_by_segment_are_the_twins,
     released_few_read_words,
     forms_are_lines,
     words_are_those_of_the_stream,
