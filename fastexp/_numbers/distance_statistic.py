@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, overload
+from typing import Any, Protocol, overload
 
 import numpy as np
 
@@ -19,10 +19,6 @@ from . import cells as _cells
 from .cells import Shape
 from .nearest import range_least
 
-if TYPE_CHECKING:
-    from .few_records import Few
-
-
 NONE: IntArray = np.zeros(0, np.int64)
 
 
@@ -34,6 +30,22 @@ class DistanceShape(Shape, Protocol):
         ...
 
 
+class FewDraws(Protocol):
+    """What draws from few records: `few_records.Few`."""
+
+    def release(self, source: Source, /) -> int:
+        """One grid index from the operating system's randomness."""
+        ...
+
+    def simulate(self, source: Source, seeds: WordArray, size: int, /) -> IntArray:
+        """`size` grid indices from the stream that `seeds` name."""
+        ...
+
+    def simulate_rows(self, rows: AnyArray, seeds: WordArray, size: int, /) -> IntArray:
+        """The same of each sorted row, row after row, from the rows' streams."""
+        ...
+
+
 class DistanceStatistic(ABC):
     """What does not depend on data: the exact rate a unit of distance, grid, width.
 
@@ -42,7 +54,7 @@ class DistanceStatistic(ABC):
     """
 
     __slots__ = ("_few", "grid", "near", "weighting", "width")
-    _few: Few | None
+    _few: FewDraws | None
     grid: Grid
     near: tuple[IntArray, IntArray] | None
     weighting: Weighting
@@ -72,10 +84,10 @@ class DistanceStatistic(ABC):
         """A distance that no point exceeds among n records."""
 
     @abstractmethod
-    def of_few(self) -> Few | None:
+    def of_few(self) -> FewDraws | None:
         """What draws from few records, where its table is not too large."""
 
-    def few(self, n: int, size: int | None) -> Few | None:
+    def few(self, n: int, size: int | None) -> FewDraws | None:
         """What draws `size` numbers from n records, where both are few; public."""
         if n > SMALL or plan.by_table(1, size):
             return None

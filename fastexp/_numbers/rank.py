@@ -26,9 +26,9 @@ from . import cells as _cells
 from . import distance as _distance
 from .cells import Cells, Words
 from .distance import Forms, RanksThatMatter
-from .distance_statistic import DistanceStatistic, cells_of, utilities
+from .distance_statistic import DistanceStatistic, FewDraws, cells_of, utilities
 from .few_cells import FewCells
-from .few_records import Few, FewRecords
+from .few_records import FewRecords
 
 MOST_RECORDS = 1 << 32  # the range of forms
 INCOMPLETE = "the window lacks ranks that matter: please report this"
@@ -58,7 +58,7 @@ class RankStatistic(DistanceStatistic):
         growth = self.weighting.rate_nats * float(_distance.slope(form(1 << 20)))
         self.reach = math.ceil(min(nats / growth, float(MOST_RECORDS))) + 2
 
-    def of_few(self) -> Few | None:
+    def of_few(self) -> FewDraws | None:
         """What draws from few records, where its table is not too large."""
         plain = self.width == 0 and self.near is None
         return FewRecords.of(self) if plain else FewCells.of(self)

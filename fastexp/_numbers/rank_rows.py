@@ -23,7 +23,7 @@ from ..errors import InvalidRecords
 from ..kernels.numbers import ragged
 from ..kernels.numbers.cell_base import base_fill
 from ..kernels.select.alias import DRAWS
-from .few_records import Few
+from .distance_statistic import FewDraws
 from .rank import RankStatistic
 from .row_cells import row_cells
 
@@ -101,7 +101,7 @@ class _Batch:
         floats = self.records.dtype.kind == "f"
         return floats and self.nan != "raise" and bool(np.isnan(self.records).any())
 
-    def few(self, few: Few, size: int, threads: int) -> IntArray:
+    def few(self, few: FewDraws, size: int, threads: int) -> IntArray:
         """`size` grid indices a row, of rows of few records."""
         rows, n = self.records.shape
         out, step = np.empty((rows, size), np.int64), max(CHUNK // max(n, 1), 1)

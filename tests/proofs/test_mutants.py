@@ -316,7 +316,7 @@ GROUPS = {
     "every draw the words of the first": ("kernels/groups/group_words.py", "philox(np.uint64(i), prefix, key)", "philox(np.uint64(i % 2), prefix, key)"),
     "groups' names forgotten": ("kernels/groups/group_words.py", "philox(names[g], tags[g] ^ key[1], key[0])", "philox(ZERO, tags[g] ^ key[1], key[0])"),
     "the greatest count is its own rival": ("kernels/groups/segment_cells.py", "0 if behind + modes == 1 else 1", "1"),
-    "modes of fewer records counted": ("kernels/groups/segment_cells.py", "modes = 0 if records[i] > most else modes", "modes = modes"),
+    "modes of fewer records counted": ("kernels/groups/segment_cells.py", "modes = np.int64(0) if records[i] > most else modes", "modes = modes"),
     "points without records as near as the mode": ("kernels/groups/segment_cells.py", "2 * (most + 1)", "2 * most"),
     "near points end too early": ("kernels/groups/segment_cells.py", "while entered <= near[k + t]", "while entered < near[k + t]"),
     "near points begin too late": ("kernels/groups/segment_cells.py", "while queue[front] < near[t]", "while queue[front] <= near[t] and front + 1 < back"),

@@ -33,7 +33,7 @@ def fill_modes(points: Any, records: Any, size: Any, start: Any, count: Any, key
     """Cells by the distance to being the only mode, keys as in `fill_cells`; how many."""
     most, modes = np.int64(0), np.int64(0)
     for i in range(points.size):
-        modes = 0 if records[i] > most else modes
+        modes = np.int64(0) if records[i] > most else modes
         most = max(most, records[i])
         modes += 1 if records[i] == most else 0
     m, free = np.int64(0), np.int64(0)
