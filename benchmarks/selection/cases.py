@@ -56,6 +56,10 @@ DRAW = simulated(exponential, UTILITIES)
 DRAW_GUMBEL = simulated(exponential, UTILITIES, method="gumbel")
 GUMBEL = Entry("numpy_gumbel", rivals.numpy_gumbel)
 CUMSUM = Entry("numpy_cumsum", rivals.numpy_cumsum)
+RACE = Entry("numpy_race", rivals.numpy_race)
+BLOCKED = Entry(
+    "numpy_blocked", rivals.numpy_blocked, least_k=1_001, why="one block: as numpy_cumsum"
+)
 CHOICE = Entry("numpy_choice", rivals.numpy_choice)
 
 RELEASE = (
@@ -63,7 +67,7 @@ RELEASE = (
     GUMBEL,
     CUMSUM,
     CHOICE,
-    Entry("numpy_blocked", rivals.numpy_blocked, least_k=1_001, why="one block: as numpy_cumsum"),
+    BLOCKED,
     Entry("opendp", rivals.opendp),
     Entry("diffprivlib", rivals.diffprivlib, most_k=1_000_000, why="more than 2 s a call"),
     Entry("numpy_exp", rivals.numpy_exp, "limit", check=checks.weights),
@@ -72,8 +76,10 @@ RELEASE_THREADS = two_threads(RELEASE_OURS.prepare)
 MEMORY = tuple(e for e in RELEASE if e.name.startswith(("fastexp", "numpy")))
 SINGLE = (
     ours(DRAW),
+    GUMBEL,
+    RACE,
     CUMSUM,
-    Entry("numpy_blocked", rivals.numpy_blocked),
+    BLOCKED,
     Entry("numpy_rejection", rivals.numpy_rejection),
     Entry("numpy_max", rivals.numpy_max, "limit", check=checks.highest),
 )
@@ -103,7 +109,7 @@ BY_GUMBEL = (
     Entry("fastexp_gumbel", DRAW_GUMBEL, "ours"),
     Entry("fastexp", DRAW, "variant"),
     GUMBEL,
-    Entry("numpy_race", rivals.numpy_race),
+    RACE,
 )
 _NUMPY_TOP = (
     Entry("numpy_gumbel_top", rivals.gumbel_top),
@@ -161,6 +167,7 @@ CASES = (
     *(_case("release", Work(k), RELEASE) for k in SMALL),
     *(_case("release", Work(k), RELEASE, toy_k=2_500) for k in LARGE),
     *(_case("release_2t", Work(k, threads=2), RELEASE_THREADS, toy_k=2_500) for k in LARGE),
+    *(_case("single", Work(k), SINGLE) for k in SMALL),
     *(_case("single", Work(k), SINGLE, toy_k=2_500) for k in LARGE),
     *(_case("rows", Work(k, rows=rows), ROWS) for rows, k in MATRICES),
     *(_case("rows_2t", Work(k, rows=rows, threads=2), ROWS_THREADS) for rows, k in MATRICES),
@@ -169,8 +176,8 @@ CASES = (
     _case("gumbel", MILLION, BY_GUMBEL, toy_k=2_500),
     _top_k("top_k", Work(10**6, chosen=100), TOP_K),
     _top_k("top_k_release", Work(10**5, chosen=100), TOP_K_RELEASE),
-    *(_flip("permute_and_flip", Work(k), FLIP) for k in FEW),
-    *(_flip("permute_and_flip_release", Work(k), FLIP_RELEASE) for k in FEW),
+    *(_flip("permute_and_flip", Work(k), FLIP) for k in (10, *FEW)),
+    *(_flip("permute_and_flip_release", Work(k), FLIP_RELEASE) for k in (10, *FEW)),
     _response("randomized_response", MILLION, RESPONSE),
     _response("randomized_response_release", MILLION, RESPONSE_RELEASE),
     _case("cold_start", Work(8), COLD_START, check=checks.process_output, slow_s=5.0),

@@ -19,7 +19,6 @@ from .._intake.records import Records
 from .._parameters import validate
 from .._randomness.release_key import ReleaseKey
 from .._selection import permute_flip
-from .._selection.rows import Rows
 from .._typing import (
     AnyArray,
     ArrayLike,
@@ -171,7 +170,7 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
     def _release(self, bits: WordArray, kind: int, threads: int) -> int | IntArray:
         if not self._flips:
             return super()._release(bits, kind, threads)
-        return int(permute_flip.release(Rows(bits, kind, self._weighting), threads)[0])
+        return permute_flip.release_one(bits, kind, self._weighting)
 
     def _simulator(self) -> Simulator:
         return permute_flip.simulate if self._flips else super()._simulator()

@@ -76,8 +76,9 @@ class PermuteAndFlip(UtilityMechanism):
         return pure_guarantee(self.epsilon, None, self._assumes)
 
     def _release(self, bits: WordArray, kind: int, threads: int) -> int | IntArray:
-        indices = permute_flip.release(Rows(bits, kind, self._weighting), threads)
-        return indices if bits.ndim == 2 else int(indices[0])
+        if bits.ndim == 1:
+            return permute_flip.release_one(bits, kind, self._weighting)
+        return permute_flip.release(Rows(bits, kind, self._weighting), threads)
 
     def _simulator(self) -> Simulator:
         return permute_flip.simulate

@@ -96,6 +96,8 @@ SELECTION = {
     "heap forgets places": ("kernels/select/gumbel.py", "keys[at], places[at] = keys[child], places[child]", "keys[at] = keys[child]"),
     "least key first": ("kernels/select/gumbel.py", "out[last] = places[0]", "out[out.size - 1 - last] = places[0]"),
     "coarse keys decide": ("kernels/select/gumbel.py", "near += 1 if height > -NEAR else 0", "near += 1"),
+    "doubtful tries stand": ("kernels/select/permute_flip.py", "winner if verdict == ACCEPTED else np.int64(MORE", "winner if verdict != REJECTED else np.int64(MORE"),
+    "single flips of one stream": ("kernels/select/permute_flip.py", "stream_of(seed, tag, name)", "stream_of(seed, tag, NONE)"),
     "tried again": ("kernels/select/permute_flip.py", "if counts and not is_in(tried, count, index):", "if counts:"),
     "tried ones toss again": ("kernels/select/permute_flip.py", "and not is_in(tried, failed, b * BLOCK + i):", "and True:"),
     "later coins are the first words": ("kernels/select/permute_flip.py", "LATER = np.uint64(1 << 16)", "LATER = np.uint64(0)"),

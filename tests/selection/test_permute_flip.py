@@ -242,6 +242,8 @@ class TestDraws:
         p = ONE.law(u).probabilities
         assert fits(ONE.sample(u, 200_000, rng=1), p)
         assert fits(np.array([ONE.release(u) for _ in range(6000)]), p)
+        rng = np.random.default_rng(1)
+        assert fits(np.array([ONE.sample(u, rng=rng) for _ in range(6000)]), p)
 
     @pytest.mark.statistical
     def test_later_coins_follow_the_law(self):

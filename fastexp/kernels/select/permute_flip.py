@@ -24,9 +24,20 @@ from typing import Any
 
 import numpy as np
 
-from ..._compiler.jit import F64, I64, IN_F64, IN_U64, OUT_I64, helper, kernel, wide_vectors
-from ..bits.heights import BLOCK, NONE, block_top, fill_heights
-from ..bits.words import HALF, fill_substream, philox
+from ..._compiler.jit import (
+    F64,
+    I64,
+    IN_F64,
+    IN_U64,
+    OUT_I64,
+    U64,
+    helper,
+    kernel,
+    stack,
+    wide_vectors,
+)
+from ..bits.heights import BLOCK, NONE, best_key, fill_heights, height_of
+from ..bits.words import HALF, fill_substream, philox, stream_of
 from .chords import ACCEPTED, REJECTED, below_word, judge
 from .envelope import (
     NOT_FINITE,
@@ -60,17 +71,6 @@ def try_bits(k: Any) -> Any:
 
 
 @helper
-def best_of(bits: Any, kind: Any, no_base: Any) -> Any:
-    """(greatest key, whether all are finite)."""
-    best, all_finite = NONE, True
-    for start in range(0, bits.size, BLOCK):
-        top, _, finite = block_top(bits[start : start + BLOCK], kind, no_base)
-        best = max(best, top)
-        all_finite = all_finite and finite
-    return best, all_finite
-
-
-@helper
 def settled(verdict: Any, index: Any, rho: Any, s: Any, best: Any, tests: Any, control: Any) -> Any:
     """The verdict, an answer that was brought, or UNSURE with the question written down."""
     if verdict != UNSURE:
@@ -93,20 +93,18 @@ def is_in(values: Any, count: Any, value: Any) -> Any:
 
 @helper
 def try_some(
-    bits: Any, kind: Any, rate: Any, no_base: Any, best: Any, words: Any, tried: Any, control: Any
+    bits: Any, kind: Any, rate: Any, best: Any, words: Any, tried: Any, control: Any
 ) -> Any:
-    """(verdict, candidate, how many failed, exact tests): at most TRIES candidates."""
+    """(verdict, candidate, how many failed, exact tests): a candidate a word."""
     s = try_bits(bits.size)
     count, tests, verdict, index = 0, 0, REJECTED, np.int64(0)
     scale, mask = power(s), (np.int64(1) << s) - 1
-    one = tried[TRIES:].view(np.float64)[:1]
-    for n in range(TRIES):
+    for n in range(words.size):
         r, counts = below_word(words[n], np.uint64(bits.size) << np.uint64(s))
         index = np.int64(r) >> s
         if counts and not is_in(tried, count, index):
-            fill_heights(bits[index : index + 1], kind, best, rate, no_base, one)
             rho = np.int64(r) & mask
-            verdict = judge(one[0], scale, rho)
+            verdict = judge(height_of(bits[index], kind, best, rate), scale, rho)
             verdict, tests = settled(verdict, index, rho, s, best, tests, control)
             if verdict != REJECTED:
                 break
@@ -222,6 +220,31 @@ def flip_all(
     return place
 
 
+@kernel(I64(IN_U64, I64, F64, IN_U64, U64, U64, IN_U64))
+def permute_flip_tries(
+    bits: Any, kind: Any, rate: Any, seed: Any, tag: Any, name: Any, given: Any
+) -> Any:
+    """The first draw of stream (tag, name), or of given words, if a try wins: most do.
+
+    Else UNSURE, MORE or an error's status; the draw is then made again, by the kernel below.
+    """
+    if not rounds_to_nearest(rate):
+        return ROUNDING_MODE
+    best, finite = best_key(bits, kind)
+    if not finite:
+        return NOT_FINITE
+    tried, control, stream = stack(TRIES), stack(CONTROL), stack(2).view(np.uint64)
+    control[ANSWERS], words = 0, stack(TRIES).view(np.uint64)
+    stream[0], stream[1] = stream_of(seed, tag, name)
+    if given.size == 0:
+        fill_substream(stream, NONE, NONE, words)
+    for n in range(given.size):
+        words[n] = given[n]
+    words = words[: given.size] if given.size > 0 else words
+    verdict, winner, _, _ = try_some(bits, kind, rate, best, words, tried, control)
+    return winner if verdict == ACCEPTED else np.int64(MORE if verdict == REJECTED else UNSURE)
+
+
 @kernel(I64(IN_U64, I64, IN_F64, F64, IN_U64, IN_U64, OUT_I64, OUT_I64))
 def permute_flip_draw(
     bits: Any, kind: Any, no_base: Any, rate: Any, seeds: Any, given: Any, out: Any, work: Any
@@ -240,7 +263,7 @@ def permute_flip_draw(
     k, size = bits.size // names.size, out.size // names.size
     for r in range(names.size):
         row = bits[r * k : (r + 1) * k]
-        best, finite = best_of(row, kind, no_base)
+        best, finite = best_key(row, kind)
         if not finite:
             return NOT_FINITE
         stream[0], stream[1] = philox(names[r], seeds[2] ^ seeds[1], seeds[0])
@@ -249,9 +272,7 @@ def permute_flip_draw(
             fill_substream(stream, np.uint64(t), NONE, words)
             for n in range(min(TRIES, given.size)):
                 words[n] = given[n]
-            verdict, winner, failed, tests = try_some(
-                row, kind, rate, no_base, best, words, tried, control
-            )
+            verdict, winner, failed, tests = try_some(row, kind, rate, best, words, tried, control)
             if verdict == REJECTED:
                 later, winner = given[min(TRIES, given.size) :], np.int64(MORE)
                 if given.size == 0 or later.size > 0:

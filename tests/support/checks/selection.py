@@ -284,8 +284,9 @@ def flips_are_the_twin(
         return selection.permute_and_flip(m._weighting.rate, values, stream, t, tries, coarse)[0]
 
     assert found.tolist() == [twin(t) for t in range(draws)]
+    assert m.sample(u, rng=4, streams=[9]) == m.sample(u[None], rng=4, streams=[9])[0] == twin(0)
     for t in range(min(draws, 8) if u.size > 1 else 0):  # one alone is not released
-        parts = [stream_words(key, t, 0, tries)]
+        parts = np.split(stream_words(key, t, 0, tries), [tries // 2])
         later = stream_words(key, t, 1 << 16, u.size)
         parts.append(np.append(later, stream_words(key, t, 1 << 32, permute_flip.CHOICES)))
         given = iter(parts)
