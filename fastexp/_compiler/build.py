@@ -17,6 +17,8 @@ The flags, and why:
 from __future__ import annotations
 
 import contextlib
+import functools
+import operator
 import os
 import pickle
 import sys
@@ -42,18 +44,25 @@ FLAGS: dict[str, Any] = {
     "fastmath": False,
     "_nrt": False,
 }
+NO_CFUNC: dict[str, Any] = {"no_cfunc_wrapper": True}  # no kernel is called from C
+NO_PYTHON: dict[str, Any] = {"no_cpython_wrapper": True}
+Source = Callable[[], Callable[..., Any]]
 _TARGET: Any = registry.cpu_target
 LOCK: Any = global_compiler_lock  # whoever compiles holds it
 INTERPRETED = bool(vars(config)["DISABLE_JIT"])  # NUMBA_DISABLE_JIT=1: coverage of kernels
 
 
-def compiled(function: Callable[..., Any], signature: Any, name: str, *, image: bool) -> Any:
+def compiled(
+    function: Callable[..., Any], source: Source, signature: Any, name: str, *, image: bool
+) -> Any:
     """The dispatcher of a kernel: from the cache, or compiled; from and for an image alone if so.
 
     Parameters
     ----------
     function : callable
-        What is compiled.
+        The kernel.
+    source : callable
+        What is compiled in its place, asked for when it is.
     signature : tuple of (str, tuple of str)
         The result's type and the arguments', as `jit.Type` writes them.
     name : str
@@ -62,16 +71,63 @@ def compiled(function: Callable[..., Any], signature: Any, name: str, *, image: 
         Whether only `cache.image` counts, and is written to.
     """
     result, arguments = signature
-    dispatcher: Any = numba.njit(**FLAGS)(function)
+    dispatcher: Any = numba.njit(**FLAGS, **NO_CFUNC)(function)
     dispatcher._cache = _Cache(name, function.__module__, image=image)
+    dispatcher._compiler = _Compiler(dispatcher._compiler, source)
     dispatcher.compile(_type(result)(*map(_type, arguments)))
     dispatcher.disable_compile()
     return dispatcher
 
 
-def inlined(function: Callable[..., Any]) -> Any:
-    """The dispatcher of a helper: always inlined, as a call stops vectorisation."""
-    return numba.njit(**FLAGS, forceinline=True)(function)
+def inlined(function: Callable[..., Any], source: Source) -> Any:
+    """The dispatcher of a helper that kernels call: always inlined, as a call stops vectorisation.
+
+    Wrappers for calls from Python took two thirds of its time, and numba would compile it for each
+    constant that is an argument.
+    """
+    dispatcher: Any = numba.njit(**FLAGS, **NO_CFUNC, **NO_PYTHON, forceinline=True)(function)
+    dispatcher._compiler = _Compiler(dispatcher._compiler, source)
+    template = dispatcher.get_call_template
+    dispatcher.get_call_template = lambda args, kws: template(map(_UNLITERAL, args), kws)
+    return dispatcher
+
+
+def alone(function: Callable[..., Any]) -> Any:
+    """What calls a helper from Python."""
+    return numba.njit(**FLAGS)(function)
+
+
+class _Compiler:
+    """Numba's compiler of one function, which is given another function to compile.
+
+    Numba imports whatever could be missing some thousand times while it compiles a kernel: a tenth
+    of its time. Here it does so once.
+    """
+
+    def __init__(self, compiler: Any, source: Source) -> None:
+        self._compiler = compiler
+        compiler._get_implementation = lambda _args, _kws: source()
+
+    def compile(self, args: Any, return_type: Any) -> Any:
+        contexts = [_TARGET.typing_context, _TARGET.target_context]
+        if any("load_additional_registries" in vars(context) for context in contexts):
+            return self._compiler.compile(args, return_type)  # of a helper, for a kernel
+        _TARGET.target_context.refresh()
+        try:
+            for context in contexts:
+                context.load_additional_registries = functools.partial(_install, context)
+            return self._compiler.compile(args, return_type)
+        finally:
+            for context in contexts:
+                vars(context).pop("load_additional_registries", None)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._compiler, name)
+
+
+def _install(context: Any) -> None:
+    for known in list(context._registries):  # what was added to them meanwhile
+        context.install_registry(known)
 
 
 def intrinsic_type(name: str) -> Any:
@@ -141,6 +197,7 @@ class _Cache:
             raise OSError(f"kernels cannot be kept in {place.path}: {reason}") from None
 
 
+_UNLITERAL: Any = types.unliteral
 _REBUILD: Any = compiler.CompileResult._rebuild
 _DUMPS: Any = serialize.dumps
 
@@ -242,6 +299,22 @@ def _stack(_typingctx: Any, count: Any) -> Any:
     return kind(count), codegen
 
 
+def _one_of_two(is_other: Any) -> Any:
+    # The second if it `is_other` than the first, both as what numba unifies them to.
+    @intrinsic
+    def choice(typingctx: Any, x: Any, y: Any) -> Any:
+        kind = typingctx.unify_types(*map(_UNLITERAL, (x, y)))
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            first, second = map(context.cast, [builder] * 2, args, signature.args, [kind] * 2)
+            test = context.get_function(is_other, types.boolean(kind, kind))
+            return builder.select(test(builder, (second, first)), second, first)
+
+        return kind(x, y), codegen
+
+    return choice
+
+
 _FUNCTION: Any = cgutils.get_or_insert_function
 INTRINSICS = {
     "stack": intrinsic(prefer_literal=True)(_stack),
@@ -250,4 +323,6 @@ INTRINSICS = {
     "wide_vectors": _wide_vectors,
     "wide_product": _wide_product,
     "prefetch": _prefetch,
+    "least": _one_of_two(operator.lt),
+    "greatest": _one_of_two(operator.gt),
 }

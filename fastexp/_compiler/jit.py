@@ -94,7 +94,9 @@ class Kernel:
             if interpreted():
                 entry = _quiet(self.function)
             else:
-                entry = _compiler().compiled(self.function, self.signature, self.name, image=image)
+                entry = _compiler().compiled(
+                    self.function, _source(self.function), self.signature, self.name, image=image
+                )
             self._entry = entry
         return entry
 
@@ -115,21 +117,19 @@ class Helper:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
-        self._dispatcher: Any = None
+        self._alone: Any = None
+        self._inlined: Any = None
 
     def __call__(self, *args: Any) -> Any:
-        return self.dispatcher(*args)
-
-    @property
-    def dispatcher(self) -> Any:
-        """What numba makes of it: inlined wherever it is called."""
-        if self._dispatcher is None:
-            self._dispatcher = _compiler().inlined(self.function)
-        return self._dispatcher
+        if self._alone is None:
+            self._alone = _compiler().alone(self.function)
+        return self._alone(*args)
 
     @property
     def _numba_type_(self) -> Any:  # numba asks an object of another package for this
-        return self.dispatcher._numba_type_
+        if self._inlined is None:
+            self._inlined = _compiler().inlined(self.function, _source(self.function))
+        return self._inlined._numba_type_
 
 
 class Intrinsic:
@@ -222,6 +222,39 @@ def prefetch(_array: Any, _index: Any) -> None:
 
     It may lie outside the array: a prefetch never faults.
     """
+
+
+@Intrinsic
+def least(x: Any, y: Any) -> Any:
+    """The lesser one of two numbers; compiled kernels have it instead of `min`.
+
+    Numba compiles a function for each type that `min` is called with.
+    """
+    return min(x, y)
+
+
+@Intrinsic
+def greatest(x: Any, y: Any) -> Any:
+    """The greater one of two numbers; compiled kernels have it instead of `max`."""
+    return max(x, y)
+
+
+def _source(function: Any) -> Callable[[], Callable[..., Any]]:
+    # What is compiled: the function with the bodies of helpers in it.
+    def source() -> Callable[..., Any]:
+        from . import inlining
+
+        return inlining.flattened(function, _body, {min: least, max: greatest})
+
+    return source
+
+
+def _body(value: object) -> Any:
+    # Of a helper that may be spliced in. One with wide vectors is vectorised by itself: among
+    # other loops LLVM sees too little of its arrays (rows of ten took 1.7 times as long).
+    function = value.function if isinstance(value, Helper) else None
+    is_wide = function is not None and "wide_vectors" in function.__code__.co_names
+    return None if is_wide else function
 
 
 def _compiler() -> ModuleType:

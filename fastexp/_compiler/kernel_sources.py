@@ -43,6 +43,11 @@ def source_hash(module: str) -> str | None:
     return digest.hexdigest()
 
 
+def text(module: str) -> bytes:
+    """The text of a module of this package; OSError where it is not the one that runs here."""
+    return _source(module)[0]
+
+
 def sources(module: str) -> dict[str, bytes]:
     """The texts of `module` and of all that it imports from this package, by dotted name."""
     texts: dict[str, bytes] = {}
