@@ -1,6 +1,6 @@
 """Draws for each of many segments by the ways of one data set: any mechanism's cells.
 
-For what has no kernel of its own: prices on fine or uneven grids. Some 100 us a draw.
+For what has no kernel of its own: prices on fine grids. Some 100 us a draw.
 """
 
 from __future__ import annotations

@@ -9,12 +9,13 @@ import pytest
 
 import fastexp as fx
 from fastexp._numbers.weights import table
+from fastexp.grouped import prices
 from fastexp.grouped.counts import ExponentialCountDraws, FlipCountDraws
 from fastexp.grouped.prices import PriceDraws, regular
 from fastexp.grouped.ranks import RankDraws
 from fastexp.grouped.segments import Segments, chunks, draw_all
 from fastexp.grouped.shapes import ShapeDraws
-from fastexp.kernels.groups import segment_sort
+from fastexp.kernels.groups import segment_prices, segment_sort
 from fastexp.reference import exact
 from fastexp.reference.exact_groups import group_draw, upper
 from tests.support.checks.groups import KEY, POINTS, by_kernel, twin_draws
@@ -324,6 +325,27 @@ class TestLaws:
 
 
 class TestPrices:
+    @pytest.mark.statistical
+    def test_refused_coins_are_drawn_anew(self, monkeypatch):
+        """By the exact way, with bounds so high that coins are refused all the time."""
+        price = fx.Price(epsilon=2.0, bounds=(0.5, 20.5), grid=[0.5, 0.7, 3.3, 9.1, 20.5])
+        bids, fill = np.array([0, 1, 2, 2, 3, 3, 4]), segment_prices.revenues_fill
+
+        def high(*given):
+            fill(*given)
+            given[-1].view(np.float64)[:] *= 1.25
+
+        monkeypatch.setattr(segment_prices, "revenues_fill", high)
+        words = GivenWords(KEY, 4_000)
+        some = Segments(price.grid.values(np.tile(bids, 4_000)), 7 * np.arange(4_001))
+        draws, given = PriceDraws(price._prices, some, words, 1), words.round(0, 4_000, 1)
+        found = np.array([draws._exactly(bids, given, i) for i in range(4_000)])
+        law = price.law(price.grid.values(bids)).probabilities
+        assert fits(found, law)
+        monkeypatch.setattr(prices, "coin", lambda *_: True)
+        found = np.array([draws._exactly(bids, given, i) for i in range(4_000)])
+        assert not fits(found, law)
+
     def test_open_draws_are_drawn_exactly(self):
         """All of them again by the exact way: the same answers."""
         price = fx.Price(epsilon=1.0, bounds=(0, 30), step=0.5)

@@ -1,8 +1,9 @@
 """Draws of a price of high revenue for each of many segments of bids.
 
-All prices of the grid are candidates; their revenues are whole numbers of ticks. A draw is one
-round of the integer envelope (`select/envelope.py`) from the first two of its four words; what its
-bounds leave open is left to the caller.
+All prices of the grid are candidates. Their revenues are whole numbers of ticks; or, of prices that
+are any doubles, bounds from above (`_numbers/revenue.py: Prices.bounds`), which a coin makes up
+for. A draw is one round of the integer envelope (`select/envelope.py`) from the first two of its
+four words, and the coin the third one; what bounds leave open is left to the caller.
 """
 
 from __future__ import annotations
@@ -11,16 +12,35 @@ from typing import Any
 
 import numpy as np
 
-from ..._compiler.jit import F64, I64, IN_F64, IN_I64, IN_U64, OUT_I64, helper, kernel
-from ..bits.heights import BLOCK, SIGNED
+from ..._compiler.jit import (
+    F64,
+    I64,
+    IN_F64,
+    IN_I64,
+    IN_U64,
+    OUT_I64,
+    bits_float,
+    float_bits,
+    helper,
+    kernel,
+)
+from ..bits.heights import BLOCK, FLOAT, SIGNED
+from ..bits.words import ZERO
 from ..select.envelope import PRECISION, ROUNDING_MODE, draw, rounds_to_nearest, scan, settle
 from ..select.rounds import power
-from .segment_draws import WORDS
+from .segment_draws import OPEN, WORDS
+
+ABOVE = 1 + 2.0**-48  # as in `_numbers/revenue.py`
+EXCESS, TWICE = 2.0**-47, 2.0**25  # heights are rounded: twice as many of 2**-24
+COIN, COINS = np.uint64(40), 2.0**24  # bits of a word that a coin leaves out; what the others count
 
 
 @helper
-def fill_revenues(bids: Any, ticks: Any, out: Any) -> None:
-    """out[t] = how many bids lie on grid point t or beyond, times its price."""
+def fill_revenues(bids: Any, prices: Any, kind: Any, out: Any) -> None:
+    """out[t] = how many bids lie on grid point t or beyond, times its price.
+
+    SIGNED: in ticks. FLOAT: the bits of a double above that; 0 where nobody pays.
+    """
     for t in range(out.size):
         out[t] = 0
     for i in range(bids.size):
@@ -29,42 +49,56 @@ def fill_revenues(bids: Any, ticks: Any, out: Any) -> None:
     for i in range(out.size):
         t = out.size - 1 - i
         paying += out[t]
-        out[t] = paying * ticks[t]
+        if kind == SIGNED:
+            out[t] = paying * prices[t]
+        else:
+            bound = ABOVE * (np.float64(paying) * bits_float(np.uint64(prices[t])))
+            out[t] = np.int64(float_bits(bound)) + 1 if paying > 0 else 0
 
 
-@kernel(I64(IN_I64, IN_I64, IN_I64, F64, IN_F64, IN_U64, OUT_I64, OUT_I64))
+@helper
+def passes(bits: Any, nats: Any, word: Any) -> Any:
+    """Whether a coin surely passes: V < exp(-nats * (bound - revenue)), V beginning with a word.
+
+    The bound with these bits is at most 2**-47 of itself too high; or 2**-1073, which is nothing
+    for rates below 2**900.
+    """
+    height = nats * (EXCESS * bits_float(bits))
+    return bits == ZERO or np.float64(word >> COIN) + 2.0 + TWICE * height < COINS
+
+
+@kernel(I64(IN_I64, IN_I64, IN_I64, I64, F64, F64, IN_F64, IN_U64, OUT_I64, OUT_I64))
 def prices_draw(
-    bids: Any,
-    offsets: Any,
-    ticks: Any,
-    rate: Any,
-    base: Any,
-    words: Any,
-    out: Any,
-    work: Any,
-) -> Any:
+    bids: Any, offsets: Any, prices: Any, kind: Any, rate: Any, nats: Any, base: Any, words: Any,
+    out: Any, work: Any,
+) -> Any:  # fmt: skip
     """out = grid points, or a status below 0; returns 0, or the status of a rounding mode.
 
-    base: empty; work: a word a price, then what `_selection/scan.py: storage` has.
+    prices: in ticks (SIGNED), or the bits of doubles >= 0 (FLOAT); rate, nats: per unit of them, in
+    bits and in nats; base: empty; work: a word a price, then what `_selection/scan.py: storage`
+    has.
     """
     if not rounds_to_nearest(rate):
         return ROUNDING_MODE
-    segments, k = offsets.size - 1, ticks.size
+    segments, k = offsets.size - 1, prices.size
     size = out.size // segments
     revenue, scratch, blocks = work[:k], work[k : k + 2 * BLOCK], work[k + 2 * BLOCK :]
     bits = revenue.view(np.uint64)
     for s in range(segments):
-        fill_revenues(bids[offsets[s] : offsets[s + 1]], ticks, revenue)
-        scan(bits, SIGNED, base, rate, power(PRECISION), blocks, scratch)
-        settle(SIGNED, rate, k, blocks)
+        fill_revenues(bids[offsets[s] : offsets[s + 1]], prices, kind, revenue)
+        scan(bits, kind, base, rate, power(PRECISION), blocks, scratch)
+        settle(kind, rate, k, blocks)
         for j in range(size * s, size * (s + 1)):
             two = words[WORDS * j : WORDS * j + 2]
-            out[j] = draw(bits, SIGNED, base, rate, power(PRECISION), blocks, scratch, two)
+            t = draw(bits, kind, base, rate, power(PRECISION), blocks, scratch, two)
+            if t >= 0 and kind == FLOAT and not passes(bits[t], nats, words[WORDS * j + 2]):
+                t = np.int64(OPEN)
+            out[j] = t
     return 0
 
 
-@kernel(I64(IN_I64, IN_I64, OUT_I64))
-def revenues_fill(bids: Any, ticks: Any, out: Any) -> Any:
+@kernel(I64(IN_I64, IN_I64, I64, OUT_I64))
+def revenues_fill(bids: Any, prices: Any, kind: Any, out: Any) -> Any:
     """`fill_revenues` of one segment; returns 0."""
-    fill_revenues(bids, ticks, out)
+    fill_revenues(bids, prices, kind, out)
     return 0

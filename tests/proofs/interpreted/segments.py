@@ -10,6 +10,7 @@ import numpy as np
 import fastexp as fx
 from fastexp._numbers.weights import table
 from fastexp._selection.scan import storage
+from fastexp.kernels.bits.heights import SIGNED
 from fastexp.kernels.groups import segment_counts, segment_draws, segment_prices, segment_window
 from fastexp.kernels.select import envelope
 from tests.support.altered import changed
@@ -43,6 +44,8 @@ def statuses(digest: Any) -> None:
     segment_counts.counts_flip(*flips, out, work)
     digest.update(out.tobytes())
     store = np.empty(4 + storage(4).size, np.int64)
-    bids = np.zeros(1, np.int64), np.array([0, 1]), np.arange(4), np.nan, np.empty(0)
-    status = segment_prices.prices_draw(*bids, words[:4], out[:1], store)
+    bids = np.zeros(1, np.int64), np.array([0, 1]), np.arange(4), SIGNED
+    status = segment_prices.prices_draw(
+        *bids, np.nan, np.nan, np.empty(0), words[:4], out[:1], store
+    )
     assert status == envelope.ROUNDING_MODE

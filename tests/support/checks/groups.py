@@ -27,6 +27,7 @@ from fastexp._numbers.rank import RankStatistic
 from fastexp._numbers.weights import table
 from fastexp._randomness.release_key import query_digest
 from fastexp._randomness.streams import GROUP, make_key, some_seeds
+from fastexp._selection.scan import storage
 from fastexp.grouped import counts as count_draws
 from fastexp.grouped import forms, pivots, segments
 from fastexp.grouped.contribution import keep, sample_choice
@@ -36,6 +37,7 @@ from fastexp.grouped.prices import PriceDraws
 from fastexp.grouped.ranks import RankDraws
 from fastexp.grouped.segments import Segments, draw_all
 from fastexp.grouped.words import WORDS
+from fastexp.kernels.bits.heights import FLOAT, SIGNED
 from fastexp.kernels.groups import (
     between,
     rank_draws,
@@ -45,6 +47,7 @@ from fastexp.kernels.groups import (
     segment_sort,
     segment_window,
 )
+from fastexp.kernels.groups.segment_draws import OPEN
 from fastexp.reference import exact, selection
 from fastexp.reference import exact_groups as reference_groups
 from fastexp.reference.exact_groups import flip_draw, flip_words, group_draw, upper
@@ -450,13 +453,71 @@ def counts_and_prices_are_the_twins() -> None:
         part = np.clip(bids[:6] if i < 30 else bids[6:], 0, 9)
         assert again._exactly(part, own_round, i) == drawn[i // 30, i % 30]
     revenue = np.empty(10, np.int64)
-    segment_prices.revenues_fill(np.clip(bids[:6], 0, 9), np.arange(10), revenue)
+    segment_prices.revenues_fill(np.clip(bids[:6], 0, 9), np.arange(10), SIGNED, revenue)
     assert revenue.tolist() == [
         sum(b >= p for b in np.clip(bids[:6], 0, 9).tolist()) * p for p in range(10)
     ]
     likely = np.exp(2.0 / 9 * revenue)
     seen = np.bincount(drawn[0], minlength=10)
     assert abs(seen @ np.arange(10) / 30 - likely @ np.arange(10) / likely.sum()) < 1.5
+
+
+UNEVEN = [
+    fx.Price(epsilon=3.0, bounds=(0, 9), grid=[0.0, 0.1, 1 / 3, 2.5, 2.7, 9]),
+    fx.Price(epsilon=3.0, bounds=(0, 2**62), grid=[0, 3, 2**60, 2**61 + 1, 2**62 - 1]),
+    fx.Price(epsilon=3.0, bounds=(0, 1), grid=[5e-324, 3e-323, 1e-310, 1e-270, 2e-270]),
+]
+
+
+def uneven_prices_are_bounded() -> None:
+    """Bounds are those of one data set; draws are the exact way's; open coins are left to it."""
+    rng, words = np.random.default_rng(6), GivenWords(KEY, 3)
+    offsets = np.array([0, 0, 9, 40])
+    for mechanism in UNEVEN:
+        prices, k = mechanism._prices, mechanism.grid.size
+        bids = rng.integers(0, k, 40)
+        some = Segments(mechanism.grid.values(bids), offsets)
+        draws = PriceDraws(prices, some, words, 8)
+        drawn, given = draw_all(draws, 8, 1), words.round(0, 3, 8)
+        for g in range(3):
+            own = bids[offsets[g] : offsets[g + 1]]
+            bits = np.empty(k, np.int64)
+            segment_prices.revenues_fill(own, draws._points, FLOAT, bits)
+            paying = np.array([(own >= t).sum() for t in range(k)])
+            assert np.array_equal(bits.view(np.float64), prices.bounds(paying, np.arange(k)))
+            exactly = [draws._exactly(own, given, i) for i in range(8 * g, 8 * g + 8)]
+            assert drawn[g].tolist() == exactly
+        last = words_of(words.stream(2), 0)[0]
+        for coin, index in ((0, drawn[2, 0]), (2**64 - 1, OPEN)):
+            out, rate = np.empty(1, np.int64), prices.roughly
+            segment_prices.prices_draw(
+                own, np.array([0, 31]), draws._points, FLOAT, rate.rate_log2, rate.rate_nats,
+                np.empty(0), np.array([*last[:2], coin, 0], np.uint64), out,
+                np.empty(k + storage(k).size, np.int64),
+            )  # fmt: skip
+            assert out[0] == index or drawn[2, 0] == 0
+
+
+def coins_of_prices_pass_surely() -> None:
+    """What the kernel lets pass does, however much too high a bound may be; most words pass."""
+    rng, passed = np.random.default_rng(7), 0
+    for bound in (5e-324, 1e-310, 1e-9, 1.0, 1e6, 1e13, 1e300):
+        bits, excess = np.float64(bound).view(np.uint64), Fraction(bound) / 2**47
+        excess += Fraction(5e-324) * 2
+        for height in (1e-30, 1e-9, 0.01, 0.3, 0.9, 40.0):
+            nats = min(height / float(excess), 2.0**900)
+            words = [0, 2**64 - 1, *rng.integers(0, 2**64, 20, np.uint64).tolist()]
+            words += [
+                max(int(2**64 * (1 - share * height)), 0) for share in (0.5, 0.99, 1.01, 2.01)
+            ]
+            for word in words:
+                sure = segment_prices.passes.function(bits, nats, np.uint64(word % 2**64))
+                if sure:
+                    passed += 1
+                    low, _ = exact.exp_bounds(Fraction(nats) * excess, 80)
+                    assert (word % 2**64) + 1 << 16 <= low
+    assert passed > 200
+    assert segment_prices.passes.function(np.uint64(0), 1.0, np.uint64(2**64 - 1))
 
 
 def flips_are_the_twins() -> None:
@@ -678,6 +739,8 @@ CHECKS: list[Callable[[], None]] = [
     ties_at_the_ends_of_a_window_belong_to_it,
     open_draws_are_exact,
     counts_and_prices_are_the_twins,
+    uneven_prices_are_bounded,
+    coins_of_prices_pass_surely,
     flips_are_the_twins,
     coins_are_left_open_at_their_bounds,
     the_flips_twin_has_the_law,
