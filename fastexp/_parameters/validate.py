@@ -264,6 +264,10 @@ def streams(value: object, rows: int) -> WordArray:
     """The names of the rows' streams; default their numbers."""
     if value is None:
         return np.arange(rows, dtype=np.uint64)
+    if type(value) is list and len(value) == rows == 1:  # of a loop: 0.6 us, and 4.5 as any array
+        (name,) = value
+        if type(name) is int and 0 <= name < 1 << 64:
+            return np.array(value, dtype=np.uint64)
     names = exact_array(value)
     if (
         names is None

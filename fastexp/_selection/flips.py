@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from .._randomness.streams import Spare, os_word, os_words
+from .._randomness.streams import Spare, os_pair, os_word, os_words
 from .._threads import in_parts
 from .._typing import AnyArray, IntArray, WordArray
 from ..kernels.select import flips as kernels
@@ -36,6 +36,14 @@ class Flips:
         """Decide the coins that are open still, in their order, by as many words as needed."""
         for place in np.flatnonzero(coins == kernels.OPEN):
             coins[place] = exact.flip(self.epsilon, self.cut, 8 + self.width, word)
+
+    def one(self) -> int:
+        """One coin from the operating system's randomness, without an array."""
+        low, high = os_pair()
+        lead = ((high & 255) << WIDTH | low) >> WIDTH - self.width
+        if lead == self.cut:
+            return int(exact.flip(self.epsilon, lead, 8 + self.width, os_word))
+        return int(lead < self.cut)
 
     def fresh(self, count: int) -> AnyArray:
         """`count` coins from the operating system's randomness, as bytes 0 and 1."""

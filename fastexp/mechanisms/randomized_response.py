@@ -150,6 +150,8 @@ class RandomizedResponse(Mechanism):
         check_rounding()
         workers = validate.threads(threads)
         label = self._line(label, budget)
+        if label is None and budget is None and type(bits) is int and bits in (0, 1):
+            return bits ^ self._flips.one()  # 2 us, and 10 by way of arrays
 
         def draw() -> int | IntArray:
             data = _data.bits(bits)

@@ -41,6 +41,7 @@ class TestExactness:
 
     def test_the_exact_test_of_the_last_coins(self):
         checks.flips_draw_on_exactly()
+        checks.one_coin_is_exact()
 
     @pytest.mark.slow
     def test_coins_equal_their_twin(self):

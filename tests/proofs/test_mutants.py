@@ -52,6 +52,8 @@ MUTANTS = {
     "second words are first bytes": ("kernels/select/flips.py", "HALF_FIRST = np.uint64(FIRST // 2)", "HALF_FIRST = np.uint64(0)"),
     "an open coin overlooked": ("kernels/select/flips.py", "range(8 * w, 8 * w + 8)", "range(8 * w, 8 * w + 7)"),
     "every block the same coins": ("kernels/select/flips.py", "np.uint64(first + start // FIRST)", "np.uint64(first)"),
+    "coins alone end at their first digits": ("_selection/flips.py", "if lead == self.cut:", "if False:"),
+    "coins alone with a ninth bit": ("_selection/flips.py", "(high & 255)", "(high & 511)"),
     "last words are second words": ("_selection/flips.py", "kernels.LATER)", "kernels.FIRST)"),
     "lies as for twice epsilon": ("mechanisms/randomized_response.py", "rate = Fraction(self.epsilon)", "rate = 2 * Fraction(self.epsilon)"),
     "lies as for half of epsilon": ("reference/exact.py", "exp_bounds(epsilon, precision)\n    one", "exp_bounds(epsilon / 2, precision)\n    one"),

@@ -69,6 +69,7 @@ def selection(digest: Any) -> None:
         top.sample([1e18, 0.0, 1.0], 2, rng=1),
         flips.sample(spread[:300].reshape(3, 100), 3, rng=1),
         flips.sample(later, 3, rng=1),
+        flips.sample(np.arange(40), rng=1),
         flips.law(spread).log_probabilities,
         flips.law(np.arange(30)).probabilities,
     ):

@@ -16,6 +16,7 @@ import fastexp as fx
 from fastexp._compiler.jit import interpreted
 from fastexp._intake import utilities as data
 from fastexp._randomness.streams import Spare
+from fastexp._selection import flips as flips_room
 from fastexp._selection.alias_table import Table
 from fastexp._selection.flips import Flips
 from fastexp._selection.scan import MASK_64, Scan, bits_value, key_value
@@ -373,6 +374,28 @@ def flips_draw_on_exactly() -> None:
         )
 
 
+def one_coin_is_exact() -> None:
+    """A coin by itself: below, above and at p's first digits, where V is drawn on."""
+    for epsilon in (Fraction(1), Fraction(1, 10**9), Fraction(50)):
+        coins, digits = Flips(epsilon), exact_twin.flip_cut(epsilon, 136)
+        assert digits >> 64 == coins.cut
+        then = digits & MASK_64
+        for step, word, expected in (
+            (-1, MASK_64, 1),
+            (1, 0, 0),
+            (0, max(then - 1, 0), int(then > 0)),
+            (0, min(then + 1, MASK_64), 0),
+        ):
+            lead = coins.cut + step
+            pair = lead & MASK_64, lead >> 64 | 5 << 8
+            words = (
+                (flips_room, "os_pair", lambda p=pair: p),
+                (flips_room, "os_word", lambda w=word: w),
+            )
+            with changed(*words):
+                assert coins.one() == expected
+
+
 def flips_are_the_reference(count: int = 4200) -> None:
     """The coins of a simulation against their twin, also where many need an exact test."""
     stream = np.array([3, 5], np.uint64)
@@ -446,6 +469,7 @@ def run() -> None:
     promises_hold()
     flips_are_exact()
     flips_draw_on_exactly()
+    one_coin_is_exact()
     slow_cells_are_shared(CASES[0])
     table_words_are_read_right()
     for case in CASES:
