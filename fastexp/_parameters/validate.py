@@ -377,6 +377,9 @@ def exact_array(values: object) -> AnyArray | None:
     beyond. Two above 2**53 may then fall together or apart: sensitivity 1 becomes 2. Integers
     that are all >= 0 and below 2**64 are uint64.
     """
+    plain = _of_numbers(values) if type(values) in (list, tuple) else None
+    if plain is not None:
+        return plain
     try:
         if isinstance(values, range) and not len(values) < MOST_LABELS:
             return None
@@ -399,6 +402,25 @@ def exact_array(values: object) -> AnyArray | None:
         if array.dtype.kind == "f" and any(not _is_exact(item) for item in parts):
             return None
     except Exception:  # ragged nesting, or a foreign object; its message may hold data
+        return None
+    return array
+
+
+def _of_numbers(items: Any) -> AnyArray | None:
+    """An array of Python's floats and integers, by a look at their types; None of others.
+
+    Beside floats, all numbers are below 2**53 in magnitude; integers alone fit into int64.
+    """
+    types = set(map(type, items))
+    if not types or not types <= {float, int}:
+        return None
+    try:
+        if types == {int}:
+            return np.array(items, np.int64)
+        array = np.fromiter(items, np.float64, len(items))
+    except OverflowError:
+        return None
+    if len(types) == 2 and bool((np.abs(array) >= 2.0**53).any()):  # perhaps an integer, rounded
         return None
     return array
 

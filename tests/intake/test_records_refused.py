@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import fastexp as fx
+from fastexp._parameters import validate
 from fastexp._parameters.validate import exact_array
 from tests.support.arrow_by_hand import OneArray, Rows, Streamed, Type
 
@@ -77,6 +78,45 @@ def test_lists_of_integers_below_two_to_64_are_read_exactly(numbers):
         assert wide.law(listed) == wide.law(array)
     assert exact_array(numbers).dtype == np.uint64
     assert exact_array([numbers, numbers]).tolist() == [numbers, numbers]
+
+
+HARD = {
+    "floats": [1.5, float("nan"), -float("inf"), 1e300],
+    "integers": [3, -(2**63), 2**63 - 1],
+    "unsigned": [3, 2**63],
+    "beyond 64 bits": [3, 2**64],
+    "below and beyond": [-1, 2**63],
+    "mixed": [1.5, 2**53 - 1, -(2**53) + 1, float("nan")],
+    "exact at the end": [1.5, 2**53],
+    "rounded down to the end": [1.5, 2**53 + 1],
+    "rounded": [-(2**60) - 1, 0.5],
+    "large floats beside integers": [1e300, 7],
+    "beyond doubles": [1.5, 10**400],
+    "booleans": [True, 1.5],
+    "nothing": [1.5, None],
+    "text": ["1.5", 2.5],
+    "none at all": [],
+    "NumPy's": [np.float64(1.5), np.int64(2**53 + 1), 1],
+    "rows": [[1.0, 2.0], [3, 2**53 + 1]],
+}
+
+
+@pytest.mark.parametrize("form", [list, tuple])
+@pytest.mark.parametrize("name", HARD)
+def test_lists_of_numbers_are_read_as_other_lists(name, form, monkeypatch):
+    """The quick way, for lists of nothing but floats and integers, gives what the long one does."""
+    quick = exact_array(form(HARD[name]))
+    monkeypatch.setattr(validate, "_of_numbers", lambda _: None)
+    array = exact_array(form(HARD[name]))
+    assert (quick is None) == (array is None)
+    if array is not None:
+        assert quick.dtype == array.dtype
+        assert quick.tobytes() == array.tobytes() or quick.dtype.kind == "O"
+
+
+@pytest.mark.parametrize("numbers", [[1.5, 2**53 + 1], [2.0**60, 2**60 + 1]])
+def test_integers_that_a_list_would_round_are_refused(numbers):
+    assert exact_array(numbers) is None
 
 
 def test_utilities_in_lists_are_read_exactly():
