@@ -16,7 +16,7 @@ from ..errors import ParameterError, ParameterTypeError
 from .arrow_columns import Column, checked, empty, kind_of, nulls, plain, read
 from .tree import Field, Part, tree
 
-__all__ = ["Chunks", "Column", "Opened", "column", "is_arrow", "is_frame", "table"]
+__all__ = ["Chunks", "Column", "Opened", "column", "is_arrow", "is_frame", "table", "type_of"]
 
 METHODS = ("__arrow_c_array__", "__arrow_c_stream__")
 
@@ -57,6 +57,10 @@ class Opened:
         opened = cls.__new__(cls)
         opened._chunks, opened.is_list = [chunk], chunk.kind == "list"
         return opened
+
+    def without_rows(self) -> Column:
+        """A column of its type; of what was read already, a chunk."""
+        return self._chunks[0] if self._chunks else empty(self._field)
 
     def chunks(self) -> list[Column]:
         """At least one, so that the type is always known; it is empty if there are no rows."""
@@ -107,6 +111,11 @@ def column(data: object, argument: str = "data") -> list[Column]:
         If the producer fails, or breaks the interface's rules.
     """
     return (data if isinstance(data, Opened) else Opened(data, argument)).chunks()
+
+
+def type_of(data: object, argument: str = "data") -> Column:
+    """What `column` gives, without a look at rows: a column of its type."""
+    return (data if isinstance(data, Opened) else Opened(data, argument)).without_rows()
 
 
 def table(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -27,11 +28,16 @@ def read_labels(records: object, candidates: tuple[Any, ...]) -> tuple[IntArray,
         codes, _ = read_labels(records.values, candidates)
         codes = _without(codes, records.missing)
         return codes, codes < 0
-    is_list = isinstance(records, (list, tuple))  # Python compares its own objects fastest
-    numbers = None if is_list else _by_name(records, candidates)
+    objects = isinstance(records, (list, tuple)) or _holds_objects(records)
+    numbers = None if objects else _by_name(records, candidates)  # Python is fastest with its own
     if numbers is None:
         numbers = _by_value(records, candidates)
     return numbers, numbers < 0
+
+
+def _holds_objects(records: object) -> bool:
+    """Whether it is an array of objects of Python."""
+    return type(records) is np.ndarray and records.dtype.kind == "O"
 
 
 def check_type(records: object, candidates: tuple[Any, ...]) -> None:
@@ -66,7 +72,7 @@ def _type_of(records: Any) -> str | None:
         return "text"
     of_arrow = is_column(records) or has(dtype, "pyarrow_dtype")
     if of_arrow and isinstance(records, Iterable):  # others can be read only once, perhaps
-        return _held_by(arrow.column(records, "records")[0])
+        return _held_by(arrow.type_of(records, "records"))
     kind = attribute(dtype, "kind", "O")
     if kind in "iufO":
         return None if kind == "O" else "numbers"
@@ -114,12 +120,12 @@ def _by_value(records: object, candidates: tuple[Any, ...]) -> IntArray:
         values, place = np.unique(labels, return_inverse=True)
         return np.array([number.get(v, -1) for v in values.tolist()], np.int64)[place]
     try:
-        codes = [number.get(label, -1) for label in labels]
+        codes = np.fromiter(map(number.get, labels, repeat(-1)), np.int64, len(labels))
     except Exception:  # unhashable, or a hash that fails: the message may hold the record
         codes = None
     if codes is None:
         raise utilities.uncountable()
-    return np.array(codes, np.int64)
+    return codes
 
 
 def _booleans(records: object) -> Numbers | None:
