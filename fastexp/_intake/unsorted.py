@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,18 +19,23 @@ from .._typing import AnyArray
 from ..errors import InvalidRecords
 from ..kernels.numbers.select_rank import BLOCK, gather_floats, gather_integers
 from . import arrays
-from .record_sources import NOTHING, SMALL, Sorted, Source, Window
+from .record_sources import NOTHING, SMALL, Sorted, Source, Window, cut
 
 SAMPLE = 1 << 15  # at most; the middle is then some 2 % of the records
 SPREAD = 1.4  # pivots lie 2.8 standard deviations of a sample's median away
 ROOM = 24  # a buffer for a share of the records, 4 % of their memory
 SPARE = 8  # places that `gather` may leave free
 THREADED = 1 << 20  # records
+COARSE = 6  # points that hold the middle: then counting records on each is faster than a sort
+PIECE = 1 << 17  # records whose middle is counted at once: 1 MiB
 CHANGED = "records: a callable must yield the same records at each call"
 
 
 class Middle(NamedTuple):
-    """Records from low to high, as far as there was room; how many below, inside."""
+    """Records from low to high, as far as there was room; how many below, inside.
+
+    On a coarse grid, instead of the records, how many lie on each point.
+    """
 
     values: AnyArray
     below: int
@@ -44,6 +49,11 @@ class Edges(NamedTuple):
     high: int | float
     first: int
     last: int
+
+    @property
+    def points(self) -> int:
+        """How many grid points there are from end to end."""
+        return self.last - self.first + 1
 
 
 class Unsorted(Source):
@@ -93,9 +103,11 @@ class Unsorted(Source):
         if sample.size == total:
             return _window(grid, sample, 0, total, low, high)
         middle, edges = self._located(grid, total, sample, low, high)
-        if edges.first == edges.last:  # one grid point holds all the ranks that matter
-            point, records = np.array([edges.first]), np.array([middle.inside])
-            return Window(point, records, middle.below, total)
+        if edges.points <= COARSE:
+            on = np.flatnonzero(middle.values)
+            low, high, first = low - middle.below, high - middle.below, on + edges.first
+            window = cut(first, middle.values[on], middle.inside, low, high)
+            return Window(window.points, window.records, middle.below + window.below, total)
         if middle.values.size < middle.inside:  # more than room: once more, by one thread
             middle = self._gather(edges, middle.inside, total, 1)
         if middle.values.size != middle.inside:  # never seen; a wrong law must not pass
@@ -129,9 +141,11 @@ class Unsorted(Source):
         left, right = pivots(sample.size, total, low, high)
         while True:
             edges = edges_of(grid, sample, left, right)
-            share = int(1.1 * total * (right - left) / sample.size)
-            room = 0 if edges.first == edges.last else max(total // ROOM, 4 * SMALL, share)
-            middle = self._gather(edges, room, total)
+            if edges.points <= COARSE:
+                middle = self._counted(grid, edges, total)
+            else:
+                share = int(1.1 * total * (right - left) / sample.size)
+                middle = self._gather(edges, max(total // ROOM, 4 * SMALL, share), total)
             short = middle.below > low, middle.below + middle.inside <= high
             if not any(short):
                 return middle, edges
@@ -153,6 +167,39 @@ class Unsorted(Source):
         if seen != total:
             raise InvalidRecords(CHANGED)
         return Middle(_joined(parts), below, inside)
+
+    def _counted(self, grid: Grid, edges: Edges, total: int) -> Middle:
+        """One pass that counts records on each point: of a coarse grid, a sort takes longer."""
+        threads = self._threads if total >= THREADED else 1
+        counts, seen, below = np.zeros(edges.points, np.int64), 0, 0
+        for part in self._again():
+            seen += part.size
+            tallies = dict[int, tuple[int, AnyArray]]()
+
+            def some(first: int, last: int, part: AnyArray = part, into: Any = tallies) -> int:
+                into[first] = _on_points(part[first * PIECE : last * PIECE], grid, edges)
+                return 0
+
+            in_parts(some, -(-part.size // PIECE), threads)
+            below += sum(less for less, _ in tallies.values())
+            counts += sum(on for _, on in tallies.values())
+        if seen != total:
+            raise InvalidRecords(CHANGED)
+        return Middle(counts, below, int(counts.sum()))
+
+
+def _on_points(part: AnyArray, grid: Grid, edges: Edges) -> tuple[int, AnyArray]:
+    """How many records lie below the edges, and on each point between them."""
+    inner = range(edges.first + 1, edges.last + 1)
+    below, room = 0, PIECE if inner else 0  # all that are inside one point lie on it
+    ends = np.zeros(len(inner) + 2, np.int64)
+    for begin in range(0, part.size, PIECE):
+        middle = gathered(part[begin : begin + PIECE], edges.low, edges.high, room)
+        below += middle.below
+        ends[-1] += middle.inside
+        for i, t in enumerate(inner):
+            ends[i + 1] += np.count_nonzero(grid.under(t, middle.values))
+    return below, np.diff(ends)
 
 
 def _joined(parts: list[AnyArray]) -> AnyArray:

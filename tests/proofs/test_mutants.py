@@ -221,6 +221,9 @@ RECORDS = {
     "edges between records of one point": ("_intake/unsorted.py", "low = max(grid.least(first, floats), low)", "low = sample[max(left, 0)].item()"),
     "gathered without the ends": ("kernels/numbers/select_rank.py", "(x >= low) & (x <= high)", "(x > low) & (x < high)"),
     "room taken for all": ("_intake/unsorted.py", "if middle.values.size < middle.inside:", "if False:"),
+    "points of the middle swapped": ("_intake/unsorted.py", "grid.under(t, middle.values)", "~grid.under(t, middle.values)"),
+    "a record more in each piece": ("_intake/unsorted.py", "        ends[-1] += middle.inside", "        ends[-1] += middle.inside + 1"),
+    "records below pieces forgotten": ("_intake/unsorted.py", "        below += middle.below\n        ends", "        below = middle.below\n        ends"),
     "missed pivots believed": ("_intake/unsorted.py", "if not any(short):", "if True:"),
     "missing read as the other bound": ("_intake/arrays.py", 'ends[nan == "upper"]', 'ends[nan == "lower"]'),
 }  # fmt: skip

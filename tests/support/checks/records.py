@@ -244,6 +244,7 @@ SMALL_BUFFERS = (
     (unsorted, "SAMPLE", 6),
     (unsorted, "ROOM", 64),
     (unsorted, "THREADED", 2),
+    (unsorted, "PIECE", 5),
 )
 
 
@@ -317,6 +318,8 @@ def sources_agree(
             windows_agree(name, values, grid, ranks, 1)
             with changed(*SMALL_BUFFERS):
                 windows_agree(name, values, grid, ranks[: 4 if n > 50 else 5], 2)
+                with changed((unsorted, "COARSE", 1)):  # records of several points are gathered
+                    windows_agree(name, values, grid, ranks[:2], 1)
                 for rule in pivots:
                     with changed(PIVOTS[rule]):
                         windows_agree(name, values, grid, ranks, 1 + number % 2)
