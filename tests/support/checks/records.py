@@ -248,6 +248,9 @@ SMALL_BUFFERS = (
 )
 
 
+NO_ROOM = (unsorted, "SMALL", 1), (unsorted, "COARSE", 1)  # for what is then gathered
+
+
 def bad_pivots(choose: Callable[[int, int, int], tuple[int, int]]) -> tuple[Any, str, Any]:
     """Pivots by another rule: from the sample's size and the wanted ranks' places in it."""
 
@@ -318,8 +321,8 @@ def sources_agree(
             windows_agree(name, values, grid, ranks, 1)
             with changed(*SMALL_BUFFERS):
                 windows_agree(name, values, grid, ranks[: 4 if n > 50 else 5], 2)
-                with changed((unsorted, "COARSE", 1)):  # records of several points are gathered
-                    windows_agree(name, values, grid, ranks[:2], 1)
+                with changed(*NO_ROOM):
+                    windows_agree(name, values, grid, ranks[:4], 1)
                 for rule in pivots:
                     with changed(PIVOTS[rule]):
                         windows_agree(name, values, grid, ranks, 1 + number % 2)
