@@ -66,6 +66,10 @@ class Source(ABC):
                 raise InvalidRecords(arrays.MISSING)
         return out
 
+    @abstractmethod
+    def held(self, grid: Grid) -> Source:
+        """The same records in memory that nobody else has, for this grid only."""
+
     def raw_parts(self) -> Iterator[AnyArray]:
         """`parts`, where NaN need not be looked for, as the caller meets it."""
         return self.parts()
@@ -121,6 +125,14 @@ class Sorted(Source):
     def parts(self) -> Iterator[AnyArray]:
         """The array."""
         yield self.values
+
+    def held(self, grid: Grid) -> Sorted:  # noqa: ARG002  # they are good for any
+        """A copy."""
+        return Sorted(self.values.copy())
+
+    def counts(self, grid: Grid) -> tuple[IntArray, IntArray]:
+        """All distinct grid points that hold records, and how many each."""
+        return grid_runs(self.values, grid)
 
     def below(self, grid: Grid, t: int) -> int:
         """How many records have a grid index < t."""
@@ -184,6 +196,10 @@ class Counted(Source):
             for begin in range(0, number, CHUNK):
                 yield np.full(min(CHUNK, number - begin), value)
 
+    def held(self, grid: Grid) -> Counted:  # noqa: ARG002  # they are good for any
+        """They are copies."""
+        return self
+
     def counts(self, grid: Grid) -> tuple[IntArray, IntArray]:
         """All distinct grid points that hold records, and how many each."""
         return merged([(grid.index(self.values), self.number)])
@@ -233,6 +249,10 @@ class OnGrid(Source):
     def parts(self) -> Iterator[AnyArray]:
         """The points, each as often as it has records."""
         yield from Counted(self.grid.values(self.points), self.records).parts()
+
+    def held(self, grid: Grid) -> OnGrid:  # noqa: ARG002  # counted on it
+        """They are held."""
+        return self
 
     def counts(self, grid: Grid) -> tuple[IntArray, IntArray]:  # noqa: ARG002  # counted on it
         """All distinct grid points that hold records, and how many each."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ from .._typing import AnyArray
 from ..errors import InvalidRecords
 from ..kernels.numbers.select_rank import BLOCK, gather_floats, gather_integers
 from . import arrays
-from .record_sources import NOTHING, SMALL, Sorted, Source, Window, cut
+from .record_sources import NOTHING, SMALL, OnGrid, Sorted, Source, Window, cut
 
 SAMPLE = 1 << 15  # at most; the middle is then some 2 % of the records
 SPREAD = 1.4  # pivots lie 2.8 standard deviations of a sample's median away
@@ -28,6 +29,7 @@ SPARE = 8  # places that `gather` may leave free
 THREADED = 1 << 20  # records
 COARSE = 6  # points that hold the middle: then counting records on each is faster than a sort
 PIECE = 1 << 17  # records whose middle is counted at once: 1 MiB
+MOST_COUNTED = 1 << 22  # points of a grid: 32 MiB of counts
 CHANGED = "records: a callable must yield the same records at each call"
 
 
@@ -90,6 +92,18 @@ class Unsorted(Source):
         if self._total is None:
             self._total, self._sample = self._sampled()
         return self._total
+
+    def held(self, grid: Grid) -> Source:
+        """Counts, where the grid has few points for so many records; else a copy."""
+        if grid.size <= MOST_COUNTED and self.total() >= grid.size:
+            records = self.histogram(grid)
+            points = records.nonzero()[0]
+            return OnGrid(grid, points, records[points])
+        parts = [part.copy() for part in self.parts()]
+        values = _joined(parts) if parts else np.zeros(0)
+        same = Unsorted(partial(iter, (values,)), 1, values.size)
+        same._checked = True
+        return same
 
     def window(self, grid: Grid, low: int, high: int) -> Window:
         """The grid points that hold the ranks from low to high."""

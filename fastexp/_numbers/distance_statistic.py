@@ -9,7 +9,7 @@ from typing import Any, Protocol, overload
 
 import numpy as np
 
-from .._intake.record_sources import SMALL, OnGrid, Source, Window
+from .._intake.record_sources import SMALL, Source, Window
 from .._parameters.grid import Grid
 from .._selection import plan
 from .._selection.weighting import Weighting
@@ -130,7 +130,7 @@ class DistanceStatistic(ABC):
     def with_rate(self, rate: Fraction) -> DistanceStatistic:
         """The same statistic at another rate."""
 
-    def sampler(self, source: OnGrid) -> StatisticSampler:
+    def sampler(self, source: Source) -> StatisticSampler:
         """What draws from a law."""
         return StatisticSampler(self, source)
 
@@ -150,7 +150,7 @@ class StatisticSampler:
 
     __slots__ = ("_source", "_statistic")
 
-    def __init__(self, statistic: DistanceStatistic, source: OnGrid) -> None:
+    def __init__(self, statistic: DistanceStatistic, source: Source) -> None:
         self._statistic, self._source = statistic, source
 
     def sample(

@@ -13,9 +13,11 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from .._intake.record_sources import Sorted, Source
 from .._typing import AnyArray, FloatArray, IntArray
 from ..kernels.figures import rank_errors, rank_figures
 from .distance import RanksThatMatter
+from .distance_statistic import cells_of
 from .rank import RankStatistic
 from .row_cells import RowCells, kernel_form, row_cells
 
@@ -88,8 +90,9 @@ def figures(
     kernel_form(statistic.grid)
     places = statistic.grid.below.index(truths)
     step = float(Fraction(*statistic.grid.unit[1:]))
-    shares = (truths - statistic.grid.values(places)) / step
-    at = places.astype(np.float64)
+    off = truths - statistic.grid.values(places)
+    outside = np.where((off < 0.0) | (places == statistic.grid.size - 1), off, 0.0)
+    shares, at = (off - outside) / step, places.astype(np.float64)
 
     def fill(some: Some, cells: RowCells, out: FloatArray) -> None:
         work = np.empty(rank_figures.work_of(cells.most))
@@ -98,7 +101,11 @@ def figures(
 
     out = _filled(statistic, rows, rank_figures.FIGURES, fill)
     losses = _in_units(out[:, 2], unit), _in_units(out[:, 4], unit * unit)
-    return RowFigures(out[:, 0] * step, out[:, 1] * step, losses[0], out[:, 3] * step**2, losses[1])
+    mean, square = out[:, 1] * step, out[:, 3] * step**2
+    with np.errstate(over="ignore"):
+        square += outside * (outside - 2.0 * mean)
+    error = out[:, 0] * step + np.abs(outside)
+    return RowFigures(error, mean - outside, losses[0], square, losses[1])
 
 
 def masses(
@@ -159,6 +166,58 @@ def distances(
         rank_errors.distances_fill(cells.parts, cells.ends, given, places.shape[1], out)
 
     return _in_units(_filled(statistic, rows, places.shape[1], fill), unit)
+
+
+def errors_by_cells(
+    rate: float,
+    cells: Callable[[int], RowCells],
+    places: IntArray,
+    shares: FloatArray,
+    bits: int = BITS,
+) -> FloatArray:
+    """E|output - truth| in steps of the grid, by the exact law of one data set.
+
+    Parameters
+    ----------
+    rate : float
+        In nats a unit of distance.
+    cells : callable
+        Of `bits`: what `cells_that_matter` gives for them.
+    places, shares : ndarray of int64, of float64, shape (m,)
+        The truths: `shares` of a step above grid points, within the grid.
+    bits : int
+        With how many to begin.
+
+    Returns
+    -------
+    ndarray of float64, shape (m,)
+        With the numerics of `figures`. They depend on the grid points of the records alone.
+    """
+    parts, ends = cells(bits)
+    work = np.empty(rank_figures.work_of(parts.size // 3))
+    figures = np.empty((places.size, rank_figures.FIGURES))
+    at = places.astype(np.float64)
+    rank_figures.figures_fill(parts, ends, rate, at, shares, work, figures.reshape(-1))
+    errors = figures[:, 0].copy()
+    missing = np.isnan(errors)
+    if missing.any():  # so that an end is loose: more ranks come in
+        some = places[missing], shares[missing]
+        errors[missing] = errors_by_cells(rate, cells, some[0], some[1], 4 * bits)
+    return errors
+
+
+def cells_that_matter(statistic: RankStatistic, source: Source, bits: int) -> RowCells:
+    """The cells of one data set, in any form, for so many bits; on an evenly spaced grid."""
+    grid, ranks = statistic.grid, _ranks(statistic, source.total(), bits)
+    if statistic.width:  # points near loose cells would be loose, too
+        start, count, distance = statistic.cells(source)
+        parts = start, count, 2 * distance
+    elif isinstance(source, Sorted) and ranks.high >= 0 and grid.for_kernels is not None:
+        return row_cells(grid, ranks, source.values[None, :])
+    else:
+        window = source.window(grid, ranks.low, ranks.high)
+        parts = cells_of(window, ranks.form, grid.size, 0)
+    return RowCells(np.concatenate(parts), np.array([0, parts[0].size]))
 
 
 def _filled(

@@ -17,7 +17,7 @@ from .law import Draws, shaped_as
 from .number import Tails
 from .piece_shapes import TINY, Fall, Stretch
 from .pieces import Distances, Pieces, Place
-from .piecewise import PiecewiseLaw
+from .piecewise import Known, PiecewiseLaw
 
 TWELVE = np.uint64(12)
 
@@ -101,7 +101,7 @@ class ContinuousLaw(PiecewiseLaw):
         steep = None if slope is None else np.abs(slope[wide])
         flip = None if slope is None else slope[wide] < 0
         pieces = Pieces(Stretch(), width, width, loss[wide].astype(np.float64), steep, flip)
-        super().__init__(pieces, best, unit, rate, epsilon)
+        super().__init__(Known(pieces, best), unit, rate, epsilon)
 
     def _identity(self) -> tuple[object, ...]:
         return self._left, self._right, *super()._identity()

@@ -8,7 +8,7 @@ from typing import Any, Protocol, Self, overload
 import numpy as np
 
 from .._compiler.rounding import check_rounding
-from .._intake.record_sources import OnGrid, Source
+from .._intake.record_sources import Source
 from .._numbers.distance_statistic import DistanceStatistic
 from .._parameters import validate
 from .._parameters.grid import Grid
@@ -16,10 +16,10 @@ from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, RNGLike, Scalar
 from ..errors import ParameterError
 from .elementary import exp, quiet
 from .exact_differences import added, differences
+from .grid_cells import DistanceCells, LawCells
 from .law import Draws, shaped_as
 from .number import Tails
-from .piece_shapes import Points
-from .pieces import Distances, Pieces, Place
+from .pieces import Distances, Place
 from .piecewise import PiecewiseLaw
 from .search import least, reached
 
@@ -49,22 +49,16 @@ class Sampler(Protocol):
 class GridLaw(PiecewiseLaw):
     """The exact distribution of a private number that is released on a public grid.
 
-    Made by ``mechanism.law(records)``. It holds the data's cells, rows of grid points between
-    records: **it is private data**, and so is a pickle of it, for analysis and simulation
-    only; its repr shows nothing of them.
+    Made by ``mechanism.law(records)``. It holds the records, or the data's cells, rows of grid
+    points between records: **it is private data**, and so is a pickle of it, for analysis and
+    simulation only; its repr shows nothing of them.
 
     Parameters
     ----------
     grid : Grid
         The public points.
-    start, count : ndarray of int64, shape (m,)
-        The index of each cell's first point, increasing from 0; how many points it has.
-    loss : ndarray of int64 or float64, shape (m,)
-        The loss at each cell's first point; the least of all points is 0.
-    slope : ndarray of float64, shape (m,), or None
-        The change of the loss from one point of a cell to the next; None: none.
-    best : float
-        The best utility.
+    cells : LawCells
+        Rows of grid points with their losses.
     unit : Fraction
         A loss of 1 in units of the utility.
     rate : Fraction
@@ -111,28 +105,15 @@ class GridLaw(PiecewiseLaw):
     def __init__(
         self,
         grid: Grid,
-        start: IntArray,
-        count: IntArray,
-        loss: AnyArray,
-        slope: FloatArray | None,
-        best: float,
+        cells: LawCells,
         unit: Fraction,
         rate: Fraction,
         epsilon: float,
         sampler: Sampler,
     ) -> None:
-        if grid.points is not None and start.size < grid.size:
-            start, count, loss, slope = _singles(start, count, loss, slope)
-        self._grid, self._start, self._sampler = grid, start, sampler
-        if bool((count == 1).all()):
-            slope = None
-        size = count.astype(np.float64)
-        at, steep, flip = loss.astype(np.float64), None, None
-        if slope is not None:
-            flip, steep = slope < 0, np.abs(slope)
-            at = np.where(flip, _last_losses(loss, slope, count), at)
-        gap = size if grid.points is None else _gaps(grid.points)
-        super().__init__(Pieces(Points(), size, gap, at, steep, flip), best, unit, rate, epsilon)
+        self._grid, self._sampler = grid, sampler
+        super().__init__(cells, unit, rate, epsilon)
+        self._body: LawCells = cells
 
     def _set(self, rate: Fraction, epsilon: float) -> None:
         super()._set(rate, epsilon)
@@ -191,7 +172,7 @@ class GridLaw(PiecewiseLaw):
         p, fall = self._pieces, self._weights.fall
         heights = (float(self._rate) * p.loss + self._weights.log_total)[cell]
         if fall is not None and p.flip is not None:
-            y = (points - self._start[cell]).astype(np.float64)
+            y = (points - self._body.start[cell]).astype(np.float64)
             y = np.where(p.flip[cell], p.size[cell] - 1 - y, y)
             heights += np.where(y > 0, fall[cell] * y, 0.0)
         return -heights
@@ -226,7 +207,7 @@ class GridLaw(PiecewiseLaw):
         )
 
     def _cells(self, points: IntArray) -> IntArray:
-        return np.searchsorted(self._start, points, "right") - 1
+        return np.searchsorted(self._body.start, points, "right") - 1
 
     @property
     def _scale(self) -> float:
@@ -235,13 +216,13 @@ class GridLaw(PiecewiseLaw):
 
     @property
     def _origin(self) -> int:
-        return int(self._start[int(self._weights.masses.argmax())])
+        return int(self._body.start[int(self._weights.masses.argmax())])
 
     @quiet
     def _offsets(self) -> FloatArray:
         points = self._grid.points
         if points is None:
-            return (self._start - self._origin) + self._weights.to_left
+            return (self._body.start - self._origin) + self._weights.to_left
         return differences(points, points[self._origin])
 
     def _absolute(self, offset: float) -> float:
@@ -268,22 +249,32 @@ class GridLaw(PiecewiseLaw):
     def _split_at(self, places: IntArray) -> tuple[FloatArray, FloatArray]:
         """P(output is one of the first `places` points) and the rest."""
         cell = self._cells(np.maximum(places - 1, 0))
-        low = (places - self._start[cell]).astype(np.float64)
+        low = (places - self._body.start[cell]).astype(np.float64)
         return self._weights.split(Place(cell, low, self._pieces.size[cell] - low))
 
     def _invert(self, p: FloatArray) -> AnyArray:
         cell = self._weights.find(p)
-        first = self._start[cell]
+        first = self._body.start[cell]
         last = first + self._pieces.size[cell].astype(np.int64)
         places = least(first + 1, last, lambda n, i: reached(*self._split_at(n), p[i]))
         return np.asarray(self._grid.values(places - 1))
+
+    def _expected_errors(self, truth: AnyArray) -> FloatArray:
+        if self._grid.points is None:
+            points = np.maximum(self._grid.places(truth) - 1, 0)
+            off = differences(truth, self._grid.values(points))
+            outside = np.where((off < 0.0) | (points == self._grid.size - 1), off, 0.0)
+            errors = self._body.errors(self._rate, points, (off - outside) / self._scale)
+            if errors is not None:
+                return errors * self._scale + np.abs(outside)
+        return super()._expected_errors(truth)
 
     @quiet
     def _around(self, x: AnyArray) -> tuple[Place, Distances]:
         places, listed_points = self._grid.places(x), self._grid.points
         points = np.maximum(places - 1, 0)
         cell = self._cells(points)
-        from_first = (points - self._start[cell]).astype(np.float64)
+        from_first = (points - self._body.start[cell]).astype(np.float64)
         beyond = differences(x, self._grid.values(points)) / self._scale
         some = places > 0
         low = np.where(some, from_first + 1, 0.0)
@@ -344,20 +335,14 @@ class GridLaw(PiecewiseLaw):
 def distance_law(
     grid: Grid, statistic: DistanceStatistic, source: Source, unit: Fraction | int, epsilon: float
 ) -> GridLaw:
-    """The law of a statistic by distance, which holds the counts of grid points.
+    """The law of a statistic by distance, which holds the records.
 
     `unit`: one integer of the distance in units of the utility.
     """
-    records = OnGrid(grid, *source.counts(grid))
-    start, count, distance = statistic.cells(records)
-    nearest, exact = int(distance.min()), Fraction(unit)
+    records, exact = source.held(grid), Fraction(unit)
     return GridLaw(
         grid,
-        start,
-        count,
-        distance - nearest,
-        None,
-        -float(nearest * exact),
+        DistanceCells(statistic, records, exact),
         exact,
         statistic.weighting.rate,
         epsilon,
@@ -368,28 +353,3 @@ def distance_law(
 def _frozen(values: FloatArray) -> FloatArray:
     values.flags.writeable = False
     return values
-
-
-def _singles(
-    start: IntArray, count: IntArray, loss: AnyArray, slope: FloatArray | None
-) -> tuple[IntArray, IntArray, AnyArray, None]:
-    """Cells of one point each: the points of a given grid are not evenly spaced."""
-    points = np.arange(int(count.sum()))
-    loss = np.repeat(loss, count)
-    if slope is not None:
-        loss = np.maximum(loss + np.repeat(slope, count) * (points - np.repeat(start, count)), 0)
-    return points, np.ones(points.size, np.int64), loss, None
-
-
-def _last_losses(loss: AnyArray, slope: FloatArray, count: IntArray) -> FloatArray:
-    """The losses at the cells' last points: exact, then rounded once, where all are integers."""
-    whole = loss.dtype.kind == "i" and bool((slope == np.rint(slope)).all())
-    if whole and bool((np.abs(slope) < 2.0**63).all()):
-        return np.asarray(loss + slope.astype(np.int64) * (count - 1), np.float64)  # mod 2**64
-    with np.errstate(over="ignore"):
-        return np.asarray(np.maximum(loss + slope * (count - 1), 0.0), np.float64)
-
-
-def _gaps(points: AnyArray) -> FloatArray:
-    """From each point of a given grid to the next; the last counts as one."""
-    return np.append(differences(points[1:], points[:-1]), 1.0)

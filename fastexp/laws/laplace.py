@@ -14,6 +14,7 @@ from .._typing import AnyArray, FloatArray, IntArray
 from ..errors import InvalidRecords, ParameterError
 from .continuous import ContinuousLaw
 from .grid import GridLaw
+from .grid_cells import GridCells
 
 Solve = Callable[[float], Fraction]  # from an epsilon to its rate
 UNSEEN = 750  # nats: exp(-750) is 0 in float64
@@ -57,8 +58,9 @@ class BoundedLaplaceLaw(GridLaw):
         left = truth.below + 1
         right = truth.grid.size - left
         start, count, loss, slope = _cells(truth.phase, left, right)
-        best, unit, rate = _best(truth), _step(truth), sampler.weighting.rate
-        super().__init__(truth.grid, start, count, loss, slope, best, unit, rate, epsilon, sampler)
+        cells = GridCells(truth.grid, start, count, loss, slope, _best(truth))
+        rate = sampler.weighting.rate
+        super().__init__(truth.grid, cells, _step(truth), rate, epsilon, sampler)
 
     def _with_rate(self, rate: Fraction, epsilon: float) -> Self:  # noqa: ARG002  # epsilon says it
         return super()._with_rate(self._solve(epsilon), epsilon)
@@ -101,8 +103,8 @@ class LaplaceLaw(GridLaw):
         if grid.value(0) >= grid.value(1) or grid.value(last - 1) >= grid.value(last):
             raise InvalidRecords("f must be so small that points around it differ in float64")
         start, count, loss, slope = _cells(truth.phase, seen, seen)
-        best, unit = _best(truth), _step(truth)
-        super().__init__(grid, start, count, loss, slope, best, unit, rate, epsilon, sampler)
+        cells = GridCells(grid, start, count, loss, slope, _best(truth))
+        super().__init__(grid, cells, _step(truth), rate, epsilon, sampler)
         self._held = sampler
 
     def __repr__(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from fractions import Fraction
-from typing import Self
+from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 
@@ -18,20 +18,53 @@ from .pieces import Distances, Pieces, Place, Weights
 from .search import cdf_of, least_number, reached
 
 
+class Body(Protocol):
+    """What a law holds of the data, whatever epsilon is."""
+
+    @property
+    def pieces(self) -> Pieces:
+        """The pieces."""
+        ...
+
+    @property
+    def best(self) -> float:
+        """The best utility."""
+        ...
+
+
+class Known(NamedTuple):
+    """Pieces that are known."""
+
+    pieces: Pieces
+    best: float
+
+
 class PiecewiseLaw(NumberLaw, LossLaw[float, AnyArray]):
     """A `GridLaw` or a `ContinuousLaw`: closed forms a piece, summed from either end."""
 
-    def __init__(
-        self, pieces: Pieces, best: float, unit: Fraction, rate: Fraction, epsilon: float
-    ) -> None:
-        self._pieces, self._best, self._unit = pieces, best, unit
+    def __init__(self, body: Body, unit: Fraction, rate: Fraction, epsilon: float) -> None:
+        self._body, self._unit = body, unit
         self._shared: list[Losses] = []  # computed at first use, for every epsilon
         self._set(rate, epsilon)
 
     def _set(self, rate: Fraction, epsilon: float) -> None:
         self._rate, self._epsilon = rate, epsilon
-        self._weights = Weights(self._pieces, float(rate))
+        self._sums: Weights | None = None
         self._loss_sums: LossSums | None = None
+
+    @property
+    def _pieces(self) -> Pieces:
+        return self._body.pieces
+
+    @property
+    def _best(self) -> float:
+        return self._body.best
+
+    @property
+    def _weights(self) -> Weights:
+        if self._sums is None:
+            self._sums = Weights(self._pieces, float(self._rate))
+        return self._sums
 
     def _with_rate(self, rate: Fraction, epsilon: float) -> Self:
         law = copy.copy(self)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Unpack, overload
+from typing import TYPE_CHECKING, Unpack, cast, overload
 
 import numpy as np
 
 from .._compiler.rounding import check_rounding
+from .._intake.arrays import canonical
 from .._intake.record_sources import Source
 from .._intake.records import Records
 from .._numbers import noise
@@ -152,6 +153,16 @@ class NoisyMedian(Comparator):
         return NoiseLaw(
             self._noise, self._kind, float(centre), float(scale), self._limits, self.epsilon
         )
+
+    def _expected_errors(self, ordered: AnyArray, truths: FloatArray | None) -> FloatArray:
+        """E|output - truth| of sorted rows by closed forms; None: of the clamped medians."""
+        from ..laws.clamped_noise import ClampedNoise
+
+        centres, scales = noise.over_rows(
+            canonical(ordered), "raise", True, 1, self._centres_and_scales
+        )
+        outputs = ClampedNoise(cast("Noise", self._noise), centres, scales, self._limits)
+        return outputs.expected_error(truths)
 
     def _pairs(
         self, records: object, nan: object, assume_sorted: object, threads: int

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, Unpack, ove
 import numpy as np
 
 from .._compiler.rounding import check_rounding
+from .._intake.arrays import canonical
 from .._intake.records import Records
 from .._numbers import cells
 from .._numbers.cells import Shape
@@ -24,6 +25,7 @@ from .._typing import (
     AnyArray,
     ArrayLike,
     Converted,
+    FloatArray,
     IntArray,
     Membership,
     Method,
@@ -470,6 +472,13 @@ class NumberMechanism(Mechanism, GroupedMechanism):
     @abstractmethod
     def _truth(self, ordered: AnyArray) -> Any:
         """The true number of sorted records, one or more."""
+
+    def _expected_errors(self, ordered: AnyArray, truths: FloatArray | None) -> FloatArray:
+        """E|output - truth| of sorted rows, by their laws; None: of the true numbers."""
+        rows = [canonical(row, self.grid) for row in ordered]
+        wanted = map(self._truth, rows) if truths is None else iter(truths)
+        laws = (self.law(row, assume_sorted=True) for row in rows)
+        return np.array([law.expected_error(t) for law, t in zip(laws, wanted, strict=True)])
 
     @property
     def _in_passes(self) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._intake.arrays import canonical
 from .._numbers import distance
 from .._numbers.distance_statistic import DistanceStatistic
 from .._numbers.nearest import widened_pieces
@@ -19,6 +20,7 @@ from .._typing import (
     AnyArray,
     ArrayLike,
     Convention,
+    FloatArray,
     IntArray,
     Method,
     Missing,
@@ -153,6 +155,17 @@ class RankMechanism(DistanceMechanism):
             knots, distances = widened_pieces(knots, distances, at_records, float(self.widen))
         rate = self._statistic.weighting.rate
         return median_density(knots, distances, rate, self._unit, self.epsilon)
+
+    def _expected_errors(self, ordered: AnyArray, truths: FloatArray | None) -> FloatArray:
+        from .._numbers import rank_errors
+
+        rows = canonical(ordered, self.grid)
+        if not rank_errors.is_regular(self._statistic, rows):
+            return super()._expected_errors(ordered, truths)
+        if truths is None:
+            low, high = self._true_ranks(rows.shape[1])
+            truths = (0.5 * rows[:, low - 1] + 0.5 * rows[:, high - 1]).astype(np.float64)
+        return rank_errors.figures(self._statistic, rows, truths).expected_error
 
     def _rank(self, form: distance.Forms, steps: int) -> None:
         """Put in the form of a distance of which one record changes so many `steps`."""

@@ -139,17 +139,14 @@ class Price(NumberMechanism):
 
     def _law_of(self, source: Source) -> GridLaw:
         from ..laws.grid import GridLaw
+        from ..laws.grid_cells import GridCells
 
         runs = demand(source, self.grid)
         lost = losses(self._prices, runs)
         sampler = RevenueSampler(self._prices, runs, lost.rate)
         return GridLaw(
             self.grid,
-            lost.start,
-            lost.size,
-            lost.loss,
-            lost.slope,
-            lost.best,
+            GridCells(self.grid, lost.start, lost.size, lost.loss, lost.slope, lost.best),
             lost.unit,
             lost.rate,
             self.epsilon,

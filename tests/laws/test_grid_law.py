@@ -18,6 +18,7 @@ from fastexp._parameters.grid import Grid, make_grid
 from fastexp.errors import ParameterError, ParameterTypeError
 from fastexp.laws import losses
 from fastexp.laws.grid import GridLaw
+from fastexp.laws.grid_cells import GridCells
 from fastexp.laws.number import NumberLaw
 
 RATES = (1e-3, 0.05, 0.7, 4.0)
@@ -56,7 +57,8 @@ class Cells(NamedTuple):
 
     def law(self, rate: float | Fraction, epsilon: float = 1.0) -> GridLaw:
         exact = Fraction(rate)
-        return GridLaw(*self, exact, epsilon, Drawn(exact))
+        cells = GridCells(self.grid, self.start, self.count, self.loss, self.slope, self.best)
+        return GridLaw(self.grid, cells, self.unit, exact, epsilon, Drawn(exact))
 
     def losses(self) -> list[Fraction]:
         """Every point's loss, in the cells' own unit."""

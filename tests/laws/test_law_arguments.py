@@ -15,6 +15,7 @@ from fastexp._parameters.grid import make_grid
 from fastexp.errors import ParameterError, ParameterTypeError
 from fastexp.laws.exact_differences import added, differences
 from fastexp.laws.grid import GridLaw
+from fastexp.laws.grid_cells import GridCells
 
 LOWEST, HIGHEST = -(1 << 63), (1 << 63) - 1
 EDGES = [0, 1, 2**52, 2**53, 2**53 + 1, 2**60 + 3, 2**62, 2**62 + 77, HIGHEST, 2**63, 2**64 - 1]
@@ -214,13 +215,13 @@ def test_digits_before_a_heavy_point_far_from_zero():
     grid = make_grid((0, n - 1), step=1)
     start, count = np.array([0, at, at + 1]), np.array([at, 1, n - at - 1])
     loss = np.array([10**4, 0, 10**4])
-    law = GridLaw(grid, start, count, loss, None, 0.0, Fraction(1), Fraction(1), 1.0, None)
+    cells = GridCells(grid, start, count, loss, None, 0.0)
+    law = GridLaw(grid, cells, Fraction(1), Fraction(1), 1.0, None)
     assert law.expected_error(at - 0.5) == 0.5
     far = make_grid((-BASE, BASE), grid=[-BASE, BASE])
     one = np.ones(2, np.int64)
-    law = GridLaw(
-        far, np.arange(2), one, np.array([10**4, 0]), None, 0.0, Fraction(1), Fraction(1), 1.0, None
-    )
+    cells = GridCells(far, np.arange(2), one, np.array([10**4, 0]), None, 0.0)
+    law = GridLaw(far, cells, Fraction(1), Fraction(1), 1.0, None)
     assert law.expected_error(BASE - 1) == 1.0
 
 

@@ -118,6 +118,7 @@ CALLS = {
     "SmoothSensitivityMedian.sample": ("records", NOISY.sample),
     "SmoothSensitivityMedian.law": ("records", NOISY.law),
     "smooth_sensitivity": ("records", lambda x: fx.smooth_sensitivity(x, 0.1, **BOUNDS)),
+    "expected_errors": ("records", lambda x: fx.expected_errors(x, [MEDIAN])),
     "error_bound": ("records", lambda x: fx.error_bound(x, 1.0, **BOUNDS)),
     "MostCommon.release": ("records", COMMON.release),
     "MostCommon.release of numbers": ("records", NUMBERS.release),

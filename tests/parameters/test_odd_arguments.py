@@ -157,6 +157,10 @@ CALLS = {
         fx.loss_bound,
         {"t": 0.0, "epsilon": 1.0, "sensitivity": 1.0, "k": 5, "optimal": 1, "monotonic": False},
     ),
+    "expected_errors": (
+        fx.expected_errors,
+        {"records": np.array([AGES]), "mechanisms": [MEDIAN], "truth": None, "assume_sorted": False},
+    ),
     "epsilon_for": (fx.epsilon_for, {"k": 5, "sensitivity": 1.0, "expected_loss": 1.0}),
     "epsilon_for, loss": (
         fx.epsilon_for,

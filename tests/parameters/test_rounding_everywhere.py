@@ -96,6 +96,9 @@ FUNCTIONS = {
     "check_sensitivity": partial(fx.check_sensitivity, lambda d: [d], [(1.0, 2.0)]),
     "epsilon_for": partial(fx.epsilon_for, k=3, sensitivity=1.0, expected_loss=1.0),
     "error_bound": partial(fx.error_bound, AGES, 1.0, bounds=(0, 100)),
+    "expected_errors": partial(
+        fx.expected_errors, np.array([AGES]), [fx.Median(1.0, (0, 100), step=1)]
+    ),
     "loss_bound": partial(fx.loss_bound, 1.0, epsilon=1.0, sensitivity=1.0, k=3),
     "smooth_sensitivity": partial(fx.smooth_sensitivity, AGES, 0.1, bounds=(0, 100)),
     "warmup": fx.warmup,
