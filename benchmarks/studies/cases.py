@@ -14,8 +14,9 @@ from ..harness.calls import two_threads
 from ..harness.elsewhere import with_avx2
 from ..harness.measure import timed
 from ..harness.workload import Call, Case, Entry, ours
-from . import checks, engines, rivals_smooth, rivals_table1
-from .workload import RATE
+from ..numbers.workload import STUDY
+from . import checks, engines, rivals_errors, rivals_smooth, rivals_table1
+from .workload import RATE, middle
 from .workload import StudyWork as Work
 
 
@@ -23,6 +24,18 @@ def smooth(work: Work) -> Call:
     """The smooth sensitivity of one data set."""
     call = partial(fx.smooth_sensitivity, bounds=work.bounds, assume_sorted=work.in_order)
     return partial(call, work.records, RATE)
+
+
+def expected_errors(work: Work) -> Call:
+    """The exact errors of all data sets at each epsilon."""
+    mechanisms = [fx.Median(epsilon, work.bounds) for epsilon in STUDY]
+    return partial(fx.expected_errors, work.records, mechanisms)
+
+
+def law_error(work: Work) -> Call:
+    """The law of one data set, and its expected error."""
+    mechanism, truth = fx.Median(work.epsilon, work.bounds), float(middle(work.knots)[0])
+    return lambda: mechanism.law(work.records).expected_error(truth)
 
 
 TABLE1 = (
@@ -55,6 +68,12 @@ SMOOTH = (
     *with_avx2(hours("numpy_quadratic", rivals_smooth.quadratic)),
 )
 
+ERRORS = (
+    ours(expected_errors),
+    *with_avx2(Entry("numpy_exact", rivals_errors.batched)),
+)
+LAW_ERROR = (ours(law_error), *with_avx2(Entry("numpy_exact", rivals_errors.single)))
+
 _case = partial(Case, measure=timed)
 _table1 = partial(
     _case,
@@ -76,6 +95,13 @@ CASES = (
         ENGINES,
         check=checks.same_table,
         slow_s=10.0,
+    ),
+    _case(
+        "expected_errors", _records(1_000, rows=200), ERRORS, check=checks.every_error, toy_k=300
+    ),
+    *(
+        _case("law_error", _records(k), LAW_ERROR, check=checks.one_error)
+        for k in (10, 1_000, 10**7)
     ),
     *(_smooth("smooth_sensitivity", _records(k)) for k in (1_000, 10**4)),
     *(_smooth("smooth_sensitivity_sorted", _records(k, in_order=True)) for k in (10**4, 10**7)),

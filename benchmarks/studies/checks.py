@@ -15,9 +15,10 @@ from ..harness.outcome import WrongAnswer, expect
 from ..harness.workload import FloatArray
 from ..numbers.gap_laws import GapLaws
 from ..selection.checks import near
-from . import engines, rivals_smooth
+from . import engines, rivals_errors, rivals_smooth
 from .workload import CELLS, RATE, StudyWork, errors
 
+EXACT_DIGITS = 1e-4  # of errors of some steps of the grid
 DIGITS, ROUNDING = 1e-7, 1e-12  # the grid's steps show in cells of small errors; of float64
 QUADRATIC = 20_000  # records up to which a reference of O(n**2) is waited for
 
@@ -71,6 +72,24 @@ def _tables(answers: list[Any]) -> list[FloatArray]:
     tables = [np.asarray(answer, np.float64) for answer in answers]
     expect(bool(np.isfinite(tables).all()), "a mean error that is no number")
     return tables
+
+
+def every_error(work: StudyWork, answers: list[Any]) -> None:
+    """Exact errors of all data sets, to seven digits: the grid's steps show in the rest."""
+    _near_exact(answers, rivals_errors.batched(work)())
+
+
+def one_error(work: StudyWork, answers: list[Any]) -> None:
+    """The same of one data set; its errors are those of a density on 2**40 points."""
+    _near_exact(answers, rivals_errors.single(work)())
+
+
+def _near_exact(answers: list[Any], exact: Any) -> None:
+    expect(bool(answers), "no error to check")
+    for answer in answers:
+        expect(np.shape(answer) == np.shape(exact), f"must have shape {np.shape(exact)}")
+        off = float(np.abs(np.asarray(answer) / exact - 1).max())
+        expect(off <= EXACT_DIGITS, f"an expected error is off by {off:.2g} of it")
 
 
 def smooth(work: StudyWork, answers: list[Any]) -> None:
