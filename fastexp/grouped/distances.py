@@ -11,7 +11,7 @@ from .._typing import IntArray
 from ..kernels.groups.segment_draws import OPEN, WORDS
 from ..kernels.groups.segment_ranks import ALL, FORM, LENGTH, PART, START
 from .forms import distinct_lengths
-from .ranks import narrow
+from .ranks import narrowed
 from .segments import Draws, Segments, placed, sorted_points
 from .words import Words
 
@@ -38,8 +38,8 @@ class DistanceDraws(Draws):
         part = self.segments.some(first, last)
         if self._words.keyed or not self._cells.forms.size:
             return self.sorted_chunk(first, last, sorted_points(self.grid, part))
-        points, parts = placed(self.grid, part.values), self._parts_of(first, last, part)
-        narrow(self._cells.forms, parts, points)
+        parts = self._parts_of(first, last, part)
+        points = narrowed(self.grid, self._cells.forms, parts, part.values)
         return self._drawn(first, last, part, parts, points)
 
     def sorted_chunk(self, first: int, last: int, points: IntArray) -> IntArray:

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
+from .._intake import arrays
 from .._numbers.few_records import exact_draw
 from .._numbers.rank import RankStatistic
-from .._typing import IntArray
+from .._parameters.grid import Grid
+from .._typing import AnyArray, FloatArray, IntArray
+from ..errors import InvalidRecords
+from ..kernels.bits.heights import FLOAT, SIGNED
 from ..kernels.groups import segment_ranks as kernel
 from ..kernels.groups import segment_sort, segment_window
 from ..kernels.groups.segment_draws import OPEN, WORDS
+from ..kernels.numbers import histogram
 from .forms import forms_of
 from .segments import Draws, Segments, Windows, placed, sorted_points
 from .words import Round, Words
+
+NO_LINE = np.empty(0)
 
 
 class RankDraws(Draws):
@@ -24,7 +33,7 @@ class RankDraws(Draws):
         self, statistic: RankStatistic, segments: Segments, words: Words, size: int
     ) -> None:
         self.segments, self._statistic, self._words, self._size = segments, statistic, words, size
-        self.grid = statistic.grid
+        self.grid: Grid = statistic.grid
         offsets, windows = segments.offsets, segments.windows
         if windows is None:
             taken = np.diff(offsets)
@@ -40,9 +49,8 @@ class RankDraws(Draws):
         part = self.segments.some(first, last)
         if self._words.keyed:
             return self.sorted_chunk(first, last, sorted_points(self._statistic.grid, part))
-        mapped = placed(self._statistic.grid, part.values)
         parts = self._parts_of(first, last, part)
-        narrow(self._forms.flat, parts, mapped)
+        mapped = narrowed(self.grid, self._forms.flat, parts, part.values)
         return self._drawn(first, last, part, parts, mapped)
 
     def sorted_chunk(self, first: int, last: int, points: IntArray) -> IntArray:
@@ -80,9 +88,23 @@ class RankDraws(Draws):
         )
 
 
-def narrow(forms: IntArray, parts: IntArray, points: IntArray) -> None:
-    """Sort what matters of each long part; `parts` says what is left."""
+def narrowed(grid: Grid, forms: IntArray, parts: IntArray, values: AnyArray) -> IntArray:
+    """Grid indices, sorted where they matter of long parts; `parts` says what is left of them."""
+    line, kind = line_of(grid), FLOAT if values.dtype.kind == "f" else SIGNED
+    if line is None:
+        kind, values = segment_window.INDICES, placed(grid, values)
     longest = int(parts[:, kernel.LENGTH].max(initial=0))
-    scratch = np.empty(segment_window.SCRATCH, np.int64)
+    points, scratch = np.empty(values.size, np.int64), np.empty(segment_window.SCRATCH, np.int64)
     other = np.empty(max(longest, segment_sort.ROOM), np.int64)
-    segment_window.narrow_segments(forms, parts.reshape(-1), points, other, scratch)
+    if segment_window.narrow_segments(
+        forms, parts.reshape(-1), values.view(np.uint64), kind, NO_LINE if line is None else line,
+        points, other, scratch,
+    ):  # fmt: skip
+        raise InvalidRecords(arrays.MISSING)
+    return points
+
+
+@lru_cache(maxsize=64)
+def line_of(grid: Grid) -> FloatArray | None:
+    """How kernels find the points of records; None: they do not."""
+    return histogram.form_of(grid) if histogram.is_near(grid) else None

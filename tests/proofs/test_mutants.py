@@ -342,6 +342,7 @@ GROUPS = {
     "pivots that miss matter": ("grouped/pivots.py", "    if missed.any():", "    if missed.all() and groups < 0:"),
     "records below pivots forgotten": ("kernels/groups/segment_window.py", "size, under + below", "size, below"),
     "open draws from the records between": ("grouped/pivots.py", "records = partial(_records, values, codes)", "records = Segments(taken, offsets).group"),
+    "no number is left out": ("kernels/groups/segment_window.py", "if tally[2] != 0 or below", "if below"),
     "short sorts of one less": ("kernels/groups/segment_sort.py", "for at in range(0, n, EIGHT):", "for at in range(0, n - 1, EIGHT):"),
     "merges forget the rest": ("kernels/groups/segment_sort.py", "    while j < n:\n        out[k] = source[j]", "    while j < n - 1:\n        out[k] = source[j]"),
     "candidates that nobody chose are best": ("kernels/groups/segment_counts.py", "out[i] = most - out[i]", "out[i] += 0"),

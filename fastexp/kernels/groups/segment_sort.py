@@ -30,8 +30,8 @@ LONGEST = np.int64(0x7FFFFFFFFFFFFFFF)
 PLACE = np.int64(6)  # bits of a place among SHORT
 
 
-@kernel(I64(IN_U64, I64, IN_F64, OUT_I64, OUT_I64))
-def place_records(bits: Any, kind: Any, form: Any, out: Any, work: Any) -> Any:
+@helper
+def fill_points(bits: Any, kind: Any, form: Any, out: Any, work: Any) -> Any:
     """out[i] = the grid index of record i, as `histogram.py` has it; returns how many are NaN.
 
     `work`: a block.
@@ -43,6 +43,12 @@ def place_records(bits: Any, kind: Any, form: Any, out: Any, work: Any) -> Any:
         nans += fill_floats(part, kind, records)
         fill_indices(records, form, out[start : start + BLOCK].view(np.uint64))
     return nans
+
+
+@kernel(I64(IN_U64, I64, IN_F64, OUT_I64, OUT_I64))
+def place_records(bits: Any, kind: Any, form: Any, out: Any, work: Any) -> Any:
+    """`fill_points` of all records."""
+    return fill_points(bits, kind, form, out, work)
 
 
 @helper

@@ -1,8 +1,9 @@
-"""The sorted records around the ranks that matter, of long segments, without a full sort.
+"""The sorted grid indices around the ranks that matter, of long segments, without a full sort.
 
 A sample tells two values that those ranks probably lie between; one pass counts what is below
-and gathers what is between, until little is left to sort. A wrong guess costs time only: the
-window that comes out is a function of the records.
+and gathers what is between, until little is left to sort. The first pass looks at the records as
+they are, so that most of them never get a grid index. A wrong guess costs time only: the window
+that comes out is a function of the records.
 """
 
 from __future__ import annotations
@@ -11,24 +12,28 @@ from typing import Any
 
 import numpy as np
 
-from ..._compiler.jit import IN_I64, NOTHING, OUT_I64, helper, kernel
+from ..._compiler.jit import I64, IN_F64, IN_I64, IN_U64, OUT_I64, helper, kernel
+from ..bits.heights import FLOAT
+from ..numbers.histogram import BLOCK, fill_indices
 from ..numbers.select_rank import gather
 from .segment_ranks import FIRST, FORM, FORM_SIZE, LAST, LENGTH, PART, START, UNDER
-from .segment_sort import LONGEST, sort_indices
+from .segment_sort import LONGEST, fill_points, sort_indices
 
 SAMPLE = 256
 SPREAD = 28  # of a sample's ranks: 3.5 standard deviations of 8
 ENOUGH = 512  # records that are sorted
-SCRATCH = 2 * SAMPLE + 128 + 3  # words beside the records
+LONG = 1 << 11  # records of which most need no grid index
+SCRATCH = 2 * SAMPLE + 128 + 3 + BLOCK  # words beside the records
+TALLY = slice(2 * SAMPLE + 128, 2 * SAMPLE + 128 + 3)
+INDICES = 3  # a kind beside those of `heights.py`: records that are grid indices
 
 
 @helper
-def edges(source: Any, first: Any, last: Any, scratch: Any) -> Any:
-    """Two values between which the ranks first..last probably lie; -1 and LONGEST for none."""
-    n = source.size
-    sample, work = scratch[:SAMPLE], scratch[SAMPLE : 2 * SAMPLE]
-    for i in range(SAMPLE):
-        sample[i] = source[i * n // SAMPLE]
+def edges(n: Any, first: Any, last: Any, sample: Any, work: Any) -> Any:
+    """Two values between which the ranks first..last of n probably lie; -1 and LONGEST for none.
+
+    sample: SAMPLE of their grid indices, in any order.
+    """
     sort_indices(sample, work)
     left, right = first * SAMPLE // n - SPREAD, last * SAMPLE // n + SPREAD + 1
     low = sample[left] if left >= 0 else np.int64(-1)
@@ -39,12 +44,15 @@ def edges(source: Any, first: Any, last: Any, scratch: Any) -> Any:
 @helper
 def narrow(records: Any, first: Any, last: Any, other: Any, scratch: Any) -> Any:
     """Sort what matters of records to their beginning; (how many, how many lie below them)."""
-    flags, tally = scratch[2 * SAMPLE : 2 * SAMPLE + 128].view(np.uint64), scratch[-3:]
+    sample, work = scratch[:SAMPLE], scratch[SAMPLE : 2 * SAMPLE]
+    flags, tally = scratch[2 * SAMPLE : 2 * SAMPLE + 128].view(np.uint64), scratch[TALLY]
     below, size, flipped = np.int64(0), np.int64(records.size), False
     while size > ENOUGH:
         source = other[:size] if flipped else records[:size]
         into = records[:size] if flipped else other[:size]
-        low, high = edges(source, first - below, last - below, scratch)
+        for i in range(SAMPLE):
+            sample[i] = source[i * size // SAMPLE]
+        low, high = edges(size, first - below, last - below, sample, work)
         inside = gather(source, low, high, flags, into, tally)
         ok = tally[0] <= first - below and tally[0] + inside > last - below
         if not ok:
@@ -61,17 +69,68 @@ def narrow(records: Any, first: Any, last: Any, other: Any, scratch: Any) -> Any
     return size, below
 
 
-@kernel(NOTHING(IN_I64, OUT_I64, OUT_I64, OUT_I64, OUT_I64))
-def narrow_segments(forms: Any, parts: Any, records: Any, other: Any, scratch: Any) -> None:
-    """Sort each part around its ranks that matter, where it is long; `parts` says what is left.
+@helper
+def narrow_floats(
+    records: Any, first: Any, last: Any, grid: Any, out: Any, other: Any, scratch: Any
+) -> Any:
+    """`narrow` of records that have no grid index yet; (0, 0) where pivots miss."""
+    n, points = records.size, np.int64(grid[6]) + 1
+    sample, work = scratch[:SAMPLE], scratch[SAMPLE : 2 * SAMPLE]
+    flags, tally = scratch[2 * SAMPLE : 2 * SAMPLE + 128].view(np.uint64), scratch[TALLY]
+    floats = work.view(np.float64)
+    for i in range(SAMPLE):
+        floats[i] = records[i * n // SAMPLE]
+    fill_indices(floats, grid, sample.view(np.uint64))
+    low, high = edges(n, first, last, sample, work)
+    # A record below a point's own number lies on the point or before it: so one point more each.
+    low, high = low - 1, high + 1 if high < points else high
+    least, most = -np.inf, np.inf
+    if low >= 0:
+        least = (grid[0] + np.float64(low) * grid[1]) / grid[2]
+    if high < points:
+        most = (grid[0] + np.float64(high) * grid[1]) / grid[2]
+    size = gather(records, least, most, flags, other.view(np.float64), tally)
+    below, inside = tally[0], tally[1]
+    if tally[2] != 0 or below > first or below + inside <= last or size < inside:
+        return np.int64(0), np.int64(0)
+    fill_points(other[:size].view(np.uint64), FLOAT, grid, out[:size], scratch[-BLOCK:])
+    size, under = narrow(out[:inside], first - below, last - below, other, scratch)
+    below += under
+    if out[first - below] <= low or out[last - below] >= high:
+        return np.int64(0), np.int64(0)
+    return size, below
 
-    other: as many words as the longest part has, at least `segment_sort.ROOM`; scratch: SCRATCH
-    words.
+
+@kernel(I64(IN_I64, OUT_I64, IN_U64, I64, IN_F64, OUT_I64, OUT_I64, OUT_I64))
+def narrow_segments(
+    forms: Any, parts: Any, bits: Any, kind: Any, grid: Any, out: Any, other: Any, scratch: Any
+) -> Any:
+    """out = grid indices of each part, sorted around its ranks that matter; how many are NaN.
+
+    Of a long part these alone are there, at its beginning; `parts` says how many they are. kind:
+    as `heights.py` has it, or INDICES; grid: as `histogram.py` has it. other: as many words as the
+    longest part has, at least `segment_sort.ROOM`; scratch: SCRATCH words.
     """
+    nans, placed = np.int64(0), kind != INDICES and other.size < LONG
+    if placed:  # all at once: a call for each of many short parts takes longer
+        nans += fill_points(bits, kind, grid, out, scratch[-BLOCK:])
     for s in range(parts.size // PART):
         part = parts[PART * s : PART * (s + 1)]
         form = forms[FORM_SIZE * part[FORM] : FORM_SIZE * (part[FORM] + 1)]
-        some = records[part[START] : part[START] + part[LENGTH]]
-        under = part[UNDER]
-        size, below = narrow(some, form[FIRST] - under, form[LAST] - under, other, scratch)
+        begin, end, under = part[START], part[START] + part[LENGTH], part[UNDER]
+        some, points, first, last = bits[begin:end], out[begin:end], form[FIRST], form[LAST]
+        size, below = np.int64(0), np.int64(0)
+        if kind == FLOAT and some.size >= LONG:
+            floats = some.view(np.float64)
+            size, below = narrow_floats(
+                floats, first - under, last - under, grid, points, other, scratch
+            )
+        if size == 0:
+            if kind == INDICES:
+                for i in range(some.size):
+                    points[i] = np.int64(some[i])
+            elif not placed:
+                nans += fill_points(some, kind, grid, points, scratch[-BLOCK:])
+            size, below = narrow(points, first - under, last - under, other, scratch)
         part[LENGTH], part[UNDER] = size, under + below
+    return nans

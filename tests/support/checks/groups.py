@@ -137,15 +137,33 @@ def draws_are_the_twins() -> None:
 
 def windows_are_those_of_sorted_records() -> None:
     """Long segments, whether pivots find the window, mislead, or all records are sorted."""
-    rng, n = np.random.default_rng(2), 700
-    mechanism = fx.Median(epsilon=0.4, bounds=(-4, 4))
-    misled = np.where(np.arange(n) % (n / 256) < 1, 3.9, rng.normal(0, 1, n))
+    rng = np.random.default_rng(2)
+    fine, coarse = fx.Median(epsilon=0.4, bounds=(-4, 4)), fx.Median(0.4, (-4, 4), step=0.5)
     words = [kind(KEY, 1) for kind in (GivenWords, SortedWords)]
-    with changed((mechanism._statistic, "reach", 60), (RankDraws, "_exactly", never)):
-        for values in (rng.normal(0, 1, n), rng.integers(0, 9, n) / 3.0, misled):
-            both = [by_kernel(mechanism._statistic, values, [0, n], w, 20) for w in words]
-            assert (both[0] == both[1]).all()
-            assert both[0][0].tolist() == twin_draws(mechanism._statistic, values, words[0], 0, 20)
+    for mechanism, n in ((fine, 700), (fine, 2_100), (coarse, 2_100)):
+        sampled, normal = np.isin(np.arange(n), np.arange(256) * n // 256), rng.normal(0, 1, n)
+        # All but the sample lie on one point of the coarse grid, on both sides of its number.
+        tied = np.where(sampled, 0.4, 0.2)
+        tied[rng.permutation(np.flatnonzero(~sampled))[: n // 2 - 4]] = -0.2
+        several = normal, rng.integers(0, 9, n) / 3.0, np.where(sampled, 3.9, normal), tied, -tied
+        for values, reach in itertools.product(several, (60, 2)):
+            with changed((mechanism._statistic, "reach", reach)):
+                both = [by_kernel(mechanism._statistic, values, [0, n], w, 20) for w in words]
+                assert (both[0] == both[1]).all()
+                twin = twin_draws(mechanism._statistic, values, words[0], 0, 20)
+                assert both[0][0].tolist() == twin
+
+
+def a_record_that_is_no_number_is_refused() -> None:
+    """In a short segment and in a long one, between the pivots or not."""
+    median = fx.Median(epsilon=1.0, bounds=(-4, 4))
+    for n in (9, 2_100):
+        values = np.append(np.random.default_rng(2).normal(0, 1, n), np.nan)
+        try:
+            median.sample(values, offsets=[0, n + 1], rng=1)
+        except fx.InvalidRecords:
+            continue
+        raise AssertionError("NaN was drawn from")
 
 
 def rows_between_pivots_are_enough() -> None:
@@ -748,6 +766,7 @@ CHECKS: list[Callable[[], None]] = [
     chunks_do_not_matter,
     the_twin_has_the_law,
     windows_are_those_of_sorted_records,
+    a_record_that_is_no_number_is_refused,
     rows_lie_between_their_edges,
     rows_between_pivots_are_enough,
     pivots_lie_at_the_edges_of_points,
