@@ -21,6 +21,7 @@ from ..harness.memory import made_in_call, resident_memory
 from ..harness.workload import DRAW_SEED, Call, Case, Entry, Prepare, ours
 from . import checks, rivals
 from . import rivals_frames as frames
+from .workload import STEP
 from .workload import GroupWork as Work
 
 RECORD = 16  # bytes of a record and its key
@@ -30,6 +31,21 @@ SLACK = 24 << 20  # bytes: code that is loaded, buffers of a fixed size
 def median(work: Work) -> fx.Median:
     """The mechanism of all cases."""
     return fx.Median(work.epsilon, work.bounds)
+
+
+def widened(work: Work) -> fx.Median:
+    """A median that is near enough within a step."""
+    return fx.Median(work.epsilon, work.bounds, step=STEP, widen=STEP)
+
+
+def mode(work: Work) -> fx.Mode:
+    """The most frequent of the same points."""
+    return fx.Mode(work.epsilon, work.bounds, step=STEP)
+
+
+def price(work: Work) -> fx.Price:
+    """A price of uneven ones."""
+    return fx.Price(work.epsilon, work.bounds, grid=work.prices)
 
 
 def query(work: Work) -> fx.Query:
@@ -46,10 +62,16 @@ def simulated(work: Work) -> Call:
     return partial(sample, by=work.keys, groups=range(work.rows), rng=rng, threads=work.threads)
 
 
-def of_segments(work: Work) -> Call:
+def of_segments(work: Work, mechanism: Callable[[Work], Any] = median) -> Call:
     """The same of records in the order of groups, with offsets."""
-    rng, sample = np.random.default_rng(DRAW_SEED), partial(median(work).sample, work.ragged)
+    rng, sample = np.random.default_rng(DRAW_SEED), partial(mechanism(work).sample, work.ragged)
     return partial(sample, offsets=work.offsets, rng=rng, threads=work.threads)
+
+
+def variant(mechanism: Callable[[Work], Any]) -> Entry:
+    """Another mechanism, with offsets."""
+    prepare, check = partial(of_segments, mechanism=mechanism), partial(checks.of_law, mechanism)
+    return Entry(f"fastexp_{mechanism.__name__}", prepare, "variant", check=check)
 
 
 def released(work: Work, key: fx.ReleaseKey | None = None) -> Call:
@@ -122,6 +144,7 @@ SEGMENTS = (
     *with_avx2(Entry("numpy_packed", partial(rivals.packed, rows=rivals.segmented))),
     *with_avx2(long_groups("numpy_loop", rivals.looped_segments)),
 )
+STATISTICS = (ours(of_segments), *map(variant, (widened, mode, price)))
 SEGMENTS_THREADS = two_threads(of_segments)
 POLARS, PANDAS = partial(through, frames.polars_frame), partial(through, frames.pandas_frame)
 POLARS_LAZY = partial(through, frames.polars_lazy, collected=methodcaller("collect"))
@@ -166,6 +189,7 @@ CASES = (
     *(_case("group_median", Work(k, rows=rows), MEDIAN) for rows, k in SIZES),
     *(_case("group_median_2t", Work(k, 1, 2, rows), MEDIAN_THREADS) for rows, k in SIZES),
     *(_case("group_offsets", Work(k, rows=rows), SEGMENTS) for rows, k in SIZES),
+    _case("group_statistics", Work(100, rows=10_000), STATISTICS),
     *(_case("group_offsets_2t", Work(k, 1, 2, rows), SEGMENTS_THREADS) for rows, k in SIZES),
     *(_case(name, Work(10, 1, threads, 200_000), of) for name, of, threads in FRAMES),
     *(_memory("group_memory", Work(k, rows=10**7 // k), MEMORY) for _, k in SIZES),

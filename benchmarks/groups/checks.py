@@ -6,12 +6,14 @@ in any order.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..harness.outcome import expect
 from ..harness.workload import FloatArray, IntArray
+from ..selection.checks import near
 from .workload import GroupWork
 
 
@@ -51,6 +53,19 @@ def medians(work: GroupWork, answers: list[Any]) -> None:
     distinct = np.stack(list({one.tobytes(): one for one in draws}.values()), axis=1)
     expect(bool(((low <= distinct) & (distinct <= high)).all()), "a draw outside the bounds")
     work.gap_laws.check(distinct, work.epsilon / 2)
+
+
+def of_law(mechanism: Callable[[GroupWork], Any], work: GroupWork, answers: list[Any]) -> None:
+    """Draws whose mean is that of each group's exact law on a small grid, of up to 1,000 groups."""
+    expect(bool(answers), "no draw to check")
+    draws, made, gap, variance = by_group(work, answers[0]), mechanism(work), 0.0, 0.0
+    for g in range(0, work.rows, -(-work.rows // 1_000)):
+        law = made.law(work.ragged[work.offsets[g] : work.offsets[g + 1]])
+        values, mass = made.grid.values(np.arange(made.grid.size)), law.probabilities
+        expect(bool((values == draws[g]).any()), "a draw is no point of the grid")
+        mean = float(values @ mass)
+        gap, variance = gap + draws[g] - mean, variance + float((values - mean) ** 2 @ mass)
+    near(gap, variance, work.bounds[1] - work.bounds[0])
 
 
 def exact(work: GroupWork, answers: list[Any]) -> None:

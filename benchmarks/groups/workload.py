@@ -12,6 +12,7 @@ from ..harness.workload import EPSILON, SEED, FloatArray, IntArray, Work
 from ..numbers.gap_laws import GapLaws
 
 BOUNDS = (0.0, 10_000.0)
+STEP = 100.0  # of the grids of other statistics than medians
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +49,12 @@ class GroupWork(Work):
     def gap_laws(self) -> GapLaws:
         """The laws of the medians of all groups."""
         return GapLaws(self.ragged, self.offsets, self.bounds)
+
+    @cached_property
+    def prices(self) -> FloatArray:
+        """Uneven prices, as many as there are steps."""
+        low, high = self.bounds
+        return np.sort(np.random.default_rng(SEED).uniform(low, high, int((high - low) / STEP)))
 
     @cached_property
     def medians(self) -> FloatArray:

@@ -114,6 +114,7 @@ WRONG: dict[str, Callable[[Case], Any]] = {
     "group_median": lambda case: np.zeros(case.inputs.rows),
     "group_median_2t": lambda case: case.work().medians[1:],
     "group_offsets": lambda case: case.work().medians,
+    "group_statistics": lambda case: case.work().medians,
     "group_offsets_2t": lambda case: np.full(case.inputs.rows, np.nan),
     "engine_polars": lambda case: case.work().medians,
     "engine_polars_streaming": lambda case: {"k": np.arange(1), "x": np.ones(1)},

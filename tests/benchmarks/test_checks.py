@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
+from benchmarks.groups import cases as group_cases
+from benchmarks.groups import checks as group_checks
+from benchmarks.groups.workload import GroupWork
 from benchmarks.harness.outcome import WrongAnswer
 from benchmarks.harness.workload import Check
 from benchmarks.numbers import checks as number_checks
@@ -293,3 +297,18 @@ def test_the_window_is_the_exponential_mechanism_on_all_gaps() -> None:
         work = NumberWork(k, epsilon=epsilon, data="lognormal")
         call = rivals.window(work)
         number_checks.median(work, [call() for _ in range(3_000)])
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [group_cases.widened, group_cases.mode, group_cases.price],
+    ids=lambda m: m.__name__,
+)
+def test_the_check_of_statistics_by_group_has_power(mechanism: Any) -> None:
+    """Draws of other groups are refused, as is what is no point of the grid."""
+    work = GroupWork(40, rows=400)
+    draws = group_cases.of_segments(work, mechanism)()
+    group_checks.of_law(mechanism, work, [draws])
+    lowest = np.full_like(draws, mechanism(work).grid.value(0))
+    refuses(partial(group_checks.of_law, mechanism), work, [lowest], because="mean off")
+    refuses(partial(group_checks.of_law, mechanism), work, [draws + 0.5], because="no point")
