@@ -38,6 +38,7 @@ def rank_errors(digest: Any) -> None:
         (fx.Maximum(1.0, (-4, 4), step=0.5), SMOOTH[:, :3]),
         (fx.OrderStatistic(2, 1.0, (-4, 4)), SMOOTH[:, :1]),
         (fx.Median(20.0, (-(2**40), 2**40), step=1), SMOOTH.astype(np.int64)),
+        (fx.Median(1.0, (-4, 200), step=1), np.array([np.arange(120), np.arange(1, 121)])),
     ):
         statistic, truths = mechanism._statistic, np.array([-0.25, 0.123])
         for figure in _rank_errors.figures(statistic, rows, truths):
