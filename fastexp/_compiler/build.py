@@ -47,15 +47,21 @@ FLAGS: dict[str, Any] = {
 NO_CFUNC: dict[str, Any] = {"no_cfunc_wrapper": True}  # no kernel is called from C
 NO_PYTHON: dict[str, Any] = {"no_cpython_wrapper": True}
 Source = Callable[[], Callable[..., Any]]
+During = Callable[[], contextlib.AbstractContextManager[None]]
 _TARGET: Any = registry.cpu_target
 LOCK: Any = global_compiler_lock  # whoever compiles holds it
 INTERPRETED = bool(vars(config)["DISABLE_JIT"])  # NUMBA_DISABLE_JIT=1: coverage of kernels
 
 
 def compiled(
-    function: Callable[..., Any], source: Source, signature: Any, name: str, *, image: bool
+    function: Callable[..., Any],
+    source: Source,
+    signature: Any,
+    name: str,
+    place: cache.Place | None,
+    during: During,
 ) -> Any:
-    """The dispatcher of a kernel: from the cache, or compiled; from and for an image alone if so.
+    """The dispatcher of a kernel: from the cache, or compiled.
 
     Parameters
     ----------
@@ -67,13 +73,15 @@ def compiled(
         The result's type and the arguments', as `jit.Type` writes them.
     name : str
         What the cache calls it.
-    image : bool
-        Whether only `cache.image` counts, and is written to.
+    place : cache.Place, optional
+        The only one that counts, and is written to.
+    during : callable
+        What is entered while the kernel is compiled.
     """
     result, arguments = signature
     dispatcher: Any = numba.njit(**FLAGS, **NO_CFUNC)(function)
-    dispatcher._cache = _Cache(name, function.__module__, image=image)
-    dispatcher._compiler = _Compiler(dispatcher._compiler, source)
+    dispatcher._cache = _Cache(name, function.__module__, place)
+    dispatcher._compiler = _Compiler(dispatcher._compiler, source, during)
     dispatcher.compile(_type(result)(*map(_type, arguments)))
     dispatcher.disable_compile()
     return dispatcher
@@ -86,7 +94,7 @@ def inlined(function: Callable[..., Any], source: Source) -> Any:
     constant that is an argument.
     """
     dispatcher: Any = numba.njit(**FLAGS, **NO_CFUNC, **NO_PYTHON, forceinline=True)(function)
-    dispatcher._compiler = _Compiler(dispatcher._compiler, source)
+    dispatcher._compiler = _Compiler(dispatcher._compiler, source, contextlib.nullcontext)
     template = dispatcher.get_call_template
     dispatcher.get_call_template = lambda args, kws: template(map(_UNLITERAL, args), kws)
     return dispatcher
@@ -104,11 +112,15 @@ class _Compiler:
     of its time. Here it does so once.
     """
 
-    def __init__(self, compiler: Any, source: Source) -> None:
-        self._compiler = compiler
+    def __init__(self, compiler: Any, source: Source, during: During) -> None:
+        self._compiler, self._during = compiler, during
         compiler._get_implementation = lambda _args, _kws: source()
 
     def compile(self, args: Any, return_type: Any) -> Any:
+        with self._during():
+            return self._compile(args, return_type)
+
+    def _compile(self, args: Any, return_type: Any) -> Any:
         contexts = [_TARGET.typing_context, _TARGET.target_context]
         if any("load_additional_registries" in vars(context) for context in contexts):
             return self._compiler.compile(args, return_type)  # of a helper, for a kernel
@@ -155,11 +167,11 @@ class _Cache:
     kernel is compiled from (`kernel_sources`).
     """
 
-    def __init__(self, name: str, module: str, *, image: bool = False) -> None:
+    def __init__(self, name: str, module: str, place: cache.Place | None = None) -> None:
         sources = kernel_sources.source_hash(module)
         self._file = f"{name}-{sources}" if sources else None
-        self._image = image
-        self._places = [cache.image()] if image else cache.places()
+        self._is_for_others = place is not None
+        self._places = cache.places() if place is None else [place]
         self.cache_path: str | None = None  # where it was found or saved
 
     def load_overload(self, _signature: Any, target_context: Any) -> Any:
@@ -168,7 +180,7 @@ class _Cache:
         if self._file is None:
             return None
         texts = [target.text for target in targets()]
-        texts = texts[:1] if self._image else texts
+        texts = texts[:1] if self._is_for_others else texts
         for folder, body in cache.load(self._places, texts, self._file, host_features()):
             with contextlib.suppress(Exception):  # whatever is wrong with it: compile
                 result = _REBUILD(target_context, *pickle.loads(body))
@@ -178,14 +190,14 @@ class _Cache:
 
     def save_overload(self, _signature: Any, result: Any) -> None:
         text, features = targets()[0]
-        if self._image:
-            self.cache_path = self._save_in_image(text, features, result)
+        if self._is_for_others:
+            self.cache_path = self._save_for_others(text, features, result)
         elif self._file and features <= host_features():  # another CPU's would not be loaded
             body = _DUMPS(result._reduce())
             folder = cache.save(self._places, text, self._file, body, features)
             self.cache_path = None if folder is None else str(folder)
 
-    def _save_in_image(self, target: str, features: frozenset[str], result: Any) -> str:
+    def _save_for_others(self, target: str, features: frozenset[str], result: Any) -> str:
         place = self._places[0]
         try:
             if self._file is None:

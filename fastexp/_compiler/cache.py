@@ -80,7 +80,12 @@ def places() -> list[Place]:
 
 def image() -> Place:
     """The folder that an image carries, to be filled: everybody may read what is saved there."""
-    return Place("image", Path(sys.prefix, "share", "fastexp"), is_saved_to=True, mode=PUBLIC)
+    return public(Path(sys.prefix, "share", "fastexp"))
+
+
+def public(folder: Path) -> Place:
+    """A folder that is to be filled for others, which everybody may read."""
+    return Place("image", folder.absolute(), is_saved_to=True, mode=PUBLIC)
 
 
 def load(
@@ -159,15 +164,6 @@ def state(place: Place, target: str, features: frozenset[str]) -> State:
         return State(place, folder, refusal=None if writable else refusal, is_writable=writable)
     except OSError as error:
         return State(place, folder, refusal=reason(error))
-
-
-def is_empty(targets: Sequence[str]) -> bool:
-    """Whether no place has any kernel."""
-    for folder in (place.path / _folder_name(text) for text in targets for place in places()):
-        with contextlib.suppress(OSError), _opened(folder) as opened:
-            if opened.names():
-                return False
-    return True
 
 
 def reason(error: Exception) -> str:

@@ -11,7 +11,8 @@ from __future__ import annotations
 import os
 import struct
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -19,7 +20,10 @@ import numpy as np
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from .cache import Place
+
 F = TypeVar("F", bound=Callable[..., Any])
+Watcher = Callable[[], AbstractContextManager[None]]
 
 
 class Signature(NamedTuple):
@@ -50,6 +54,8 @@ KERNELS: dict[str, Kernel] = {}
 
 _BUILDING = threading.RLock()  # whoever imports the compiler, or builds a kernel, holds it
 _imported: ModuleType | None = None
+_place: Place | None = None  # the only one that kernels are kept in, if there is one
+_watcher: Watcher | None = None
 
 
 def ready() -> None:
@@ -87,18 +93,24 @@ class Kernel:
                 entry = self._entry or self.build()
         return entry(*args)
 
-    def build(self, *, image: bool = False) -> Callable[..., Any]:
-        """Load the kernel from the cache, or compile it; from and for an image alone if so."""
+    def build(self) -> Callable[..., Any]:
+        """Load the kernel from the cache, or compile it."""
         entry: Callable[..., Any]
         with _BUILDING:
             if interpreted():
                 entry = _quiet(self.function)
             else:
+                source, during = _source(self.function), _watcher or nullcontext
                 entry = _compiler().compiled(
-                    self.function, _source(self.function), self.signature, self.name, image=image
+                    self.function, source, self.signature, self.name, _place, during
                 )
             self._entry = entry
         return entry
+
+    @property
+    def is_built(self) -> bool:
+        """Whether it is ready in this process."""
+        return self._entry is not None
 
     @property
     def folder(self) -> str | None:
@@ -172,12 +184,29 @@ def helper(function: F) -> F:
     return cast("F", Helper(function))
 
 
-def warmup(*, image: bool = False) -> int:
+def warmup() -> int:
     """Load or compile every registered kernel; return how many."""
     for built in KERNELS.values():
-        if image or built._entry is None:
-            built.build(image=image)
+        if _place is not None or built._entry is None:
+            built.build()
     return len(KERNELS)
+
+
+@contextmanager
+def kept_in(place: Place) -> Iterator[None]:
+    """Have kernels loaded from this place alone for a while, and kept there, or OSError."""
+    global _place
+    _place = place
+    try:
+        yield
+    finally:
+        _place = None
+
+
+def watch(watcher: Watcher | None) -> None:
+    """Have `watcher()` entered while a kernel is compiled, from now on."""
+    global _watcher
+    _watcher = watcher
 
 
 @Intrinsic

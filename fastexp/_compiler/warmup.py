@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import pkgutil
+from contextlib import nullcontext
 from importlib import import_module
+from pathlib import Path
 
 from .rounding import check_rounding
 
 
-def warmup(*, image: bool = False) -> int:
+def warmup(*, image: bool = False, into: str | Path | None = None) -> int:
     """Compile every kernel, or load it from the cache, in this process.
 
     Run it when an image is built or before workers are forked: a release then takes
-    microseconds from the first call on. Takes a minute or two where nothing is cached.
+    microseconds from the first call on. Takes about a minute where nothing is cached.
 
     Parameters
     ----------
@@ -22,6 +24,9 @@ def warmup(*, image: bool = False) -> int:
         owns it and whatever is above it. They are compiled for the CPU of this machine; with
         the environment's NUMBA_CPU_NAME=x86-64-v3 and an empty NUMBA_CPU_FEATURES, for every
         x86-64 CPU with AVX2 (their results are the same to the last bit).
+    into : path, optional
+        Keep them in this folder instead, which everybody may read: those use it whose
+        ``FASTEXP_CACHE_DIR`` names it, if root or they themselves own it.
 
     Returns
     -------
@@ -31,7 +36,7 @@ def warmup(*, image: bool = False) -> int:
     Raises
     ------
     OSError
-        With `image`: the kernels cannot be kept there; the message says why.
+        With `image` or `into`: the kernels cannot be kept there; the message says why.
 
     Examples
     --------
@@ -41,9 +46,11 @@ def warmup(*, image: bool = False) -> int:
     """
     check_rounding()
     import_kernels()
-    from . import jit
+    from . import cache, jit
 
-    return jit.warmup(image=image)
+    place = cache.image() if image else None if into is None else cache.public(Path(into))
+    with nullcontext() if place is None else jit.kept_in(place):
+        return jit.warmup()
 
 
 def import_kernels() -> None:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from fastexp._compiler import cache
+from fastexp._compiler import jit
 from fastexp.cli import main
 from fastexp.cli.commands import info
 from fastexp.cli.tell import waiting
 from fastexp.cli.terminal import printing, tables
+from fastexp.kernels.bits import logexp
 
 
 def test_labels_in_tables_cannot_move_the_cursor(capsys: pytest.CaptureFixture[str]) -> None:
@@ -222,12 +224,30 @@ def test_every_ending_has_its_exit_code(
 def test_compiling_is_announced_on_a_terminal_only(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cache, "is_empty", lambda _: True)
+    monkeypatch.setattr(jit, "_watcher", None)
     waiting.announce_compilation()
-    assert capsys.readouterr().err == ""
+    assert jit._watcher is None
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("FASTEXP_CACHE", "0")
+    monkeypatch.setattr(waiting, "SOON", 0.0)
     waiting.announce_compilation()
-    assert capsys.readouterr().err.startswith("compiling (some seconds")
+    jit.Kernel(logexp.exp_fill.function, logexp.exp_fill.signature).build()
+    said = "compiling kernel 1, once on this machine (see fastexp warmup) ...\n"
+    assert capsys.readouterr().err == ("" if jit.interpreted() else said)
+
+
+def test_short_compilations_are_not_worth_a_word(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waiting, "SOON", 60.0)
+    notes = waiting.CompilerNotes()
+    with notes.kernel():
+        time.sleep(0.05)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(waiting, "SOON", 0.04)  # which the first one has used up
+    with notes.kernel():
+        time.sleep(0.05)
+    assert capsys.readouterr().err.startswith("compiling kernel 2,")
 
 
 def test_cpu_has_a_name_where_proc_is_not(monkeypatch: pytest.MonkeyPatch) -> None:

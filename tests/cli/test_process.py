@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import re
 import runpy
 import signal
@@ -345,6 +346,30 @@ def test_warmup_for_an_image(
     where, why = f"{tmp_path}/share/fastexp", f"others may write to {entry.parent} (mode 0777)"
     said = f"fastexp: error: kernels cannot be kept in {where}: {why}\n"
     assert capsys.readouterr().err == ALL_KERNELS + said
+
+
+@pytest.mark.process
+@posix
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="a CPU of x86-64")
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
+def test_warmup_of_a_part_for_a_fleet(tmp_path: Path) -> None:
+    into, own = tmp_path / "into", tmp_path / "own"
+    environment = {**os.environ, "XDG_CACHE_HOME": str(own), "FASTEXP_CACHE": "1"}
+    command = [sys.executable, "-m", "fastexp", "warmup", "--only", "select", "--json"]
+    command += ["--into", str(into), "--cpu", "x86-64-v3"]
+    answer = json.loads(subprocess.check_output(command, env=environment))
+    assert answer["kernels"] == answer["cached"] > 1
+    files = [path for path in into.rglob("*") if path.is_file()]
+    assert len(files) == answer["cached"]
+    assert all(path.stat().st_mode & 0o777 == 0o644 for path in files)
+    assert not own.exists()
+    assert str(files[0].parent) == answer["cache"]
+
+
+def test_warmup_refuses_a_cpu_that_is_chosen_too_late(capsys: pytest.CaptureFixture[str]) -> None:
+    fastexp.warmup()
+    assert main(["warmup", "--cpu", "x86-64-v3"]) == 1
+    assert "a process that has not imported the compiler" in capsys.readouterr().err
 
 
 def test_warmup(capsys: pytest.CaptureFixture[str]) -> None:

@@ -513,14 +513,15 @@ build.host_features = lambda: frozenset(sorted(features)[1:])
 IMAGE = """
 import os, sys
 sys.prefix = {prefix!r}
-from fastexp._compiler import jit, kernel_sources
+from fastexp._compiler import cache, jit, kernel_sources
 from fastexp.kernels.bits import logexp
 import numpy as np
 out = np.empty(1)
 """
 FILL = """
 jit.KERNELS = {"bits.logexp.exp_fill": logexp.exp_fill}
-jit.warmup(image=True)
+with jit.kept_in(cache.image()):
+    jit.warmup()
 print(0, logexp.exp_fill.dispatcher._cache.cache_path)
 """
 USE = """

@@ -1,20 +1,16 @@
-"""``fastexp info`` and ``fastexp warmup``: what runs here, and compiling it beforehand."""
+"""``fastexp info``: what runs here."""
 
 from __future__ import annotations
 
 import platform
 import sys
-import time
 from argparse import Namespace
-from collections import Counter
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..._parameters.text import printable
 from ..terminal import printing
-from ..terminal.errors import Failure
 
 if TYPE_CHECKING:
     from ..._compiler.cache import State
@@ -41,41 +37,6 @@ def info(options: Namespace) -> None:
         for label, text in _lines(name, value):
             printing.line(f"{label:<11} {text}")
             sys.stdout.flush()  # what follows may have to import the compiler
-
-
-def warmup(options: Namespace) -> None:
-    """Compile all kernels, one after the other; print how many and how long it took."""
-    import fastexp
-
-    if not options.json:
-        printing.note("all kernels: from the cache, or compiled, which takes a minute or two ...")
-    start = time.perf_counter()
-    try:
-        number = fastexp.warmup(image=options.image)
-    except OSError as error:
-        raise Failure(str(error)) from None
-    seconds = time.perf_counter() - start
-    folders = cached_kernels()
-    if options.json:
-        timed = {"kernels": number, "seconds": round(seconds, 3)}
-        printing.as_json({**timed, "cached": folders.total(), "cache": next(iter(folders), None)})
-        return
-    print(f"{number} kernels ready in {seconds:.2f} s")
-    for folder, kernels in folders.items():
-        printing.note(f"{kernels} of {number} cached in {printable(folder)}")
-    if folders.total() < number:
-        rest = number - folders.total()
-        printing.note(
-            f"{rest} of {number} not cached (see fastexp info): compiled in every process"
-        )
-
-
-def cached_kernels() -> Counter[str]:
-    """How many of this process's kernels are in which folder of the cache, most first."""
-    from ..._compiler import jit
-
-    folders = Counter(kernel.folder for kernel in jit.KERNELS.values())
-    return Counter({folder: n for folder, n in folders.most_common() if folder is not None})
 
 
 def _states() -> list[State]:

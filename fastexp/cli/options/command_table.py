@@ -292,16 +292,18 @@ Exit code 1 also means: exact figures and simulated ones disagree.
         "commands.demo", "demo", "[--records [NAME]]", "a short story on real data, from any folder"
     ),
     "warmup": Command(
-        "commands.info",
+        "commands.compile_kernels",
         "warmup",
-        "[--image]",
-        "compile all kernels now, so that later calls start at once",
+        "[--image | --into DIR]",
+        "compile kernels now, so that later calls start at once",
         more="""\
-In a Dockerfile, after pip install; the second line is for other x86-64 CPUs
-than the one that the image is built on (those with AVX2; results are the same
-to the last bit):
-  RUN fastexp warmup --image
-  RUN NUMBA_CPU_NAME=x86-64-v3 NUMBA_CPU_FEATURES= fastexp warmup --image
+A Dockerfile, for every x86-64 CPU with AVX2:
+  FROM python:3.13-slim
+  RUN pip install fastexp
+  RUN fastexp warmup --image --cpu x86-64-v3
+  RUN useradd app
+  USER app
+  CMD ["fastexp", "demo"]
 
 keys of --json: kernels, seconds, cached, cache (the folder; null if there is
 none)

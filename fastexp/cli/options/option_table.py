@@ -166,6 +166,11 @@ FOLDER  the --out of the run
 
 [what it does: warmup]
 --image  keep them for every user of an image. They go to share/fastexp below Python's prefix
+--into DIR  keep them in this folder. Everybody may read it, and uses it if FASTEXP_CACHE_DIR names
+    it and it belongs to root or to them
+--cpu native|x86-64-v3  compile for this machine (default), or for every x86-64 CPU with AVX2:
+    results are the same to the last bit
+--only LIST  what a first call of these needs, as median,select (default: all kernels)
 
 [output and machine: answers, release]
 --force  replace the output file if it exists
@@ -257,6 +262,10 @@ SETTINGS: dict[tuple[str, str], dict[str, Any]] = {  # of options under a headin
     ("where it runs", "--executor"): {"default": "threads"},
     ("where it runs", "--workers"): {"read": values.whole(0, 4096)},
     ("what it does", "--records"): {"implied": "marital-status"},
+    ("what it does", "--image"): {"either": "place"},
+    ("what it does", "--into"): {"either": "place"},
+    ("what it does", "--cpu"): {"default": "native"},
+    ("what it does", "--only"): WORDS | {"read": values.among(*ANSWERS)},
     ("output and machine", "--memory"): {"read": values.size},
     ("output and machine", "--threads"): {"read": values.whole(0, 1 << 16), "default": 1},
 }

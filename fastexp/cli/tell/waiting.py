@@ -3,20 +3,46 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from ..terminal import packages, printing
 
+SOON = 0.5  # seconds of compiling that are not worth a word
+
 
 def announce_compilation() -> None:
-    """On a terminal, say that kernels are compiled, if no cache has any."""
-    if not _on_terminal():
-        return
-    from ..._compiler import build, cache
+    """On a terminal, say from now on which kernel is compiled, once that takes its time."""
+    if _on_terminal():
+        from ..._compiler import jit
 
-    if cache.is_empty([target.text for target in build.targets()]):
-        printing.note("compiling (some seconds, only the first time; see fastexp warmup) ...")
+        jit.watch(CompilerNotes().kernel)
+
+
+class CompilerNotes:
+    """A line on stderr for each kernel that is compiled after half a second of compiling."""
+
+    def __init__(self) -> None:
+        self._number = 0
+        self._spent = 0.0
+
+    @contextmanager
+    def kernel(self) -> Iterator[None]:
+        """While one is compiled."""
+        self._number += 1
+        text = f"compiling kernel {self._number}, once on this machine (see fastexp warmup) ..."
+        timer = threading.Timer(max(0.0, SOON - self._spent), printing.note, (text,))
+        timer.daemon = True
+        start = time.perf_counter()
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            self._spent += time.perf_counter() - start
 
 
 class ProgressBar:

@@ -1,0 +1,118 @@
+"""``fastexp warmup``: kernels are compiled beforehand, for here or for other machines."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from argparse import Namespace
+from collections import Counter
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+from ..._parameters.text import printable
+from ..options.option_table import NUMBERS
+from ..tell import waiting
+from ..terminal import printing
+from ..terminal.errors import Failure
+
+SIZES = 9, 3000, 100_000  # of made-up data: other sizes have other kernels
+
+
+def warmup(options: Namespace) -> None:
+    """Compile kernels, one after the other; print how many and how long it took."""
+    if options.cpu == "x86-64-v3":
+        _compile_for(options.cpu)
+    import fastexp
+
+    from ..._compiler import cache, jit
+
+    place = cache.image() if options.image else options.into and cache.public(Path(options.into))
+    if not options.json:
+        what = ", ".join(options.only or ["all kernels"])
+        printing.note(f"{what}: from the cache, or compiled, which takes a minute or two ...")
+        waiting.announce_compilation()
+    start = time.perf_counter()
+    try:
+        with jit.kept_in(place) if place else nullcontext():
+            number = _first_calls(options.only) if options.only else fastexp.warmup()
+    except OSError as error:
+        raise Failure(str(error)) from None
+    seconds = time.perf_counter() - start
+    folders = cached_kernels()
+    if options.json:
+        timed = {"kernels": number, "seconds": round(seconds, 3)}
+        printing.as_json({**timed, "cached": folders.total(), "cache": next(iter(folders), None)})
+        return
+    print(f"{number} kernels ready in {seconds:.2f} s")
+    for folder, kernels in folders.items():
+        printing.note(f"{kernels} of {number} cached in {printable(folder)}")
+    if folders.total() < number:
+        rest = number - folders.total()
+        printing.note(
+            f"{rest} of {number} not cached (see fastexp info): compiled in every process"
+        )
+
+
+def cached_kernels() -> Counter[str]:
+    """How many of this process's kernels are in which folder of the cache, most first."""
+    from ..._compiler import jit
+
+    folders = Counter(kernel.folder for kernel in jit.KERNELS.values())
+    return Counter({folder: n for folder, n in folders.most_common() if folder is not None})
+
+
+def _compile_for(cpu: str) -> None:
+    # The compiler reads these when it is imported.
+    if "numba" in sys.modules:
+        raise Failure(f"--cpu {cpu} needs a process that has not imported the compiler yet")
+    os.environ |= {"NUMBA_CPU_NAME": cpu, "NUMBA_CPU_FEATURES": ""}
+
+
+def _first_calls(commands: Iterable[str]) -> int:
+    # What the commands do, with made-up data; how many kernels that took.
+    from ..._compiler import jit
+
+    for command in commands:
+        FIRST_CALLS[command](command)
+    return sum(kernel.is_built for kernel in jit.KERNELS.values())
+
+
+def _select(_command: str) -> None:
+    import numpy as np
+
+    import fastexp
+
+    mechanism = fastexp.Exponential(epsilon=1.0, sensitivity=1.0)
+    for size in SIZES:
+        utilities = np.arange(float(size))
+        mechanism.release(utilities)
+        mechanism.sample(utilities, rng=0)
+        mechanism.sample(utilities, size=10_000, rng=0)
+        _ = mechanism.law(utilities).probabilities
+
+
+def _number(command: str) -> None:
+    import numpy as np
+
+    import fastexp
+
+    grid: dict[str, Any] = {"epsilon": 1.0, "bounds": (0, 1 << 20), "step": 1}
+    named = {"median": "Median", "maximum": "Maximum", "mode": "Mode", "price": "Price"}
+    q = {"q": 0.9} if command == "quantile" else {}
+    mechanism = getattr(fastexp, named.get(command, "Quantile"))(**q, **grid)
+    for size in SIZES:
+        integers: Any = np.arange(size)
+        for records in (integers, integers + 0.5):
+            mechanism.release(records)
+            mechanism.release(records, by=records % 3, groups=range(3))
+        mechanism.sample(records, size=10_000, rng=0)
+        mechanism.law(records)
+
+
+FIRST_CALLS: dict[str, Callable[[str], None]] = {
+    "select": _select,
+    **dict.fromkeys(NUMBERS, _number),
+}
