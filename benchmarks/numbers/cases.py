@@ -33,6 +33,16 @@ def median(work: Work) -> fx.Median:
     return fx.Median(work.epsilon, work.bounds)
 
 
+def middle_quantile(work: Work) -> fx.Quantile:
+    """The median as a quantile, which has the same law."""
+    return fx.Quantile(0.5, work.epsilon, work.bounds)
+
+
+def single_records(work: Work) -> Any:
+    """The records in single precision: as good as the same to a law."""
+    return work.records.astype(np.float32)
+
+
 def price(work: Work) -> fx.Price:
     """The mechanism of the case's prices."""
     bounds = float(work.prices[0]), float(work.prices[-1])
@@ -132,6 +142,17 @@ MEDIAN_STUDY = (
     Entry("numpy_counts_shuffled", partial(rivals_rows.counted, shuffled=True)),
     Entry("numpy_counts_in_order", partial(rivals_rows.counted, shuffled=False), "limit"),
 )
+MEDIAN_SAMPLE = (
+    ours(simulated(median, RECORDS)),
+    *with_avx2(Entry("numpy_ind_exp", rivals.ind_exp)),
+    *with_avx2(Entry("numpy_window", rivals.window)),
+)
+MEDIAN_ROWS = (
+    ours(simulated(median, RECORDS)),
+    Entry("fastexp_float32", simulated(median, single_records), "variant"),
+    Entry("fastexp_quantile", simulated(middle_quantile, RECORDS), "variant"),
+    *with_avx2(Entry("numpy_race", rivals_rows.raced)),
+)
 MANY_DRAWS = (
     ours(simulated(median, RECORDS)),
     Entry("fastexp_from_law", from_law(median, RECORDS), "variant"),
@@ -169,7 +190,7 @@ MANY = 10**6
 SIZES = (1_000, 10**5, 10**7)
 
 CASES = (
-    *(_median(Work(k, data="uniform"), MEDIAN) for k in SIZES),
+    *(_median(Work(k, data="uniform"), MEDIAN) for k in (10, 100, *SIZES)),
     *(_median(Work(k, data="lognormal"), MEDIAN) for k in SIZES),
     *(
         _median(Work(SIZES[-1], data="uniform", epsilon=epsilon), MEDIAN_AT_EPSILON)
@@ -190,6 +211,11 @@ CASES = (
         toy_k=100,
         toy_size=200,
         toy_rows=20,
+    ),
+    *(_number("median_sample", Work(k), MEDIAN_SAMPLE) for k in (10, 100, 1_000)),
+    *(
+        _number("median_rows", Work(k, rows=rows), MEDIAN_ROWS, toy_k=k, toy_rows=200)
+        for k, rows in ((20, 10**4), (1_000, 10**3))
     ),
     _number("many_draws", Work(10**5, size=MANY), MANY_DRAWS, toy_size=5_000),
     _number("revenue_law", Work(10**5), REVENUE, check=checks.revenue, toy_k=300),

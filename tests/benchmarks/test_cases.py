@@ -94,6 +94,8 @@ WRONG: dict[str, Callable[[Case], Any]] = {
     "constant_time": lambda _case: 0,
     "memory": lambda case: case.inputs.k,
     "median_release": lambda case: case.work().bounds[0],
+    "median_sample": lambda case: case.work().bounds[0],
+    "median_rows": lambda case: np.zeros(case.inputs.rows),
     "median_threads": lambda _case: 0,
     "median_memory": lambda case: case.work().bounds[1],
     "median_study": lambda case: [np.zeros((case.inputs.rows, case.inputs.size))] * len(STUDY),
