@@ -107,6 +107,16 @@ class Unsorted(Source):
 
     def window(self, grid: Grid, low: int, high: int) -> Window:
         """The grid points that hold the ranks from low to high."""
+        middle = self.middle(grid, low, high)
+        if isinstance(middle, Window):
+            return middle
+        return _window(grid, *middle, self.total(), low, high)
+
+    def middle(self, grid: Grid, low: int, high: int) -> Window | tuple[AnyArray, int]:
+        """Sorted records that hold these ranks, whole points of them, and how many lie below.
+
+        The array is nobody else's. Of one point that holds all the ranks, its window.
+        """
         total, sample = self.total(), self._sample
         if sample is None:
             counted, sample = self._sampled()
@@ -115,7 +125,7 @@ class Unsorted(Source):
         if total == 0:
             return Window(NOTHING, NOTHING, 0, 0)
         if sample.size == total:
-            return _window(grid, sample, 0, total, low, high)
+            return sample.copy(), 0
         middle, edges = self._located(grid, total, sample, low, high)
         if edges.points <= COARSE:
             on = np.flatnonzero(middle.values)
@@ -127,7 +137,7 @@ class Unsorted(Source):
         if middle.values.size != middle.inside:  # never seen; a wrong law must not pass
             raise InvalidRecords(CHANGED)
         values, below = _narrowed(grid, middle, low, high)
-        return _window(grid, values, below, total, low, high)
+        return values, below
 
     def _sampled(self) -> tuple[int, AnyArray]:
         """How many records there are, and some of them, sorted: all, if they are few."""

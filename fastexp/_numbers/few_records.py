@@ -16,7 +16,7 @@ from typing import Protocol
 
 import numpy as np
 
-from .._intake.record_sources import SMALL, Sorted, Source, cut, runs
+from .._intake.record_sources import SMALL, Sorted, Source, Window, cut, runs
 from .._parameters.grid import Grid
 from .._randomness.streams import HEADER, Spare, os_word, os_words
 from .._selection.weighting import Weighting
@@ -25,7 +25,7 @@ from ..kernels.groups.group_words import group_words
 from ..kernels.groups.rank_draws import draw_rows, work_size
 from ..kernels.groups.segment_draws import OPEN, WORDS
 from ..kernels.numbers.grid_points import new_scale, new_unit
-from ..reference.exact_groups import group_draw
+from ..reference.exact_groups import Cell, group_draw
 from .distance import Forms, RanksThatMatter, distance, farthest
 from .distance_statistic import cells_of
 from .weights import size_of, table
@@ -164,17 +164,22 @@ def exact_draw(
     """The exact draw from sorted grid indices, of a grid of `size` points, by the same words."""
     form, low, high = ranks
     n = points.size
-    start, count, key = cells_of(cut(*runs(points), n, low, high), form, size, 0)
-    cells = [
-        (first, number, twice >> 1, bool(twice & 1))
-        for first, number, twice in zip(start.tolist(), count.tolist(), key.tolist(), strict=True)
-    ]
 
     def true(point: int) -> int:
         below, above = np.searchsorted(points, [point, point + 1]).tolist()
         return int(distance(form, below, above - below, n - above))
 
+    cells = listed_cells(cut(*runs(points), n, low, high), form, size)
     return group_draw(cells, rate, words.tolist(), more, true)
+
+
+def listed_cells(window: Window, form: IntArray, size: int) -> list[Cell]:
+    """Cells as the exact draw takes them."""
+    start, count, key = cells_of(window, form, size, 0)
+    return [
+        (first, number, twice >> 1, bool(twice & 1))
+        for first, number, twice in zip(start.tolist(), count.tolist(), key.tolist(), strict=True)
+    ]
 
 
 def most_distance(form: Forms) -> int:

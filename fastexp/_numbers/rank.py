@@ -14,6 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from .._intake.record_sources import Source, Window
+from .._intake.unsorted import Unsorted
 from .._parameters.grid import Grid
 from .._selection import plan
 from .._selection.weighting import Weighting
@@ -24,6 +25,7 @@ from ..kernels.groups.segment_ranks import NUMBERS
 from ..kernels.numbers.cell_base import base_fill
 from . import cells as _cells
 from . import distance as _distance
+from . import long_window
 from .cells import Cells, Words
 from .distance import Forms, RanksThatMatter
 from .distance_statistic import DistanceStatistic, FewDraws, cells_of, utilities
@@ -31,7 +33,6 @@ from .few_cells import FewCells
 from .few_records import FewRecords
 
 MOST_RECORDS = 1 << 32  # the range of forms
-INCOMPLETE = "the window lacks ranks that matter: please report this"
 INT64, UINT64, BOOL = np.dtype(np.int64), np.dtype(np.uint64), np.dtype(np.bool_)
 
 
@@ -67,6 +68,16 @@ class RankStatistic(DistanceStatistic):
         """A distance that no point exceeds among n records."""
         return _distance.farthest(self.form_of(n), n)
 
+    def release(self, source: Source) -> int:
+        """One grid index from the operating system's randomness."""
+        if type(source) is Unsorted and self.width == 0 and self.near is None:
+            n = source.total()
+            ranks = self.ranks_that_matter(n)
+            long = long_window.FEWEST <= ranks.high - ranks.low <= long_window.MOST
+            if long and self.few(n, None) is None:
+                return long_window.release(self, source, ranks)
+        return super().release(source)
+
     def header(self, n: int) -> IntArray:
         """Ranks that matter, and the form; of a grid of points with a width all ranks do."""
         form, low, high = self.ranks_that_matter(n)
@@ -100,7 +111,7 @@ class RankStatistic(DistanceStatistic):
         form, low, high = self.ranks_that_matter(n)
         window = source.window(self.grid, low, high)
         if n and not holds(window, low, high):
-            raise FastexpError(INCOMPLETE)
+            raise FastexpError(long_window.INCOMPLETE)
         start, count, key = cells_of(window, form, self.grid.size, self.width)
         if self.width:
             loose = (key & 1).astype(bool) if (key[0] | key[-1]) & 1 else None

@@ -24,6 +24,7 @@ from fractions import Fraction
 from .exact import Words, accept, below, draw_below, exp_bounds
 
 PRECISION = 60
+STRIDE = 1 << 12  # distances of the first part of `long_weight`
 FEW = 12  # candidates whose coins are so short that four words hold them and the choice
 Cell = tuple[int, int, int, bool]  # first point, count, bound of the distance, whether loose
 Distance = Callable[[int], int]  # the true distance of a point of a loose cell
@@ -44,12 +45,29 @@ def upper(rate: Fraction, e: int) -> int:
     return weight_floor(rate, e) + (e > 0)
 
 
+def long_weight(rate: Fraction, e: int) -> int:
+    """W(e) of a distance of two parts: U(e) of a short one, else the next integer above a product.
+
+    U <= 2**60 * exp(...) + 1 of both, so W is less than 4 above 2**60 * exp(-rate * e).
+    """
+    near, far = upper(rate, e % STRIDE), upper(rate * STRIDE, e // STRIDE)
+    return near if e < STRIDE else (near * far >> PRECISION) + 1
+
+
 def group_draw(
-    cells: Sequence[Cell], rate: Fraction, first: Sequence[int], more: Words, true: Distance
+    cells: Sequence[Cell],
+    rate: Fraction,
+    first: Sequence[int],
+    more: Words,
+    true: Distance,
+    weight: Callable[[Fraction, int], int] = upper,
 ) -> int:
-    """One grid point, from the four words of the first round and as many more as it takes."""
+    """One grid point, from the four words of the first round and as many more as it takes.
+
+    The law is exact for any `weight` >= 2**60 * exp(-rate * e).
+    """
     least = min(bound for _, _, bound, _ in cells)
-    weights = [count * upper(rate, bound - least) for _, count, bound, _ in cells]
+    weights = [count * weight(rate, bound - least) for _, count, bound, _ in cells]
     total, words = sum(weights), first
     while True:
         rest = below(total, words[1] << 64 | words[0])

@@ -16,7 +16,7 @@ from scipy.stats import kstwo
 
 import fastexp as fx
 from fastexp._intake.records import Records
-from fastexp._numbers import cells, rank
+from fastexp._numbers import cells, long_window, rank
 from fastexp.reference import numbers as twins
 from tests.support.checks import numbers as checks
 from tests.support.checks.numbers import AR, SW, median_case, mode_widened, on_ranks, order_case
@@ -51,6 +51,17 @@ CASES = [
 
 
 ROWS = [0, 3, 4, 6, 7, 9, 13, 14]  # of the cases: those without `widen`
+
+
+class Counted:
+    """A function that counts its calls."""
+
+    def __init__(self, function):
+        self.function, self.number = function, 0
+
+    def __call__(self, *arguments):
+        self.number += 1
+        return self.function(*arguments)
 
 
 def name_of(value):
@@ -236,6 +247,19 @@ class TestReleases:
         m = made(case, 0.3)
         draws = np.array([m.release(records) for _ in range(RELEASES)])
         assert fits(draws, law(case, records, 0.3))
+
+    @pytest.mark.statistical
+    @pytest.mark.parametrize("epsilon", [0.1, 0.12])
+    def test_long_windows_follow_the_law(self, monkeypatch, epsilon):
+        """Points in the place of records; those of another epsilon are noticed."""
+        case, records = quantile(0.003, AR, "weak"), sorted(SPREAD * 3)
+        monkeypatch.setattr(long_window, "FEWEST", 0)
+        monkeypatch.setattr(long_window, "table", calls := Counted(long_window.table))
+        with checks.changed(*SMALL_BUFFERS):
+            m = made(case, epsilon)
+            draws = np.array([m.release(lambda: iter([np.array(records)])) for _ in range(20_000)])
+        assert calls.number == 2 * draws.size
+        assert fits(draws, law(case, records, 0.1)) == (epsilon == 0.1)
 
     @pytest.mark.statistical
     def test_power_a_fifth_of_epsilon_is_noticed(self):

@@ -11,17 +11,19 @@ import itertools
 import os
 from collections.abc import Callable
 from fractions import Fraction
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 
 import fastexp as fx
+from fastexp._intake import unsorted
+from fastexp._intake.record_sources import Window
 from fastexp._intake.records import Records
 from fastexp._keys.group_keys import Codes, codes_of
 from fastexp._keys.group_lists import names_of
-from fastexp._numbers import few_records
-from fastexp._numbers.distance import farthest
+from fastexp._numbers import few_records, long_window
+from fastexp._numbers.distance import distance, farthest
 from fastexp._numbers.few_cells import SegmentCells
 from fastexp._numbers.rank import RankStatistic
 from fastexp._numbers.weights import table
@@ -47,11 +49,13 @@ from fastexp.kernels.groups import (
     segment_sort,
     segment_window,
 )
+from fastexp.kernels.groups import long_window as kernel_long
 from fastexp.kernels.groups.segment_draws import OPEN
 from fastexp.reference import exact, selection
 from fastexp.reference import exact_groups as reference_groups
 from fastexp.reference.exact_groups import flip_draw, flip_words, group_draw, upper
 from tests.support.altered import changed
+from tests.support.checks.records import SMALL_BUFFERS
 from tests.support.key_numbers import distinct
 from tests.support.small_words import GivenWords, SortedWords
 
@@ -353,6 +357,78 @@ def released_few_read_words() -> None:
         assert sizes == [8 * WORDS] + [8] * (len(sizes) - 1)
         open_draws += len(sizes) > 1
     assert open_draws > 3
+
+
+SLOW = [  # their weights reach beyond what is gathered
+    fx.Quantile(0.3, epsilon=0.004, bounds=(0, 20), step=0.125),
+    fx.Quantile(0.7, epsilon=0.006, bounds=(0, 20)),
+]
+LONG = [
+    fx.Quantile(0.001, epsilon=0.5, bounds=(0, 20), step=1),
+    fx.Quantile(0.995, epsilon=0.5, bounds=(0, 20), step=0.125),
+    fx.Quantile(0.003, epsilon=0.2, bounds=(0, 3.14159)),
+    fx.Quantile(0.002, epsilon=1.0, bounds=(0, 20), grid=[0.0, 3.0, 3.5, 19.0]),
+]
+
+
+def long_windows_are_the_twins(draws: int = 6) -> None:
+    """Releases whose points take the place of records; distances of both tables, loose ends."""
+    rng, words, open_draws = np.random.default_rng(10), GivenWords(KEY, draws), 0
+    buffers = *SMALL_BUFFERS, (unsorted, "SAMPLE", 60), (unsorted, "SPREAD", 0.2)
+    cases = [*itertools.product(LONG, (1, 2, 30, 120)), *((mechanism, 600) for mechanism in SLOW)]
+    for mechanism, n in cases:
+        statistic, grid = mechanism._statistic, mechanism.grid
+        tied, apart = rng.integers(-2, 24, n), rng.permutation(n) * 20.0 / n
+        for values, reach in itertools.product((tied, apart), (statistic.reach, 3)):
+            with changed((statistic, "reach", reach), (long_window, "FEWEST", 0), *buffers):
+                source = Records(lambda values=values: np.array_split(values, 3)).source()
+                statistic.release(source)  # what a first call imports has taken its own words
+                for g in range(draws):
+                    first, more = words_of(words.stream(g), 0)
+                    given, sizes = chain(first, iter(more, None)), list[int]()
+
+                    def urandom(size: int, given: Any = given, sizes: Any = sizes) -> bytes:
+                        sizes.append(size)
+                        return b"".join(next(given).to_bytes(8, "little") for _ in range(size // 8))
+
+                    with changed((os, "urandom", urandom)):
+                        answer = statistic.release(source)
+                    twin = long_twin(statistic, source, np.sort(grid.index(values)), g)
+                    assert answer == twin
+                    open_draws += len(sizes) > 1
+    assert open_draws > 5
+
+
+def long_twin(statistic: Any, source: Any, points: Any, group: int) -> int:
+    """The twin's draw from all that the source gathers of sorted grid indices."""
+    n = points.size
+    form, low, high = statistic.ranks_that_matter(n)
+    middle = source.middle(statistic.grid, low, high)
+    window = middle if isinstance(middle, Window) else None
+    if window is None:
+        inside = points[middle[1] : middle[1] + middle[0].size]
+        window = Window(*np.unique(inside, return_counts=True), middle[1], n)
+    cells = few_records.listed_cells(window, form, statistic.grid.size)
+
+    def true(point: int) -> int:
+        under, upto = np.searchsorted(points, [point, point + 1]).tolist()
+        return int(distance(form, under, upto - under, n - upto))
+
+    first, more = words_of(GivenWords(KEY, group + 1).stream(group), 0)
+    weight = reference_groups.long_weight
+    return group_draw(cells, statistic.weighting.rate, first, more, true, weight)
+
+
+def long_weights_are_bounds() -> None:
+    """W is at least the weight, and less than 4 above it; the kernel's is that of the twin."""
+    for rate in (Fraction(1, 3), Fraction(1, 500), Fraction(1, 20_000), Fraction(1, 10**6)):
+        near, far = table(rate, 4095), table(rate * 4096, 300)
+        for e in (0, 1, 77, 4095, 4096, 4097, 8191, 8192, 50_000, 1_000_000):
+            lo, hi = exact.exp_bounds(rate * e, 400)
+            weight = reference_groups.long_weight(rate, e)
+            assert int(kernel_long.long_weight(e, near, far)) == weight
+            assert weight << 340 >= hi
+            assert weight - 4 << 340 < lo
 
 
 def forms_are_lines() -> None:
@@ -753,6 +829,7 @@ CHECKS: list[Callable[[], None]] = [
     cells_by_segment_are_the_twins,
     released_few_read_words,
     forms_are_lines,
+    long_weights_are_bounds,
     words_are_those_of_the_stream,
     ties_at_the_ends_of_a_window_belong_to_it,
     open_draws_are_exact,

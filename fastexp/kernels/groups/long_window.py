@@ -1,0 +1,84 @@
+"""A draw from a long window of sorted grid indices: its cells are gone through, and not kept.
+
+Three times: for the least distance, for the sum of count * W, and for the cell that a uniform
+number below the sum lies in. W is the whole weight of `reference/exact_groups.py: long_weight`, a
+product of two tables' entries, as a table of so many distances would take as much memory as the
+records.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._compiler.jit import I64, IN_I64, IN_U64, helper, kernel, wide_product
+from ..bits.words import ONE_WORD, ZERO
+from ..numbers.runs import LEFT, RIGHT, distance, least
+from .segment_draws import OPEN, below_sum
+
+STRIDE_BITS = 12  # of a distance: those of the near table
+MASK = np.int64((1 << STRIDE_BITS) - 1)
+LACK = np.uint64(4)  # W is less than this above the weight
+UPPER_BITS, LOWER_BITS = np.uint64(4), np.uint64(60)  # of a product that is divided by 2**60
+FARTHEST = np.int64(0x3FFFFFFFFFFFFFFF)
+
+
+@helper
+def long_weight(e: Any, near: Any, far: Any) -> Any:
+    """W of a distance above the least one."""
+    weight = near[min(e & MASK, near.size - 1)]
+    if e > MASK:
+        high, low = wide_product(weight, far[min(e >> STRIDE_BITS, far.size - 1)])
+        weight = ((high << UPPER_BITS) | (low >> LOWER_BITS)) + ONE_WORD
+    return weight
+
+
+@kernel(I64(IN_I64, I64, I64, I64, IN_I64, IN_U64, IN_U64, IN_U64))
+def draw_long(
+    points: Any, below: Any, total: Any, size: Any, form: Any, near: Any, far: Any, words: Any
+) -> Any:
+    """A grid index, or OPEN, from WORDS.
+
+    points: grid indices in order, below which lie `below` of all `total` records, and above all
+    others; size: the grid's points; near, far: U of the distances below 2**12, and of its
+    multiples.
+    """
+    n = points.size
+    nearest, sure = FARTHEST, False
+    r1, r0, one, zero = ZERO, ZERO, ZERO, ZERO
+    for phase in range(3):
+        if phase == 2:
+            r1, r0, sure = below_sum(words[1], words[0], one, zero)
+        one, zero = ZERO, ZERO
+        i, j, free, under = np.int64(0), np.int64(0), np.int64(0), below
+        while i < n or j == 0:  # a gap, a point, a gap, ...
+            equal = np.int64(0)
+            if j == 1:
+                equal += 1
+                while i + equal < n and points[i + equal] == points[i]:
+                    equal += 1
+            stop = points[i] + j if i < n else size
+            if stop > free:
+                loose = j == 0 and ((i == 0 and below > 0) or (i == n and under < total))
+                d = distance(under, equal, total - under - equal, form)
+                if loose:
+                    known, side = (total - under, RIGHT) if i == 0 else (under, LEFT)
+                    d = least(known, form, side)
+                nearest = min(nearest, d)
+                if phase > 0:
+                    count = np.uint64(stop - free)
+                    above, product = wide_product(count, long_weight(d - nearest, near, far))
+                    zero += product
+                    one += above + (ONE_WORD if zero < product else ZERO)
+                if phase == 2 and (one > r1 or (one == r1 and zero > r0)):
+                    inside, rest = wide_product(words[2], count)
+                    wide = one - r1 - (ONE_WORD if zero < r0 else ZERO) > ZERO
+                    certain = wide or zero - r0 > LACK * count or d == nearest
+                    if loose or not sure or not certain or rest < count:
+                        return OPEN
+                    return free + np.int64(inside)
+            if j == 0 and i == n:
+                break
+            under, i, free, j = under + equal, i + equal, stop, 1 - j
+    return OPEN
