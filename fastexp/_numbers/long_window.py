@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._intake.arrays import CHUNK
 from .._intake.record_sources import Window, runs
 from .._intake.unsorted import Unsorted
 from .._parameters.grid import Grid
@@ -16,7 +17,6 @@ from .._typing import AnyArray, IntArray
 from ..errors import FastexpError
 from ..kernels.groups.long_window import draw_long
 from ..kernels.groups.segment_draws import OPEN, WORDS
-from ..kernels.numbers.grid_points import index_fill
 from ..reference.exact_groups import STRIDE, group_draw, long_weight
 from .distance import RanksThatMatter, distance, farthest
 from .few_records import Ranks, listed_cells
@@ -54,9 +54,8 @@ def release(statistic: Ranks, source: Unsorted, ranks: RanksThatMatter) -> int:
 
 def placed(grid: Grid, values: AnyArray) -> IntArray:
     """The grid indices of records, in their place."""
-    form = grid.for_kernels
-    if form is None:
-        return grid.index(values)
     points: IntArray = values.view(np.int64)
-    index_fill(points, form[0] if values.dtype.kind == "f" else form[1], form[2], points)
+    for begin in range(0, values.size, CHUNK):
+        part = slice(begin, begin + CHUNK)
+        points[part] = grid.index(values[part])
     return points
