@@ -15,7 +15,7 @@ from .._parameters.grid import Grid
 from .._randomness.streams import os_word, os_words
 from .._typing import AnyArray, IntArray
 from ..errors import FastexpError
-from ..kernels.groups.long_window import draw_long
+from ..kernels.groups.long_draws import draw_long
 from ..kernels.groups.segment_draws import OPEN, WORDS
 from ..reference.exact_groups import STRIDE, group_draw, long_weight
 from .distance import RanksThatMatter, distance, farthest

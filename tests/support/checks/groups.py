@@ -49,7 +49,7 @@ from fastexp.kernels.groups import (
     segment_sort,
     segment_window,
 )
-from fastexp.kernels.groups import long_window as kernel_long
+from fastexp.kernels.groups import long_draws as kernel_long
 from fastexp.kernels.groups.segment_draws import OPEN
 from fastexp.reference import exact, selection
 from fastexp.reference import exact_groups as reference_groups
