@@ -23,7 +23,6 @@ from .._randomness.streams import (
     some_seeds,
     stream_of,
 )
-from .._threads import in_parts
 from .._typing import IntArray, WordArray
 from ..errors import FastexpError
 from ..kernels.bits.heights import BLOCK
@@ -60,25 +59,25 @@ def _block(bits: WordArray, kind: int, weighting: Weighting, low: int, high: int
 
 def release_rows(bits: WordArray, kind: int, weighting: Weighting, threads: int) -> IntArray:
     """One index a row of a matrix, each from two words of the operating system."""
-    rows, k = bits.shape
-    if weighting.base is None and k <= BLOCK and rows <= plan.FEW_ROWS:
-        pairs = os_words(2 * rows).reshape(rows, 2).tolist()
-        each = zip(bits, pairs, strict=True)
-        return np.array([_block(row, kind, weighting, *pair) for row, pair in each], INT64)
-    out, words, flat = np.empty(rows, dtype=np.int64), os_words(2 * rows), bits.reshape(-1)
-    w = weighting
+    rows, w = Rows(bits, kind, weighting), weighting
+    words = os_words(2 * rows.rows)
+    if w.base is None and rows.k <= BLOCK and rows.rows <= plan.FEW_ROWS:
+        pairs = enumerate(words.reshape(-1, 2).tolist())
+        return np.array([_block(rows.row(r), rows.kind, w, *pair) for r, pair in pairs], INT64)
+    out = np.empty(rows.rows, dtype=np.int64)
 
     def part(first: int, last: int) -> int:
-        some, two_each = flat[first * k : last * k], words[2 * first : 2 * last]
-        chosen, store = out[first:last], storage(k)
+        some, two_each = rows.some(first, last), words[2 * first : 2 * last]
+        chosen, store = out[first:last], storage(rows.k)
         status: int = envelope.envelope_rows(
-            some, kind, w.log2_base, w.rate_log2, plan.SCALE, two_each, chosen, store
+            some, rows.kind, w.log2_base, w.rate_log2, plan.SCALE, two_each, chosen, store
         )
         return status
 
-    check(min(in_parts(part, rows, threads if flat.size >= plan.THREADED_CANDIDATES else 1)))
+    check(min(rows.parts(part, rows.threads(threads))))
     for row in np.flatnonzero(out < 0):  # some 1e-7 of them
-        out[row] = _first_round(bits[row], kind, weighting, words[2 * row : 2 * row + 2])
+        two = words[2 * row : 2 * row + 2]
+        out[row] = _first_round(rows.row(int(row)), rows.kind, w, two)
     return out
 
 
@@ -162,7 +161,7 @@ def _by_tables(rows: Rows, seeds: WordArray, size: int, threads: int) -> IntArra
         )
         return status
 
-    slow_draws = in_parts(part, rows.rows, rows.threads(threads, size))
+    slow_draws = rows.parts(part, rows.threads(threads, size))
     check(min(slow_draws))
     if min(slow_draws) == alias_rows.OVERFULL:  # the margin rules it out; see `alias_table.py`
         raise FastexpError("an alias table overflowed: please report this")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from .._randomness.streams import some_seeds
-from .._threads import in_parts
 from .._typing import IntArray, WordArray
 from ..kernels.bits.heights import BLOCK
 from ..kernels.select import gumbel as kernels
@@ -39,7 +38,7 @@ def noisy_max(
         return status
 
     if draws:
-        check(min(in_parts(part, rows.rows, rows.threads(threads))))
+        check(min(rows.parts(part, rows.threads(threads))))
     return out
 
 

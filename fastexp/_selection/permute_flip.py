@@ -22,7 +22,6 @@ from .._randomness.streams import (
     some_seeds,
     stream_of,
 )
-from .._threads import in_parts
 from .._typing import IntArray, WordArray
 from ..errors import FastexpError
 from ..kernels.bits.heights import BLOCK
@@ -70,7 +69,7 @@ def release(rows: Rows, threads: int = 1) -> IntArray:
             out[r] = release_one(rows.row(r), rows.kind, rows.weighting)
         return 0
 
-    in_parts(part, rows.rows, rows.threads(threads))
+    rows.parts(part, rows.threads(threads))
     return out
 
 
@@ -165,7 +164,7 @@ def sample(rows: Rows, seeds: WordArray, size: int | None, threads: int) -> IntA
         chosen = out[first * count : last * count]
         return _run(some, some_seeds(seeds, first, last), NO_WORDS, chosen, _work(rows.k))
 
-    open_draws = in_parts(part, rows.rows, rows.threads(threads))
+    open_draws = rows.parts(part, rows.threads(threads))
     check(min(open_draws))
     if any(open_draws):
         for place in np.flatnonzero(out == UNSURE):

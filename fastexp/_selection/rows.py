@@ -7,15 +7,17 @@ bounds leave open is replayed with the exact answer (`Replay`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
 
 from .._compiler.jit import Kernel
+from .._intake.utilities import UINT32, widened
 from .._parameters import validate
 from .._randomness.streams import Spare, seeds_of, some_seeds, stream_of
 from .._threads import in_parts
-from .._typing import IntArray, WordArray
+from .._typing import AnyArray, IntArray, WordArray
 from ..errors import FastexpError
 from ..kernels.bits.heights import BLOCK, FLOAT
 from ..kernels.select import rows as kernels
@@ -35,6 +37,9 @@ from . import plan
 from .scan import MASK_64, bits_value, check, key_value
 from .weighting import Weighting
 
+WIDENED = 1 << 16  # candidates of 32 bits that are widened at once: half a MiB, in the cache
+NO_BITS: WordArray = np.empty(0, dtype=np.uint64)
+NO_NARROW: AnyArray = np.empty(0, dtype=np.uint32)
 COINS = 16  # an exact test in round n takes words (n + 1) << 16, ...
 
 
@@ -50,16 +55,39 @@ class Rows:
 
     def row(self, r: int) -> WordArray:
         """The utilities of one row, as bits."""
-        return self.bits[r * self.k : (r + 1) * self.k]
+        return self.some(r, r + 1)
 
     def some(self, first: int, last: int) -> WordArray:
         """Rows first, ..., last - 1."""
-        return self.bits[first * self.k : last * self.k]
+        return widened(self.bits[first * self.k : last * self.k])
 
     def threads(self, wanted: int, size: int = 1) -> int:
         """How many threads are worth starting, for `size` draws of each row."""
         work = max(self.bits.size, self.rows * size)
         return wanted if work >= plan.THREADED_CANDIDATES else 1
+
+    @property
+    def _is_read_narrow(self) -> bool:
+        """Whether `draw` has a kernel that takes the utilities as they are, of 32 bits."""
+        return self.bits.dtype == UINT32 and self.k > BLOCK and self.weighting.base is None
+
+    def parts(self, part: Callable[[int, int], int], threads: int) -> list[int]:
+        """What `part` gives for ranges of rows, in `threads` threads.
+
+        Rows of 32 bits, where `part` widens them, go in ranges that stay in the cache.
+        """
+        if self.bits.dtype != UINT32 or self.rows == 0:
+            return in_parts(part, self.rows, threads)
+        step = max(1, WIDENED // self.k)
+        statuses: list[int] = []
+
+        def several(first: int, last: int) -> int:
+            for start in range(first, last, step):
+                statuses.append(part(start, min(start + step, last)))  # noqa: PERF401  # by threads
+            return 0
+
+        in_parts(several, self.rows, threads)
+        return statuses
 
     def draw(
         self,
@@ -79,7 +107,12 @@ class Rows:
             return self._run(seeds, first, last, control.copy(), chosen)
 
         alone = self.rows == 1  # spares a draw's 30 us some 2
-        open_draws = [part(0, 1)] if alone else in_parts(part, self.rows, self.threads(threads))
+        if alone:
+            open_draws = [part(0, 1)]
+        elif self._is_read_narrow:
+            open_draws = in_parts(part, self.rows, self.threads(threads))
+        else:
+            open_draws = self.parts(part, self.threads(threads))
         check(min(open_draws))
         if any(open_draws):
             for place in np.flatnonzero(out == UNSURE):
@@ -92,14 +125,21 @@ class Rows:
     ) -> int:
         """Draws of rows first, ..., last - 1; returns how many are open, or an error's status."""
         w, work = self.weighting, np.empty(kernels.work_size(self.k), dtype=np.int64)
-        bits, seeds = self.some(first, last), some_seeds(seeds, first, last)
+        seeds = some_seeds(seeds, first, last)
+        if self.k > BLOCK:
+            some = self.bits[first * self.k : last * self.k]
+            both = (NO_BITS, some) if self._is_read_narrow else (widened(some), NO_NARROW)
+            return int(
+                kernels.long_rows(
+                    *both, self.kind, w.log2_base, w.rate_log2, seeds, control, out, work
+                )
+            )
+        bits = self.some(first, last)
 
         def call(kernel: Kernel) -> int:
             log2_base, rate = w.log2_base, w.rate_log2
             return int(kernel(bits, self.kind, log2_base, rate, seeds, control, out, work))
 
-        if self.k > BLOCK:
-            return call(kernels.long_rows)
         if w.base is None and self.k <= WIDEST and last - first > 1:
             left = call(kernels.tile_rows)
             if left <= 0:

@@ -70,6 +70,27 @@ def test_two_levels_have_the_law(name):
         assert fits(group[draws], expected / expected.sum())
 
 
+@pytest.mark.statistical
+@pytest.mark.parametrize("k", [40, 1500])
+def test_float32_rows_follow_the_law(k):
+    """And not that of an epsilon of 1.3."""
+    u = (6 * np.random.default_rng(8).random(k)).astype(np.float32)
+    order = np.argsort(u)
+    group = np.empty(k, dtype=np.int64)
+    group[order] = 20 * np.arange(k) // k
+    with pytest.warns(fx.SensitivityWarning):
+        draws = M.sample(np.tile(u, (8000, 1)), rng=5)
+    for epsilon, right in ((1.0, True), (1.3, False)):
+        p = fx.Exponential(epsilon, 1.0).law(u.astype(float)).probabilities
+        assert fits(group[draws], np.bincount(group, weights=p)) == right
+
+
+def test_float32_rows_are_those_of_equal_doubles():
+    checks_rows.narrow_rows_draw_as_wide_ones()
+    with pytest.warns(fx.SensitivityWarning):
+        assert M.sample(np.zeros((0, 9), np.float32), rng=1).shape == (0,)
+
+
 @pytest.mark.parametrize("size", [None, 1, 3, 30, 5000])
 @pytest.mark.parametrize("method", [None, "envelope", "gumbel"])
 class TestRowsAreThemselves:

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._compiler.jit import F64, I64, IN_F64, IN_U64, OUT_I64, helper, kernel
+from ..._compiler.jit import F64, I64, IN_F64, IN_U32, IN_U64, OUT_I64, helper, kernel
 from ..bits.heights import BLOCK
 from ..bits.words import philox
 from .chords import FIXED
@@ -52,7 +52,7 @@ from .two_level import draw_blocks
 
 def work_size(k: int) -> int:
     """Words of scratch for rows of k candidates."""
-    return 2 + max(SCRATCH + 2 * (-(-k // BLOCK)), (2 * WIDEST + 6) * TILE)
+    return 2 + max(SCRATCH + 2 * (-(-k // BLOCK)) + BLOCK, (2 * WIDEST + 6) * TILE)
 
 
 @helper
@@ -95,19 +95,21 @@ def float_rows(
     return draw_float_rows(bits, k, no_base, rate, seeds, control, out, work)
 
 
-@kernel(I64(IN_U64, I64, IN_F64, F64, IN_U64, OUT_I64, OUT_I64, OUT_I64))
+@kernel(I64(IN_U64, IN_U32, I64, IN_F64, F64, IN_U64, OUT_I64, OUT_I64, OUT_I64))
 def long_rows(
-    bits: Any, kind: Any, log_base: Any, rate: Any, seeds: Any, control: Any, out: Any, work: Any
-) -> Any:
-    """Draws of rows of more than a block."""
+    bits: Any, narrow: Any, kind: Any, log_base: Any, rate: Any, seeds: Any, control: Any,
+    out: Any, work: Any,
+) -> Any:  # fmt: skip
+    """Draws of rows of more than a block, in `bits` or (float32, without a base) in `narrow`."""
     if not rounds_to_nearest(rate):
         return ROUNDING_MODE
     names, stream, scratch = seeds[HEADER:], work[:2].view(np.uint64), work[2:]
-    k, size, unsure = bits.size // names.size, out.size // names.size, 0
+    k, size, unsure = max(bits.size, narrow.size) // names.size, out.size // names.size, 0
     for r in range(names.size):
         row, into = bits[r * k : (r + 1) * k], out[r * size : (r + 1) * size]
         stream[0], stream[1] = philox(names[r], seeds[2] ^ seeds[1], seeds[0])
-        status = draw_blocks(row, kind, log_base, rate, stream, control, into, scratch)
+        slim = narrow[r * k : (r + 1) * k]
+        status = draw_blocks(row, slim, kind, log_base, rate, stream, control, into, scratch)
         if status < 0:
             return status
         unsure += status

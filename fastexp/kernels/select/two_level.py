@@ -4,6 +4,9 @@ A single draw bounds each block by its size times the bound of its best candidat
 most blocks are only read for their maximum. A drawn block is refined to the sum of its
 candidates' bounds; what falls beyond it is rejected. After ROUNDS rejections all blocks are
 refined. With a base, or for several draws, they are at once.
+
+Float32 utilities without a base are read as they are, as `narrow`: a block's best by their own
+bits, a block that is refined as the equal doubles. That is half of what is read from memory.
 """
 
 from __future__ import annotations
@@ -12,8 +15,18 @@ from typing import Any
 
 import numpy as np
 
-from ..._compiler.jit import bits_float, helper
-from ..bits.heights import BLOCK, NONE, block_height, block_top, fill_heights, lowest_height
+from ..._compiler.jit import bits_float, float_bits, helper, wide_vectors
+from ..bits.heights import (
+    ALL,
+    BLOCK,
+    NONE,
+    SIGN,
+    block_height,
+    block_top,
+    fill_heights,
+    lowest_height,
+    order_key,
+)
 from ..bits.words import HALF, ONE_WORD, WORD, below, philox
 from .chords import ACCEPTED, FIXED, REJECTED, chord, fill_chords, find_lane, judge
 from .envelope import DEEPEST, NOT_FINITE, UNSURE
@@ -22,13 +35,49 @@ from .rounds import FIRST, PRECISION, SCRATCH, TWO_LEVELS, power, settled
 ROUNDS = 64  # each costs a block and a look at all bounds, some 10 us at k = 1e7
 
 
+SIGN_32, NONE_32, ALL_32 = np.uint32(1 << 31), np.uint32(0), np.uint32((1 << 32) - 1)
+THIRTY_ONE = np.int32(31)
+LOWEST_32, HIGHEST_32 = np.uint32(0x00800000), np.uint32(0xFF7FFFFF)  # keys of finite float32
+
+
 @helper
-def survey(bits: Any, kind: Any, log_base: Any, tops: Any, some: Any) -> Any:
+def widen(narrow: Any, out: Any) -> None:
+    """out = the bits of the doubles that float32 numbers, by their bits, are."""
+    wide_vectors()
+    values = narrow.view(np.float32)
+    for i in range(narrow.size):
+        out[i] = float_bits(np.float64(values[i]))
+
+
+@helper
+def narrow_top(narrow: Any, wide: Any) -> Any:
+    """`heights.block_top` of float32 without a base: its best key is that of the double."""
+    wide_vectors()
+    low, high = ALL_32, NONE_32
+    for i in range(narrow.size):
+        sign = np.uint32(np.int32(narrow[i]) >> THIRTY_ONE)
+        key = np.uint32(narrow[i] ^ np.uint32(sign | SIGN_32))
+        high = max(high, key)
+        low = min(low, key)
+    best = wide[:1].view(np.uint32)[:1]
+    best[0] = np.uint32(high ^ SIGN_32) if high >= SIGN_32 else np.uint32(~high)
+    widen(best, wide[1:2])
+    top = order_key(wide[1], ALL, SIGN)
+    return top, True, low >= LOWEST_32 and high <= HIGHEST_32
+
+
+@helper
+def survey(
+    bits: Any, narrow: Any, kind: Any, log_base: Any, tops: Any, some: Any, wide: Any
+) -> Any:
     """(best key, whether all are finite); each block's best key, and whether it has one."""
     best, all_finite = NONE, True
     for b in range(tops.size):
         at = b * BLOCK
-        top, any_, finite = block_top(bits[at : at + BLOCK], kind, log_base[at : at + BLOCK])
+        if narrow.size > 0:
+            top, any_, finite = narrow_top(narrow[at : at + BLOCK], wide)
+        else:
+            top, any_, finite = block_top(bits[at : at + BLOCK], kind, log_base[at : at + BLOCK])
         tops[b] = np.int64(top)
         some[b] = 1 if any_ else 0
         best = max(best, top if any_ else NONE)
@@ -50,12 +99,15 @@ def common_lift(bits: Any, kind: Any, best: Any, rate: Any, log_base: Any, work:
 
 @helper
 def refine(
-    b: Any, bits: Any, kind: Any, best: Any, rate: Any, log_base: Any, lift: Any, fixed: Any,
-    work: Any,
+    b: Any, bits: Any, narrow: Any, kind: Any, best: Any, rate: Any, log_base: Any, lift: Any,
+    fixed: Any, work: Any, wide: Any,
 ) -> Any:  # fmt: skip
     """The bounds of block b's candidates, in `work`; returns their sum."""
     at = b * BLOCK
     part, base = bits[at : at + BLOCK], log_base[at : at + BLOCK]
+    if narrow.size > 0:
+        part = wide[: min(BLOCK, narrow.size - at)]
+        widen(narrow[at : at + BLOCK], wide)
     return fill_chords(part, kind, best, rate, base, lift, fixed, work)
 
 
@@ -87,49 +139,58 @@ def add_bounds(bounds: Any) -> Any:
 
 @helper
 def fill_bounds(
-    bits: Any, kind: Any, best: Any, rate: Any, log_base: Any, lift: Any, fixed: Any,
-    coarse: Any, tops: Any, bounds: Any, work: Any,
+    bits: Any, narrow: Any, kind: Any, best: Any, rate: Any, log_base: Any, lift: Any, fixed: Any,
+    coarse: Any, tops: Any, bounds: Any, work: Any, wide: Any,
 ) -> None:  # fmt: skip
     """bounds[b] = the bound of block b; 0 stays where it has no candidate."""
+    size = max(bits.size, narrow.size)
     for b in range(bounds.size):
         if coarse:
             height = block_height(kind, rate, best, np.uint64(tops[b]))
-            bounds[b] = chord(height, DEEPEST, fixed) * min(BLOCK, bits.size - b * BLOCK)
+            bounds[b] = chord(height, DEEPEST, fixed) * min(BLOCK, size - b * BLOCK)
         elif bounds[b] > 0:
-            bounds[b] = refine(b, bits, kind, best, rate, log_base, lift, fixed, work)
+            bounds[b] = refine(b, bits, narrow, kind, best, rate, log_base, lift, fixed, work, wide)
 
 
 @helper
 def draw_blocks(
-    bits: Any, kind: Any, log_base: Any, rate: Any, stream: Any, control: Any, out: Any, work: Any
-) -> Any:
-    """Draws of one row; returns how many are UNSURE, or NOT_FINITE."""
-    count = (bits.size + BLOCK - 1) // BLOCK
+    bits: Any, narrow: Any, kind: Any, log_base: Any, rate: Any, stream: Any, control: Any,
+    out: Any, work: Any,
+) -> Any:  # fmt: skip
+    """Draws of one row, in `bits` or in `narrow`; returns how many are UNSURE, or NOT_FINITE."""
+    size = max(bits.size, narrow.size)
+    count = (size + BLOCK - 1) // BLOCK
     scratch, tops = work[:SCRATCH], work[SCRATCH : SCRATCH + count]
     bounds = work[SCRATCH + count : SCRATCH + 2 * count]
-    best, finite = survey(bits, kind, log_base, tops, bounds)
+    wide = work[SCRATCH + 2 * count : SCRATCH + 2 * count + BLOCK].view(np.uint64)
+    best, finite = survey(bits, narrow, kind, log_base, tops, bounds, wide)
     if not finite:
         return NOT_FINITE
     lift = common_lift(bits, kind, best, rate, log_base, scratch)
     fixed, scale = FIXED + np.float64(control[PRECISION]), power(control[PRECISION])
     coarse, unsure = control[TWO_LEVELS] > 0 and log_base.size == 0, 0
-    fill_bounds(bits, kind, best, rate, log_base, lift, fixed, coarse, tops, bounds, scratch)
+    fill_bounds(
+        bits, narrow, kind, best, rate, log_base, lift, fixed, coarse, tops, bounds, scratch, wide
+    )
     for t in range(out.size):
         substream = np.uint64(control[FIRST] + t) << HALF
         number, tests, verdict, candidate = 0, 0, REJECTED, np.int64(0)
         while verdict == REJECTED:
             if coarse and number == ROUNDS:
                 fill_bounds(
-                    bits, kind, best, rate, log_base, lift, fixed, False, tops, bounds, scratch
-                )
+                    bits, narrow, kind, best, rate, log_base, lift, fixed, False, tops, bounds,
+                    scratch, wide,
+                )  # fmt: skip
             high, low = add_bounds(bounds)
             w0, w1 = philox(substream + np.uint64(number), stream[1], stream[0])
             r1, r0, counts = below(w1, w0, high, low, WORD)
             if counts:
                 b, rho = locate(bounds, r1, r0)
-                bounds[b] = refine(b, bits, kind, best, rate, log_base, lift, fixed, scratch)
+                bounds[b] = refine(
+                    b, bits, narrow, kind, best, rate, log_base, lift, fixed, scratch, wide
+                )
                 inside = rho < bounds[b]  # else beyond the refined sum: rejected
-                index, before = find_lane(scratch, min(BLOCK, bits.size - b * BLOCK), rho)
+                index, before = find_lane(scratch, min(BLOCK, size - b * BLOCK), rho)
                 rho -= before
                 candidate = b * BLOCK + index
                 if inside:

@@ -78,6 +78,7 @@ def selection(digest: Any) -> None:
     assert set(top.release(np.arange(4) * 100).tolist()) == {1, 2, 3}
     draw_statuses(digest)
     many_rows(digest)
+    checks_rows.narrow_rows_draw_as_wide_ones()
     long_words(digest)
     for bad, rate in (([np.nan, 1.0], 1.0), ([0.0, 1.0], np.inf)):
         bits, work = np.array(bad).view(np.uint64), np.zeros(9000, np.int64)
@@ -123,9 +124,11 @@ def many_rows(digest: Any) -> None:
             bits, out = np.full(2 * k, bad).view(np.uint64), np.empty(2, np.int64)
             control, work = new_control(50, False), np.empty(60_000, np.int64)
             args = bits, 0, NO_BASE, rate, np.zeros(5, np.uint64), control, out, work
-            short = (kernels.block_rows, kernels.float_rows, kernels.tile_rows)
-            for call in short if k == 2 else (kernels.long_rows,):
-                assert call(*args) == wrong
+            if k == 2:
+                for call in (kernels.block_rows, kernels.float_rows, kernels.tile_rows):
+                    assert call(*args) == wrong
+            else:
+                assert kernels.long_rows(bits, np.empty(0, np.uint32), *args[1:]) == wrong
             column_bits = 2 if k == 2 else 11
             assert alias_rows.alias_rows(*args[:5], column_bits, 32, out, work) == wrong
             args = bits, 0, NO_BASE, rate, 2.0**50, np.zeros(4, np.uint64), out, storage(k)

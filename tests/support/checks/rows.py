@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -275,10 +276,45 @@ def edges_are_hit() -> None:
         draws_follow_the_twin(m, np.tile(u[:1100], (4, 1)), None, 12)
 
 
+def narrow_rows() -> list[np.ndarray]:
+    """Float32 matrices: of either sign, of zeros, subnormal, next to the end, and of few."""
+    rng = np.random.default_rng(6)
+    spread = 20 * rng.standard_normal((3, 1100))
+    tiny = np.where(np.arange(1100) % 2, -0.0, 1e-45) * np.ones((2, 1))
+    ends = np.tile(np.append(np.zeros(1098), [3.4e38, -3.4e38]), (2, 1))
+    many = [spread, -9 - abs(spread), tiny, ends, spread[:, :40], spread[:, :5].repeat(30, axis=0)]
+    return [u.astype(np.float32) for u in many]
+
+
+def narrow_rows_draw_as_wide_ones() -> None:
+    """Float32 utilities are the doubles that are equal, and what is not finite is refused."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fx.SensitivityWarning)
+        m = fx.Exponential(1.0, 1.0)
+        for u in narrow_rows():
+            wide = u.astype(np.float64)
+            for size in (None, 2):
+                assert np.array_equal(m.sample(u, size, rng=2), m.sample(wide, size, rng=2))
+            assert m.release(u).shape == u.shape[:1]
+        base = fx.Exponential(1.0, 1.0, base=np.arange(u.shape[1]))
+        assert np.array_equal(base.sample(u, rng=2), base.sample(wide, rng=2))
+        for bad in (np.nan, np.inf, -np.inf):
+            for k in (1100, 40):
+                spoilt = np.zeros((2, k), np.float32)
+                spoilt[1, k - 1] = bad
+                for verb in (m.sample, m.release):
+                    try:
+                        verb(spoilt)
+                    except fx.InvalidUtilities:
+                        continue
+                    raise AssertionError
+
+
 def run() -> None:
     """Everything, as the mutants' jury; what is quick comes first."""
     bounds_are_the_twins()
     words_are_bounded_without_bias()
+    narrow_rows_draw_as_wide_ones()
     blocks_are_located()
     everything_else()
 
