@@ -37,6 +37,7 @@ MUTANTS = {
     "unsigned as signed": ("kernels/bits/heights.py", "flip = NONE if kind == UNSIGNED else SIGN", "flip = SIGN"),
     "float32 heights": ("kernels/bits/heights.py", "out[i] = rate * (gap if gap >= tiny else 0.0)", "out[i] = np.float32(rate * (gap if gap >= tiny else 0.0))"),
     "alias cut off by one": ("kernels/select/alias.py", "cell < (entry >> bits)", "cell <= (entry >> bits)"),
+    "alias looks up the draw ahead": ("kernels/select/alias.py", "to_column))\n        column = words[i] >> to_column", "to_column))\n        column = words[min(i + 1, last)] >> to_column"),
     "alias gives too much": ("kernels/select/alias.py", "rest -= capacity - weights[i]", "rest -= weights[i]"),
     "alias doubt too small": ("kernels/select/alias.py", ">> SLACK) + 7", ">> SLACK)"),
     "slow cells end early": ("reference/exact.py", "index = bisect_right(doubt_sums, cell)", "index = bisect_right(doubt_sums, cell + 1)"),

@@ -14,7 +14,7 @@ from fastexp._selection import permute_flip as _permute_flip
 from fastexp._selection.rows import Rows
 from fastexp._selection.scan import Scan, storage
 from fastexp._selection.weighting import NO_BASE
-from fastexp.kernels.select import alias_rows, envelope, gumbel, peel, permute_flip, single
+from fastexp.kernels.select import alias, alias_rows, envelope, gumbel, peel, permute_flip, single
 from fastexp.kernels.select import rows as kernels
 from fastexp.kernels.select.rounds import new_control
 from tests.proofs.interpreted.contribution import contribution
@@ -77,6 +77,7 @@ def selection(digest: Any) -> None:
     assert flips.release(later) >= 0
     assert set(top.release(np.arange(4) * 100).tolist()) == {1, 2, 3}
     draw_statuses(digest)
+    a_table_beyond_the_cache(digest)
     many_rows(digest)
     checks_rows.narrow_rows_draw_as_wide_ones()
     long_words(digest)
@@ -94,6 +95,21 @@ def selection(digest: Any) -> None:
     checks_selection.peeling_is_a_fresh_scan(3, 3)
     bits = [permute_flip.try_bits(k) for k in (1, 1 << 20, 1 << 21)]
     assert bits == [40, 40, 39]
+
+
+def a_table_beyond_the_cache(digest: Any) -> None:
+    """Entries are fetched ahead: the draws of 2**16 columns, a third of which give all away."""
+    bits, out, words = alias.CACHED + 1, np.empty(40, np.int64), np.empty(40, np.uint64)
+    columns = np.arange(1 << bits, dtype=np.uint64)
+    cuts = np.where(columns % np.uint64(3) == 0, np.uint64(0), np.uint64(1 << 31))
+    entries = cuts << np.uint64(bits) | columns[::-1]
+    stream = np.array([1, 2], np.uint64)
+    assert alias.alias_fill(entries, bits, 32, stream, 0, -1, out, words) == 0
+    for word, chosen in zip(words.tolist(), out.tolist(), strict=True):
+        column, cell = word >> 64 - bits, word >> 32 - bits & (1 << 32) - 1
+        below = column % 3 > 0 and cell < 1 << 31
+        assert chosen == (column if below else (1 << bits) - 1 - column)
+    digest.update(out.tobytes())
 
 
 def many_rows(digest: Any) -> None:

@@ -239,8 +239,11 @@ def table_words_are_read_right() -> None:
     cells = [(c << 60) | (x << 57) | 1 for c in range(16) for x in range(8)]
     out = np.empty(len(cells), np.int64)
     one = np.uint64
-    alias.look_up(table.entries, one(4), one(60), one(57), one(7), np.array(cells, one), out)
-    assert out.tolist() == [table.look_up(word) for word in cells]
+    args = table.entries, one(4), one(60), one(57), one(7), np.array(cells, one), out
+    for look_up in (alias.look_up, alias.look_up_ahead):
+        out[:] = -1
+        look_up(*args)
+        assert out.tolist() == [table.look_up(word) for word in cells]
     assert np.bincount(out, minlength=16).tolist() == table.weights.tolist()
 
 
