@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -198,22 +198,25 @@ class Unsorted(Source):
         counts, seen, below = np.zeros(edges.points, np.int64), 0, 0
         for part in self._again():
             seen += part.size
-            tallies = dict[int, tuple[int, AnyArray]]()
-
-            def some(first: int, last: int, part: AnyArray = part, into: Any = tallies) -> int:
-                into[first] = _on_points(part[first * PIECE : last * PIECE], grid, edges)
-                return 0
-
-            in_parts(some, -(-part.size // PIECE), threads)
-            below += sum(less for less, _ in tallies.values())
-            counts += sum(on for _, on in tallies.values())
+            tally = _on_points(part, grid, edges, threads)
+            below, counts = below + tally[0], counts + tally[1]
         if seen != total:
             raise InvalidRecords(CHANGED)
         return Middle(counts, below, int(counts.sum()))
 
 
-def _on_points(part: AnyArray, grid: Grid, edges: Edges) -> tuple[int, AnyArray]:
+def _on_points(part: AnyArray, grid: Grid, edges: Edges, threads: int) -> tuple[int, AnyArray]:
     """How many records lie below the edges, and on each point between them."""
+    if threads > 1:
+        tallies = dict[int, tuple[int, AnyArray]]()
+
+        def some(first: int, last: int) -> int:
+            tallies[first] = _on_points(part[first * PIECE : last * PIECE], grid, edges, 1)
+            return 0
+
+        in_parts(some, -(-part.size // PIECE), threads)
+        counts = np.sum([tally[1] for tally in tallies.values()], axis=0)
+        return sum(tally[0] for tally in tallies.values()), counts
     inner = range(edges.first + 1, edges.last + 1)
     below, room = 0, PIECE if inner else 0  # all that are inside one point lie on it
     ends = np.zeros(len(inner) + 2, np.int64)
