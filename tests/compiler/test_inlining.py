@@ -276,6 +276,12 @@ def test_large_bodies_are_not_repeated(monkeypatch):
 
 
 @pytest.mark.usefixtures("any_module")
+def test_constants_stay_what_the_compiler_computes_with():
+    """Python would fold a helper's constant into what is around it, in integers of any size."""
+    assert 1 << 62 not in flat(whole_numbers).__code__.co_consts
+
+
+@pytest.mark.usefixtures("any_module")
 def test_builtins_of_two_arguments_are_replaced():
     def least(a, b):
         return ("least", a, b)
