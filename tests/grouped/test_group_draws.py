@@ -9,7 +9,7 @@ import pytest
 
 import fastexp as fx
 from fastexp._numbers.weights import table
-from fastexp.grouped import prices
+from fastexp.grouped import intake, pivots, prices
 from fastexp.grouped.counts import ExponentialCountDraws, FlipCountDraws
 from fastexp.grouped.prices import PriceDraws, regular
 from fastexp.grouped.ranks import RankDraws
@@ -256,6 +256,27 @@ class TestLaws:
         assert fits(found, law_of(mechanism, self.RECORDS))
         others = self.RECORDS[:-2], self.RECORDS[2:]  # power controls: two records less
         assert not all(fits(found, law_of(mechanism, other)) for other in others)
+
+    @pytest.mark.statistical
+    @pytest.mark.slow
+    def test_of_long_groups_by_keys(self, monkeypatch):
+        """Rows between pivots, by the public verb, against the law of each group."""
+        rng, groups = np.random.default_rng(5), 3
+        sizes, windowed = [], pivots.windowed
+        by, values = rng.integers(0, groups, 140_000), rng.normal(5_000, 1_000, 140_000)
+
+        def counting(*args):
+            segments = windowed(*args)
+            sizes.append(segments.values.size)
+            return segments
+
+        monkeypatch.setattr(intake, "windowed", counting)
+        median = fx.Median(epsilon=0.05, bounds=(0, 10_000), step=1)
+        found = median.sample(values, 20_000, by=by, groups=range(groups), rng=6)
+        assert sizes[0] < values.size / 3
+        for g in range(groups):
+            assert fits(found[g], law_of(median, values[by == g]))
+        assert not fits(found[0], law_of(median, values[by == 1]))
 
     @pytest.mark.fast
     @pytest.mark.statistical

@@ -183,6 +183,8 @@ def numbers(random: np.random.Generator) -> None:
     attempt(lambda: median.release(long))
     attempt(lambda: median.release(long.astype(np.int64)))
     attempt(lambda: median.release(long, by=random.integers(0, 3, long.size), groups=[0, 1]))
+    rows = random.uniform(0, 100, 140_000)
+    attempt(lambda: median.release(rows, by=random.integers(0, 3, rows.size), groups=[0, 1]))
     many = random.integers(-(2**60), 2**60, 30_000)
     attempt(lambda: median.release(long[: many.size], by=many, groups=many[:900].tolist()))
     texts = np.array([f"name {i % 700}" for i in range(many.size)])
