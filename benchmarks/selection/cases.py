@@ -5,15 +5,18 @@ One thread, epsilon = sensitivity = 1 and utilities 20 * U(0, 1) unless a case s
 
 from __future__ import annotations
 
+import warnings
 from functools import partial
 from operator import attrgetter
+
+import numpy as np
 
 import fastexp as fx
 
 from ..harness.calls import from_law, released, simulated, two_threads
 from ..harness.measure import timed
 from ..harness.memory import traced_memory
-from ..harness.workload import EPSILON, SENSITIVITY, Case, Entry, Role, ours
+from ..harness.workload import EPSILON, SENSITIVITY, Call, Case, Entry, Role, ours
 from . import checks, leak, rivals, rivals_rows, startup
 from .workload import SelectionWork as Work
 
@@ -44,6 +47,18 @@ def response(_work: Work) -> fx.RandomizedResponse:
 def most_bytes(work: Work) -> int:
     """What a release may take: three words a block of 1,024 candidates, twice, and 128 KiB."""
     return 2 * 24 * -(-work.k // 1024) + (1 << 17)
+
+
+def draw_narrow(work: Work) -> Call:
+    """A draw from each row of float32; that it warns of rounded utilities is meant."""
+    call = simulated(exponential, lambda work: work.utilities.astype(np.float32))(work)
+
+    def quiet() -> object:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", fx.SensitivityWarning)
+            return call()
+
+    return quiet
 
 
 def start(name: str, code: str, role: Role = "rival") -> Entry:
@@ -91,6 +106,12 @@ ROWS = (
     Entry("numpy_cumsum", rivals_rows.cumsum),
     Entry("numpy_cumsum_tiled", rivals_rows.cumsum_tiled),
     Entry("numpy_transposed_tiled", rivals_rows.transposed_tiled),
+)
+ROWS_FLOAT32 = (
+    Entry("fastexp", draw_narrow, "ours"),
+    Entry("fastexp_float64", DRAW, "variant"),
+    Entry("numpy_gumbel", rivals_rows.gumbel),
+    Entry("numpy_cumsum", rivals_rows.cumsum),
 )
 ROWS_THREADS = two_threads(DRAW)
 MANY = (
@@ -161,6 +182,7 @@ _flip = partial(_case, check=checks.permute_and_flip, toy_k=10)
 _response = partial(_case, check=checks.responses, toy_k=10_000)
 FEW = (1_000, 100_000)
 MATRICES = ((10_000, 1_000), (1_000_000, 10))  # rows, k
+WIDE = ((256, 10_000), (32, 128_256))
 MILLION = Work(10**6)
 
 CASES = (
@@ -170,6 +192,7 @@ CASES = (
     *(_case("single", Work(k), SINGLE) for k in SMALL),
     *(_case("single", Work(k), SINGLE, toy_k=2_500) for k in LARGE),
     *(_case("rows", Work(k, rows=rows), ROWS) for rows, k in MATRICES),
+    *(_case("rows_float32", Work(k, rows=rows), ROWS_FLOAT32, toy_k=2_500) for rows, k in WIDE),
     *(_case("rows_2t", Work(k, rows=rows, threads=2), ROWS_THREADS) for rows, k in MATRICES),
     *(_case("many", Work(k, size=10**6), MANY, toy_size=5_000) for k in (1_000, 10**6)),
     _case("many_rows", Work(100, rows=1_000, size=1_000), MANY_ROWS, toy_size=100),

@@ -80,6 +80,7 @@ WRONG: dict[str, Callable[[Case], Any]] = {
     "release_2t": lambda _case: 0.5,
     "single": worst,
     "rows": lambda case: worst(case)[:, 0],
+    "rows_float32": lambda case: worst(case)[:, 0],
     "rows_2t": lambda case: np.zeros(case.inputs.rows - 1, dtype=np.int64),
     "many_rows": lambda case: np.zeros((case.inputs.rows, case.inputs.size), dtype=np.int64),
     "gumbel": worst,
