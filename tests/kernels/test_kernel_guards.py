@@ -22,6 +22,7 @@ import fastexp as fx
 from fastexp._compiler import jit, warmup
 from fastexp._numbers.rank_errors import distances
 from fastexp.grouped.grouping import order
+from fastexp.kernels.bits.heights import SIGNED
 from fastexp.kernels.bits.words import bounded
 from fastexp.kernels.groups.segment_prices import revenues_fill
 from fastexp.kernels.numbers.density import log1p_fill
@@ -280,7 +281,8 @@ def rare(random: np.random.Generator) -> None:
     extreme = np.array([-1.0, 0.0, 1e300, 5e-324, np.nan, np.inf])
     attempt(lambda: log1p_fill(extreme, np.empty(extreme.size)))
     attempt(lambda: order(random.integers(-1, 9, 3000), 9))
-    attempt(lambda: revenues_fill(random.integers(0, 9, 300), np.arange(9), np.empty(9, np.int64)))
+    bids, revenues = random.integers(0, 9, 300), np.empty(9, np.int64)
+    attempt(lambda: revenues_fill(bids, np.arange(9), SIGNED, revenues))
     for m in (fx.Median(1.0, (0, 100), step=1), fx.Quantile(0.1, 1.0, (0, 100), step=0.001)):
         for x in records(random):
             rows = np.sort(np.asarray(x, float).reshape(1, -1), axis=1)
