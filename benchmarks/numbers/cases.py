@@ -38,6 +38,16 @@ def middle_quantile(work: Work) -> fx.Quantile:
     return fx.Quantile(0.5, work.epsilon, work.bounds)
 
 
+def coarse_median(work: Work) -> fx.Median:
+    """The same of a coarse grid, of which a point holds a hundredth of uniform records."""
+    return fx.Median(work.epsilon, work.bounds, step=1)
+
+
+def listed_records(work: Work) -> list[float]:
+    """The records as a list of Python's floats."""
+    return list(work.records.tolist())
+
+
 def single_records(work: Work) -> Any:
     """The records in single precision: as good as the same to a law."""
     return work.records.astype(np.float32)
@@ -136,6 +146,15 @@ MEDIAN = (
     MAX,
 )
 MEDIAN_THREADS = (*two_threads(RELEASE.prepare), MAX)
+MEDIAN_COARSE = (
+    ours(released(coarse_median, RECORDS)),
+    *with_avx2(PARTITION),
+    MAX,
+)
+MEDIAN_LIST = (
+    ours(released(median, listed_records)),
+    Entry("numpy_asarray", rivals.numpy_asarray, "limit", check=checks.highest),
+)
 MEDIAN_MEMORY = (
     RELEASE,
     Entry("numpy_ind_exp", partial(made_in_call, rivals.ind_exp)),
@@ -201,6 +220,8 @@ CASES = (
         _median(Work(SIZES[-1], data="uniform", epsilon=epsilon), MEDIAN_AT_EPSILON)
         for epsilon in (1e-4, 0.01, 10.0)
     ),
+    _number("median_coarse", Work(10**7), MEDIAN_COARSE, check=checks.coarse_median),
+    *(_number("median_list", Work(k), MEDIAN_LIST) for k in (1_000, 10**6)),
     _number("median_threads", Work(10**7, threads=2), MEDIAN_THREADS),
     _number(
         "median_memory",

@@ -71,6 +71,13 @@ def middle(work: NumberWork, answers: list[Any]) -> None:
     expect(all(answer == record for answer in answers), "not the middle record")
 
 
+def coarse_median(work: NumberWork, answers: list[Any]) -> None:
+    """A point near the middle of 1,000 records or more: 50 ranks away is a chance of 1e-10."""
+    record = np.sort(work.records)[work.k // 2]
+    expect(all(answer % 1 == 0 for answer in answers), "not a point of the grid")
+    expect(all(abs(answer - record) < 6 for answer in answers), "not near the middle record")
+
+
 def highest(work: NumberWork, answers: list[Any]) -> None:
     """The greatest record, for the floor that only looks for it."""
     top = np.sort(work.records)[-1]

@@ -169,6 +169,12 @@ def numpy_sort(work: NumberWork) -> Call:
     return lambda: np.sort(x)[middle]
 
 
+def numpy_asarray(work: NumberWork) -> Call:
+    """A list becomes an array, of which `np.max` is taken."""
+    listed = work.records.tolist()
+    return lambda: np.asarray(listed).max()
+
+
 def numpy_max(work: NumberWork) -> Call:
     """`np.max`: every record is read once."""
     return partial(np.max, work.records)

@@ -97,6 +97,8 @@ WRONG: dict[str, Callable[[Case], Any]] = {
     "median_release": lambda case: case.work().bounds[0],
     "median_sample": lambda case: case.work().bounds[0],
     "median_rows": lambda case: np.zeros(case.inputs.rows),
+    "median_coarse": lambda case: case.work().bounds[0],
+    "median_list": lambda case: case.work().bounds[0],
     "median_threads": lambda _case: 0,
     "median_memory": lambda case: case.work().bounds[1],
     "median_study": lambda case: [np.zeros((case.inputs.rows, case.inputs.size))] * len(STUDY),
