@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 import fastexp as fx
 from fastexp._selection import draw, plan
 from fastexp._selection.alias_table import Table
-from fastexp._threads import in_parts
 from fastexp.errors import FastexpError, RoundingModeError
 from fastexp.reference import exact as exact_twin
 from tests.support.cases import CASES, IDS, Case
@@ -216,10 +215,3 @@ class TestFurtherRounds:
         u[4999] = np.nan
         with pytest.raises(fx.InvalidUtilities):
             fx.Exponential(1.0, 1.0).release(u, threads=3)
-
-    def test_in_parts_covers_everything_once(self):
-        for count in (1, 2, 5, 64):
-            for threads in (1, 2, 3, 7, 100):
-                seen: list[int] = []
-                in_parts(lambda a, b, s=seen: s.extend(range(a, b)) or 0, count, threads)
-                assert sorted(seen) == list(range(count))
