@@ -54,7 +54,7 @@ class DistanceStatistic(ABC):
     """
 
     __slots__ = ("_few", "grid", "near", "weighting", "width")
-    _few: FewDraws | None
+    _few: tuple[FewDraws | None, ...]
     grid: Grid
     near: tuple[IntArray, IntArray] | None
     weighting: Weighting
@@ -69,7 +69,7 @@ class DistanceStatistic(ABC):
     ) -> None:
         self.grid, self.width, self.near = grid, width, near
         self.weighting = Weighting(rate, None)
-        self._few = None
+        self._few = ()
 
     @abstractmethod
     def shape(self, source: Source) -> DistanceShape:
@@ -91,9 +91,9 @@ class DistanceStatistic(ABC):
         """What draws `size` numbers from n records, where both are few; public."""
         if n > SMALL or plan.by_table(1, size):
             return None
-        if self._few is None:
-            self._few = self.of_few()
-        return self._few
+        if not self._few:  # that there is none is kept too: to see it takes 50 µs
+            self._few = (self.of_few(),)
+        return self._few[0]
 
     def release(self, source: Source) -> int:
         """One grid index from the operating system's randomness."""

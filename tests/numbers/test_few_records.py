@@ -71,6 +71,15 @@ def test_what_is_public_alone_chooses_the_way(monkeypatch):
         MEDIAN.sample([0.5] * 9, rng=1)
 
 
+@pytest.mark.parametrize("q", [0.5, 0.999])
+def test_tables_are_tried_once(q, monkeypatch):
+    """Also where the table is too long."""
+    statistic = fx.Quantile(q, 1e-3, (0, 1))._statistic
+    first = statistic.few(10, None)
+    monkeypatch.setattr(type(statistic), "of_few", checks.never)
+    assert statistic.few(10, None) is first
+
+
 @pytest.mark.parametrize("n", [1, 2, 50])
 def test_missing_records_are_refused(n):
     x = RNG.normal(size=n)
