@@ -357,7 +357,7 @@ def test_warmup_of_a_part_for_a_fleet(tmp_path: Path) -> None:
     environment = {**os.environ, "XDG_CACHE_HOME": str(own), "FASTEXP_CACHE": "1"}
     command = [sys.executable, "-m", "fastexp", "warmup", "--only", "select", "--json"]
     command += ["--into", str(into), "--cpu", "x86-64-v3"]
-    answer = json.loads(subprocess.check_output(command, env=environment))
+    answer = json.loads(subprocess.check_output(command, env=environment, timeout=300))
     assert answer["kernels"] == answer["cached"] > 1
     files = [path for path in into.rglob("*") if path.is_file()]
     assert len(files) == answer["cached"]
