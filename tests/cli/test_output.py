@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from fastexp._compiler import jit
+from fastexp._compiler import jit, trusted_folder
 from fastexp.cli import main
 from fastexp.cli.commands import info
 from fastexp.cli.tell import waiting
@@ -221,18 +221,28 @@ def test_every_ending_has_its_exit_code(
     assert capsys.readouterr() == ("", message)
 
 
+@pytest.mark.skipif(not trusted_folder.POSIX, reason="one folder alone, the user's")
+@pytest.mark.parametrize("folder", ["off", "fresh", "refused"])
 def test_compiling_is_announced_on_a_terminal_only(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    folder: str,
 ) -> None:
     monkeypatch.setattr(jit, "_watcher", None)
     waiting.announce_compilation()
     assert jit._watcher is None
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    monkeypatch.setenv("FASTEXP_CACHE", "0")
+    monkeypatch.setenv("FASTEXP_CACHE", "0" if folder == "off" else "1")
+    chosen = str(tmp_path) if folder == "fresh" else "not absolute"
+    monkeypatch.setenv("FASTEXP_CACHE_DIR", chosen)
+    monkeypatch.setenv("XDG_CACHE_HOME", chosen)
     monkeypatch.setattr(waiting, "SOON", 0.0)
     waiting.announce_compilation()
     jit.Kernel(logexp.exp_fill.function, logexp.exp_fill.signature).build()
-    said = "compiling kernel 1, once on this machine (see fastexp warmup) ...\n"
+    once = "once on this machine (see fastexp warmup)"
+    when = once if folder == "fresh" else "in every process (see fastexp info)"
+    said = f"compiling kernel 1, {when} ...\n"
     assert capsys.readouterr().err == ("" if jit.interpreted() else said)
 
 
@@ -240,7 +250,7 @@ def test_short_compilations_are_not_worth_a_word(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(waiting, "SOON", 60.0)
-    notes = waiting.CompilerNotes()
+    notes = waiting.CompilerNotes([])
     with notes.kernel():
         time.sleep(0.05)
     assert capsys.readouterr().err == ""

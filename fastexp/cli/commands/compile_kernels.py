@@ -29,11 +29,12 @@ def warmup(options: Namespace) -> None:
 
     from ..._compiler import cache, jit
 
-    place = cache.image() if options.image else options.into and cache.public(Path(options.into))
+    place = cache.public(Path(options.into)) if options.into else None
+    place = cache.image() if options.image else place
     if not options.json:
         what = ", ".join(options.only or ["all kernels"])
         printing.note(f"{what}: from the cache, or compiled, which takes a minute or two ...")
-        waiting.announce_compilation()
+        waiting.announce_compilation(place)
     start = time.perf_counter()
     try:
         with jit.kept_in(place) if place else nullcontext():

@@ -7,25 +7,39 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from ..terminal import packages, printing
+
+if TYPE_CHECKING:
+    from ..._compiler.cache import Place
 
 SOON = 0.5  # seconds of compiling that are not worth a word
 
 
-def announce_compilation() -> None:
-    """On a terminal, say from now on which kernel is compiled, once that takes its time."""
-    if _on_terminal():
-        from ..._compiler import jit
+def announce_compilation(place: Place | None = None) -> None:
+    """On a terminal, say from now on which kernel is compiled, once that takes its time.
 
-        jit.watch(CompilerNotes().kernel)
+    Kernels are kept in `place`, if it is given; else in the folders of the cache.
+    """
+    if _on_terminal():
+        from ..._compiler import cache, jit
+
+        jit.watch(CompilerNotes([place] if place else cache.places()).kernel)
 
 
 class CompilerNotes:
-    """A line on stderr for each kernel that is compiled after half a second of compiling."""
+    """A line on stderr for each kernel that is compiled after half a second of compiling.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    places : list of Place
+        The folders that could keep it.
+    """
+
+    def __init__(self, places: list[Place]) -> None:
+        self._places = places
         self._number = 0
         self._spent = 0.0
 
@@ -33,7 +47,7 @@ class CompilerNotes:
     def kernel(self) -> Iterator[None]:
         """While one is compiled."""
         self._number += 1
-        text = f"compiling kernel {self._number}, once on this machine (see fastexp warmup) ..."
+        text = f"compiling kernel {self._number}, {self._when} ..."
         timer = threading.Timer(max(0.0, SOON - self._spent), printing.note, (text,))
         timer.daemon = True
         start = time.perf_counter()
@@ -43,6 +57,16 @@ class CompilerNotes:
         finally:
             timer.cancel()
             self._spent += time.perf_counter() - start
+
+    @cached_property
+    def _when(self) -> str:
+        from ..._compiler import build, cache
+
+        target, features = build.targets()[0]
+        states = (cache.state(place, target, features) for place in self._places)
+        if any(state.is_writable for state in states):
+            return "once on this machine (see fastexp warmup)"
+        return "in every process (see fastexp info)"
 
 
 class ProgressBar:
