@@ -21,7 +21,7 @@ from ..harness.memory import made_in_call, resident_memory
 from ..harness.workload import DRAW_SEED, Call, Case, Entry, Prepare, ours
 from . import checks, rivals
 from . import rivals_frames as frames
-from .workload import STEP
+from .workload import STEP, RowWork
 from .workload import GroupWork as Work
 
 RECORD = 16  # bytes of a record and its key
@@ -68,9 +68,15 @@ def of_segments(work: Work, mechanism: Callable[[Work], Any] = median) -> Call:
     return partial(sample, offsets=work.offsets, rng=rng, threads=work.threads)
 
 
-def variant(mechanism: Callable[[Work], Any]) -> Entry:
-    """Another mechanism, with offsets."""
-    prepare, check = partial(of_segments, mechanism=mechanism), partial(checks.of_law, mechanism)
+def of_matrix(work: RowWork, mechanism: Callable[[Work], Any] = median) -> Call:
+    """One draw of each row of a matrix."""
+    rng, sample = np.random.default_rng(DRAW_SEED), partial(mechanism(work).sample, work.matrix)
+    return partial(sample, rng=rng, threads=work.threads)
+
+
+def variant(draws: Callable[..., Call], mechanism: Callable[[Work], Any]) -> Entry:
+    """Another mechanism's draws."""
+    prepare, check = partial(draws, mechanism=mechanism), partial(checks.of_law, mechanism)
     return Entry(f"fastexp_{mechanism.__name__}", prepare, "variant", check=check)
 
 
@@ -144,7 +150,9 @@ SEGMENTS = (
     *with_avx2(Entry("numpy_packed", partial(rivals.packed, rows=rivals.segmented))),
     *with_avx2(long_groups("numpy_loop", rivals.looped_segments)),
 )
-STATISTICS = (ours(of_segments), *map(variant, (widened, mode, price)))
+OTHERS = (widened, mode, price)
+STATISTICS = (ours(of_segments), *map(partial(variant, of_segments), OTHERS))
+ROW_STATISTICS = (ours(of_matrix), *map(partial(variant, of_matrix), OTHERS))
 SEGMENTS_THREADS = two_threads(of_segments)
 POLARS, PANDAS = partial(through, frames.polars_frame), partial(through, frames.pandas_frame)
 POLARS_LAZY = partial(through, frames.polars_lazy, collected=methodcaller("collect"))
@@ -178,6 +186,7 @@ MEMORY = (
 _case = partial(Case, check=checks.medians, measure=timed, toy_k=40, toy_rows=400)
 _memory = partial(_case, measure=partial(resident_memory, allowance=as_much_again))
 SIZES = ((100_000, 20), (1_000, 10_000))  # groups, records of each
+ROWS = ((20, 10**4), (1_000, 10**3))  # records of each, rows
 FRAMES = (
     ("engine_polars", IN_POLARS, 2),
     ("engine_polars_streaming", IN_POLARS_STREAMING, 2),
@@ -190,6 +199,7 @@ CASES = (
     *(_case("group_median_2t", Work(k, 1, 2, rows), MEDIAN_THREADS) for rows, k in SIZES),
     *(_case("group_offsets", Work(k, rows=rows), SEGMENTS) for rows, k in SIZES),
     _case("group_statistics", Work(100, rows=10_000), STATISTICS),
+    *(_case("row_statistics", RowWork(k, rows=rows), ROW_STATISTICS) for k, rows in ROWS),
     *(_case("group_offsets_2t", Work(k, 1, 2, rows), SEGMENTS_THREADS) for rows, k in SIZES),
     *(_case(name, Work(10, 1, threads, 200_000), of) for name, of, threads in FRAMES),
     *(_memory("group_memory", Work(k, rows=10**7 // k), MEMORY) for _, k in SIZES),

@@ -45,6 +45,11 @@ class GroupWork(Work):
         """The records, group after group."""
         return self.records[np.argsort(self.keys, kind="stable")]
 
+    @property
+    def matrix(self) -> FloatArray:
+        """The same as rows of equal length."""
+        return self.ragged.reshape(self.rows, self.k)
+
     @cached_property
     def gap_laws(self) -> GapLaws:
         """The laws of the medians of all groups."""
@@ -61,3 +66,13 @@ class GroupWork(Work):
         """The exact medians of the unclamped records: the mean of the middle two."""
         x = self.ragged
         return np.array([np.median(x[first:last]) for first, last in pairwise(self.offsets)])
+
+
+@dataclass(frozen=True, eq=False)
+class RowWork(GroupWork):
+    """`rows` rows of k records each."""
+
+    @cached_property
+    def keys(self) -> IntArray:
+        """The row of each record, in turn."""
+        return np.arange(self.rows * self.k) % self.rows

@@ -6,6 +6,7 @@ id says otherwise.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from operator import attrgetter
 from typing import Any
@@ -19,6 +20,7 @@ from ..harness.elsewhere import with_avx2
 from ..harness.measure import timed
 from ..harness.memory import made_in_call, traced_memory
 from ..harness.workload import Call, Case, Entry, ours
+from ..selection.checks import built as built_check
 from . import checks, rivals, rivals_prices, rivals_rows, sorted_file
 from .sorted_file import FileWork
 from .workload import CENTER, STEP, STUDY, TICKS
@@ -83,6 +85,17 @@ def center(_work: Work) -> float:
 def released_noise(work: Work) -> Call:
     """One release of a statistic; it has no threads."""
     return partial(laplace(work).release, CENTER)
+
+
+def built(mechanism: Callable[[Work], Any], work: Work) -> Call:
+    """The mechanism itself."""
+    return lambda: mechanism(work)
+
+
+def guarantee(work: Work) -> Call:
+    """What a mechanism promises, asked again."""
+    mechanism = median(work)
+    return lambda: mechanism.guarantee
 
 
 def study(work: Work) -> Call:
@@ -203,6 +216,14 @@ LAPLACE_RELEASE = (
     Entry("opendp_laplace", rivals.opendp_laplace),
 )
 
+GUARANTEE = (ours(guarantee),)
+BUILD_MEDIAN = (ours(partial(built, median)),)
+BUILD_LAPLACE = (
+    ours(partial(built, laplace)),
+    Entry("opendp", rivals.opendp_laplace_built, check=checks.built_map),
+    Entry("diffprivlib", rivals.diffprivlib_laplace_built),
+)
+
 SORTED_FILE = (
     ours(sorted_file.mapped),
     Entry("fastexp_disk", sorted_file.from_disk, "variant"),
@@ -256,6 +277,9 @@ CASES = (
     _number("price_anywhere", Work(10**5), PRICE_ANYWHERE, check=checks.price, toy_k=300),
     _number("laplace", Work(1, size=MANY), LAPLACE, check=checks.laplace, toy_size=5_000),
     _number("laplace_release", Work(1), LAPLACE_RELEASE, check=checks.laplace),
+    _number("build_median", Work(1), BUILD_MEDIAN, check=built_check),
+    _number("build_laplace", Work(1), BUILD_LAPLACE, check=built_check),
+    _number("guarantee", Work(1), GUARANTEE, check=built_check),
     _number(
         "sorted_file",
         FileWork(10**8),

@@ -120,6 +120,13 @@ def price_anywhere(work: NumberWork, answers: list[Any]) -> None:
     price(work, [float(work.prices[i]) for i in at])
 
 
+def built_map(work: NumberWork, answers: list[Any]) -> None:
+    """OpenDP's mechanisms, which state the epsilon of a change by 1."""
+    for answer in answers:
+        stated = float(answer.map(1.0))
+        expect(abs(stated - work.epsilon) < 1e-9, f"a mechanism of {stated!r}")
+
+
 def laplace(work: NumberWork, answers: list[Any]) -> None:
     """Noise with the mean size and the mean of Laplace's law; the steps are too fine to see."""
     shape = (work.size,) * (work.size > 1)

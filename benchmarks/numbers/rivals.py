@@ -146,12 +146,28 @@ def laplace(work: NumberWork) -> Call:
 
 def opendp_laplace(work: NumberWork) -> Call:
     """OpenDP's exact Laplace noise, one call."""
+    mechanism = opendp_laplace_built(work)()
+    return lambda: mechanism(CENTER)
+
+
+def opendp_laplace_built(work: NumberWork) -> Call:
+    """The mechanism itself, with its domain."""
     import opendp.prelude as dp
 
     dp.enable_features("contrib")
-    domain = dp.atom_domain(T=float, nan=False)
-    mechanism = dp.m.make_laplace(domain, dp.absolute_distance(T=float), 1.0 / work.epsilon)
-    return lambda: mechanism(CENTER)
+
+    def call() -> Any:
+        domain = dp.atom_domain(T=float, nan=False)
+        return dp.m.make_laplace(domain, dp.absolute_distance(T=float), 1.0 / work.epsilon)
+
+    return call
+
+
+def diffprivlib_laplace_built(work: NumberWork) -> Call:
+    """diffprivlib's mechanism."""
+    from diffprivlib.mechanisms import Laplace
+
+    return partial(Laplace, epsilon=work.epsilon, sensitivity=1.0)
 
 
 # Floors: the middle record itself, or less, as fast as NumPy has it.

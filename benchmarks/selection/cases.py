@@ -14,10 +14,12 @@ import numpy as np
 import fastexp as fx
 
 from ..harness.calls import from_law, released, simulated, two_threads
+from ..harness.elsewhere import with_own_threads
 from ..harness.measure import timed
 from ..harness.memory import traced_memory
 from ..harness.workload import EPSILON, SENSITIVITY, Call, Case, Entry, Role, ours
-from . import checks, leak, rivals, rivals_rows, startup
+from . import checks, leak, rivals, rivals_rows, rivals_texts, startup
+from .workload import FORMS
 from .workload import SelectionWork as Work
 
 SMALL, LARGE = (10, 1_000), (100_000, 10_000_000)
@@ -44,6 +46,27 @@ def response(_work: Work) -> fx.RandomizedResponse:
     return fx.RandomizedResponse(EPSILON)
 
 
+def most_common(work: Work) -> fx.MostCommon:
+    """The most common of the texts that are candidates."""
+    return fx.MostCommon(EPSILON, work.candidates)
+
+
+def budgeted(work: Work) -> Call:
+    """A release that a budget in memory is charged for."""
+    budget = fx.Budget(epsilon=1e12)
+    return partial(exponential(work).release, work.utilities, budget=budget)
+
+
+def built(work: Work) -> Call:
+    """The mechanism itself."""
+    return lambda: exponential(work)
+
+
+def most_common_text(work: Work) -> Call:
+    """A release of texts."""
+    return partial(most_common(work).release, work.texts)
+
+
 def most_bytes(work: Work) -> int:
     """What a release may take: three words a block of 1,024 candidates, twice, and 128 KiB."""
     return 2 * 24 * -(-work.k // 1024) + (1 << 17)
@@ -64,6 +87,11 @@ def draw_narrow(work: Work) -> Call:
 def start(name: str, code: str, role: Role = "rival") -> Entry:
     """A fresh process that runs this code."""
     return Entry(name, startup.process(code), role)
+
+
+def first(name: str, code: str) -> Entry:
+    """The same where kernels are compiled."""
+    return Entry(name, startup.compiling(code), "variant")
 
 
 RELEASE_OURS = ours(released(exponential, UTILITIES))
@@ -163,9 +191,31 @@ RESPONSE_RELEASE = (
     Entry("opendp", rivals.opendp_responses, check=checks.packed_responses),
     *_NUMPY_RESPONSE,
 )
+BUDGET = (
+    ours(budgeted),
+    Entry("fastexp_no_budget", RELEASE_OURS.prepare, "variant"),
+)
+BUILD = (
+    ours(built),
+    Entry("opendp", rivals.opendp_built, check=checks.built_map),
+    Entry("diffprivlib", rivals.diffprivlib_built),
+)
+TEXTS = (
+    ours(with_own_threads(most_common_text)),
+    Entry("counts_and_noise", with_own_threads(rivals_texts.counts_and_noise)),
+    Entry(
+        "value_counts",
+        with_own_threads(rivals_texts.value_counts),
+        "limit",
+        check=checks.counted_texts,
+    ),
+)
 COLD_START = (
     start("fastexp_release_warm_cache", startup.RELEASE, "ours"),
-    Entry("fastexp_release_cold_cache", startup.cold_release, "variant"),
+    first("fastexp_release_cold_cache", startup.RELEASE),
+    first("fastexp_median_cold_cache", startup.MEDIAN),
+    first("fastexp_group_median_cold_cache", startup.GROUPS),
+    first("fastexp_table1_cold_cache", startup.TABLE1),
     start("fastexp_import", "import fastexp", "variant"),
     Entry("fastexp_help", startup.show_help, "variant"),
     start("numpy_release", startup.NUMPY),
@@ -180,6 +230,7 @@ _case = partial(Case, check=checks.exponential, measure=timed)
 _top_k = partial(_case, check=checks.top_k)
 _flip = partial(_case, check=checks.permute_and_flip, toy_k=10)
 _response = partial(_case, check=checks.responses, toy_k=10_000)
+_texts = partial(_case, "most_common", check=checks.texts)
 FEW = (1_000, 100_000)
 MATRICES = ((10_000, 1_000), (1_000_000, 10))  # rows, k
 WIDE = ((256, 10_000), (32, 128_256))
@@ -203,6 +254,9 @@ CASES = (
     *(_flip("permute_and_flip_release", Work(k), FLIP_RELEASE) for k in (10, *FEW)),
     _response("randomized_response", MILLION, RESPONSE),
     _response("randomized_response_release", MILLION, RESPONSE_RELEASE),
+    _case("budget", Work(10), BUDGET),
+    _case("build_exponential", Work(8), BUILD, check=checks.built),
+    *(_texts(Work(MILLION.k, form=form), TEXTS) for form in FORMS),
     _case("cold_start", Work(8), COLD_START, check=checks.process_output, slow_s=5.0),
     _case(
         "constant_time",

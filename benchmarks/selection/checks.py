@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..harness.outcome import expect
-from ..harness.workload import EPSILON, FloatArray, IntArray
+from ..harness.workload import EPSILON, SENSITIVITY, FloatArray, IntArray
 from .workload import SelectionWork, moments
 
 SIGMAS = 6.0
@@ -109,6 +109,35 @@ def packed_responses(work: SelectionWork, answers: list[Any]) -> None:
     """As `responses`, eight bits a byte."""
     parts = [np.frombuffer(answer, np.uint8) for answer in answers]
     responses(work, [np.unpackbits(part)[: work.k] for part in parts])
+
+
+def texts(work: SelectionWork, answers: list[Any]) -> None:
+    """Candidates with the law exp(epsilon * count)."""
+    expect(bool(answers), "no draw to check")
+    expect(all(answer in work.candidates for answer in answers), "a draw is no candidate")
+    values = np.arange(float(len(work.candidates)))
+    drawn = values[[work.candidates.index(answer) for answer in answers]]
+    near_mean(drawn, values, np.exp(EPSILON * (work.text_counts - work.text_counts.max())))
+
+
+def counted_texts(work: SelectionWork, answers: list[Any]) -> None:
+    """How often each candidate is there, for the floor that only counts."""
+    wanted = work.text_counts.tolist()
+    for answer in answers:
+        expect([answer[name] for name in work.candidates] == wanted, "not the counts")
+
+
+def built(_work: Any, answers: list[Any]) -> None:
+    """Mechanisms that have the epsilon of the case."""
+    stated = (getattr(answer, "epsilon", None) for answer in answers)
+    expect(all(epsilon == EPSILON for epsilon in stated), "not the mechanism")
+
+
+def built_map(_work: Any, answers: list[Any]) -> None:
+    """The same of OpenDP's, which states rho: epsilon**2 / 8 for this mechanism."""
+    for answer in answers:
+        rho = float(answer.map(SENSITIVITY))
+        expect(abs(rho - EPSILON**2 / 8) < 1e-9, f"a mechanism of rho = {rho!r}")
 
 
 def highest(work: SelectionWork, answers: list[Any]) -> None:

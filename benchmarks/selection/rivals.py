@@ -145,6 +145,20 @@ def diffprivlib(work: Work) -> Call:
     return lambda: Exponential(epsilon=EPSILON, sensitivity=SENSITIVITY, utility=u).randomise()
 
 
+def opendp_built(_work: Work) -> Call:
+    """OpenDP's mechanism, without a draw."""
+    opendp_noisy_max(1.0 / RATE)  # imports it
+    return lambda: opendp_noisy_max(1.0 / RATE)
+
+
+def diffprivlib_built(work: Work) -> Call:
+    """diffprivlib's, which takes the utilities."""
+    from diffprivlib.mechanisms import Exponential
+
+    u = work.utility_list
+    return lambda: Exponential(epsilon=EPSILON, sensitivity=SENSITIVITY, utility=u)
+
+
 # Top-k.
 
 

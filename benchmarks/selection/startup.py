@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from functools import cache
+from functools import cache, partial
 
 from ..harness.outcome import Absent
 from ..harness.workload import Call, Prepare, Work
@@ -17,6 +17,22 @@ RELEASE = (
     "import numpy, fastexp; "
     "r = fastexp.Exponential(1.0, 1.0).release(numpy.arange(8.0)); "
     "print(0 <= r < 8)"
+)
+MEDIAN = (
+    "import numpy, fastexp; "
+    "r = fastexp.Median(1.0, (0.0, 8.0)).release(numpy.arange(8.0)); "
+    "print(0 <= r <= 8)"
+)
+GROUPS = (
+    "import numpy, fastexp; "
+    "m = fastexp.Median(1.0, (0.0, 8.0)); "
+    "r = m.release(numpy.arange(8.0), by=[0, 1] * 4, groups=[0, 1]); "
+    "print(r.shape == (2,))"
+)
+TABLE1 = (  # a few data sets: what is left is compiling
+    "import fastexp; "
+    "r = fastexp.Study.ready('table1', datasets=2).run(workers=1); "
+    "print(len(r.rows) == 24)"
 )
 NUMPY = (
     "import numpy; u = numpy.arange(8.0); "
@@ -62,14 +78,14 @@ def process(code: str) -> Prepare:
     return lambda work: lambda: (prints, run(code, warm_folder(), work.is_toy))
 
 
-def cold_release(work: Work) -> Call:
-    """A first release that has to compile: the kernel cache is an empty folder."""
+def compiling(code: str) -> Prepare:
+    """A first answer that has to compile: the kernel cache is an empty folder."""
 
-    def call() -> tuple[str, str]:
+    def call(work: Work) -> tuple[str, str]:
         with tempfile.TemporaryDirectory() as folder:
-            return "True", run(RELEASE, folder, work.is_toy)
+            return "True", run(code, folder, work.is_toy)
 
-    return call
+    return lambda work: partial(call, work)
 
 
 def show_help(work: Work) -> Call:
