@@ -193,20 +193,34 @@ class _Cache:
         if self._is_for_others:
             self.cache_path = self._save_for_others(text, features, result)
         elif self._file and features <= host_features():  # another CPU's would not be loaded
-            body = _DUMPS(result._reduce())
-            folder = cache.save(self._places, text, self._file, body, features)
-            self.cache_path = None if folder is None else str(folder)
+            body = _body(result)
+            if body is not None:
+                folder = cache.save(self._places, text, self._file, body, features)
+                self.cache_path = None if folder is None else str(folder)
 
     def _save_for_others(self, target: str, features: frozenset[str], result: Any) -> str:
         place = self._places[0]
         try:
             if self._file is None:
                 raise OSError("the sources are not there, or not those that run here")
-            body = _DUMPS(result._reduce())
+            body = _body(result)
+            if body is None:
+                raise OSError("the compiler was interrupted")
             return str(cache.save_in(place, target, self._file, body, features))
         except OSError as error:
             reason = cache.reason(error)
             raise OSError(f"kernels cannot be kept in {place.path}: {reason}") from None
+
+
+def _body(result: Any) -> bytes | None:
+    # None without machine code that can be saved: numba takes its copy in a callback of LLVM's,
+    # which is also where Python raises what a signal meant while LLVM was busy (an alarm, Ctrl-C),
+    # and where ctypes drops the exception, and the copy. The kernel is ready all the same.
+    try:
+        body: bytes = _DUMPS(result._reduce())
+    except RuntimeError:  # no compiled object yet
+        return None
+    return body
 
 
 _UNLITERAL: Any = types.unliteral

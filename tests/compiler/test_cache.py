@@ -351,6 +351,83 @@ def test_the_first_call_may_be_of_many_threads_at_once(copy):
     assert run(copy, MANY_THREADS)[0] == pytest.approx(2.718281828459045)
 
 
+THREADS_OF_ALL_KINDS = """
+import threading
+from fastexp._compiler import jit
+from fastexp.kernels.bits import logexp
+import numba, numpy as np
+x = np.array([1.0])
+
+@jit.helper
+def one_third(x):
+    return logexp.log_one(x) / 3.0
+
+def foreign():
+    return float(numba.njit(lambda x: np.sort(x)[-1] + 1.0)(x))
+
+def kernel(function):
+    def call():
+        function(x, out := np.empty(1))
+        return float(out[0])
+    return call
+
+calls = [kernel(logexp.exp_fill), foreign, kernel(logexp.log_fill), lambda: one_third(1.0)] * 2
+results, start = [None] * len(calls), threading.Barrier(len(calls))
+
+def work(i):
+    start.wait()
+    results[i] = calls[i]()
+
+threads = [threading.Thread(target=work, args=(i,)) for i in range(len(calls))]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+assert results == [results[0], 2.0, 0.0, 0.0] * 2, results
+print(results[0], logexp.log_fill.folder)
+"""
+
+
+@pytest.mark.process
+def test_threads_may_compile_anything_at_once(copy):
+    value, folder = run(copy, THREADS_OF_ALL_KINDS)
+    assert value == pytest.approx(2.718281828459045)
+    assert {path.name.partition("-")[0] for path in Path(folder).iterdir()} == {
+        "bits.logexp.exp_fill",
+        "bits.logexp.log_fill",
+    }
+
+
+INTERRUPTED = """
+from fastexp._compiler import build, cache, jit
+from fastexp.kernels.bits import logexp
+import numpy as np
+engine = build._TARGET.target_context.codegen()._engine._ee
+interrupts = []
+
+def interrupt(*_):  # as a signal does while LLVM is busy; ctypes drops what it raises
+    interrupts.append(1)
+    raise KeyboardInterrupt
+
+engine._object_cache_notify = interrupt
+logexp.exp_fill(np.array([1.0]), out := np.empty(1))
+assert interrupts and logexp.exp_fill.folder is None
+try:
+    with jit.kept_in(cache.public(cache.Path.cwd() / "image")):
+        logexp.log_fill.build()
+except OSError as error:
+    assert "the compiler was interrupted" in str(error), error
+else:
+    raise AssertionError
+print(float(out[0]), None)
+"""
+
+
+@pytest.mark.process
+def test_a_signal_while_llvm_is_busy_costs_the_saved_copy_alone(copy):
+    assert run(copy, INTERRUPTED)[0] == pytest.approx(2.718281828459045)
+    assert files(copy) == []
+    assert run(copy)[1] != "None"  # the next process saves it
+
+
 @pytest.mark.process
 def test_processes_that_fill_the_cache_at_once_get_right_code(copy):
     processes = [start(copy) for _ in range(4)]
