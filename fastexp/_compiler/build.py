@@ -79,10 +79,12 @@ def compiled(
         What is entered while the kernel is compiled.
     """
     result, arguments = signature
-    dispatcher: Any = numba.njit(**FLAGS, **NO_CFUNC)(function)
+    dispatcher: Any = numba.njit(**FLAGS, **(NO_CFUNC if IS_KNOWN else {}))(function)
     dispatcher._cache = _Cache(name, function.__module__, place)
-    dispatcher._compiler = _Compiler(dispatcher._compiler, source, during)
-    dispatcher.compile(_type(result)(*map(_type, arguments)))
+    if IS_KNOWN:
+        dispatcher._compiler = _Compiler(dispatcher._compiler, source, during)
+    with contextlib.nullcontext() if IS_KNOWN else during():
+        dispatcher.compile(_type(result)(*map(_type, arguments)))
     dispatcher.disable_compile()
     return dispatcher
 
@@ -93,6 +95,8 @@ def inlined(function: Callable[..., Any], source: Source) -> Any:
     Wrappers for calls from Python took two thirds of its time, and numba would compile it for each
     constant that is an argument.
     """
+    if not IS_KNOWN:
+        return numba.njit(**FLAGS, forceinline=True)(function)
     dispatcher: Any = numba.njit(**FLAGS, **NO_CFUNC, **NO_PYTHON, forceinline=True)(function)
     dispatcher._compiler = _Compiler(dispatcher._compiler, source, contextlib.nullcontext)
     template = dispatcher.get_call_template
@@ -103,6 +107,22 @@ def inlined(function: Callable[..., Any], source: Source) -> Any:
 def alone(function: Callable[..., Any]) -> Any:
     """What calls a helper from Python."""
     return numba.njit(**FLAGS)(function)
+
+
+def _is_known() -> bool:
+    # Whether this numba has the parts that are replaced here, which it does not promise: 0.61 to
+    # 0.68 have. Where one is gone, functions are compiled as they are written: it takes longer.
+    dispatcher: Any = numba.njit(_is_known)
+    return (
+        all(hasattr(dispatcher, part) for part in ("_compiler", "get_call_template"))
+        and all(
+            hasattr(context, part)
+            for context in (_TARGET.typing_context, _TARGET.target_context)
+            for part in ("load_additional_registries", "install_registry", "_registries")
+        )
+        and all(hasattr(dispatcher._compiler, part) for part in ("_get_implementation", "compile"))
+        and all(hasattr(_TARGET.options, option) for option in (*NO_CFUNC, *NO_PYTHON))
+    )
 
 
 class _Compiler:
@@ -223,6 +243,7 @@ def _body(result: Any) -> bytes | None:
     return body
 
 
+IS_KNOWN = INTERPRETED or _is_known()
 _UNLITERAL: Any = types.unliteral
 _REBUILD: Any = compiler.CompileResult._rebuild
 _DUMPS: Any = serialize.dumps

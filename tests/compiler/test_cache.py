@@ -428,6 +428,30 @@ def test_a_signal_while_llvm_is_busy_costs_the_saved_copy_alone(copy):
     assert run(copy)[1] != "None"  # the next process saves it
 
 
+NUMBA_OF_ANOTHER_KIND = """
+import builtins
+has = hasattr
+builtins.hasattr = lambda value, name: name != "{part}" and has(value, name)
+from fastexp._compiler import build
+builtins.hasattr = has
+from fastexp.kernels.bits import logexp
+import numpy as np
+logexp.exp_fill(np.array([1.0]), out := np.empty(1))
+print(float(out[0]), type(logexp.exp_fill.dispatcher._compiler).__module__)
+"""
+
+
+@pytest.mark.process
+@pytest.mark.skipif(build.INTERPRETED, reason="nothing is compiled")
+@pytest.mark.parametrize("part", ["no_cfunc_wrapper", "load_additional_registries", None])
+def test_a_numba_without_a_part_that_is_replaced_compiles_as_it_is(copy, part):
+    """Helpers are functions of their own then; the kernel computes the same."""
+    code = NUMBA_OF_ANOTHER_KIND.format(part=part)
+    value, kind = run(copy, code)
+    assert value == run(copy)[0]
+    assert kind == ("numba.core.dispatcher" if part else "fastexp._compiler.build")
+
+
 @pytest.mark.process
 def test_processes_that_fill_the_cache_at_once_get_right_code(copy):
     processes = [start(copy) for _ in range(4)]
