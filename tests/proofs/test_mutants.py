@@ -414,6 +414,19 @@ KEYS = {
     "tuples may be there twice": ("_keys/group_names.py", "if first.size == numbers.size:", "if True:"),
 }  # fmt: skip
 
+# For `tests.support.checks.inlining`: helpers' bodies in the place of calls.
+INLINING = {
+    "what stands before a call is read behind it": ("_compiler/inlining.py", "if not _is_stable(_get(*other)):", "if False:"),
+    "elements of arrays are stable": ("_compiler/inlining.py", "return isinstance(node.slice, ast.Slice) and all(", "return all("),
+    "calls are stable": ("_compiler/inlining.py", "return not isinstance(node, ast.Call) and all(", "return all("),
+    "parameters that are bound keep the argument's name": ("_compiler/inlining.py", "isinstance(argument, ast.Name) and parameter not in bound", "isinstance(argument, ast.Name)"),
+    "or as and": ("_compiler/inlining.py", "if isinstance(node.op, ast.Or) else test", "if False else test"),
+    "a tuple of names that change each other": ("_compiler/inlining.py", "or names & _bound([target])", "or False"),
+    "constants are folded": ("_compiler/inlining.py", "if isinstance(result, ast.Constant):  # which", "if False:  # which"),
+    "globals under a local's name": ("_compiler/inlining.py", "while choice in self._locals or self._globals", "while self._globals"),
+    "what follows a return is lost": ("_compiler/inlining.py", "whole = block if _ends(block) else [*block, *rest]", "whole = block"),
+}  # fmt: skip
+
 
 WHICH = {
     **dict.fromkeys(MUTANTS, "sampler"),
@@ -425,10 +438,11 @@ WHICH = {
     **dict.fromkeys(STUDIES, "studies"),
     **dict.fromkeys(GROUPS, "groups"),
     **dict.fromkeys(KEYS, "keys"),
+    **dict.fromkeys(INLINING, "inlining"),
 }
 
 
-ALL = (MUTANTS, SELECTION, ROWS, NUMBERS, RECORDS, LAPLACE, STUDIES, GROUPS, KEYS)
+ALL = (MUTANTS, SELECTION, ROWS, NUMBERS, RECORDS, LAPLACE, STUDIES, GROUPS, KEYS, INLINING)
 
 
 def row(name: str) -> tuple[str, str, str]:

@@ -1,0 +1,23 @@
+"""Deterministic checks of functions with helpers' bodies in the place of calls."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from fastexp._compiler import inlining, kernel_sources
+from tests.compiler import test_inlining as spliced
+
+
+def text(module: str) -> bytes:
+    return Path(str(sys.modules[module].__file__)).read_bytes()
+
+
+def run() -> None:
+    """Flattened functions compute the same, and a helper's constant is not folded."""
+    kernel_sources.text = text  # functions of tests count as the package's
+    inlining.SMALL = 10**6
+    for function in spliced.CASES:
+        spliced.test_a_flattened_function_is_the_function(function)
+        spliced.test_calls_that_stay(function)
+    spliced.test_constants_stay_what_the_compiler_computes_with()
