@@ -119,6 +119,8 @@ WRONG: dict[str, Callable[[Case], Any]] = {
     "table1_draws": lambda case: 3 * case.work().spreads[0],
     "table1_2t": lambda case: case.work().spreads[0][1:],
     "table1_engines": lambda case: case.work().spreads[0],
+    "expected_errors": lambda case: np.ones((case.inputs.rows, len(STUDY))),
+    "law_error": lambda _case: 0.0,
     "sorted_file": lambda _case: 0.9,
     "smooth_sensitivity": lambda _case: 0.0,
     "smooth_sensitivity_sorted": lambda _case: float("nan"),
