@@ -128,6 +128,8 @@ def of_array(array: AnyArray, missing: AnyArray | None, argument: str) -> Number
     """The numbers of an array, which are objects perhaps."""
     kind = array.dtype.kind
     if kind in "iuf" and array.dtype.itemsize <= 8:
+        if not array.dtype.isnative:  # of the other byte order
+            array = array.astype(array.dtype.newbyteorder("="))
         return Numbers(array, missing)
     if kind == "O" and array.ndim == 1:
         return _of_objects(array.tolist(), missing, argument)

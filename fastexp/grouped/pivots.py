@@ -85,7 +85,7 @@ def windowed(
     missed = (lengths > 0) & ((under > first) | (under + np.diff(offsets) <= last))
     if missed.any():  # all records of such a group
         edges = np.full((groups + 1, 2), np.inf)
-        edges[:-1, 0][missed] = -np.inf
+        edges[:-1][missed] = -np.inf, between.NO_EDGE
         more = _between(values, codes, edges, 1.0, threads)
         if more is None:
             return None
@@ -120,7 +120,10 @@ def _pivots(
     low[bounded[0]] = points[(starts + left)[bounded[0]]]
     high[bounded[1]] = points[(starts + right)[bounded[1]]] + 1
     edges = np.full((groups + 1, 2), np.inf)
-    edges[:-1, 0], edges[:-1, 1] = _least(statistic.grid, low), _least(statistic.grid, high)
+    edges[:-1, 0] = _least(statistic.grid, low)
+    edges[:-1, 1] = np.where(
+        high < statistic.grid.size, _least(statistic.grid, high), between.NO_EDGE
+    )
     inside = (points >= np.repeat(low, sizes)) & (points < np.repeat(high, sizes))
     return edges, np.count_nonzero(inside) / rows.size
 

@@ -349,6 +349,7 @@ GROUPS = {
     "pivots of the wrong ranks": ("kernels/groups/segment_window.py", "below, flipped = below + tally[0], not flipped", "below, flipped = tally[0] + 1, not flipped"),
     "records on the low edge lie below": ("kernels/groups/between.py", "under = x < edges", "under = x <= edges"),
     "records on the high edge lie between": ("kernels/groups/between.py", "x >= edges[2 * slot + 1]", "x > edges[2 * slot + 1]"),
+    "infinity is an edge": ("kernels/groups/between.py", "NO_EDGE = np.nan", "NO_EDGE = np.inf"),
     "records below are not counted": ("kernels/groups/between.py", "1 + (np.int64(under) << BELOW)", "1 + (np.int64(under) << 0)"),
     "pivots that miss matter": ("grouped/pivots.py", "    if missed.any():", "    if missed.all() and groups < 0:"),
     "records below pivots forgotten": ("kernels/groups/segment_window.py", "size, under + below", "size, below"),

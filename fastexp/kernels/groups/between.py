@@ -26,6 +26,7 @@ from ..bits.heights import FLOAT
 from ..numbers.histogram import BLOCK, fill_floats
 from .grouping import slot_of
 
+NO_EDGE = np.nan  # a high edge that nothing reaches: at infinity there may be records
 BELOW = 32  # the bit of a count from which on it has the records below
 
 
@@ -51,7 +52,7 @@ def keep_between(
     """slots, values = the codes and records of rows from their group's low edge on, below its high.
 
     edges: both of each group, and of rows without one. counts[c] += 1 for each row with code c,
-    and 1 << BELOW if it lies below. NaN lies between all edges. slots, values: room for all
+    and 1 << BELOW if it lies below. NO_EDGE is no high edge. NaN lies between all edges. slots, values: room for all
     rows; work: a block. Returns how many rows lie between.
     """
     m = np.uint64(0)

@@ -180,7 +180,11 @@ def rows_between_pivots_are_enough() -> None:
     small = *[(pivots, name, 64) for name in ("FEWEST", "LONG")], (pivots, "STEPS", (1, 1))
     mechanism, words = fx.Median(epsilon=0.2, bounds=(-4, 60), step=0.5), GivenWords(KEY, 5)
     statistic = mechanism._statistic
-    for values in (rng.integers(-8, 130, n) / 2.0, rng.integers(0, 9, n), rng.normal(20, 9, n)):
+    ends = rng.normal(20, 9, n)
+    ends[rng.random(n) < 0.3], ends[rng.random(n) < 0.5] = -np.inf, np.inf
+    for values in (
+        rng.integers(-8, 130, n) / 2.0, rng.integers(0, 9, n), rng.normal(20, 9, n), ends
+    ):  # fmt: skip
         records, offsets = gather(by, values, 5)
         for reach, spread in itertools.product((20, 2), (3.0, -1.0)):
             with changed(*small, (statistic, "reach", reach), (pivots, "SPREAD", spread)):
@@ -196,18 +200,20 @@ def rows_lie_between_their_edges() -> None:
     """Records at edges, NaN, and rows of no group."""
     codes, values = (
         np.tile([0, 1, -1], 9),
-        np.repeat([0.0, 1.0, 1.5, 2.0, np.nan, 3.0, 1.0, 2.0, -1], 3),
+        np.repeat([0.0, 1.0, 1.5, 2.0, np.nan, 3.0, 1.0, np.inf, -1], 3),
     )
-    for kind, bits in ((0, values), (1, np.nan_to_num(values).astype(np.int64))):
-        edges, counts = np.array([1.0, 2.0, -np.inf, 1.5, np.inf, np.inf]), np.zeros(3, np.int64)
+    for (kind, bits), high in itertools.product(
+        ((0, values), (1, np.nan_to_num(values, posinf=5).astype(np.int64))), (2.0, between.NO_EDGE)
+    ):
+        edges, counts = np.array([1.0, high, -np.inf, 1.5, np.inf, np.inf]), np.zeros(3, np.int64)
         slots, taken, work = (
             np.empty(27, np.int64),
             np.empty(27, np.uint64),
             np.empty(1_024, np.int64),
         )
         floats = bits.astype(np.float64)
-        low, high = edges.reshape(-1, 2)[codes].T
-        inside = ~((floats < low) | (floats >= high))
+        low, end = edges.reshape(-1, 2)[codes].T
+        inside = ~((floats < low) | (floats >= end))
         args = codes, bits.view(np.uint64), kind, edges, counts, slots, taken, work
         assert between.keep_between(*args) == inside.sum()
         assert (slots[: inside.sum()] == np.where(codes < 0, 2, codes)[inside]).all()
