@@ -52,7 +52,8 @@ def keep_between(
     """slots, values = the codes and records of rows from their group's low edge on, below its high.
 
     edges: both of each group, and of rows without one. counts[c] += 1 for each row with code c,
-    and 1 << BELOW if it lies below. NO_EDGE is no high edge. NaN lies between all edges. slots, values: room for all
+    and 1 << BELOW if it lies below. NO_EDGE is no high edge. NaN lies between all edges. slots,
+    values: room for all
     rows; work: a block. Returns how many rows lie between.
     """
     m = np.uint64(0)
