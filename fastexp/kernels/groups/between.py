@@ -53,8 +53,7 @@ def keep_between(
 
     edges: both of each group, and of rows without one. counts[c] += 1 for each row with code c,
     and 1 << BELOW if it lies below. NO_EDGE is no high edge. NaN lies between all edges. slots,
-    values: room for all
-    rows; work: a block. Returns how many rows lie between.
+    values: room for all rows; work: a block. Returns how many rows lie between.
     """
     m = np.uint64(0)
     for start in range(0, codes.size, BLOCK):

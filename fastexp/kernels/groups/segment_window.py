@@ -70,10 +70,12 @@ def narrow(records: Any, first: Any, last: Any, other: Any, scratch: Any) -> Any
 
 
 @helper
-def narrow_floats(
-    records: Any, first: Any, last: Any, grid: Any, out: Any, other: Any, scratch: Any
-) -> Any:
-    """`narrow` of records that have no grid index yet; (0, 0) where pivots miss."""
+def gather_floats(records: Any, first: Any, last: Any, grid: Any, other: Any, scratch: Any) -> Any:
+    """other = the bits of records around the ranks first..last, which have no grid index yet.
+
+    Returns how many they are, or -1 where pivots miss; how many lie below them; and two grid
+    indices: they hold the window if the indices of its first and last rank lie between the two.
+    """
     n, points = records.size, np.int64(grid[6]) + 1
     sample, work = scratch[:SAMPLE], scratch[SAMPLE : 2 * SAMPLE]
     flags, tally = scratch[2 * SAMPLE : 2 * SAMPLE + 128].view(np.uint64), scratch[TALLY]
@@ -92,13 +94,8 @@ def narrow_floats(
     size = gather(records, least, most, flags, other.view(np.float64), tally)
     below, inside = tally[0], tally[1]
     if tally[2] != 0 or below > first or below + inside <= last or size < inside:
-        return np.int64(0), np.int64(0)
-    fill_points(other[:size].view(np.uint64), FLOAT, grid, out[:size], scratch[-BLOCK:])
-    size, under = narrow(out[:inside], first - below, last - below, other, scratch)
-    below += under
-    if out[first - below] <= low or out[last - below] >= high:
-        return np.int64(0), np.int64(0)
-    return size, below
+        inside = np.int64(-1)
+    return inside, below, low, high
 
 
 @kernel(I64(IN_I64, OUT_I64, IN_U64, I64, IN_F64, OUT_I64, OUT_I64, OUT_I64))
@@ -114,23 +111,31 @@ def narrow_segments(
     nans, placed = np.int64(0), kind != INDICES and other.size < LONG
     if placed:  # all at once: a call for each of many short parts takes longer
         nans += fill_points(bits, kind, grid, out, scratch[-BLOCK:])
-    for s in range(parts.size // PART):
+    s, all_of_it = 0, False
+    while s < parts.size // PART:
         part = parts[PART * s : PART * (s + 1)]
         form = forms[FORM_SIZE * part[FORM] : FORM_SIZE * (part[FORM] + 1)]
         begin, end, under = part[START], part[START] + part[LENGTH], part[UNDER]
-        some, points, first, last = bits[begin:end], out[begin:end], form[FIRST], form[LAST]
-        size, below = np.int64(0), np.int64(0)
-        if kind == FLOAT and some.size >= LONG:
+        some, points = bits[begin:end], out[begin:end]
+        first, last = form[FIRST] - under, form[LAST] - under
+        inside, passed, low, high = np.int64(-1), np.int64(0), np.int64(-1), LONGEST
+        if kind == FLOAT and some.size >= LONG and not all_of_it:
             floats = some.view(np.float64)
-            size, below = narrow_floats(
-                floats, first - under, last - under, grid, points, other, scratch
-            )
-        if size == 0:
-            if kind == INDICES:
-                for i in range(some.size):
-                    points[i] = np.int64(some[i])
-            elif not placed:
-                nans += fill_points(some, kind, grid, points, scratch[-BLOCK:])
-            size, below = narrow(points, first - under, last - under, other, scratch)
-        part[LENGTH], part[UNDER] = size, under + below
+            inside, passed, low, high = gather_floats(floats, first, last, grid, other, scratch)
+        all_of_it = inside < 0
+        if all_of_it:
+            inside, passed = some.size, np.int64(0)
+        source = some if all_of_it else other[:inside].view(np.uint64)
+        if kind == INDICES:
+            for i in range(inside):
+                points[i] = np.int64(source[i])
+        elif not placed:
+            nans += fill_points(source, kind, grid, points[:inside], scratch[-BLOCK:])
+        size, below = narrow(points[:inside], first - passed, last - passed, other, scratch)
+        below += passed
+        if not all_of_it and (points[first - below] <= low or points[last - below] >= high):
+            all_of_it = True  # once more, from all records
+        else:
+            part[LENGTH], part[UNDER] = size, under + below
+            s, all_of_it = s + 1, False
     return nans
