@@ -111,7 +111,8 @@ def narrow_segments(
     nans, placed = np.int64(0), kind != INDICES and other.size < LONG
     if placed:  # all at once: a call for each of many short parts takes longer
         nans += fill_points(bits, kind, grid, out, scratch[-BLOCK:])
-    s, all_of_it = 0, False
+    s = 0
+    all_of_it: Any = False  # else where pivots miss
     while s < parts.size // PART:
         part = parts[PART * s : PART * (s + 1)]
         form = forms[FORM_SIZE * part[FORM] : FORM_SIZE * (part[FORM] + 1)]
