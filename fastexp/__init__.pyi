@@ -25,7 +25,7 @@ from .errors import ScoreError as ScoreError
 from .errors import SensitivityWarning as SensitivityWarning
 from .errors import SessionError as SessionError
 from .errors import StudyError as StudyError
-from .expected_errors import expected_errors as expected_errors
+from .exact_errors import expected_errors as expected_errors
 from .laws.continuous import ContinuousLaw as ContinuousLaw
 from .laws.error_bound import error_bound as error_bound
 from .laws.finite import FiniteLaw as FiniteLaw

@@ -31,7 +31,7 @@ ROOMS: list[list[str]] = [
     ["grouped", "laws"],
     ["utilities"],
     ["mechanisms"],
-    ["expected_errors", "pictures"],
+    ["exact_errors", "pictures"],
     ["query/disk", "query/engines", "studies/subjects"],
     ["query/files", "studies/design"],
     ["query/frames", "query/output", "studies/sums", "studies/ready"],
