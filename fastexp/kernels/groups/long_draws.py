@@ -45,7 +45,7 @@ def draw_long(
     multiples.
     """
     n = points.size
-    nearest, sure = FARTHEST, False
+    index, nearest, sure = OPEN, FARTHEST, False
     r1, r0, one, zero = ZERO, ZERO, ZERO, ZERO
     for phase in range(3):
         if phase == 2:
@@ -77,8 +77,9 @@ def draw_long(
                     certain = wide or zero - r0 > LACK * count or d == nearest
                     if loose or not sure or not certain or rest < count:
                         return OPEN
-                    return free + np.int64(inside)
+                    index = free + np.int64(inside)
+                    break
             if j == 0 and i == n:
                 break
             under, i, free, j = under + equal, i + equal, stop, 1 - j
-    return OPEN
+    return index

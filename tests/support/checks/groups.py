@@ -150,8 +150,10 @@ def windows_are_those_of_sorted_records() -> None:
         tied = np.where(sampled, 0.4, 0.2)
         tied[rng.permutation(np.flatnonzero(~sampled))[: n // 2 - 4]] = -0.2
         several = normal, rng.integers(0, 9, n) / 3.0, np.where(sampled, 3.9, normal), tied, -tied
-        for values, reach in itertools.product(several, (60, 2)):
-            with changed((mechanism._statistic, "reach", reach)):
+        ways = (60, never), (2, RankDraws._exactly)  # 60 ranks on each side leave no draw open
+        for values, (reach, exactly) in itertools.product(several, ways):
+            narrow = (mechanism._statistic, "reach", reach), (RankDraws, "_exactly", exactly)
+            with changed(*narrow):
                 both = [by_kernel(mechanism._statistic, values, [0, n], w, 20) for w in words]
                 assert (both[0] == both[1]).all()
                 twin = twin_draws(mechanism._statistic, values, words[0], 0, 20)
@@ -836,6 +838,7 @@ CHECKS: list[Callable[[], None]] = [
     released_few_read_words,
     forms_are_lines,
     long_weights_are_bounds,
+    long_windows_are_the_twins,
     words_are_those_of_the_stream,
     ties_at_the_ends_of_a_window_belong_to_it,
     open_draws_are_exact,
