@@ -43,6 +43,7 @@ def test_every_case_runs_at_toy_size(toy: Case) -> None:
     assert [row.role for row in outcome.rows].count("ours") >= 1
 
 
+@pytest.mark.process
 @pytest.mark.slow
 def test_kernels_are_benchmarked() -> None:
     """On arguments that calls have given them, which a call leaves as they are."""
