@@ -41,6 +41,16 @@ def tests(session: nox.Session) -> None:
     _run(session)
 
 
+@nox.session
+def docs(session: nox.Session) -> None:
+    """The site, in docs/_build/html: without a warning or a dead link, and all its code runs."""
+    session.install("-e", ".[docs,test]")
+    html = "docs/_build/html"
+    session.run("sphinx-build", "-W", "--keep-going", "-j", "auto", "docs", html, env=BYTECODE)
+    session.run("python", "-m", "tests.docs.links", html)
+    _run(session, "docs")
+
+
 def _tier(mark: str) -> None:
     @nox.session(name=mark)
     def tests_of_mark(session: nox.Session) -> None:

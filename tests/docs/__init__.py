@@ -1,0 +1,1 @@
+"""Is the documentation true: its code, its links, its completeness?"""
