@@ -48,7 +48,7 @@ def docs(session: nox.Session) -> None:
     html = "docs/_build/html"
     session.run("sphinx-build", "-W", "--keep-going", "-j", "auto", "docs", html, env=BYTECODE)
     session.run("python", "-m", "tests.docs.links", html)
-    _run(session, "docs")
+    session.run("python", "-m", "pytest", "-n", "auto", "--dist", "worksteal", "tests/docs")
 
 
 def _tier(mark: str) -> None:

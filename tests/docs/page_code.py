@@ -11,7 +11,8 @@ On a page (MyST Markdown) a block of code is one of these:
 All of a page run in one folder, which begins with copies of ``docs/data``, and in one namespace.
 A comment line directly above a block says more: ``% answers vary``, then numbers of its output
 are not compared; ``% needs: MODULE``, then it is skipped where that is missing (``java`` is the
-program); ``% not run: REASON``.
+program); ``% not run: REASON``. In README.md such a line is an HTML comment, and the
+``sh`` blocks are the commands that ``.ci/run`` runs.
 """
 
 from __future__ import annotations
@@ -32,13 +33,14 @@ from typing import Any
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
+README = ROOT / "README.md"
 FENCE = re.compile(
     r"^(?P<indent> *)(?P<ticks>```+)(?P<info>[^`\n]*)\n(?P<body>.*?)^(?P=indent)(?P=ticks) *$",
     re.MULTILINE | re.DOTALL,
 )
 DIRECTIVE = re.compile(r"\{([\w:-]+)\}\s*(.*)")
 OPTION = re.compile(r":([\w-]+):\s*(.*)")
-REMARK = re.compile(r"^ *% (answers vary|needs|not run)(?:: *(.+?))? *$")
+REMARK = re.compile(r"^ *(?:%|<!--) (answers vary|needs|not run)(?:: *(.+?))? *(?:-->)?$")
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?")
 COMPARED = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 NO_CODE = {"", "text", "math", "markdown"}
@@ -68,9 +70,10 @@ class Block:
 
 
 def pages() -> list[Path]:
-    """Every page that is written by hand."""
+    """Every page that is written by hand, README.md first."""
     built = DOCS / "_build"
-    return sorted(path for path in DOCS.rglob("*.md") if built not in path.parents)
+    written = sorted(path for path in DOCS.rglob("*.md") if built not in path.parents)
+    return [README, *written]
 
 
 def blocks(page: str) -> Iterator[Block]:
@@ -114,7 +117,7 @@ def run(page: Path, data: Path, folder: Path) -> list[str]:
     absent = []
     for block in blocks(page.read_text()):
         place = f"{page.name}:{block.line}"
-        if not block.runs:
+        if not block.runs or (page == README and block.language == "sh"):
             continue
         if lacking := block.missing():
             absent.append(f"{place} needs {lacking}")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.docs.page_code import DOCS, pages, run
+from tests.docs.page_code import DOCS, ROOT, pages, run
 
 pytestmark = pytest.mark.process  # commands of a page may start some
 
-NAMES = [page.relative_to(DOCS).as_posix() for page in pages()]
+NAMES = [page.relative_to(ROOT).as_posix() for page in pages()]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -16,7 +16,7 @@ def test_the_code_of_a_page_runs(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("MPLBACKEND", "agg")
-    absent = run(DOCS / name, DOCS / "data", tmp_path)
+    absent = run(ROOT / name, DOCS / "data", tmp_path)
     if absent:
         pytest.skip("; ".join(absent))
 
@@ -51,7 +51,7 @@ def test_what_is_right_runs_in_one_folder_and_one_namespace(tmp_path, monkeypatc
     page = tmp_path / "page.md"
     page.write_text(
         fence("{code-cell}", "a = 7")
-        + fence("pycon", ">>> a, 0.25", "(8, 0.5)", above=["% answers vary"])
+        + fence("pycon", ">>> a, 0.25", "(8, 0.5)", above=["<!-- answers vary -->"])
         + fence("{code-block} toml", ":caption: a.toml", "", "[table]")
         + fence("console", "$ cat a.toml", "[table]")
         + fence("console", "$ fastexp --version", "fastexp ...")

@@ -30,10 +30,11 @@ OTHERS = {
 @cache
 def pages() -> list[Path]:
     """The repository's pages, and its Python files."""
-    folders = [ROOT / name for name in ("fastexp", "tests", "benchmarks")]
+    folders = [ROOT / name for name in ("fastexp", "tests", "benchmarks", "docs", "examples")]
     inside = [path for folder in folders for path in sorted(folder.rglob("*"))]
     paths = [*sorted(ROOT.iterdir()), *inside]
-    return [path for path in paths if path.suffix in (".md", ".py", ".pyi")]
+    built = ROOT / "docs" / "_build"
+    return [p for p in paths if p.suffix in (".md", ".py", ".pyi") and built not in p.parents]
 
 
 @cache
