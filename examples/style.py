@@ -1,0 +1,66 @@
+"""What the pictures have in common: light or dark colours, and the file that is written.
+
+A script calls `begin` before it draws and `end` with what it drew, and then
+``python SCRIPT PICTURE`` writes PICTURE in light colours, with ``--dark`` in dark ones.
+"""
+
+import argparse
+from pathlib import Path
+
+import matplotlib as mpl
+from cycler import cycler
+from matplotlib.figure import Figure
+
+DATA = Path(__file__).parents[1] / "docs" / "data"
+# Text, quiet text and lines, and four colours. They differ in lightness too, for readers who do
+# not see colours and for prints in grey, and all have a contrast of 3 or more to the background.
+QUIET = "#788492"
+LIGHT = ("#1b2430", QUIET, "#0b4f8a", "#d55e00", "#3a9a78", "#8e5aa8")
+DARK = ("#e8ecf1", QUIET, "#7cc0ff", "#ff9d4d", "#3fae86", "#c79be0")
+
+
+def begin(purpose: str) -> argparse.Namespace:
+    """Read the command line and set the style that it asks for."""
+    parser = argparse.ArgumentParser(description=purpose)
+    parser.add_argument("picture", type=Path, help="the file to write: .svg, .png or .pdf")
+    parser.add_argument("--dark", action="store_true", help="for a dark background")
+    arguments = parser.parse_args()
+    text, quiet, *colors = DARK if arguments.dark else LIGHT
+    mpl.use("agg")
+    mpl.rcdefaults()
+    mpl.rcParams.update(
+        {
+            "axes.axisbelow": True,
+            "axes.edgecolor": quiet,
+            "axes.grid": True,
+            "axes.grid.axis": "y",
+            "axes.labelcolor": text,
+            "axes.prop_cycle": cycler(color=colors) + cycler(linestyle=["-", "--", "-.", ":"]),
+            "axes.spines.right": False,
+            "axes.spines.top": False,
+            "axes.titlelocation": "left",
+            "axes.titlesize": "medium",
+            "figure.constrained_layout.use": True,
+            "figure.figsize": (7, 3.8),
+            "font.size": 12,
+            "grid.alpha": 0.25,
+            "grid.color": quiet,
+            "legend.frameon": False,
+            "lines.linewidth": 2.2,
+            "savefig.dpi": 150,
+            "savefig.transparent": True,
+            "svg.hashsalt": "fastexp",  # the same bytes each time
+            "text.color": text,
+            "xtick.color": text,
+            "xtick.major.size": 0,
+            "ytick.color": text,
+            "ytick.major.size": 0,
+        }
+    )
+    return arguments
+
+
+def end(figure: Figure, arguments: argparse.Namespace) -> None:
+    """Write the picture, without the date."""
+    undated = {"Date": None} if arguments.picture.suffix == ".svg" else None
+    figure.savefig(arguments.picture, metadata=undated)
