@@ -25,7 +25,9 @@ CURVES = ("law", "draws")  # of the README's picture
 def draw(script: Path, picture: Path, *options: str) -> None:
     """Run the script in the folder of its picture."""
     command = [sys.executable, str(script), picture.name, *options]
-    done = subprocess.run(command, cwd=picture.parent, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=picture.parent, capture_output=True, text=True, check=False, timeout=300
+    )
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
 
 
