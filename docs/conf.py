@@ -11,6 +11,8 @@ from typing import Any
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
 
+from public_members import public_members  # noqa: E402  # likewise
+
 import fastexp  # noqa: E402  # the extensions' folder comes first
 
 project = "fastexp"
@@ -18,6 +20,7 @@ author = copyright = "The fastexp developers"  # noqa: A001  # Sphinx calls it s
 version = release = fastexp.__version__
 
 extensions = [
+    "docstrings",
     "myst_nb",
     "numpydoc",
     "sphinx.ext.autodoc",
@@ -27,7 +30,9 @@ extensions = [
     "sphinx-mathjax-offline",
 ]
 exclude_patterns = ["_build", "data", "README.md"]
-source_suffix = {".md": "myst-nb"}
+source_suffix = {".rst": "restructuredtext", ".md": "myst-nb"}  # autosummary writes the first
+templates_path = ["_templates"]
+default_role = "py:obj"  # a name in backquotes in a docstring is a link
 
 # Cells run in a folder of their own that holds what is in data/ (see _kernel), and run again
 # when the package has changed.
@@ -48,6 +53,8 @@ myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "attrs_inline"
 myst_heading_anchors = 3
 
 autosummary_generate = True
+autosummary_ignore_module_all = False
+autosummary_context = {"public": public_members(fastexp, fastexp.privacy)}
 autodoc_typehints = "none"  # numpydoc's sections have them
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False

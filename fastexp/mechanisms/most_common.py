@@ -92,7 +92,7 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
     candidates are text, a series of integers with an index of labels, as `value_counts()` of
     pandas gives it. They are brought into the candidates' order: a label that is missing
     counts 0, one that is not a candidate nothing. A series of integers for candidates that are
-    not text is one of records, whatever its index: write `.to_dict()`.
+    not text is one of records, whatever its index: write ``.to_dict()``.
     **Privacy**: ε-DP under `neighbors`; by the exponential mechanism ε-bounded-range, so that
     ρ = ε²/8, by permute-and-flip ρ = ε·tanh(ε/2). **Numerics**: counts are exact integers and
     the draw is exact.

@@ -82,19 +82,20 @@ class SmoothSensitivityMedian(NoisyMedian):
     ===================  ================================================  ==================
     noise                "paper"                                           "tight"
     ===================  ================================================  ==================
-    cauchy               α = β = ε/6 [1]_                                  exact, best pair
-    laplace              α = ε/2, β = ε / (2 ln((1 + e^(ε/2))/δ)) [1]_     exact, best pair
-    student-t            ε = 4β + 2α/√3, halves [2]_                       exact, best pair
+    cauchy               α = β = ε/6                                       exact, best pair
+    laplace              α = ε/2, β = ε / (2 ln((1 + e^(ε/2))/δ))          exact, best pair
+    student-t            ε = 4β + 2α/√3, halves                            exact, best pair
     pareto-tail          ε = α + 2β, halves                                exact, best pair
-    laplace-lognormal    ε = β/σ + e^(3σ²/2) α, best σ [2]_                the same
-    uniform-lognormal    ε = β/σ + e^(3σ²/2) √(2/π) α/σ, σ = √2 [2]_       the same
+    laplace-lognormal    ε = β/σ + e^(3σ²/2) α, best σ                     the same
+    uniform-lognormal    ε = β/σ + e^(3σ²/2) √(2/π) α/σ, σ = √2            the same
     arsinh-normal        ε = √(β(β/σ² + 1/σ + 2)) + (2/(3σ) + σ/2) α,      the same
-                         σ = 2/√3 [2]_
+                         σ = 2/√3
     ===================  ================================================  ==================
 
-    For Laplace noise "paper" is [1]_ with its two half-steps of δ added up, which the copies
-    of that formula with ln(2/δ) forget. *Best pair*: of all that cost ε exactly, about
-    that of the least error for evenly spaced records; nothing looks at data.
+    "paper" is [1]_ for Cauchy and Laplace noise, of the latter with its two half-steps of δ
+    added up, which the copies of that formula with ln(2/δ) forget; for Student's t and the last
+    three it is [2]_. *Best pair*: of all that cost ε exactly, about that of the least error for
+    evenly spaced records; nothing looks at data.
 
     **Privacy**: `guarantee`, of the ideal mechanism. The noise here is a float, so `release`
     raises `NotReleasable`. **Numerics**: float64 noise with tails to 2**-63; laws are exact to
