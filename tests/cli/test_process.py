@@ -19,6 +19,7 @@ import fastexp
 from fastexp._compiler import jit
 from fastexp.cli import main
 from fastexp.cli.commands import info
+from fastexp.cli.commands.compile_kernels import FIRST_CALLS
 from fastexp.kernels.bits import logexp
 
 SELECT = ["select", "-", "--column", "c", "--candidates", "a,b", "--epsilon", "50"]
@@ -365,6 +366,13 @@ def test_warmup_of_a_part_for_a_fleet(tmp_path: Path) -> None:
     assert all(path.stat().st_mode & 0o777 == 0o644 for path in files)
     assert not own.exists()
     assert str(files[0].parent) == answer["cache"]
+
+
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
+@pytest.mark.parametrize("command", FIRST_CALLS)
+def test_warmup_of_each_command(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["warmup", "--only", command, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["kernels"] > 1
 
 
 def test_warmup_refuses_a_cpu_that_is_chosen_too_late(capsys: pytest.CaptureFixture[str]) -> None:

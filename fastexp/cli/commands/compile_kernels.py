@@ -108,7 +108,7 @@ def _number(command: str) -> None:
         integers: Any = np.arange(size)
         for records in (integers, integers + 0.5):
             mechanism.release(records)
-            mechanism.release(records, by=records % 3, groups=range(3))
+            mechanism.release(records, by=integers % 3, groups=range(3))
         mechanism.sample(records, size=10_000, rng=0)
         mechanism.law(records)
 
