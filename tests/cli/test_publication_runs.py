@@ -427,6 +427,21 @@ def test_a_check_opens_neither_source_nor_key(place: Path, run: Run, pipes: list
 
 
 @pytest.mark.fast
+def test_a_check_without_a_budget_says_what_one_must_hold(place: Path, run: Run) -> None:
+    Path("b").unlink()
+    before = untouched()
+    ended = run("release", "p.toml", "--check")
+    assert ended.code == 2
+    assert "promises 0.75-differential privacy" in ended.out
+    assert "there is no budget file 'b'; create it with: fastexp budget b" in ended.err
+    assert "costs" not in ended.out
+    ended = run("release", "p.toml", "--check", "--json")
+    facts = json.loads(ended.out)
+    assert (ended.code, facts["budget"], facts["promised"]["epsilon"]) == (2, None, 0.75)
+    assert untouched() == before
+
+
+@pytest.mark.fast
 def test_a_check_draws_nothing(place: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def drawn(*_: object) -> None:
         raise AssertionError("words of the system were taken")

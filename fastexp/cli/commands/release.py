@@ -59,16 +59,23 @@ def check(call: PublicCall, like: str | None, *, as_json: bool) -> None:
         If the label is another question's.
     BudgetExceeded
         If the rest of the budget does not cover it; once all is said.
+    UserMistake
+        If there is no budget yet; once all is said, as who makes one must know the cost.
     """
     if call.output is not None:
         output_file.check(call.output, force=True)
-    public, budget = PaidRelease(replace(call, key=None, output=None)), budget_of(str(call.budget))
+    budget, unpaid = None, replace(call, key=None, output=None)
+    if Path(str(call.budget)).exists():
+        budget = budget_of(str(call.budget))
+    else:
+        unpaid = replace(unpaid, budget=None, label=None, note=None)
+    public = PaidRelease(unpaid)
     facts = _facts(call, public, budget)
     if not as_json:  # before the list is digested, so that something is seen at once
         _show(call, public, facts)
         sys.stdout.flush()
-    facts["budget"] = costs = _costs(call, public, budget)
-    if not as_json:
+    facts["budget"] = costs = None if budget is None else _costs(call, public, budget)
+    if costs is not None and not as_json:
         _show_costs(call, costs)
     if like is not None:
         waiting.announce_compilation()
@@ -80,15 +87,18 @@ def check(call: PublicCall, like: str | None, *, as_json: bool) -> None:
 
         print(f"\n{sentences.of_public(like)}")
         law_tables.accuracy_table(rows)
-    if costs["left"] is None:
+    if budget is None:
+        budget_of(str(call.budget))  # says that there is none
+    elif costs is not None and costs["left"] is None:
         budget.rest_after(public.promise)  # says why there is none
 
 
-def _facts(call: PublicCall, public: PaidRelease, budget: Budget) -> dict[str, Any]:
+def _facts(call: PublicCall, public: PaidRelease, budget: Budget | None) -> dict[str, Any]:
     """What is released and promised, as for ``--json``."""
     answers = public.answer_facts()
+    relation = None if budget is None else budget.neighbors
     for name, answer in call.answers.items():
-        promise = call.query.total({name: answer}, neighbors=budget.neighbors)
+        promise = call.query.total({name: answer}, neighbors=relation)
         answers[name]["promised"] = sentences.promise_facts(promise)
     return {
         "kind": "check",

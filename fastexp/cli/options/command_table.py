@@ -94,8 +94,8 @@ nothing, and leaves an output that has them as it is; other content needs
 unless only its output, key, note or comments were edited.
 
 --check may read the budget and a list of groups, and exits with 3 where the
-budget has no room. With --like it shows exact errors on a public file, which
-are not private.
+budget has no room, with 2 where there is none yet. With --like it shows exact
+errors on a public file, which are not private.
 
 keys of --json:
   a release  kind, private, answers of {parameters}, by, groups, person,
