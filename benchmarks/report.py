@@ -1,7 +1,8 @@
 """Tables of results: ``python -m benchmarks.report FILE... [--write] [--check]``.
 
-Every planned row is shown, lost ones in bold; figures have 3 significant digits. README.md has a
-line a case, from the newest file that measured it: --write puts it there.
+Every planned row is shown, lost ones in bold; figures have 3 significant digits. README.md has
+the worst case of each kind of work in `HEADLINES`, from the newest file that measured it: --write
+puts them there. `page.py` has all of them.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from .harness.provenance import RESULTS, ROOT
 from .selection.leak import THRESHOLD
 
 Record = dict[str, Any]
+Pair = tuple[Record, Record, Record]  # a case, fastexp's row, its best peer's
 README = ROOT / "README.md"
 NOISY = 0.15  # spread from which a row is marked
 ROLES = ("ours", "variant", "rival", "limit")
@@ -25,12 +27,17 @@ UNITS = {
     "B": (("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9)),
     "|t|": (("", 1.0),),
 }
-HEADLINES = {  # cases in the summary; lost ones come there in any case
-    *("release/k=10000000", "rows/rows=10000/k=1000", "gumbel/k=1000000"),
-    *("median_release/lognormal/k=10000000", "median_study/normal/rows=200/k=1000"),
-    *("revenue_law/k=100000", "smooth_sensitivity/normal/k=10000"),
-    *("table1/normal/rows=2000/k=1000", "table1_draws/normal/rows=2000/k=1000"),
-    *("group_median/rows=100000/k=20", "group_median/rows=1000/k=10000"),
+HEADLINES = {  # the kinds of work in the README, each shown by its worst case
+    "release": "select one of k",
+    "single": "draw one of k, seeded",
+    "rows": "draw from each row",
+    "permute_and_flip": "permute-and-flip",
+    "median_release": "median",
+    "group_median": "medians by group",
+    "price_release": "price",
+    "laplace_release": "one Laplace number",
+    "table1": "exact study",
+    "cold_start": "a process, start to end",
 }
 BEGIN, END = "<!-- benchmarks: begin -->", "<!-- benchmarks: end -->"
 
@@ -119,7 +126,7 @@ def title(case: Record) -> str:
 def markdown(record: Record) -> str:
     """The whole report."""
     schema.check_complete(record)
-    parts = [about(record), SUMMARY_NOTE, summary(record, every=True)]
+    parts = [about(record), SUMMARY_NOTE, summary(record)]
     for name, cases in groupby(record["cases"], key=title):
         parts += [f"### {name}", case_table(list(cases), record)]
     return "\n\n".join([*parts, NOTES])
@@ -149,33 +156,65 @@ SUMMARY_HEAD = """| case | k | fastexp | best peer | its figure | ratio |
 |---|---:|---:|---|---:|---:|"""
 
 
-def summary(record: Record, every: bool = False) -> str:
-    """One line a case: fastexp, the best peer and their ratio, whoever won.
-
-    Of the headlines, and of each kind of work that is lost somewhere its worst case; or of
-    every case.
-    """
+def summary(record: Record) -> str:
+    """One line a case: fastexp, the best peer and their ratio, whoever won."""
     schema.check_complete(record)
-    pairs = [pair for case in record["cases"] if (pair := against_best(record, case))]
-    worst: dict[str, float] = {}  # of all that is lost, by kind of work
-    for case, _, best in pairs:
-        kind = case["id"].partition("/")[0]
-        worst[kind] = min(worst.get(kind, best["ratio"]), best["ratio"])
-    lines = [SUMMARY_HEAD]
-    for case, ours, best in pairs:
-        is_worst = lost(best) and best["ratio"] == worst[case["id"].partition("/")[0]]
-        if every or is_worst or case["id"] in HEADLINES:
-            ratio = f"{digits(best['ratio'])}x"
-            cells = [
-                *(title(case), shape(best), quantity(ours["median"], ours["unit"])),
-                *(best["name"], quantity(best["median"], best["unit"])),
-                f"**{ratio}**" if lost(best) else ratio,
-            ]
-            lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+    lines = [
+        f"| {title(case)} | {' | '.join(compared(ours, best))} |"
+        for case, ours, best in compared_pairs(record)
+    ]
+    return "\n".join([SUMMARY_HEAD, *lines])
 
 
-def against_best(record: Record, case: Record) -> tuple[Record, Record, Record] | None:
+def compared(ours: Record, best: Record) -> list[str]:
+    """The cells of a comparison, from the size to the ratio."""
+    ratio = f"{digits(best['ratio'])}x"
+    return [
+        *(shape(best), quantity(ours["median"], ours["unit"])),
+        *(best["name"], quantity(best["median"], best["unit"])),
+        f"**{ratio}**" if lost(best) else ratio,
+    ]
+
+
+HEADLINES_HEAD = """| work | size | fastexp | best peer | its figure | worst ratio | best ratio |
+|---|---:|---:|---|---:|---:|---:|"""
+
+
+def headlines(records: list[Record]) -> str:
+    """The worst case of each kind of work in `HEADLINES`; how many cases are lost; on what."""
+    pairs = compared_pairs(newest(records))
+    lines, processors = [HEADLINES_HEAD], dict[str, list[str]]()
+    for kind, work in HEADLINES.items():
+        of_kind = [pair for pair in pairs if pair[0]["id"].partition("/")[0] == kind]
+        if of_kind:
+            case, ours, best = min(of_kind, key=ratio_of)
+            most = digits(ratio_of(max(of_kind, key=ratio_of)))
+            lines.append(f"| {work} | {' | '.join(compared(ours, best))} | {most}x |")
+            cpu = sources(records)[case["id"]]["provenance"]["cpu"]
+            processors.setdefault(cpu, []).append(work)
+    most_used, *others = sorted(processors, key=lambda cpu: -len(processors[cpu]))
+    notes = [tally(pairs), f"Processor: {most_used}"]
+    notes += [f"; of *{'* and *'.join(processors[cpu])}*: {cpu}" for cpu in others]
+    return "\n".join([*lines, "", f"{notes[0]} {''.join(notes[1:])}."])
+
+
+def compared_pairs(record: Record) -> list[Pair]:
+    """Of every case that has a peer fastexp's row and the best peer's."""
+    return [pair for case in record["cases"] if (pair := against_best(record, case))]
+
+
+def ratio_of(pair: Pair) -> float:
+    """How many times as long the best peer takes."""
+    return float(pair[2]["ratio"])
+
+
+def tally(pairs: list[Pair]) -> str:
+    """How many cases are lost."""
+    losses = sum(lost(best) for _, _, best in pairs)
+    return f"A peer is better in {losses} of the {len(pairs)} cases that have peers."
+
+
+def against_best(record: Record, case: Record) -> Pair | None:
     """A case, fastexp's row and its best peer's; None where there is nothing to compare."""
     rows = [row for row in record["rows"] if row["case"] == case["id"]]
     ours = [row for row in rows if row["role"] == "ours"]
@@ -187,9 +226,19 @@ def against_best(record: Record, case: Record) -> tuple[Record, Record, Record] 
     return case, ours[0], min(rivals, key=lambda row: float(row["median"]))
 
 
+def results() -> list[Record]:
+    """Every record that is kept, oldest first."""
+    return [schema.read(path) for path in sorted(RESULTS.glob("2*.json"))]
+
+
+def sources(records: list[Record]) -> dict[str, Record]:
+    """The last of these records that measured each case."""
+    return {case["id"]: record for record in records for case in record["cases"]}
+
+
 def newest(records: list[Record]) -> Record:
     """Every case as the last of these records has it."""
-    last = {case["id"]: record for record in records for case in record["cases"]}
+    last = sources(records)
     merged: Record = {}
     for part, name in (("cases", "id"), ("rows", "case"), ("absent", "case")):
         merged[part] = [e for record in records for e in record[part] if last[e[name]] is record]
@@ -216,8 +265,7 @@ def main(argv: list[str] | None = None) -> int:
     if not arguments.write and not arguments.check:
         return 0
     before = README.read_text(encoding="utf-8")
-    records = [schema.read(path) for path in sorted(RESULTS.glob("2*.json"))]
-    after = put_between(before, summary(newest(records)))
+    after = put_between(before, headlines(results()))
     if arguments.write:
         README.write_text(after, encoding="utf-8")
     elif after != before:

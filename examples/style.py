@@ -19,9 +19,11 @@ LIGHT = ("#1b2430", QUIET, "#0b4f8a", "#d55e00", "#3a9a78", "#8e5aa8")
 DARK = ("#e8ecf1", QUIET, "#7cc0ff", "#ff9d4d", "#3fae86", "#c79be0")
 
 
-def begin(purpose: str) -> argparse.Namespace:
-    """Read the command line and set the style that it asks for."""
+def begin(purpose: str, *words: str) -> argparse.Namespace:
+    """Read the command line, with other words before the picture, and set the style."""
     parser = argparse.ArgumentParser(description=purpose)
+    for word in words:
+        parser.add_argument(word)
     parser.add_argument("picture", type=Path, help="the file to write: .svg, .png or .pdf")
     parser.add_argument("--dark", action="store_true", help="for a dark background")
     arguments = parser.parse_args()

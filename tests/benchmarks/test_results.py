@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks import report, run
+from benchmarks import growth, page, report, run
 from benchmarks.harness import schema
 from benchmarks.harness.outcome import TOY
 from tests.benchmarks.test_cases import BY_ID
@@ -77,15 +77,66 @@ def test_the_summary_shows_the_best_peer_even_if_it_won(record: dict[str, Any]) 
     assert "| release | 1,000 | 12.3 µs | winner | 4.94 µs | **0.400x** |" in report.summary(record)
 
 
-def test_the_summary_has_headlines_and_whatever_is_lost(record: dict[str, Any]) -> None:
-    assert BY_ID.keys() >= report.HEADLINES
-    record["cases"][0]["id"] = "other/k=1000"
-    for entry in [*record["rows"], *record["absent"]]:
-        entry["case"] = "other/k=1000"
-    assert "winner" in report.summary(record)
-    record["rows"][1]["ratio"] = 1.5
-    assert "winner" not in report.summary(record)
-    assert "winner" in report.summary(record, every=True)
+def case_of(record: dict[str, Any], k: int, ratio: float) -> None:
+    """Put a case of this k into the record, whose winner has this ratio."""
+    name = f"release/k={k}"
+    record["cases"].append({"id": name, "names": ["fastexp", "winner"]})
+    for old in record["rows"][:2]:
+        entry = old | {"case": name, "k": k}
+        record["rows"].append(entry | {"ratio": ratio} if old["role"] == "rival" else entry)
+
+
+def test_the_readme_has_the_worst_case_of_each_kind_of_work(record: dict[str, Any]) -> None:
+    assert {case.partition("/")[0] for case in BY_ID} >= report.HEADLINES.keys()
+    assert len(report.HEADLINES) <= 10
+    case_of(record, 10, 0.25)
+    case_of(record, 1_000_000, 1.5)
+    table = report.headlines([record])
+    (line,) = (line for line in table.splitlines() if "winner" in line)
+    assert line.startswith("| select one of k | 10 |")
+    assert line.endswith("| **0.250x** | 1.50x |")
+    assert "A peer is better in 2 of the 3 cases that have peers. Processor: a CPU." in table
+
+
+def test_the_readme_says_which_work_another_processor_did(record: dict[str, Any]) -> None:
+    other = copy.deepcopy(record)
+    other["provenance"]["cpu"] = "another CPU"
+    other["cases"][0]["id"] = "single/k=1000"
+    for entry in [*other["rows"], *other["absent"]]:
+        entry["case"] = "single/k=1000"
+    table = report.headlines([record, other])
+    assert table.endswith("Processor: a CPU; of *draw one of k, seeded*: another CPU.")
+
+
+def test_the_page_has_every_row_and_what_it_ran_on(record: dict[str, Any]) -> None:
+    case_of(record, 10, 1.5)
+    record["cases"].append({"id": "former/k=1", "names": ["fastexp"]})
+    record["rows"].append(record["rows"][0] | {"case": "former/k=1", "k": 1})
+    text = page.tables([record])
+    assert "## Selection\n\nA peer is better in 1 of the 2 cases" in text
+    assert "All 5 rows: selection" in text
+    assert f"## {page.RETIRED}" in text
+    assert "**release** (a CPU; 2026-01-02, commit 0123456789)" in text
+    assert text.count("| 1,000 | winner | rival | **4.94 µs**") == 1
+    assert report.about(record) in text
+
+
+def test_the_page_has_every_row_of_the_newest_results() -> None:
+    newest, text = report.newest(report.results()), page.tables(report.results())
+    assert sum(line.startswith("|") for line in text.splitlines()) > len(newest["rows"])
+    for row in newest["rows"]:
+        assert report.line(row) in text
+
+
+def test_growth_is_shown_of_cases_with_several_sizes(
+    record: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case_of(record, 10, 1.5)
+    assert growth.titles(record) == []
+    case_of(record, 1_000_000, 1.5)
+    assert growth.titles(record) == ["release"]
+    assert growth.curves(record, "release")["winner"] == ([10, 1_000, 1_000_000], [4.938e-6] * 3)
+    assert len(growth.curves(record, "release")["loser"][0]) == 1
 
 
 def test_rows_of_utilities_are_shown(record: dict[str, Any]) -> None:
