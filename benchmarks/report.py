@@ -250,7 +250,7 @@ def put_between(text: str, table: str) -> str:
     if text.count(BEGIN) != 1 or text.count(END) != 1:
         raise ValueError(f"the file must hold {BEGIN} and {END} once each")
     head, _, rest = text.partition(BEGIN)
-    return f"{head}{BEGIN}\n\n{table}\n\n{END}{rest.partition(END)[2]}"
+    return f"{head}{BEGIN}\n{table}\n{END}{rest.partition(END)[2]}"
 
 
 def main(argv: list[str] | None = None) -> int:
