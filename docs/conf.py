@@ -20,6 +20,7 @@ author = copyright = "The fastexp developers"  # noqa: A001  # Sphinx calls it s
 version = release = fastexp.__version__
 
 extensions = [
+    "command_line",
     "docstrings",
     "myst_nb",
     "numpydoc",
@@ -32,6 +33,7 @@ extensions = [
 exclude_patterns = ["_build", "data", "README.md"]
 source_suffix = {".rst": "restructuredtext", ".md": "myst-nb"}  # autosummary writes the first
 templates_path = ["_templates"]
+smartquotes = False  # words in quotes are to be copied
 default_role = "py:obj"  # a name in backquotes in a docstring is a link
 
 # Cells run in a folder of their own that holds what is in data/ (see _kernel), and run again

@@ -46,7 +46,9 @@ def test_every_public_name_is_in_the_reference_once(name):
 
 
 def test_a_missing_name_and_a_repeated_one_are_seen():
-    text = "currentmodule:: fastexp\n\n.. autosummary::\n   :toctree: api\n\n   Median\n   Mode\n```"
+    text = (
+        "currentmodule:: fastexp\n\n.. autosummary::\n   :toctree: api\n\n   Median\n   Mode\n```"
+    )
     assert listed_names(text) == [fx.Median, fx.Mode]
     wrong = counts(fx, listed_names(text + "\n" + text))
     assert wrong["Median"] == 2
@@ -90,3 +92,13 @@ def test_the_page_of_a_class_shows_each_listed_member():
     for kind, directive in (("methods", "automethod"), ("attributes", "autoattribute")):
         loop = rf"for name in listed\.{kind} %\}}\n\.\. {directive}:: {{{{ objname }}}}\.{{{{ name"
         assert re.search(loop, template)
+
+
+def test_the_citation_is_that_of_the_repository():
+    page = (DOCS / "cite.md").read_text()
+    cited = dict(re.findall(r"^ +(\w+) = \{+(.*?)\}+,$", page.partition("@inpro")[0], re.MULTILINE))
+    known = dict(
+        re.findall(r'^([\w-]+): "?(.*?)"?$', (DOCS.parent / "CITATION.cff").read_text(), re.M)
+    )
+    keys = {"title": "title", "version": "version", "url": "repository-code", "license": "license"}
+    assert {key: cited[key] for key in keys} == {key: known[name] for key, name in keys.items()}
