@@ -79,6 +79,7 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
+html_sidebars = {page: [] for page in ("changelog", "cite", "contributing", "gallery", "start")}
 copybutton_exclude = ".linenos, .gp, .go"
 
 

@@ -87,7 +87,7 @@ class Commands(SphinxDirective):
                 domain.add_program_option(program, name, self.env.docname, anchor)
         if facts := group.facts(entry):
             term += nodes.Text(f" ({'; '.join(facts)})")
-        text = f"{option.help[0].upper()}{option.help[1:]}".removesuffix(".") + "."
+        text = option.help.removesuffix(".") + "."
         others = {name: anchor for name, anchor in known.items() if name not in names}
         definition = nodes.definition("", nodes.paragraph("", "", *help_text(text, others)))
         return nodes.definition_list_item("", term, definition)
