@@ -29,6 +29,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx-mathjax-offline",
+    "decision_picture",
 ]
 exclude_patterns = ["_build", "data", "README.md"]
 source_suffix = {".rst": "restructuredtext", ".md": "myst-nb"}  # autosummary writes the first
