@@ -10,9 +10,9 @@ On a page (MyST Markdown) a block of code is one of these:
 
 All of a page run in one folder, which begins with copies of ``docs/data``, and in one namespace.
 A comment line directly above a block says more: ``% answers vary``, then numbers of its output
-are not compared; ``% needs: MODULE``, then it is skipped where that is missing (``java`` is the
-program); ``% not run: REASON``. In README.md such a line is an HTML comment, and the
-``sh`` blocks are the commands that ``.ci/run`` runs.
+are not compared; ``% needs: MODULE``, then it is skipped where that is missing (``java`` and
+``mpiexec`` are programs); ``% not run: REASON``. In README.md such a line is an HTML comment, and
+the ``sh`` blocks are the commands that ``.ci/run`` runs.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ REMARK = re.compile(r"^ *(?:%|<!--) (answers vary|needs|not run)(?:: *(.+?))? *(
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?")
 COMPARED = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 NO_CODE = {"", "text", "math", "markdown"}
+PROGRAMS = {"java", "mpiexec"}
 SECONDS = 120  # that a command may take
 
 
@@ -65,7 +66,7 @@ class Block:
     def missing(self) -> str:
         """What it needs and this machine has not, or nothing."""
         needs = [name.strip() for name in self.remarks.get("needs", "").split(",") if name.strip()]
-        lacking = [n for n in needs if not (shutil.which(n) if n == "java" else find_spec(n))]
+        lacking = [n for n in needs if not (shutil.which(n) if n in PROGRAMS else find_spec(n))]
         return ", ".join(lacking)
 
 
@@ -174,7 +175,8 @@ def _printed(command: str, folder: Path) -> str:
         with redirect_stdout(output), redirect_stderr(output):
             main(words[1:])
         return output.getvalue()
-    shell = command.replace("fastexp ", f"{sys.executable} -m fastexp ")
+    ours = {"fastexp": f"{sys.executable} -m fastexp", "python": sys.executable}
+    shell = re.sub(r"(?<![\w./-])(fastexp|python)(?= )", lambda name: ours[name[1]], command)
     ended = subprocess.run(
         ["bash", "-c", shell],  # noqa: S607  # pages are for people who have one
         cwd=folder,

@@ -55,6 +55,7 @@ def test_what_is_right_runs_in_one_folder_and_one_namespace(tmp_path, monkeypatc
         + fence("{code-block} toml", ":caption: a.toml", "", "[table]")
         + fence("console", "$ cat a.toml", "[table]")
         + fence("console", "$ fastexp --version", "fastexp ...")
+        + fence("console", "$ PATH=/bin; python -c 'import fastexp' && echo 1", "1")
         + fence("pycon", ">>> int('x')", "Traceback (most recent call last):", "ValueError: ...")
         + fence("sh", "reboot", above=["% not run: it takes a minute"])
         + fence("pycon", ">>> 1", "2", above=["% needs: no_such_module"])

@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[2]
 FILE = re.compile(r"(?<![\w./-])[\w./-]*\w\.py\b")
 NAME = re.compile(r"(?<!`)(?:`|``)([A-Za-z_][\w.]*)(?:\(\))?(?:`|``)(?!`)")
 COMMENT = re.compile(r"^ *#.*|  #.*", re.MULTILINE)
+WRITTEN = re.compile(r"^ *:caption: *(\S+)", re.MULTILINE)  # a file that a page itself has
 WORD = re.compile(r"\w+")
 NO_CODE = (".cff", ".csv", ".data", ".json", ".md", ".toml")
 # Names in backquotes that this code does not have, and what they are.
@@ -75,8 +76,9 @@ def files() -> set[str]:
 
 
 def absent_files(prose: str) -> list[str]:
-    """The Python files that a text names and that do not exist."""
-    return [name for name in FILE.findall(prose) if name not in files()]
+    """The Python files that a text names, and that neither exist nor are in it."""
+    here = files().union(WRITTEN.findall(prose))
+    return [name for name in FILE.findall(prose) if name not in here]
 
 
 def absent_names(prose: str) -> list[str]:
@@ -114,3 +116,4 @@ def test_what_is_gone_is_noticed():
     assert absent_names(text) == [f"{gone}.read", f"_{gone}", f"known.{gone}"]
     assert absent_files(text) == ["no/such" + ".py"]
     assert absent_files("ooms" + ".py") == ["ooms" + ".py"]
+    assert absent_files(f":caption: own{'.py'}\nown{'.py'}, other{'.py'}") == ["other" + ".py"]
