@@ -41,6 +41,7 @@ default_role = "py:obj"  # a name in backquotes in a docstring is a link
 # when the package has changed.
 os.environ["IPYTHONDIR"] = str(HERE / "_kernel")
 os.environ["FASTEXP_DOCS_DATA"] = str(HERE / "data")
+os.environ["MATPLOTLIBRC"] = str(HERE / "_kernel" / "matplotlibrc")
 os.environ["COLUMNS"] = "80"
 package = hashlib.sha256()
 for source in sorted(Path(fastexp.__file__).parent.rglob("*.py")):
