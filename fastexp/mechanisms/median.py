@@ -36,8 +36,8 @@ class Median(QuantileMechanism):
     step away from them, on either side: a grid coarser than the data costs that much. Of data
     that were rounded (ages, prices), equal records are the median's neighbourhood: on a grid
     of the same step they weigh as they should; on a fine one they are a single point among
-    many, and the answer is nearly uniform unless ε times their number exceeds the logarithm of
-    the grid's size. Then give `step`, or `widen`.
+    many, and the answer is nearly uniform unless half of ε times their number exceeds the
+    logarithm of the grid's size. Then give `step`, or `widen`.
     **Privacy**: ε-DP and ε-bounded-range under `neighbors`. **Numerics**: distances and
     counts of points are exact integers, the nearest point is found by exact comparisons
     (records, decimals of the step and points of `grid` as the exact numbers that they are),
