@@ -56,6 +56,7 @@ def main() -> None:
     record = newest(results())
     if arguments.case not in titles(record):
         raise SystemExit(f"case must be one of {', '.join(titles(record))}")
+    plt.rcParams["axes.formatter.min_exponent"] = 0  # k as powers of ten
     figure, axes = plt.subplots(figsize=(6, 4.6))
     draw(axes, curves(record, arguments.case))
     figure.legend(loc="outside lower center", ncols=2, fontsize="small")

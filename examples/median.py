@@ -9,7 +9,7 @@ import fastexp as fx
 
 def main() -> None:
     arguments = style.begin(__doc__)
-    ages = np.loadtxt(style.DATA / "people.csv", delimiter=",", skiprows=1, usecols=0)
+    ages = style.table("people.csv")["age"]
     median = fx.Median(epsilon=0.02, bounds=(0, 120), step=1)
     law = median.law(ages)
     draws = median.sample(ages, size=1_000, rng=1)  # simulated: a release has no seed

@@ -1,13 +1,16 @@
 """What the pictures have in common: light or dark colours, and the file that is written.
 
 A script calls `begin` before it draws and `end` with what it drew, and then
-``python SCRIPT PICTURE`` writes PICTURE in light colours, with ``--dark`` in dark ones.
+``python SCRIPT PICTURE`` writes PICTURE in light colours, with ``--dark`` in dark ones. `table`
+reads the records that the pages use.
 """
 
 import argparse
 from pathlib import Path
 
 import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
 from cycler import cycler
 from matplotlib.figure import Figure
 
@@ -34,6 +37,7 @@ def begin(purpose: str, *words: str) -> argparse.Namespace:
         {
             "axes.axisbelow": True,
             "axes.edgecolor": quiet,
+            "axes.formatter.min_exponent": 4,  # 0.01, not a power of ten
             "axes.grid": True,
             "axes.grid.axis": "y",
             "axes.labelcolor": text,
@@ -55,14 +59,22 @@ def begin(purpose: str, *words: str) -> argparse.Namespace:
             "text.color": text,
             "xtick.color": text,
             "xtick.major.size": 0,
+            "xtick.minor.size": 0,
             "ytick.color": text,
             "ytick.major.size": 0,
+            "ytick.minor.size": 0,
         }
     )
     return arguments
 
 
+def table(file: str) -> np.ndarray:
+    """The rows of a file of docs/data, with its columns by their names."""
+    return np.genfromtxt(DATA / file, delimiter=",", names=True, dtype=None, encoding="utf-8")
+
+
 def end(figure: Figure, arguments: argparse.Namespace) -> None:
-    """Write the picture, without the date."""
+    """Write the picture, without the date, and forget it."""
     undated = {"Date": None} if arguments.picture.suffix == ".svg" else None
     figure.savefig(arguments.picture, metadata=undated)
+    plt.close(figure)

@@ -1,0 +1,73 @@
+"""The pictures and tables of the gallery and of the benchmarks, made when the site is built.
+
+They come into docs/_build/pictures, each picture light and dark, and are made again when what
+they are from has changed: scripts, records, results or the package. As a program, it makes them in
+the folder that it is given, in one process, so that the libraries are imported once:
+``python docs/_ext/pictures.py FOLDER``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+SCRIPTS = sorted(path for path in (ROOT / "examples").glob("*.py") if path.stem != "style")
+SOURCES = ("fastexp", "examples", "benchmarks", "bench_results", "docs/data", "docs/_ext")
+DIGEST = "sources.txt"
+VARIANTS: dict[str, tuple[str, ...]] = {"light": (), "dark": ("--dark",)}
+
+
+def digest() -> str:
+    """A hash of everything that pictures are made from."""
+    whole = hashlib.sha256()
+    for folder in SOURCES:
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.suffix in {".py", ".csv", ".json"}:
+                whole.update(path.read_bytes())
+    return whole.hexdigest()
+
+
+def make(folder: Path) -> None:
+    """Draw every picture, and write the tables."""
+    sys.path[:0] = [str(ROOT), str(ROOT / "examples")]
+    from benchmarks import growth, page, report
+
+    records = report.results()
+    (folder / "benchmarks.md").write_text(page.tables(records), encoding="utf-8")
+    for theme, options in VARIANTS.items():
+        for script in SCRIPTS:
+            sys.argv = [str(script), str(folder / f"{script.stem}-{theme}.svg"), *options]
+            runpy.run_path(str(script), run_name="__main__")
+        for case in growth.titles(report.newest(records)):
+            picture = folder / f"growth-{case.replace(' ', '-')}-{theme}.svg"
+            sys.argv = ["growth", case, str(picture), *options]
+            growth.main()
+
+
+def renew(app: Any) -> None:
+    """Make them in a process of its own, unless they are there and nothing has changed."""
+    folder = Path(app.srcdir, "_build", "pictures")
+    state = digest()
+    written = folder / DIGEST
+    if written.is_file() and written.read_text(encoding="utf-8") == state:
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    subprocess.run([sys.executable, __file__, str(folder)], check=True, env=environment)  # noqa: S603  # this file
+    written.write_text(state, encoding="utf-8")
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Before any page is read."""
+    app.connect("builder-inited", renew)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+if __name__ == "__main__":
+    make(Path(sys.argv[1]))
