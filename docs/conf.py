@@ -24,6 +24,7 @@ extensions = [
     "docstrings",
     "myst_nb",
     "numpydoc",
+    "pictures",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx_copybutton",

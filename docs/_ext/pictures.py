@@ -3,7 +3,8 @@
 They come into docs/_build/pictures, each picture light and dark, and are made again when what
 they are from has changed: scripts, records, results or the package. As a program, it makes them in
 the folder that it is given, in one process, so that the libraries are imported once:
-``python docs/_ext/pictures.py FOLDER``.
+``python docs/_ext/pictures.py FOLDER``. The directive ``{picture} NAME``, with ``:alt:``, shows one
+as the page is, light or dark.
 """
 
 from __future__ import annotations
@@ -14,7 +15,11 @@ import runpy
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.util.docutils import SphinxDirective
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = sorted(path for path in (ROOT / "examples").glob("*.py") if path.stem != "style")
@@ -63,8 +68,29 @@ def renew(app: Any) -> None:
     written.write_text(state, encoding="utf-8")
 
 
+class Picture(SphinxDirective):
+    """One of these pictures; the theme hides the variant that does not fit."""
+
+    required_arguments = 1
+    option_spec: ClassVar = {"alt": directives.unchanged_required}
+
+    def run(self) -> list[nodes.Node]:
+        """Both variants."""
+        if "alt" not in self.options:
+            raise self.error("a picture needs :alt:")
+        return [
+            nodes.image(
+                uri=f"/_build/pictures/{self.arguments[0]}-{theme}.svg",
+                alt=self.options["alt"],
+                classes=[f"only-{theme}", "picture"],
+            )
+            for theme in VARIANTS
+        ]
+
+
 def setup(app: Any) -> dict[str, bool]:
     """Before any page is read."""
+    app.add_directive("picture", Picture)
     app.connect("builder-inited", renew)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
