@@ -53,7 +53,7 @@ class Table:
             np.empty_like(scan.work),  # not scan.work: it holds the last block for `draw`
         )
         if certain + doubtful > self.cells:  # the margin rules it out; a wrong law must not pass
-            raise FastexpError("the alias table overflowed: please report this")
+            raise FastexpError("an alias table overflowed: please report this")
         weights[k] = self.cells - certain
         weights[k + 1 :] = 0
         return weights

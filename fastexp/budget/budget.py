@@ -97,7 +97,7 @@ only 0.2 remains; nothing was drawn or charged
     ) -> None:
         terms = terms_of(epsilon, delta, rho, validate.neighbors(neighbors))
         if terms is None:
-            raise ParameterError("Budget takes either epsilon or rho")
+            raise ParameterError("either epsilon or rho must be given, not both")
         self._ledger = _ledger.Memory(terms)
 
     @classmethod
@@ -474,5 +474,5 @@ def checked_note(note: object, budget: object) -> str | None:
     """The user's words for a budget's log; they need one."""
     words = None if note is None else validate.line("note", note)
     if words is not None and budget is None:
-        raise ParameterError("note goes together with budget, whose log has it")
+        raise ParameterError("note needs budget, whose log keeps it")
     return words

@@ -208,7 +208,7 @@ class File:
             return answer_text.value(parsed)
         except (ValueError, TypeError, KeyError, ArithmeticError):
             label = charge.entry.label
-            raise _damaged(self.path, f"the answers under {label!r} are none") from None
+            raise _damaged(self.path, f"the answers under {label!r} cannot be read") from None
 
     def _same(self, charge: Charge, entry: Entry) -> Charge:
         """The charge under an entry's label, if that is the question again."""

@@ -103,7 +103,7 @@ def terms_of(
 ) -> Terms | None:
     """The terms of public arguments; None if there is no amount."""
     if epsilon is not None and rho is not None:
-        raise ParameterError("Budget takes either epsilon or rho")
+        raise ParameterError("either epsilon or rho must be given, not both")
     slack = validate.fraction("delta", delta)
     if slack == 1.0:
         raise ParameterError("delta must be in [0, 1), got 1.0")

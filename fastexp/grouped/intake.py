@@ -104,7 +104,9 @@ def _named(request: Request, size: int) -> Names:
         return KeyNames("whole" if alone else "rows", np.arange(size))
     names = listed_groups(groups, 1)
     if names.size != size:
-        raise ParameterError("groups must have one name for each of the segments that offsets tell")
+        raise ParameterError(
+            "groups must have one name for each of the segments that offsets describe"
+        )
     return names
 
 

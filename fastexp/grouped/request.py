@@ -73,7 +73,7 @@ class Request(NamedTuple):
             raise ParameterError(
                 "groups must be given with by: the public list of groups to answer, in the order "
                 "of the answers; which groups exist in the data is private "
-                f'(groups="{FROM_DATA}" tells them all the same, with a warning)'
+                f'(groups="{FROM_DATA}" tells them, with a warning)'
             )
         if self.by is None and is_from_data(self.groups):
             raise ParameterError(f'groups="{FROM_DATA}" needs by, the groups of the records')
@@ -168,12 +168,10 @@ def check_key(key: object, label: object, budget: object = None) -> str | None:
     line = None if label is None else validate.line("label", label)
     if key is not None and label is None:
         raise ParameterError(
-            "key and label go together: label names the query, so that one key never serves two"
+            "key needs label, which names the query, so that one key never serves two"
         )
     if label is not None and key is None and budget is None:
-        raise ParameterError(
-            "label goes together with budget, which keeps the answers under it, or with key"
-        )
+        raise ParameterError("label needs budget, which keeps the answers under it, or key")
     return line
 
 

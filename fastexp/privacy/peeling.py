@@ -72,7 +72,9 @@ def peeling_round(
     k = validate.counting("rounds", rounds)
     slack = validate.fraction("delta", delta)
     if (epsilon is None) == (rho is None) or (rho is not None and slack > 0.0):
-        raise ParameterError("either epsilon (with or without delta) or rho must be given")
+        raise ParameterError(
+            "either epsilon (with or without delta) or rho must be given, not both"
+        )
     if slack == 1.0:
         raise ParameterError("delta must be in [0, 1), got 1.0")
     if rho is not None:

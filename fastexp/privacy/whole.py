@@ -93,7 +93,7 @@ def total(
     each = validate.counting("max_rows", max_rows)
     wanted = None if neighbors is None else validate.neighbors(neighbors)
     if several > 1 and not parted:
-        raise ParameterError("max_groups is for groups=True or disjoint=True")
+        raise ParameterError("max_groups needs groups=True or disjoint=True")
     guarantee = checked_guarantee(guarantee)
     base = _relation(guarantee, wanted, matters=parted or each > 1)
     moves = base.neighbors == "replace" and ((parted and not public) or each > 1)

@@ -138,7 +138,7 @@ class Session:
         rows = validate.counting("max_rows", max_rows)
         if whose is None and groups > 1:
             raise ParameterError(
-                "max_groups goes with person: without it max_rows says how many rows one person "
+                "max_groups needs person: without it max_rows says how many rows one person "
                 "has in all groups together"
             )
         utilities = scores_of(scores)

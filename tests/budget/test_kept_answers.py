@@ -385,7 +385,7 @@ def test_labels_are_lines_of_text(budget):
     for bad in ("a\nb", "\x1b[31m", "a\u202eb", "\ud800", "x" * 201):
         with pytest.raises(ParameterError, match="label must be a line of at most 200 printable"):
             MEDIAN.release(AGES, budget=budget, label=bad)
-    with pytest.raises(ParameterError, match="label goes together with budget"):
+    with pytest.raises(ParameterError, match="label needs budget"):
         fx.Exponential(0.1, 1.0).release([1.0, 2.0], label="q")
     assert budget.charges == 0
     for good in ("x" * 200, "Zürich, 東京, 🙂", '"}\\', " "):

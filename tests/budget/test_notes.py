@@ -182,7 +182,7 @@ def test_a_hostile_note_is_refused_before_anything(bad, budget, path):
 def test_whatever_releases_has_its_note_checked(budget):
     with pytest.raises(ParameterError, match="note must be a line"):
         once(budget, None, Question(MEDIAN), never, note="a\nb")
-    with pytest.raises(ParameterError, match="note goes together with budget"):
+    with pytest.raises(ParameterError, match="note needs budget"):
         once(None, None, Question(MEDIAN), never, note="n")
     assert budget.charges == 0
 
@@ -214,7 +214,7 @@ def test_a_note_of_a_subclass_is_plain_text(budget):
 def test_a_note_needs_a_budget():
     query, answers = fx.Query(), {"m": (MEDIAN, "age")}
     for more in ({}, {"key": fx.release_key()}):
-        with pytest.raises(ParameterError, match="note goes together with budget"):
+        with pytest.raises(ParameterError, match="note needs budget"):
             query.release(never, answers, note="n", **more)
 
 

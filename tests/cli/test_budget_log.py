@@ -267,4 +267,4 @@ def test_a_note_needs_a_budget(run: Run, folder) -> None:
     for about in ("Median of rent", "Exponential"):
         code, out, err = run(*COMMANDS[about], "--note", "n")
         assert (code, out) == (2, "")
-        assert "--note belongs to --budget" in err
+        assert "--note needs --budget" in err

@@ -254,11 +254,11 @@ def test_other_keys_are_refused_without_showing_them(run: Run, folder) -> None:
 
 LIST = ["--by", "city", "--groups", "a,b"]
 TOGETHER = [
-    (["--groups", "a,b"], "--groups belongs to --by"),
-    (["--max-groups", "2"], "--max-groups belongs to --by"),
+    (["--groups", "a,b"], "--groups needs --by"),
+    (["--max-groups", "2"], "--max-groups needs --by"),
     (["--by", "city"], "--groups is needed"),
-    ([*LIST, "--label", "x"], "--label belongs to --budget"),
-    ([*LIST, "--membership", "public"], "--membership public belongs to --neighbors replace"),
+    ([*LIST, "--label", "x"], "--label needs --budget"),
+    ([*LIST, "--membership", "public"], "--membership public needs --neighbors replace"),
     ([*LIST, "--accuracy", "--output", "o.csv"], "--output is for releases"),
     (["--by", "rent", "--groups", "a,b"], "must be different columns"),
     (["--by", "city", "--groups", "from-data", "--budget", "b"], "keeps no promise"),

@@ -289,7 +289,7 @@ def test_mistakes_that_the_header_shows_cost_nothing(run: Run, data) -> None:
 
 def test_what_a_label_goes_with(run: Run, data) -> None:
     bare = ask("median")[:-2]
-    assert "--label belongs to --budget" in run(*bare, "--label", "q")[2]
+    assert "--label needs --budget" in run(*bare, "--label", "q")[2]
     for more in (["--law"], ["--draws", "3"]):
         assert "--label is for releases" in run(*bare, "--label", "q", *more)[2]
     assert "label" in run(*ask("median"), "--label", "")[2]

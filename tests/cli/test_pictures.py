@@ -272,8 +272,8 @@ def test_a_picture_needs_matplotlib(run, ages, tmp_path, monkeypatch):
     [
         (["--law", "--plot", "a.doc"], ".png, .svg, .pdf"),
         (["--law", "--plot", "/no/a.png"], "folder that exists"),
-        (["--plot", "a.png"], "--plot belongs to --law or --draws"),
-        (["--accuracy", "--plot", "a.png"], "--plot belongs to --law or --draws"),
+        (["--plot", "a.png"], "--plot needs --law or --draws"),
+        (["--accuracy", "--plot", "a.png"], "--plot needs --law or --draws"),
     ],
 )
 def test_what_is_no_picture_is_refused_before_the_file_is_read(run, options, message):

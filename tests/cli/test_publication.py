@@ -235,7 +235,7 @@ def test_what_it_must_have(place: Path, key: str) -> None:
         (TOP + MEDIAN.replace("answers.median", "answers.''"), "[answers.] the names of answers "),
         (WHOLE.replace("answers.median", "answers.city"), "[answers.city] answers must have other"),
         (WHOLE.replace("groups = ", "#"), "[query] groups must be the public list of groups: "),
-        (WHOLE.replace('by = ["city", "year"]', ""), "[query] groups and max_groups go with by"),
+        (WHOLE.replace('by = ["city", "year"]', ""), "[query] groups and max_groups need by"),
         (TOP + '[query]\nby = "a"\ngroups = []\n' + MEDIAN, "[query] groups must name a group"),
         (TOP + '[query]\nby = "a"\ngroups = {a = 1}\n' + MEDIAN, "[query] a must be one column"),
         (TOP + '[query]\nby = "a"\ngroups = {b = [1]}\n' + MEDIAN, "[query] groups must be a pro"),

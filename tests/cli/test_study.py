@@ -114,7 +114,7 @@ def test_settings_are_changed(run: Run, file: str) -> None:
         (("nothing",), "there is no study 'nothing'; there are table1, "),
         (("nothing.toml",), "nothing.toml cannot be read"),
         (("FILE", "--datasets", "0"), "--datasets must be an integer between 1 and"),
-        (("FILE", "--scheduler", "tcp://x:1"), "--scheduler goes with --executor dask"),
+        (("FILE", "--scheduler", "tcp://x:1"), "--scheduler needs --executor dask"),
         (
             ("FILE", "--executor", "dask", "--scheduler", "x:1", "--workers", "2"),
             "--workers does not go with --scheduler",

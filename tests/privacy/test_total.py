@@ -211,7 +211,7 @@ def test_delta_is_multiplied_as_a_group_and_added():
 
 WRONG = [
     ({"rows": -1}, "rows must be >= 0"),
-    ({"max_groups": 2}, "max_groups is for groups=True or disjoint=True"),
+    ({"max_groups": 2}, "max_groups needs groups=True or disjoint=True"),
     ({"max_groups": 0, "groups": True}, "max_groups must be >= 1"),
     ({"max_rows": 0}, "max_rows must be >= 1"),
     ({"membership": "known"}, "membership must be one of"),

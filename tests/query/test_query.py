@@ -411,8 +411,8 @@ class TestRefused:
         ("arguments", "told"),
         [
             ({"by": "a"}, "groups must be given with by"),
-            ({"groups": [1]}, "go with by"),
-            ({"max_groups": 2}, "go with by"),
+            ({"groups": [1]}, "need by"),
+            ({"max_groups": 2}, "need by"),
             ({"by": ["a", "a"], "groups": [(1, 1)]}, "each column once"),
             ({"by": [], "groups": []}, "name a column"),
             ({"by": "", "groups": [1]}, "not empty"),

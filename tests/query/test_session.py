@@ -135,7 +135,7 @@ class TestLimits:
             session(budget=paying, max_rows=6).release(query, answers)
             spent.append(paying.spent)
         assert spent == [36 / 8] * 2
-        with pytest.raises(fx.ParameterError, match="max_groups goes with person"):
+        with pytest.raises(fx.ParameterError, match="max_groups needs person"):
             session(max_groups=2)
 
     @pytest.mark.parametrize(

@@ -324,7 +324,7 @@ class TestDisk:
     @pytest.mark.parametrize("path", ["file/out", "file"])
     def test_no_place_for_a_folder(self, tmp_path, path):
         (tmp_path / "file").write_text("mine")
-        with pytest.raises(fx.ParameterError, match="out cannot be written"):
+        with pytest.raises(fx.ParameterError, match="out must be a folder that can be written to"):
             small().run(out=tmp_path / path)
 
     @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write")
@@ -333,7 +333,7 @@ class TestDisk:
         with pytest.raises(StudyError, match="cannot be written: Permission denied"):
             fx.Study.resume(broken)
         (tmp_path / "closed").mkdir(mode=0o500)
-        with pytest.raises(fx.ParameterError, match="out cannot be written"):
+        with pytest.raises(fx.ParameterError, match="out must be a folder that can be written to"):
             small().run(out=tmp_path / "closed" / "out")
 
     def test_what_may_not_be_opened(self, broken, monkeypatch):

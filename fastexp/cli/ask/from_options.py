@@ -25,7 +25,7 @@ do:    take it from the form, code book or standard behind the data, without
        looking at FILE, as in --candidates "yes,no,no answer"; candidates that
        nobody has do no harm
 else:  for data that is public anyway there is --candidates from-data"""
-OF_GROUPS = ("groups", "max_groups", "membership")  # what belongs to --by
+OF_GROUPS = ("groups", "max_groups", "membership")  # what needs --by
 PAID = ("budget", "label", "note", "key")
 READ = ("groups", "candidates", "grid", "key", "budget")  # what may name a file
 
@@ -88,13 +88,13 @@ def check(options: Namespace) -> None:
     if options.by is None:
         for name in OF_GROUPS:
             if getattr(options, name) is not None:
-                raise UserMistake(f"{option(name)} belongs to --by: the columns of groups")
+                raise UserMistake(f"{option(name)} needs --by: the columns of groups")
     elif options.groups is None:
         raise UserMistake(public_lists.WHY_PUBLIC)
     can_move = options.neighbors == "replace" or options.command == "price"
     if options.membership == "public" and not can_move:  # a price is promised for both relations
         raise UserMistake(
-            "--membership public belongs to --neighbors replace: nobody else changes their group"
+            "--membership public needs --neighbors replace, under which nobody changes their group"
         )
     if is_npy(options.file):
         if options.column is not None:
@@ -117,10 +117,10 @@ def _check_analysis(options: Namespace) -> None:
     is_simulated = options.draws is not None
     is_analysis = options.law or is_simulated or options.accuracy
     if options.seed is not None and not is_simulated:
-        raise UserMistake("--seed belongs to --draws")
+        raise UserMistake("--seed needs --draws")
     if options.plot is not None and not (options.law or is_simulated):
         raise UserMistake(
-            "--plot belongs to --law or --draws, which are not private: a release has no picture"
+            "--plot needs --law or --draws, which are not private: a release has no picture"
         )
     for name in (*PAID, "output"):
         if is_analysis and getattr(options, name) is not None:
@@ -136,7 +136,7 @@ def _check_output(options: Namespace) -> None:
     output: str | None = options.output
     if output is None:
         if options.force:
-            raise UserMistake("--force belongs to --output")
+            raise UserMistake("--force needs --output")
         return
     for name in READ:
         text: str = getattr(options, name) or ""
@@ -147,11 +147,9 @@ def _check_output(options: Namespace) -> None:
 def _check_payment(options: Namespace) -> None:
     """Refuse a label or note that nothing keeps, and payment for a release without a promise."""
     if options.label is not None and options.budget is None and options.key is None:
-        raise UserMistake(
-            "--label belongs to --budget, whose file keeps the answers under it, or to --key"
-        )
+        raise UserMistake("--label needs --budget, whose file keeps the answers under it, or --key")
     if options.note is not None and options.budget is None:
-        raise UserMistake("--note belongs to --budget, whose file keeps it")
+        raise UserMistake("--note needs --budget, whose file keeps it")
     for name in from_data(options):
         for paid in PAID:
             if getattr(options, paid) is not None:
@@ -168,12 +166,12 @@ def _check_selection(options: Namespace) -> None:
     if options.mechanism != mechanism_options.TOP_K:
         for name in ("k", "delta"):
             if getattr(options, name) is not None:
-                raise UserMistake(f"{option(name)} belongs to --mechanism top-k")
+                raise UserMistake(f"{option(name)} needs --mechanism top-k")
     if options.utilities:
         return
     for name in ("sensitivity", "monotonic"):
         if getattr(options, name) not in (None, False):
-            raise UserMistake(f"{option(name)} is for --utilities (counts have sensitivity 1)")
+            raise UserMistake(f"{option(name)} needs --utilities (counts have sensitivity 1)")
     if options.candidates is None:
         raise UserMistake(WHY_PUBLIC)
 

@@ -132,9 +132,7 @@ def _of_file(frame: Frame, options: Namespace) -> Scores:
         if has_gaps:
             raise UserMistake("--utilities: each candidate must have a utility")
         if (np.isfinite(whole) & (np.abs(whole.astype(np.float64)) >= MOST)).any():
-            raise UserMistake(
-                "--utilities: integers must fit into 64 bits, and decimals be as small"
-            )
+            raise UserMistake("--utilities: numbers must be below 2**63 in magnitude")
         return whole
 
     return Scores(tuple(candidates), options.sensitivity, options.monotonic, checked)

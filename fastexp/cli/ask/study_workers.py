@@ -27,7 +27,7 @@ class Workers(NamedTuple):
 def workers_of(options: Namespace) -> Iterator[Workers]:
     """Where a command's study runs; what dask starts for it is ended afterwards."""
     if options.scheduler is not None and options.executor != "dask":
-        raise UserMistake("--scheduler goes with --executor dask")
+        raise UserMistake("--scheduler needs --executor dask")
     if options.scheduler is not None and options.workers is not None:
         raise UserMistake("--workers does not go with --scheduler: it has its own")
     workers = options.workers or 0

@@ -39,7 +39,7 @@ NEW, OPEN, ANSWERED = "new", "open", "answered"  # states of a label
 def release(options: Namespace) -> None:
     """Make the release of a publication; with ``--check`` say what it is, and make none."""
     if options.like is not None and not options.check:
-        raise UserMistake("--like belongs to --check")
+        raise UserMistake("--like needs --check")
     call = publication.read(options.publication, force=options.force)
     if options.check:
         check(call, options.like, as_json=options.json)

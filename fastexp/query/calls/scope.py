@@ -52,7 +52,7 @@ class Scope:
                 'exist in the data is private (groups="from-data" tells them, with a warning)'
             )
         if not columns and (groups is not None or self.max_groups > 1):
-            raise ParameterError("groups and max_groups go with by, the columns of groups")
+            raise ParameterError("groups and max_groups need by, the columns of groups")
         put(self, "groups", groups_of(groups, columns) if columns else None)
 
     def __repr__(self) -> str:

@@ -185,8 +185,9 @@ def _in_range(key: str, value: float) -> None:
     if key in WHOLE and value != int(value):
         raise ParameterError(f"{key} must be an integer, got {value!r}")
     most = {**WHOLE, **LIMITED}.get(key, WIDEST)
-    if value > most or value < (0.0 if key in LIMITED else -WIDEST):
-        raise ParameterError(f"{key} is out of range, got {value!r}")
+    least = 0.0 if key in LIMITED else -WIDEST
+    if not least <= value <= most:
+        raise ParameterError(f"{key} must be between {least:g} and {most:g}, got {value!r}")
 
 
 def _numbers(values: object) -> list[float | int]:

@@ -71,7 +71,7 @@ def _median(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:
 
 def _truth(word: object) -> str | None:
     if word not in (None, "lower", "upper", "midpoint"):
-        raise ParameterError(f"truth must be 'lower', 'upper' or 'midpoint', got {word!r}")
+        raise ParameterError(f"truth must be one of 'lower', 'upper', 'midpoint', got {word!r}")
     return None if word is None else str(word)
 
 

@@ -82,7 +82,10 @@ def create(path: Path, study: Design) -> Folder:
         _vacant(path)
         store = Folder(path, study)
     except OSError as error:
-        raise ParameterError(f"out cannot be written: {error.strerror or 'system error'}") from None
+        reason = error.strerror or "system error"
+        raise ParameterError(
+            f"out must be a folder that can be written to, got {path}: {reason}"
+        ) from None
     try:
         _vacant(path)  # of two runs that begin at once the other may be done by now
         description = {
