@@ -22,6 +22,7 @@ version = release = fastexp.__version__
 extensions = [
     "command_line",
     "docstrings",
+    "error_page",
     "myst_nb",
     "numpydoc",
     "pictures",

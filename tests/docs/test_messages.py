@@ -1,0 +1,99 @@
+"""Does the page of errors have every message of the package, once, with cause and remedy?"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "docs" / "_ext"))
+
+from message_families import PACKAGE, Family, families, sorted_into  # the path is above
+from message_texts import messages
+
+SENTENCE = 8  # words of a cause and a remedy together, at least
+
+
+@pytest.fixture(scope="module")
+def said():
+    return messages(PACKAGE)
+
+
+@pytest.mark.slow
+def test_each_message_belongs_to_one_family_and_no_pattern_is_in_vain(said):
+    assert len(said) > 600
+    members, faults = sorted_into(families(), said)
+    assert not faults, "\n".join(faults)
+    assert all(members.values())
+
+
+def test_each_family_has_a_cause_and_a_remedy_and_a_name_of_its_own():
+    table = families()
+    assert len({family.anchor for family in table}) == len(table)
+    for family in table:
+        assert family.cause.endswith("."), family.title
+        assert family.remedy.endswith("."), family.title
+        assert len(f"{family.cause} {family.remedy}".split()) > SENTENCE, family.title
+
+
+def package(folder: Path, **files: str) -> Path:
+    (folder / "errors.py").write_text("class ParameterError(ValueError): ...\n")
+    for name, text in files.items():
+        (folder / f"{name}.py").write_text("from .errors import ParameterError\n" + text)
+    return folder
+
+
+PLANTED = {
+    "a constant": ("raise ParameterError('it is wrong')", ["it is wrong"]),
+    "names": (
+        "def f(x):\n    raise ParameterError(f'{x!r} must be {type(x).__name__}')",
+        ["{x} must be {type}"],
+    ),
+    "a name's value": ("TEXT = 'so'\nraise ParameterError(TEXT + f' {1:d}')", ["so 1"]),
+    "a format": ("T = '{} is {0}'\nraise ParameterError('{} is {1}'.format('a', 'b'))", ["a is b"]),
+    "two texts": (
+        "def f(x):\n    y = 'it is' if x else 'is it'\n    raise ParameterError(y)",
+        ["is it", "it is"],
+    ),
+    "a helper": (
+        "def g(x):\n    return ParameterError(f'no: {x}')\ndef f():\n    raise g('it is so')",
+        ["no: it is so"],
+    ),
+    "a table": (
+        "T = {1: 'it is', 2: 'is it'}\ndef f(x):\n    raise ParameterError(f'{T[x]} {x}')",
+        ["is it {x}", "it is {x}"],
+    ),
+    "a class that is passed": (
+        "def f(error):\n    raise error('it is')\nf(ParameterError)",
+        ["it is"],
+    ),
+    "a function's words": (
+        "def g(x):\n    return f'it is {x}'\ndef f(y):\n    raise ParameterError(g(y))",
+        ["it is {x}"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "texts"), PLANTED.values(), ids=PLANTED)
+def test_a_new_message_is_seen(tmp_path, text, texts):
+    assert [message.text for message in messages(package(tmp_path, planted=text))] == texts
+
+
+def test_a_message_of_another_file_is_seen(tmp_path):
+    helper = "def refused(name, why):\n    return ParameterError(f'{name}: {why}')"
+    caller = "from .helper import refused\ndef f(x):\n    raise refused(x, 'it is so')"
+    (message,) = messages(package(tmp_path, helper=helper, caller=caller))
+    assert (message.text, message.place) == ("{name}: it is so", "helper.py:3")
+
+
+def test_a_message_of_no_family_of_two_and_a_pattern_of_none_are_faults(tmp_path):
+    said = messages(package(tmp_path, planted="raise ParameterError('it is wrong')"))
+    one, two, vain = (
+        Family("Data", title, (pattern,), "A cause.", "A remedy.")
+        for title, pattern in (("one", "it*"), ("two", "*wrong"), ("vain", "else"))
+    )
+    assert sorted_into([one], said)[1] == []
+    assert "belongs to no family" in sorted_into([vain], said)[1][0]
+    assert "belongs to 'one' and 'two'" in sorted_into([one, two], said)[1][0]
+    assert sorted_into([one, vain], said)[1] == ["'vain': no message is 'else'"]
