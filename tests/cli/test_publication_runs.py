@@ -551,6 +551,7 @@ def test_accuracy_on_a_public_stand_in(place: Path, run: Run) -> None:
     assert "NOT PRIVATE: computed from like.csv without noise" in text
     assert "error: the expected abs(output - truth);\nloss: the expected best" in text
     assert "    of column rent; missing records are left out\n" in text
+    assert "    of column heating; missing records count nowhere\n" in text
     assert re.search(r"Oslo +median +error +100 +449\.5", text)
 
 

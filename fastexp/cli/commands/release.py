@@ -153,8 +153,9 @@ def _show(call: PublicCall, public: PaidRelease, facts: dict[str, Any]) -> None:
     for name, (mechanism, column) in call.answers.items():
         heading = title(name_of(mechanism), mechanism)
         printing.line(f"{name}: {heading}")
-        printing.line(f"    of column {column}; {MISSING[call.nan[name]]}")
         candidates = getattr(mechanism, "candidates", None)
+        missing = MISSING[call.nan[name]] if candidates is None else "missing records count nowhere"
+        printing.line(f"    of column {column}; {missing}")
         one_of = grid_text(mechanism) if candidates is None else _first(candidates)
         promised = at_most(facts["answers"][name]["promised"]["epsilon"])
         printing.line(f"    one of {one_of}; promises {promised}")
