@@ -61,7 +61,8 @@ class Block:
     @property
     def runs(self) -> bool:
         """Whether it is code that is not said to be left out."""
-        return self.language not in NO_CODE and "not run" not in self.remarks
+        is_code = self.language not in NO_CODE or bool(self.file)
+        return is_code and "not run" not in self.remarks
 
     def missing(self) -> str:
         """What it needs and this machine has not, or nothing."""
