@@ -294,7 +294,7 @@ class Texts:
                 for words in product(*texts)
             ]
         target = self.package.called(node, scope)
-        if target is None or target[1].name == scope.function:
+        if target is None or target[1] is scope.function:
             return []
         module, function = target
         returned = [

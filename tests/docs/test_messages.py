@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -26,6 +27,26 @@ def test_each_message_belongs_to_one_family_and_no_pattern_is_in_vain(said):
     members, faults = sorted_into(families(), said)
     assert not faults, "\n".join(faults)
     assert all(members.values())
+
+
+QUOTED = re.compile(
+    r"\b(?:\w+Error|Invalid\w+|BudgetExceeded|UserMistake|Failure)\(\s*f?([\"'])([^{\"'\\]{9,}?)[{\"']"
+)
+
+
+@pytest.mark.slow
+def test_what_a_search_of_the_text_finds_is_among_the_messages(said):
+    """Another way to find them, which knows nothing of names and functions."""
+    texts = "\n".join(message.text for message in said)
+    quoted = [
+        (path.name, match[2])
+        for path in sorted(PACKAGE.rglob("*.py"))
+        if "_compiler" not in path.parts
+        for match in QUOTED.finditer(path.read_text())
+        if not re.match(r"\b(Value|OS|Runtime)Error", match[0])
+    ]
+    assert len(quoted) > 300
+    assert [(name, text) for name, text in quoted if text not in texts] == []
 
 
 def test_each_family_has_a_cause_and_a_remedy_and_a_name_of_its_own():

@@ -121,8 +121,10 @@ def _maker(executor: object, workers: int) -> tuple[Callable[[], Any], bool]:
         return (lambda: executor), False
     if callable(executor):
         return executor, True
+    got = repr(executor) if isinstance(executor, str) else type(executor).__name__
     raise ParameterTypeError(
-        "executor must be None, 'threads', 'processes', an Executor, or a callable that returns one"
+        "executor must be None, 'threads', 'processes', an Executor, or a callable that returns "
+        f"one, got {got}"
     )
 
 

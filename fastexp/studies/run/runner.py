@@ -55,10 +55,11 @@ def resume(
     return _carried_out(folders.opened(path, kind, study), pool, progress)
 
 
-def _checked(executor: object, workers: int, progress: Report | None) -> Pool:
+def _checked(executor: object, workers: int, progress: object) -> Pool:
     """All arguments are refused before there is a folder."""
     if progress is not None and not callable(progress):
-        raise ParameterTypeError("progress must be None or a callable")
+        kind = type(progress).__name__
+        raise ParameterTypeError(f"progress must be None or a callable, got {kind}")
     return Pool(executor, workers)
 
 
