@@ -51,7 +51,7 @@ def measured_on(record: Record) -> str:
 
 def section(name: str, record: Record, runs: dict[str, Record]) -> list[str]:
     """An area: a summary for each run, and all rows in a part that opens."""
-    parts = [f"## {name}", tally(compared_pairs(record))]
+    parts = [f"### {name}", tally(compared_pairs(record))]
     rows = [f":::{{dropdown}} All {len(record['rows'])} rows: {name.lower()}"]
     for run, of_run in groupby(record["cases"], key=lambda case: measured_on(runs[case["id"]])):
         cases = list(of_run)
@@ -73,7 +73,7 @@ def tables(records: list[Record]) -> str:
             parts += section(name, part(record, ids), runs)
     used = [run for run in records if any(run is last for last in runs.values())]
     origins = [f"* {about(run)}" for run in reversed(used)]
-    return "\n\n".join([NOTES, *parts, "## Runs", "\n".join(origins)]) + "\n"
+    return "\n\n".join(["## All figures", NOTES, *parts, "### Runs", "\n".join(origins)]) + "\n"
 
 
 if __name__ == "__main__":

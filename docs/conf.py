@@ -68,6 +68,7 @@ numpydoc_xref_param_type = False
 html_context = {"default_mode": "auto"}
 html_theme = "pydata_sphinx_theme"
 html_title = "fastexp"
+html_favicon = "_static/favicon.svg"
 html_static_path = ["_static"]
 html_css_files = ["fastexp.css"]
 html_show_sourcelink = False

@@ -113,9 +113,9 @@ def test_the_page_has_every_row_and_what_it_ran_on(record: dict[str, Any]) -> No
     record["cases"].append({"id": "former/k=1", "names": ["fastexp"]})
     record["rows"].append(record["rows"][0] | {"case": "former/k=1", "k": 1})
     text = page.tables([record])
-    assert "## Selection\n\nA peer is better in 1 of the 2 cases" in text
+    assert "### Selection\n\nA peer is better in 1 of the 2 cases" in text
     assert "All 5 rows: selection" in text
-    assert f"## {page.RETIRED}" in text
+    assert f"### {page.RETIRED}" in text
     assert "**release** (a CPU; 2026-01-02, commit 0123456789)" in text
     assert text.count("| 1,000 | winner | rival | **4.94 µs**") == 1
     assert report.about(record) in text
