@@ -152,17 +152,17 @@ def about(record: Record) -> str:
     )
 
 
-SUMMARY_HEAD = """| case | k | fastexp | best peer | its figure | ratio |
-|---|---:|---:|---|---:|---:|"""
+SUMMARY_HEAD = """| case | k | ratio | fastexp | best peer | its figure |
+|---|---:|---:|---:|---|---:|"""
 
 
 def summary(record: Record) -> str:
     """One line a case: fastexp, the best peer and their ratio, whoever won."""
     schema.check_complete(record)
-    lines = [
-        f"| {title(case)} | {' | '.join(compared(ours, best))} |"
-        for case, ours, best in compared_pairs(record)
-    ]
+    lines = []
+    for case, ours, best in compared_pairs(record):
+        size, *figures, ratio = compared(ours, best)
+        lines.append(f"| {' | '.join([title(case), size, ratio, *figures])} |")
     return "\n".join([SUMMARY_HEAD, *lines])
 
 

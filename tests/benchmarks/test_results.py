@@ -74,7 +74,7 @@ def test_the_report_shows_every_row_with_lost_ones_in_bold(record: dict[str, Any
 
 
 def test_the_summary_shows_the_best_peer_even_if_it_won(record: dict[str, Any]) -> None:
-    assert "| release | 1,000 | 12.3 µs | winner | 4.94 µs | **0.400x** |" in report.summary(record)
+    assert "| release | 1,000 | **0.400x** | 12.3 µs | winner | 4.94 µs |" in report.summary(record)
 
 
 def case_of(record: dict[str, Any], k: int, ratio: float) -> None:
