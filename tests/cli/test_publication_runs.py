@@ -17,6 +17,7 @@ import pytest
 import fastexp as fx
 from fastexp.budget import atomic_files
 from fastexp.cli import main
+from fastexp.query.calls import beyond
 from tests.support.command_line import Run, released_pipes
 
 pytest.importorskip("duckdb")
@@ -388,6 +389,26 @@ def test_whoever_comes_second_finds_the_output_of_the_first(place: Path, run: Ru
             if not Path("reached").exists():
                 break
     assert met > 5
+
+
+def test_rows_beyond_the_memory_go_where_temp_says(
+    place: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders, private_folder = [], beyond.private_folder
+
+    def noted(temp: object) -> object:
+        folders.append(temp)
+        return private_folder(temp)
+
+    monkeypatch.setattr(beyond, "private_folder", noted)
+    rows = [f"{city},{rent},{kind}" for rent in range(40_000) for city, kind in HOMES]
+    Path("d.csv").write_text("\n".join(["city,rent,heating", *rows]))
+    Path("rows").mkdir()
+    command = ["release", "p.toml", "--memory", "1MB", "--temp", "rows", "--threads", "2"]
+    assert run(*command).code == 0
+    assert folders == ["rows"]
+    assert not any(Path("rows").iterdir())
+    whole()
 
 
 # ---- checked ----

@@ -40,7 +40,12 @@ def release(options: Namespace) -> None:
     """Make the release of a publication; with ``--check`` say what it is, and make none."""
     if options.like is not None and not options.check:
         raise UserMistake("--like needs --check")
-    call = publication.read(options.publication, force=options.force)
+    call = replace(
+        publication.read(options.publication, force=options.force),
+        threads=options.threads,
+        memory=options.memory,
+        temp=options.temp,
+    )
     if options.check:
         check(call, options.like, as_json=options.json)
     else:

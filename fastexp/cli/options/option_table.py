@@ -181,7 +181,7 @@ FOLDER  the --out of the run
 [output and machine: every command]
 --json  one JSON object on stdout
 
-[output and machine: answers]
+[output and machine: answers, release]
 --memory SIZE  memory for rows, as 500MB or 2GB (default: half of what is free). Rows beyond it go
     to a private folder on disk
 --temp DIR  where that folder is made (default: the system's)
