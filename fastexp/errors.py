@@ -60,7 +60,7 @@ class SessionError(FastexpError, RuntimeError):
 
 
 class NotReleasable(FastexpError, TypeError):
-    """A comparator: its noise is a float, so it is for simulations only."""
+    """A comparator does not release: its noise is a float, for simulations only."""
 
 
 class StudyError(FastexpError, RuntimeError):

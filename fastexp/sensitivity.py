@@ -88,8 +88,9 @@ def check_sensitivity(
     Notes
     -----
     **Privacy**: the result is not private. Use public or synthetic data only.
-    **Numerics**: utilities are read as the exact numbers that they are, differences are
-    exact and rounded down: the rounding of a float score counts into its sensitivity.
+
+    **Numerics**: utilities are read as the exact numbers that they are, differences are exact and
+    rounded down: the rounding of a float score counts into its sensitivity.
 
     Rubinstein and Aldà draw the pairs at random from a distribution of data. A high
     quantile of the changes then gives *random* differential privacy, which holds for most

@@ -62,12 +62,13 @@ def smooth_sensitivity(
 
     Notes
     -----
-    **Privacy**: none. The value depends on the records and must not be released; with noise of
-    a scale in proportion to it, the median can be (Nissim et al.). Data sets without records
-    are nobody's neighbours here; a mechanism that meets them must treat them apart.
-    **Numerics**: the greatest window is found to about an ulp of its weight, and evaluated
-    with one exponential of 2 ulp. Only records near the statistic are looked at: O(1 / beta)
-    of sorted ones, times the logarithm of the bounds' distance over the result.
+    **Privacy**: none. The value depends on the records and must not be released; with noise of a
+    scale in proportion to it, the median can be (Nissim et al.). Data sets without records are
+    nobody's neighbours here; a mechanism that meets them must treat them apart.
+
+    **Numerics**: the greatest window is found to about an ulp of its weight, and evaluated with
+    one exponential of 2 ulp. Only records near the statistic are looked at: O(1 / beta) of sorted
+    ones, times the logarithm of the bounds' distance over the result.
 
     References
     ----------

@@ -163,11 +163,13 @@ def release_key() -> ReleaseKey:
 
     Notes
     -----
-    **Privacy**: the guarantee of the release, computationally: for everybody who does not have
-    the key. **A key is for retries, not for the next day**: two answers under one key and label
-    that differ tell that the group's records did, whatever epsilon is, as equal records have
-    equal answers. Where it is private that anything changed, make a new key whenever the data
-    may have changed, and pay anew: then releases add up as all do.
+    **Privacy**: the guarantee of the release, computationally: for everybody who does not have the
+    key.
+
+    **A key is for retries, not for the next day**: two answers under one key and label that differ
+    tell that the group's records did, whatever epsilon is, as equal records have equal answers.
+    Where it is private that anything changed, make a new key whenever the data may have changed,
+    and pay anew: then releases add up as all do.
 
     Examples
     --------

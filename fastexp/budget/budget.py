@@ -55,14 +55,17 @@ class Budget:
 
     Notes
     -----
-    **Privacy**: all releases together keep the limits, also where queries and amounts are
-    chosen by looking at earlier answers (basic composition: sums of epsilon and of delta, or of
-    rho). Nothing is ever refunded: a release that fails after its charge (NaN among the
-    utilities, a closed output) has cost it all the same, since that it failed may depend on
-    the data. **Amounts** add as the decimals that print: three times 0.1 fits into 0.3.
-    **Retries**: a `Budget.file` keeps the answers of a release that has a label, and a retry
-    costs nothing. **Who shares it**: all threads of the process. It cannot be copied or pickled,
-    and a forked child cannot spend it; processes share a `Budget.file`.
+    **Privacy**: all releases together keep the limits, also where queries and amounts are chosen
+    by looking at earlier answers (basic composition: sums of epsilon and of delta, or of rho).
+    Nothing is ever refunded: a release that fails after its charge (NaN among the utilities, a
+    closed output) has cost it all the same, since that it failed may depend on the data.
+    **Amounts** add as the decimals that print: three times 0.1 fits into 0.3.
+
+    **Retries**: a `Budget.file` keeps the answers of a release that has a label, and a retry costs
+    nothing.
+
+    **Who shares it**: all threads of the process. It cannot be copied or pickled, and a forked
+    child cannot spend it; processes share a `Budget.file`.
 
     References
     ----------

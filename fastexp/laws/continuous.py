@@ -50,18 +50,20 @@ class ContinuousLaw(PiecewiseLaw):
 
     Notes
     -----
-    The density is c * exp(-rate * loss(x)); masses, moments, errors and quantiles are closed
-    forms in expm1 and log1p, stable for rate * slope * width from 0 to infinity, half-lines
-    included. **Numerics**: float64, with the same bits on every CPU; a log-density of
-    magnitude y below the highest carries an error of a few y * 2**-53; tails are summed from
-    their own end and keep their digits; probabilities below 1e-307 are given as 0. No
-    sort and no allocation but a few arrays of m numbers for each epsilon. Loss statistics of
-    a law with slopes take O(m) for each t, the others O(log m) for each argument.
+    The density is c * exp(-rate * loss(x)); masses, moments, errors and quantiles are closed forms
+    in expm1 and log1p, stable for rate * slope * width from 0 to infinity, half-lines included.
 
-    `sample` gives quantiles of uniform numbers on a lattice of 2**52 (``method="inverse"``):
-    draws that follow the density up to that lattice, unlike those of a grid law, which are
-    exact. **Never a release**: the low bits of a float from a density leak the data.
-    Fewer draws are a prefix of more.
+    **Numerics**: float64, with the same bits on every CPU; a log-density of magnitude y below the
+    highest carries an error of a few y * 2**-53; tails are summed from their own end and keep
+    their digits; probabilities below 1e-307 are given as 0. No sort and no allocation but a few
+    arrays of m numbers for each epsilon. Loss statistics of a law with slopes take O(m) for each
+    t, the others O(log m) for each argument.
+
+    `sample` gives quantiles of uniform numbers on a lattice of 2**52 (``method="inverse"``): draws
+    that follow the density up to that lattice, unlike those of a grid law, which are exact.
+
+    **Never a release**: the low bits of a float from a density leak the data. Fewer draws are a
+    prefix of more.
 
     References
     ----------

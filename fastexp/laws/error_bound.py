@@ -26,11 +26,12 @@ def error_bound(
     slope: float | None = None,
     nan: Literal["raise", "drop", "lower", "upper"] = "raise",
 ) -> float:
-    """The error that the private median stays below with probability 1 - failure: Theorem 1.
+    """The error that the private median stays below with probability 1 - failure.
 
     The bound is 4 * (e - 1) * SS / epsilon * W, with W = W(epsilon * (b - a) / (C * failure))
     of Lambert, and SS the smooth sensitivity of the lower median under add-remove at beta =
-    epsilon / (4 * W). It is a theorem, not a prediction: `error_quantile` of the law is exact.
+    epsilon / (4 * W). It is a theorem (1 of the Duff paper), not a prediction: `error_quantile` of
+    the law is exact.
 
     Parameters
     ----------
@@ -63,10 +64,11 @@ def error_bound(
 
     Notes
     -----
-    **Privacy**: none; the bound depends on the records and must not be released. It holds for
-    the density of `Median(..., convention="lower").continuous_law(records)`. **Numerics**: a
-    few ulp. The paper requires a length of C * t at every t > 0, which no data have near 0;
-    its proof uses it only at t = 2 * W / epsilon.
+    **Privacy**: none; the bound depends on the records and must not be released. It holds for the
+    density of `Median(..., convention="lower").continuous_law(records)`.
+
+    **Numerics**: a few ulp. The paper requires a length of C * t at every t > 0, which no data
+    have near 0; its proof uses it only at t = 2 * W / epsilon.
 
     References
     ----------

@@ -24,7 +24,7 @@ from .loss_groups import LossGroups, exact_values
 
 
 class LossTail(NamedTuple):
-    """A loss, the lecture notes' bound on reaching it, and the exact probability."""
+    """A loss, the bound of `FiniteLaw.theorem_6` on reaching it, and the exact probability."""
 
     loss: float
     bound: float
@@ -45,13 +45,14 @@ class FiniteLaw(LossLaw[int, IntArray]):
 
     Notes
     -----
-    Probabilities are base * exp(c * u) over their sum, c = epsilon / (2 * sensitivity), or
-    epsilon / sensitivity for monotonic utilities. **Numerics**: float64 from our own exp
-    and log; a log-probability of magnitude y carries a relative error of a few 2**-53, so
-    a probability one of about y * 2**-52; probabilities below 1e-307 are given as 0. No
-    overflow for utilities up to 1.8e308. With a base, its logarithm's magnitude adds to y.
-    Probabilities, their logarithms and draws have the same bits on every CPU; statistics of
-    the loss may differ in the last one.
+    Probabilities are base * exp(c * u) over their sum, c = epsilon / (2 * sensitivity), or epsilon
+    / sensitivity for monotonic utilities.
+
+    **Numerics**: float64 from our own exp and log; a log-probability of magnitude y carries a
+    relative error of a few 2**-53, so a probability one of about y * 2**-52; probabilities below
+    1e-307 are given as 0. No overflow for utilities up to 1.8e308. With a base, its logarithm's
+    magnitude adds to y. Probabilities, their logarithms and draws have the same bits on every CPU;
+    statistics of the loss may differ in the last one.
 
     A loss is the best utility minus the obtained one (over candidates with base > 0).
     Losses are grouped by value, so statistics cost one sort of the utilities, then O(number

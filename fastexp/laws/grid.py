@@ -70,17 +70,18 @@ class GridLaw(PiecewiseLaw):
 
     Notes
     -----
-    Masses, moments, errors and quantiles are closed forms a cell: sums of evenly spaced
-    points, with weights that are constant or geometric. **Numerics**: float64; a weight of
-    exp(-y) carries a relative error of a few y * 2**-53 (y of its cell's first point, where
-    losses are not integers), each sum is compensated, tails are summed from their own end and
-    keep their digits; probabilities below 1e-307 are given as 0. `cdf`, `pmf` and `ppf`
-    compare with the points as they are released; in `mean`, `var` and `expected_error` evenly
-    spaced points are the exact numbers before they are rounded to float64. Arguments are the
-    exact numbers that they are, integers of 64 bits too, and so are their distances from
-    points, which are then rounded once. Statistics cost O(m) once for each epsilon and then
-    O(log m) for each argument; the losses are sorted once for all epsilon. Loss statistics of
-    a law with slopes take O(m) for each t.
+    Masses, moments, errors and quantiles are closed forms a cell: sums of evenly spaced points,
+    with weights that are constant or geometric.
+
+    **Numerics**: float64; a weight of exp(-y) carries a relative error of a few y * 2**-53 (y of
+    its cell's first point, where losses are not integers), each sum is compensated, tails are
+    summed from their own end and keep their digits; probabilities below 1e-307 are given as 0.
+    `cdf`, `pmf` and `ppf` compare with the points as they are released; in `mean`, `var` and
+    `expected_error` evenly spaced points are the exact numbers before they are rounded to float64.
+    Arguments are the exact numbers that they are, integers of 64 bits too, and so are their
+    distances from points, which are then rounded once. Statistics cost O(m) once for each epsilon
+    and then O(log m) for each argument; the losses are sorted once for all epsilon. Loss
+    statistics of a law with slopes take O(m) for each t.
 
     References
     ----------

@@ -74,10 +74,11 @@ class LaplaceLaw(GridLaw):
 
     Notes
     -----
-    P(m·step) = exp(-c·|f - m·step|)/Z, with Z = (exp(-c·a) + exp(-c·b))/(1 - exp(-c·step)),
-    where a and b are the distances from f to the multiples below and above it. **Numerics**:
-    as of `GridLaw`; what is 750 nats less likely than the best point counts as impossible, as
-    it does in float64 (but `ppf` at 0 and 1 is infinite).
+    P(m·step) = exp(-c·|f - m·step|)/Z, with Z = (exp(-c·a) + exp(-c·b))/(1 - exp(-c·step)), where
+    a and b are the distances from f to the multiples below and above it.
+
+    **Numerics**: as of `GridLaw`; what is 750 nats less likely than the best point counts as
+    impossible, as it does in float64 (but `ppf` at 0 and 1 is infinite).
 
     References
     ----------

@@ -36,9 +36,10 @@ class NoiseLaw(NumberLaw):
 
     Notes
     -----
-    Cdf, mean, variance and expected error are closed forms in E min(|Z|, r). **Numerics**:
-    float64, to a relative 1e-13 (of variances and means of far truths: of their terms), by
-    NumPy's elementary functions: the same bits for the same NumPy and CPU.
+    Cdf, mean, variance and expected error are closed forms in E min(|Z|, r).
+
+    **Numerics**: float64, to a relative 1e-13 (of variances and means of far truths: of their
+    terms), by NumPy's elementary functions: the same bits for the same NumPy and CPU.
 
     References
     ----------

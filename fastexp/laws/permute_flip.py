@@ -23,13 +23,14 @@ class PermuteAndFlipLaw(FiniteLaw):
 
     Notes
     -----
-    P(r) = w_r times the integral over t in [0, 1] of the product of (1 - t*w_j) over all
-    other candidates j, with w = exp(c * (u - best)): r arrives at a uniform time t, and
-    nobody before it has succeeded. **Numerics**: the integrand is a polynomial; it is
-    integrated by Gauss and Legendre's rule on panels whose error bound (a Bernstein ellipse
-    of parameter 4) is added up with that of roundings, a probability's relative error stays
-    below 1e-12, and otherwise `PrecisionError` is raised. Equal utilities are grouped; a
-    million distinct ones take about a second.
+    P(r) = w_r times the integral over t in [0, 1] of the product of (1 - t*w_j) over all other
+    candidates j, with w = exp(c * (u - best)): r arrives at a uniform time t, and nobody before it
+    has succeeded.
+
+    **Numerics**: the integrand is a polynomial; it is integrated by Gauss and Legendre's rule on
+    panels whose error bound (a Bernstein ellipse of parameter 4) is added up with that of
+    roundings, a probability's relative error stays below 1e-12, and otherwise `PrecisionError` is
+    raised. Equal utilities are grouped; a million distinct ones take about a second.
 
     References
     ----------

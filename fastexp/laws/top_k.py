@@ -29,9 +29,11 @@ class TopKLaw(Law[IntArray, IntArray]):
 
     Notes
     -----
-    Round i selects among the candidates that are left with probability ∝ exp(c * u), c from
-    the epsilon of a round. **Numerics**: a log-probability's error is a few 2**-52 of its
-    terms, which are differences of utilities times c, taken exactly.
+    Round i selects among the candidates that are left with probability ∝ exp(c * u), c from the
+    epsilon of a round.
+
+    **Numerics**: a log-probability's error is a few 2**-52 of its terms, which are differences of
+    utilities times c, taken exactly.
 
     References
     ----------

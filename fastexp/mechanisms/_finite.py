@@ -132,10 +132,12 @@ class FiniteMechanism(Mechanism):
 
         Notes
         -----
-        **Privacy**: `guarantee`, for every call anew: two releases of the same data cost
-        twice. **Numerics**: epsilon, sensitivity and utilities are read as the exact
-        numbers that they are. **Timing**: see the mechanism, and SECURITY.md: no
-        promise of constant time.
+        **Privacy**: `guarantee`, for every call anew: two releases of the same data cost twice.
+
+        **Numerics**: epsilon, sensitivity and utilities are read as the exact numbers that they
+        are.
+
+        **Timing**: see the mechanism, and SECURITY.md: no promise of constant time.
         """
         check_rounding()
         if type(threads) is not int or threads != 1:
@@ -259,7 +261,7 @@ class FiniteMechanism(Mechanism):
         return _draw.simulate
 
     def law(self, data: object, *, nan: NaN = "raise") -> FiniteLaw:
-        """The exact law of `release` and `sample` on this data, **which it holds**.
+        """The exact law of `release` and `sample` on this data; keep it as private as the data.
 
         Parameters
         ----------

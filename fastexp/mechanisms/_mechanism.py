@@ -60,7 +60,7 @@ class Mechanism(ABC):
 
     @abstractmethod
     def law(self, data: Any, /) -> Law[object, object]:
-        """The exact law of `release` and `sample` on this data, **which it holds**."""
+        """The exact law of `release` and `sample` on this data; keep it as private as the data."""
 
     def total(
         self,

@@ -119,7 +119,7 @@ class NoisyMedian(Comparator):
     def law(
         self, records: object, *, nan: Missing = "raise", assume_sorted: bool = False
     ) -> NoiseLaw:
-        """The exact law of the ideal mechanism on these records; **it is private data**.
+        """The exact law of the ideal mechanism on these records; keep it as private as they are.
 
         Parameters
         ----------

@@ -229,9 +229,10 @@ class NumberMechanism(Mechanism, GroupedMechanism):
 
         Notes
         -----
-        **Privacy**: `guarantee`, for every call anew; of groups and rows
-        ``total(groups=True, ...)`` or ``total(rows=m, ...)``. **Timing**: depends on the
-        number of records and, mildly, on the data: see SECURITY.md.
+        **Privacy**: `guarantee`, for every call anew; of groups and rows ``total(groups=True,
+        ...)`` or ``total(rows=m, ...)``.
+
+        **Timing**: depends on the number of records and, mildly, on the data: see SECURITY.md.
 
         Examples
         --------
@@ -396,7 +397,7 @@ class NumberMechanism(Mechanism, GroupedMechanism):
     def law(
         self, records: object, *, nan: Missing = "raise", assume_sorted: bool = False
     ) -> GridLaw:
-        """The exact law of `release` and `sample` on these records, **which it holds**.
+        """The exact law of `release` and `sample` on these records; keep it as private as they are.
 
         Parameters
         ----------

@@ -35,12 +35,15 @@ class Exponential(UtilityMechanism):
 
     Notes
     -----
-    **Privacy**: ε-differential privacy for the neighbours for which Δ was stated; the
-    log-ratios span at most ε (bounded range), hence ε²/8-zCDP. **You must ensure** that Δ
-    holds for the utilities as numbers (float rounding included), and that k, candidates and
-    base do not depend on the data. **Numerics**: exact; see `release`. **Timing**: a
-    release looks at all candidates, whatever is drawn; an exact test or a further round comes
-    up in at most 2 of 1e7 draws (k = 1e7).
+    **Privacy**: ε-differential privacy for the neighbours for which Δ was stated; the log-ratios
+    span at most ε (bounded range), hence ε²/8-zCDP. **You must ensure** that Δ holds for the
+    utilities as numbers (float rounding included), and that k, candidates and base do not depend
+    on the data.
+
+    **Numerics**: exact; see `release`.
+
+    **Timing**: a release looks at all candidates, whatever is drawn; an exact test or a further
+    round comes up in at most 2 of 1e7 draws (k = 1e7).
 
     References
     ----------
@@ -192,10 +195,10 @@ class Exponential(UtilityMechanism):
 
 @dataclass(frozen=True, repr=False)
 class ScoredExponential(Exponential):
-    """`Exponential.from_score`: the utilities are score(data, r). Takes data, not utilities.
+    """The exponential mechanism of `Exponential.from_score`: utilities are score(data, r).
 
-    Its guarantee is `Exponential`'s, for the sensitivity that you state for `score`. The
-    time that the score takes may depend on the data.
+    It takes data, not utilities. Its guarantee is `Exponential`'s, for the sensitivity that you
+    state for `score`. The time that the score takes may depend on the data.
     """
 
     _over_records: ClassVar[bool] = True

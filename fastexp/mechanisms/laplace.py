@@ -59,21 +59,24 @@ class Laplace(Mechanism):
 
     Notes
     -----
-    Takes the statistic f(x): an int, float, Decimal or Fraction, read as the exact number it
-    is and *not* rounded to the grid. Noise is not added to f, which would tell of its low
-    bits: a grid point is selected, with weights that need no rounding.
-    **Without bounds** c = ε/Δ, the exponential mechanism without its factor 2, since the
-    weights' sum is the same for f and f + Δ. That is why the step must divide Δ: else it is
-    not, and the promise would be more than ε. **Within bounds** that sum is least where f is
-    at an end. c is the greatest number (a double, per step) for which the worst log-ratio, over
-    all f and f' at most Δ apart and wherever they lie between grid points, is at most ε; this is
-    the exact supremum. It is between ε/(2Δ), for a small ε and wide bounds, and ε/Δ, for a large
-    ε or narrow bounds. Where answers on the very ends do no harm, an unbounded one that is
-    clamped afterwards costs nothing more, and is often closer.
-    **Privacy**: ε-DP, for the neighbours for which Δ was stated. The range of log-ratios is
-    up to 2ε, so rho is ε·tanh(ε/2), not ε²/8. **Numerics**: exact; there is no truncation of
-    the noise, on either way. Sensitivity, step and bounds are read as the decimals that print
-    (of sensitivity the stored float counts, where it is greater).
+    Takes the statistic f(x): an int, float, Decimal or Fraction, read as the exact number it is
+    and *not* rounded to the grid. Noise is not added to f, which would tell of its low bits: a
+    grid point is selected, with weights that need no rounding. **Without bounds** c = ε/Δ, the
+    exponential mechanism without its factor 2, since the weights' sum is the same for f and f + Δ.
+    That is why the step must divide Δ: else it is not, and the promise would be more than ε.
+    **Within bounds** that sum is least where f is at an end. c is the greatest number (a double,
+    per step) for which the worst log-ratio, over all f and f' at most Δ apart and wherever they
+    lie between grid points, is at most ε; this is the exact supremum. It is between ε/(2Δ), for a
+    small ε and wide bounds, and ε/Δ, for a large ε or narrow bounds. Where answers on the very
+    ends do no harm, an unbounded one that is clamped afterwards costs nothing more, and is often
+    closer.
+
+    **Privacy**: ε-DP, for the neighbours for which Δ was stated. The range of log-ratios is up to
+    2ε, so rho is ε·tanh(ε/2), not ε²/8.
+
+    **Numerics**: exact; there is no truncation of the noise, on either way. Sensitivity, step and
+    bounds are read as the decimals that print (of sensitivity the stored float counts, where it is
+    greater).
 
     References
     ----------
@@ -187,8 +190,10 @@ class Laplace(Mechanism):
 
         Notes
         -----
-        **Privacy**: `guarantee`, for every call anew. **Timing**: no promise; it depends on
-        where f lies between two points, and on whether it is near a bound.
+        **Privacy**: `guarantee`, for every call anew.
+
+        **Timing**: no promise; it depends on where f lies between two points, and on whether it is
+        near a bound.
         """
         check_rounding()
         label = self._line(label, budget)
@@ -248,7 +253,7 @@ class Laplace(Mechanism):
         return numbers
 
     def law(self, f: Number) -> GridLaw:
-        """The exact law of `release` and `sample` for this statistic, **which it holds**.
+        """The exact law of `release` and `sample` for this statistic; keep it as private as that.
 
         Parameters
         ----------

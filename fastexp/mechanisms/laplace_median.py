@@ -39,9 +39,10 @@ class LaplaceMedian(NoisyMedian):
     Notes
     -----
     **Privacy**: ε-differential privacy of the ideal mechanism, for records that are added or
-    removed (of data sets that are not empty) and for those that are replaced. The noise here
-    is a float, so `release` raises `NotReleasable`. **Numerics**: float64 noise with tails to
-    2**-63; the law is exact to 1e-13.
+    removed (of data sets that are not empty) and for those that are replaced. The noise here is a
+    float, so `release` raises `NotReleasable`.
+
+    **Numerics**: float64 noise with tails to 2**-63; the law is exact to 1e-13.
 
     References
     ----------

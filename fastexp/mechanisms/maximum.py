@@ -25,7 +25,10 @@ class Maximum(OrderMechanism):
     Notes
     -----
     The distance of a point is the number of records above it, and 1 more where no record is.
-    **Privacy**: ε-DP and ε-bounded-range under add-remove. **Numerics**: as for `Median`.
+
+    **Privacy**: ε-DP and ε-bounded-range under add-remove.
+
+    **Numerics**: as for `Median`.
 
     References
     ----------

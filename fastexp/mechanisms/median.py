@@ -30,19 +30,22 @@ class Median(QuantileMechanism):
 
     Notes
     -----
-    The Duff distance of r is the least number of records to add or remove (or to replace)
-    until the median is r, so one record changes it by at most 1. **When to match the grid to
-    the data**: a distance is small at the grid points of the records, which are up to half a
-    step away from them, on either side: a grid coarser than the data costs that much. Of data
-    that were rounded (ages, prices), equal records are the median's neighbourhood: on a grid
-    of the same step they weigh as they should; on a fine one they are a single point among
-    many, and the answer is nearly uniform unless half of ε times their number exceeds the
-    logarithm of the grid's size. Then give `step`, or `widen`.
-    **Privacy**: ε-DP and ε-bounded-range under `neighbors`. **Numerics**: distances and
-    counts of points are exact integers, the nearest point is found by exact comparisons
-    (records, decimals of the step and points of `grid` as the exact numbers that they are),
-    the draw is exact; the answer is computed from its
-    grid index alone, so its low bits reveal nothing. Fewer than 2**32 records.
+    The Duff distance of r is the least number of records to add or remove (or to replace) until
+    the median is r, so one record changes it by at most 1.
+
+    **When to match the grid to the data**: a distance is small at the grid points of the records,
+    which are up to half a step away from them, on either side: a grid coarser than the data costs
+    that much. Of data that were rounded (ages, prices), equal records are the median's
+    neighbourhood: on a grid of the same step they weigh as they should; on a fine one they are a
+    single point among many, and the answer is nearly uniform unless half of ε times their number
+    exceeds the logarithm of the grid's size. Then give `step`, or `widen`.
+
+    **Privacy**: ε-DP and ε-bounded-range under `neighbors`.
+
+    **Numerics**: distances and counts of points are exact integers, the nearest point is found by
+    exact comparisons (records, decimals of the step and points of `grid` as the exact numbers that
+    they are), the draw is exact; the answer is computed from its grid index alone, so its low bits
+    reveal nothing. Fewer than 2**32 records.
 
     References
     ----------

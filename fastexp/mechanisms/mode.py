@@ -40,11 +40,14 @@ class Mode(DistanceMechanism):
 
     Notes
     -----
-    d is the least number of records to add or remove until the point is the only mode: at
-    least 1 more than the greatest other count, less its own. **Privacy**: ε-DP and
-    ε-bounded-range under add-remove. **Numerics**: distances are exact integers, the draw is
-    exact; it costs a sort of the records. For few public candidates `MostCommon` is better:
-    counts are monotone, which saves the factor 2, and its margins are not cut off at 0.
+    d is the least number of records to add or remove until the point is the only mode: at least 1
+    more than the greatest other count, less its own.
+
+    **Privacy**: ε-DP and ε-bounded-range under add-remove.
+
+    **Numerics**: distances are exact integers, the draw is exact; it costs a sort of the records.
+    For few public candidates `MostCommon` is better: counts are monotone, which saves the factor
+    2, and its margins are not cut off at 0.
 
     References
     ----------

@@ -58,7 +58,7 @@ ASSUMES = "one person is one record; the candidates were chosen without looking 
 
 @dataclass(frozen=True, repr=False)
 class MostCommon(FiniteMechanism, GroupedMechanism):
-    """Selects the most common of public candidates: r with probability ∝ exp(ε·count(r)).
+    """The most common of public candidates: r with probability ∝ exp(ε·count(r)).
 
     Or by permute-and-flip: candidates in random order, each accepted with
     exp(ε·(count(r) − the highest count)).
@@ -84,18 +84,19 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
 
     Notes
     -----
-    Takes records: a list, array or series of labels, compared as Python compares them: 1
-    equals 1.0 but not "1", and a misspelt candidate counts nothing, without a word. Where all
-    candidates are integers, or all text, an array or column of another type is refused before
-    anything is charged; integers may come as floats or decimals.
-    **Counts with labels** instead of records: a mapping {label: count}, or, where all
-    candidates are text, a series of integers with an index of labels, as `value_counts()` of
-    pandas gives it. They are brought into the candidates' order: a label that is missing
-    counts 0, one that is not a candidate nothing. A series of integers for candidates that are
-    not text is one of records, whatever its index: write ``.to_dict()``.
-    **Privacy**: ε-DP under `neighbors`; by the exponential mechanism ε-bounded-range, so that
-    ρ = ε²/8, by permute-and-flip ρ = ε·tanh(ε/2). **Numerics**: counts are exact integers and
-    the draw is exact.
+    Takes records: a list, array or series of labels, compared as Python compares them: 1 equals
+    1.0 but not "1", and a misspelt candidate counts nothing, without a word. Where all candidates
+    are integers, or all text, an array or column of another type is refused before anything is
+    charged; integers may come as floats or decimals. **Counts with labels** instead of records: a
+    mapping {label: count}, or, where all candidates are text, a series of integers with an index
+    of labels, as `value_counts()` of pandas gives it. They are brought into the candidates' order:
+    a label that is missing counts 0, one that is not a candidate nothing. A series of integers for
+    candidates that are not text is one of records, whatever its index: write ``.to_dict()``.
+
+    **Privacy**: ε-DP under `neighbors`; by the exponential mechanism ε-bounded-range, so that ρ =
+    ε²/8, by permute-and-flip ρ = ε·tanh(ε/2).
+
+    **Numerics**: counts are exact integers and the draw is exact.
 
     References
     ----------

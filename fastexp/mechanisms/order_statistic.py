@@ -28,9 +28,12 @@ class OrderStatistic(OrderMechanism):
     Notes
     -----
     d is the least number of records to add or remove until the r-th largest is the point.
-    **Privacy**: ε-DP and ε-bounded-range under add-remove. **Numerics**: as for `Median`.
-    Extremes are hard to release: points above all records have distances that do not grow, so
-    an upper bound far above the data draws answers away. A quantile near 1 errs less.
+
+    **Privacy**: ε-DP and ε-bounded-range under add-remove.
+
+    **Numerics**: as for `Median`. Extremes are hard to release: points above all records have
+    distances that do not grow, so an upper bound far above the data draws answers away. A quantile
+    near 1 errs less.
 
     References
     ----------

@@ -35,11 +35,14 @@ class PermuteAndFlip(UtilityMechanism):
     Notes
     -----
     **Privacy**: ε-differential privacy for the neighbours for which Δ was stated; ρ is
-    ε·tanh(ε/2), not ε²/8. **You must ensure** that Δ holds for the utilities as numbers, and
-    that k and candidates do not depend on the data. **Numerics**: exact; coins are integers
-    against certified bounds, and exact arithmetic where they leave a doubt. **Timing**: a
-    release takes the longer the fewer candidates come near the best: it flips up to 64 coins
-    one by one, and then all of them at once. See SECURITY.md.
+    ε·tanh(ε/2), not ε²/8. **You must ensure** that Δ holds for the utilities as numbers, and that
+    k and candidates do not depend on the data.
+
+    **Numerics**: exact; coins are integers against certified bounds, and exact arithmetic where
+    they leave a doubt.
+
+    **Timing**: a release takes the longer the fewer candidates come near the best: it flips up to
+    64 coins one by one, and then all of them at once. See SECURITY.md.
 
     References
     ----------

@@ -60,15 +60,18 @@ class Price(NumberMechanism):
 
     Notes
     -----
-    Takes records: one bid a person. A bid pays every price that is not above it: a bid of
-    3.01 pays the price 3.01, whatever binary rounding makes of either, as prices are the
-    doubles nearest to lower + t·step and bids are compared with these. Without bids every
-    price is equally likely.
+    Takes records: one bid a person. A bid pays every price that is not above it: a bid of 3.01
+    pays the price 3.01, whatever binary rounding makes of either, as prices are the doubles
+    nearest to lower + t·step and bids are compared with these. Without bids every price is equally
+    likely.
+
     **Privacy**: ε-DP and ε-bounded-range, under add-remove and under replace alike
-    (`scaling="textbook"`: ε/2). **Numerics**: revenues are exact (multiples of the step's
-    decimal unit, or of the price as the double that it is), and so is the draw. Up to 2**20
-    evenly spaced prices cost a pass over the bids, then one over the prices; other grids a
-    pass that counts bids in ranges of prices, and a sort of those near the best revenue.
+    (`scaling="textbook"`: ε/2).
+
+    **Numerics**: revenues are exact (multiples of the step's decimal unit, or of the price as the
+    double that it is), and so is the draw. Up to 2**20 evenly spaced prices cost a pass over the
+    bids, then one over the prices; other grids a pass that counts bids in ranges of prices, and a
+    sort of those near the best revenue.
 
     References
     ----------

@@ -35,10 +35,13 @@ class Quantile(QuantileMechanism):
 
     Notes
     -----
-    ``Quantile(0.5, ...)`` has exactly the law of ``Median(...)``. When to match the grid to
-    the data: see `Median`. **Privacy**: ε-DP and ε-bounded-range under `neighbors`.
-    **Numerics**: q·n is exact, distances are integers, the draw is exact. Losses are in the
-    units of d (for q = 1/2 in those of the median's Duff distance, which is 2d).
+    ``Quantile(0.5, ...)`` has exactly the law of ``Median(...)``. When to match the grid to the
+    data: see `Median`.
+
+    **Privacy**: ε-DP and ε-bounded-range under `neighbors`.
+
+    **Numerics**: q·n is exact, distances are integers, the draw is exact. Losses are in the units
+    of d (for q = 1/2 in those of the median's Duff distance, which is 2d).
 
     References
     ----------

@@ -36,7 +36,7 @@ ASSUMES = (
 
 @dataclass(frozen=True, repr=False)
 class RandomizedResponse(Mechanism):
-    """Tells the truth about a bit with probability e^ε/(1+e^ε), elementwise.
+    """Randomised response: the truth about a bit with probability e^ε/(1+e^ε), elementwise.
 
     Parameters
     ----------
@@ -48,15 +48,17 @@ class RandomizedResponse(Mechanism):
 
     Notes
     -----
-    Takes bits: 0 or 1, as integers or booleans, one or an array of any shape; gives an int, or
-    an int64 array. The exponential mechanism over (0, 1) with weight exp(ε·[r = bit]).
-    **Privacy**: ε-DP under replace (a bit changes), also locally: every person can run it on
-    their own bit before anyone sees it. The log-ratios of the two outputs are +ε and -ε, so
-    their range is 2ε, not ε, and rho is ε·tanh(ε/2). An array costs ε once, not once an
-    element, **as long as each person is in one element only**; who is in m of them pays m·ε
-    (`total` counts 2·m·ε there, as for mechanisms whose records come and go).
-    **Numerics**: the probability is read as the exact, irrational number that it is; a flip
-    is decided by integers and bits drawn as needed, never by a float.
+    Takes bits: 0 or 1, as integers or booleans, one or an array of any shape; gives an int, or an
+    int64 array. The exponential mechanism over (0, 1) with weight exp(ε·[r = bit]).
+
+    **Privacy**: ε-DP under replace (a bit changes), also locally: every person can run it on their
+    own bit before anyone sees it. The log-ratios of the two outputs are +ε and -ε, so their range
+    is 2ε, not ε, and rho is ε·tanh(ε/2). An array costs ε once, not once an element, **as long as
+    each person is in one element only**; who is in m of them pays m·ε (`total` counts 2·m·ε there,
+    as for mechanisms whose records come and go).
+
+    **Numerics**: the probability is read as the exact, irrational number that it is; a flip is
+    decided by integers and bits drawn as needed, never by a float.
 
     References
     ----------
@@ -143,9 +145,10 @@ class RandomizedResponse(Mechanism):
 
         Notes
         -----
-        **Privacy**: `guarantee`, for every call anew: two releases of the same bits cost
-        twice. **Timing**: which words are drawn, and for how long, does not depend on the
-        bits, but only on the coins.
+        **Privacy**: `guarantee`, for every call anew: two releases of the same bits cost twice.
+
+        **Timing**: which words are drawn, and for how long, does not depend on the bits, but only
+        on the coins.
         """
         check_rounding()
         workers = validate.threads(threads)
@@ -232,7 +235,7 @@ class RandomizedResponse(Mechanism):
         return Question(self)
 
     def law(self, bit: object) -> FiniteLaw:
-        """The exact law of `release` and `sample` on one bit, **which it holds**.
+        """The exact law of `release` and `sample` on one bit; keep it as private as the bit.
 
         Parameters
         ----------

@@ -46,10 +46,11 @@ class ReportNoisyMax(Comparator, UtilityMechanism):
 
     Notes
     -----
-    **Privacy**: ε-differential privacy of the ideal mechanism, for the neighbours for which Δ
-    was stated. The noise here is a float, so `release` raises `NotReleasable`. **Numerics**:
-    keys are float64 with noise of full relative precision in its upper tail; the law is right
-    to some 1e-15.
+    **Privacy**: ε-differential privacy of the ideal mechanism, for the neighbours for which Δ was
+    stated. The noise here is a float, so `release` raises `NotReleasable`.
+
+    **Numerics**: keys are float64 with noise of full relative precision in its upper tail; the law
+    is right to some 1e-15.
 
     References
     ----------

@@ -98,8 +98,10 @@ class SmoothSensitivityMedian(NoisyMedian):
     evenly spaced records; nothing looks at data.
 
     **Privacy**: `guarantee`, of the ideal mechanism. The noise here is a float, so `release`
-    raises `NotReleasable`. **Numerics**: float64 noise with tails to 2**-63; laws are exact to
-    1e-13. Where the smooth sensitivity is 0 in float64, the output is the median.
+    raises `NotReleasable`.
+
+    **Numerics**: float64 noise with tails to 2**-63; laws are exact to 1e-13. Where the smooth
+    sensitivity is 0 in float64, the output is the median.
 
     References
     ----------

@@ -57,12 +57,15 @@ class TopK(UtilityMechanism):
 
     Notes
     -----
-    **Privacy**: the total, for the neighbours for which Δ was stated; `guarantee` has it.
-    Later rounds depend on earlier ones, so composition is adaptive. **Numerics**: a release
-    peels with the exact envelope. `sample` takes the k greatest of utilities with Gumbel noise
-    at once, the same law up to roundings of some 1e-10 in a log-probability; where keys would
-    be coarser it peels. ``method="envelope"`` always peels, exactly. **Timing**: a release
-    scans all blocks once, and a selected candidate's block again.
+    **Privacy**: the total, for the neighbours for which Δ was stated; `guarantee` has it. Later
+    rounds depend on earlier ones, so composition is adaptive.
+
+    **Numerics**: a release peels with the exact envelope. `sample` takes the k greatest of
+    utilities with Gumbel noise at once, the same law up to roundings of some 1e-10 in a
+    log-probability; where keys would be coarser it peels. ``method="envelope"`` always peels,
+    exactly.
+
+    **Timing**: a release scans all blocks once, and a selected candidate's block again.
 
     References
     ----------
@@ -172,7 +175,7 @@ class TopK(UtilityMechanism):
     def law(  # type: ignore[override]  # of k candidates
         self, data: object, *, nan: NaN = "raise"
     ) -> TopKLaw:
-        """The exact law of `release` and `sample` on this data, **which it holds**.
+        """The exact law of `release` and `sample` on this data; keep it as private as the data.
 
         Parameters
         ----------

@@ -47,8 +47,10 @@ from .planning import nonadaptive_delta, nonadaptive_epsilon
 from .rates import count_rate, rank_rate, selection_rate
 from .whole import total
 
+#: What a composition holds for; the values of `HOLDS_FOR`.
 Condition = Literal["adaptive amounts", "adaptive queries", "fixed queries"]
 
+#: Which queries and amounts each composition holds for, by the name of its function.
 HOLDS_FOR: MappingProxyType[str, Condition] = MappingProxyType(
     {
         "sequential": "adaptive amounts",

@@ -67,10 +67,11 @@ class Query(Scope):
     Notes
     -----
     **Privacy**: `total` is the promise of a whole call, the sum of those of its answers.
-    **Engines**: frames of Polars (eager, lazy), pandas, PyArrow (table, stream, dataset),
-    DuckDB (relation), Dask, Spark, whatever narwhals wraps or gives Arrow data, a dict of
-    arrays, or a path (CSV, TSV, Parquet, JSON lines; a glob or a folder of them). The same
-    key, label and rows give the same answers in all of them.
+
+    **Engines**: frames of Polars (eager, lazy), pandas, PyArrow (table, stream, dataset), DuckDB
+    (relation), Dask, Spark, whatever narwhals wraps or gives Arrow data, a dict of arrays, or a
+    path (CSV, TSV, Parquet, JSON lines; a glob or a folder of them). The same key, label and rows
+    give the same answers in all of them.
 
     Examples
     --------
@@ -397,8 +398,9 @@ class Query(Scope):
 
         Notes
         -----
-        **Numerics**: those of ``mechanism.law(records)``, group by group. **Timing**: about a
-        millisecond a group and answer of numbers.
+        **Numerics**: those of ``mechanism.law(records)``, group by group.
+
+        **Timing**: about a millisecond a group and answer of numbers.
 
         Examples
         --------

@@ -82,14 +82,15 @@ class Session:
 
     Notes
     -----
-    **Privacy**: all releases together keep the budget, under its neighbors; `log` lists them.
-    That a release failed after its charge may tell of the records and is outside of it, and so
-    is the time that it took. Names and types of columns are public. **Guard rail**: nothing
-    that the session has shows a record: no attribute, repr, copy, pickle or traceback, whatever
-    a release is given. But whoever runs Python code in the process can reach all of its memory:
-    by private names, the garbage collector, frames, tracing, by exchanging functions, or where
-    it was freed (``numpy.empty``). Give strangers a service that calls the session, not the
-    session. Threads may share it.
+    **Privacy**: all releases together keep the budget, under its neighbors; `log` lists them. That
+    a release failed after its charge may tell of the records and is outside of it, and so is the
+    time that it took. Names and types of columns are public.
+
+    **Guard rail**: nothing that the session has shows a record: no attribute, repr, copy, pickle
+    or traceback, whatever a release is given. But whoever runs Python code in the process can
+    reach all of its memory: by private names, the garbage collector, frames, tracing, by
+    exchanging functions, or where it was freed (``numpy.empty``). Give strangers a service that
+    calls the session, not the session. Threads may share it.
 
     References
     ----------
@@ -258,7 +259,7 @@ class Session:
         return outcome
 
     def log(self) -> list[dict[str, Any]]:
-        """The charges of the budget, with what each was for, as of `Budget.log`.
+        """The charges of the budget, with what each was for, as `Budget.log` has them.
 
         Returns
         -------
