@@ -1007,6 +1007,21 @@ def test_no_progress_is_printed() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
+@pytest.mark.process
+def test_files_are_read_in_a_notebook_without_widgets() -> None:
+    """There DuckDB cannot draw its progress, and refuses to be told anything about it."""
+    code = (
+        "import sys, types\n"
+        "shell = types.SimpleNamespace(config={'IPKernelApp': {}})\n"
+        "sys.modules['IPython'] = types.ModuleType('IPython')\n"
+        "sys.modules['IPython'].get_ipython = lambda: shell\n"
+        "sys.modules['ipywidgets'] = None\n"
+        "from fastexp.query.files.database import connect\n"
+        "assert connect(memory=1 << 26).sql('SELECT 1').fetchall() == [(1,)]\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
 def test_any_text_is_a_name() -> None:
     database = connect(memory=1 << 26)
     for name in ("a", 'a"b', "'; --\n", "é", "*"):

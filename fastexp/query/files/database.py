@@ -59,9 +59,9 @@ def connect(
     if threads:
         limits["threads"] = str(threads)
     connection: DuckDBPyConnection = duckdb.connect(":memory:", config={**SETTINGS, **limits})
-    connection.execute(
-        "SET enable_progress_bar = false"
-    )  # which it prints where a user may look on
+    (progress,) = connection.sql("SELECT current_setting('enable_progress_bar')").fetchall()
+    if progress[0]:  # prints where a user may look on; in a notebook it may refuse to be set
+        connection.execute("SET enable_progress_bar = false")
     connection.execute("SET allowed_paths = ?", [list(files)])
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
