@@ -41,15 +41,15 @@ class FiniteLaw(LossLaw[int, IntArray]):
 
     Made by ``mechanism.law(data)``. It holds the utilities: **it is private data**, and so
     is a pickle of it, for analysis and simulation only; its repr shows nothing of them.
-    ``dict(zip(law.candidates, law.probabilities))`` puts the labels to the numbers.
+    Of labelled candidates, ``dict(zip(law.candidates, law.probabilities))`` is the distribution.
 
     Notes
     -----
     Probabilities are base * exp(c * u) over their sum, c = epsilon / (2 * sensitivity), or epsilon
     / sensitivity for monotonic utilities.
 
-    **Numerics**: float64 from our own exp and log; a log-probability of magnitude y carries a
-    relative error of a few 2**-53, so a probability one of about y * 2**-52; probabilities below
+    **Numerics**: float64, by fastexp's own exp and log; a log-probability of magnitude y has a
+    relative error of a few 2**-53, so a probability has one of about y * 2**-52; probabilities below
     1e-307 are given as 0. No overflow for utilities up to 1.8e308. With a base, its logarithm's
     magnitude adds to y. Probabilities, their logarithms and draws have the same bits on every CPU;
     statistics of the loss may differ in the last one.

@@ -49,18 +49,18 @@ class Sampler(Protocol):
 class GridLaw(PiecewiseLaw):
     """The exact distribution of a private number that is released on a public grid.
 
-    Made by ``mechanism.law(records)``. It holds the records, or the data's cells, rows of grid
-    points between records: **it is private data**, and so is a pickle of it, for analysis and
-    simulation only; its repr shows nothing of them.
+    Made by ``mechanism.law(records)``. It holds the records, or the cells that they make (runs
+    of grid points between records): **it is private data**, and so is a pickle of it, for
+    analysis and simulation only; its repr shows nothing of them.
 
     Parameters
     ----------
     grid : Grid
         The public points.
     cells : LawCells
-        Rows of grid points with their losses.
+        Runs of grid points with their losses.
     unit : Fraction
-        A loss of 1 in units of the utility.
+        What a loss of 1 is, in units of the utility.
     rate : Fraction
         The weight of a point is exp(-rate * loss).
     epsilon : float
@@ -70,18 +70,18 @@ class GridLaw(PiecewiseLaw):
 
     Notes
     -----
-    Masses, moments, errors and quantiles are closed forms a cell: sums of evenly spaced points,
-    with weights that are constant or geometric.
+    Masses, moments, errors and quantiles are closed forms in each cell: sums over evenly spaced
+    points, with weights that are constant or geometric.
 
     **Numerics**: float64; a weight of exp(-y) carries a relative error of a few y * 2**-53 (y of
     its cell's first point, where losses are not integers), each sum is compensated, tails are
     summed from their own end and keep their digits; probabilities below 1e-307 are given as 0.
     `cdf`, `pmf` and `ppf` compare with the points as they are released; in `mean`, `var` and
     `expected_error` evenly spaced points are the exact numbers before they are rounded to float64.
-    Arguments are the exact numbers that they are, integers of 64 bits too, and so are their
-    distances from points, which are then rounded once. Statistics cost O(m) once for each epsilon
+    Arguments are taken exactly, integers of 64 bits too; so are their distances from points,
+    which are then rounded once. With m cells, statistics cost O(m) once for each epsilon
     and then O(log m) for each argument; the losses are sorted once for all epsilon. Loss
-    statistics of a law with slopes take O(m) for each t.
+    statistics of a law whose losses vary within a cell take O(m) for each t.
 
     References
     ----------

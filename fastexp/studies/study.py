@@ -16,9 +16,10 @@ from .run.runner import Report
 class Study(Design):
     """An accuracy study: how wrong private answers are, on which data, against what rivals.
 
-    A study is data: it says what is compared and holds no results. For each combination of
-    data, n, mechanism and epsilon (a cell) it gives the exact expectation over the
-    mechanism's noise given each data set, averaged over data sets, and the same by drawing.
+    A study says what is compared; it holds no results. For each combination of data, n,
+    mechanism and epsilon (a cell), `run` computes the error's exact expectation over the
+    mechanism's noise for each data set, averages it over data sets, and estimates the same
+    by drawing.
 
     Parameters
     ----------
@@ -26,38 +27,40 @@ class Study(Design):
         Letters, digits, ``-`` and ``_``.
     mechanisms : sequence of (str or dict)
         Names, or dicts with a ``name``, an optional ``label`` and the mechanism's parameters
-        but epsilon and bounds: ``{"name": "median", "neighbors": "replace"}``.
+        except epsilon and bounds: ``{"name": "median", "neighbors": "replace"}``.
     epsilon : float or sequence of float
         In nats.
     data : str, dict or sequence of them
-        Generators: ``"normal"``, or with parameters ``{"name": "normal", "sd": 2.0}``; a file
-        that is resampled: ``{"file": "ages.csv", "column": "age"}``.
+        Where data sets come from: a generator, ``"normal"``, or with parameters
+        ``{"name": "normal", "sd": 2.0}``; a file from which records are drawn with replacement,
+        ``{"file": "ages.csv", "column": "age"}``; or records that are the same in every data
+        set, ``{"name": "values", "values": [21, 34, 58]}``.
     n : int or sequence of int
         Records in a data set (candidates, where the data are utilities).
     bounds : (number, number), optional
-        Public limits of records and answers; mechanisms of numbers need them. Data sets are
-        clamped to them, and the truth is that of the clamped data. Utilities are not.
+        Public limits of records and answers; mechanisms of numbers need them. Records are
+        clamped to them, and the truth is that of the clamped records. Utilities are not clamped.
     datasets : int
-        How many data sets a cell has.
+        The number of data sets in a cell.
     draws : int
-        How many draws of each mechanism for each data set; 0: exact figures only.
+        The number of draws of each mechanism for each data set; 0: exact figures only.
     figures : sequence of str
         Some of ``error``, ``bias``, ``loss``, ``error_quantile``, ``loss_quantile``, ``theorem_1``,
         ``theorem_6``, ``corollary_7``. A mechanism gives those that it has.
     levels : sequence of float
-        The levels of quantiles (and one minus the failure probability of theorems), in (0, 1).
+        The levels of quantiles, and for theorems one minus the failure probability; in (0, 1).
     seed : int
         The key of all data sets and draws, in [0, 2**64).
     block : int, optional
-        Data sets of one task; default: some 2**20 records of the largest n, or 2**20 draws. It
-        is part of what a study is: other blocks are other data sets.
+        The number of data sets in one task; by default as many as make about 2**20 records of
+        the largest n, or 2**20 draws, but at most 4096. Another block gives other data sets.
     question : str
         What the study asks, for its report.
 
     Raises
     ------
     ParameterError
-        Lists everything that is wrong, before anything runs.
+        If a setting is wrong; the message lists all faults.
 
     Notes
     -----
@@ -128,16 +131,17 @@ class Study(Design):
         ----------
         executor : {None, "threads", "processes"}, Executor or callable, optional
             Where tasks run: None is threads (kernels release the GIL). Any
-            `concurrent.futures.Executor` will do, such as ``Client.get_executor()`` of
-            `dask.distributed`; a callable returns one, and is called again if it breaks. A
-            script that starts processes needs ``if __name__ == "__main__":`` around what it does.
+            `concurrent.futures.Executor` will do, and a ``Client`` of `dask.distributed`; a
+            callable returns one, and is called again if it breaks. A script that starts
+            processes needs ``if __name__ == "__main__":`` around what it does.
         workers : int
-            For None, "threads" and "processes": how many; 0 for all that the process may use.
+            For None, "threads" and "processes": how many; 0 for one on each CPU that the
+            process may use.
         out : str or Path, optional
             A folder for results, new or empty: each finished task is appended to it at once,
-            and `resume` goes on from it after whatever stopped the run.
+            and `resume` continues from it after whatever stopped the run.
         progress : callable, optional
-            Is called with (tasks done, tasks in all) after each task.
+            Called with (tasks done, tasks in all) after each task.
 
         Returns
         -------
@@ -162,7 +166,7 @@ class Study(Design):
         progress: Report | None = None,
         study: Study | None = None,
     ) -> StudyResults:
-        """Do what is missing in a results folder; nothing, where it is complete.
+        """Run the tasks that a results folder lacks, and return the results of all.
 
         Parameters
         ----------

@@ -79,6 +79,7 @@ class TestFaults:
             ({"data": {"name": "values"}}, "values must be a list of numbers"),
             ({"data": {"name": "values", "values": [1, "a"]}}, "values must be finite numbers"),
             ({"data": ["normal", {"name": "normal"}]}, "data: two have the same label"),
+            ({"data": np.arange(1000)}, "data[0]: must be a name or a dict of settings"),
             ({"data": {"file": "nowhere.csv"}}, "data[0]: nowhere.csv cannot be read"),
             ({"data": {"file": "x.csv", "row": 1}}, "data[0]: unknown settings row"),
         ],

@@ -216,8 +216,8 @@ def _tables(
         table = {"name": item} if isinstance(item, str) else item
         where = f"{key}[{i}]"
         if not isinstance(table, dict):
-            faults.add(where, "must be a name or a table of settings")
-            continue
+            faults.add(where, "must be a name or a dict of settings (in TOML a table)")
+            break  # the items of an array would be as many faults
         if isinstance(table.get("name"), str):
             where += f" ({table['name']})"
         tables.append(faults.attempt(where, partial(one, dict(table))))

@@ -21,12 +21,14 @@ from .table_rows import COLUMNS, rows_of
 
 
 class StudyResults:
-    """A table with a row for each cell and figure of a study. Made by `Study.run`.
+    """The results of a study: a table with a row for each cell and figure.
+
+    Made by `Study.run`.
 
     Attributes
     ----------
     study : Study
-        What was studied; of `open` its design, which cannot be run.
+        What was studied. From `open` it is a design only, which cannot be run.
     rows : list of dict
         The table: column to value, None where there is none.
     columns : dict of str to str
@@ -37,8 +39,9 @@ class StudyResults:
     `exact` is the mean over data sets of the expectation over the mechanism's noise, by closed
     forms; `monte_carlo` the mean of draws on the same data sets. They differ by the noise of
     the draws alone: `z` is their difference in standard errors, and `agree` is |z| <= 5,
-    which chance misses in one of 10**6 rows. The standard error is the law's, so that a rare
-    great error that was not drawn is none; or the sample's if that is greater.
+    which a normal `z` exceeds in fewer than one of 10**6 rows. The standard error is that of
+    the law, so that a rare large error that was not drawn does not count as a disagreement,
+    or that of the sample if it is greater.
 
     Examples
     --------
