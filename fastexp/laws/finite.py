@@ -49,7 +49,7 @@ class FiniteLaw(LossLaw[int, IntArray]):
     / sensitivity for monotonic utilities.
 
     **Numerics**: float64, by fastexp's own exp and log; a log-probability of magnitude y has a
-    relative error of a few 2**-53, so a probability has one of about y * 2**-52; probabilities below
+    relative error of a few 2**-53, a probability thus one of about y * 2**-52; probabilities below
     1e-307 are given as 0. No overflow for utilities up to 1.8e308. With a base, its logarithm's
     magnitude adds to y. Probabilities, their logarithms and draws have the same bits on every CPU;
     statistics of the loss may differ in the last one.
