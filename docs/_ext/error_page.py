@@ -1,12 +1,12 @@
-"""The page of errors: each family of messages with its cause and its remedy, and an index."""
+"""The pages of errors: each family of messages with its cause and its remedy."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from docutils import nodes
-from message_families import PACKAGE, TABLE, Family, families, sorted_into
-from message_texts import PLACE, Message, messages
+from message_families import TABLE, Family, of_package, slug
+from message_texts import PLACE, Message
 from sphinx.addnodes import pending_xref
 from sphinx.util.docutils import SphinxDirective
 
@@ -16,33 +16,28 @@ PYTHON = {"AttributeError"}
 
 
 class ErrorFamilies(SphinxDirective):
-    """All families with their messages, and an index by class."""
+    """The families of one section of the table, with their messages."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
 
     def run(self) -> list[nodes.Node]:
-        """A section for each section of the table, and one for the index."""
+        """A section for each family."""
         self.env.note_dependency(str(TABLE))
-        members, faults = sorted_into(families(), messages(PACKAGE))
+        members, faults = of_package()
         if faults:
             raise self.error("\n".join(faults))
-        sections: dict[str, nodes.section] = {}
-        for family, its in members.items():
-            if family.section not in sections:
-                sections[family.section] = self._section(family.section)
-            sections[family.section] += self._family(family, its)
-        return [*sections.values(), self._index(members)]
-
-    def _section(self, title: str) -> nodes.section:
-        section = nodes.section(
-            "", nodes.title(title, title), names=[nodes.fully_normalize_name(title)]
-        )
-        self.state.document.note_implicit_target(section, section)
-        return section
+        (section,) = self.arguments
+        its = [self._family(*one) for one in members.items() if one[0].section == section]
+        if not its:
+            raise self.error(f"{TABLE.name} has no section {section!r}")
+        return list(its)
 
     def _family(self, family: Family, its: list[Message]) -> nodes.section:
         section = nodes.section("", nodes.title(family.title, family.title), ids=[family.anchor])
         kinds = nodes.paragraph(classes=["error-classes"])
         for i, kind in enumerate(sorted({message.kind for message in its}, key=_rank)):
-            kinds += [nodes.Text(" · ")] * (i > 0) + [self._class(kind)]
+            kinds += [nodes.Text(" · ")] * (i > 0) + [_class(kind, self.env.docname)]
         section += kinds
         listed = nodes.bullet_list(classes=["error-messages"])
         for text in dict.fromkeys(message.text for message in its):
@@ -58,37 +53,59 @@ class ErrorFamilies(SphinxDirective):
             "", "", nodes.strong("", f"{label}."), nodes.Text(" "), *parsed, *faults
         )
 
-    def _class(self, kind: str) -> nodes.Node:
-        if kind in COMMANDS:
-            return nodes.inline("", COMMANDS[kind])
-        shown = nodes.literal("", kind)
-        if kind in PYTHON:
-            return shown
-        return pending_xref(
-            "",
-            shown,
-            refdomain="py",
-            reftype="exc",
-            reftarget=f"fastexp.{kind}",
-            refwarn=True,
-            refdoc=self.env.docname,
-        )
 
-    def _index(self, members: dict[Family, list[Message]]) -> nodes.section:
-        section = self._section("By class")
+class ErrorClasses(SphinxDirective):
+    """The pages on which each class has messages."""
+
+    def run(self) -> list[nodes.Node]:
+        """A list of the classes."""
+        self.env.note_dependency(str(TABLE))
+        members, _ = of_package()
+        sections: dict[str, dict[str, None]] = {}  # keys only: a set in the table's order
+        for family, its in members.items():
+            for message in its:
+                kind = "Failure" if message.kind == "OSError" else message.kind
+                sections.setdefault(kind, {})[family.section] = None
         entries = nodes.definition_list()
-        for kind in sorted(
-            {m.kind for its in members.values() for m in its} - {"OSError"}, key=_rank
-        ):
-            links = nodes.bullet_list(classes=["error-links"])
-            for family, its in members.items():
-                if any(COMMANDS.get(m.kind, m.kind) == COMMANDS.get(kind, kind) for m in its):
-                    link = nodes.reference("", family.title, internal=True, refid=family.anchor)
-                    links += nodes.list_item("", nodes.paragraph("", "", link))
-            term = nodes.term("", "", self._class(kind))
+        for kind in sorted(sections, key=_rank):
+            links = nodes.paragraph()
+            for i, section in enumerate(sections[kind]):
+                links += [nodes.Text(" · ")] * (i > 0) + [_page(section, self.env.docname)]
+            term = nodes.term("", "", _class(kind, self.env.docname))
             entries += nodes.definition_list_item("", term, nodes.definition("", links))
-        section += entries
-        return section
+        return [entries]
+
+
+def _class(kind: str, page: str) -> nodes.Node:
+    """A class by the name that a reader knows, and a link to it."""
+    if kind in COMMANDS:
+        return nodes.inline("", COMMANDS[kind])
+    shown = nodes.literal("", kind)
+    if kind in PYTHON:
+        return shown
+    return pending_xref(
+        "",
+        shown,
+        refdomain="py",
+        reftype="exc",
+        reftarget=f"fastexp.{kind}",
+        refwarn=True,
+        refdoc=page,
+    )
+
+
+def _page(section: str, page: str) -> nodes.Node:
+    """A link to the page of a section."""
+    return pending_xref(
+        "",
+        nodes.inline("", section),
+        refdomain="std",
+        reftype="doc",
+        reftarget=slug(section),
+        refexplicit=True,
+        refwarn=True,
+        refdoc=page,
+    )
 
 
 def _rank(kind: str) -> tuple[bool, bool, str]:
@@ -106,7 +123,15 @@ def _message(text: str) -> nodes.Node:
     return nodes.paragraph("", "", nodes.literal("", "", *parts))
 
 
+def _read_package(_app: Any, _env: Any, pages: list[str]) -> None:
+    """Before the build divides its pages among processes, so that only one reads the package."""
+    if any(page.startswith("reference/errors/") for page in pages):
+        of_package()
+
+
 def setup(app: Any) -> dict[str, bool]:
-    """The directive."""
+    """The directives."""
     app.add_directive("error-families", ErrorFamilies)
+    app.add_directive("error-classes", ErrorClasses)
+    app.connect("env-before-read-docs", _read_package)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,4 +1,4 @@
-"""Families of messages with one cause and one remedy, of docs/reference/errors.toml."""
+"""Families of messages with one cause and one remedy, of docs/reference/errors/errors.toml."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import re
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
-from message_texts import Message
+from message_texts import Message, messages
 
-TABLE = Path(__file__).parents[1] / "reference" / "errors.toml"
+PAGES = Path(__file__).parents[1] / "reference" / "errors"
+TABLE = PAGES / "errors.toml"
 PACKAGE = Path(__file__).parents[2] / "fastexp"
 
 
@@ -31,11 +33,21 @@ class Family:
     @property
     def anchor(self) -> str:
         """Its name in a link."""
-        return re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-")
+        return slug(self.title)
+
+
+def slug(title: str) -> str:
+    """A title as a part of an address; a section's is the name of its page."""
+    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
+
+
+@cache  # each pattern meets each message
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(re.escape(pattern).replace(r"\*", ".*"), re.DOTALL)
 
 
 def _matches(pattern: str, text: str) -> bool:
-    return bool(re.fullmatch(re.escape(pattern).replace(r"\*", ".*"), text, re.DOTALL))
+    return bool(_compiled(pattern).fullmatch(text))
 
 
 def families(table: Path = TABLE) -> list[Family]:
@@ -65,3 +77,9 @@ def sorted_into(
         vain = [p for p in family.patterns if not any(_matches(p, text) for text in texts)]
         faults += [f"{family.title!r}: no message is {pattern!r}" for pattern in vain]
     return members, faults
+
+
+@cache  # the pages are several, the package is read once
+def of_package() -> tuple[dict[Family, list[Message]], list[str]]:
+    """`sorted_into` of the table and of what the package says."""
+    return sorted_into(families(), messages(PACKAGE))

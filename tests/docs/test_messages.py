@@ -1,4 +1,4 @@
-"""Does the page of errors have every message of the package, once, with cause and remedy?"""
+"""Do the pages of errors have every message of the package, once, with cause and remedy?"""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs" / "_ext"))
 
-from message_families import PACKAGE, Family, families, sorted_into  # the path is above
+from message_families import (  # the path is above
+    PACKAGE,
+    PAGES,
+    Family,
+    families,
+    slug,
+    sorted_into,
+)
 from message_texts import messages
 
 SENTENCE = 8  # words of a cause and a remedy together, at least
@@ -56,6 +63,14 @@ def test_each_family_has_a_cause_and_a_remedy_and_a_name_of_its_own():
         assert family.cause.endswith("."), family.title
         assert family.remedy.endswith("."), family.title
         assert len(f"{family.cause} {family.remedy}".split()) > SENTENCE, family.title
+
+
+def test_each_section_has_a_page_and_each_page_a_section():
+    sections = {family.section for family in families()}
+    assert {page.stem for page in PAGES.glob("*.md")} == {*map(slug, sections), "index"}
+    for section in sections:
+        text = (PAGES / f"{slug(section)}.md").read_text(encoding="utf-8")
+        assert f"```{{error-families}} {section}\n" in text, section
 
 
 def package(folder: Path, **files: str) -> Path:
