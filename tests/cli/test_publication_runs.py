@@ -508,7 +508,11 @@ def test_a_check_of_a_run_that_was_killed(
         assert run("release", "p.toml").code == 130
     assert (budget().charges, budget().log()[0]["state"]) == (1, "open")
     assert "is charged: a run goes on, at no cost" in run("release", "p.toml", "--check").out
-    assert run("release", "p.toml").code == 0
+    ended = run("release", "p.toml")
+    assert ended.code == 0
+    assert (
+        "charged nothing: these answers were drawn under the charge of a run that died" in ended.err
+    )
     whole()
 
 

@@ -79,6 +79,11 @@ class Payment:
         """Whether the ledger has the answers already, so that FILE need not be there."""
         return self._state in ("answered", "failed")
 
+    @property
+    def _went_on(self) -> bool:
+        """Whether this call drew under the charge of one that died."""
+        return self.drawn and self._state == "open"
+
     def promise(self, question: Question | Questions) -> Guarantee:
         """What the whole release promises, under the budget's relation if there is one."""
         return question.promise(None if self.budget is None else self.budget.neighbors)
@@ -197,12 +202,15 @@ class Payment:
         place = f"kept under label {self._label!r}"
         if not self.drawn:
             return f"charged nothing: these answers were {place}; {self._left()}"
+        if self._went_on:
+            drawn = "these answers were drawn under the charge of a run that died"
+            return f"charged nothing: {drawn}, and {place}; {self._left()}"
         label = "" if self._label is None else f", {place}"
         return f"charged {self._charged()!r}{label}; {self._left()}"
 
     def _charged(self) -> float | None:
         """What this call cost."""
-        if not self.drawn or self.budget is None or self._promise is None:
+        if not self.drawn or self._went_on or self.budget is None or self._promise is None:
             return 0.0
         promise = self._promise
         return promise.epsilon if self.budget.unit == "epsilon" else promise.rho

@@ -184,7 +184,7 @@ FOLDER  the --out of the run
 [output and machine: answers, release]
 --memory SIZE  memory for rows, as 500MB or 2GB (default: half of what is free). Rows beyond it go
     to a private folder on disk
---temp DIR  where that folder is made (default: the system's)
+--temp DIR  where rows beyond --memory go, in a private folder (default: the system's)
 --threads N  how many threads (default: 1; 0: all)
 
 [options: the program]
