@@ -29,7 +29,7 @@ NO_KEY = np.zeros(0, np.uint64)
 
 
 class ReleaseKey:
-    """A secret of 256 bits that makes a retry repeat its answers. From `release_key` only.
+    """A secret of 256 bits that makes a retry repeat its answers; `release_key` makes one.
 
     Parameters
     ----------
@@ -144,12 +144,12 @@ class ReleaseKey:
 
 
 def release_key() -> ReleaseKey:
-    """A fresh key for releases that repeat their answers, from the operating system.
+    """A fresh key, from the operating system, with which a retry repeats its answers.
 
     With `key=` a release of the same mechanism, label and group gives the same answer as long
-    as the group's records are the same ones (in any order, as grid points or candidates), in
-    every engine and after every retry; records that changed are drawn for afresh. Without one
-    each call is a new release, and is to be paid for anew.
+    as the group's records are the same (in any order, as grid points or candidates), in every
+    engine and in every retry; for changed records it is drawn afresh. Without a key each call
+    is a new release, and must be paid for anew.
 
     Returns
     -------
@@ -163,13 +163,13 @@ def release_key() -> ReleaseKey:
 
     Notes
     -----
-    **Privacy**: the guarantee of the release, computationally: for everybody who does not have the
-    key.
+    **Privacy**: the guarantee of the release, but computational: towards everybody who does not
+    have the key.
 
-    **A key is for retries, not for the next day**: two answers under one key and label that differ
-    tell that the group's records did, whatever epsilon is, as equal records have equal answers.
-    Where it is private that anything changed, make a new key whenever the data may have changed,
-    and pay anew: then releases add up as all do.
+    **A key is for retries, not for the next day**: if two answers under one key and label differ,
+    so do the group's records, whatever epsilon is, as equal records have equal answers. Where it is
+    private that anything changed, make a new key whenever the data may have changed, and pay anew:
+    then these releases add up like all others.
 
     Examples
     --------

@@ -32,7 +32,7 @@ class Budget:
 
     Give it to every release: ``mechanism.release(data, budget=budget)`` charges
     ``mechanism.total(...)`` before any record is read, and raises `BudgetExceeded`
-    where the rest does not cover it.
+    where what remains does not cover it.
 
     Parameters
     ----------
@@ -58,8 +58,8 @@ class Budget:
     **Privacy**: all releases together keep the limits, also where queries and amounts are chosen
     by looking at earlier answers (basic composition: sums of epsilon and of delta, or of rho).
     Nothing is ever refunded: a release that fails after its charge (NaN among the utilities, a
-    closed output) has cost it all the same, since that it failed may depend on the data.
-    **Amounts** add as the decimals that print: three times 0.1 fits into 0.3.
+    closed output) has cost it all the same, since its failure may depend on the data.
+    **Amounts** add as the decimals that are printed: three times 0.1 fits into 0.3.
 
     **Retries**: a `Budget.file` keeps the answers of a release that has a label, and a retry costs
     nothing.
@@ -119,27 +119,28 @@ only 0.2 remains; nothing was drawn or charged
         loses it nor counts it twice. **Whoever can write to the file can spend or forge
         it**; keep it beside the data, and never restore an older copy.
 
-        A release with a label, ``mechanism.release(data, budget=budget, label="rents 2024")``,
-        is kept here. The same call with that label, by whatever process, gives the kept answers:
-        no record is read and nothing is charged, whatever the data are by now. Another question
-        under that label (another mechanism, groups, limits, `nan`, promise) is refused. If the
-        process dies between charge and answers, the next call draws under the same charge,
-        as nobody has seen any answer. If the release fails (a missing record, a wrong type),
-        that was its answer: the label is used up. `KeyboardInterrupt` and `SystemExit` are no
-        failures, but like the death of the process. Calls with one label at the same time wait
-        for the first one.
+        The answers of a release with a label,
+        ``mechanism.release(data, budget=budget, label="rents 2024")``, are kept here. The same
+        call with that label, in any process, gives the kept answers: no record is read and
+        nothing is charged, whatever the data are by now. Another question under that label
+        (another mechanism, groups, limits, `nan`, promise) is refused. If the process dies
+        between charge and answers, the next call draws under the same charge, as nobody has
+        seen any answer. If the release fails (a missing record, a wrong type), that was its
+        answer: the label is used up. `KeyboardInterrupt` and `SystemExit` do not count as
+        failures, but as the death of the process. Simultaneous calls with one label wait for
+        the first one.
 
         Parameters
         ----------
         path : str or path-like
-            Where it is, or will be: created (only for its user) if there is none and an
-            amount is given. Its lines are JSON: a header, then one a charge, and one more for
-            the answers under a label. More than some 150 answers have a file of their own in
-            the same folder, which can only be read with the ledger's line.
+            Where it is, or will be: created (readable only by its user) if there is none and
+            an amount is given. Its lines are JSON: a header, then one per charge, and one more
+            for the answers under a label. More than some 150 answers have a file of their own
+            in the same folder, which can only be read with the line that names it.
         epsilon, delta, rho : float, optional
-            The limits; of a file that exists they must be the same.
+            The limits; for an existing file they must be the same.
         neighbors : {"add-remove", "replace"}, optional
-            The relation; of a file that exists it must be the same. Default: the file's;
+            The relation; for an existing file it must be the same. Default: the file's;
             add-remove for a new one.
 
         Returns
@@ -213,9 +214,9 @@ only 0.2 remains; nothing was drawn or charged
         Raises
         ------
         BudgetExceeded
-            If the rest does not cover it; nothing is charged.
+            If what remains does not cover it; nothing is charged.
         ParameterError, ParameterTypeError
-            If the promise does not hold under the budget's relation, or is not of its unit
+            If the promise does not hold under the budget's relation, or is not in its unit
             (delta > 0 for a budget of only epsilon; no rho).
         BudgetError
             If the process was forked from the budget's, or the file cannot be written.
@@ -246,7 +247,7 @@ only 0.2 remains; nothing was drawn or charged
         Raises
         ------
         BudgetExceeded
-            If the rest does not cover it.
+            If what remains does not cover it.
         ParameterError, ParameterTypeError
             As of `charge`.
 
