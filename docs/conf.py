@@ -32,6 +32,7 @@ extensions = [
     "sphinx_design",
     "sphinx-mathjax-offline",
     "decision_picture",
+    "unused_files",
 ]
 exclude_patterns = ["_build", "data", "README.md"]
 source_suffix = {".rst": "restructuredtext", ".md": "myst-nb"}  # autosummary writes the first
