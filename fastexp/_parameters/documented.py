@@ -25,7 +25,7 @@ monotonic : bool
     One record moves all utilities in the same direction: the factor 2 is not needed, and
     weights are exp(εu/Δ). **Counts are monotonic when records are added or removed, but not
     when a record is replaced** (one count rises and another falls): under the replace relation
-    leave it False, or ε is twice what you say. `MostCommon` knows.
+    leave it False, or the true ε is twice the stated one. `MostCommon` sets this by itself.
 candidates : sequence of hashable, optional
     Public labels, two or more, distinct; a release returns them. Default: indices.
 bounds : (number, number)

@@ -35,7 +35,7 @@ class Median(QuantileMechanism):
 
     **When to match the grid to the data**: a distance is small at the grid points of the records,
     which are up to half a step away from them, on either side: a grid coarser than the data costs
-    that much. Of data that were rounded (ages, prices), equal records are the median's
+    that much. In rounded data (ages, prices), equal records are the median's
     neighbourhood: on a grid of the same step they weigh as they should; on a fine one they are a
     single point among many, and the answer is nearly uniform unless half of ε times their number
     exceeds the logarithm of the grid's size. Then give `step`, or `widen`.

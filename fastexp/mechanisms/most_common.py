@@ -67,7 +67,7 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
     ----------
     epsilon
     candidates : sequence of hashable
-        Public labels, two or more, distinct. Records that equal none of them count nowhere.
+        Public labels, two or more, distinct. Records that equal none of them are not counted.
         **Do not take them from the data**: that a rare value occurs at all is private.
     neighbors : {"add-remove", "replace"}
         What one person may do: join or leave (weight exp(ε·count): counts are monotonic), or
@@ -85,12 +85,12 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
     Notes
     -----
     Takes records: a list, array or series of labels, compared as Python compares them: 1 equals
-    1.0 but not "1", and a misspelt candidate counts nothing, without a word. Where all candidates
+    1.0 but not "1", and a misspelt candidate counts 0, without an error. Where all candidates
     are integers, or all text, an array or column of another type is refused before anything is
     charged; integers may come as floats or decimals. **Counts with labels** instead of records: a
     mapping {label: count}, or, where all candidates are text, a series of integers with an index
     of labels, as `value_counts()` of pandas gives it. They are brought into the candidates' order:
-    a label that is missing counts 0, one that is not a candidate nothing. A series of integers for
+    a label that is missing counts 0, one that is no candidate is ignored. A series of integers for
     candidates that are not text is one of records, whatever its index: write ``.to_dict()``.
 
     **Privacy**: ε-DP under `neighbors`; by the exponential mechanism ε-bounded-range, so that ρ =
