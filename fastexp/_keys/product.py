@@ -86,7 +86,7 @@ def product(**columns: object) -> Product:
     Returns
     -------
     Product
-        With `names`, `sizes` and a length; iterable as tuples. The first column is the slowest:
+        With `names`, `sizes` and a length; iterable as tuples. The first column varies slowest:
         all groups of its first key come before those of its second one.
 
     Raises
@@ -98,7 +98,7 @@ def product(**columns: object) -> Product:
     Notes
     -----
     For `Query` its names are those of `by`, in any order; for ``release(..., by=[...])`` its
-    columns are those of `by` in their order. No list of tuples is made of it.
+    columns are those of `by` in their order. No list of tuples is built.
 
     Examples
     --------

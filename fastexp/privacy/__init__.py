@@ -2,14 +2,14 @@
 
 No data and no draws.
 
-What one draw promises is a `Guarantee`; what a batched or grouped call promises is `total`. Of
-several releases, each of these holds where what is written beside it is fixed beforehand:
+What one draw promises is a `Guarantee`; what a batched or grouped call promises is `total`. What
+several releases promise together is given by these, each under the condition beside it:
 
 =========================  ===========================================  ====================
 function                   composition                                  holds for
 =========================  ===========================================  ====================
 `sequential`, `Budget`     Σ epsilon, Σ delta, Σ rho                    adaptive amounts
-`parallel`                 the greatest, over disjoint parts            adaptive amounts
+`parallel`                 the largest, over disjoint parts             adaptive amounts
 `adaptive_delta`           exact Rényi divergences of a bounded range   adaptive queries
 `adaptive_epsilon`         its inverse                                  adaptive queries
 `peeling_round`            the same, for a total                        adaptive queries
@@ -19,13 +19,13 @@ function                   composition                                  holds fo
 =========================  ===========================================  ====================
 
 *Adaptive amounts*: later queries and how much they spend may depend on earlier answers.
-*Adaptive queries*: later queries may, amounts and their number may not. *Fixed queries*:
-everything is fixed before the first answer; for planning. `HOLDS_FOR` is this table.
+*Adaptive queries*: later queries may, but amounts and the number of releases may not. *Fixed
+queries*: everything is fixed before the first answer; for planning. `HOLDS_FOR` is this table.
 
 Post-processing is free in all of them: what is computed from outputs alone, without the data,
 keeps the promise. epsilon**2 / 8 of rho needs a bounded range (the exponential mechanism);
 other pure mechanisms (permute-and-flip, randomised response) have epsilon * tanh(epsilon / 2).
-Results of exp and log are moved to the safe side by a small relative margin.
+Results of exp and log are rounded to the safe side by a small relative margin.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from .guarantee import Guarantee, _for_groups, checked_guarantee
 
 
 def sequential(guarantees: Iterable[Guarantee]) -> Guarantee:
-    """What several releases from the same data promise together: everything adds up.
+    """Sequential composition: the amounts of releases from the same data add up.
 
     Σ epsilon, Σ delta and Σ rho. This holds adaptively in the strongest sense: later queries
     and later *amounts* may depend on earlier answers, as long as the sum stays within what
@@ -67,7 +67,7 @@ def sequential(guarantees: Iterable[Guarantee]) -> Guarantee:
 
 
 def parallel(guarantees: Iterable[Guarantee]) -> Guarantee:
-    """What releases from disjoint parts of the data promise together: the greatest of each.
+    """Parallel composition: of releases from disjoint parts of the data, the largest amounts.
 
     One record is in one part, so that adding or removing it changes one release. Replacing
     one may move it from a part to another, and change two: see `total`.
@@ -115,7 +115,7 @@ def parallel(guarantees: Iterable[Guarantee]) -> Guarantee:
 
 
 def group(guarantee: Guarantee, size: int) -> Guarantee:
-    """The promise to a group: data sets that differ in up to `size` records.
+    """Group privacy: the promise for data sets that differ in up to `size` records.
 
     g * epsilon, g * bounded_range, g**2 * rho, and g * exp((g - 1) * epsilon) * delta.
 
@@ -157,7 +157,7 @@ def group(guarantee: Guarantee, size: int) -> Guarantee:
 
 
 def advanced(guarantee: Guarantee, rounds: int, *, delta: float) -> Guarantee:
-    """What many equal releases promise together, for a small additional delta.
+    """Advanced composition: what many equal releases promise together, for an added delta.
 
     The least of k * epsilon and
 

@@ -28,7 +28,7 @@ def peeling_round(
     delta: float = 0.0,
     rho: float | None = None,
 ) -> Fraction:
-    """The greatest epsilon of each round such that all rounds keep a promise together.
+    """The greatest epsilon of each of several selections that together keep a total.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def peeling_guarantee(
     assumes: str,
     neighbors: Relation | None = None,
 ) -> Guarantee:
-    """What `rounds` rounds of `peeling_round` promise together.
+    """What selections in rounds promise together, each with the epsilon of `peeling_round`.
 
     Parameters
     ----------

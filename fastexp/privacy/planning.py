@@ -32,7 +32,7 @@ SHORT = 64  # rounds up to which every l is computed
 
 
 def nonadaptive_delta(rounds: int, bounded_range: float, epsilon: float) -> float:
-    """The delta of many releases of bounded range that are fixed beforehand: the optimum.
+    """The least delta of many releases of bounded range that are fixed beforehand.
 
     For planning: it holds where **no query depends on an earlier answer**. Otherwise use
     `adaptive_delta`, which is larger.
@@ -72,7 +72,7 @@ def nonadaptive_delta(rounds: int, bounded_range: float, epsilon: float) -> floa
 
 
 def nonadaptive_epsilon(rounds: int, bounded_range: float, delta: float) -> float:
-    """The total epsilon of many releases that are fixed beforehand, for a delta: the optimum.
+    """The least total epsilon of many releases that are fixed beforehand, for a delta.
 
     The inverse of `nonadaptive_delta`, under the same conditions.
 

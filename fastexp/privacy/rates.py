@@ -59,10 +59,10 @@ def selection_rate(
 
 
 def count_rate(epsilon: float, neighbors: Neighbors) -> Fraction:
-    """The rate of the utility *count of records*: monotone under add-remove only.
+    """The exact c of the weight exp(c * count), for utilities that count records.
 
-    Adding a record raises one count. Replacing one raises a count and lowers another, so
-    the factor 2 stays.
+    Counts are monotone under add-remove only: adding a record raises one count. Replacing one
+    raises a count and lowers another, so the factor 2 stays.
 
     Parameters
     ----------
@@ -92,10 +92,10 @@ def count_rate(epsilon: float, neighbors: Neighbors) -> Fraction:
 
 
 def rank_rate(epsilon: float, steps: int) -> Fraction:
-    """The rate of a rank distance whose sensitivity is `steps` of its integer units.
+    """The exact c of the weight exp(-c * distance), for distances in rank.
 
-    The range sensitivity is twice that: a record above raises the distances on one side of
-    the statistic and lowers those on the other (Smith 2011; Asi and Duchi 2020).
+    The range sensitivity is twice that of a distance: a record above raises the distances on
+    one side of the statistic and lowers those on the other (Smith 2011; Asi and Duchi 2020).
 
     Parameters
     ----------

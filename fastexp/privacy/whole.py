@@ -45,8 +45,8 @@ def total(
         Each draw is made once for each of several disjoint groups (the number of groups does
         not matter).
     membership : {"private", "public"}
-        Whether somebody who is replaced may change their row or group (private), or which
-        one it is is known and stays (public).
+        Whether somebody who is replaced may change their row or group (private), or stays in
+        the same one, which is known (public).
     max_groups : int
         In how many groups or disjoint rows one person can be.
     max_rows : int

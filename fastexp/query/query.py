@@ -31,32 +31,32 @@ Answers: TypeAlias = Mapping[str, tuple[object, str]]
 
 
 class Query(Scope):
-    """Answers by group of frames of any kind: finished, in one pass, for one charge.
+    """Private answers by group from frames and files, in one pass and for one charge.
 
-    A query is public: it holds names of columns, the public list of groups and limits, and
-    nothing of any data. It can be printed, compared, pickled and used again.
+    A query is public: it holds names of columns, the public list of groups and limits, and no
+    data. It can be printed, compared, pickled and used again.
 
     Parameters
     ----------
     by : str or sequence of str, optional
         The columns that say which group a row is of: integers, text, booleans, dates or
-        timestamps without a zone. A row in which one of them is missing is of no group.
+        timestamps without a zone. A row in which one of them is missing is in no group.
         None: all rows are one group.
     groups : optional
         With `by`: the public list of groups, each once: a sequence (of tuples, for several
         columns), a `fastexp.product`, a frame or a path of a file with the columns `by`.
-        ``"from-data"`` takes the groups that the data have, which are private: with a
-        `PrivacyWarning` at each release.
+        ``"from-data"`` takes the groups that occur in the data. Which ones do is private:
+        each release gives a `PrivacyWarning`.
     person : str, optional
         The column that says whose a row is: integers, text, booleans, dates or timestamps.
         For each person at most `max_groups` groups (of those listed) and in each of them at
-        most `max_rows` rows count, chosen by a keyed hash for each answer. Rows of nobody
-        (null) count nowhere.
+        most `max_rows` rows count, chosen by a keyed hash for each answer. Rows whose person
+        is missing are not counted.
     max_groups, max_rows : int
-        These limits, >= 1. Without `person` they are your claim, which nobody checks.
+        These limits, >= 1. Without `person` they are your claim, which nothing checks.
     membership : {"private", "public"}
         Whether it is private who is in which group; see `fastexp.privacy.total`. With `person`
-        it is: in which of their groups a person counts may depend on their records.
+        it must be private: the groups in which a person counts may depend on their records.
 
     Raises
     ------
@@ -69,9 +69,9 @@ class Query(Scope):
     **Privacy**: `total` is the promise of a whole call, the sum of those of its answers.
 
     **Engines**: frames of Polars (eager, lazy), pandas, PyArrow (table, stream, dataset), DuckDB
-    (relation), Dask, Spark, whatever narwhals wraps or gives Arrow data, a dict of arrays, or a
-    path (CSV, TSV, Parquet, JSON lines; a glob or a folder of them). The same key, label and rows
-    give the same answers in all of them.
+    (relation), Dask, Spark, anything that narwhals wraps or that exports Arrow data, a dict of
+    arrays, or a path (CSV, TSV, Parquet, JSON lines; a glob or a folder of them). The same key,
+    label and rows give the same answers in all of them.
 
     Examples
     --------
@@ -155,31 +155,31 @@ class Query(Scope):
         budget : Budget, optional
             Is charged `total` before a row is read; never refunded.
         key : ReleaseKey, optional
-            For retries: the same key, label, mechanism, group and records repeat their answer,
+            For retries: the same key, label, mechanism, group and records give the same answer,
             in every engine. Of several answers, answer ``a`` has the label ``"{label}/a"`` (with
             ``~0`` and ``~1`` for a tilde and a slash in it), so that one call equals several.
         label : str, optional
             What the release is called; with `budget` or `key`. A `Budget.file` keeps its
-            answers under this name: the same question gives them again, without a charge or a
-            look at the rows. With a key alone the default names the columns.
+            answers under this name: the same question gives them again, without a charge and
+            without reading the rows. With a key alone the default names the columns.
         note : str, optional
             Your public words for the log of `budget`: a line of at most 200 printable
             characters. It is no part of the question under a label.
         nan : {"raise", "drop", "lower", "upper"} or dict
             What to do with records that are missing or NaN, in all answers or by answer.
         threads : int
-            1; 0 for all that the process may use. Those of engines are not counted.
+            How many; 0: all that the process may use. Those of engines are not counted.
         memory : int or str, optional
-            For paths and DuckDB relations: what rows may take, in bytes or as "200MB"; beyond
-            it they are sorted on disk. Default: half of what is free.
+            For paths and DuckDB relations: the memory that rows may take, in bytes or as "200MB";
+            beyond it they are sorted on disk. Default: half of what is free.
         temp : str or Path, optional
             The folder in which a private folder for such rows is made; default: the system's
             for temporary files. They are not encrypted.
         output : str or Path, optional
             A file that the answers are written to as well: .csv, .tsv, .parquet or .jsonl. It
-            is whole or not there. Its place and room on the disk are sure before the charge.
+            is written whole or not at all. Its place and room are secured before the charge.
         force : bool
-            Replace a file `output` that exists.
+            Replace the file `output` if it exists.
 
         Returns
         -------
@@ -193,26 +193,26 @@ class Query(Scope):
         ------
         ParameterError, ParameterTypeError
             If arguments, names or types of columns do not fit: nothing is read or charged. (What
-            only the rows tell is refused as `InvalidRecords` are: objects of another type in a
-            list; a person, or with a key a group, whose rows `memory` has no room for.)
+            only the rows show is refused after the charge, like `InvalidRecords`: objects of
+            another type in a list; a person, or with a key a group, whose rows exceed `memory`.)
         BudgetExceeded
             If the rest of the budget does not cover it: nothing is read or charged.
         LabelError
-            If the label is another question's, or was used up by a failure.
+            If the label belongs to another question, or was used up by a failure.
         BudgetError
             If the budget cannot be used.
         InvalidRecords
-            If a record is missing and nan="raise", or the engine fails to read the rows. A
-            budget is charged before, and a label used up.
+            If a record is missing and nan="raise", or the engine fails to read the rows. By
+            then the budget is charged and the label used up.
         OutputError
-            If there is no room for `output`: nothing is read or charged. Or it could not be
-            written later: then the finished answers are its attribute `answers`.
+            If there is no room for `output`: nothing is read or charged. Or if it could not be
+            written later: then the error's attribute `answers` has the finished answers.
 
         Notes
         -----
-        **Privacy**: `total`, for every call anew. That a release fails once it is charged may tell
-        of the rows, and is outside of it. What the engine itself shows of its rows (plans, logs,
-        progress) is as private as the rows.
+        **Privacy**: `total`, for every call anew. That a release fails after its charge may depend
+        on the rows, and is not covered. What the engine itself shows of its rows (plans, logs,
+        progress) must be protected like the rows.
 
         Examples
         --------
@@ -247,7 +247,7 @@ class Query(Scope):
         memory: int | str | None = None,
         temp: str | PathLike[str] | None = None,
     ) -> DuckDBPyRelation:
-        """`release`, for SQL: the finished answers as a table of a DuckDB connection.
+        """`release` for SQL: the finished answers become a table of a DuckDB connection.
 
         Parameters
         ----------
@@ -263,7 +263,7 @@ class Query(Scope):
         Returns
         -------
         duckdb.DuckDBPyRelation
-            The table, which stays until the connection closes or drops it. To read it is no
+            The table, which stays until the connection closes or drops it. Reading it is not a
             second release.
 
         Raises
@@ -304,22 +304,22 @@ class Query(Scope):
         memory: int | str | None = None,
         temp: str | PathLike[str] | None = None,
     ) -> Any:
-        """Simulated answers of the same laws, reproducible from `rng`; not private.
+        """Not private: simulated answers of the same laws, reproducible from `rng`.
 
         Parameters
         ----------
         frame, answers, nan, threads, memory, temp
             As for `release`.
         size : int, optional
-            How many draws of each group and answer, as a list; None: one.
+            How many draws for each group and answer, as a list; None: one.
         rng : {None, int, array_like[ints], SeedSequence, BitGenerator, Generator}, optional
             None: fresh from the operating system; else as in SPEC 7. Of several answers each
-            has a seed of its own, made of this one and its name.
+            has a seed of its own, derived from this one and its name.
 
         Returns
         -------
         frame
-            As of `release`; draws of `MostCommon` are numbers of candidates. They do not depend
+            As of `release`; draws of `MostCommon` are indices of candidates. They do not depend
             on other groups, on the order of rows, on the engine or on threads.
 
         Raises
@@ -360,9 +360,9 @@ class Query(Scope):
     ) -> Any:
         """Not private: how accurate each answer of each group is, by its exact law.
 
-        Nothing is drawn, charged or noisy: the figures are functions of the rows, and are not
-        for publication. They are for data that are public, simulated or yours to look at, to
-        choose epsilon, bounds and groups by.
+        Nothing is drawn or charged, and no noise is added: the figures are functions of the rows,
+        and are not for publication. They serve to choose epsilon, bounds and groups on data that
+        are public, simulated or yours to look at.
 
         Parameters
         ----------

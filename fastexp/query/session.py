@@ -42,18 +42,18 @@ def _forget(session: ref[Any]) -> None:
 
 
 class Session:
-    """Data that answer only through `release`, within a budget.
+    """Data that others query only through `release`, within a budget.
 
-    For a curator who holds records and lets others ask: who has the session chooses
-    mechanisms, columns and groups, and sees nothing but answers that are paid for. It is a guard
-    rail within one process, not a sandbox: see Notes.
+    For a curator who holds records and lets others ask: whoever has the session chooses
+    mechanisms, columns and groups, and sees only answers that are paid for. It is a guard rail
+    within one process, not a sandbox: see Notes.
 
     Parameters
     ----------
     frame
         The rows, of any kind that `Query.release` takes. Frames are copied into memory, once:
-        later changes of theirs do not matter. Files (a path) are left where they are; a release
-        is refused once their size, times or inodes changed.
+        later changes to them do not matter. Files (a path) are left where they are; a release
+        is refused once their size, times or inodes have changed.
     budget : Budget
         Is charged for every release, before a record is read.
     person : str, optional
@@ -61,14 +61,14 @@ class Session:
         each of them at most `max_rows` rows count in an answer.
     max_groups, max_rows : int
         These limits, >= 1. Without `person` max_rows is your claim of how many rows one person
-        has in all of the data, which nobody checks, and max_groups is 1.
+        has in all of the data, which nothing checks, and max_groups is 1.
     scores : dict of str to (callable, sequence, float), optional
         Utilities of your own that answers may name, of all rows together:
         ``score(columns, candidates)``, where columns is a dict of arrays, gives a number for each
         of the candidates, which are all int, all float, all text or all bool. The sensitivity
         is the most by which one person, with all of their rows, changes the score of any one
         candidate when they join, leave or are replaced, as the budget's `neighbors` says. What
-        it raises is withheld; what it prints, logs or warns of is not. Not of paths.
+        it raises is withheld; what it prints, logs or warns of is not. Not for paths.
     memory : int or str, optional
         For a path: the memory that its rows may take, as in `Query.release`.
     temp : str or Path, optional
@@ -77,20 +77,20 @@ class Session:
     Raises
     ------
     ParameterError, ParameterTypeError
-        If arguments do not fit together, the frame has no column `person`, or holds columns
+        If arguments do not fit together, the frame has no column `person`, or it has columns
         that no query could read or that cannot be copied.
 
     Notes
     -----
     **Privacy**: all releases together keep the budget, under its neighbors; `log` lists them. That
-    a release failed after its charge may tell of the records and is outside of it, and so is the
-    time that it took. Names and types of columns are public.
+    a release failed after its charge may depend on the records and is not covered, and neither is
+    the time that it took. Names and types of columns are public.
 
     **Guard rail**: nothing that the session has shows a record: no attribute, repr, copy, pickle
     or traceback, whatever a release is given. But whoever runs Python code in the process can
-    reach all of its memory: by private names, the garbage collector, frames, tracing, by
-    exchanging functions, or where it was freed (``numpy.empty``). Give strangers a service that
-    calls the session, not the session. Threads may share it.
+    reach all of its memory: by private names, the garbage collector, frames or tracing, by
+    replacing functions, or in memory that was freed (``numpy.empty``). Give strangers a service
+    that calls the session, not the session. Threads may share it.
 
     References
     ----------
@@ -180,7 +180,7 @@ class Session:
             of its records; or, in all of them, to the name of a score and an epsilon.
         label : str, optional
             What the release is called. A budget in a file keeps its answers under this name: the
-            same question gives them again, without a charge or a look at the rows.
+            same question gives them again, without a charge and without reading the rows.
         note : str, optional
             Your public words for the log: a line of at most 200 printable characters.
         nan : {"drop", "lower", "upper"} or dict, optional
@@ -188,31 +188,31 @@ class Session:
             "drop"; "lower" where a mechanism is for neighbors="replace", whose number of records
             is public. Of scores: NaN is the lowest utility.
         threads : int
-            1; 0 for all that the process may use.
+            How many; 0: all that the process may use.
 
         Returns
         -------
         frame
-            A row a group in the order of the list; the columns `by`, then one an answer, as of
-            `Query.release`. A dict of arrays if the rows were one, a frame of pandas (of
-            Dask, too) or of Polars, else an Arrow table.
+            One row for each group in the order of the list; the columns `by`, then one for each
+            answer, as of `Query.release`. A dict of arrays for a dict of arrays, a frame of
+            pandas for one of pandas or Dask, of Polars for one of Polars, else an Arrow table.
 
         Raises
         ------
         ParameterError, ParameterTypeError
             If arguments, names or types of columns do not fit, or a quantile or a rank is so fine
-            that how long one record takes would tell of it: nothing is read or charged.
+            that the time one record takes would reveal it: nothing is read or charged.
         BudgetExceeded
             If the rest of the budget does not cover it: nothing is read or charged.
         BudgetError
-            If the budget cannot be used, or (`LabelError`) the label is another question's or
-            was used up by a failure.
+            If the budget cannot be used, or (`LabelError`) the label belongs to another question
+            or was used up by a failure.
         SessionError
-            If files changed: nothing is read or charged. Or, always with the same text, if
+            If files have changed: nothing is read or charged. Or, always with the same text, if
             anything went wrong after the charge.
         KeyboardInterrupt
-            Where the wait for the answers was interrupted: the release goes on to its end, and
-            keeps its answers if it has a label.
+            If the wait for the answers was interrupted: the release runs to its end, and keeps
+            its answers if it has a label.
 
         Notes
         -----
@@ -259,7 +259,7 @@ class Session:
         return outcome
 
     def log(self) -> list[dict[str, Any]]:
-        """The charges of the budget, with what each was for, as `Budget.log` has them.
+        """The charges of the budget and what each was for, as `Budget.log` gives them.
 
         Returns
         -------
