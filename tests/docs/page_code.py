@@ -29,6 +29,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from traceback import format_exception_only
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
@@ -152,7 +153,7 @@ def _doctest(block: Block, place: str, names: dict[str, Any]) -> None:
             except Exception as error:
                 if example.exc_msg is None:
                     raise
-                printed.write(f"{type(error).__name__}: {error}\n")
+                printed.write("".join(format_exception_only(error)))
         expected = example.want if example.exc_msg is None else example.exc_msg
         same = _same(expected, printed.getvalue(), block)
         assert same, f"{place}: {example.source}\n{expected}\nexpected, got\n{printed.getvalue()}"
