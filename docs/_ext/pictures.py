@@ -1,10 +1,10 @@
 """The pictures and tables of the gallery and of the benchmarks, made when the site is built.
 
 They come into docs/_build/pictures, each picture light and dark, and are made again when what
-they are from has changed: scripts, records, results or the package. As a program, it makes them in
-the folder that it is given, in one process, so that the libraries are imported once:
-``python docs/_ext/pictures.py FOLDER``. The directive ``{picture} NAME``, with ``:alt:``, shows one
-as the page is, light or dark.
+they are from has changed: scripts, records, results or the package. As a program, it makes those
+of a theme in one process, so that the libraries are imported once:
+``python docs/_ext/pictures.py FOLDER light``. The directive ``{picture} NAME``, with ``:alt:``,
+shows one as the page is, light or dark.
 """
 
 from __future__ import annotations
@@ -38,25 +38,26 @@ def digest() -> str:
     return whole.hexdigest()
 
 
-def make(folder: Path) -> None:
-    """Draw every picture, and write the tables."""
+def make(folder: Path, theme: str) -> None:
+    """Draw every picture in a theme; with the first theme, write the tables."""
     sys.path[:0] = [str(ROOT), str(ROOT / "examples")]
     from benchmarks import growth, page, report
 
     records = report.results()
-    (folder / "benchmarks.md").write_text(page.tables(records), encoding="utf-8")
-    for theme, options in VARIANTS.items():
-        for script in SCRIPTS:
-            sys.argv = [str(script), str(folder / f"{script.stem}-{theme}.svg"), *options]
-            runpy.run_path(str(script), run_name="__main__")
-        for case in growth.titles(report.newest(records)):
-            picture = folder / f"growth-{case.replace(' ', '-')}-{theme}.svg"
-            sys.argv = ["growth", case, str(picture), *options]
-            growth.main()
+    if theme == next(iter(VARIANTS)):
+        (folder / "benchmarks.md").write_text(page.tables(records), encoding="utf-8")
+    options = VARIANTS[theme]
+    for script in SCRIPTS:
+        sys.argv = [str(script), str(folder / f"{script.stem}-{theme}.svg"), *options]
+        runpy.run_path(str(script), run_name="__main__")
+    for case in growth.titles(report.newest(records)):
+        picture = folder / f"growth-{case.replace(' ', '-')}-{theme}.svg"
+        sys.argv = ["growth", case, str(picture), *options]
+        growth.main()
 
 
 def renew(app: Any) -> None:
-    """Make them in a process of its own, unless they are there and nothing has changed."""
+    """Make them, each theme in a process of its own, unless nothing has changed."""
     folder = Path(app.srcdir, "_build", "pictures")
     state = digest()
     written = folder / DIGEST
@@ -64,7 +65,11 @@ def renew(app: Any) -> None:
         return
     folder.mkdir(parents=True, exist_ok=True)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    subprocess.run([sys.executable, __file__, str(folder)], check=True, env=environment)  # noqa: S603  # this file
+    command = [sys.executable, __file__, str(folder)]
+    started = [subprocess.Popen([*command, theme], env=environment) for theme in VARIANTS]  # noqa: S603  # this file
+    codes = [process.wait() for process in started]
+    if any(codes):
+        raise RuntimeError("the pictures could not be drawn: see above")
     written.write_text(state, encoding="utf-8")
 
 
@@ -96,4 +101,4 @@ def setup(app: Any) -> dict[str, bool]:
 
 
 if __name__ == "__main__":
-    make(Path(sys.argv[1]))
+    make(Path(sys.argv[1]), sys.argv[2])
