@@ -593,7 +593,7 @@ class TestWhatMeansNothing:
             MEDIAN.release(RENT, by=CITY, groups=CITIES, **how)
 
     def test_several_groups_of_one_data_set(self):
-        with pytest.raises(ParameterError, match=r"^max_groups is for"):
+        with pytest.raises(ParameterError, match=r"^max_groups needs groups=True or"):
             MEDIAN.release(RENT, max_groups=3)
 
     def test_policies_that_are_none(self):
