@@ -223,9 +223,12 @@ class TestKeys:
         found = mechanism.release([1.5, "x", "x", (2, 3)], by=[1, 1, 1, 2], groups=[2, 1])
         assert found == [(2, 3), "x"]
 
-    def test_a_label_and_a_key_go_together(self):
-        for how, words in (({"key": KEY}, "key and label go"), ({"label": "q"}, "label goes")):
-            with pytest.raises(ParameterError, match=rf"^{words} together"):
+    def test_a_key_needs_a_label_and_a_label_a_budget_or_a_key(self):
+        for how, words in (
+            ({"key": KEY}, "key needs label"),
+            ({"label": "q"}, "label needs budget"),
+        ):
+            with pytest.raises(ParameterError, match=rf"^{words}"):
                 MEDIAN.release(RENT, by=CITY, groups=CITIES, **how)
         with pytest.raises(ParameterTypeError, match=r"^key must come from fastexp.release_key"):
             MEDIAN.release(RENT, by=CITY, groups=CITIES, key="secret", label="q")
