@@ -7,7 +7,7 @@ keys; the greatest key is the best utility, and key differences of integers are 
 A *height* is rate * (best - u) - log(base), in powers of two for the samplers (rate =
 log2(e) * c, log to the base 2) and in nats for the laws (rate = c). The samplers subtract a
 whole number, the *lift*, so that the lowest height lies in [0, 1). A height that matters
-(below 60 over the lift) has an absolute error below 2**-39: from fl(best - u), fl(rate),
+(below 60 over the lift) has an absolute error below 2**-38: from fl(best - u), fl(rate),
 their product, log2(base) and the subtractions, on terms below 2,200.
 """
 

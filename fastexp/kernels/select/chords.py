@@ -6,7 +6,7 @@ to where the exponent is, *is* the chord's value. So a bound costs some ten oper
 polynomial, and is at most 6.2 % too large (1.0615 = the chord's greatest excess).
 
 With f = 2**precision and w = 2**-height the bound is an integer B >= f*w: the fixed point
-has 22 fractional bits, two units of them are added (an error of a height is below 2**-39 and
+has 22 fractional bits, two units of them are added (an error of a height is below 2**-38 and
 the rounding to fixed point half a unit), and one unit of B makes up for its own rounding.
 Every step is monotone, so candidates of lower utility never have a greater bound.
 """

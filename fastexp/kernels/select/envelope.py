@@ -141,7 +141,7 @@ def scan(bits: Any, kind: Any, log_base: Any, rate: Any, scale: Any, blocks: Any
 def settle(kind: Any, rate: Any, size: Any, blocks: Any) -> None:
     """Bring the blocks to one scale: each sum becomes a certified bound of its candidates' U.
 
-    With e the block's scale below the common one (absolute error 2**-39) the sum at the
+    With e the block's scale below the common one (absolute error 2**-38) the sum at the
     common scale is at most sum * 2**-e * (1 + 2**-34) + 5 for each candidate. Writes the
     total (two words), the best key and the common lift behind the blocks. Lifts are whole
     numbers, so that the scale f = scale * 2**lift is exactly known; f * w <= 2**50.
