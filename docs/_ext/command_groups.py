@@ -46,8 +46,8 @@ class Group(NamedTuple):
             facts.append(f"of {', '.join(entry.commands)}")
         alternatives = " or ".join(
             other.names[0]
-            for listed in sections(entry.commands[0]).values()
-            for other in listed
+            for options in sections(entry.commands[0]).values()
+            for other in options
             if option.either and other.either == option.either and other != option
         )
         if option.needed or not option.names:

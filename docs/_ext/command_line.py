@@ -51,14 +51,14 @@ class Commands(SphinxDirective):
         entries = group.entries()
         known = {
             name: target(entry.commands[0], name)
-            for listed in entries.values()
-            for entry in listed
+            for of_heading in entries.values()
+            for entry in of_heading
             for name in entry.option.names
         }
-        for heading, listed in entries.items():
+        for heading, of_heading in entries.items():
             section += nodes.rubric(heading, heading[0].upper() + heading[1:])
             rows = nodes.definition_list()
-            for entry in listed:
+            for entry in of_heading:
                 rows += self._entry(entry, known, group)
             section += rows
         for remark in group.remarks:

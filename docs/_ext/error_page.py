@@ -39,10 +39,10 @@ class ErrorFamilies(SphinxDirective):
         for i, kind in enumerate(sorted({message.kind for message in its}, key=_rank)):
             kinds += [nodes.Text(" · ")] * (i > 0) + [_class(kind, self.env.docname)]
         section += kinds
-        listed = nodes.bullet_list(classes=["error-messages"])
+        texts = nodes.bullet_list(classes=["error-messages"])
         for text in dict.fromkeys(message.text for message in its):
-            listed += nodes.list_item("", _message(text))
-        section += listed
+            texts += nodes.list_item("", _message(text))
+        section += texts
         section += self._words("Cause", family.cause)
         section += self._words("Remedy", family.remedy)
         return section
@@ -80,12 +80,12 @@ def _class(kind: str, page: str) -> nodes.Node:
     """A class by the name that a reader knows, and a link to it."""
     if kind in COMMANDS:
         return nodes.inline("", COMMANDS[kind])
-    shown = nodes.literal("", kind)
+    literal = nodes.literal("", kind)
     if kind in PYTHON:
-        return shown
+        return literal
     return pending_xref(
         "",
-        shown,
+        literal,
         refdomain="py",
         reftype="exc",
         reftarget=f"fastexp.{kind}",

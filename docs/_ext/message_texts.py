@@ -144,26 +144,24 @@ class Package:
         return callers
 
     def definition(self, name: str, module: Module) -> tuple[Module, ast.FunctionDef] | None:
-        """The function that a name stands for in a module."""
-        if name in module.functions:
-            return module, module.functions[name]
-        if name in module.imports:
-            origin, original = module.imports[name]
-            other = self.modules.get(origin)
-            if other is not None and other is not module:
-                return self.definition(original, other)
-        return None
+        """The function that a name stands for in a module, and the module that has it."""
+        home, original = self._home(name, module, "functions")
+        return None if home is None else (home, home.functions[original])
 
     def constant(self, name: str, module: Module) -> tuple[Module, ast.expr] | None:
-        """The expression that a constant's name stands for in a module."""
-        if name in module.constants:
-            return module, module.constants[name]
-        if name in module.imports:
-            origin, original = module.imports[name]
-            other = self.modules.get(origin)
-            if other is not None and other is not module:
-                return self.constant(original, other)
-        return None
+        """The expression that a constant's name stands for in a module, and where it is."""
+        home, original = self._home(name, module, "constants")
+        return None if home is None else (home, home.constants[original])
+
+    def _home(self, name: str, module: Module, table: str) -> tuple[Module | None, str]:
+        """The module whose table has what a name stands for, and its name there."""
+        if name in getattr(module, table):
+            return module, name
+        origin, original = module.imports.get(name, ((), name))
+        other = self.modules.get(origin)
+        if name not in module.imports or other is None or other is module:
+            return None, name
+        return self._home(original, other, table)
 
     def called(self, call: ast.Call, scope: Scope) -> tuple[Module, ast.FunctionDef] | None:
         """The function that is called, if it is one of the package."""
@@ -194,32 +192,32 @@ class Texts:
         """The texts that an expression can be, with names in braces for what is not known."""
         if depth > DEEPEST:
             return [_braced(node)]
-        found: list[str] = []
+        wordings: list[str] = []
         if isinstance(node, ast.Constant):
-            found = [str(node.value)]
+            wordings = [str(node.value)]
         elif isinstance(node, ast.JoinedStr):
             parts = [self.of(part, scope, depth) for part in node.values]
-            found = ["".join(texts) for texts in product(*parts)]
+            wordings = ["".join(texts) for texts in product(*parts)]
         elif isinstance(node, ast.FormattedValue):
             return self._placed(node, scope, depth)
         elif isinstance(node, ast.IfExp):
-            found = [*self.of(node.body, scope, depth), *self.of(node.orelse, scope, depth)]
+            wordings = [*self.of(node.body, scope, depth), *self.of(node.orelse, scope, depth)]
         elif isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
             parts = [self.of(part, scope, depth) for part in node.values]
-            found = [text for texts in parts[:-1] for text in texts if text] + parts[-1]
+            wordings = [text for texts in parts[:-1] for text in texts if text] + parts[-1]
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
             sides = self.of(node.left, scope, depth), self.of(node.right, scope, depth)
-            found = [a + b for a, b in product(*sides)]
+            wordings = [a + b for a, b in product(*sides)]
         elif isinstance(node, ast.Name):
-            found = self._named(node, scope, depth)
+            wordings = self._named(node, scope, depth)
         elif isinstance(node, ast.Attribute):
-            found = self._constant_of_module(node, scope, depth)
+            wordings = self._constant_of_module(node, scope, depth)
         elif isinstance(node, ast.Subscript):
-            found = self._entries(node, scope, depth)
+            wordings = self._entries(node, scope, depth)
         elif isinstance(node, ast.Call):
-            found = self._result(node, scope, depth)
-        found = list(dict.fromkeys(found))
-        return found if 0 < len(found) <= MOST else [_braced(node)]
+            wordings = self._result(node, scope, depth)
+        wordings = list(dict.fromkeys(wordings))
+        return wordings if 0 < len(wordings) <= MOST else [_braced(node)]
 
     def _placed(self, node: ast.FormattedValue, scope: Scope, depth: int) -> list[str]:
         """A value in a text: words that are known, else its name."""
@@ -400,7 +398,7 @@ def messages(folder: Path) -> list[Message]:
     """Every message of the package in a folder, sorted."""
     package = Package(folder)
     texts = Texts(package)
-    found: dict[tuple[str, str], Message] = {}
+    by_text: dict[tuple[str, str], Message] = {}
     for module in package.modules.values():
         for call, scope in (*module.calls, *_reported(module)):
             for kind, node in _said(call, scope, package):
@@ -408,8 +406,8 @@ def messages(folder: Path) -> list[Message]:
                     text = said.removeprefix("error: ")
                     place = f"{module.path.as_posix()}:{call.lineno}"
                     if WORD.search(PLACE.sub("", text)):
-                        found.setdefault((text, kind), Message(text, kind, place))
-    return sorted(found.values())
+                        by_text.setdefault((text, kind), Message(text, kind, place))
+    return sorted(by_text.values())
 
 
 def _reported(module: Module) -> Iterator[tuple[ast.Call, Scope]]:
