@@ -1,1 +1,1 @@
-"""Pictures of exact laws, and of draws beside them."""
+"""The one style of pictures, what is drawn of numbers and laws, and cards of facts."""

@@ -1,4 +1,4 @@
-"""A picture's paper: its heading and style, and the file that it is written to."""
+"""The paper of pictures: the style that all have, headings, and the file that one is written to."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from .._parameters.text import printable
+import numpy as np
+
+from .._parameters.text import printable, readable
 from ..errors import OutputError, ParameterError
+from .inks import inks_of, inks_on
 
 SUFFIXES = (".png", ".svg", ".pdf")
 LONGEST, LINE = 28, 115  # characters of a label, and of a line of notes
-BAR, MARK, QUIET = "#8fb8de", "#1b2a41", "#6b7280"
-TRUTH = "#b4430c"  # darker than the bars in grey, and no law's colour
 WIDTH, EDGE = 8.0, 0.12  # inches: of a picture, and of its margins
 TITLE, NOTE = 0.42, 0.19  # inches: of the title's line, and of a line of notes
 PRIVATE = "not private: for analysis only"
@@ -28,18 +29,47 @@ def check(path: str) -> None:
         raise ParameterError(f"plot must end in one of {', '.join(SUFFIXES)}, got {path!r}")
     if not target.parent.is_dir() or target.is_dir():
         raise ParameterError(f"plot must be a file in a folder that exists, got {path!r}")
+    check_matplotlib()
+
+
+def check_matplotlib() -> None:
+    """Refuse a picture where there is nothing to draw it with."""
     if find_spec("matplotlib") is None:
         raise ParameterError("plot needs matplotlib: pip install 'fastexp[plot]'")
 
 
-def canvas(
-    title: str, notes: list[str], height: float, shape: tuple[int, int] = (1, 1)
+def figure_for(
+    ax: Any, title: str, notes: list[str], height: float, shape: tuple[int, int] = (1, 1)
 ) -> tuple[Any, list[Any]]:
-    """A figure below its heading, and its axes row by row; nothing of the process is changed.
+    """The figure and the axes of a picture, row by row: the caller's, or new ones.
 
-    `notes` stand below the title, and that it is not private; `height` is that of all axes
-    together, in inches; `shape` their rows and columns.
+    Parameters
+    ----------
+    ax : Axes, array of Axes, or None
+        The caller's, as many as `shape` says; they get the title and no notes. None: those of
+        a new figure below its heading. Nothing of the process is changed: a notebook shows the
+        figure if it is the value of a cell, as ``axes.figure``.
+    title, notes
+        The heading. Notes stand below it, and that the picture is not private.
+    height : float
+        Of all axes together, in inches.
+    shape : (int, int)
+        Rows and columns of axes.
     """
+    check_matplotlib()
+    rows, columns = shape
+    if ax is None:
+        figure = _below_heading(title, notes, height)
+        return figure, list(figure.subplots(rows, columns, squeeze=False).flat)
+    axes = list(np.asarray(ax, dtype=object).flat)
+    if len(axes) != rows * columns:
+        raise ParameterError(f"ax must be {rows * columns} axes for this picture, got {len(axes)}")
+    axes[0].set_title(title, loc="left", fontsize=11, color=inks_of(axes[0]).mark, parse_math=False)
+    return axes[0].figure, axes
+
+
+def _below_heading(title: str, notes: list[str], height: float) -> Any:
+    """A new figure with its heading, and room for axes below."""
     figure_class: Any = import_module("matplotlib.figure").Figure  # mypy knows too little of it
     lines = textwrap.wrap(" · ".join([*notes, PRIVATE]), LINE)
     head = TITLE + NOTE * len(lines)
@@ -48,25 +78,34 @@ def canvas(
     below = (0, 0, 1, height / whole)
     figure.get_layout_engine().set(w_pad=EDGE, h_pad=0.1, rect=below)
     x, top, second = EDGE / WIDTH, 1 - EDGE / whole, 1 - TITLE / whole
-    heading = figure.text(x, top, title, fontsize=13, fontweight="bold", color=MARK)
-    remarks = figure.text(x, second, "\n".join(lines), fontsize=9, color=QUIET)
+    inks = inks_on(figure.get_facecolor())
+    heading = figure.text(x, top, title, fontsize=13, fontweight="bold", color=inks.mark)
+    remarks = figure.text(x, second, "\n".join(lines), fontsize=9, color=inks.quiet)
     for text in (heading, remarks):
         text.set(ha="left", va="top", parse_math=False)
-    rows, columns = shape
-    return figure, list(figure.subplots(rows, columns, squeeze=False).flat)
+    return figure
 
 
 def undecorated(axes: Any, along: str) -> None:
-    """Light lines along one axis to read values at, and no box."""
-    axes.grid(axis=along, color="#e5e7eb", linewidth=0.8)
+    """Light lines along one axis ("x", "y") to read values at, and no box."""
+    inks = inks_of(axes)
+    axes.grid(axis=along, color=inks.grid, linewidth=0.8)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
 
 
+def tick(x: float, _: Any = None) -> str:
+    """A number at an axis: as everywhere, with a minus sign."""
+    return readable(float(x), 10).replace("-", "\N{MINUS SIGN}")
+
+
 def label(name: str, longest: int = LONGEST) -> str:
-    """A name in a picture: one line, not too long."""
+    """A name in a picture: one line, the middle left out of a long one, whose end may matter."""
     text = printable(name)
-    return text if len(text) <= longest else text[: longest - 1] + "…"
+    if len(text) <= longest:
+        return text
+    end = (longest - 1) // 3
+    return f"{text[: longest - 1 - end]}…{text[len(text) - end :]}"
 
 
 def save(figure: Any, path: str) -> None:

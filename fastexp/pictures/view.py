@@ -3,17 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from .._parameters.grid import Grid
 from .._typing import FloatArray, IntArray
-from ..laws.grid import GridLaw
 
 FEW, MANY = 160, 8000  # points whose probabilities are shown; steps of a density
 BINS = 2000  # of a finer grid
 TAIL = 0.005  # of the probability is out of sight at either end
+
+
+class PointLaw(Protocol):
+    """The law of a number on a public grid."""
+
+    @property
+    def grid(self) -> Grid:
+        """The public points."""
+        ...
+
+    def cdf(self, x: Any) -> Any:
+        """P(output <= x)."""
+        ...
+
+    def pmf(self, x: Any) -> Any:
+        """P(output = x)."""
+        ...
+
+    def ppf(self, p: Any) -> Any:
+        """The least x with P(output <= x) >= p."""
+        ...
 
 
 class View(NamedTuple):
@@ -24,7 +44,7 @@ class View(NamedTuple):
     few: bool
 
 
-def in_sight(laws: Iterable[GridLaw], truths: Iterable[float | None]) -> View:
+def in_sight(laws: Iterable[PointLaw], truths: Iterable[float | None]) -> View:
     """The truths and nearly all of the laws, of one grid."""
     laws = list(laws)
     grid = laws[0].grid
@@ -43,7 +63,7 @@ def part(grid: Grid, first: int, last: int) -> View:
     return View(cuts, _edges(grid, cuts), points <= FEW)
 
 
-def outside(law: GridLaw, view: View) -> list[str]:
+def outside(law: PointLaw, view: View) -> list[str]:
     """A note on the probability that is out of sight, if there is much."""
     low, high = law.cdf(view.edges[[0, -1]])
     out = 1.0 - (high - low)
@@ -62,7 +82,7 @@ def _edges(grid: Grid, cuts: IntArray) -> FloatArray:
     return edges
 
 
-def heights_of(law: GridLaw, view: View) -> FloatArray:
+def heights_of(law: PointLaw, view: View) -> FloatArray:
     """Probabilities of single points, or densities."""
     grid, cuts = law.grid, view.cuts
     if (cuts[1:] - cuts[:-1] == 1).all():

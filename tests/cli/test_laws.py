@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp.pictures.law_facts import number
+from fastexp._parameters.text import readable
 
 AGES = {"a": [20] * 30 + [37] * 50 + [90] * 20, "b": [50, 51, 53, 60], "c": []}
 COLOURS = {"a": ["red"] * 40 + ["blue"] * 10, "b": ["blue"] * 3 + ["grey"], "c": []}
@@ -121,13 +121,13 @@ def test_the_table_of_a_law(run, ages):
     cells = {line.rsplit(None, 1)[0].strip(): line.rsplit(None, 1)[1] for line in lines[4:]}
     assert cells == {
         "true median": "37",
-        "mean": number(law.mean()),
-        "standard deviation": number(math.sqrt(law.var())),
+        "mean": readable(law.mean()),
+        "standard deviation": readable(math.sqrt(law.var())),
         **{f"{p:.0%} quantile": str(law.ppf(p)) for p in LEVELS},
-        "expected error": number(law.expected_error(37)),
-        "error in 95% of draws at most": number(law.error_quantile(0.95, 37)),
-        "expected loss against the best point (records)": number(law.expected_loss()),
-        "loss in 95% of draws at most": number(law.loss_quantile(0.95)),
+        "expected error": readable(law.expected_error(37)),
+        "error in 95% of draws at most": readable(law.error_quantile(0.95, 37)),
+        "expected loss against the best point (records)": readable(law.expected_loss()),
+        "loss in 95% of draws at most": readable(law.loss_quantile(0.95)),
     }
     out = run("price", *ages, "--law")[1]
     assert "best price" in out
@@ -144,25 +144,25 @@ def test_the_table_of_laws_by_group(run, ages):
         law = NUMBERS["median"].law(AGES[name])
         error = None if truth is None else law.expected_error(truth)
         figures = [truth, law.mean(), math.sqrt(law.var()), *law.ppf([0.05, 0.5, 0.95]).tolist()]
-        assert row == [name, str(len(AGES[name])), *(number(x, 4) for x in (*figures, error))]
+        assert row == [name, str(len(AGES[name])), *(readable(x, 4) for x in (*figures, error))]
     _, headers, *rows = table(run("price", *ages, "--law", *BY)[1])
     assert headers[-1] == "loss"
     assert [row[2] for row in rows] == ["50", "37", "-"]
     loss = NUMBERS["price"].law(AGES["a"]).expected_loss()
-    assert rows[1][-1] == number(loss, 4)
+    assert rows[1][-1] == readable(loss, 4)
 
 
 def test_numbers_for_people():
-    assert [number(x) for x in (None, math.nan, 14976, 2**62 + 1)] == [
+    assert [readable(x) for x in (None, math.nan, 14976, 2**62 + 1)] == [
         "-",
         "-",
-        "14976",
-        str(2**62 + 1),
+        "14,976",
+        f"{2**62 + 1:,}",
     ]
-    assert [number(x, 4) for x in (0.123456, 1234.56, 12345.6, 1.5e20)] == [
-        "0.1235", "1235", "12346", "1.5e+20",
+    assert [readable(x, 4) for x in (0.123456, 1234.56, 12345.6, 1.5e20)] == [
+        "0.1235", "1,235", "12,346", "1.5e20",
     ]  # fmt: skip
-    assert number(math.inf) == "inf"
+    assert readable(math.inf) == "inf"
 
 
 # ---- simulated draws ----
@@ -205,8 +205,8 @@ def test_draws_by_group_are_those_of_a_query(run, ages):
     _, headers, *rows = table(run("median", *ages, *BY, "--draws", 50, "--seed", 3)[1])
     assert headers == ["g", "n", "of", "mean", "sd", "5%", "50%", "95%", "error"]
     assert [row[-7] for row in rows] == ["draws", "law"] * 3
-    assert rows[2][3] == number(drawn[1].mean(), 4)
-    assert rows[3][1] == number(NUMBERS["median"].law(AGES["a"]).mean(), 4)
+    assert rows[2][3] == readable(drawn[1].mean(), 4)
+    assert rows[3][1] == readable(NUMBERS["median"].law(AGES["a"]).mean(), 4)
 
 
 def test_the_table_of_draws(run, ages):
@@ -218,7 +218,7 @@ def test_the_table_of_draws(run, ages):
     headers, mean, *_ = table(out)
     assert headers == ["output", "observed", "exact", "law"]
     assert mean == [
-        "mean", number(drawn["age"].mean()), number(NUMBERS["median"].law(EVERY).mean()),
+        "mean", readable(drawn["age"].mean()), readable(NUMBERS["median"].law(EVERY).mean()),
     ]  # fmt: skip
     assert run(*options)[1] == out
     assert "no seed" in run(*options[:-2])[1]
@@ -295,7 +295,7 @@ def test_the_laws_of_candidates_by_group(run, colours):
     _, headers, *rows = table(run("select", *colours, "--law", *BY)[1])
     assert headers == ["g", "n", "likeliest", "probability", "loss"]
     law = mechanism.law(COLOURS["b"])
-    loss = number(law.expected_loss(), 4)
+    loss = readable(law.expected_loss(), 4)
     assert rows[0] == ["b", "3", "blue", f"{law.probabilities[1]:.6f}", loss]
     assert rows[1][:3] == ["a", "50", "red"]
 
@@ -368,7 +368,7 @@ def test_accuracy_is_that_of_queries(run, ages):
     _, headers, *cells = table(out)
     assert headers == ["g", "n", "truth", "bias", "error", "95%"]
     numbers = [figures[name][1] for name in ("truth", "bias", "expected", "quantile")]
-    assert cells[1] == ["a", "100", *(number(x, 4) for x in numbers)]
+    assert cells[1] == ["a", "100", *(readable(x, 4) for x in numbers)]
     assert cells[2] == ["c", "0", "-", "-", "-", "-"]
     assert table(run("median", *ages, "--accuracy")[1])[1][0] == "n"
 
@@ -377,5 +377,5 @@ def test_accuracy_of_candidates(run, colours):
     law = fx.MostCommon(0.05, ["red", "blue", "green"]).law(COLOURS["a"])
     _, headers, *cells = table(run("select", *colours, "--accuracy", *BY)[1])
     assert headers == ["g", "n", "loss", "95%"]
-    figures = [number(x, 4) for x in (law.expected_loss(), law.loss_quantile(0.95))]
+    figures = [readable(x, 4) for x in (law.expected_loss(), law.loss_quantile(0.95))]
     assert cells[1] == ["a", "50", *figures]

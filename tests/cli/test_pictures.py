@@ -218,12 +218,12 @@ def test_prices_are_drawn_at_three_epsilons(run, ages, figures, tmp_path):
 def test_long_lists_are_cut_and_labels_are_no_markup(run, tmp_path, figures):
     path, listed = tmp_path / "f.csv", tmp_path / "listed.txt"
     path.write_text("c\nx\n")
-    names = ["$x_", "日本", "[bold]", "long" * 20, *map(str, range(36))]
+    names = ["$x_", "日本", "[bold]", "long" * 20 + "end", *map(str, range(36))]
     listed.write_text("\n".join([*names, ""]))
     call = ["select", path, "--column", "c", "--candidates", listed, "--epsilon", 1]
     assert run(*call, "--law", "--plot", tmp_path / "a.svg").code == 0
     labels = [text.get_text() for text in figures[0].axes[0].get_yticklabels()]
-    assert labels == ["$x_", "日本", "[bold]", "long" * 6 + "lon…", *map(str, range(16))]
+    assert labels == ["$x_", "日本", "[bold]", "long" * 4 + "lo…nglongend", *map(str, range(16))]
     notes = " ".join(text.get_text() for text in figures[0].texts)
     assert "the 20 likeliest of 40 candidates" in notes
 

@@ -10,7 +10,6 @@ import numpy as np
 from ...laws.top_k import TopKLaw
 from ...mechanisms.descriptions import name_of
 from ...pictures import canvas
-from ...pictures.law_facts import TAIL, LawFacts
 from ...query.calls.accuracy import AccuracyCall, accuracy_of
 from ...query.calls.answers import answers_of
 from ...query.calls.laws import laws_of
@@ -18,6 +17,7 @@ from ...query.disk.memory import Room
 from ...query.output.answer_bytes import values_of
 from ..ask.input_file import open_rows
 from ..tell import law_tables
+from ..tell.law_facts import TAIL, LawFacts
 
 if TYPE_CHECKING:
     from ..._typing import AnyArray

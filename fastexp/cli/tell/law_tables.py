@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..._parameters.text import readable
 from ...mechanisms.descriptions import grid_text, name_of, parameters, title
-from ...pictures.law_facts import TAIL, LawFacts, number, short
-from ...pictures.law_panels import draw
 from ...query.calls.accuracy import COLUMNS
 from ...query.output.answer_bytes import values_of
 from ..terminal import printing, tables
 from . import sentences
+from .law_facts import TAIL, LawFacts
+from .law_panels import draw
 
 if TYPE_CHECKING:
     from ...query.engines.frame import Column
@@ -100,14 +101,14 @@ def _print_head(subject: LawFacts, seed: int | None) -> None:
 def _print_number(subject: LawFacts, facts: dict[str, Any]) -> None:
     """The law of one data set, or draws beside it."""
     columns = [facts] if subject.draws is None else [facts["observed"], facts["exact"]]
-    lines = [] if subject.draws is not None else [[subject.truth_name, number(facts["truth"])]]
+    lines = [] if subject.draws is not None else [[subject.truth_name, readable(facts["truth"])]]
     for key, text in FACTS.items():
         if key == "quantiles":
             for p in columns[0][key]:
-                cells = (number(column[key][p]) for column in columns)
+                cells = (readable(column[key][p]) for column in columns)
                 lines.append([text.format(f"{float(p):.0%}"), *cells])
         elif key in columns[0]:
-            lines.append([text.format(subject.unit), *(number(c[key]) for c in columns)])
+            lines.append([text.format(subject.unit), *(readable(c[key]) for c in columns)])
     print()
     tables.table(("output", *["observed"][: len(columns) - 1], "exact law"), lines)
 
@@ -137,7 +138,7 @@ def _print_groups(subject: LawFacts, groups: list[dict[str, Any]]) -> None:
         for g, facts in enumerate(groups):
             best = subject.rows(g)[0]
             texts = [CELLS[field](best[field]) for field in fields]
-            cells.append([*names[g], *texts, short(facts["expected_loss"])])
+            cells.append([*names[g], *texts, readable(facts["expected_loss"], 4)])
         print(f"\nloss: the expected {MEANINGS['loss']}, in {subject.unit}")
     else:
         last = "loss" if subject.unit == "revenue" and not has_draws else "error"
@@ -146,7 +147,7 @@ def _print_groups(subject: LawFacts, groups: list[dict[str, Any]]) -> None:
         cells = []
         for name, facts in zip(names, groups, strict=True):
             if not has_draws:
-                cells.append([*name, short(facts["truth"]), *_cells(facts, last)])
+                cells.append([*name, readable(facts["truth"], 4), *_cells(facts, last)])
                 continue
             cells.append([*name, "draws", *_cells(facts["observed"], last)])
             cells.append([*([""] * len(name)), "law", *_cells(facts["exact"], last)])
@@ -156,7 +157,9 @@ def _print_groups(subject: LawFacts, groups: list[dict[str, Any]]) -> None:
 
 def _cells(facts: dict[str, Any], last: str) -> list[str]:
     quantiles = [facts["quantiles"][p] for p in SHORT]
-    return [short(x) for x in (facts["mean"], facts["sd"], *quantiles, facts[f"expected_{last}"])]
+    return [
+        readable(x, 4) for x in (facts["mean"], facts["sd"], *quantiles, facts[f"expected_{last}"])
+    ]
 
 
 def accuracy(call: PublicCall, columns: Sequence[Column], *, as_json: bool) -> None:
@@ -202,7 +205,7 @@ def accuracy_table(rows: Sequence[dict[str, Any]]) -> None:
             *map(str, row["group"].values()),
             *(row[name] for name in varied),
             f"{row['n']:,}",
-            *(short(row[name]) for name in (*figures, "expected", "quantile")),
+            *(readable(row[name], 4) for name in (*figures, "expected", "quantile")),
         ]
         for row in rows
     ]

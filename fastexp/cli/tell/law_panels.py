@@ -7,14 +7,16 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from .._typing import AnyArray, FloatArray
-from ..errors import ParameterError
-from ..laws.grid import GridLaw
-from ..mechanisms.descriptions import name_of
-from ..mechanisms.descriptions import title as heading
-from .canvas import BAR, MARK, QUIET, TRUTH, canvas, label, save, undecorated
-from .law_facts import LawFacts, number, short
-from .view import View, heights_of, in_sight, outside, part
+from ..._parameters.text import readable
+from ..._typing import AnyArray, FloatArray
+from ...errors import ParameterError
+from ...laws.grid import GridLaw
+from ...mechanisms.descriptions import name_of
+from ...mechanisms.descriptions import title as heading
+from ...pictures.canvas import figure_for, label, save, undecorated
+from ...pictures.inks import LIGHT
+from ...pictures.view import View, heights_of, in_sight, outside, part
+from .law_facts import LawFacts
 
 PANELS, ACROSS = 24, 3  # groups in a picture, and beside each other
 TOP, TOP_OF_GROUP = 20, 8  # candidates
@@ -26,7 +28,7 @@ FLOOR = 1e-5  # of the highest density: the lower end of that scale
 FENCE = 50  # points, beyond which error bars hide what they stand for
 STYLES: tuple[dict[str, Any], ...] = (  # in grey too: by dashes and by darkness
     {"color": "#7b8794", "linestyle": (0, (1, 1)), "linewidth": 1.8},
-    {"color": MARK, "linestyle": "-", "linewidth": 1.5},
+    {"color": LIGHT.mark, "linestyle": "-", "linewidth": 1.5},
     {"color": "#2b7bba", "linestyle": (0, (5, 1.5)), "linewidth": 1.5},
 )
 OBSERVED = "observed frequency"
@@ -63,7 +65,7 @@ def draw(path: str, facts: LawFacts) -> None:
     panel = (_numbers if facts.candidates is None else _candidates)(facts, count, notes)
     across = min(ACROSS, count)
     rows, size = -(-count // across), 8 if facts.by else 10
-    figure, axes = canvas(title, notes, 0.6 + panel.height * rows, (rows, across))
+    figure, axes = figure_for(None, title, notes, 0.6 + panel.height * rows, (rows, across))
     for ax in axes[count:]:
         ax.remove()
     for g, ax in enumerate(axes[:count]):
@@ -90,8 +92,8 @@ def _name(ax: Any, facts: LawFacts, group: int) -> None:
     parts = [f"n = {facts.records[group]:,}"]
     truth = facts.truths[group]
     if facts.candidates is None and truth is not None:
-        parts.append(f"true {short(truth)}")
-    ax.set_title(" · ".join(parts), loc="left", fontsize=7.5, color=QUIET, pad=3)
+        parts.append(f"true {readable(truth, 4)}")
+    ax.set_title(" · ".join(parts), loc="left", fontsize=7.5, color=LIGHT.quiet, pad=3)
     ax.annotate(
         label(facts.names[group], NAME),
         xy=(0, 1),
@@ -99,7 +101,7 @@ def _name(ax: Any, facts: LawFacts, group: int) -> None:
         xytext=(0, 14),
         textcoords="offset points",
         fontsize=9,
-        color=MARK,
+        color=LIGHT.mark,
         fontweight="bold",
         parse_math=False,
     )
@@ -117,7 +119,7 @@ def _numbers(facts: LawFacts, count: int, notes: list[str]) -> Panel:
     elif truths[0] is None:
         notes.append("no records")
     else:
-        notes.append(f"dashed: {facts.truth_name} {number(truths[0])}")
+        notes.append(f"dashed: {facts.truth_name} {readable(truths[0])}")
     if three:
         notes.append(f"at epsilon, {TIMES} times less and {TIMES} times more")
     elif not facts.by:
@@ -144,8 +146,8 @@ def _exact(ax: Any, law: GridLaw, view: View) -> None:
     if view.few:
         _bars(ax, law.grid.values(view.cuts[:-1]), heights, view)
     else:
-        ax.stairs(heights, view.edges, color=BAR, fill=True)
-        ax.stairs(heights, view.edges, color=MARK, linewidth=1.2, baseline=None)
+        ax.stairs(heights, view.edges, color=LIGHT.bar, fill=True)
+        ax.stairs(heights, view.edges, color=LIGHT.mark, linewidth=1.2, baseline=None)
 
 
 def _bars(ax: Any, points: AnyArray, heights: FloatArray, view: View, label: str = "") -> None:
@@ -153,11 +155,11 @@ def _bars(ax: Any, points: AnyArray, heights: FloatArray, view: View, label: str
     gaps = np.diff(points.astype(np.float64))
     if gaps.max() > 1.01 * gaps.min():
         wide = min(max(1.5, 250 / len(points)), 12)
-        ax.vlines(points, 0, heights, color=BAR, linewidth=wide, label=label)
+        ax.vlines(points, 0, heights, color=LIGHT.bar, linewidth=wide, label=label)
     elif points.size > FENCE:
-        ax.stairs(heights, view.edges, color=BAR, fill=True, label=label)
+        ax.stairs(heights, view.edges, color=LIGHT.bar, fill=True, label=label)
     else:
-        ax.bar(points, heights, width=0.8 * gaps.min(), color=BAR, label=label)
+        ax.bar(points, heights, width=0.8 * gaps.min(), color=LIGHT.bar, label=label)
 
 
 def _beside(ax: Any, law: GridLaw, drawn: AnyArray, view: View) -> None:
@@ -167,9 +169,9 @@ def _beside(ax: Any, law: GridLaw, drawn: AnyArray, view: View) -> None:
         bins = min(heights.size, BARS, max(8, int(n**0.5)))
         edges = view.edges[np.arange(bins + 1) * heights.size // bins]
         counts, _ = np.histogram(drawn, edges)
-        ax.stairs(counts / (n * np.diff(edges)), edges, color=BAR, fill=True, label=OBSERVED)
+        ax.stairs(counts / (n * np.diff(edges)), edges, color=LIGHT.bar, fill=True, label=OBSERVED)
         same = np.diff(law.cdf(edges)).clip(min=0) / np.diff(edges)  # in the bins of the bars
-        ax.stairs(same, edges, label="exact law", color=MARK, linewidth=1.4, baseline=None)
+        ax.stairs(same, edges, label="exact law", color=LIGHT.mark, linewidth=1.4, baseline=None)
         return
     points = law.grid.values(view.cuts[:-1])
     counts, _ = np.histogram(drawn, view.edges)
@@ -182,15 +184,15 @@ def _beside(ax: Any, law: GridLaw, drawn: AnyArray, view: View) -> None:
             yerr=(below, above),
             fmt="D",
             markersize=3.5,
-            color=MARK,
+            color=LIGHT.mark,
             elinewidth=1.0,
             capsize=2,
             label=SPREAD,
         )
     else:
-        ax.plot(points, heights, "-", color=MARK, linewidth=1.2, label=SPREAD)
+        ax.plot(points, heights, "-", color=LIGHT.mark, linewidth=1.2, label=SPREAD)
         low, high = heights - below, heights + above
-        ax.fill_between(points, low, high, color=MARK, alpha=0.25, linewidth=0)
+        ax.fill_between(points, low, high, color=LIGHT.mark, alpha=0.25, linewidth=0)
 
 
 def _spread(exact: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
@@ -224,7 +226,7 @@ def _finish(ax: Any, view: View, truth: Any, ticks: int) -> None:
         ax.yaxis.set_major_formatter("{x:.6g}")  # which would stand elsewhere
         ax.locator_params(axis="y", nbins=ticks)
     if truth is not None and view.edges[0] <= truth <= view.edges[-1]:
-        ax.axvline(truth, color=TRUTH, linewidth=1.1, linestyle=(0, (4, 3)), zorder=1)
+        ax.axvline(truth, color=LIGHT.truth, linewidth=1.1, linestyle=(0, (4, 3)), zorder=1)
 
 
 def _candidates(facts: LawFacts, count: int, notes: list[str]) -> Panel:
@@ -245,16 +247,16 @@ def _candidates(facts: LawFacts, count: int, notes: list[str]) -> Panel:
     def paint(ax: Any, group: int) -> None:
         places = range(top)
         if facts.draws is None:
-            ax.barh(places, exact[group, order], height=0.66, color=BAR)
+            ax.barh(places, exact[group, order], height=0.66, color=LIGHT.bar)
         else:
-            ax.barh(places, shares[group, order], height=0.66, color=BAR, label=OBSERVED)
+            ax.barh(places, shares[group, order], height=0.66, color=LIGHT.bar, label=OBSERVED)
             ax.errorbar(
                 exact[group, order],
                 places,
                 xerr=_spread(exact[group, order], facts.draws.shape[1]),
                 fmt="D",
                 markersize=4,
-                color=MARK,
+                color=LIGHT.mark,
                 capsize=3,
                 clip_on=False,
                 label=SPREAD,

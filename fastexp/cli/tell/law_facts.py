@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import AnyArray
-from ..grouped.accuracy import Exact, accuracy
-from ..laws.finite import FiniteLaw
-from ..laws.grid import GridLaw
-from ..mechanisms.descriptions import LISTED, Described, candidates_of, name_of, parameters
+from ..._typing import AnyArray
+from ...grouped.accuracy import Exact, accuracy
+from ...laws.finite import FiniteLaw
+from ...laws.grid import GridLaw
+from ...mechanisms.descriptions import LISTED, Described, candidates_of, name_of, parameters
 
 LEVELS = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 TAIL = 0.95  # of draws have at most this error or loss
@@ -167,17 +167,3 @@ def _observed(draws: AnyArray, truth: float | None) -> dict[str, Any]:
         "expected_error": float(errors.mean()),
         "error_95": float(np.quantile(errors, TAIL, method="inverted_cdf")),
     }
-
-
-def number(x: float | None, digits: int = 6) -> str:
-    """A number for people: integers in full, others with at least so many digits."""
-    if x is None or x != x:
-        return "-"
-    if isinstance(x, int):
-        return str(x)
-    return f"{x:.0f}" if 10**digits <= abs(x) < 1e15 else f"{x:.{digits}g}"
-
-
-def short(x: float | None) -> str:
-    """The same with 4 digits, where many are beside each other."""
-    return number(x, 4)

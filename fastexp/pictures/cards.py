@@ -1,0 +1,107 @@
+"""What an object shows of itself in a notebook and in rich: a table of facts, and a warning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from .._parameters.text import printable, readable
+
+WARNING = "Not private: computed from the data without noise."
+CELL = "text-align: left; padding: 0.1em 1em 0.1em 0"  # no colours: the page's, light or dark
+
+
+class Card(NamedTuple):
+    """What is to be seen of an object: everything on it is shown to whoever looks.
+
+    Attributes
+    ----------
+    title : str
+    facts : sequence of (str, object)
+        Names and values: numbers are written as everywhere, None is left out.
+    columns, rows : sequences
+        A table below the facts, if there are columns.
+    private : bool
+        Whether private numbers are on it, which is said then.
+    """
+
+    title: str
+    facts: Sequence[tuple[str, object]] = ()
+    columns: Sequence[str] = ()
+    rows: Sequence[Sequence[object]] = ()
+    private: bool = False
+
+
+class Carded:
+    """An object with a card, for notebooks (`_repr_html_`) and rich (`__rich__`)."""
+
+    __slots__ = ()
+
+    def _card(self) -> Card:
+        """What is to be seen of it; never a private number but on request."""
+        raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        return html(self._card())
+
+    def __rich__(self) -> Any:
+        return renderable(self._card())
+
+
+def text(value: object) -> str:
+    """A value on a card, in one line: a number as everywhere, a name as it is."""
+    if isinstance(value, float) or (isinstance(value, int) and not isinstance(value, bool)):
+        return readable(value)
+    if isinstance(value, (tuple, list)):
+        return ", ".join(map(text, value))
+    return printable(str(value))
+
+
+def html(card: Card) -> str:
+    """A card as a piece of a page: no script, no colours, all text escaped."""
+    lines = [(name, value) for name, value in card.facts if value is not None]
+    parts = [
+        f"<p><strong>{escape(printable(card.title))}</strong></p>",
+        _html_table(_html_row([value], name) for name, value in lines) if lines else "",
+        f"<p>{WARNING}</p>" if card.private else "",
+    ]
+    if card.columns:
+        head = "".join(
+            f'<th scope="col" style="{CELL}">{escape(text(name))}</th>' for name in card.columns
+        )
+        parts.insert(2, _html_table([f"<tr>{head}</tr>", *map(_html_row, card.rows)]))
+    return "<div>" + "".join(parts) + "</div>"
+
+
+def _html_table(rows: Iterable[str]) -> str:
+    return f"<table>{''.join(rows)}</table>"
+
+
+def _html_row(values: Sequence[object], name: str | None = None) -> str:
+    head = "" if name is None else f'<th scope="row" style="{CELL}">{escape(text(name))}</th>'
+    cells = (f'<td style="{CELL}">{escape(text(value))}</td>' for value in values)
+    return f"<tr>{head}{''.join(cells)}</tr>"
+
+
+def renderable(card: Card) -> Any:
+    """A card as rich prints it; rich is there, as it asks."""
+    console, grid_class = import_module("rich.console"), import_module("rich.table").Table
+    plain = import_module("rich.text").Text  # a name is never markup
+    parts = [plain(printable(card.title), style="bold")]
+    facts = grid_class.grid(padding=(0, 2, 0, 0))
+    for name, value in card.facts:
+        if value is not None:
+            facts.add_row(plain(text(name), style="dim"), plain(text(value)))
+    parts.append(facts)
+    if card.columns:
+        table = grid_class(box=import_module("rich.box").SIMPLE_HEAD, pad_edge=False)
+        for name in card.columns:
+            table.add_column(plain(text(name)))
+        for row in card.rows:
+            table.add_row(*(plain(text(value)) for value in row))
+        parts.append(table)
+    if card.private:
+        parts.append(plain(WARNING, style="italic"))
+    return console.Group(*parts)
