@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Any, Protocol, Self, overload
 
 import numpy as np
 
 from .._compiler.rounding import check_rounding
-from .._intake.record_sources import Source
+from .._intake.record_sources import OnGrid, Source
 from .._numbers.distance_statistic import DistanceStatistic
 from .._parameters import validate
 from .._parameters.grid import Grid
@@ -334,14 +336,20 @@ class GridLaw(PiecewiseLaw):
 
 
 def distance_law(
-    grid: Grid, statistic: DistanceStatistic, source: Source, unit: Fraction | int, epsilon: float
+    grid: Grid,
+    statistic: DistanceStatistic,
+    source: Source,
+    unit: Fraction | int,
+    epsilon: float,
+    truth: Callable[[Source], Any],
 ) -> GridLaw:
     """The law of a statistic by distance, which holds the records.
 
-    `unit`: one integer of the distance in units of the utility.
+    `unit`: one integer of the distance in units of the utility. `truth`: what the statistic of
+    records is; of those that are held, unless only their grid points are.
     """
     records, exact = source.held(grid), Fraction(unit)
-    return GridLaw(
+    law = GridLaw(
         grid,
         DistanceCells(statistic, records, exact),
         exact,
@@ -349,6 +357,10 @@ def distance_law(
         epsilon,
         statistic.sampler(records),
     )
+    if isinstance(records, OnGrid):
+        law.truth = truth(source)
+    law._statistic = partial(truth, records)
+    return law
 
 
 def _frozen(values: FloatArray) -> FloatArray:

@@ -122,7 +122,9 @@ class LaplaceLaw(GridLaw):
     def _with_rate(self, rate: Fraction, epsilon: float) -> Self:
         if rate * FINEST < 1:
             raise ParameterError("epsilon must be at least sensitivity / step / 2**42")
-        return type(self)(self._held.with_rate(rate), epsilon)
+        law = type(self)(self._held.with_rate(rate), epsilon)
+        law._statistic = self._statistic
+        return law
 
     def _support(self) -> tuple[float, float]:
         return -np.inf, np.inf

@@ -67,6 +67,7 @@ class NoiseLaw(NumberLaw):
     ) -> None:
         self._noise, self._kind, self._epsilon = noise, kind, epsilon
         self._centre, self._scale, self._bounds = np.array([centre]), np.array([scale]), bounds
+        self.truth = centre
         self._output = ClampedNoise(noise, self._centre, self._scale, bounds)
         # Seen from the centre: distances near it keep their digits.
         offset_bounds = bounds[0] - centre, bounds[1] - centre

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TypeAlias, overload
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, TypeAlias, overload
 
 import numpy as np
 
@@ -25,6 +27,24 @@ class NumberLaw(Law[float, AnyArray]):
     (of the comparators) have this face. Errors are absolute differences from a `truth`, which
     the caller states.
     """
+
+    _statistic: Callable[[], Any] | None = None
+
+    @cached_property
+    def truth(self) -> Any:
+        """Not private: the statistic of the data that this law is of, without noise.
+
+        A number; of records as they are, within the bounds or not (of modes and prices a point
+        of the grid; of medians with noise within the bounds). None without records.
+
+        Raises
+        ------
+        ParameterError
+            If no mechanism made the law.
+        """
+        if self._statistic is None:
+            raise ParameterError("truth needs a law that a mechanism made of data")
+        return self._statistic()
 
     @overload
     def cdf(self, x: Scalar) -> float: ...

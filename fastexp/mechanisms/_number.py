@@ -436,7 +436,10 @@ class NumberMechanism(Mechanism, GroupedMechanism):
         """
         check_rounding()
         self._policy(nan)
-        return self._continuous_of(Records(records).source(nan))
+        source = Records(records).source(nan)
+        law = self._continuous_of(source)
+        law.truth = self._truth(source)
+        return law
 
     def _reading(self) -> Reading:
         """Files without types hold their numbers as text."""
@@ -466,19 +469,18 @@ class NumberMechanism(Mechanism, GroupedMechanism):
         """The exact law of a draw for these records, and the true number of them."""
         from ..grouped.accuracy import Exact
 
-        ordered = np.sort(values)
-        truth = self._truth(ordered) if ordered.size else None
-        return Exact(self.law(ordered, assume_sorted=True), truth)
+        law = self.law(np.sort(values), assume_sorted=True)
+        return Exact(law, law.truth)
 
     @abstractmethod
-    def _truth(self, ordered: AnyArray) -> Any:
-        """The true number of sorted records, one or more."""
+    def _truth(self, source: Source) -> Any:
+        """The true number of the records; None where there are none."""
 
     def _expected_errors(self, ordered: AnyArray, truths: FloatArray | None) -> FloatArray:
         """E|output - truth| of sorted rows, by their laws; None: of the true numbers."""
         rows = [canonical(row, self.grid) for row in ordered]
-        wanted = map(self._truth, rows) if truths is None else iter(truths)
-        laws = (self.law(row, assume_sorted=True) for row in rows)
+        laws = [self.law(row, assume_sorted=True) for row in rows]
+        wanted = (law.truth for law in laws) if truths is None else iter(truths)
         return np.array([law.expected_error(t) for law, t in zip(laws, wanted, strict=True)])
 
     @property

@@ -14,6 +14,7 @@ from .._numbers import distance
 from .._numbers.distance_statistic import DistanceStatistic
 from .._numbers.nearest import widened_pieces
 from .._numbers.rank import RankStatistic
+from .._numbers.smooth import ranks
 from .._parameters import validate
 from .._parameters.grid import Rule, decimal
 from .._typing import (
@@ -96,9 +97,13 @@ class RankMechanism(DistanceMechanism):
     def _true_ranks(self, n: int) -> tuple[int, int]:
         """The ranks, from 1, of the two of n records whose mean is the statistic."""
 
-    def _truth(self, ordered: AnyArray) -> Any:
+    def _truth(self, source: Source) -> Any:
         """The statistic of the records as they are, within the bounds or not."""
-        low, high = (ordered[rank - 1].item() for rank in self._true_ranks(ordered.size))
+        n = source.total()
+        if n == 0:
+            return None
+        ordered = ranks(source, *self._true_ranks(n))
+        low, high = ordered[0].item(), ordered[-1].item()
         return low if low == high else 0.5 * low + 0.5 * high
 
     @property
@@ -136,7 +141,8 @@ class RankMechanism(DistanceMechanism):
     def _law_of(self, source: Source) -> GridLaw:
         from ..laws.grid import distance_law
 
-        return distance_law(self.grid, self._statistic, source, self._unit, self.epsilon)
+        unit = self._unit
+        return distance_law(self.grid, self._statistic, source, unit, self.epsilon, self._truth)
 
     def _continuous_of(self, source: Source) -> ContinuousLaw:
         from ..laws.densities import median_density

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Unpack, overload
 
 from .._compiler.rounding import check_rounding
@@ -274,9 +274,14 @@ class Laplace(Mechanism):
         check_rounding()
         from ..laws import laplace
 
+        sampler = self._sampler(f)
+        law: GridLaw
         if self.bounds is None:
-            return laplace.LaplaceLaw(self._sampler(f), self.epsilon)
-        return laplace.BoundedLaplaceLaw(self._sampler(f), self.epsilon, self._rate)
+            law = laplace.LaplaceLaw(sampler, self.epsilon)
+        else:
+            law = laplace.BoundedLaplaceLaw(sampler, self.epsilon, self._rate)
+        law._statistic = partial(_plain, _laplace.statistic(f))
+        return law
 
     def continuous_law(self, f: Number) -> ContinuousLaw:
         """The density that the papers write down; for analysis, nothing is released from it.
@@ -297,11 +302,15 @@ class Laplace(Mechanism):
         from ..laws import densities, laplace
 
         at = float(_laplace.statistic(f))
+        law: ContinuousLaw
         if self.bounds is None:
             rate = Fraction(self.epsilon) / decimal(self.sensitivity)
-            return densities.laplace_density(at, rate, None, self.epsilon)
-        ends = float(self._grid.value(0)), float(self._grid.value(self._grid.size - 1))
-        return laplace.BoundedLaplaceDensity(at, ends, self.epsilon, self._continuous_rate)
+            law = densities.laplace_density(at, rate, None, self.epsilon)
+        else:
+            ends = float(self._grid.value(0)), float(self._grid.value(self._grid.size - 1))
+            law = laplace.BoundedLaplaceDensity(at, ends, self.epsilon, self._continuous_rate)
+        law._statistic = partial(_plain, _laplace.statistic(f))
+        return law
 
     def _continuous_rate(self, epsilon: float) -> Fraction:
         width = self._grid.exact(self._grid.size - 1) - self._grid.exact(0)
@@ -312,6 +321,11 @@ class Laplace(Mechanism):
         return LaplaceSampler(
             Truth(_laplace.statistic(f), self._grid, endless=endless), self._weighting
         )
+
+
+def _plain(f: Fraction) -> int | float:
+    """A statistic as an int or the nearest float."""
+    return f.numerator if f.denominator == 1 else float(f)
 
 
 def _positive(name: str, value: Number) -> Number:

@@ -6,11 +6,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from .._intake.record_sources import Source
 from .._numbers.mode import ModeStatistic
-from .._typing import ABSENT, AnyArray, Number
+from .._typing import ABSENT, Number
 from ..errors import ParameterError
 from ..privacy import Guarantee, rank_rate, selection_guarantee
 from ._number import ASSUMES, Bounds, Points
@@ -82,15 +80,15 @@ class Mode(DistanceMechanism):
         """ε-DP and ε-bounded-range under add-remove."""
         return selection_guarantee(self.epsilon, "add-remove", ASSUMES)
 
-    def _truth(self, ordered: AnyArray) -> Any:
+    def _truth(self, source: Source) -> Any:
         """The lowest of the grid points that hold most records."""
-        points, records = np.unique(self._place(ordered), return_counts=True)
-        return self.grid.value(int(points[records.argmax()]))
+        points, records = source.counts(self.grid)
+        return self.grid.value(int(points[records.argmax()])) if points.size else None
 
     def _law_of(self, source: Source) -> GridLaw:
         from ..laws.grid import distance_law
 
-        return distance_law(self.grid, self._statistic, source, 1, self.epsilon)
+        return distance_law(self.grid, self._statistic, source, 1, self.epsilon, self._truth)
 
     def _continuous_of(self, source: Source) -> ContinuousLaw:  # noqa: ARG002  # of all numbers
         raise ParameterError("the mode has no density: single points carry it; use law")

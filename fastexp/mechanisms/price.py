@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
 from .._intake.record_sources import Source
-from .._numbers.revenue import Prices, demand, losses
+from .._numbers.revenue import Demand, Prices, demand, losses
 from .._numbers.revenue_cells import RevenueSampler, shape_of_bids
 from .._parameters import validate
-from .._typing import ABSENT, AnyArray, Number
+from .._typing import ABSENT, Number
 from ..errors import ParameterError
 from ..grouped.accuracy import Measure
 from ..grouped.prices import PriceDraws, regular
@@ -126,14 +126,18 @@ class Price(NumberMechanism):
     def _shape(self, source: Source) -> Shape:
         return shape_of_bids(self._prices, source)
 
-    def _truth(self, ordered: AnyArray) -> Any:
-        """The lowest of the best prices: only a price that is somebody's whole bid can be best."""
-        points, bids = np.unique(self._place(ordered), return_counts=True)
-        buyers = bids[::-1].cumsum()[::-1]
-        revenue = self.grid.values(points) * buyers.astype(np.float64)
+    def _truth(self, source: Source) -> Any:
+        """The lowest of the best prices."""
+        return self._best_price(demand(source, self.grid))
+
+    def _best_price(self, runs: Demand) -> Any:
+        """The lowest of the best prices: only the last one of a run can be best."""
+        if runs.total() == 0:
+            return None
+        revenue = self.grid.values(runs.last) * runs.bids.astype(np.float64)
         near = np.flatnonzero(revenue >= revenue.max() * (1 - 1e-12)).tolist()
-        best = max(near, key=lambda i: (self.grid.exact(int(points[i])) * int(buyers[i]), -i))
-        return self.grid.value(int(points[best]))
+        prices = [self._prices.revenue(int(runs.last[i]), int(runs.bids[i])) for i in near]
+        return self.grid.value(int(runs.last[near[prices.index(max(prices))]]))
 
     def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
         if not regular(self._prices):
@@ -147,7 +151,7 @@ class Price(NumberMechanism):
         runs = demand(source, self.grid)
         lost = losses(self._prices, runs)
         sampler = RevenueSampler(self._prices, runs, lost.rate)
-        return GridLaw(
+        law = GridLaw(
             self.grid,
             GridCells(self.grid, lost.start, lost.size, lost.loss, lost.slope, lost.best),
             lost.unit,
@@ -155,6 +159,8 @@ class Price(NumberMechanism):
             self.epsilon,
             sampler,
         )
+        law._statistic = partial(self._best_price, runs)
+        return law
 
     def _continuous_of(self, source: Source) -> ContinuousLaw:
         from ..laws.densities import price_density
