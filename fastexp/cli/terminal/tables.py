@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-import unicodedata
 from collections.abc import Sequence
 from importlib import import_module
-from itertools import zip_longest
 from shutil import get_terminal_size
 from typing import Any
 
 from ..._parameters.text import printable
+from ..._parameters.text_tables import GAP, aligned, width, widths_of, wrapped
 from .packages import optional
 
-GAP = "  "  # between columns
 RICH_ROWS = 500  # longer tables are for pipes and pagers
 
 
@@ -37,14 +35,14 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[str]], words: Sequence
     left = [number == 0 or header in words for number, header in enumerate(headers)]
     lines = [[printable(cell) for cell in row] for row in (headers, *rows)]
     room = get_terminal_size().columns
-    widths = _widths(lines, left, room)
+    widths = widths_of(lines, left, room)
     if widths is None:
         _blocks(lines, room)
         return
-    cells = [[_wrapped(cell, n) for cell, n in zip(row, widths, strict=True)] for row in lines]
+    cells = [[wrapped(cell, n) for cell, n in zip(row, widths, strict=True)] for row in lines]
     rich = optional("rich.table") if _styled() and len(rows) <= RICH_ROWS else None
     if rich is None:
-        _plain_table(cells, widths, left)
+        print(*aligned(cells, widths, left), sep="\n")
     else:
         _rich_table(rich.Table, cells, left)
 
@@ -52,48 +50,6 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[str]], words: Sequence
 def _styled() -> bool:
     """Whether stdout is a terminal, and nobody asked for plain text."""
     return sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-
-
-def _widths(lines: list[list[str]], left: list[bool], room: int) -> list[int] | None:
-    """How wide each column is; None if there is no room for its words."""
-    columns = list(zip(*lines, strict=True))
-    room -= len(GAP) * (len(columns) - 1)
-    least = [
-        max(map(_width, [*header.split(" "), *(" ".join(cells).split(" ") if broken else cells)]))
-        for (header, *cells), broken in zip(columns, left, strict=True)
-    ]
-    widths = [max(map(_width, column)) for column in columns]
-    if sum(least) > room:
-        return None
-    while sum(widths) > room:  # the widest of those that can be broken, as far as it must
-        spare = [wide - bare for wide, bare in zip(widths, least, strict=True)]
-        widest = max((i for i, n in enumerate(spare) if n), key=lambda i: widths[i])
-        widths[widest] -= min(spare[widest], max(1, (sum(widths) - room) // 2))
-    return widths
-
-
-def _wrapped(cell: str, width: int) -> list[str]:
-    """The lines of a cell: broken between words, if it is too wide."""
-    if _width(cell) <= width:
-        return [cell]
-    lines = [""]
-    for word in cell.split(" "):
-        longer = f"{lines[-1]} {word}" if lines[-1] else word
-        if _width(longer) <= width:
-            lines[-1] = longer
-        else:
-            lines.append(word)
-    return lines
-
-
-def _plain_table(cells: list[list[list[str]]], widths: list[int], left: list[bool]) -> None:
-    for row in cells:
-        for parts in zip_longest(*row, fillvalue=""):
-            padded = []
-            for part, width, first in zip(parts, widths, left, strict=True):
-                blank = " " * (width - _width(part))  # none, if it is negative
-                padded.append(part + blank if first else blank + part)
-            print(GAP.join(padded).rstrip())
 
 
 def _rich_table(table_class: Any, cells: list[list[list[str]]], left: list[bool]) -> None:
@@ -113,21 +69,13 @@ def _rich_table(table_class: Any, cells: list[list[list[str]]], left: list[bool]
 def _blocks(lines: list[list[str]], room: int) -> None:
     """Each row as a block: of every column a line, its header first."""
     headers, *rows = lines
-    width = max(map(_width, headers))
+    room_of_headers = max(map(width, headers))
     for number, row in enumerate(rows):
         if number:
             print()
         for header, cell in zip(headers, row, strict=True):
-            parts = _wrapped(cell, room - width - len(GAP))
-            _plain_table([[[header], parts]], [width, 0], [True, True])
-
-
-def _width(text: str) -> int:
-    """Columns on a terminal: wide East Asian characters take two, combining ones none."""
-    if text.isascii():
-        return len(text)
-    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
-    return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)
+            parts = wrapped(cell, room - room_of_headers - len(GAP))
+            print(*aligned([[[header], parts]], [room_of_headers, 0], [True, True]), sep="\n")
 
 
 def probability(p: float) -> str:
