@@ -16,7 +16,7 @@ from ..errors import OutputError, ParameterError
 from .inks import inks_of, inks_on
 
 SUFFIXES = (".png", ".svg", ".pdf")
-LONGEST, LINE = 28, 115  # characters of a label, and of a line of notes
+LONGEST, LINE, LONG = 28, 115, 10  # characters: of a label, of a line of notes, of a tick
 WIDTH, EDGE = 8.0, 0.12  # inches: of a picture, and of its margins
 TITLE, NOTE = 0.42, 0.19  # inches: of the title's line, and of a line of notes
 PRIVATE = "not private: for analysis only"
@@ -92,11 +92,18 @@ def undecorated(axes: Any, along: str) -> None:
     axes.grid(axis=along, color=inks.grid, linewidth=0.8)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["bottom", "left"]].set_color(inks.quiet)
+    axes.tick_params(color=inks.quiet, labelcolor=inks.mark)
+    for name in (axes.xaxis.label, axes.yaxis.label):
+        name.set_color(inks.mark)
 
 
 def tick(x: float, _: Any = None) -> str:
-    """A number at an axis: as everywhere, with a minus sign."""
-    return readable(float(x), 10).replace("-", "\N{MINUS SIGN}")
+    """A number at an axis: as everywhere, with a minus sign; a long one by its power of ten."""
+    text, brief = readable(float(x), 10), f"{x:.6g}"
+    if len(text) > LONG and float(brief) == x:
+        text = brief.replace("e+", "e")
+    return text.replace("-", "\N{MINUS SIGN}")
 
 
 def label(name: str, longest: int = LONGEST) -> str:

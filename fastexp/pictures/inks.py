@@ -23,7 +23,7 @@ LIGHT = Inks(
     bar="#8fb8de",
     truth="#b4430c",
     grid="#e5e7eb",
-    series=("#0b4f8a", "#d55e00", "#2f8a6a", "#8e5aa8", "#1b2a41", "#2b8cc4", "#9a7200"),
+    series=("#0b4f8a", "#d55e00", "#2f8a6a", "#8e5aa8", "#1b2a41", "#2b7bba", "#9a7200"),
 )
 DARK = Inks(
     mark="#e8ecf1",

@@ -146,7 +146,7 @@ def overlap(one, other):
 def test_what_is_drawn_sums_to_what_is_in_sight(step):
     grid = {"grid": [0, 1, 10, 11, 50, 120]} if step == "grid" else {"step": step}
     law = fx.Median(0.1, (0, 120), **grid).law(np.linspace(1, 99, 41))
-    window = view.in_sight([law], [50])
+    window = view.in_sight([law], [50], law.grid)
     heights = view.heights_of(law, window)
     wide = 1.0 if window.few else np.diff(window.edges)
     low, high = law.cdf(window.edges[[0, -1]])
@@ -209,7 +209,10 @@ def test_prices_are_drawn_at_three_epsilons(run, ages, figures, tmp_path):
     assert run(*call, "--plot", tmp_path / "p.png").code == 0
     named = [text.get_text() for text in figures[0].legends[0].get_texts()]
     assert named == ["ε = 0.004", "ε = 0.02", "ε = 0.1"]
-    assert any("dashed: best price 37" in text.get_text() for text in figures[0].texts)
+    assert any(
+        "dashed: best price 37 with a revenue of 18,981" in text.get_text()
+        for text in figures[0].texts
+    )
     (line,) = figures[0].axes[0].lines
     assert line.get_xdata() == [37, 37]
 

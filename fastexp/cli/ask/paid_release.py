@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...errors import OutputError, ParameterError, PrivacyWarning
-from ...mechanisms.descriptions import parameters
+from ...pictures.descriptions import parameters
 from ...query.calls.answers import answers_of
 from ...query.calls.perform import perform
 from ...query.calls.verbs import ReleaseCall, questions_of

@@ -16,7 +16,7 @@ from ..._keys.group_lists import listed_keys
 from ..._keys.key_columns import read
 from ...budget.question import Question
 from ...grouped.request import FROM_DATA
-from ...mechanisms.descriptions import parameters
+from ...pictures.descriptions import parameters
 from ...query.calls.counts import CountCall
 from ...query.engines.frame import Column, Frame, Use
 from ..options.values import written

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...laws.top_k import TopKLaw
-from ...mechanisms.descriptions import name_of
 from ...pictures import canvas
+from ...pictures.descriptions import candidates_of
 from ...query.calls.accuracy import AccuracyCall, accuracy_of
 from ...query.calls.answers import answers_of
 from ...query.calls.laws import laws_of
@@ -74,7 +74,8 @@ def analyse_scores(mechanism: Selection, utilities: AnyArray, options: Namespace
         "utility" if options.utilities else options.column,
         [law.first_place if isinstance(law, TopKLaw) else law],
         [None if options.utilities else utilities],
-        [] if options.utilities else [int(np.sum(utilities))],
+        candidates=candidates_of(mechanism),
+        records=[] if options.utilities else [int(np.sum(utilities))],
         draws=draws,
     )
     _show(subject, options)
@@ -89,14 +90,17 @@ def _subject(call: PublicCall, laws: Laws) -> LawFacts:
     ((name, (mechanism, column)),) = call.answers.items()
     cells = zip(*map(values_of, laws.groups), strict=True)
     labels = [dict(zip(call.query.by, row, strict=True)) for row in cells]
+    candidates, exact = candidates_of(mechanism), laws.laws[name]
     return LawFacts(
         mechanism,
         column,
-        laws.laws[name],
+        exact,
         laws.truths[name],
-        laws.records[name].tolist(),
-        call.query.by,
-        labels,
-        laws.draws.get(name),
-        None if name_of(mechanism) == "most-common" else call.nan[name],
+        grid=exact[0].grid if exact and candidates is None else None,
+        candidates=candidates,
+        records=laws.records[name].tolist(),
+        by=call.query.by,
+        labels=labels,
+        draws=laws.draws.get(name),
+        nan=call.nan[name] if candidates is None else None,
     )

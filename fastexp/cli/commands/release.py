@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from ...budget.budget import once
 from ...errors import BudgetExceeded
-from ...mechanisms.descriptions import at_most, grid_text, name_of, title
+from ...pictures.descriptions import at_most, grid_text, name_of, title
 from ...query.output import output_file
 from ..ask import publication
 from ..ask.paid_release import PaidRelease

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,72 +13,26 @@ from ..._typing import AnyArray
 from ...grouped.accuracy import Exact, accuracy
 from ...laws.finite import FiniteLaw
 from ...laws.grid import GridLaw
-from ...mechanisms.descriptions import LISTED, Described, candidates_of, name_of, parameters
+from ...pictures.descriptions import LISTED, Described
+from ...pictures.law_panels import Laws
 
 LEVELS = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 TAIL = 0.95  # of draws have at most this error or loss
 
 
 @dataclass(frozen=True)
-class LawFacts:
-    """Laws of one mechanism, one a group, and what they are compared with.
-
-    Attributes
-    ----------
-    mechanism
-        One that a query takes, or over utilities.
-    column : str
-        What its records are called.
-    laws : sequence of GridLaw or FiniteLaw
-        Of top-k that of the first place.
-    truths : sequence
-        The true number of each group or None; of candidates how many records each has, or
-        None of utilities.
-    records : sequence of int
-        How many records of each group count; of utilities none.
-    by : sequence of str
-        The columns of groups; none where all rows are one group.
-    labels : sequence of mapping
-        The name of each group, by column.
-    draws : ndarray, shape (groups, size), or None
-        Numbers, or candidates by number.
-    nan : str, optional
-        What is done with missing records.
-    """
+class LawFacts(Laws):
+    """Laws of one mechanism, one a group, and what is done with missing records, if it is said."""
 
     mechanism: Described
-    column: str
     laws: Sequence[FiniteLaw] | Sequence[GridLaw]
-    truths: Sequence[Any]
-    records: Sequence[int] = ()
-    by: Sequence[str] = ()
-    labels: Sequence[Mapping[str, Any]] = ()
-    draws: AnyArray | None = None
     nan: str | None = None
-
-    @property
-    def names(self) -> list[str]:
-        """The groups in words."""
-        return [", ".join(map(str, label.values())) for label in self.labels]
-
-    @property
-    def candidates(self) -> tuple[Any, ...] | None:
-        """None of numbers."""
-        return candidates_of(self.mechanism)
-
-    @property
-    def truth_name(self) -> str:
-        """What the true number is called."""
-        name = name_of(self.mechanism)
-        if name == "quantile":
-            name = f"{parameters(self.mechanism)['q']}-quantile"
-        return "best price" if name == "price" else f"true {name}"
 
     @property
     def unit(self) -> str:
         """Of losses."""
         if self.candidates is None:
-            return "revenue" if name_of(self.mechanism) == "price" else "records"
+            return "revenue" if self.priced else "records"
         return "records" if self.counts else "units of the utility"
 
     @property

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..._parameters.text import readable
-from ...mechanisms.descriptions import grid_text, name_of, parameters, title
+from ...pictures.canvas import save
+from ...pictures.descriptions import grid_text, name_of, parameters, title
+from ...pictures.law_panels import draw
 from ...query.calls.accuracy import COLUMNS
 from ...query.output.answer_bytes import values_of
 from ..terminal import printing, tables
 from . import sentences
 from .law_facts import TAIL, LawFacts
-from .law_panels import draw
 
 if TYPE_CHECKING:
     from ...query.engines.frame import Column
@@ -48,7 +49,8 @@ def show(
     `seed` is that of the draws, `plot` a file for the picture, which `canvas.check` took.
     """
     if plot is not None:
-        draw(plot, subject)
+        (first, *_) = draw(subject)
+        save(first.figure, plot)
     groups = [subject.facts(group) for group in range(len(subject.laws))]
     if as_json:
         _print_json(subject, groups, seed, plot)

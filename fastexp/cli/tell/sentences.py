@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..._parameters.text import printable
-from ...mechanisms.descriptions import amount, at_most
+from ...pictures.descriptions import amount, at_most
 
 if TYPE_CHECKING:
     from ...privacy import Guarantee

@@ -9,14 +9,24 @@ from fractions import Fraction
 from typing import Any, Protocol, cast
 
 from .._parameters.grid import Grid
-from ..privacy import Guarantee
+
+
+class Promise(Protocol):
+    """What a draw promises: see `fastexp.Guarantee`."""
+
+    @property
+    def epsilon(self) -> float | None: ...  # noqa: D102  # as there
+    @property
+    def delta(self) -> float: ...  # noqa: D102  # as there
+    @property
+    def neighbors(self) -> str | None: ...  # noqa: D102  # as there
 
 
 class Described(Protocol):
     """A mechanism: a frozen dataclass of public parameters, and its promise."""
 
     @property
-    def guarantee(self) -> Guarantee:
+    def guarantee(self) -> Promise:
         """What one draw promises."""
         ...
 
@@ -24,7 +34,7 @@ class Described(Protocol):
 LISTED = 10_000  # points of a grid that are listed
 
 
-def amount(promise: Guarantee) -> str:
+def amount(promise: Promise) -> str:
     """Epsilon, or (epsilon, delta), in words: see `at_most`."""
     epsilon, delta = at_most(promise.epsilon), at_most(promise.delta)
     return epsilon if promise.delta == 0 else f"({epsilon}, {delta})"
@@ -106,6 +116,14 @@ def candidates_of(mechanism: Described) -> tuple[Any, ...] | None:
 def name_of(mechanism: object) -> str:
     """What a mechanism is called: as "most-common"."""
     return re.sub("(?<=.)([A-Z])", r"-\1", type(mechanism).__name__).lower()
+
+
+def statistic_of(mechanism: Described) -> str:
+    """What a mechanism of numbers estimates: as "median", or "0.9-quantile"."""
+    kind = name_of(mechanism).rpartition("-")[2]
+    if kind == "quantile":
+        return f"{_values(mechanism)['q']}-quantile"
+    return "statistic" if kind == "laplace" else kind
 
 
 def plain(value: object) -> Any:
