@@ -26,6 +26,7 @@ from .errors import SensitivityWarning as SensitivityWarning
 from .errors import SessionError as SessionError
 from .errors import StudyError as StudyError
 from .exact_errors import expected_errors as expected_errors
+from .laws.accuracy import Accuracy as Accuracy
 from .laws.continuous import ContinuousLaw as ContinuousLaw
 from .laws.error_bound import error_bound as error_bound
 from .laws.finite import FiniteLaw as FiniteLaw

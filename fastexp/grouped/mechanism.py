@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from .._numbers.rank import RankStatistic
     from .._typing import AnyArray, IntArray
     from ..privacy import Guarantee
-    from .accuracy import Exact, Measure
     from .segments import Draws, Segments
     from .words import Words
 
@@ -21,7 +20,7 @@ Reading: TypeAlias = Literal["numbers", "integers", "booleans", "text"]
 class GroupedMechanism(Protocol):
     """A mechanism that answers for each of many groups of records."""
 
-    _measure: ClassVar[Measure]  # what is said of its accuracy
+    _measure: ClassVar[Literal["error", "loss"]]  # what is said of its accuracy
 
     @property
     def guarantee(self) -> Guarantee:
@@ -66,8 +65,8 @@ class GroupedMechanism(Protocol):
         """Draws of each segment."""
         ...
 
-    def _exact(self, values: AnyArray) -> Exact:
-        """The exact law of a draw for records that `_read` gave, and what is true of them."""
+    def _exact(self, values: AnyArray) -> Any:
+        """The exact law of a draw for records that `_read` gave."""
         ...
 
     def _streamed(self, records: Callable[[], Iterator[AnyArray]], threads: int) -> int | None:

@@ -97,8 +97,12 @@ class FiniteLaw(LossLaw[int, IntArray]):
 
     def _identity(self) -> tuple[object, ...]:
         w = self._weighting
-        utilities = exact_values(self._bits, self._kind)
-        return self._epsilon, w.rate, w.base, self._candidates, utilities
+        return self._epsilon, w.rate, w.base, self._candidates, self._utilities
+
+    @property
+    def _utilities(self) -> AnyArray:
+        """The utilities as the numbers that they are."""
+        return exact_values(self._bits, self._kind)
 
     @property
     def candidates(self) -> tuple[Any, ...] | None:

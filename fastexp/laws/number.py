@@ -163,7 +163,7 @@ class NumberLaw(Law[float, AnyArray]):
             levels, truths = np.broadcast_arrays(levels, truths)
         except ValueError:
             raise ParameterError("p and truth must have shapes that fit together") from None
-        flat, centre = levels.reshape(-1), truths.reshape(-1)
+        flat, centre = levels.flatten(), truths.flatten()  # copies: kernels take no broadcast ones
         quantiles = self._error_quantiles(flat, centre)
         low, high = self._support()
         endless = (flat == 1.0) & (high - low == np.inf)

@@ -33,6 +33,7 @@ from ._mechanism import Mechanism
 if TYPE_CHECKING:
     from ..budget.budget import Budget
     from ..budget.question import Question
+    from ..laws.accuracy import Measure
     from ..laws.finite import FiniteLaw
     from ._options import UtilitySimulation
 
@@ -55,6 +56,7 @@ class FiniteMechanism(Mechanism):
 
     epsilon: float
     _rate: Fraction
+    _measure: ClassVar[Measure] = "loss"
     _over_records: ClassVar[bool] = False  # then even to look at the data costs, as it may fail
 
     def _weigh(self, rate: Fraction) -> None:

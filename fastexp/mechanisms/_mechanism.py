@@ -5,19 +5,22 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import MISSING, fields
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Unpack
 
+from .._compiler.rounding import check_rounding
 from .._parameters.documented import documented
 from .._typing import ArrayLike, Membership, Neighbors, RNGLike, SeedLike
 from ..errors import NotReleasable
 from ..privacy import Guarantee, total
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from ..budget.budget import Budget
     from ..budget.question import Question
+    from ..laws.accuracy import Accuracy, Measure
     from ..laws.law import Law
+    from ._options import LawReading
 
 WRITTEN = 8  # candidates in a repr
 ALWAYS = {"repr": "always"}  # metadata of a field that a repr shows also where it is the default
@@ -29,6 +32,9 @@ class Mechanism(ABC):
     A subclass is a frozen dataclass that validates its parameters once, in `__post_init__`.
     Bare names in its docstrings are completed (`_parameters.documented`).
     """
+
+    epsilon: float
+    _measure: ClassVar[Measure] = "error"  # what is said of its accuracy
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -61,6 +67,60 @@ class Mechanism(ABC):
     @abstractmethod
     def law(self, data: Any, /) -> Law[object, object]:
         """The exact law of `release` and `sample` on this data; keep it as private as the data."""
+
+    def accuracy(
+        self,
+        data: Any,
+        /,
+        *,
+        probability: float | Sequence[float] = (0.5, 0.95),
+        truth: float | None = None,
+        **reading: Unpack[LawReading],
+    ) -> Accuracy:
+        """Not private: how accurate a release of this data is, by its exact law.
+
+        Nothing is drawn, and no noise is added: for data that are public, simulated or yours to
+        look at, and never for publication. To choose epsilon or bounds by private data is itself a
+        release. For many data sets at once there is `fastexp.expected_errors`, for groups
+        `Query.accuracy`.
+
+        Parameters
+        ----------
+        data
+            What `law` takes.
+        probability : float or sequence of float
+            Those of the quantiles, in [0, 1].
+        truth : float, optional
+            What a number is compared with. Default: the data's own statistic, within the bounds or
+            not; of medians with float noise that of the clamped records. A selection and a price
+            have losses, against the best candidate or price, and take none.
+        **reading
+            `nan` and `assume_sorted`, as `law` takes them.
+
+        Returns
+        -------
+        Accuracy
+            Plain figures: the truth, the expected error or loss, its quantiles, the bias, and of
+            losses the probability of the best. Of top-k they are those of the first place.
+
+        Raises
+        ------
+        ParameterError, ParameterTypeError, InvalidRecords, InvalidUtilities
+            As of `law`, and if another argument is outside its range.
+
+        Examples
+        --------
+        >>> import fastexp as fx
+        >>> votes = {"tea": 30, "milk": 25, "rye": 2}
+        >>> accuracy = fx.MostCommon(epsilon=0.2, candidates=list(votes)).accuracy(votes)
+        >>> round(accuracy.expected, 2), round(accuracy.best, 2), accuracy.quantiles
+        (1.42, 0.73, {0.5: 0.0, 0.95: 5.0})
+        """
+        check_rounding()
+        from ..laws.accuracy import accuracy_of
+
+        law: Any = self.law
+        return accuracy_of(law(data, **reading), self, probability, truth, curve=True)
 
     def total(
         self,

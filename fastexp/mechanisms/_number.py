@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, overload
 
 import numpy as np
 
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from .._randomness.release_key import ReleaseKey
     from ..budget.budget import Budget
     from ..budget.question import Question
-    from ..grouped.accuracy import Exact, Measure
     from ..grouped.segments import Draws, Segments
     from ..grouped.words import Words
     from ..laws.continuous import ContinuousLaw
@@ -68,7 +67,6 @@ class NumberMechanism(Mechanism, GroupedMechanism):
     step: Number | None
     grid: Points
     any_epsilon: bool
-    _measure: ClassVar[Measure] = "error"
 
     def _check(self, rule: Rule = "nearest") -> None:
         """Validate what all of them have, and put in exact values and the grid.
@@ -465,12 +463,9 @@ class NumberMechanism(Mechanism, GroupedMechanism):
 
         return ShapeDraws(self._shape, self.grid, segments, words, size)
 
-    def _exact(self, values: AnyArray) -> Exact:
-        """The exact law of a draw for these records, and the true number of them."""
-        from ..grouped.accuracy import Exact
-
-        law = self.law(np.sort(values), assume_sorted=True)
-        return Exact(law, law.truth)
+    def _exact(self, values: AnyArray) -> GridLaw:
+        """The exact law of a draw for these records."""
+        return self.law(np.sort(values), assume_sorted=True)
 
     @abstractmethod
     def _truth(self, source: Source) -> Any:

@@ -86,6 +86,13 @@ class NumberReleaseOptions(GroupedRelease, total=False):
     assume_sorted: bool
 
 
+class LawReading(TypedDict, total=False):
+    """Options of a `law`, where it has them."""
+
+    nan: str
+    assume_sorted: bool
+
+
 class NumberSampleOptions(GroupedSample, total=False):
     """Options for records that are numbers."""
 

@@ -35,7 +35,6 @@ from ..budget.budget import Budget
 from ..budget.question import Question
 from ..errors import ParameterError, ParameterTypeError
 from ..grouped import verbs
-from ..grouped.accuracy import Exact, Measure
 from ..grouped.counts import ExponentialCountDraws, FlipCountDraws
 from ..grouped.labels import check_type, read_labels
 from ..grouped.mechanism import GroupedMechanism, Kind, Reading
@@ -118,7 +117,6 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
     """
 
     _over_records: ClassVar[bool] = True
-    _measure: ClassVar[Measure] = "loss"
 
     epsilon: float
     candidates: tuple[Any, ...]
@@ -433,10 +431,10 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
             counts += np.bincount(part, minlength=counts.size)
         return int(self._release(*_data.utilities(counts, None, "raise"), threads))
 
-    def _exact(self, values: AnyArray) -> Exact:
-        """The exact law of a draw for these numbers of candidates, and how often each is there."""
+    def _exact(self, values: AnyArray) -> FiniteLaw:
+        """The exact law of a draw for these numbers of candidates."""
         counts = np.bincount(values, minlength=len(self.candidates)).astype(np.int64)
-        return Exact(self._law(*_data.utilities(counts, None, "raise")), counts)
+        return self._law(*_data.utilities(counts, None, "raise"))
 
     def _kind(self, released: bool) -> Kind:
         """Candidates of one kind, or their numbers."""

@@ -14,7 +14,6 @@ from .._numbers.revenue_cells import RevenueSampler, shape_of_bids
 from .._parameters import validate
 from .._typing import ABSENT, Number
 from ..errors import ParameterError
-from ..grouped.accuracy import Measure
 from ..grouped.prices import PriceDraws, regular
 from ..grouped.segments import Draws, Segments
 from ..grouped.words import Words
@@ -26,6 +25,7 @@ HIGHEST = 10**288  # the revenue of 2**32 bids is then a double
 
 if TYPE_CHECKING:
     from .._numbers.cells import Shape
+    from ..laws.accuracy import Measure
     from ..laws.continuous import ContinuousLaw
     from ..laws.grid import GridLaw
 

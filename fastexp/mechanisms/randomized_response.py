@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Unpack, overload
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from ._mechanism import Mechanism
 if TYPE_CHECKING:
     from ..budget.budget import Budget
     from ..budget.question import Question
+    from ..laws.accuracy import Measure
     from ._options import BitSimulation
 
 ASSUMES = (
@@ -87,6 +88,7 @@ class RandomizedResponse(Mechanism):
 
     epsilon: float
     any_epsilon: bool = field(default=False, kw_only=True, compare=False)
+    _measure: ClassVar[Measure] = "loss"
     _weighting: Weighting = field(init=False, compare=False)
     _flips: Flips = field(init=False, compare=False)
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 from importlib import import_module
+from shutil import get_terminal_size
 from typing import Any, NamedTuple
 
 from .._parameters.text import printable, readable
+from .._parameters.text_tables import table_lines, wrapped
 
 WARNING = "Not private: computed from the data without noise."
 CELL = "text-align: left; padding: 0.1em 1em 0.1em 0"  # no colours: the page's, light or dark
@@ -57,6 +59,22 @@ def text(value: object) -> str:
     if isinstance(value, (tuple, list)):
         return ", ".join(map(text, value))
     return printable(str(value))
+
+
+def plain(card: Card) -> str:
+    """A card as `print` shows it, as wide as the terminal."""
+    room = get_terminal_size().columns
+    facts = [(name, text(value)) for name, value in card.facts if value is not None]
+    wide = max((len(name) for name, _ in facts), default=0) + 2
+    lines = [printable(card.title)]
+    for name, value in facts:
+        first, *more = wrapped(value, room - wide)
+        lines += [name.ljust(wide) + first, *(" " * wide + line for line in more)]
+    if card.columns:
+        left = [place == 0 for place in range(len(card.columns))]
+        cells = [[text(cell) for cell in row] for row in (card.columns, *card.rows)]
+        lines += ["", *table_lines(cells, left, room), ""]
+    return "\n".join([*lines, *([WARNING] if card.private else [])])
 
 
 def html(card: Card) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..._typing import AnyArray
-from ...grouped.accuracy import Exact, accuracy
+from ...laws.accuracy import figures
 from ...laws.finite import FiniteLaw
 from ...laws.grid import GridLaw
 from ...pictures.descriptions import LISTED, Described
@@ -59,7 +59,7 @@ class LawFacts(Laws):
             facts |= losses
             points = law.k
         else:
-            exact, points = _exact(law, truth), law.grid.size
+            exact, points = _exact(law), law.grid.size
             facts["truth"] = truth
             if self.draws is None:
                 facts |= {**exact, **losses}
@@ -97,16 +97,16 @@ class LawFacts(Laws):
         return [{name: column[i] for name, column in columns.items()} for i in order]
 
 
-def _exact(law: GridLaw, truth: float | None) -> dict[str, Any]:
+def _exact(law: GridLaw) -> dict[str, Any]:
     """Moments, quantiles and errors of a law of numbers."""
     plain = int if law.grid.whole else float
-    error = accuracy(Exact(law, truth), "error", TAIL)
+    error = figures(law, "error", [TAIL])
     return {
         "mean": law.mean(),
         "sd": math.sqrt(law.var()),
         "quantiles": {f"{p:g}": plain(law.ppf(p)) for p in LEVELS},
         "expected_error": error.expected,
-        "error_95": error.quantile,
+        "error_95": error.quantiles[0],
     }
 
 

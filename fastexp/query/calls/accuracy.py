@@ -13,7 +13,7 @@ import numpy as np
 from ..._parameters import validate
 from ..._typing import AnyArray
 from ...errors import ParameterError
-from ...grouped.accuracy import Accuracy, Exact, accuracy
+from ...laws.accuracy import Figures, figures
 from ..disk.memory import Room
 from ..engines.frame import Column, Frame
 from .answers import Answer
@@ -44,9 +44,9 @@ class AccuracyCall(LawCall):
                 taken = ", ".join(COLUMNS)
                 raise ParameterError(f"by must have other names than {taken}, got {name!r}")
 
-    def of(self, answer: Answer, exact: Exact) -> Accuracy:
+    def of(self, answer: Answer, law: Any) -> Figures:
         """The figures."""
-        return accuracy(exact, answer.mechanism._measure, self.probability)
+        return figures(law, answer.mechanism._measure, [self.probability])
 
 
 def accuracy_of(call: AccuracyCall, frame: Frame, room: Room) -> Any:
@@ -64,10 +64,16 @@ def accuracy_of(call: AccuracyCall, frame: Frame, room: Room) -> Any:
     ):
         columns.append(Column(name, "text", words * names.size))
     columns.append(Column("n", "integers", np.stack([a.records for a in analyses], 1).reshape(-1)))
-    figures = [np.array(a.wanted, np.float64).reshape(-1, len(Accuracy._fields)) for a in analyses]
-    for name, values in zip(FIGURES[1:], np.stack(figures, axis=2).transpose(1, 0, 2), strict=True):
-        columns.append(Column(name, "floats", values.reshape(-1)))
+    rows = [[_row(exact) for exact in a.wanted] for a in analyses]
+    values = np.array(rows, np.float64).reshape(len(answers), -1, len(FIGURES) - 1)
+    for name, column in zip(FIGURES[1:], values.transpose(2, 1, 0), strict=True):
+        columns.append(Column(name, "floats", column.reshape(-1)))
     return frame.finished(columns)
+
+
+def _row(exact: Figures) -> tuple[float | None, ...]:
+    """Truth, bias, expected and quantile."""
+    return exact.truth, exact.bias, exact.expected, exact.quantiles[0]
 
 
 def _repeated(values: AnyArray | list[str], times: int) -> AnyArray | list[str]:

@@ -15,8 +15,8 @@ import numpy as np
 from ..._keys.group_names import Names
 from ..._typing import AnyArray, IntArray, RNGLike, SeedLike
 from ...errors import FastexpError
-from ...grouped.accuracy import Exact
 from ...grouped.segments import Segments
+from ...laws.finite import FiniteLaw
 from ..disk.memory import Room
 from ..engines.frame import Column, Frame, key_columns
 from .answers import Answer, answers_of
@@ -31,9 +31,9 @@ from .verbs import SampleCall
 class LawCall(SampleCall):
     """Something of each law, of the rows that a sample counts; and draws, where `size` is given."""
 
-    def of(self, answer: Answer, exact: Exact) -> Any:  # noqa: ARG002  # laws of accuracy use it
-        """What is wanted of a group: the law and the truth."""
-        return exact
+    def of(self, answer: Answer, law: Any) -> Any:  # noqa: ARG002  # those of accuracy use it
+        """What is wanted of a group: the law."""
+        return law
 
     def results(self, groups: int) -> Analyses:
         """One for each answer and group."""
@@ -162,8 +162,13 @@ def laws_of(
     by_name = {answer.name: a for answer, a in zip(call.answers, analyses, strict=True)}
     return Laws(
         key_columns(query.by, names) if query.by else [],
-        {name: [exact.law for exact in a.wanted] for name, a in by_name.items()},
-        {name: [exact.truth for exact in a.wanted] for name, a in by_name.items()},
+        {name: a.wanted for name, a in by_name.items()},
+        {name: [_truth(law) for law in a.wanted] for name, a in by_name.items()},
         {name: a.records for name, a in by_name.items()},
         {name: a.draws for name, a in by_name.items() if a.draws is not None},
     )
+
+
+def _truth(law: Any) -> Any:
+    """The true number, or how many records each candidate has: the utilities."""
+    return law._utilities if isinstance(law, FiniteLaw) else law.truth

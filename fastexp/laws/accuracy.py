@@ -1,0 +1,226 @@
+"""How accurate a draw is, by its exact law: one object with plain figures of private data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import inf, isfinite, nan
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+
+from .._parameters import validate
+from .._parameters.text import readable
+from ..errors import ParameterError
+from ..pictures.cards import Card, Carded, plain
+from ..pictures.error_curve import error_curve
+from ..privacy import Guarantee
+from .law import Law
+from .top_k import TopKLaw
+
+Measure: TypeAlias = Literal["error", "loss"]
+MEANINGS = {"error": "abs(output - truth)", "loss": "best minus obtained utility"}
+CURVE = np.linspace(0.0, 1.0, 101)  # of the picture: probabilities
+
+
+class Measured(Protocol):
+    """What is said of a mechanism's accuracy, and what it promises."""
+
+    _measure: ClassVar[Measure]
+
+    @property
+    def epsilon(self) -> float:
+        """The parameter."""
+        ...
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What one draw promises."""
+        ...
+
+
+@dataclass(frozen=True, repr=False)
+class Accuracy(Carded):
+    """Not private: how accurate a draw is on one data set, by its exact law.
+
+    Made by ``mechanism.accuracy(data)``. It is a function of the data without noise: for data
+    that are public, simulated or yours to look at, and never for publication. Its repr shows none
+    of the figures; `print` and notebooks show all of them.
+
+    Attributes
+    ----------
+    measure : {"error", "loss"}
+        What the figures are about: abs(output - truth) of a number; of a selection and a price the
+        best utility minus that of the output.
+    truth : int, float or None
+        The statistic that outputs are compared with; None for losses, and without records.
+    expected : float
+        The expected error or loss; NaN without records.
+    quantiles : dict of float to float
+        By probability: what the error or loss is at most with it.
+    bias : float or None
+        The expected output minus `truth`.
+    best : float or None
+        Of losses the probability that the loss is 0.
+    epsilon : float or None
+        The mechanism's.
+    promise : Guarantee
+        What the draw promises.
+
+    Examples
+    --------
+    >>> import fastexp as fx
+    >>> accuracy = fx.Median(epsilon=0.5, bounds=(0, 120), step=1).accuracy(range(20, 80))
+    >>> accuracy
+    Accuracy(measure='error', epsilon=0.5)
+    >>> accuracy.truth, round(accuracy.expected, 2), accuracy.quantiles
+    (49.5, 2.04, {0.5: 1.5, 0.95: 5.5})
+    >>> print(accuracy)
+    Accuracy
+    measure         error: abs(output - truth)
+    truth           49.5
+    expected error  2.04165
+    50% at most     1.5
+    95% at most     5.5
+    bias            7.64605e-5
+    epsilon         0.5
+    neighbors       add-remove
+    Not private: computed from the data without noise.
+    """
+
+    measure: Measure
+    truth: float | None
+    expected: float
+    quantiles: dict[float, float]
+    bias: float | None
+    best: float | None
+    epsilon: float | None
+    promise: Guarantee
+    _curve: tuple[float, ...] = field(default=(), repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        return f"Accuracy(measure={self.measure!r}, epsilon={self.epsilon!r})"
+
+    def __str__(self) -> str:
+        return plain(self._card())
+
+    def as_dict(self) -> dict[str, Any]:
+        """The figures as plain values, for JSON; of the promise its amounts and relation."""
+        names = "measure", "truth", "expected", "quantiles", "bias", "best", "epsilon"
+        promise = {name: getattr(self.promise, name) for name in ("epsilon", "delta", "neighbors")}
+        return {**{name: getattr(self, name) for name in names}, "promise": promise}
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw with which probability the error or loss is at most how large.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where; default: a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            ``axes.figure.savefig("accuracy.png")`` writes the picture.
+
+        Raises
+        ------
+        ParameterError
+            If matplotlib is missing, or there is no error without records.
+        """
+        if not self._curve:
+            raise ParameterError("plot needs records: without any there is no error")
+        marks = {f"expected {self.measure}": self.expected, **self._levels()}
+        title = f"{self.measure.capitalize()} at epsilon {readable(self.epsilon)}"
+        along = f"{self.measure}: {MEANINGS[self.measure]}"
+        return error_curve(self._curve, marks, along, title, ax)
+
+    def _levels(self) -> dict[str, float]:
+        return {f"{readable(100 * p)}% at most": value for p, value in self.quantiles.items()}
+
+    def _card(self) -> Card:
+        return Card(
+            "Accuracy",
+            [
+                ("measure", f"{self.measure}: {MEANINGS[self.measure]}"),
+                ("truth", self.truth),
+                (f"expected {self.measure}", self.expected),
+                *self._levels().items(),
+                ("bias", self.bias),
+                ("probability of the best", self.best),
+                ("epsilon", self.epsilon),
+                ("delta", self.promise.delta or None),
+                ("neighbors", self.promise.neighbors),
+            ],
+            private=True,
+        )
+
+
+def accuracy_of(
+    law: Law[Any, Any],
+    mechanism: Measured,
+    probability: float | Sequence[float],
+    truth: float | None = None,
+    *,
+    curve: bool = False,
+) -> Accuracy:
+    """Not private: the accuracy of a mechanism by its law; of top-k that of the first place.
+
+    `truth` is that of `figures`; `curve` says whether there is to be what `Accuracy.plot` needs.
+    """
+    several: Any = probability if isinstance(probability, (Sequence, np.ndarray)) else [probability]
+    levels = [validate.fraction("probability", p) for p in several]
+    measure, n = mechanism._measure, len(levels)
+    exact = figures(law, measure, [*levels, *(CURVE if curve else ())], truth)
+    return Accuracy(
+        measure,
+        exact.truth,
+        exact.expected,
+        dict(zip(levels, exact.quantiles, strict=False)),
+        exact.bias,
+        exact.best,
+        mechanism.epsilon,
+        mechanism.guarantee,
+        tuple(exact.quantiles[n:]) if isfinite(exact.expected) else (),
+    )
+
+
+class Figures(NamedTuple):
+    """The figures of an `Accuracy`, with one quantile for each level."""
+
+    truth: float | None
+    expected: float
+    quantiles: list[float]
+    bias: float | None
+    best: float | None
+
+
+def figures(
+    law: Any, measure: Measure, levels: Sequence[float], truth: float | None = None
+) -> Figures:
+    """Not private: errors from a truth, or losses; of top-k those of the first place.
+
+    Parameters
+    ----------
+    law
+        Of losses one whose outputs have utilities.
+    measure, levels
+        What is wanted, and the probabilities of quantiles.
+    truth
+        Of errors; None: the data's own.
+    """
+    exact: Any = law.first_place if isinstance(law, TopKLaw) else law
+    if measure == "loss":
+        if truth is not None:
+            raise ParameterError("truth must be None for a loss, which is against the best utility")
+        quantiles, expected = exact.loss_quantile(levels).tolist(), exact.expected_loss()
+        return Figures(None, expected, quantiles, None, exact.loss_cdf(0.0))
+    if truth is not None and not isfinite(validate.real("truth", truth)):
+        raise ParameterError("truth must be finite")
+    centre = exact.truth if truth is None else truth
+    if centre is None:
+        return Figures(None, nan, [nan] * len(levels), None, None)
+    if not isfinite(centre):  # records may be infinite, outputs are not
+        return Figures(centre, inf, [inf] * len(levels), -centre, None)
+    quantiles, expected = exact.error_quantile(levels, centre), exact.expected_error(centre)
+    return Figures(centre, expected, quantiles.tolist(), exact.mean() - centre, None)
