@@ -48,7 +48,7 @@ def data_sets(work: StudyWork) -> FloatArray:
     (scenario,), blocks = study.scenarios, range(study.blocks)
     sizes = [min(study.block, work.rows - place * study.block) for place in blocks]
     parts = [
-        task.data_sets(scenario, place, size) for place, size in zip(blocks, sizes, strict=True)
+        task.data_sets(scenario, place, place * work.block, size) for place, size in zip(blocks, sizes, strict=True)
     ]
     return np.concatenate(parts)
 

@@ -10,7 +10,7 @@ import pytest
 
 import fastexp as fx
 from fastexp.cli.terminal import packages
-from fastexp.studies.design.data_sources import SOURCES
+from fastexp.studies.design.generators import SOURCES
 from fastexp.studies.design.registry import MECHANISMS
 from fastexp.studies.ready import ready
 from fastexp.studies.report import rendering

@@ -9,7 +9,7 @@ import pytest
 
 import fastexp as fx
 from fastexp.cli.ask import publication
-from fastexp.studies.design import data_files, data_sources, design, registry
+from fastexp.studies.design import data_sources, design, generators, record_files, registry
 from tests.docs.page_code import DOCS
 
 PAGE = (DOCS / "reference" / "toml.md").read_text()
@@ -53,10 +53,10 @@ def test_the_settings_of_a_study():
 
 def test_the_sources_of_data():
     names = keys(PAGE, "`[[data]]`")
-    expected = ["name", *data_files.SETTINGS, *data_sources.SOURCES]
-    assert sorted(names) == sorted(expected)
+    settings = {"name", "n", *record_files.SETTINGS, *data_sources.OF_FUNCTIONS}
+    assert sorted(names) == sorted([*settings, *generators.SOURCES])
     cells = {row[0].strip("`"): row[1] for row in rows(PAGE, "`[[data]]`")}
-    for name, source in data_sources.SOURCES.items():
+    for name, source in generators.SOURCES.items():
         known = [k if value is None else f"{k} = {value}" for k, value in source.defaults.items()]
         assert cells[name] == ", ".join(f"`{text}`" for text in known)
 

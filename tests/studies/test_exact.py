@@ -62,7 +62,7 @@ def data_sets(made):
     parts = []
     for place in range(made.blocks):
         rows = min(made.block, made.datasets - place * made.block)
-        parts += list(block_of(made.scenarios[0], place, rows))
+        parts += list(block_of(made.scenarios[0], place, place * made.block, rows))
     return parts
 
 

@@ -10,18 +10,18 @@ import pytest
 from scipy import stats
 
 import fastexp as fx
-from fastexp.studies.design.data_sources import SHARES, SOURCES, UTILITIES, check
+from fastexp.studies.design.generators import SHARES, SOURCES, UTILITIES, check
 from fastexp.studies.design.study_cells import Scenario, key_of
 from fastexp.studies.run.task import data_sets
 
 ROWS, N = 40, 500
-GIVEN = {name: {"values": [3, 1, 2]} for name in ("values", "utilities")}
+GIVEN = {name: {"values": [3, 1, 2]} for name in ("values", "utilities", "sample")}
 
 
 def sets(name: str, place: int = 0, rows: int = ROWS, n: int = N, **settings: Any) -> np.ndarray:
     """Data sets of one block of a generator."""
     table = {"name": name, **check(name, {**GIVEN.get(name, {}), **settings})}
-    return data_sets(Scenario(table, n, key_of(7, table, n), None), place, rows)
+    return data_sets(Scenario(table, n, key_of(7, table, n), None), place, 0, rows)
 
 
 def p_value(sample: np.ndarray, law: Any) -> float:
@@ -32,7 +32,7 @@ class TestGenerators:
     @pytest.mark.parametrize("name", SOURCES)
     def test_shape_and_reproduction(self, name):
         made = sets(name)
-        assert made.shape == (ROWS, 3 if name in GIVEN else N)
+        assert made.shape == (ROWS, 3 if name in ("values", "utilities") else N)
         assert np.isfinite(made).all()
         assert made.tobytes() == sets(name).tobytes()
         assert (made == np.rint(made)).all() or not SOURCES[name].whole
@@ -136,7 +136,7 @@ class TestFiles:
         )
 
     def rows(self, study: fx.Study) -> np.ndarray:
-        return data_sets(study.scenarios[0], 0, 30)
+        return data_sets(study.scenarios[0], 0, 0, 30)
 
     def write(self, folder: Any, kind: str) -> str:
         path, records = folder / f"ages.{kind}", [18, 21, 21, 65, 90]
@@ -208,7 +208,7 @@ class TestFiles:
             ("a.csv", b'a\n"' + b"1" * 200_000 + b'"\n', "not what its name says"),
             ("a.npy", b"", "not what its name says"),
             ("a.npy", b"nothing", "not what its name says"),
-            ("a.parquet", b"PAR1 nothing PAR1", "not what its name says"),
+            ("a.parquet", b"PAR1 nothing PAR1", "must be Parquet that is whole"),
         ],
     )
     def test_damaged_files(self, tmp_path, name, content, says):

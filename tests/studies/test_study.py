@@ -79,7 +79,16 @@ class TestFaults:
             ({"data": {"name": "values"}}, "values must be a list of numbers"),
             ({"data": {"name": "values", "values": [1, "a"]}}, "values must be finite numbers"),
             ({"data": ["normal", {"name": "normal"}]}, "data: two have the same label"),
-            ({"data": np.arange(1000)}, "data[0]: must be a name or a dict of settings"),
+            ({"data": np.zeros((2, 2))}, "data[0]: must be a name, a dict of settings"),
+            ({"data": 3}, "data[0]: must be a name, a dict of settings"),
+            ({"data": {"function": "os:getcwd"}}, "data[0]: function must be a callable f(rng, n)"),
+            ({"data": {"function": len, "takes": "x"}}, "takes must be one of"),
+            ({"data": {"function": len, "mean": None}}, "mean must be a number"),
+            ({"data": {"name": "normal", "n": 0}}, "data[0] (normal): must be an integer between"),
+            ({"data": {"name": "normal", "sd": list(range(1, 2000))}}, "at most 1000 combinations"),
+            ({"data": {"name": "normal", "sd": [1, 0]}}, "sd must be > 0"),
+            ({"data": {"frame": {"age": []}}}, "a frame must have 1 to 100,000 rows"),
+            ({"data": {"frame": {"age": [1]}, "n": 3, "q": 1}}, "a frame has frame, column"),
             ({"data": {"file": "nowhere.csv"}}, "data[0]: nowhere.csv cannot be read"),
             ({"data": {"file": "x.csv", "row": 1}}, "data[0]: unknown settings row"),
         ],
@@ -134,6 +143,7 @@ class TestSettings:
             "seed": 1,
             "block": 5,
             "question": "Which?",
+            "version": "2",
         }
         assert set(changes) == set(small().to_dict())
         keys = {small(**{key: value}).key for key, value in changes.items()} | {small().key}

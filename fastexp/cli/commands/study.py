@@ -49,7 +49,7 @@ def study_list(options: Namespace) -> None:
 
 def _parts() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The generators of data and the mechanisms that a study can name."""
-    from ...studies.design.data_sources import SOURCES
+    from ...studies.design.generators import SOURCES
     from ...studies.design.registry import MECHANISMS
 
     data = [

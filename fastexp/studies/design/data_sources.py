@@ -1,209 +1,233 @@
-"""Where data sets come from: named generators, given values, or a file that is resampled.
-
-A source makes a matrix, a data set a row, from a generator of NumPy's that the task's key
-seeds; it knows no mechanism. Its parameters are public settings of the study.
-"""
+"""Where data sets come from, whatever says so: a name, numbers, a file, a frame or a function."""
 
 from __future__ import annotations
 
-import math
-import sys
-from collections.abc import Callable, Collection, Iterable
+import os
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeGuard
+from functools import partial
+from itertools import product
+from pathlib import PurePath
+from typing import TypeAlias
 
 import numpy as np
 
+from ..._intake import arrays, number_columns
 from ..._typing import AnyArray
-from ...errors import ParameterError
+from ...errors import ParameterError, StudyError
+from . import record_files
+from .code import code_of
+from .generators import RECORDS, SOURCES, UTILITIES, Random, Spec, check
 
-Random: TypeAlias = np.random.Generator
-Spec: TypeAlias = dict[str, Any]  # a name with parameters, as JSON has it
-Make = Callable[[Random, int, int, Spec], AnyArray]
-RECORDS, UTILITIES = "records", "utilities"
-WIDEST = 1e150  # of a parameter: squares of data are then finite
+Randoms: TypeAlias = Iterable[Random]
+OF_FUNCTIONS = ("function", "label", "takes")
+CONDITIONS = 1000  # that lists of parameters may give
 
 
 @dataclass(frozen=True)
-class Source:
-    """One generator: its defaults, how it draws, what a row is, whether records are integers."""
+class DataSource:
+    """What makes data sets: a matrix, a data set a row.
 
-    make: Make
-    defaults: Spec
-    about: str
-    rows: str = RECORDS
-    whole: bool = False
-    fixed: bool = False  # every data set is the same
+    Attributes
+    ----------
+    label : str
+        What tables call it.
+    takes : {"records", "utilities"}
+        What a data set is: the mechanisms that take it.
+    fixed : bool
+        Every data set is the same.
+    whole : bool
+        All numbers are known to be integers.
+    size : int or None
+        The length of a data set, where it is given.
+    apart : bool
+        Each data set has a generator of its own.
+    """
 
+    label: str
+    takes: str
+    fixed: bool
+    whole: bool
+    size: int | None
+    apart: bool
+    _make: Callable[[Random, int, int], AnyArray]
 
-def _normal(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
-    records = random.standard_normal((rows, n))
-    if p["sd"] != 1.0:
-        records *= p["sd"]
-    if p["mean"] != 0.0:
-        records += p["mean"]
-    return records
+    def data_sets(self, rng: Random, rows: int, n: int) -> AnyArray:
+        """`rows` data sets of n records (or candidates)."""
+        return self.of_each(rng.spawn(rows), n) if self.apart else self._make(rng, rows, n)
 
-
-def _lognormal(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
-    return np.asarray(random.lognormal(math.log(p["median"]), p["sigma"], (rows, n)))
-
-
-def _uniform(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
-    return np.asarray(random.uniform(p["low"], p["high"], (rows, n)))
-
-
-def _bimodal(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
-    centres = np.where(random.random((rows, n)) < p["share"], p["low"], p["high"])
-    return np.asarray(centres + p["sd"] * random.standard_normal((rows, n)))
-
-
-def _zipf(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
-    weights = np.arange(1, p["values"] + 1) ** -float(p["exponent"])
-    totals = np.cumsum(weights)
-    places = np.searchsorted(totals, random.random((rows, n)) * totals[-1], "right")
-    return np.asarray(np.minimum(places, p["values"] - 1) + 1, dtype=np.int64)
+    def of_each(self, randoms: Randoms, n: int) -> AnyArray:
+        """A data set of each generator."""
+        return np.concatenate([self._make(random, 1, n) for random in randoms])
 
 
-# Shares of a population by age, in steps of ten years from 0: about those of a country in
-# Europe. Within a step ages are equally likely; every tenth age is given twice as often, as
-# people do round their ages.
-SHARES = (0.10, 0.10, 0.12, 0.13, 0.13, 0.14, 0.12, 0.10, 0.05, 0.01)
+def data_source(data: object) -> DataSource:
+    """The one source that a setting means: see the parameter `data` of `Study`.
+
+    Raises
+    ------
+    ParameterError
+        If it means none, or several.
+    """
+    specs = described(data)
+    if len(specs) != 1:
+        raise ParameterError("data must be one source: no parameter is a list")
+    return source_of(specs[0])
 
 
-def _ages(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
-    weights = np.repeat(np.array(SHARES) / 10, 10)
-    weights[::10] *= 1.0 + p["heaping"]
-    totals = np.cumsum(weights)
-    places = np.searchsorted(totals, random.random((rows, n)) * totals[-1], "right")
-    return np.asarray(np.minimum(places, 99), dtype=np.int64)
+def described(data: object, version: str = "") -> list[Spec]:
+    """A setting in the form that runs: a source for each combination of listed parameters.
+
+    `version` is that of the user's code.
+    """
+    table = _table(data)
+    if "frame" in table:
+        table = record_files.of_frame(table)
+    elif "file" in table:
+        return [record_files.described(table)]
+    is_given = "name" in table and table["name"] in SOURCES and SOURCES[table["name"]].given
+    lists = {} if is_given else {k: v for k, v in table.items() if isinstance(v, (list, tuple))}
+    tables = []
+    if np.prod([float(len(values)) for values in lists.values()]) > CONDITIONS:
+        raise ParameterError(f"lists of parameters must give at most {CONDITIONS} combinations")
+    for values in product(*lists.values()):
+        one = table | dict(zip(lists, values, strict=True))
+        if "label" in table:
+            one["label"] = " ".join([str(table["label"]), *_words(one, lists)])
+        tables.append(_of_function(one, version) if "function" in one else _named(one))
+    return tables
 
 
-def _adversarial(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
-    row = np.array([p["low"], p["high"]])[(np.arange(n) > n // 2).astype(np.int64)]
-    return np.repeat(row[None, :], rows, axis=0)
+def source_of(data: Spec) -> DataSource:
+    """The source of a described setting."""
+    label = label_of(data)
+    if "file" in data:
+        make = partial(_with, record_files.resampled, data)
+        return DataSource(label, RECORDS, False, record_files.whole(data), None, False, make)
+    if "function" in data:
+        call = partial(_called, data)
+        return DataSource(label, data.get("takes", RECORDS), False, False, None, True, call)
+    source, parameters = SOURCES[data["name"]], parameters_of(data)
+    size = len(parameters["values"]) if source.fixed and source.given else None
+    make = partial(_with, source.make, parameters)
+    return DataSource(label, source.rows, source.fixed, _whole(data), size, False, make)
 
 
-def _values(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
-    return np.repeat(np.asarray(p["values"])[None, :], rows, axis=0)
+def parameters_of(data: Spec) -> Spec:
+    """What a generator or a function is called with."""
+    names = ("name", "n", *OF_FUNCTIONS)
+    return {key: value for key, value in data.items() if key not in names}
 
 
-def _leader(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
-    utilities = np.zeros((rows, n))
-    utilities[np.arange(rows), random.integers(0, n, rows)] = p["lead"]
-    return utilities
+def label_of(data: Spec) -> str:
+    """What a source is called in tables."""
+    if "label" in data:
+        return str(data["label"])
+    if "file" in data:
+        return str(data.get("column") or PurePath(data["file"]).name)
+    if "function" in data:
+        return " ".join([data["function"].name, *_words(data, parameters_of(data))])
+    defaults = SOURCES[data["name"]].defaults
+    changed = [key for key, value in parameters_of(data).items() if value != defaults[key]]
+    return " ".join([data["name"], *_words(data, changed)])
 
 
-def _scores(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
-    return np.asarray(random.integers(0, p["most"] + 1, (rows, n)), dtype=np.float64)
+def _words(data: Spec, names: Iterable[str]) -> list[str]:
+    return [f"{name}={data[name]}" for name in names if not isinstance(data[name], list)]
 
 
-def _shares(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
-    weights = np.arange(1, n + 1) ** -float(p["exponent"])
-    drawn = random.multinomial(p["votes"], weights / weights.sum(), rows)
-    return np.asarray(drawn, dtype=np.float64)
+def _table(data: object) -> Spec:
+    """A setting as a table."""
+    if isinstance(data, dict):
+        paths = {k: os.fspath(v) for k, v in data.items() if isinstance(v, os.PathLike)}
+        return {**data, **paths}
+    if isinstance(data, os.PathLike) or (isinstance(data, str) and record_files.is_file(data)):
+        return {"file": os.fspath(data)}
+    if isinstance(data, str):
+        return {"name": data}
+    if callable(data):
+        return {"function": data}
+    numbers = number_columns.read(data, "data")
+    if numbers is None or numbers.values.ndim != 1 or numbers.missing is not None:
+        raise ParameterError(
+            "must be a name, a dict of settings (in TOML a table), a function of (rng, n), numbers "
+            "or the path of a file"
+        )
+    return {"name": "values", "values": numbers.values.tolist()}
 
 
-SOURCES: dict[str, Source] = {
-    "normal": Source(_normal, {"mean": 0.0, "sd": 1.0}, "normal numbers"),
-    "lognormal": Source(_lognormal, {"median": 1.0, "sigma": 1.0}, "skewed to the right: incomes"),
-    "uniform": Source(_uniform, {"low": 0.0, "high": 1.0}, "uniform numbers"),
-    "bimodal": Source(
-        _bimodal,
-        {"low": -2.0, "high": 2.0, "sd": 0.5, "share": 0.5},
-        "two normal groups: the median lies where records are few",
-    ),
-    "zipf": Source(
-        _zipf, {"values": 1000, "exponent": 1.1}, "integers, small ones often", whole=True
-    ),
-    "ages": Source(_ages, {"heaping": 1.0}, "ages of a census, with ties and heaps", whole=True),
-    "adversarial": Source(
-        _adversarial,
-        {"low": 0.0, "high": 1.0},
-        "one record more than half at `low`, the others at `high`",
-        fixed=True,
-    ),
-    "values": Source(_values, {"values": None}, "the given records, in every data set", fixed=True),
-    "utilities": Source(
-        _values, {"values": None}, "the given utilities, in every data set", UTILITIES, fixed=True
-    ),
-    "leader": Source(
-        _leader, {"lead": 10.0}, "utilities: one candidate leads, others tie", UTILITIES
-    ),
-    "scores": Source(
-        _scores, {"most": 20}, "utilities: uniform integers up to `most`", UTILITIES, whole=True
-    ),
-    "votes": Source(
-        _shares,
-        {"votes": 1000, "exponent": 1.0},
-        "utilities: counts of votes, Zipf's law",
-        UTILITIES,
-        whole=True,
-    ),
-}
+def _named(table: Spec) -> Spec:
+    check_name(table, SOURCES, "data")
+    named: Spec = {key: table[key] for key in ("name", "label") if key in table}
+    parameters = {key: value for key, value in table.items() if key not in named}
+    return {**named, **check(table["name"], parameters)}
 
 
-def check_parameters(names: Iterable[str], known: Collection[str]) -> None:
-    """Refuse parameters that a generator or a mechanism does not have."""
-    unknown = sorted(set(names) - set(known))
-    if unknown:
-        listing = ", ".join(known) or "none"
-        raise ParameterError(f"unknown parameters {', '.join(unknown)}; it has: {listing}")
+def _of_function(table: Spec, version: str) -> Spec:
+    function = code_of(table["function"], version)
+    if isinstance(table["function"], str) or not callable(function.value or check):
+        raise ParameterError(
+            "function must be a callable f(rng, n); a file names it as 'module:function'"
+        )
+    if table.get("takes", RECORDS) not in (RECORDS, UTILITIES):
+        raise ParameterError(f"takes must be one of 'records', 'utilities', got {table['takes']!r}")
+    check_label(table)
+    for key, value in parameters_of(table).items():
+        if not isinstance(value, (str, bool, int, float)):
+            raise ParameterError(f"{key} must be a number, a word, true or false, or a list")
+    return {**table, "function": function}
 
 
-def check(name: str, p: Spec) -> Spec:
-    """The parameters of a generator with its defaults, each checked."""
-    source = SOURCES[name]
-    check_parameters(p, source.defaults)
-    full = {**source.defaults, **p}
-    if "values" in full and source.make is _values:
-        full["values"] = _numbers(full["values"])
-        return full
-    for key, value in full.items():
-        if not is_finite(value):
-            raise ParameterError(f"{key} must be a finite number, got {value!r}")
-    for key, value in full.items():
-        _in_range(key, value)
-    if name in ("uniform", "bimodal") and not full["low"] < full["high"]:
-        raise ParameterError("low must be less than high")
-    return full
+def check_name(table: Spec, known: Iterable[str], what: str) -> None:
+    """Check the name and the label of a table of settings."""
+    if not isinstance(table.get("name"), str):
+        raise ParameterError(f"name must be text: one of {', '.join(known)}")
+    if table["name"] not in known:
+        raise ParameterError(f"unknown {what} {table['name']!r}; there are {', '.join(known)}")
+    check_label(table)
 
 
-WHOLE: dict[str, float] = {
-    "values": 10**8,
-    "votes": 10**15,
-    "most": 10**15,
-}  # integers, and the most they may be
-POSITIVE = ("sd", "sigma", "median", "lead", *WHOLE)
-LIMITED: dict[str, float] = {"exponent": 100, "heaping": 100, "share": 1}
+def text(value: object) -> str:
+    """Text that a file can hold: no halves of a character."""
+    try:
+        if isinstance(value, str):
+            value.encode()
+            return str(value)
+    except UnicodeError:
+        pass
+    raise ParameterError("must be text")
 
 
-def _in_range(key: str, value: float) -> None:
-    """Refuse what a generator cannot draw with."""
-    if key in POSITIVE and value <= 0:
-        raise ParameterError(f"{key} must be > 0, got {value!r}")
-    if key in WHOLE and value != int(value):
-        raise ParameterError(f"{key} must be an integer, got {value!r}")
-    most = {**WHOLE, **LIMITED}.get(key, WIDEST)
-    least = 0.0 if key in LIMITED else -WIDEST
-    if not least <= value <= most:
-        raise ParameterError(f"{key} must be between {least:g} and {most:g}, got {value!r}")
+def check_label(table: Spec) -> None:
+    """Check the label that a table of settings may have."""
+    if not text(table.get("label", "x")).strip():
+        raise ParameterError("label must not be empty")
 
 
-def _numbers(values: object) -> list[float | int]:
-    """A list of finite numbers, as it will be written down."""
-    numbers = values.tolist() if isinstance(values, np.ndarray) else values
-    if not isinstance(numbers, (list, tuple)) or not numbers:
-        raise ParameterError("values must be a list of numbers, at least one")
-    if not all(map(is_finite, numbers)):
-        raise ParameterError("values must be finite numbers")
-    if not all(abs(value) <= 2**53 for value in numbers if isinstance(value, int)):
-        raise ParameterError("values must be numbers that float64 holds exactly")
-    return list(numbers)
+def _with(
+    make: Callable[[Random, int, int, Spec], AnyArray],
+    parameters: Spec,
+    random: Random,
+    rows: int,
+    n: int,
+) -> AnyArray:
+    return make(random, rows, n, parameters)
 
 
-def is_finite(value: object) -> TypeGuard[float]:
-    """Whether this is one finite number."""
-    if not isinstance(value, (int, float)) or isinstance(value, bool):
-        return False
-    return abs(value) <= sys.float_info.max
+def _called(data: Spec, random: Random, rows: int, n: int) -> AnyArray:
+    """One data set of a function."""
+    function = data["function"]
+    answer = function.here()(random, n, **parameters_of(data))
+    numbers = number_columns.read(answer, f"data of {function.name}")
+    values = None if numbers is None or numbers.missing is not None else numbers.values
+    if values is None or values.shape != (n,) or not np.isfinite(values).all():
+        raise StudyError(f"{function.name} must give n = {n} finite numbers for each data set")
+    return arrays.canonical(values).reshape(rows, n)
+
+
+def _whole(data: Spec) -> bool:
+    """Whether all records or utilities of a generator are integers."""
+    numbers = data.get("values", data.get("lead"))
+    if SOURCES[data["name"]].whole or numbers is None:
+        return SOURCES[data["name"]].whole
+    return all(float(v).is_integer() for v in (numbers if isinstance(numbers, list) else [numbers]))

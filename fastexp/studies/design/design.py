@@ -34,7 +34,7 @@ class Design:
     name: str
     mechanisms: Named | Sequence[Named]
     epsilon: float | Sequence[float]
-    data: Named | Sequence[Named] = "normal"
+    data: Any = "normal"
     n: int | Sequence[int] = 1000
     bounds: tuple[float, float] | None = None
     datasets: int = 1000
@@ -44,6 +44,7 @@ class Design:
     seed: int = 0
     block: int | None = None
     question: str = ""
+    version: str = ""
     cells: tuple[Cell, ...] = field(init=False, repr=False)
     scenarios: tuple[Scenario, ...] = field(init=False, repr=False)
 
@@ -92,11 +93,11 @@ class Design:
         return hash(self.key)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return partial(type(self), **self.to_dict()), ()
+        return partial(type(self), **{name: getattr(self, name) for name in setting_names()}), ()
 
     def to_dict(self) -> dict[str, Any]:
         """The study as plain data: `Study(**study.to_dict()) == study`."""
-        return {name: settings.plain(getattr(self, name)) for name in setting_names()}
+        return {name: settings.written(getattr(self, name)) for name in setting_names()}
 
     @property
     def key(self) -> str:

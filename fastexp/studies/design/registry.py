@@ -30,7 +30,7 @@ from ..subjects.by_law import LaplaceSubject, ModeSubject, PriceSubject, Statist
 from ..subjects.noisy import Noisy, Smooth
 from ..subjects.ranked import Ranked
 from ..subjects.subject import Subject
-from .data_sources import Spec
+from .generators import Spec
 
 Bounds = tuple[Any, Any] | None
 Build = Callable[[float, Bounds, Spec], Subject[Any]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,8 +14,11 @@ import numpy as np
 
 from ...errors import FastexpError, ParameterError
 from ..subjects.subject import FIGURES
-from . import data_files
-from .data_sources import SOURCES, UTILITIES, Spec, check, check_parameters, is_finite
+from . import data_sources
+from .code import Code
+from .data_sources import check_name, text
+from .generators import Spec, check_parameters, is_finite
+from .record_files import is_file
 from .registry import MECHANISMS
 
 T = TypeVar("T")
@@ -65,6 +68,17 @@ def plain(value: object) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
+def written(value: object) -> Any:
+    """A checked setting as JSON has it: of code its name and digest."""
+    if isinstance(value, Code):
+        return value.plain
+    if isinstance(value, (list, tuple)):
+        return [written(item) for item in value]
+    if isinstance(value, dict):
+        return {key: written(item) for key, item in value.items()}
+    return value
+
+
 def placeless(settings: dict[str, Any]) -> dict[str, Any]:
     """A study's settings without the places of files: their digests tell what they hold."""
 
@@ -100,12 +114,13 @@ def from_file(path: Path, known: list[str]) -> dict[str, Any]:
     return settings
 
 
-def _relative_to(folder: Path, data: object) -> object:
+def _relative_to(folder: Path, data: object) -> list[Any]:
     """The data, with relative files looked for in the study's folder."""
-    for item in _several(data):
+    items = [{"file": x} if isinstance(x, str) and is_file(x) else x for x in _several(data)]
+    for item in items:
         if isinstance(item, dict) and isinstance(item.get("file"), str):
             item["file"] = str(folder / item["file"])
-    return data
+    return items
 
 
 def normalise(given: Mapping[str, object], faults: Faults) -> dict[str, Any]:
@@ -113,14 +128,16 @@ def normalise(given: Mapping[str, object], faults: Faults) -> dict[str, Any]:
     name = given["name"]
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9_-]{1,100}", name):
         faults.add("name", "must consist of letters, digits, - and _")
+    version = _one("version", given["version"], text, faults) or ""
+    mechanisms = _several(plain(given["mechanisms"]))
     settings: dict[str, Any] = {
         "bounds": _bounds(given["bounds"], faults),
         "epsilon": _list("epsilon", given["epsilon"], _positive, faults),
         "n": _list("n", given["n"], _counting(1, MOST_N), faults),
         "figures": _list("figures", given["figures"], _word(FIGURES), faults),
         "levels": _list("levels", given["levels"], _level, faults),
-        "data": _tables("data", given["data"], _data, faults),
-        "mechanisms": _tables("mechanisms", given["mechanisms"], _mechanism, faults),
+        "data": _tables("data", _sources(given["data"]), partial(_data, version), faults),
+        "mechanisms": _tables("mechanisms", mechanisms, _mechanism, faults),
     }
     limits = (("datasets", 1, MOST_DATASETS), ("draws", 0, MOST_DRAWS), ("seed", 0, 2**64 - 1))
     for key, least, most in limits:
@@ -135,10 +152,16 @@ def normalise(given: Mapping[str, object], faults: Faults) -> dict[str, Any]:
 
 def _block(settings: dict[str, Any]) -> int:
     """Data sets of a task: some 8 MB of records (smaller ones wait for each other), 2**20 draws."""
-    lengths = [len(d["values"]) for d in settings["data"] if isinstance(d.get("values"), list)]
-    records = BLOCK_RECORDS // max(*settings["n"], *lengths, 1)
+    longest = max(n for data in settings["data"] for n in sizes_of(settings, data))
+    records = BLOCK_RECORDS // longest
     draws = BLOCK_DRAWS // max(1, settings["draws"])
     return int(max(1, min(records, draws, MOST_BLOCK, settings["datasets"])))
+
+
+def sizes_of(settings: dict[str, Any], data: Spec) -> tuple[int, ...]:
+    """How long data sets of a source are: as given values, by its own `n`, or by the study's."""
+    size = data_sources.source_of(data).size
+    return tuple(data.get("n", settings["n"])) if size is None else (size,)
 
 
 def _bounds(value: object, faults: Faults) -> tuple[float, float] | None:
@@ -205,74 +228,49 @@ def _word(words: tuple[str, ...]) -> Callable[[object], str]:
 
 
 def _tables(
-    key: str, value: object, one: Callable[[Spec], Spec], faults: Faults
-) -> tuple[Spec | None, ...]:
-    """Names, or dicts with a name, one or several, each with its place in the faults."""
-    items = _several(plain(value))
+    key: str, items: list[Any], one: Callable[[object], list[Spec]], faults: Faults
+) -> tuple[Spec, ...]:
+    """What each item means, one or several, with its place in the faults."""
     if not items:
         faults.add(key, "must not be empty")
-    tables = []
+    tables: list[Spec] = []
     for i, item in enumerate(items):
-        table = {"name": item} if isinstance(item, str) else item
-        where = f"{key}[{i}]"
-        if not isinstance(table, dict):
-            faults.add(where, "must be a name or a dict of settings (in TOML a table)")
-            break  # the items of an array would be as many faults
-        if isinstance(table.get("name"), str):
-            where += f" ({table['name']})"
-        tables.append(faults.attempt(where, partial(one, dict(table))))
+        name = item.get("name") if isinstance(item, dict) else item
+        where = f"{key}[{i}] ({name})" if isinstance(name, str) else f"{key}[{i}]"
+        tables += faults.attempt(where, partial(one, item)) or []
     return tuple(tables)
 
 
-def text(value: object) -> str:
-    """Text that a file can hold: no halves of a character."""
-    try:
-        if isinstance(value, str):
-            value.encode()
-            return str(value)
-    except UnicodeError:
-        pass
-    raise ParameterError("must be text")
+def _sources(value: object) -> list[Any]:
+    """One source of data or several; a list of numbers is one."""
+    if not isinstance(value, (list, tuple)) or (value and all(map(is_finite, value))):
+        return [plain(value)]
+    return [plain(item) for item in value]
 
 
-def check_label(table: Spec) -> None:
-    """Check the label that a table of settings may have."""
-    if not text(table.get("label", "x")).strip():
-        raise ParameterError("label must not be empty")
+def _data(version: str, data: object) -> list[Spec]:
+    """The sources that one entry of `data` means, each perhaps with sizes of its own."""
+    table: object = data
+    sizes: Spec = {}
+    if isinstance(data, dict) and "n" in data:
+        table = {key: value for key, value in data.items() if key != "n"}
+        sizes = {"n": [_counting(1, MOST_N)(size) for size in _several(data["n"])]}
+    return [{**spec, **sizes} for spec in data_sources.described(table, version)]
 
 
-def _named(table: Spec, known: Collection[str], what: str) -> None:
-    if not isinstance(table.get("name"), str):
-        raise ParameterError(f"name must be text: one of {', '.join(known)}")
-    if table["name"] not in known:
-        raise ParameterError(f"unknown {what} {table.get('name')!r}; there are {', '.join(known)}")
-    check_label(table)
-
-
-def _data(table: Spec) -> Spec:
-    if "file" in table:
-        return data_files.described(table)
-    _named(table, SOURCES, "data")
-    named: Spec = {key: table[key] for key in ("name", "label") if key in table}
-    parameters = {key: value for key, value in table.items() if key not in named}
-    return {**named, **check(table["name"], parameters)}
-
-
-def _mechanism(table: Spec) -> Spec:
-    _named(table, MECHANISMS, "mechanism")
+def _mechanism(item: object) -> list[Spec]:
+    table = {"name": item} if isinstance(item, str) else item
+    if not isinstance(table, dict):
+        raise ParameterError("must be a name or a dict of settings (in TOML a table)")
+    check_name(table, MECHANISMS, "mechanism")
     entry = MECHANISMS[table["name"]]
     check_parameters(set(table) - {"name", "label"}, entry.parameters)
     for key, value in table.items():
         if not isinstance(value, (str, bool)) and not all(map(is_finite, _several(value))):
             raise ParameterError(f"{key} must be a number, a word, true or false, or a list")
     # one order, whatever order they are given in: labels are made of it
-    return {key: table[key] for key in ("name", "label", *entry.parameters) if key in table}
+    return [{key: table[key] for key in ("name", "label", *entry.parameters) if key in table}]
 
 
 def _several(value: object) -> list[Any]:
     return value if isinstance(value, list) else [value]
-
-
-def takes_utilities(data: Spec) -> bool:
-    """Whether a data set of this source is the utilities of candidates."""
-    return "file" not in data and SOURCES[data["name"]].rows == UTILITIES

@@ -6,13 +6,14 @@ import hashlib
 import json
 from dataclasses import dataclass
 from functools import partial
-from pathlib import PurePath
 from typing import Any
 
 from ..subjects.subject import EXPECTED, LEVELLED, THEOREMS, Subject
-from . import data_files, registry
-from .data_sources import SOURCES, Spec
-from .settings import Faults, takes_utilities
+from . import registry
+from .code import Code
+from .data_sources import label_of, source_of
+from .generators import UTILITIES, Spec
+from .settings import Faults, sizes_of, written
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Cell:
 
 def key_of(*parts: object) -> int:
     """128 bits that name what is drawn: BLAKE2b of its description."""
-    text = json.dumps(parts, sort_keys=True)
+    text = json.dumps(written(parts), sort_keys=True)
     person = b"fastexp.study"
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=16, person=person).digest())
 
@@ -62,9 +63,8 @@ def scenarios_of(settings: dict[str, Any]) -> list[Scenario]:
     """Each source with each n; sources of given values have an n of their own."""
     scenarios = []
     for data in settings["data"]:
-        values = data.get("values") if "file" not in data else None
-        sizes = (len(values),) if isinstance(values, list) else settings["n"]
-        ends = None if takes_utilities(data) else settings["bounds"]
+        sizes = sizes_of(settings, data)
+        ends = None if source_of(data).takes == UTILITIES else settings["bounds"]
         bounds = None if ends is None else (float(ends[0]), float(ends[1]))
         for n in sizes:
             key = key_of(settings["seed"], _unlabelled(data), n)
@@ -81,10 +81,10 @@ def cells_of(settings: dict[str, Any], scenarios: list[Scenario], faults: Faults
             build = partial(registry.build, spec, epsilon, settings["bounds"])
             subjects[i, epsilon] = faults.attempt(_place(i, spec), build)
     _distinct("mechanisms", [registry.label(spec) for spec in mechanisms], faults)
-    _distinct("data", [data_label(data) for data in settings["data"]], faults)
+    _distinct("data", [label_of(data) for data in settings["data"]], faults)
     cells: list[Cell] = []
     for number, scenario in enumerate(scenarios):
-        takes = "utilities" if takes_utilities(scenario.data) else "records"
+        takes = source_of(scenario.data).takes
         for i, spec in enumerate(mechanisms):
             for epsilon in epsilons:
                 subject = subjects[i, epsilon]
@@ -102,11 +102,12 @@ def _cell(
     epsilon: float,
     subject: Subject[Any],
 ) -> Cell:
+    source = source_of(scenario.data)
     figures = [figure for figure in settings["figures"] if figure in subject.figures]
     bounds = settings["bounds"] if subject.takes == "records" else None
     return Cell(
         number,
-        data_label(scenario.data),
+        source.label,
         scenario.n,
         registry.label(spec),
         epsilon,
@@ -116,18 +117,8 @@ def _cell(
         tuple(figure for figure in figures if figure in LEVELLED),
         tuple(figure for figure in figures if figure in THEOREMS),
         settings["levels"],
-        _whole(scenario.data),
+        source.whole,
     )
-
-
-def _whole(data: Spec) -> bool:
-    """Whether all records or utilities are integers."""
-    if "file" in data:
-        return data_files.whole(data)
-    numbers = data.get("values", data.get("lead"))
-    if SOURCES[data["name"]].whole or numbers is None:
-        return SOURCES[data["name"]].whole
-    return all(float(v).is_integer() for v in (numbers if isinstance(numbers, list) else [numbers]))
 
 
 def _check_use(settings: dict[str, Any], cells: list[Cell], faults: Faults) -> None:
@@ -154,20 +145,11 @@ def _place(i: int, spec: Spec) -> str:
     return f"mechanisms[{i}] ({spec['name']})"
 
 
-def data_label(data: Spec) -> str:
-    """What a source is called in tables."""
-    if "label" in data:
-        return str(data["label"])
-    if "file" in data:
-        return str(data.get("column") or PurePath(data["file"]).name)
-    defaults = SOURCES[data["name"]].defaults
-    changed = {k: v for k, v in data.items() if k != "name" and v != defaults[k]}
-    words = [f"{k}={v}" for k, v in changed.items() if not isinstance(v, list)]
-    return " ".join([data["name"], *words])
-
-
 def _unlabelled(spec: Spec) -> Spec:
-    return {key: value for key, value in spec.items() if key not in ("label", "file")}
+    """What draws depend on: of code its name, so that they stay when it is mended."""
+    left_out = ("label", "file", "n", "takes")
+    parts = {key: value for key, value in spec.items() if key not in left_out}
+    return {key: v.reference if isinstance(v, Code) else v for key, v in parts.items()}
 
 
 def _distinct(key: str, labels: list[str], faults: Faults) -> None:

@@ -6,8 +6,7 @@ import numpy as np
 
 from ..._compiler.rounding import check_rounding
 from ..._typing import AnyArray, FloatArray
-from ..design.data_files import resampled
-from ..design.data_sources import SOURCES
+from ..design.data_sources import source_of
 from ..design.design import Design
 from ..design.study_cells import Cell, Scenario
 from ..subjects.subject import Block
@@ -28,20 +27,23 @@ def run_task(design: Design, number: int) -> TaskResult:
     scenario = design.scenarios[index]
     cells = [cell for cell in design.cells if cell.scenario == index]
     subjects = [cell.subject for cell in cells]
-    block = Block(data_sets(scenario, place, rows), first, scenario.bounds, subjects)
+    block = Block(data_sets(scenario, place, first, rows), first, scenario.bounds, subjects)
     sums = [_sums(cell, block, design.draws) for cell in cells]
     return {"task": number, "rows": rows, "cells": sums}
 
 
-def data_sets(scenario: Scenario, place: int, rows: int) -> AnyArray:
-    """The data sets of one block: a matrix, a data set a row."""
-    seed = np.random.SeedSequence(scenario.key, spawn_key=(place,))
-    random = np.random.Generator(np.random.SFC64(seed))
-    if "file" in scenario.data:
-        return resampled(random, rows, scenario.n, scenario.data)
-    source = SOURCES[scenario.data["name"]]
-    settings = {key: value for key, value in scenario.data.items() if key not in ("name", "label")}
-    return source.make(random, rows, scenario.n, settings)
+def data_sets(scenario: Scenario, place: int, first: int, rows: int) -> AnyArray:
+    """The data sets of one block, from number `first` on: a matrix, a data set a row."""
+    source = source_of(scenario.data)
+    if source.apart:
+        return source.of_each((_random(scenario, first + row) for row in range(rows)), scenario.n)
+    return source.data_sets(_random(scenario, place), rows, scenario.n)
+
+
+def _random(scenario: Scenario, number: int) -> np.random.Generator:
+    """The generator of a block, or of a data set."""
+    seed = np.random.SeedSequence(scenario.key, spawn_key=(number,))
+    return np.random.Generator(np.random.SFC64(seed))
 
 
 def _sums(cell: Cell, block: Block, size: int) -> dict[str, FigureSums]:

@@ -1,19 +1,32 @@
-"""Files whose records are resampled: each data set is drawn from them with replacement."""
+"""Columns of files and frames, of which data sets are drawn with replacement."""
 
 from __future__ import annotations
 
 import csv
 import hashlib
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from ..._intake import arrays
 from ..._typing import AnyArray
-from ...errors import ParameterError, StudyError
-from .data_sources import Random, Spec
+from ...errors import InvalidRecords, ParameterError, StudyError
+from ...query.engines.frame import Frame, Use
+from ...query.files.paths import FORMATS, files_of
+from ...query.frames.find import frame_of
+from .generators import Random, Spec
 
 SETTINGS = ("file", "column", "label", "digest")
+MOST_ROWS = 100_000  # of a frame, which is written down whole
+ENDINGS = (*FORMATS, ".npy", ".gz", ".zst")
+
+
+def is_file(name: str) -> bool:
+    """Whether text is the path of a file of records rather than a name."""
+    return name.lower().endswith(ENDINGS)
 
 
 def described(table: Spec) -> Spec:
@@ -26,18 +39,32 @@ def described(table: Spec) -> Spec:
     words = [table["file"], table.get("column", "x"), table.get("label", "x")]
     if not all(isinstance(word, str) and word and word.isprintable() for word in words):
         raise ParameterError("file, column and label must be printable text")
-    path = Path(str(table["file"]))
-    records, digest = _records(str(path), str(table.get("column", "")))
+    records, digest = _records(table["file"], table.get("column", ""))
     if table.get("digest", digest) != digest:
         raise ParameterError("the file is not the one that the study was made with")
     if records.size == 0:
         raise ParameterError("the file holds no records")
-    return {**table, "file": str(path.resolve()), "digest": digest}
+    return {**table, "file": str(Path(table["file"]).resolve()), "digest": digest}
+
+
+def of_frame(table: Spec) -> Spec:
+    """The settings of a column of a frame: the numbers in it."""
+    column = table.get("column", "")
+    unknown = sorted(set(table) - {"frame", "column", "label"})
+    if unknown or not isinstance(column, str):
+        raise ParameterError("a frame has frame, column (text) and label, nothing else")
+    records = _numbers(_of_frame(frame_of(table["frame"]), column))
+    if not 0 < records.size <= MOST_ROWS:
+        raise ParameterError(
+            f"a frame must have 1 to {MOST_ROWS:,} rows: write more of them to a file"
+        )
+    name = column or "frame"
+    return {"label": table.get("label", name), "name": "sample", "values": records.tolist()}
 
 
 def resampled(random: Random, rows: int, n: int, data: Spec) -> AnyArray:
     """Data sets of n records, drawn from the file's with replacement."""
-    records, digest = _records(data["file"], str(data.get("column", "")))
+    records, digest = _records(data["file"], data.get("column", ""))
     if digest != data["digest"]:
         raise StudyError("a file of data is not the one that the study was made with")
     return np.asarray(records[random.integers(0, records.size, (rows, n))])
@@ -45,37 +72,57 @@ def resampled(random: Random, rows: int, n: int, data: Spec) -> AnyArray:
 
 def whole(data: Spec) -> bool:
     """Whether all records are integers."""
-    return bool(_records(data["file"], str(data.get("column", "")))[0].dtype.kind == "i")
+    return bool(_records(data["file"], data.get("column", ""))[0].dtype.kind == "i")
 
 
 def _records(file: str, column: str) -> tuple[AnyArray, str]:
     """The records and their digest. A file that was written anew is read anew."""
     try:
-        status = Path(file).stat()
+        stamps = [(status.st_mtime_ns, status.st_size) for status in _states(file)]
     except (OSError, ValueError) as error:  # ValueError: a NUL in its name
         reason = getattr(error, "strerror", None) or "no such file"
         raise ParameterError(f"{file} cannot be read: {reason}") from None
-    return _read(file, column, status.st_mtime_ns, status.st_size)
+    return _read(file, column, tuple(stamps))
+
+
+def _states(file: str) -> Iterator[Any]:
+    """The states of a file, or of those of a folder or a pattern."""
+    path = Path(file)
+    many = path.is_dir() or (any(sign in file for sign in "*?[") and not path.exists())
+    names = [item.path for item in files_of(file)] if many else [file]
+    yield from (Path(name).stat() for name in names)
 
 
 @lru_cache(maxsize=8)  # once a process: workers read it themselves
-def _read(file: str, column: str, *_version: int) -> tuple[AnyArray, str]:
+def _read(file: str, column: str, _version: object) -> tuple[AnyArray, str]:
     path = Path(file)
     try:
         if path.suffix == ".npy":
             records = _npy(path, column)
-        elif path.suffix in (".parquet", ".pq"):
-            records = _parquet(path, column)
-        else:
+        elif path.suffix == ".csv" and path.is_file():
             records = _csv(path, column)
+        else:
+            records = _of_frame(frame_of(file), column)
     except ParameterError:  # a ValueError, too: of a column
         raise
     except OSError as error:
         raise ParameterError(f"{file} cannot be read: {error.strerror or 'no such file'}") from None
     except (ValueError, EOFError, csv.Error):
         raise ParameterError(f"{file} is not what its name says, or is not all numbers") from None
-    records = _numbers(np.asarray(records))
+    records = _numbers(records)
     return records, hashlib.blake2b(records.tobytes(), digest_size=8).hexdigest()
+
+
+def _of_frame(frame: Frame, column: str) -> AnyArray:
+    """A column of any frame."""
+    names = frame.names()
+    use = Use(column if names is None else names[_place(names, column)], "numbers")
+    frame.empty([use])
+    try:
+        parts = [arrays.numbers(part, "raise").copy() for (part,) in frame.parts([use], [], None)]
+    except InvalidRecords:
+        raise ParameterError("the file must hold finite numbers only: some are missing") from None
+    return np.concatenate(parts) if parts else np.zeros(0)
 
 
 def _npy(path: Path, column: str) -> AnyArray:
@@ -131,16 +178,3 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _parquet(path: Path, column: str) -> AnyArray:
-    try:
-        import polars as pl
-    except ImportError:
-        raise ParameterError("a Parquet file needs polars: pip install polars") from None
-    try:
-        frame = pl.read_parquet(path)
-    except pl.exceptions.PolarsError:
-        raise ValueError from None
-    name = frame.columns[_place(frame.columns, column)]
-    return np.asarray(frame[name].to_numpy())
