@@ -45,10 +45,10 @@ def data_sets(work: StudyWork) -> FloatArray:
     from fastexp.studies.run import task
 
     study = table1(work, 0)
-    (scenario,), blocks = study.scenarios, range(study.blocks)
-    sizes = [min(study.block, work.rows - place * study.block) for place in blocks]
+    (scenario,), size = study.scenarios, study.block
     parts = [
-        task.data_sets(scenario, place, place * work.block, size) for place, size in zip(blocks, sizes, strict=True)
+        task.data_sets(scenario, place, place * size, min(size, work.rows - place * size))
+        for place in range(study.blocks)
     ]
     return np.concatenate(parts)
 
