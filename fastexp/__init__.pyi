@@ -36,6 +36,7 @@ from .laws.loss_bounds import epsilon_for as epsilon_for
 from .laws.loss_bounds import loss_bound as loss_bound
 from .laws.noise import NoiseLaw as NoiseLaw
 from .laws.permute_flip import PermuteAndFlipLaw as PermuteAndFlipLaw
+from .laws.privacy_loss import PrivacyLoss as PrivacyLoss
 from .laws.top_k import TopKLaw as TopKLaw
 from .mechanisms.exponential import Exponential as Exponential
 from .mechanisms.exponential import ScoredExponential as ScoredExponential

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple, Self
@@ -18,9 +19,12 @@ from .._typing import AnyArray, FloatArray, IntArray, WordArray
 from ..kernels.bits import logspace
 from ..kernels.bits.heights import BLOCK, FLOAT
 from ..kernels.bits.logexp import log_one_value
+from .elementary import quiet
+from .exact_differences import differences
 from .law import Draws, LossLaw
 from .loss_bounds import solve_epsilon
 from .loss_groups import LossGroups, exact_values
+from .loss_pieces import LossPieces
 
 
 class LossTail(NamedTuple):
@@ -281,6 +285,29 @@ class FiniteLaw(LossLaw[int, IntArray]):
         """The expected loss at another rate."""
         return self._groups.expected(rate)
 
+    def _outputs(self) -> tuple[object, ...]:
+        w = self._weighting
+        return self._epsilon, w.rate, w.base, self._candidates, self._bits.size
+
+    def _against(self, other: Self) -> LossPieces:
+        base = self._weighting.base
+        some = slice(None) if base is None else base > 0
+        first, second = self.log_probabilities[some], other.log_probabilities[some]
+        return LossPieces(np.ones(first.size), first, second, self._log_ratios(other)[some])
+
+    @quiet
+    def _log_ratios(self, other: Self) -> FloatArray:
+        """ln P/Q of each candidate: c * (u - v) less the logarithms' difference of both sums.
+
+        Utilities are subtracted exactly; a base cancels out.
+        """
+        w, pair = self._weighting, (self, other)
+        moved = differences(*(exact_values(law._bits, law._kind) for law in pair))
+        best, others = (key_value(int(law._sum.best[0]) & MASK_64, law._kind) for law in pair)
+        total, rest = (log_one_value(law._sum.total) - law._best_and_lift()[1] for law in pair)
+        shift = nats(w.rate * (best - others)) + (total - rest)
+        return np.asarray(w.rate_nats * moved - shift)
+
     def _draw(self, draws: Draws) -> int | IntArray:
         return self._simulate(
             self._bits,
@@ -292,3 +319,11 @@ class FiniteLaw(LossLaw[int, IntArray]):
             draws.threads,
             draws.method,
         )
+
+
+def nats(height: Fraction) -> float:
+    """A height as float64; beyond it infinite, and no error that depends on the data."""
+    try:
+        return float(height)
+    except OverflowError:
+        return math.inf if height > 0 else -math.inf

@@ -20,6 +20,7 @@ from .elementary import exp, quiet
 from .exact_differences import added, differences
 from .grid_cells import DistanceCells, LawCells
 from .law import Draws, shaped_as
+from .loss_pieces import LossPieces, Steps
 from .number import Tails
 from .pieces import Distances, Place
 from .piecewise import PiecewiseLaw
@@ -203,6 +204,31 @@ class GridLaw(PiecewiseLaw):
         p = exp(self._log_pmf(self._cells(points), points))
         beyond = differences(flat, self._grid.values(points))
         return shaped_as(at, np.where(beyond == 0.0, p, 0.0))
+
+    def _outputs(self) -> tuple[object, ...]:
+        return self._epsilon, self._rate, self._unit, self._grid
+
+    def _against(self, other: GridLaw) -> LossPieces:
+        """Runs of points that are in one cell of either law: their losses are linear."""
+        start = np.union1d(self._body.start, other._body.start)
+        size = np.diff(np.append(start, self._grid.size)).astype(np.float64)
+        rate, totals = float(self._rate), (self._weights.log_total, other._weights.log_total)
+        (loss, growth), (others, other_growth) = self._heights(start), other._heights(start)
+        first, second = -(rate * loss + totals[0]), -(rate * others + totals[1])
+        steps = None
+        if growth.any() or other_growth.any():
+            steps = Steps(-rate * growth, -rate * other_growth, rate * (other_growth - growth))
+        ratio = rate * (others - loss) + (totals[1] - totals[0])
+        return LossPieces(size, first, second, ratio, steps)
+
+    def _heights(self, points: IntArray) -> tuple[FloatArray, FloatArray]:
+        """The loss of utility at points, and its change from there to the next one."""
+        p, cell = self._pieces.some(self._cells(points)), self._cells(points)
+        if p.steep is None or p.flip is None:
+            return p.loss, np.zeros(points.size)
+        y = (points - self._body.start[cell]).astype(np.float64)
+        y = np.where(p.flip, p.size - 1.0 - y, y)
+        return p.loss + p.steep * y, np.where(p.flip, -p.steep, p.steep)
 
     def _draw(self, draws: Draws) -> Any:
         return self._sampler.sample(

@@ -15,6 +15,7 @@ from ..errors import InvalidRecords, ParameterError
 from .continuous import ContinuousLaw
 from .grid import GridLaw
 from .grid_cells import GridCells
+from .loss_pieces import LossPieces
 
 Solve = Callable[[float], Fraction]  # from an epsilon to its rate
 UNSEEN = 750  # nats: exp(-750) is 0 in float64
@@ -125,6 +126,26 @@ class LaplaceLaw(GridLaw):
         law = type(self)(self._held.with_rate(rate), epsilon)
         law._statistic = self._statistic
         return law
+
+    def _outputs(self) -> tuple[object, ...]:
+        _, s, d = self._grid.unit
+        return self._epsilon, self._rate, self._unit, (s, d)
+
+    def _against(self, other: GridLaw) -> LossPieces:
+        """Over the points that either law sees."""
+        truths = [law._held.truth for law in (self, other) if isinstance(law, LaplaceLaw)]
+        seen = self._grid.size // 2
+        low, high = (end(truth.below for truth in truths) for end in (min, max))
+        one, two = (self._wide(t, t.below - low + seen, high - t.below + seen) for t in truths)
+        return one._against(two)
+
+    def _wide(self, truth: Truth, left: int, right: int) -> GridLaw:
+        """The law on so many points up to a statistic, and beyond it."""
+        cells = GridCells(
+            truth.window(1 - left, right), *_cells(truth.phase, left, right), _best(truth)
+        )
+        grid = truth.window(1 - left, right)
+        return GridLaw(grid, cells, self._unit, self._rate, self._epsilon, self._sampler)
 
     def _support(self) -> tuple[float, float]:
         return -np.inf, np.inf

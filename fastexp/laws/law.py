@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from fractions import Fraction
-from typing import Generic, NamedTuple, Self, TypeVar, overload
+from typing import Any, Generic, NamedTuple, Self, TypeVar, overload
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from .._parameters import validate
 from .._parameters.documented import documented
 from .._typing import AnyArray, ArrayLike, FloatArray, RNGLike, Scalar, SeedLike, Values
 from ..errors import ParameterError
+from .loss_pieces import LossPieces
+from .privacy_loss import PrivacyLoss
 
 One_co = TypeVar("One_co", covariant=True)  # what one draw is
 Many_co = TypeVar("Many_co", covariant=True)  # what many are
@@ -121,6 +123,49 @@ class Law(ABC, Generic[One_co, Many_co]):
     @abstractmethod
     def _draw(self, draws: Draws) -> One_co | Many_co:
         """What `sample` returns."""
+
+    def privacy_loss(self, other: Law[object, object]) -> PrivacyLoss:
+        """The exact privacy loss of this law against another one; not private.
+
+        Parameters
+        ----------
+        other : Law
+            The law of the same mechanism on data that neighbor these. Whether they do, nobody
+            checks here; `fastexp.audit` does where it can be seen.
+
+        Returns
+        -------
+        PrivacyLoss
+            Of outputs of this law; ``.reverse`` is the other direction.
+
+        Raises
+        ------
+        ParameterError
+            If `other` has another type, other public parameters or other possible outputs, or
+            if the laws are densities or of float noise. Their losses have no exact form here;
+            draws can be audited.
+        """
+        check_rounding()
+        if type(other) is not type(self):
+            raise ParameterError(
+                f"other must be a {type(self).__name__}, as the law itself, got "
+                f"{type(other).__name__}"
+            )
+        if not all(map(_equal, self._outputs(), other._outputs())):
+            raise ParameterError(
+                "other must be a law of the same mechanism: same epsilon, same outputs"
+            )
+        return PrivacyLoss(self._against(other), repr(self))
+
+    def _outputs(self) -> tuple[object, ...]:
+        """The public parameters that laws of one mechanism have in common."""
+        raise ParameterError(
+            f"privacy_loss needs a law of candidates or of a public grid, got {type(self).__name__}"
+        )
+
+    def _against(self, other: Any) -> LossPieces:
+        """The losses against a law of the same type and `_outputs`."""
+        raise NotImplementedError
 
 
 class LossLaw(Law[One_co, Many_co]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
@@ -86,6 +87,10 @@ class PermuteAndFlipLaw(FiniteLaw):
             mended[far] = -2 * (self._weighting.rate_nats * halves)
         mended.flags.writeable = False
         return mended
+
+    def _log_ratios(self, other: Self) -> FloatArray:
+        """As logarithms differ: to 1e-12, and a few ulp of them."""
+        return np.asarray(self.log_probabilities - other.log_probabilities)
 
     def _spread(self, values: FloatArray) -> FloatArray:
         """One number a candidate, from one a distinct loss."""

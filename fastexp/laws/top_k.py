@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -16,9 +15,16 @@ from .._selection.scan import bits_value
 from .._selection.top_k import simulate
 from .._selection.weighting import Weighting
 from .._typing import ArrayLike, FloatArray, IntArray, WordArray
+from ..errors import ParameterError
 from ..kernels.bits.logexp import exp_fill, log_one_value
-from .finite import FiniteLaw
+from .elementary import exp, log, quiet
+from .exact_differences import differences
+from .finite import FiniteLaw, nats
 from .law import Draws, Law
+from .loss_groups import exact_values
+from .loss_pieces import LossPieces
+
+SELECTIONS = 1 << 20  # that a privacy loss is computed of
 
 
 class TopKLaw(Law[IntArray, IntArray]):
@@ -121,12 +127,39 @@ class TopKLaw(Law[IntArray, IntArray]):
         total = 0.0
         for i, value in enumerate(values):
             # ln of the sum of exp(c * (u - value)) over those that are left
-            gaps = [_nats(self._weighting.rate * (u - value)) for u in values[i:]]
+            gaps = [nats(self._weighting.rate * (u - value)) for u in values[i:]]
             if log_rest is not None:
                 best, log_total = log_rest
-                gaps.append(_nats(self._weighting.rate * (best - value)) + log_total)
+                gaps.append(nats(self._weighting.rate * (best - value)) + log_total)
             total -= _log_sum_exp(np.array(gaps))
         return total
+
+    def _outputs(self) -> tuple[object, ...]:
+        return self._rounds, *self._first._outputs()
+
+    def _against(self, other: Self) -> LossPieces:
+        count = math.perm(self._bits.size, self._rounds)
+        if count > SELECTIONS:
+            raise ParameterError(
+                f"privacy_loss of top-k needs at most 2**20 possible selections, got {count}"
+            )
+        first, second = self._all_logs(), other._all_logs()
+        return LossPieces(np.ones(count), first, second, first - second)
+
+    @quiet
+    def _all_logs(self) -> FloatArray:
+        """ln P of each selection, in the order of their indices."""
+        values = exact_values(self._bits, self._kind)
+        heights = self._weighting.rate_nats * differences(values, values.max(keepdims=True))
+        logs, free = np.zeros(1), np.ones((1, values.size), bool)
+        for _ in range(self._rounds):
+            left = np.where(free, heights, -np.inf)
+            top = left.max(axis=1, keepdims=True)
+            steps = left - top - log(exp(left - top).sum(axis=1, keepdims=True))
+            before, chosen = np.nonzero(free)
+            logs, free = (logs[:, None] + steps)[free], free[before]
+            free[np.arange(chosen.size), chosen] = False
+        return logs
 
     def _draw(self, draws: Draws) -> IntArray:
         rows = Rows(self._bits, self._kind, self._weighting)
@@ -139,14 +172,6 @@ class TopKLaw(Law[IntArray, IntArray]):
             draws.threads,
             draws.method,
         )
-
-
-def _nats(height: Fraction) -> float:
-    """A height as float64; beyond it infinite, and no error that depends on the data."""
-    try:
-        return float(height)
-    except OverflowError:
-        return math.inf if height > 0 else -math.inf
 
 
 def _log_sum_exp(x: FloatArray) -> float:
