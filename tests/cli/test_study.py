@@ -14,6 +14,7 @@ from fastexp.studies.design.generators import SOURCES
 from fastexp.studies.design.registry import MECHANISMS
 from fastexp.studies.ready import ready
 from fastexp.studies.report import rendering
+from fastexp.studies.report.report import tables_of
 from fastexp.studies.report.results import StudyResults
 from tests.support.command_line import Run
 
@@ -60,13 +61,16 @@ def test_a_file_is_run_and_its_rows_are_shown(run: Run, file: str) -> None:
     assert "Simulations, not private releases" in out
     results = fx.Study.load(file).run(workers=1)
     assert f"agree in all {len(results.rows)} rows" in out
-    lines = [line for line in out.splitlines() if line.startswith("normal ")]
-    assert len(lines) == len(results.rows)
-    first, row = lines[0], results.rows[0]
-    shown = f"{row['monte_carlo']:.4g} [{row['low']:.4g}, {row['high']:.4g}]"
-    assert f"{row['exact']:.4g} ± {row['exact_sd']:.2g}" in first
-    assert shown in first
-    assert first.endswith("  yes")
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    error, quantile = tables_of(results.to_dict())
+    for table in (error, quantile):
+        assert table.title in out
+        assert {" ".join(cells) for cells in (table.columns, *table.rows)} <= set(lines)
+        assert table.sentence in " ".join(lines)
+    cells = {(r["n"], r["epsilon"], r["mechanism"]): r["exact"] for r in results.rows[::2]}
+    assert error.rows[0][0:2] == ["50", "0.5"]
+    assert error.rows[0][2] == f"{cells[50, 0.5, 'median']:.3g}"
+    assert len(error.rows) == len(quantile.rows) == 4
     assert "[b]other[/b]" in out
 
 
@@ -75,13 +79,15 @@ def test_json_is_one_document_with_rows_and_tables(run: Run, file: str) -> None:
     told = json.loads(out)
     results = fx.Study.load(file).run(workers=1)
     assert code == 0
-    assert told == {**json.loads(json.dumps(results.to_dict())), "tables": []}
+    tables = told.pop("tables")
+    assert told == json.loads(json.dumps(results.to_dict()))
+    assert [table["columns"][:3] for table in tables] == [["n", "epsilon", "median"]] * 2
     arguments = ("--json", "--datasets", "2", "--draws", "2", "-q")
     code, out, err = run("study", "run", "randomized-response", *arguments)
     assert err == ""
     tables = json.loads(out)["tables"]
     assert tables
-    assert set(tables[0]) == {"title", "columns", "rows", "note"}
+    assert set(tables[0]) == {"title", "columns", "rows", "note", "sentence", "keys"}
     assert all(len(row) == len(tables[0]["columns"]) for row in tables[0]["rows"])
 
 
@@ -104,7 +110,6 @@ def test_settings_are_changed(run: Run, file: str) -> None:
     assert (told["datasets"], told["draws"], told["seed"]) == (5, 0, 7)
     assert (told["block"], told["name"], code) == (4, "medians", 0)
     code, out, _ = run("study", "run", file, *arguments)
-    assert "monte carlo" not in out.splitlines()[4]
     assert "agree" not in out
 
 
@@ -142,7 +147,8 @@ def test_disagreement_is_a_failure_after_the_tables(
     monkeypatch.setattr(fx.Study, "run", disagree)
     code, out, err = run("study", "run", file)
     assert code == 1
-    assert "  NO\n" in out
+    assert out.count(" !") == 1
+    assert "!: exact figures and draws disagree." in out
     assert "agree in all" not in out
     assert "error: exact figures and Monte Carlo disagree in 1 of 16 rows" in err
     code, out, _ = run("study", "run", file, "--json")
@@ -165,9 +171,12 @@ def test_out_resume_and_report(
     assert len(lines) == TASKS
     Path("my results/tasks.jsonl").write_bytes(b"".join(lines[:3]))
     Path("my results/table.json").unlink()
-    code, _, err = run("study", "report", "my results")
-    assert (code, "resume the study first" in err) == (1, True)
     Path("my results/table.csv").unlink()
+    code, out, err = run("study", "report", "my results")
+    assert (code, Path(out.splitlines()[0])) == (0, Path("my results/report.html"))
+    assert "unfinished run: 3 of 6 tasks are finished and kept; go on with:" in err
+    assert "study resume 'my results'" in err
+    assert not Path("my results/table.csv").exists()
     code, again, _ = run("study", "resume", "my results", "--executor", "threads")
     assert (code, again) == (0, shown)
     assert Path("my results/table.csv").read_bytes() == table

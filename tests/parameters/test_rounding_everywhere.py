@@ -131,7 +131,11 @@ EXEMPT = {
     **dict.fromkeys(
         ("product", "release_key", "ReleaseKey", "ReleaseKey.export", "ReleaseKey.restore"), TEXT
     ),
-    **dict.fromkeys(("Study.to_dict", "StudyResults.to_polars", "StudyResults.to_pandas"), STORED),
+    **{f"StudyResults.to_{kind}": STORED for kind in ("polars", "pandas", "arrow", "parquet")},
+    "StudyResults.table": STORED,
+    **{f"StudyTable.{member}": TEXT for member in ("text", "narrowed", "words")},
+    "StudyTable": TEXT,
+    "Study.to_dict": STORED,
     **dict.fromkeys(("SensitivityLowerBound", "LossTail"), "tuples of figures"),
     **dict.fromkeys([name for name in MAKERS if name.endswith("Law")], LAW),
     **{f"{name}.release": NEVER for name in (*NOISY, "ReportNoisyMax")},
@@ -140,7 +144,6 @@ EXEMPT = {
     "StudyResults": "made by `Study.run`, which looks",
     "StudyResults.agree": STORED,
     "StudyResults.publish": "writes what `to_csv` and `to_json` give, which look",
-    "StudyResults.to_parquet": STORED,
     "Budget.answers": "needs a file: see the test of it",
     "Budget.unit": STORED,
     "Budget.neighbors": STORED,

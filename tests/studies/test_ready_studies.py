@@ -11,7 +11,7 @@ import pytest
 import fastexp as fx
 from fastexp.studies.ready.ready import READY, findings_of
 from fastexp.studies.ready.table1 import PRINTED
-from fastexp.studies.report.report import finished_table
+from fastexp.studies.report.results import table_of
 
 # Exact expectations x 100 over 2,000 data sets with these settings, found independently of this
 # package (a simulation in NumPy), and their standard deviations across data sets.
@@ -169,7 +169,7 @@ def test_each_has_a_question_and_tables(name, tmp_path):
         for row in table.rows:
             assert len(row) == len(table.columns)
             assert all(isinstance(cell, str) for cell in row)
-    assert findings_of(finished_table(tmp_path)) == found
+    assert findings_of(table_of(tmp_path)) == found
     page = results.report(tmp_path)[0].read_text()
     assert html.escape(found[0].title) in page
 

@@ -15,6 +15,7 @@ import pytest
 import fastexp as fx
 from fastexp.studies.report import page, rendering, report
 from fastexp.studies.report.panels import pictures
+from fastexp.studies.report.results import table_of
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 
@@ -27,7 +28,8 @@ def written(results: Any, tmp_path_factory: pytest.TempPathFactory) -> list[Path
 def row(**values: Any) -> dict[str, Any]:
     known = {"data": "normal", "n": 100, "mechanism": "median", "epsilon": 1.0, "level": None}
     numbers = {"figure": "error", "exact": 1.0, "monte_carlo": 1.1, "low": 0.8, "high": 1.3}
-    return {**known, **numbers, **values}
+    promise = {"promised_epsilon": 1.0, "delta": 0.0, "rho": 0.1, "neighbors": "replace"}
+    return {**known, **numbers, **promise, "agree": None, **values}
 
 
 class Tags(HTMLParser):
@@ -146,7 +148,7 @@ def test_a_results_folder_gives_the_same_page_with_its_machine(
     results: Any, written: list[Path], tmp_path: Path
 ) -> None:
     results.study.run(workers=1, out=tmp_path / "out")
-    made = report.write_report(report.finished_table(tmp_path / "out"), tmp_path / "out")
+    made = report.write_report(table_of(tmp_path / "out"), tmp_path / "out")
     there = made[0].read_text(encoding="utf-8")
     told = json.loads((tmp_path / "out" / "study.json").read_bytes())["machine"]
     assert f"<dd>{told['cpu']}</dd>" in there
@@ -156,7 +158,7 @@ def test_a_results_folder_gives_the_same_page_with_its_machine(
     assert there == written[0].read_text(encoding="utf-8")
     assert report._machine(tmp_path / "out", results.study.key) == told
     assert report._machine(tmp_path / "out", "another study") == {}
-    elsewhere = report.write_report(report.finished_table(tmp_path / "out"), tmp_path / "other")
+    elsewhere = report.write_report(table_of(tmp_path / "out"), tmp_path / "other")
     assert elsewhere[0].read_bytes() == written[0].read_bytes()
 
 
@@ -178,13 +180,13 @@ def test_faults_are_told(results: Any, tmp_path: Path) -> None:
     with pytest.raises(fx.StudyError, match="cannot be written"):
         report.write_report(results.to_dict(), tmp_path / "file")
     with pytest.raises(fx.StudyError, match="is not the results folder"):
-        report.finished_table(tmp_path)
+        table_of(tmp_path)
     (tmp_path / "study.json").write_text("{}")
-    with pytest.raises(fx.StudyError, match="resume the study first"):
-        report.finished_table(tmp_path)
+    with pytest.raises(fx.StudyError, match="is not the results folder"):
+        table_of(tmp_path)
     (tmp_path / "table.json").write_text('{"rows": ')
     with pytest.raises(fx.StudyError, match="is damaged"):
-        report.finished_table(tmp_path)
+        table_of(tmp_path)
 
 
 @pytest.mark.process

@@ -92,19 +92,26 @@ def study_resume(options: Namespace) -> None:
 
 def study_report(options: Namespace) -> None:
     """Write a report of a results folder."""
-    from ...studies.report.report import finished_table, write_report
+    from ...studies.report.report import write_report
+    from ...studies.report.results import table_of
 
     if options.format is not None:
         packages.needed("matplotlib", "--format", "'fastexp[plot]'")
     folder = Path(options.folder)
     target = folder if options.output is None else Path(options.output)
     formats = tuple(dict.fromkeys(options.format or ("svg",)))
-    written = [str(path) for path in write_report(finished_table(folder), target, formats)]
+    table = table_of(folder)
+    written = [str(path) for path in write_report(table, target, formats)]
     if options.json:
         printing.as_json({"kind": "report", "files": written})
         return
     for path in written:
         printing.line(path)
+    tasks, finished = table.get("tasks", 0), table.get("finished", 0)
+    if finished < tasks:
+        printing.note(
+            f"the report is of an unfinished run: {_interrupted(finished, tasks, str(folder))}"
+        )
     if len(written) == 1:
         printing.note("without figures: they need matplotlib, pip install 'fastexp[plot]'")
 

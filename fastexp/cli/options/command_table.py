@@ -269,7 +269,8 @@ fastexp study resume FOLDER goes on. (A task saves some 2 kB a cell and figure
 for quantiles, 200 bytes for others.) The results have the same bytes for any
 executor and number of workers.
 
-keys of --json: study, key, versions, agree, columns, rows, tables
+keys of --json: study, key, versions, tasks, finished, agree, columns, rows,
+tables
 Exit code 1 also means: exact figures and simulated ones disagree.
 """,
     ),
@@ -284,8 +285,9 @@ Exit code 1 also means: exact figures and simulated ones disagree.
         "study_report",
         "FOLDER [options]",
         "write a page with tables and figures",
-        "Write a page of HTML with a study's tables and figures, and the figures as files. The "
-        "page needs nothing else: no script, no network.",
+        "Write a page of HTML with a study's figures and tables, and the figures and numbers as "
+        "files. The page needs no script and no network. Of an unfinished study it has what there "
+        "is.",
         ("study report results --format svg,pdf",),
     ),
     "demo": Command(

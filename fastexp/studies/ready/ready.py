@@ -9,7 +9,8 @@ from typing import Any
 from ...errors import ParameterError
 from ..design.design import Design, check_settings
 from . import findings, table1
-from .findings import Finding, Rows
+from .findings import Rows
+from .study_table import StudyTable
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class Ready:
 
     question: str
     settings: dict[str, Any]
-    findings: Callable[[Rows], list[Finding]] = findings.nothing
+    findings: Callable[[Rows], list[StudyTable]] = findings.nothing
     fixed: tuple[str, ...] = ("data", "mechanisms", "figures")  # what the findings rest on
 
 
@@ -168,7 +169,7 @@ def settings_of(name: str, changes: Mapping[str, Any]) -> dict[str, Any]:
     return {"name": name, "question": study.question, **study.settings, **changes}
 
 
-def findings_of(table: dict[str, Any]) -> list[Finding]:
+def findings_of(table: dict[str, Any]) -> list[StudyTable]:
     """The findings of a ready-made study; none of the user's own studies.
 
     `table`: what `StudyResults.to_dict` gives.

@@ -12,7 +12,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .findings import Finding, Rows, distinct, rows_with
+from ..._parameters.text import readable
+from .best_and_next import sentence
+from .findings import Rows, distinct, rows_with
+from .study_table import StudyTable
 
 QUESTION = (
     "How far off is a private median: by smooth sensitivity, and by the exponential mechanism?"
@@ -63,13 +66,13 @@ PRINTED: dict[tuple[str, float], tuple[float, float]] = {
 }
 
 
-def findings(rows: Rows) -> list[Finding]:
+def findings(rows: Rows) -> list[StudyTable]:
     """The paper's cells beside ours; then the rivals under one relation, well calibrated."""
     return [_beside(rows), _fair(rows)]
 
 
-def _beside(rows: Rows) -> Finding:
-    lines = []
+def _beside(rows: Rows) -> StudyTable:
+    lines, apart = [], []
     for row in rows:
         printed = PRINTED.get((row["mechanism"], row["epsilon"]))
         if printed is None:
@@ -77,17 +80,22 @@ def _beside(rows: Rows) -> Finding:
         mean, sd = printed
         ours, drawn = 100 * row["exact"], row["monte_carlo_sd"]
         spread = "-" if drawn is None else f"{100 * drawn:.2f}"
-        place = [row["mechanism"], f"{row['epsilon']:g}", f"{mean:.1f} ({sd:.1f})"]
+        apart.append(abs(ours - mean) / sd)
+        place = [row["mechanism"], readable(row["epsilon"]), f"{mean:.1f} ({sd:.1f})"]
         lines.append([*place, f"{ours:.2f} ({spread})", f"{(ours - mean) / sd:+.2f}"])
     columns = ["mechanism", "epsilon", "printed (sd)", "ours (sd)", "difference / sd"]
     note = (
         "Average error x 100, and its standard deviation across data sets. Ours: exact means; "
         "deviations of the mean of as many draws as the study has."
     )
-    return Finding("Table 1 of the Duff paper", columns, lines, note)
+    near = (
+        f"Of the {len(apart)} printed means ours differ by at most {max(apart, default=0.0):.2f} "
+        "of the printed standard deviation."
+    )
+    return StudyTable("Table 1 of the Duff paper", columns, lines, note, near, keys=2)
 
 
-def _fair(rows: Rows) -> Finding:
+def _fair(rows: Rows) -> StudyTable:
     labels = [str(spec["label"]) for spec in FAIR]
     fair = [row for row in rows if row["mechanism"] in labels]
     epsilons = distinct(fair, "epsilon")
@@ -95,9 +103,10 @@ def _fair(rows: Rows) -> Finding:
     for label in labels:
         cells = {row["epsilon"]: 100 * row["exact"] for row in rows_with(fair, mechanism=label)}
         lines.append([label, *(f"{cells[e]:.2f}" if e in cells else "-" for e in epsilons)])
-    columns = ["mechanism", *(f"epsilon = {e:g}" for e in epsilons)]
+    columns = ["mechanism", *(f"epsilon = {readable(e)}" for e in epsilons)]
     note = (
         "Average error x 100, all for replaced records, and noise no wider than its proof needs: "
         "the distance between rivals is a few times, not the printed 10 to 100."
     )
-    return Finding("The same relation, tight calibration", columns, lines, note)
+    best = sentence(fair, scale=100)
+    return StudyTable("The same relation, tight calibration", columns, lines, note, best)

@@ -9,7 +9,7 @@ from html import escape
 from typing import Any
 
 from ..._parameters.text import printable
-from ..ready.findings import Finding
+from ..ready.study_table import StudyTable
 from .panels import Picture
 from .scales import logarithmic
 
@@ -24,7 +24,7 @@ CAUTION = (
 
 
 def html(
-    table: dict[str, Any], findings: list[Finding], pictures: list[tuple[Picture, bytes]]
+    table: dict[str, Any], findings: list[StudyTable], pictures: list[tuple[Picture, bytes]]
 ) -> str:
     """The whole page.
 
@@ -87,7 +87,7 @@ def _verdict(rows: list[dict[str, Any]]) -> str:
     return f'<p class="{kind}">{text}</p>'
 
 
-def _finding(finding: Finding) -> str:
+def _finding(finding: StudyTable) -> str:
     note = f'<p class="note">{_text(finding.note)}</p>' if finding.note else ""
     body = [[_cell(c, number=i > 0) for i, c in enumerate(row)] for row in finding.rows]
     heads = [_head(c, number=i > 0) for i, c in enumerate(finding.columns)]

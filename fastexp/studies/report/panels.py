@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from ..._parameters.text import printable
+from ..._parameters.text import printable, readable
 
 Row: TypeAlias = dict[str, Any]
 Rows: TypeAlias = list[Row]
@@ -104,42 +104,52 @@ def pictures(rows: Rows, takes: Mapping[str, str]) -> list[Picture]:
 
     `takes` says for each mechanism's label whether it takes "records" or "utilities": units differ.
     """
-    places = {label: i for i, label in enumerate(_distinct(rows, "mechanism"))}
-    kinds = dict.fromkeys((row["figure"], takes.get(row["mechanism"], RECORDS)) for row in rows)
-    parts = []
-    for figure, kind in kinds:
-        part = [r for r in rows if r["figure"] == figure]
-        part = [r for r in part if takes.get(r["mechanism"], RECORDS) == kind and _has_value(r)]
-        parts += _of_figure(part, figure, kind, places)
-    return parts
+    places = {label: i for i, label in enumerate(distinct(rows, "mechanism"))}
+    groups = parts(rows, takes)
+    return [p for f, kind, words, part in groups for p in _of_figure(part, f, kind, words, places)]
+
+
+def parts(rows: Rows, takes: Mapping[str, str]) -> list[tuple[str, str, str, Rows]]:
+    """Rows whose numbers have one meaning: figure, what mechanisms take, both in words, rows."""
+    groups: dict[tuple[str, str], Rows] = {}
+    for row in rows:
+        if _has_value(row):
+            kind = takes.get(row["mechanism"], RECORDS)
+            groups.setdefault((row["figure"], kind), []).append(row)
+    wrong = {("error", UTILITIES): SELECTING}
+    return [
+        (figure, kind, wrong.get((figure, kind)) or WORDS.get(figure, figure), part)
+        for (figure, kind), part in groups.items()
+    ]
 
 
 def _has_value(row: Row) -> bool:
     return row["exact"] is not None or row["monte_carlo"] is not None
 
 
-def _of_figure(rows: Rows, figure: str, kind: str, places: dict[str, int]) -> list[Picture]:
-    x = next((c for c in ("epsilon", "n") if len(_distinct(rows, c)) > 1), None)
+def _of_figure(
+    rows: Rows, figure: str, kind: str, words: str, places: dict[str, int]
+) -> list[Picture]:
+    x = next((c for c in ("epsilon", "n") if len(distinct(rows, c)) > 1), None)
     apart = [c for c in ("data", "n", "epsilon", "level") if c != x]
-    named = [c for c in apart if len(_distinct(rows, c)) > 1]
+    named = [c for c in apart if len(distinct(rows, c)) > 1]
     panels: dict[tuple[Any, ...], Panel] = {}
     lines: dict[tuple[Any, ...], Line] = {}
     for row in rows:
         key = tuple(row[c] for c in apart)
         if key not in panels:
-            panels[key] = Panel(", ".join(_named(c, row[c]) for c in named))
+            panels[key] = Panel(", ".join(text_of(c, row[c]) for c in named))
         label = row["mechanism"]
         if (key, label) not in lines:
             lines[key, label] = Line(printable(label), places[label])
             panels[key].lines.append(lines[key, label])
         lines[key, label].add(0.0 if x is None else float(row[x]), row)
-    words = SELECTING if (figure, kind) == ("error", UTILITIES) else WORDS.get(figure, figure)
     x_words = "" if x is None else X_WORDS[x, kind]
     all_panels = list(panels.values())
-    columns = _columns(len(all_panels), [len(_distinct(rows, c)) for c in reversed(named)])
+    columns = _columns(len(all_panels), [len(distinct(rows, c)) for c in reversed(named)])
     most = MOST_PANELS // columns * columns
-    parts = [all_panels[i : i + most] for i in range(0, len(all_panels), most)]
-    return [Picture(figure, x, x_words, words, part, min(columns, len(part))) for part in parts]
+    some = [all_panels[i : i + most] for i in range(0, len(all_panels), most)]
+    return [Picture(figure, x, x_words, words, part, min(columns, len(part))) for part in some]
 
 
 def _columns(panels: int, sizes: list[int]) -> int:
@@ -149,12 +159,11 @@ def _columns(panels: int, sizes: list[int]) -> int:
     return next((size for size in sizes if 1 < size <= COLUMNS and panels % size == 0), COLUMNS)
 
 
-def _named(column: str, value: float | str) -> str:
-    if isinstance(value, str):
-        return printable(value)
-    number = f"{value:,}" if column == "n" else f"{value:g}"
-    return f"{column} = {number}"
+def text_of(column: str, value: float | str) -> str:
+    """A value with its column: "n = 1,000"; of data and mechanisms the name alone."""
+    return printable(value) if isinstance(value, str) else f"{column} = {readable(value)}"
 
 
-def _distinct(rows: Rows, column: str) -> list[Any]:
+def distinct(rows: Rows, column: str) -> list[Any]:
+    """The values of a column, in the order in which they come."""
     return list(dict.fromkeys(row[column] for row in rows))

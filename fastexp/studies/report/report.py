@@ -9,22 +9,19 @@ from typing import Any
 
 from ...errors import ParameterError, StudyError
 from ..design import registry
-from ..ready.findings import Finding
 from ..ready.ready import findings_of
+from ..ready.study_table import StudyTable
 from ..store.folder import STUDY
 from ..store.writing import publish
 from . import page, rendering
-from .panels import RECORDS, Picture, pictures
+from .panels import RECORDS, pictures
+from .pivot import pivots
 
 PAGE = "report.html"
 
 
-def finished_table(folder: Path) -> dict[str, Any]:
-    """What `StudyResults.to_dict` gave for a results folder that is complete.
-
-    Nothing is run: the study's files of data need not be there, and its version of fastexp need
-    not be this one.
-    """
+def stored_table(folder: Path) -> dict[str, Any] | None:
+    """The table of a results folder that is complete; None of one that is not."""
     if not (folder / STUDY).is_file():
         raise StudyError(f"{folder} is not the results folder of a study")
     try:
@@ -32,7 +29,7 @@ def finished_table(folder: Path) -> dict[str, Any]:
         if {"rows", "study"} <= set(content) and "name" in content["study"]:
             return content
     except FileNotFoundError:
-        raise StudyError(f"{folder} has no table yet: resume the study first") from None
+        return None
     except (OSError, ValueError, TypeError):
         pass
     raise StudyError(f"{folder / 'table.json'} cannot be read, or is damaged")
@@ -43,7 +40,7 @@ def write_report(
 ) -> list[Path]:
     """Write report.html, and the figures in these formats; returns their paths, the page first.
 
-    `table` is of `StudyResults.to_dict` or `finished_table`. The folder is made if it is not there;
+    `table` is of `StudyResults.to_dict` or `stored_table`. The folder is made if it is not there;
     of a results folder the page names the CPU, too. Without matplotlib there are no figures, and
     the page says so.
     """
@@ -61,8 +58,7 @@ def write_report(
     kinds = ["svg", *(kind for kind in dict.fromkeys(formats) if kind != "svg")]
     files_of = [rendering.rendered(picture, kinds) for picture in drawable]
     svgs = [(picture, files["svg"]) for picture, files in zip(drawable, files_of, strict=True)]
-    findings = findings_of(table) or at_a_glance(all_pictures)
-    html = page.html({**table, "machine": _machine(path, table["key"])}, findings, svgs)
+    html = page.html({**table, "machine": _machine(path, table["key"])}, tables_of(table), svgs)
     files = {PAGE: html.encode()}
     for number, (picture, by_kind) in enumerate(zip(drawable, files_of, strict=True), 1):
         files |= {f"figure-{number}-{picture.figure}.{kind}": by_kind[kind] for kind in formats}
@@ -80,21 +76,9 @@ def takes(study: dict[str, Any]) -> dict[str, str]:
     return kinds
 
 
-def at_a_glance(all_pictures: list[Picture]) -> list[Finding]:
-    """The first figure of a study as small tables: a mechanism a row, epsilon (or n) across."""
-    findings = []
-    for picture in all_pictures[:1]:
-        heads = [f"{picture.x} = {x:g}" for x in picture.places] if picture.x else ["value"]
-        for panel in picture.panels:
-            rows = []
-            for line in panel.lines:
-                pairs = zip(line.x, line.exact, line.drawn, strict=True)
-                cells = {x: d if e is None else e for x, e, d in pairs}
-                values = [cells.get(x) for x in picture.places]
-                rows.append([line.mechanism, *("" if v is None else f"{v:.4g}" for v in values)])
-            title = f"{picture.y_label}: {panel.title}" if panel.title else picture.y_label
-            findings.append(Finding(title, ["mechanism", *heads], rows))
-    return findings
+def tables_of(table: dict[str, Any]) -> list[StudyTable]:
+    """The tables that answer a ready-made study's question; of other studies one a figure."""
+    return findings_of(table) or pivots(table["rows"], takes(table["study"]))
 
 
 def _machine(folder: Path, key: str) -> dict[str, Any]:

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from ..._compiler.rounding import check_rounding
-from ...errors import ParameterError
+from ..._parameters.text import readable
+from ...errors import ParameterError, StudyError
+from ...pictures.cards import Card, Carded
 from ..design.design import Design
+from ..ready.study_table import StudyTable
 from ..store import folder, machine
 from ..store.writing import publish
 from ..sums.totals import Totals
-from .report import write_report
-from .table_rows import COLUMNS, rows_of
+from .pivot import pivots
+from .report import stored_table, takes, write_report
+from .table_rows import COLUMNS, csv_text, json_text, rows_of
 
 
-class StudyResults:
+class StudyResults(Carded):
     """The results of a study: a table with a row for each cell and figure.
 
     Made by `Study.run`.
@@ -33,6 +34,8 @@ class StudyResults:
         The table: column to value, None where there is none.
     columns : dict of str to str
         What each column holds, with its unit.
+    finished : int
+        How many of the study's tasks are in the table: `study.tasks`, but of an unfinished folder.
 
     Notes
     -----
@@ -55,14 +58,31 @@ class StudyResults:
     'data,n,mechanism,epsilon'
     """
 
-    def __init__(self, study: Design, totals: Totals) -> None:
+    def __init__(self, study: Design, totals: Totals, finished: int | None = None) -> None:
         check_rounding()
         self.study = study
+        self.finished = study.tasks if finished is None else finished
         self.rows: list[dict[str, Any]] = rows_of(study, totals)
         self.columns = COLUMNS
 
     def __repr__(self) -> str:
-        return f"<StudyResults of {self.study.name!r}: {len(self.rows)} rows>"
+        return f"<StudyResults of {self.study.name!r}: {', '.join(self._facts().values())}>"
+
+    def _facts(self) -> dict[str, str]:
+        """How much there is; what the figures are is for `table` to show."""
+        agree = {True: "agree", False: "disagree"}[self.agree]
+        tasks = f"{readable(self.finished)} of {readable(self.study.tasks)}"
+        both = any(row["agree"] is not None for row in self.rows)
+        return {
+            "rows": f"{readable(len(self.rows))} row{'s' if len(self.rows) != 1 else ''}",
+            **({"tasks": f"{tasks} tasks"} if self.finished < self.study.tasks else {}),
+            **({"check": f"exact figures and draws {agree}"} if both else {}),
+        }
+
+    def _card(self) -> Card:
+        figures = ", ".join(self.study.figures)
+        facts = [("question", self.study.question or None), ("figures", figures)]
+        return Card(f"StudyResults of {self.study.name!r}", [*facts, *self._facts().items()])
 
     @classmethod
     def open(cls, path: str | Path) -> StudyResults:
@@ -84,7 +104,65 @@ class StudyResults:
         """
         check_rounding()
         study = folder.study_of(Path(path), Design)
-        return cls(study, folder.read(Path(path), study).totals)
+        progress = folder.read(Path(path), study)
+        return cls(study, progress.totals, progress.finished)
+
+    def table(self, figure: str | None = None) -> StudyTable:
+        """The table of one figure for readers: data, n and ε down, mechanisms across.
+
+        Numbers are exact where there is an exact figure, else means of draws.
+
+        Parameters
+        ----------
+        figure : str, optional
+            One of the study's figures; by default the first.
+
+        Returns
+        -------
+        StudyTable
+            `print` shows it as wide as the terminal.
+
+        Raises
+        ------
+        ParameterError
+            If the results have no such figure.
+        StudyError
+            If no task is finished.
+
+        Examples
+        --------
+        >>> import fastexp as fx
+        >>> kinds = ["median", {"name": "smooth-sensitivity-median", "noise": "cauchy"}]
+        >>> results = fx.Study(
+        ...     name="two", mechanisms=kinds, epsilon=[0.5, 1.0], bounds=(-10, 10), datasets=20
+        ... ).run()
+        >>> print(results.table())
+        Expected error (units of the records): normal, n = 1,000
+        <BLANKLINE>
+        epsilon   median  smooth-sensitivity-median noise=cauchy
+            0.5  0.00567                                   0.624
+              1  0.00279                                   0.226
+        <BLANKLINE>
+        At ε = 1 and n = 1,000, median errs 0.00279; the next best,
+        smooth-sensitivity-median noise=cauchy, 0.226: 81 times as much.
+        <BLANKLINE>
+        Guarantees differ: neighbors add-remove (median), neighbors replace
+        (smooth-sensitivity-median noise=cauchy).
+        """
+        name = self._figure(figure)
+        rows = [row for row in self.rows if row["figure"] == name]
+        return pivots(rows, takes(self.study.to_dict()))[0]
+
+    def _figure(self, name: str | None) -> str:
+        """A figure that the results have."""
+        names: list[str] = list(dict.fromkeys(row["figure"] for row in self.rows))
+        if not names:
+            raise StudyError("no task is finished: there are no figures yet")
+        if name is None:
+            return names[0]
+        if name not in names:
+            raise ParameterError(f"figure must be one of {', '.join(names)}, got {name!r}")
+        return name
 
     def report(self, path: str | Path, formats: Sequence[str] = ("svg",)) -> list[Path]:
         """Write a page of HTML with tables and figures, and the figures as files.
@@ -122,11 +200,7 @@ class StudyResults:
         str
         """
         check_rounding()
-        text = io.StringIO(newline="")
-        writer = csv.DictWriter(text, list(COLUMNS), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(self.rows)
-        return _written(text.getvalue(), path)
+        return _written(csv_text(self.rows), path)
 
     def to_json(self, path: str | Path | None = None) -> str:
         """The table with its columns' meaning, the study, its key and versions, as JSON.
@@ -137,7 +211,7 @@ class StudyResults:
             Where it is written, too.
         """
         check_rounding()
-        return _written(json.dumps(self.to_dict(), indent=1) + "\n", path)
+        return _written(json_text(self.to_dict()), path)
 
     def to_dict(self) -> dict[str, Any]:
         """What `to_json` writes, as a dict."""
@@ -145,6 +219,8 @@ class StudyResults:
             "study": self.study.to_dict(),
             "key": self.study.key,
             "versions": machine.versions(),
+            "tasks": self.study.tasks,
+            "finished": self.finished,
             "agree": self.agree,
             "columns": COLUMNS,
             "rows": self.rows,
@@ -162,7 +238,7 @@ class StudyResults:
         ParameterError
             If Polars is not installed.
         """
-        return _module("polars").DataFrame(self.rows, infer_schema_length=None)
+        return _module("polars", "Polars").DataFrame(self.rows, infer_schema_length=None)
 
     def to_pandas(self) -> Any:
         """The table as a pandas frame.
@@ -176,7 +252,22 @@ class StudyResults:
         ParameterError
             If pandas is not installed.
         """
-        return _module("pandas").DataFrame(self.rows, columns=list(COLUMNS))
+        return _module("pandas", "pandas").DataFrame(self.rows, columns=list(COLUMNS))
+
+    def to_arrow(self) -> Any:
+        """The table as an Arrow table.
+
+        Returns
+        -------
+        pyarrow.Table
+
+        Raises
+        ------
+        ParameterError
+            If pyarrow is not installed.
+        """
+        arrow = _module("pyarrow", "pyarrow")
+        return arrow.table({column: [row[column] for row in self.rows] for column in COLUMNS})
 
     def to_parquet(self, path: str | Path) -> None:
         """Write the table as Parquet, by Polars.
@@ -205,14 +296,26 @@ class StudyResults:
         publish(path / "table.json", self.to_json().encode())
 
 
+def table_of(path: Path) -> dict[str, Any]:
+    """What `StudyResults.to_dict` gave, or gives, for a results folder.
+
+    Of a finished one nothing is computed: the study's files of data need not be there, and its
+    version of fastexp need not be this one.
+    """
+    table = stored_table(path)
+    return StudyResults.open(path).to_dict() if table is None else table
+
+
 def _written(text: str, path: str | Path | None) -> str:
     if path is not None:
         Path(path).write_bytes(text.encode())
     return text
 
 
-def _module(name: str) -> Any:
+def _module(name: str, title: str) -> Any:
     try:
         return import_module(name)
     except ImportError:
-        raise ParameterError(f"this needs {name}: pip install {name}") from None
+        raise ParameterError(
+            f"to_{name.removeprefix('py')} needs {title}: pip install {name}"
+        ) from None

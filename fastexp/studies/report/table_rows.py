@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import math
 from typing import Any, TypeAlias
 
@@ -151,3 +154,17 @@ def _quantile(cell: Cell, kind: str, figure: Figure, p: float) -> Row:
         difference = float(share[at] - law[at]) if known else 0.0
         row |= _verdict(difference, error, 0.0 if error > 0 else 1.0 / total, 1e-8)
     return row
+
+
+def csv_text(rows: list[Row]) -> str:
+    """Rows as CSV, with nothing for None; numbers read back the same."""
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, list(COLUMNS), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def json_text(table: dict[str, Any]) -> str:
+    """What `StudyResults.to_dict` gives as JSON."""
+    return json.dumps(table, indent=1) + "\n"

@@ -1,0 +1,173 @@
+"""Do the tables that readers see have the right numbers, in any width, and true sentences?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import fastexp as fx
+from fastexp._parameters.text import readable
+from fastexp.studies.ready.best_and_next import sentence
+from fastexp.studies.report.pivot import pivots
+
+CAUCHY = {"name": "smooth-sensitivity-median", "noise": "cauchy"}
+
+
+@pytest.fixture(scope="module")
+def rivals() -> fx.StudyResults:
+    return fx.Study(
+        name="rivals",
+        mechanisms=["median", {**CAUCHY, "label": "Cauchy noise"}, CAUCHY, "maximum"],
+        epsilon=[0.5, 1.0, 4.0],
+        n=[100, 1000],
+        bounds=(-10, 10),
+        figures=["error", "error_quantile"],
+        datasets=4,
+        draws=5,
+    ).run(workers=1)
+
+
+def row(**values: Any) -> dict[str, Any]:
+    known = {"data": "normal", "n": 100, "mechanism": "median", "epsilon": 1.0, "level": None}
+    numbers = {"figure": "error", "exact": 1.0, "monte_carlo": 1.1, "low": 0.8, "high": 1.3}
+    promise = {"promised_epsilon": 1.0, "delta": 0.0, "rho": 0.1, "neighbors": "replace"}
+    return {**known, **numbers, **promise, "agree": None, **values}
+
+
+def test_every_number_is_in_its_cell(rivals: fx.StudyResults) -> None:
+    for figure in ("error", "error_quantile"):
+        table = rivals.table(figure)
+        lines = {tuple(line[: table.keys]): line for line in table.rows}
+        rows = [r for r in rivals.rows if r["figure"] == figure]
+        names = list(dict.fromkeys(r["mechanism"] for r in rows))
+        assert [*table.columns[table.keys :]] == names
+        assert len(lines) * len(names) == len(rows)
+        for r in rows:
+            place = tuple(readable(r[column]) for column in table.columns[: table.keys])
+            value = lines[place][table.keys + names.index(r["mechanism"])]
+            assert value == readable(r["exact"], 3)
+    assert rivals.table() == rivals.table("error")
+    assert rivals.table().columns[:2] == ["n", "epsilon"]
+    assert rivals.table().title == "Expected error (units of the records): normal"
+
+
+@pytest.mark.parametrize("width", [30, 60, 80, 200])
+def test_words_are_whole_and_what_is_left_out_is_named(rivals: fx.StudyResults, width: int) -> None:
+    table = rivals.table()
+    text = table.text(width)
+    words = set(text.replace(",", " ").replace(";", " ").replace(".", " ").split())
+    for name in ("median", "smooth-sensitivity-median", "maximum"):
+        assert name in words
+    narrow = table.narrowed(width)
+    dropped = table.columns[len(narrow.columns) :]
+    assert bool(dropped) == (f"Left out, as a line has {width} columns" in " ".join(text.split()))
+    assert ", ".join(dropped) in " ".join(narrow.note.split())
+    assert (dropped == []) == (width == 200 or width == 80)
+    if width >= 60:
+        assert max(map(len, text.splitlines())) <= width
+    assert narrow.columns[: table.keys] == table.columns[: table.keys]
+
+
+def test_print_is_as_wide_as_the_terminal(
+    rivals: fx.StudyResults, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "47")
+    assert str(rivals.table()) == repr(rivals.table()) == rivals.table().text(47)
+
+
+def test_the_sentence_is_true(rivals: fx.StudyResults) -> None:
+    here = [r for r in rivals.rows if (r["figure"], r["n"], r["epsilon"]) == ("error", 1000, 1.0)]
+    best, following = sorted(here, key=lambda r: r["exact"])[:2]
+    times = f"{following['exact'] / best['exact']:.2g}"
+    assert rivals.table().sentence == (
+        f"At ε = 1 and n = 1,000, {best['mechanism']} errs {best['exact']:.3g}; the next best, "
+        f"{following['mechanism']}, {following['exact']:.3g}: {times} times as much."
+    )
+
+
+@pytest.mark.parametrize(
+    ("second", "words"),
+    [
+        (1.001, "the next best, b, 1: as much."),
+        (1.25, "the next best, b, 1.25: 25 % more."),
+        (24.0, "the next best, b, 24: 24 times as much."),
+        (12345.0, "the next best, b, 12,345: 12,345 times as much."),
+    ],
+)
+def test_how_much_worse_the_next_best_is(second: float, words: str) -> None:
+    rows = [row(mechanism="b", exact=second), row(mechanism="a, with noise")]
+    assert sentence(rows) == f"At ε = 1 and n = 100, “a, with noise” errs 1; {words}"
+
+
+def test_sentences_of_other_figures() -> None:
+    bias = [row(figure="bias", exact=-0.5), row(figure="bias", mechanism="b", exact=0.25)]
+    assert "b is off by 0.25 on average; the next best, median, -0.5: 2 times" in sentence(bias)
+    exact = [row(exact=0.0), row(mechanism="b", exact=2.0)]
+    assert sentence(exact).endswith("median errs 0; the next best, b, 2.")
+    alone = [row(exact=3.0), row(epsilon=2.0, exact=1.0)]
+    assert sentence(alone) == "median errs 1 (at ε = 2) to 3 (at ε = 1)."
+    invented = [row(figure="coverage", exact=0.9), row(figure="coverage", mechanism="b", exact=0.5)]
+    assert sentence(invented) == "coverage is 0.5 (by b at ε = 1) to 0.9 (by median at ε = 1)."
+    assert sentence([row(exact=None, monte_carlo=None)]) == ""
+
+
+def test_marks_and_notes_say_where_numbers_are_from() -> None:
+    rows = [row(agree=False), row(epsilon=2.0, exact=None), row(mechanism="b", delta=0.01)]
+    (table,) = pivots(rows, {})
+    assert [list(line) for line in table.rows] == [["1", "1 !", "1"], ["2", "~1.1", ""]]
+    assert table.note == (
+        "~: by draws, as there is no exact figure. !: exact figures and draws disagree. Guarantees "
+        "differ: neighbors replace (median), neighbors replace, delta = 0.01 (b)."
+    )
+    (table,) = pivots([row(exact=None)], {})
+    assert (table.rows, table.note) == (
+        [["1", "1.1"]],
+        "Means of draws: there are no exact figures.",
+    )
+
+
+def test_one_mechanism_has_epsilon_across_and_two_units_are_one_table() -> None:
+    (table,) = pivots([row(epsilon=e, n=n) for n in (5, 50) for e in (1.0, 2.0)], {})
+    assert table.columns == ["n", "epsilon = 1", "epsilon = 2"]
+    assert table.title.endswith("median, normal")
+    mixed = [row(), row(data="scores", mechanism="flips", exact=0.1)]
+    (table,) = pivots(mixed, {"flips": "utilities"})
+    assert table.title.startswith("Expected error (units of the records); wrong selections (prob")
+    assert table.rows == [["normal", "1", ""], ["scores", "", "0.1"]]
+    assert "flips selects wrongly with probability 0.1" in table.sentence
+
+
+@pytest.mark.engines
+def test_tables_of_libraries_have_the_rows(rivals: fx.StudyResults) -> None:
+    assert rivals.to_arrow().to_pylist() == rivals.rows
+    assert rivals.to_polars().to_dicts() == rivals.rows
+    assert pl.from_arrow(rivals.to_arrow()).equals(rivals.to_polars())
+    assert list(rivals.to_pandas().columns) == list(rivals.columns)
+
+
+def test_notebooks_see_what_there_is(rivals: fx.StudyResults) -> None:
+    assert "72 rows" in rivals._repr_html_()
+    assert rivals.rows[0]["mechanism"] in rivals.table()._repr_html_()
+    assert rivals.table().sentence in rivals.table()._repr_html_()
+
+
+def test_an_unfinished_folder_tells_what_there_is(tmp_path: Path) -> None:
+    study = fx.Study(
+        name="u", mechanisms=["median"], epsilon=1.0, bounds=(-1, 1), datasets=6, draws=0, block=2
+    )
+    whole = study.run(out=tmp_path / "out", workers=1)
+    tasks = tmp_path / "out" / "tasks.jsonl"
+    lines = tasks.read_bytes().splitlines(keepends=True)
+    assert (whole.finished, whole.to_dict()["tasks"], len(lines)) == (3, 3, 3)
+    tasks.write_bytes(lines[0])
+    part = fx.StudyResults.open(tmp_path / "out")
+    assert repr(part) == "<StudyResults of 'u': 1 row, 1 of 3 tasks>"
+    assert (part.to_dict()["finished"], part.rows[0]["datasets"]) == (1, 2)
+    tasks.write_bytes(b"")
+    with pytest.raises(fx.StudyError, match="no task is finished"):
+        fx.StudyResults.open(tmp_path / "out").table()
+    with pytest.raises(fx.ParameterError, match="figure must be one of error, got 'loss'"):
+        whole.table("loss")
