@@ -136,7 +136,9 @@ class Study(Design):
             processes needs ``if __name__ == "__main__":`` around what it does.
         workers : int
             For None, "threads" and "processes": how many; 0 for one on each CPU that the
-            process may use.
+            process may use. For another executor: how many tasks it runs at a time, where it
+            does not say so itself (as Ray and MPI); a few long tasks are cut into pieces so that
+            all workers have some, and three pieces for each are handed out ahead.
         out : str or Path, optional
             A folder for results, new or empty: each finished task is appended to it at once,
             and `resume` continues from it after whatever stopped the run.
@@ -152,7 +154,8 @@ class Study(Design):
         ParameterError, ParameterTypeError
             If an argument is wrong, or the folder holds something.
         StudyError
-            If a task fails, or a pool keeps breaking. Finished tasks stay in `out`.
+            If a task fails, or a pool keeps breaking. Finished tasks stay in `out`, also after
+            Ctrl-C: a note on the exception says how to go on.
         """
         check_rounding()
         return runner.run(self, executor, workers=workers, out=out, progress=progress)

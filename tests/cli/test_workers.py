@@ -80,6 +80,9 @@ class _Closing:
         assert settings["pure"] is False
         return ThreadPoolExecutor(1)
 
+    def nthreads(self) -> dict[str, int]:
+        return {"tcp://one": 1}
+
 
 def test_a_cluster_of_dask_is_begun_without_a_dashboard_and_closed(
     run: Run, file: str, monkeypatch: pytest.MonkeyPatch

@@ -128,13 +128,34 @@ class TestExecutors:
             def get_executor(self):
                 return Inline()
 
+            def nthreads(self):
+                return {"tcp://one": 1, "tcp://two": 1}
+
         assert small().run(Client()).to_csv() == wanted
 
-    @pytest.mark.parametrize("bad", ["bogus", 3, object()])
-    def test_what_is_none(self, bad, tmp_path):
-        with pytest.raises(fx.errors.ParameterTypeError, match="executor must be"):
+    @pytest.mark.parametrize(
+        ("bad", "got"),
+        [("bogus", "'bogus'"), (3, "int"), (object(), "object"), (lambda task: task(), "function")],
+    )
+    def test_what_is_none(self, bad, got, tmp_path):
+        wanted = rf"executor \(submit\(function, \*arguments\) gives a Future\), .*, got {got}$"
+        with pytest.raises(fx.errors.ParameterTypeError, match=wanted):
             small().run(bad, out=tmp_path / "out")
         assert not (tmp_path / "out").exists()
+
+    def test_a_callable_that_returns_none(self):
+        wanted = r"^executor\(\) must return an executor: submit\(.*; got dict$"
+        with pytest.raises(fx.errors.ParameterTypeError, match=wanted):
+            small().run(dict)
+
+    def test_one_whose_futures_are_of_another_kind(self):
+        class Foreign(Inline):
+            def submit(self, fn, /, *args):
+                return fn(*args)
+
+        wanted = r"^executor\.submit must return a concurrent\.futures\.Future, got dict$"
+        with pytest.raises(fx.errors.ParameterTypeError, match=wanted):
+            small().run(Foreign())
 
     def test_other_arguments(self, tmp_path):
         with pytest.raises(fx.ParameterError, match="workers must be >= 0"):
@@ -144,6 +165,78 @@ class TestExecutors:
         with pytest.raises(fx.errors.ParameterTypeError, match="progress must be"):
             small().run(progress=3, out=tmp_path / "out")
         assert not (tmp_path / "out").exists()
+
+
+class Counted(Inline):
+    """Says how many tasks it runs at a time, and notes what it is given."""
+
+    def __init__(self, workers: int | None, losses: int = 0) -> None:
+        super().__init__(losses)
+        self._max_workers, self.pieces = workers, []
+
+    def submit(self, fn, /, *args):
+        self.pieces.append(args[1:])
+        return super().submit(fn, *args)
+
+
+class TestPieces:
+    """A few long tasks are cut into ranges of cells, which changes no byte."""
+
+    ONE: ClassVar[dict[str, Any]] = {"data": "ages", "n": 9, "block": 30, "epsilon": [0.5, 1, 2]}
+
+    @pytest.mark.parametrize(
+        ("workers", "stated", "cut"),
+        [(1, 0, 1), (2, 0, 4), (3, 0, 6), (50, 0, 6), (None, 0, 6), (None, 2, 4), (None, 1, 1)],
+    )
+    def test_one_task(self, workers, stated, cut):
+        """Of six cells: two pieces a worker, as far as workers are known."""
+        executor = Counted(workers)
+        results = small(**self.ONE).run(executor, workers=stated)
+        assert results.to_csv() == small(**self.ONE).run(workers=1).to_csv()
+        whole = [(0,)] if cut == 1 else [(0, part, cut) for part in range(cut)]
+        assert executor.pieces == whole
+
+    @pytest.mark.parametrize(("workers", "cut"), [(2, False), (3, True), (4, True)])
+    def test_tasks_that_are_shared_out_evenly_stay_whole(self, workers, cut):
+        executor = Counted(workers)
+        small(**self.ONE | {"block": 11}).run(executor)  # of two tasks
+        assert (len(executor.pieces) > 2) == cut
+
+    def test_many_tasks_stay_whole(self, wanted):
+        executor = Counted(7)
+        assert small().run(executor).to_csv() == wanted
+        assert executor.pieces == [(number,) for number in range(TASKS)]
+
+    @pytest.mark.parametrize("losses", [1, 3])
+    def test_only_a_lost_piece_runs_again(self, losses):
+        executor = Counted(3, losses)
+        results = small(**self.ONE).run(executor)
+        assert results.to_csv() == small(**self.ONE).run(workers=1).to_csv()
+        assert len(executor.pieces) == 6 + losses
+
+    def test_in_any_order(self):
+        executor = Backwards()
+        with executor.pool:
+            results = small(**self.ONE).run(executor, workers=3)
+        assert results.to_csv() == small(**self.ONE).run(workers=1).to_csv()
+        assert executor.submitted == 6
+
+    def test_a_task_is_kept_when_all_its_pieces_are(self, tmp_path):
+        class Stopped(Counted):
+            def call(self, fn, *args):
+                if args[1:] == (1, 1, 3):
+                    raise ZeroDivisionError
+                return super().call(fn, *args)
+
+        two = {**self.ONE, "n": [9, 10], "epsilon": 1.0, "mechanisms": ["median"]}
+        two["mechanisms"] = ["median", {"name": "quantile", "q": 0.9}, "maximum"]
+        with pytest.raises(StudyError, match="task 1 failed: ZeroDivisionError"):
+            small(**two).run(Stopped(3), out=tmp_path)
+        assert (tmp_path / "tasks.jsonl").read_bytes().count(b"\n") == 1
+        executor = Counted(3)
+        results = fx.Study.resume(tmp_path, executor)
+        assert results.to_csv() == small(**two).run(workers=1).to_csv()
+        assert executor.pieces == [(1, part, 3) for part in range(3)]
 
 
 class TestProgress:
@@ -158,8 +251,17 @@ class TestProgress:
             if done == 7:
                 raise KeyboardInterrupt
 
-        with pytest.raises(KeyboardInterrupt):
+        with pytest.raises(KeyboardInterrupt) as caught:
             small().run(workers=1, out=tmp_path, progress=stop)
+        resumed = f"fastexp.Study.resume({str(tmp_path)!r})"
+        assert caught.value.__notes__ == [
+            f"7 of {TASKS} tasks are finished and kept; go on with {resumed}"
+        ]
+        with pytest.raises(KeyboardInterrupt) as caught:
+            small().run(workers=1, progress=stop)
+        assert caught.value.__notes__ == [
+            f"7 of {TASKS} tasks are finished; nothing was saved (with out= a folder keeps them)"
+        ]
         told: list[int] = []
         fx.Study.resume(tmp_path, workers=1, progress=lambda done, _: told.append(done))
         assert told == list(range(7, TASKS + 1))

@@ -35,7 +35,8 @@ def workers_of(options: Namespace) -> Iterator[Workers]:
         yield Workers(options.executor, workers)
         return
     with _client(options.scheduler, workers) as client:
-        yield Workers(client.get_executor(pure=False, retries=RETRIES))
+        executor = client.get_executor(pure=False, retries=RETRIES)
+        yield Workers(executor, sum(client.nthreads().values()))
 
 
 @contextlib.contextmanager

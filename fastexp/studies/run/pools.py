@@ -8,7 +8,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import (
     CancelledError,
     Executor,
@@ -17,9 +17,10 @@ from concurrent.futures import (
     ThreadPoolExecutor,
 )
 from functools import cached_property, lru_cache, partial
+from inspect import signature
 from multiprocessing import resource_tracker
 from multiprocessing.process import BaseProcess
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from ..._parameters import validate
 from ...errors import ParameterTypeError
@@ -28,6 +29,9 @@ from ..sums.totals import TaskResult
 from .task import run_task
 
 AHEAD, UNKNOWN = 3, 64  # tasks that wait for each worker; in flight where workers are unknown
+SHARES, PERHAPS = 2, 4  # pieces of tasks for each worker; workers where their number is unknown
+SUBMITS = "submit(function, *arguments) gives a Future"
+Piece: TypeAlias = tuple[int, ...]  # a task's number; of a part of it also which, and of how many
 MOST_WINDOWS = 61  # processes: Windows waits for no more handles at once
 # Errors of executors that lost a worker, by name, so that none of them need be imported.
 LOST = {"BrokenExecutor", "KilledWorker", "CommClosedError", "TerminatedWorkerError"}
@@ -56,34 +60,65 @@ class GivesExecutor(Protocol):
         """The executor."""
         ...
 
+    def nthreads(self) -> Mapping[str, int]:
+        """How many tasks each of its workers can run at a time."""
+        ...
+
 
 class Pool:
-    """An executor, how many tasks it is given ahead, and how it is built anew."""
+    """An executor, how many tasks it is given ahead and in which pieces, how it is built anew."""
 
     alone: bool
 
     def __init__(self, executor: object, workers: int) -> None:
-        count = validate.threads(validate.counting("workers", workers, least=0))
+        self._stated = validate.counting("workers", workers, least=0)
+        count = validate.threads(self._stated)
         self._make, self._ours = _maker(executor, count)
         self.alone = executor in (None, "threads") and count == 1  # no pool is needed
+        if not self._stated and isinstance(executor, GivesExecutor):
+            self._stated = sum(executor.nthreads().values())
 
     @cached_property
     def executor(self) -> Any:
         """The executor, made when the first task is there."""
-        return self._make()
+        made = self._make()
+        if not isinstance(made, Submits):
+            raise ParameterTypeError(
+                f"executor() must return an executor: {SUBMITS}; got {type(made).__name__}"
+            )
+        return made
+
+    @property
+    def workers(self) -> int:
+        """How many tasks run at a time, as far as that is known; else 0."""
+        known = getattr(self.executor, "_max_workers", None)
+        return known if isinstance(known, int) else self._stated
 
     @property
     def ahead(self) -> int:
         """How many tasks are in flight at most."""
-        known = getattr(self.executor, "_max_workers", None)
-        return AHEAD * known if isinstance(known, int) else UNKNOWN
+        return AHEAD * self.workers or UNKNOWN
 
-    def submit(self, study: Design, text: str, number: int) -> Future[TaskResult]:
-        """Submit a task: threads share the study, others get its settings as text."""
+    def pieces(self, study: Design) -> int:
+        """Into how many pieces a task is cut, so that few long tasks keep all workers busy.
+
+        Each piece makes the data sets anew, so many tasks stay whole, and so do those of a kind
+        that are shared out evenly.
+        """
+        workers = self.workers or PERHAPS
+        return 1 if study.blocks % workers == 0 else -(-SHARES * workers // study.tasks)
+
+    def submit(self, study: Design, text: str, piece: Piece) -> Future[TaskResult]:
+        """Submit a piece of a task: threads share the study, others get its settings as text."""
         if isinstance(self.executor, ThreadPoolExecutor):
-            return self.executor.submit(run_task, study, number)
+            return self.executor.submit(run_task, study, *piece)
         with interrupts_kept() if self._ours else contextlib.nullcontext():
-            future: Future[TaskResult] = self.executor.submit(run_described, text, number)
+            future: object = self.executor.submit(run_described, text, *piece)
+        if not isinstance(future, Future):
+            raise ParameterTypeError(
+                "executor.submit must return a concurrent.futures.Future, got "
+                f"{type(future).__name__}"
+            )
         return future
 
     def rebuild(self) -> bool:
@@ -119,13 +154,24 @@ def _maker(executor: object, workers: int) -> tuple[Callable[[], Any], bool]:
         return executor.get_executor, False
     if isinstance(executor, Submits) and not isinstance(executor, type):
         return (lambda: executor), False
-    if callable(executor):
+    if callable(executor) and _needs_nothing(executor):
         return executor, True
     got = repr(executor) if isinstance(executor, str) else type(executor).__name__
     raise ParameterTypeError(
-        "executor must be None, 'threads', 'processes', an Executor, or a callable that returns "
-        f"one, got {got}"
+        f"executor must be None, 'threads', 'processes', an executor ({SUBMITS}), or a callable "
+        f"without arguments that returns one, got {got}"
     )
+
+
+def _needs_nothing(executor: Callable[..., Any]) -> bool:
+    """Whether a callable can be called without arguments, as far as it says."""
+    try:
+        signature(executor).bind()
+    except TypeError:
+        return False
+    except ValueError:  # some compiled ones say nothing
+        return True
+    return True
 
 
 def processes(workers: int) -> ProcessPoolExecutor:
@@ -179,9 +225,9 @@ def _end_with(parent: BaseProcess) -> None:
     os._exit(1)
 
 
-def run_described(text: str, number: int) -> TaskResult:
-    """A task of a study that is given as JSON: what is sent to other processes."""
-    return run_task(_study(text), number)
+def run_described(text: str, number: int, part: int = 0, parts: int = 1) -> TaskResult:
+    """A piece of a task of a study that is given as JSON: what is sent to other processes."""
+    return run_task(_study(text), number, part, parts)
 
 
 @lru_cache(maxsize=4)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections import Counter, deque
-from collections.abc import Callable
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from pathlib import Path
 from typing import TypeAlias, TypeVar
@@ -17,7 +17,7 @@ from ..store import folder as folders
 from ..store.folder import Folder
 from ..store.progress import Progress
 from ..sums.totals import TaskResult
-from .pools import Pool, lost
+from .pools import Piece, Pool, lost
 from .task import run_task
 
 D = TypeVar("D", bound=Design)
@@ -71,20 +71,32 @@ def _carried_out(store: Progress, pool: Pool, progress: Report | None) -> StudyR
         if isinstance(store, Folder):
             results.publish(store.path)
         return results
+    except (KeyboardInterrupt, StudyError) as error:
+        error.add_note(_what_is_kept(store))
+        raise
     finally:
         store.close()
 
 
+def _what_is_kept(store: Progress) -> str:
+    """For whoever reads the traceback of a run that stopped."""
+    done = f"{store.finished:,} of {store.tasks:,} tasks are finished"
+    if isinstance(store, Folder):
+        return f"{done} and kept; go on with fastexp.Study.resume({str(store.path)!r})"
+    return f"{done}; nothing was saved (with out= a folder keeps them)"
+
+
 class _Run:
-    """The tasks that are missing, on a pool, a bounded number of them at a time."""
+    """The tasks that are missing, on a pool, a bounded number of pieces of them at a time."""
 
     def __init__(self, store: Progress, pool: Pool, progress: Report | None) -> None:
         self.store, self.pool, self.report = store, pool, progress
         self.text = json.dumps(store.study.to_dict())
-        self.fresh = store.missing()
-        self.again: deque[int] = deque()
-        self.waiting: dict[Future[TaskResult], int] = {}
-        self.losses: Counter[int] = Counter()
+        self.fresh = self.pieces()
+        self.again: deque[Piece] = deque()
+        self.waiting: dict[Future[TaskResult], Piece] = {}
+        self.parts: defaultdict[int, dict[int, TaskResult]] = defaultdict(dict)
+        self.losses: Counter[Piece] = Counter()
         self.refusals = 0
 
     def go(self) -> None:
@@ -92,7 +104,7 @@ class _Run:
         try:
             self.announce()
             if self.pool.alone:
-                for number in self.fresh:
+                for number in self.store.missing():
                     self.alone(number)
                 return
             while self.fill() or self.waiting:
@@ -117,60 +129,78 @@ class _Run:
             result = run_task(self.store.study, number)
         except Exception as error:
             raise _failed(number, error) from error
-        self.keep(result)
+        self.keep((number,), result)
+
+    def pieces(self) -> Iterator[Piece]:
+        """The tasks that are missing, in order: whole, or cut into ranges of cells."""
+        study, most = self.store.study, self.pool.pieces(self.store.study)
+        cells = Counter(cell.scenario for cell in study.cells)
+        for number in self.store.missing():
+            parts = min(most, cells[number // study.blocks])
+            if parts <= 1:
+                yield (number,)
+            else:
+                yield from ((number, part, parts) for part in range(parts))
 
     def room(self) -> int:
-        """How many tasks may be in flight; one, while some have lost their workers again."""
+        """How many pieces may be in flight; one, while some have lost their workers again."""
         known = (*self.waiting.values(), *self.again) if self.losses else ()
-        alone = any(self.losses[number] >= SUSPECT for number in known)
+        alone = any(self.losses[piece] >= SUSPECT for piece in known)
         return 1 if alone else self.pool.ahead
 
     def fill(self) -> bool:
-        """Submit tasks until enough are in flight; whether any was submitted."""
+        """Submit pieces until enough are in flight; whether any was submitted."""
         begun = False
         while len(self.waiting) < self.room():
-            number = self.again.popleft() if self.again else next(self.fresh, None)
-            if number is None:
+            piece = self.again.popleft() if self.again else next(self.fresh, None)
+            if piece is None:
                 break
             try:
-                future = self.pool.submit(self.store.study, self.text, number)
+                future = self.pool.submit(self.store.study, self.text, piece)
+            except ParameterTypeError:  # no Future
+                raise
             except Exception as error:
                 if not lost(error):
                     raise StudyError(f"the executor takes no task: {_text(error)}") from error
-                self.again.appendleft(number)
+                self.again.appendleft(piece)
                 if self.waiting:  # what is in flight is lost as well: it shows which tasks
                     break
                 self.refused(error)
                 continue
-            self.waiting[future] = number
+            self.waiting[future] = piece
             begun = True
         return begun
 
     def collect(self) -> None:
-        """Wait for a task, and take in all that are done."""
+        """Wait for a piece, and take in all that are done."""
         done = wait(self.waiting, timeout=BLINK, return_when=FIRST_COMPLETED).done
-        broken: list[int] = []
+        broken: list[Piece] = []
         cause: BaseException | None = None
         for future in done:
-            number = self.waiting.pop(future)
+            piece = self.waiting.pop(future)
             try:
                 result = future.result()
             except Exception as error:
                 if not lost(error):
-                    raise _failed(number, error) from error
-                broken.append(number)
+                    raise _failed(piece[0], error) from error
+                broken.append(piece)
                 cause = error
             else:
-                self.keep(result)
+                self.keep(piece, result)
         if cause is not None:
             self.again.extend(sorted(broken))
             self.blame(broken, cause)
             self.renew()
 
-    def keep(self, result: TaskResult) -> None:
-        """Write a result down, and report it."""
-        self.store.add(result)
+    def keep(self, piece: Piece, result: TaskResult) -> None:
+        """Write a task's result down, and report it; of one that was cut when its parts are all."""
         self.refusals = 0
+        number, part, parts = piece if len(piece) > 1 else (*piece, 0, 1)
+        self.parts[number][part] = result
+        if len(self.parts[number]) < parts:
+            return
+        done = self.parts.pop(number)
+        self.store.add({**result, "cells": [c for i in range(parts) for c in done[i]["cells"]]})
         self.announce()
 
     def announce(self) -> None:
@@ -185,11 +215,12 @@ class _Run:
             raise StudyError(f"the executor keeps breaking: {_text(error)}") from error
         self.renew()
 
-    def blame(self, broken: list[int], error: BaseException) -> None:
+    def blame(self, broken: list[Piece], error: BaseException) -> None:
         """A task that was lost each time is the cause: it was alone after the second time."""
         self.losses.update(broken)
-        worst = max(broken, key=lambda number: self.losses[number])
-        if self.losses[worst] >= ATTEMPTS:
+        suspect = max(broken, key=lambda piece: self.losses[piece])
+        if self.losses[suspect] >= ATTEMPTS:
+            worst = suspect[0]
             raise StudyError(
                 f"task {worst} was lost with its worker {ATTEMPTS} times ({_text(error)}): is "
                 "memory too small, or does a script start processes outside of "
@@ -197,7 +228,7 @@ class _Run:
             ) from error
 
     def renew(self) -> None:
-        """A broken pool fails all that it had: those tasks are submitted again."""
+        """A broken pool fails all that it had: that is submitted again."""
         if not self.pool.rebuild():
             return
         for future in list(self.waiting):
@@ -212,7 +243,7 @@ class _Run:
             for future in wait(running, timeout=PATIENCE).done:
                 if not future.cancelled() and future.exception() is None:
                     with contextlib.suppress(Exception):  # the error is what stopped the run
-                        self.keep(future.result())
+                        self.keep(self.waiting[future], future.result())
         except KeyboardInterrupt:  # once more: what runs is given up
             self.pool.abandon()
             raise
