@@ -19,6 +19,7 @@ from .._typing import AnyArray, FloatArray, IntArray, WordArray
 from ..kernels.bits import logspace
 from ..kernels.bits.heights import BLOCK, FLOAT
 from ..kernels.bits.logexp import log_one_value
+from ..pictures.law_panels import Laws
 from .elementary import quiet
 from .exact_differences import differences
 from .law import Draws, LossLaw
@@ -77,7 +78,7 @@ class FiniteLaw(LossLaw[int, IntArray]):
     >>> round(law.expected_loss(), 11)
     1.07350599906
     >>> law
-    FiniteLaw(epsilon=1.0, k=5)
+    FiniteLaw(Exponential(epsilon=1.0, sensitivity=1.0), k=5)
     """
 
     _simulate = staticmethod(simulate)
@@ -96,8 +97,12 @@ class FiniteLaw(LossLaw[int, IntArray]):
         self._shared_groups = groups
         self._sum  # noqa: B018  # finds out now whether all utilities are finite
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(epsilon={self._epsilon!r}, k={self._bits.size})"
+    def _sizes(self) -> dict[str, int]:
+        return {"k": self._bits.size}
+
+    def _subject(self) -> Laws:
+        names = range(self.k) if self._candidates is None else self._candidates
+        return Laws(self.mechanism, "", [self], [None], candidates=names)
 
     def _identity(self) -> tuple[object, ...]:
         w = self._weighting

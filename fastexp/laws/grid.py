@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import Any, Protocol, Self, overload
@@ -16,6 +17,7 @@ from .._parameters import validate
 from .._parameters.grid import Grid
 from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, RNGLike, Scalar, SeedLike, Values
 from ..errors import ParameterError
+from ..pictures.law_panels import Laws
 from .elementary import exp, quiet
 from .exact_differences import added, differences
 from .grid_cells import DistanceCells, LawCells
@@ -97,7 +99,7 @@ class GridLaw(PiecewiseLaw):
     >>> import fastexp as fx
     >>> law = fx.Median(epsilon=1.0, bounds=(0, 10), step=1).law([1, 2, 4, 7])
     >>> law
-    GridLaw(epsilon=1.0, G=11)
+    GridLaw(Median(epsilon=1.0, bounds=(0, 10), step=1))
     >>> law.ppf([0.25, 0.5, 0.75])
     array([2, 4, 5])
     >>> round(law.mean(), 6), round(law.expected_error(3), 6)
@@ -128,8 +130,8 @@ class GridLaw(PiecewiseLaw):
         law._sampler = self._sampler.with_rate(rate)
         return law
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(epsilon={self._epsilon!r}, G={self._grid.size})"
+    def _subject(self) -> Laws:
+        return replace(super()._subject(), grid=self._grid)
 
     def _identity(self) -> tuple[object, ...]:
         return self._grid, *super()._identity()

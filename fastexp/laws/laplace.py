@@ -91,7 +91,7 @@ class LaplaceLaw(GridLaw):
     >>> import fastexp as fx
     >>> law = fx.Laplace(epsilon=1.0, sensitivity=1, step=1).law(10)
     >>> law
-    LaplaceLaw(epsilon=1.0)
+    LaplaceLaw(Laplace(epsilon=1.0, sensitivity=1, step=1))
     >>> law.pmf([9, 10, 10.5]).round(6)
     array([0.170003, 0.462117, 0.      ])
     >>> law.mean(), round(law.expected_error(10), 6), law.ppf(0.975)
@@ -108,9 +108,6 @@ class LaplaceLaw(GridLaw):
         cells = GridCells(grid, start, count, loss, slope, _best(truth))
         super().__init__(grid, cells, _step(truth), rate, epsilon, sampler)
         self._held = sampler
-
-    def __repr__(self) -> str:
-        return f"LaplaceLaw(epsilon={self._epsilon!r})"
 
     @property
     def grid(self) -> NoReturn:

@@ -14,6 +14,7 @@ from .._parameters.documented import documented
 from .._typing import AnyArray, ArrayLike, FloatArray, RNGLike, Scalar, SeedLike, Values
 from ..errors import ParameterError
 from .loss_pieces import LossPieces
+from .presented import Presented
 from .privacy_loss import PrivacyLoss
 
 One_co = TypeVar("One_co", covariant=True)  # what one draw is
@@ -31,7 +32,7 @@ class Draws(NamedTuple):
 
 
 @documented
-class Law(ABC, Generic[One_co, Many_co]):
+class Law(Presented, ABC, Generic[One_co, Many_co]):
     """The exact distribution of a mechanism's output on one data set.
 
     Laws are equal if they are of one type and epsilon and give the same weight to the same
@@ -39,15 +40,10 @@ class Law(ABC, Generic[One_co, Many_co]):
     They have no hash: it would be a fingerprint of private data.
     """
 
-    _epsilon: float
-
     def __init_subclass__(cls) -> None:
         """Complete the docstrings of the methods."""
         super().__init_subclass__()
         documented(cls)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(epsilon={self._epsilon!r})"
 
     @abstractmethod
     def _identity(self) -> tuple[object, ...]:
@@ -258,7 +254,9 @@ class LossLaw(Law[One_co, Many_co]):
         """
         check_rounding()
         e = validate.epsilon(epsilon, validate.flag("any_epsilon", any_epsilon))
-        return self._with_rate(self._exact_rate() * Fraction(e) / Fraction(self._epsilon), e)
+        law = self._with_rate(self._exact_rate() * Fraction(e) / Fraction(self._epsilon), e)
+        law._maker = self._maker
+        return law
 
     @abstractmethod
     def _best_utility(self) -> float:

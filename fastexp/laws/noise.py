@@ -53,7 +53,7 @@ class NoiseLaw(NumberLaw):
     >>> round(law.mean(), 6), round(law.expected_error(4), 6)
     (4.607542, 3.904342)
     >>> law
-    NoiseLaw(epsilon=1.0)
+    NoiseLaw(LaplaceMedian(epsilon=1.0, bounds=(0, 10)))
     """
 
     def __init__(

@@ -13,6 +13,7 @@ from .._compiler.rounding import check_rounding
 from .._parameters import validate
 from .._typing import AnyArray, ArrayLike, FloatArray, Scalar, Values
 from ..errors import ParameterError
+from ..pictures.law_panels import Laws
 from .elementary import quiet
 from .law import Law, finite, probability_levels, shaped_as
 from .search import cdf_of, least_number
@@ -45,6 +46,10 @@ class NumberLaw(Law[float, AnyArray]):
         if self._statistic is None:
             raise ParameterError("truth needs a law that a mechanism made of data")
         return self._statistic()
+
+    def _subject(self) -> Laws:
+        known = self._statistic is not None or "truth" in vars(self)
+        return Laws(self.mechanism, "output", [self], [self.truth if known else None])
 
     @overload
     def cdf(self, x: Scalar) -> float: ...

@@ -46,7 +46,7 @@ class PermuteAndFlipLaw(FiniteLaw):
     >>> law.probabilities.round(5)
     array([0.81606, 0.18394])
     >>> law
-    PermuteAndFlipLaw(epsilon=2.0, k=2)
+    PermuteAndFlipLaw(PermuteAndFlip(epsilon=2.0, sensitivity=1.0), k=2)
     """
 
     _simulate = staticmethod(simulate)

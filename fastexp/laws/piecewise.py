@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
+from dataclasses import replace
 from fractions import Fraction
 from typing import NamedTuple, Protocol, Self
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from .._compiler.rounding import check_rounding
 from .._typing import AnyArray, FloatArray
+from ..pictures.law_panels import Laws
 from .law import LossLaw
 from .losses import PAIRS, Losses, LossSums
 from .number import NumberLaw
@@ -103,6 +105,9 @@ class PiecewiseLaw(NumberLaw, LossLaw[float, AnyArray]):
 
     def _best_utility(self) -> float:
         return self._best
+
+    def _subject(self) -> Laws:
+        return replace(super()._subject(), best=self._best)
 
     def _exact_rate(self) -> Fraction:
         return self._rate

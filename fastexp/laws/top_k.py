@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -17,6 +18,7 @@ from .._selection.weighting import Weighting
 from .._typing import ArrayLike, FloatArray, IntArray, WordArray
 from ..errors import ParameterError
 from ..kernels.bits.logexp import exp_fill, log_one_value
+from ..pictures.law_panels import Laws
 from .elementary import exp, log, quiet
 from .exact_differences import differences
 from .finite import FiniteLaw, nats
@@ -54,7 +56,7 @@ class TopKLaw(Law[IntArray, IntArray]):
     >>> round(law.log_probability([2, 0]), 6)
     -0.720868
     >>> law
-    TopKLaw(k=2, candidates=3)
+    TopKLaw(TopK(k=2, epsilon=4.0, sensitivity=1.0), candidates=3)
     """
 
     def __init__(
@@ -71,8 +73,16 @@ class TopKLaw(Law[IntArray, IntArray]):
         self._epsilon = round_epsilon
         self._first = self._law(bits, candidates)
 
-    def __repr__(self) -> str:
-        return f"TopKLaw(k={self._rounds}, candidates={self._bits.size})"
+    @property
+    def mechanism(self) -> Any:
+        """The mechanism that this is the law of."""
+        return self._maker
+
+    def _sizes(self) -> dict[str, int]:
+        return {"candidates": self._bits.size}
+
+    def _subject(self) -> Laws:
+        return replace(self._first._subject(), mechanism=self._maker)
 
     def _identity(self) -> tuple[object, ...]:
         return self._rounds, *self._first._identity()

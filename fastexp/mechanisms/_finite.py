@@ -279,7 +279,7 @@ class FiniteMechanism(Mechanism):
         check_rounding()
         bits, kind = self._utilities(data, nan)
         utilities.one_row(bits)
-        return self._law(bits.copy(), kind)  # the law stays, whatever becomes of the array
+        return self._signed(self._law(bits.copy(), kind))  # a copy: the array may change
 
     def _law(self, bits: WordArray, kind: int) -> FiniteLaw:
         from ..laws.finite import FiniteLaw

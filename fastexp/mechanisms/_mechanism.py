@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import MISSING, fields
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar, Unpack
 
 from .._compiler.rounding import check_rounding
 from .._parameters.documented import documented
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..laws.law import Law
     from ._options import LawReading
 
+Known = TypeVar("Known", bound="Law[Any, Any]")
 WRITTEN = 8  # candidates in a repr
 ALWAYS = {"repr": "always"}  # metadata of a field that a repr shows also where it is the default
 
@@ -121,6 +122,11 @@ class Mechanism(ABC):
 
         law: Any = self.law
         return accuracy_of(law(data, **reading), self, probability, truth, curve=True)
+
+    def _signed(self, law: Known) -> Known:
+        """A law of this mechanism, which says so."""
+        law._maker = self
+        return law
 
     def total(
         self,

@@ -150,9 +150,9 @@ class NoisyMedian(Comparator):
         if rows is not None:
             raise ParameterError("records must be one data set for a law, got rows of them")
         (centre,), (scale,) = self._pairs(records, nan, assume_sorted, 1)
-        return NoiseLaw(
-            self._noise, self._kind, float(centre), float(scale), self._limits, self.epsilon
-        )
+        centre, scale = float(centre), float(scale)
+        law = NoiseLaw(self._noise, self._kind, centre, scale, self._limits, self.epsilon)
+        return self._signed(law)
 
     def _expected_errors(self, ordered: AnyArray, truths: FloatArray | None) -> FloatArray:
         """E|output - truth| of sorted rows by closed forms; None: of the clamped medians."""

@@ -413,7 +413,8 @@ class NumberMechanism(Mechanism, GroupedMechanism):
         check_rounding()
         self._policy(nan)
         promised = validate.flag("assume_sorted", assume_sorted)
-        return self._law_of(Records(records).source(nan, grid=self.grid, assume_sorted=promised))
+        source = Records(records).source(nan, grid=self.grid, assume_sorted=promised)
+        return self._signed(self._law_of(source))
 
     def continuous_law(self, records: object, *, nan: Missing = "raise") -> ContinuousLaw:
         """The density that the papers write down, on the clamped records; for analysis.
@@ -437,7 +438,7 @@ class NumberMechanism(Mechanism, GroupedMechanism):
         source = Records(records).source(nan)
         law = self._continuous_of(source)
         law.truth = self._truth(source)
-        return law
+        return self._signed(law)
 
     def _reading(self) -> Reading:
         """Files without types hold their numbers as text."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
 
@@ -14,6 +14,7 @@ from ..errors import ParameterTypeError, ScoreError
 from ..privacy import Guarantee, selection_guarantee
 from ..privacy.rates import range_sensitivity
 from ._finite import UtilityMechanism
+from ._mechanism import Known
 
 Base: TypeAlias = Converted[ArrayLike | None, tuple[float, ...] | None]
 
@@ -213,6 +214,11 @@ class ScoredExponential(Exponential):
         object.__setattr__(self, "vectorized", validate.flag("vectorized", self.vectorized))
         object.__setattr__(self, "candidates", validate.candidates(self.candidates))
         super().__post_init__()
+
+    def _signed(self, law: Known) -> Known:
+        """A law is of the weights alone, so that it can be pickled where the score cannot."""
+        values = {item.name: getattr(self, item.name) for item in fields(Exponential)}
+        return Exponential(**values)._signed(law)
 
     def _utilities(self, data: object, nan: NaN) -> tuple[WordArray, int]:
         labels = tuple(self.candidates or ())

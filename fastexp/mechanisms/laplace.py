@@ -281,7 +281,7 @@ class Laplace(Mechanism):
         else:
             law = laplace.BoundedLaplaceLaw(sampler, self.epsilon, self._rate)
         law._statistic = partial(_plain, _laplace.statistic(f))
-        return law
+        return self._signed(law)
 
     def continuous_law(self, f: Number) -> ContinuousLaw:
         """The density that the papers write down; for analysis, nothing is released from it.
@@ -310,7 +310,7 @@ class Laplace(Mechanism):
             ends = float(self._grid.value(0)), float(self._grid.value(self._grid.size - 1))
             law = laplace.BoundedLaplaceDensity(at, ends, self.epsilon, self._continuous_rate)
         law._statistic = partial(_plain, _laplace.statistic(f))
-        return law
+        return self._signed(law)
 
     def _continuous_rate(self, epsilon: float) -> Fraction:
         width = self._grid.exact(self._grid.size - 1) - self._grid.exact(0)

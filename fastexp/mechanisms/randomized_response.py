@@ -258,7 +258,7 @@ class RandomizedResponse(Mechanism):
         data = _data.bits(bit)
         if data.ndim:
             raise ParameterTypeError("law takes one bit; the law of an array is not offered")
-        return ResponseLaw(self, int(data))
+        return self._signed(ResponseLaw(self, int(data)))
 
 
 class ResponseLaw(FiniteLaw):

@@ -193,9 +193,9 @@ class TopK(UtilityMechanism):
 
         bits, kind = self._utilities(data, nan)
         utilities.one_row(bits)
-        return TopKLaw(
-            bits.copy(), kind, self._weighting, self.k, self.round_epsilon, self.candidates
-        )
+        rounds, epsilon = self.k, self.round_epsilon
+        law = TopKLaw(bits.copy(), kind, self._weighting, rounds, epsilon, self.candidates)
+        return self._signed(law)
 
     def _utilities(self, data: object, nan: NaN) -> tuple[WordArray, int]:
         bits, kind = super()._utilities(data, nan)

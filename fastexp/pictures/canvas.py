@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import textwrap
 import warnings
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,6 +19,7 @@ from .inks import inks_of, inks_on
 
 SUFFIXES = (".png", ".svg", ".pdf")
 LONGEST, LINE, LONG = 28, 115, 10  # characters: of a label, of a line of notes, of a tick
+PIXELS = 96  # an inch on a page
 WIDTH, EDGE = 8.0, 0.12  # inches: of a picture, and of its margins
 TITLE, NOTE = 0.42, 0.19  # inches: of the title's line, and of a line of notes
 PRIVATE = "not private: for analysis only"
@@ -60,12 +63,22 @@ def figure_for(
     rows, columns = shape
     if ax is None:
         figure = _below_heading(title, notes, height)
-        return figure, list(figure.subplots(rows, columns, squeeze=False).flat)
+        axes = list(figure.subplots(rows, columns, squeeze=False).flat)
+        for drawn in (figure, *axes):
+            drawn._repr_png_ = partial(_png, figure)
+        return figure, axes
     axes = list(np.asarray(ax, dtype=object).flat)
     if len(axes) != rows * columns:
         raise ParameterError(f"ax must be {rows * columns} axes for this picture, got {len(axes)}")
     axes[0].set_title(title, loc="left", fontsize=11, color=inks_of(axes[0]).mark, parse_math=False)
     return axes[0].figure, axes
+
+
+def _png(figure: Any) -> tuple[bytes, dict[str, float]]:
+    """A figure for notebooks, which do not know it without pyplot: its bytes, and its width."""
+    page = io.BytesIO()
+    save(figure, page)
+    return page.getvalue(), {"width": PIXELS * figure.get_figwidth()}
 
 
 def _below_heading(title: str, notes: list[str], height: float) -> Any:
@@ -115,7 +128,7 @@ def label(name: str, longest: int = LONGEST) -> str:
     return f"{text[: longest - 1 - end]}…{text[len(text) - end :]}"
 
 
-def save(figure: Any, path: str) -> None:
+def save(figure: Any, path: str | io.BytesIO) -> None:
     """Write a picture; an error of the system becomes an `OutputError`."""
     try:
         with warnings.catch_warnings():

@@ -12,6 +12,7 @@ from .._parameters.text import printable, readable
 from .._parameters.text_tables import table_lines, wrapped
 
 WARNING = "Not private: computed from the data without noise."
+LISTED = 8  # values of a list
 CELL = "text-align: left; padding: 0.1em 1em 0.1em 0"  # no colours: the page's, light or dark
 
 
@@ -25,6 +26,8 @@ class Card(NamedTuple):
         Names and values: numbers are written as everywhere, None is left out.
     columns, rows : sequences
         A table below the facts, if there are columns.
+    note : str
+        What else is to be said.
     private : bool
         Whether private numbers are on it, which is said then.
     """
@@ -33,7 +36,13 @@ class Card(NamedTuple):
     facts: Sequence[tuple[str, object]] = ()
     columns: Sequence[str] = ()
     rows: Sequence[Sequence[object]] = ()
+    note: str = ""
     private: bool = False
+
+    @property
+    def remarks(self) -> list[str]:
+        """What stands below."""
+        return [line for line in (self.note, WARNING * self.private) if line]
 
 
 class Carded:
@@ -57,7 +66,8 @@ def text(value: object) -> str:
     if isinstance(value, float) or (isinstance(value, int) and not isinstance(value, bool)):
         return readable(value)
     if isinstance(value, (tuple, list)):
-        return ", ".join(map(text, value))
+        more = f", … ({len(value):,})" if len(value) > LISTED else ""
+        return ", ".join(map(text, value[:LISTED])) + more
     return printable(str(value))
 
 
@@ -74,7 +84,7 @@ def plain(card: Card) -> str:
         left = [place == 0 for place in range(len(card.columns))]
         cells = [[text(cell) for cell in row] for row in (card.columns, *card.rows)]
         lines += ["", *table_lines(cells, left, room), ""]
-    return "\n".join([*lines, *([WARNING] if card.private else [])])
+    return "\n".join([*lines, *card.remarks])
 
 
 def html(card: Card) -> str:
@@ -83,7 +93,7 @@ def html(card: Card) -> str:
     parts = [
         f"<p><strong>{escape(printable(card.title))}</strong></p>",
         _html_table(_html_row([value], name) for name, value in lines) if lines else "",
-        f"<p>{WARNING}</p>" if card.private else "",
+        *(f"<p>{escape(line)}</p>" for line in card.remarks),
     ]
     if card.columns:
         head = "".join(
@@ -120,6 +130,5 @@ def renderable(card: Card) -> Any:
         for row in card.rows:
             table.add_row(*(plain(text(value)) for value in row))
         parts.append(table)
-    if card.private:
-        parts.append(plain(WARNING, style="italic"))
+    parts += [plain(line, style="italic") for line in card.remarks]
     return console.Group(*parts)

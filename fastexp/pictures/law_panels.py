@@ -12,16 +12,16 @@ from .._parameters.grid import Grid
 from .._parameters.text import readable
 from .._typing import AnyArray, FloatArray
 from ..errors import ParameterError
-from .canvas import figure_for, label, tick, undecorated
+from .canvas import LONGEST, figure_for, label, tick, undecorated
 from .descriptions import Described, name_of, statistic_of, title
 from .inks import Inks, inks_of
-from .view import View, heights_of, in_sight, outside, part
+from .view import View, heights_of, in_sight, outside
 
 PANELS, ACROSS = 24, 3  # groups in a picture, and beside each other
 TOP, TOP_OF_GROUP = 20, 8  # candidates
-NAME, HEADING = 34, 60  # characters above a panel, and above axes of the caller
+NAME, HEADING, WIDEST = 34, 60, 42  # characters: above a panel, above axes, of a candidate
 BARS = 120  # of draws on a fine grid, at most
-TIMES = 5  # between the three epsilons
+FACTORS = 0.2, 1.0, 5.0  # of epsilon, where laws are compared
 WIDER = 15.0  # times the least peak, and the density needs a logarithmic scale
 FLOOR = 1e-5  # of the highest density: the lower end of that scale
 FENCE = 50  # points, beyond which error bars hide what they stand for
@@ -56,6 +56,8 @@ class Laws:
         The name of each group, by column.
     draws : ndarray, shape (groups, size), or None
         Numbers, or candidates by number.
+    best : float, optional
+        The best revenue of prices.
     """
 
     mechanism: Described | None
@@ -68,6 +70,7 @@ class Laws:
     by: Sequence[str] = ()
     labels: Sequence[Mapping[str, Any]] = ()
     draws: AnyArray | None = None
+    best: float | None = None
 
     @property
     def names(self) -> list[str]:
@@ -110,7 +113,7 @@ def draw(subject: Laws, ax: Any = None) -> list[Any]:
         heading = heading if ax is None else label(notes[0], HEADING)
     if subject.by and count < len(subject.laws):
         notes.append(f"the first {count} of {len(subject.laws):,} groups")
-    panel = (_numbers if subject.candidates is None else _candidates)(subject, count, notes)
+    panel = (_numbers if subject.candidates is None else _candidates)(subject, count, notes, ax)
     across = min(ACROSS, count)
     rows, size = -(-count // across), 8 if subject.by else 10
     height = 0.6 + panel.height * rows
@@ -174,33 +177,32 @@ def _name(ax: Any, subject: Laws, group: int) -> None:
     )
 
 
-def _numbers(subject: Laws, count: int, notes: list[str]) -> Panel:
+def _numbers(subject: Laws, count: int, notes: list[str], where: Any) -> Panel:
     """Laws of numbers: bars for few points, the density for many; the truth as a line."""
     laws, truths, grid = subject.laws[:count], subject.truths[:count], subject.grid
     three = subject.priced and subject.draws is None and not subject.by
-    if three and grid is not None:
-        view = part(grid, 0, grid.size - 1)
-        notes.append(f"at epsilon, {TIMES} times less and {TIMES} times more")
-    else:
-        view = in_sight(laws, truths, grid)
-    if subject.by:
-        notes.append(f"dashed: {subject.truth_name}")
-    elif truths[0] is None:
-        notes.append("no records")
-    else:
-        best = f" with a revenue of {readable(laws[0]._best_utility())}" if three else ""
-        notes.append(f"dashed: {subject.truth_name} {readable(truths[0])}{best}")
+    if three:
+        laws = [laws[0].with_epsilon(laws[0].epsilon * f, any_epsilon=True) for f in FACTORS]
+        notes.append("at epsilon, 5 times less and 5 times more")
+    view = in_sight(laws, truths, grid)
+    truth_name = subject.truth_name
+    if truths[0] is not None and not subject.by:
+        best = f" with a revenue of {readable(subject.best)}" if three else ""
+        truth_name += f" {readable(truths[0])}{best}"
+    notes.append(f"dashed: {truth_name}" if subject.by or truths[0] is not None else "no records")
     if not (three or subject.by):
         notes += outside(laws[0], view, grid)
 
     def paint(ax: Any, group: int) -> None:
         if three:
-            _three(ax, laws[group], view)
+            _three(ax, laws, view)
         elif subject.draws is not None:
             _beside(ax, laws[group], subject.draws[group], view)
         else:
             _exact(ax, laws[group], view)
-        _finish(ax, view, truths[group], 4 if subject.by else 8)
+        _finish(
+            ax, view, truths[group], 4 if subject.by else 8, "" if where is None else truth_name
+        )
 
     column = label(subject.column)
     beside = "probability" if view.few else f"probability density (per unit of {column})"
@@ -267,39 +269,40 @@ def _spread(exact: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
     return np.minimum(spread, exact), np.minimum(spread, rest)
 
 
-def _three(ax: Any, law: Any, view: View) -> None:
-    """The law at a fraction of epsilon, at epsilon and at a multiple of it."""
+def _three(ax: Any, laws: Sequence[Any], view: View) -> None:
+    """The laws at a fraction of epsilon, at epsilon and at a multiple of it."""
     inks = inks_of(ax)
     styles: tuple[dict[str, Any], ...] = (  # in grey too: by dashes and by darkness
         {"color": inks.quiet, "linestyle": (0, (1, 1)), "linewidth": 1.8},
         {"color": inks.mark, "linestyle": "-", "linewidth": 1.5},
         {"color": inks.series[5], "linestyle": (0, (5, 1.5)), "linewidth": 1.5},
     )
-    epsilons = [law.epsilon / TIMES, law.epsilon, law.epsilon * TIMES]
-    heights = [heights_of(law.with_epsilon(e, any_epsilon=True), view) for e in epsilons]
+    heights = [heights_of(law, view) for law in laws]
     peaks = [float(h.max()) for h in heights]
     if max(peaks) > WIDER * min(peaks):
         ax.set_yscale("log")
         ax.set_ylim(FLOOR * max(peaks), 5 * max(peaks))
-    for h, epsilon, style in zip(heights, epsilons, styles, strict=True):
-        ax.stairs(h, view.edges, baseline=None, label=f"ε = {epsilon:g}", **style)
+    for h, law, style in zip(heights, laws, styles, strict=True):
+        label = f"ε = {readable(law.epsilon, 4)}"
+        ax.stairs(h, view.edges, baseline=None, label=label, **style)
 
 
-def _finish(ax: Any, view: View, truth: Any, ticks: int) -> None:
-    """Axes, and the truth."""
+def _finish(ax: Any, view: View, truth: Any, ticks: int, name: str) -> None:
+    """Axes, and the truth, which the legend names where no heading does."""
     ax.set_xlim(view.edges[0], view.edges[-1])
-    ax.xaxis.set_major_formatter(tick)  # never an offset,
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter(tick)  # never an offset, which would stand elsewhere
     ax.locator_params(axis="x", nbins=ticks)
     undecorated(ax, "y")
     if ax.get_yscale() == "linear":
         ax.set_ylim(0, 1.1 * ax.dataLim.y1)
-        ax.yaxis.set_major_formatter(tick)  # which would stand elsewhere
         ax.locator_params(axis="y", nbins=ticks)
     if truth is not None and view.edges[0] <= truth <= view.edges[-1]:
-        ax.axvline(truth, color=inks_of(ax).truth, linewidth=1.1, linestyle=(0, (4, 3)), zorder=1)
+        look = {"color": inks_of(ax).truth, "linewidth": 1.1, "linestyle": (0, (4, 3))}
+        ax.axvline(truth, zorder=1, label=name, **look)
 
 
-def _candidates(subject: Laws, count: int, notes: list[str]) -> Panel:
+def _candidates(subject: Laws, count: int, notes: list[str], where: Any) -> Panel:
     """Laws of candidates: a bar for each, the likeliest of all groups on top."""
     candidates, draws = subject.candidates or (), subject.draws
     exact = np.array([law.probabilities for law in subject.laws[:count]]).clip(max=1.0)
@@ -307,12 +310,14 @@ def _candidates(subject: Laws, count: int, notes: list[str]) -> Panel:
     order = (-exact.sum(axis=0)).argsort(kind="stable")[:top]
     if top < len(candidates):
         notes.append(f"the {top} likeliest of {len(candidates):,} candidates")
-    names = [label(str(candidates[i])) for i in order.tolist()]
-    shares = exact
+    longest = LONGEST if subject.by or where is not None else WIDEST
+    names = [label(str(candidates[i]), longest) for i in order.tolist()]
+    shares = exact_and_more = exact
     if draws is not None:
         counts = [np.bincount(drawn, minlength=len(candidates)) for drawn in draws[:count]]
         shares = np.array(counts) / draws.shape[1]
-    most = min(1.0, 1.1 * float(max(exact.max(), shares.max())))
+        exact_and_more = exact + _spread(exact, draws.shape[1])[1]
+    most = min(1.0, 1.1 * float(max(exact_and_more.max(), shares.max())))
 
     def paint(ax: Any, group: int) -> None:
         places, inks = range(top), inks_of(ax)

@@ -58,10 +58,10 @@ def part(grid: Grid, first: int, last: int) -> View:
 
 
 def _of_densities(laws: Sequence[Any], ends: list[float]) -> View:
-    """Bins within the support, whose highest number may have a mass of its own."""
+    """Bins within the support, whose ends may have a mass of their own: that is not in a bin."""
     low, high = min(ends), max(ends)
     margin = (high - low) / 12 or 1.0
-    first = max(low - margin, min(float(law.ppf(0.0)) for law in laws))
+    first = max(low - margin, min(np.nextafter(law.ppf(0.0), np.inf) for law in laws))
     last = min(high + margin, max(np.nextafter(law.ppf(1.0), -np.inf) for law in laws))
     return View(np.linspace(first, max(last, first + margin / 2), BINS + 1), None, False)
 

@@ -226,7 +226,7 @@ def test_long_lists_are_cut_and_labels_are_no_markup(run, tmp_path, figures):
     call = ["select", path, "--column", "c", "--candidates", listed, "--epsilon", 1]
     assert run(*call, "--law", "--plot", tmp_path / "a.svg").code == 0
     labels = [text.get_text() for text in figures[0].axes[0].get_yticklabels()]
-    assert labels == ["$x_", "日本", "[bold]", "long" * 4 + "lo…nglongend", *map(str, range(16))]
+    assert labels == ["$x_", "日本", "[bold]", "long" * 7 + "…nglonglongend", *map(str, range(16))]
     notes = " ".join(text.get_text() for text in figures[0].texts)
     assert "the 20 likeliest of 40 candidates" in notes
 

@@ -562,7 +562,7 @@ class TestEdges:
             make_grid((0, 120), step=1), np.array([0]), np.array([121]), np.array([0]), None
         )
         law = cells.law(1)
-        assert repr(law) == "GridLaw(epsilon=1.0, G=121)"
+        assert repr(law) == "GridLaw(epsilon=1.0)"
         assert pickle.loads(pickle.dumps(law)).mean() == law.mean() == 60.0
 
 

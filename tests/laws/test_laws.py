@@ -250,7 +250,7 @@ def test_loss_bound_checks_its_parameters():
 
 
 def test_a_law_shows_nothing_of_its_data():
-    assert repr(LAW) == "FiniteLaw(epsilon=1.0, k=5)"
+    assert repr(LAW) == "FiniteLaw(Exponential(epsilon=1.0, sensitivity=1.0), k=5)"
     assert LAW.k == 5
     for name in ("probabilities", "log_probabilities"):
         with pytest.raises(ValueError, match="read-only"):

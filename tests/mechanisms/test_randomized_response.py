@@ -147,7 +147,7 @@ class TestLaw:
             again.sample(99, rng=1), fx.RandomizedResponse(2.0).sample(1, 99, rng=1)
         )
         assert law.with_epsilon(1e7, any_epsilon=True).probabilities.tolist() == [0.0, 1.0]
-        assert repr(law) == "ResponseLaw(epsilon=1.0, k=2)"
+        assert repr(law) == "ResponseLaw(RandomizedResponse(epsilon=1.0), k=2)"
         assert (pickle.loads(pickle.dumps(law)).probabilities == law.probabilities).all()
 
 

@@ -223,7 +223,7 @@ class TestLaw:
 
     def test_it_shows_nothing(self):
         law = smooth().law(RECORDS)
-        assert repr(law) == "NoiseLaw(epsilon=1.0)"
+        assert repr(law) == "NoiseLaw(SmoothSensitivityMedian(epsilon=1.0, bounds=(0, 10)))"
         assert law.epsilon == 1
 
     @pytest.mark.parametrize("noise", CONCENTRATED[:2])

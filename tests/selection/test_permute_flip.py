@@ -188,7 +188,8 @@ class TestLaw:
 
     def test_a_law_shows_no_data(self):
         law = ONE.law([7341e-9, 0.0])
-        assert repr(law) == repr(law.with_epsilon(1.0)) == "PermuteAndFlipLaw(epsilon=1.0, k=2)"
+        assert repr(law) == "PermuteAndFlipLaw(PermuteAndFlip(epsilon=1.0, sensitivity=1.0), k=2)"
+        assert repr(law) == repr(law.with_epsilon(1.0))
         with pytest.raises(fx.ParameterError, match="epsilon") as caught:
             law.epsilon_for(expected_loss=1e-300)
         assert "7341" not in str(caught.value)

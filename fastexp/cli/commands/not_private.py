@@ -102,5 +102,6 @@ def _subject(call: PublicCall, laws: Laws) -> LawFacts:
         by=call.query.by,
         labels=labels,
         draws=laws.draws.get(name),
+        best=exact[0]._best_utility() if exact else None,
         nan=call.nan[name] if candidates is None else None,
     )

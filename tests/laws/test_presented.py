@@ -1,0 +1,229 @@
+"""What is seen of a law: nothing private in its repr and card, in its picture what the law says."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import fastexp as fx
+from fastexp.laws.presented import HIDDEN
+
+SECRET = 73.41  # a record, the true number, a loss: in no text
+RECORDS = [3.0, SECRET, 90.5]
+FINE = {"bounds": (0, 100), "epsilon": 0.5}
+
+
+def scored(data, candidate):
+    return float(candidate == "a") * data
+
+
+MADE = {
+    "median": (fx.Median(**FINE), RECORDS),
+    "steps": (fx.Median(**FINE, step=1), RECORDS),
+    "quantile": (fx.Quantile(0.9, **FINE, grid=[0, 20, 73.41, 100]), RECORDS),
+    "mode": (fx.Mode(**FINE, step=1), RECORDS),
+    "maximum": (fx.Maximum(**FINE), RECORDS),
+    "price": (fx.Price(**FINE, step=1), RECORDS),
+    "line": (fx.Laplace(epsilon=1.0, sensitivity=1, step=0.01), SECRET),
+    "within": (fx.Laplace(epsilon=1.0, sensitivity=1, bounds=(0, 100), step=0.01), SECRET),
+    "laplace": (fx.LaplaceMedian(**FINE), RECORDS),
+    "smooth": (fx.SmoothSensitivityMedian(**FINE), RECORDS),
+    "exponential": (fx.Exponential(epsilon=1.0, sensitivity=100.0), RECORDS),
+    "flips": (fx.PermuteAndFlip(epsilon=1.0, sensitivity=100.0, candidates=list("abc")), RECORDS),
+    "places": (fx.TopK(2, epsilon=1.0, sensitivity=100.0), RECORDS),
+    "bit": (fx.RandomizedResponse(epsilon=1.0), 1),
+    "score": (
+        fx.Exponential.from_score(
+            lambda *args: scored(*args), list("ab"), epsilon=1.0, sensitivity=100
+        ),
+        SECRET,
+    ),
+}
+LAWS = {name: mechanism.law(data) for name, (mechanism, data) in MADE.items()}
+LAWS["density"] = MADE["median"][0].continuous_law(RECORDS)
+LAWS["price density"] = fx.Price(**FINE).continuous_law(RECORDS)
+NAMES = [pytest.param(name, marks=[] if name == "steps" else pytest.mark.slow) for name in LAWS]
+
+
+def seen(law):
+    """All that is shown unasked: the repr, a notebook's page, and what rich prints."""
+    from rich.console import Console
+
+    out = io.StringIO()
+    Console(file=out, width=200).print(law)
+    return repr(law), law._repr_html_(), out.getvalue()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_of_the_data_is_seen(name):
+    texts = seen(LAWS[name])
+    if name != "quantile":  # whose public grid has that number
+        assert not any("73" in text for text in texts)
+    assert all(HIDDEN in text for text in texts[1:])
+    assert f"epsilon={LAWS[name].mechanism.epsilon!r}" in texts[0]
+
+
+def test_a_law_that_tells_is_noticed(monkeypatch):
+    law = MADE["steps"][0].law(RECORDS)
+    monkeypatch.setattr(law, "_sizes", lambda: {"truth": law.truth})
+    assert all("73.41" in text for text in seen(law))
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_a_law_knows_its_mechanism_at_its_epsilon(name):
+    mechanism, law = MADE[name][0], LAWS[name]
+    known = law.mechanism
+    if name == "score":
+        assert type(known) is fx.Exponential
+        assert (known.candidates, known.sensitivity) == (("a", "b"), 100)
+    else:
+        assert known == mechanism
+    assert f"({known!r}" in repr(law)
+    assert repr(pickle.loads(pickle.dumps(law))) == repr(law)
+    if hasattr(law, "with_epsilon"):
+        for other in (0.25, 1e7):
+            at = law.with_epsilon(other, any_epsilon=True)
+            assert at.mechanism.epsilon == at.epsilon == other
+            assert at.with_epsilon(law.epsilon).mechanism == known
+    assert law.mechanism == known
+
+
+def test_laws_in_a_list_are_told_apart():
+    medians = [fx.Median(e, bounds=(0, 9), step=s) for e, s in ((1, 1), (1, 3), (2, 3))]
+    assert len({repr(m.law([4])) for m in medians}) == 3
+
+
+def test_a_law_of_parts_has_no_mechanism():
+    first = LAWS["places"].first_place
+    assert first.mechanism is None
+    assert repr(first) == f"FiniteLaw(epsilon={first.epsilon!r}, k=3)"
+
+
+@pytest.mark.parametrize("ground", ["white", "black"])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_picture_of_every_law(name, ground):
+    import matplotlib as mpl
+    from matplotlib.colors import to_rgb
+    from matplotlib.figure import Figure
+
+    law = LAWS[name]
+    with mpl.rc_context({"figure.facecolor": ground, "axes.facecolor": ground}):
+        figure = Figure()
+        given = figure.subplots()
+        for ax in (law.plot(), law.plot(draws=law.sample(50, rng=1)), law.plot(given)):
+            ax.figure.draw_without_rendering()
+            inks = [text.get_color() for text in ax.figure.texts or [ax._left_title]]
+            inks += [tick.label1.get_color() for tick in ax.xaxis.get_major_ticks()]
+            for ink in inks:
+                assert contrast(to_rgb(ink), to_rgb(ground)) > 4
+    assert ax is given
+
+
+def contrast(one, other):
+    """The ratio of luminances, as WCAG 2 defines it."""
+
+    def luminance(color):
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in color]
+        return np.dot(linear, [0.2126, 0.7152, 0.0722])
+
+    low, high = sorted([luminance(one), luminance(other)])
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("ground", ["white", "black"])
+def test_inks_are_seen_on_their_ground(ground):
+    from matplotlib.colors import to_rgb
+
+    from fastexp.pictures.inks import inks_on
+
+    inks = inks_on(ground)
+    for ink in (inks.mark, inks.quiet, inks.truth, *inks.series):
+        assert contrast(to_rgb(ink), to_rgb(ground)) >= 3, ink
+    assert contrast(to_rgb(inks.mark), to_rgb(inks.bar)) >= 3
+
+
+def test_bars_are_the_probabilities():
+    law = fx.Median(epsilon=2.0, bounds=(0, 100), step=1).law(RECORDS * 9)
+    ax = law.plot()
+    bars = {round(bar.get_x() + bar.get_width() / 2): bar.get_height() for bar in ax.patches}
+    assert sum(bars.values()) > 0.98
+    assert all(height == law.pmf(point) for point, height in bars.items())
+    (line,) = ax.lines
+    assert line.get_xdata() == [law.truth, law.truth]
+    assert f"dashed: true median {SECRET}" in ax.figure.texts[1].get_text()
+
+
+def test_draws_are_counted():
+    law = LAWS["flips"]
+    ax = law.plot(draws=[2, 2, 2, 0])
+    widths = [bar.get_width() for bar in ax.patches]
+    order = np.argsort(-law.probabilities)
+    assert widths == [[0.25, 0, 0.75][i] for i in order]
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["abc"[i] for i in order]
+
+
+def test_masses_at_bounds_are_said_and_not_drawn_as_a_density():
+    law = fx.LaplaceMedian(epsilon=0.1, bounds=(0, 100)).law(RECORDS)
+    ax = law.plot(draws=law.sample(1_000, rng=1))
+    at_bounds = f"{law.cdf(0):.1%} at 0 and {1 - law.cdf(np.nextafter(100, 0)):.1%} at 100"
+    assert at_bounds in ax.figure.texts[1].get_text()
+    assert ax.get_ylim()[1] < 0.02
+
+
+def test_callers_axes_have_no_heading_but_a_title_and_the_true_value():
+    from matplotlib.figure import Figure
+
+    ax = Figure().subplots()
+    LAWS["steps"].plot(ax)
+    assert ax.get_title(loc="left") == "median, epsilon 0.5, neighbors add-remove"
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["true median 73.41"]
+    assert ax.figure.texts == []
+
+
+def test_a_notebook_shows_a_new_figure():
+    ax = LAWS["steps"].plot()
+    for shown_object in (ax, ax.figure):
+        data, metadata = shown_object._repr_png_()
+        assert data.startswith(b"\x89PNG")
+        assert metadata["width"] == pytest.approx(8 * 96)
+    again = pickle.loads(pickle.dumps(ax.figure))
+    assert again._repr_png_()[0].startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("name", "draws", "message"),
+    [
+        ("steps", 3.0, "draws must be an array of at least one draw"),
+        ("steps", [], "draws must be an array of at least one draw"),
+        ("flips", [0, 3], "draws must be indices of candidates"),
+        ("flips", [-1], "draws must be indices of candidates"),
+        ("flips", [0.5], "draws must be indices of candidates"),
+    ],
+)
+def test_what_are_no_draws_is_refused(name, draws, message):
+    with pytest.raises(fx.ParameterError, match=message):
+        LAWS[name].plot(draws=draws)
+    with pytest.raises(fx.ParameterTypeError, match="draws must be a number or an array"):
+        LAWS[name].plot(draws=["a"])
+
+
+def test_axes_of_another_number_are_refused():
+    from matplotlib.figure import Figure
+
+    with pytest.raises(fx.ParameterError, match="ax must be 1 axes for this picture, got 2"):
+        LAWS["steps"].plot(Figure().subplots(1, 2))
+
+
+@pytest.mark.process
+def test_pyplot_stays_out():
+    code = (
+        "import sys, fastexp as fx; law = fx.Median(1, (0, 9), step=1).law([4]); "
+        "assert not {'matplotlib', 'rich'} & set(sys.modules); "
+        "law.plot()._repr_png_(); assert 'matplotlib.pyplot' not in sys.modules"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0  # this Python
