@@ -37,7 +37,8 @@ step : number, optional
     are no closer. A record counts at the nearest point; half-way between two, at the one
     of even index, counted from 0.
 grid : array_like, optional
-    Instead of `step`: public points within the bounds, increasing.
+    Instead of `step`: public points within the bounds, increasing. Without bounds, its ends
+    are these.
 neighbors : {"add-remove", "replace"}
     What one person may do: join or leave, or change their record. At equal ε the first is
     about twice as accurate.

@@ -141,6 +141,11 @@ class Grid:
         a, s, d = self.unit
         return a + t * s if self.whole else (a + t * s) / d  # integers: rounded once
 
+    @property
+    def ends(self) -> tuple[int | float, int | float]:
+        """The first and the last point, as they are released."""
+        return self.value(0), self.value(self.size - 1)
+
     def values(self, t: IntArray) -> Any:
         """Points t, an int64 or float64 array of the same shape."""
         check_rounding()
@@ -307,21 +312,23 @@ def make_grid(
 ) -> Grid:
     """A grid from public parameters: a step that divides the bounds, or points, or neither.
 
-    Floats are read as the decimals that print, so that 0.1 divides 1.
+    Floats are read as the decimals that print, so that 0.1 divides 1. Points may stand without
+    bounds: their ends are these.
 
     Raises
     ------
     ParameterError, ParameterTypeError
         If they do not fit together.
     """
-    low, high = plain_bounds(bounds)
+    limits = None if bounds is None and grid is not None else plain_bounds(bounds)
     if isinstance(grid, Grid):  # of a mechanism that is built again with other parameters
         grid = grid.points  # one that is evenly spaced follows from bounds and step
     if step is not None and grid is not None:
         raise ParameterError("give step or grid, not both")
     if grid is not None:
-        return _of_points(low, high, grid, rule)
+        return _of_points(limits, grid, rule)
     width = None if step is None else _number("step", step)
+    low, high = limits or plain_bounds(bounds)
     last, whole, unit = _even(low, high, width, steps)
     return Grid(last + 1, whole, unit, None, ("even", last, whole, unit), rule)
 
@@ -362,18 +369,20 @@ def _even(low: Any, high: Any, step: Any, steps: int) -> tuple[int, bool, tuple[
     return last, whole, (start, apart, common)
 
 
-def _of_points(low: object, high: object, grid: object, rule: Rule) -> Grid:
+def _of_points(limits: tuple[Any, Any] | None, grid: object, rule: Rule) -> Grid:
     points = validate.exact_array(grid)
     plain = points is not None and points.dtype.kind in "iuf" and points.itemsize <= 8
     if points is None or not plain or points.ndim != 1:
         raise ParameterTypeError("grid must be a one-dimensional array of numbers of 64 bits")
     if points.size < 2 or not bool(np.isfinite(points).all() and (points[1:] > points[:-1]).all()):
         raise ParameterError("grid must hold at least two finite numbers in increasing order")
-    if not low <= points[0].item() or not points[-1].item() <= high:
+    first, last = points[0].item(), points[-1].item()
+    if limits is not None and not limits[0] <= first <= last <= limits[1]:
         raise ParameterError("grid must lie within the bounds")
     whole = points.dtype.kind in "iu"
-    if whole and points[-1].item() not in INT64:
+    if whole and last not in INT64:
         raise ParameterError("grid must fit into 64 bits where it holds integers")
+    plain_bounds((first, last))  # not so far apart that a difference is infinite
     exact = np.array(points, dtype=np.int64 if whole else np.float64)
     exact.flags.writeable = False
     identity = "points", exact.tobytes(), whole

@@ -55,7 +55,8 @@ ASSUMES = "one person is one record; bounds and grid were chosen without looking
 
 
 Answers: TypeAlias = int | float | NumberArray  # one, or one a row of a matrix
-Bounds: TypeAlias = tuple[Number, Number]
+Ends: TypeAlias = tuple[Number, Number]
+Bounds: TypeAlias = Converted[Ends | None, Ends]  # the field `bounds`: None with a grid alone
 Points: TypeAlias = Converted[ArrayLike | None, Grid]  # the field `grid`
 
 
@@ -74,11 +75,13 @@ class NumberMechanism(Mechanism, GroupedMechanism):
         `rule` says at which point of the grid a record counts.
         """
         points: Any = self.grid  # as they were given
+        bounds: Any = self.bounds  # likewise
+        grid = make_grid(bounds, self.step, points, rule=rule)
         self._put(
             any_epsilon=validate.flag("any_epsilon", self.any_epsilon),
             epsilon=validate.epsilon(self.epsilon, self.any_epsilon),
-            grid=make_grid(self.bounds, self.step, points, rule=rule),
-            bounds=plain_bounds(self.bounds),
+            grid=grid,
+            bounds=grid.ends if bounds is None else plain_bounds(bounds),
             step=self.step.item() if isinstance(self.step, np.generic) else self.step,
         )
 
@@ -503,8 +506,7 @@ class NumberMechanism(Mechanism, GroupedMechanism):
     def _policy(self, nan: object) -> str:
         """A policy for missing records, checked before any look at them."""
         policy = validate.choice("nan", nan, ("raise", "drop", "lower", "upper"))
-        ends = self.grid.value(0), self.grid.value(self.grid.size - 1)
-        if policy in ("lower", "upper") and max(map(abs, ends)) >= 2**63:
+        if policy in ("lower", "upper") and max(map(abs, self.grid.ends)) >= 2**63:
             raise ParameterError(
                 'nan must be "raise" or "drop" where bounds are beyond 64-bit integers'
             )

@@ -42,7 +42,7 @@ class Maximum(OrderMechanism):
     """
 
     epsilon: float
-    bounds: Bounds
+    bounds: Bounds = ABSENT
     step: Number | None = field(default=None, kw_only=True)
     grid: Points = field(default=ABSENT, kw_only=True)
     widen: Number = field(default=0, kw_only=True)

@@ -67,7 +67,7 @@ class Median(QuantileMechanism):
     """
 
     epsilon: float
-    bounds: Bounds
+    bounds: Bounds = ABSENT
     step: Number | None = field(default=None, kw_only=True)
     grid: Points = field(default=ABSENT, kw_only=True)
     neighbors: Neighbors = field(default="add-remove", kw_only=True)

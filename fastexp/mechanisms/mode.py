@@ -60,7 +60,7 @@ class Mode(DistanceMechanism):
     """
 
     epsilon: float
-    bounds: Bounds
+    bounds: Bounds = ABSENT
     step: Number | None = field(default=None, kw_only=True)
     grid: Points = field(default=ABSENT, kw_only=True)
     widen: Number = field(default=0, kw_only=True)

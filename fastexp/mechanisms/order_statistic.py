@@ -49,7 +49,7 @@ class OrderStatistic(OrderMechanism):
 
     r: int
     epsilon: float
-    bounds: Bounds
+    bounds: Bounds = ABSENT
     step: Number | None = field(default=None, kw_only=True)
     grid: Points = field(default=ABSENT, kw_only=True)
     widen: Number = field(default=0, kw_only=True)

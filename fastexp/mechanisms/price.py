@@ -45,7 +45,7 @@ class Price(NumberMechanism):
         answer is an int where bounds and step are. Default: 2**40 steps.
     grid : array_like, optional
         Instead of `step`: public prices within the bounds, >= 0, increasing. Bids beyond the
-        first and last one count as these.
+        first and last one count as these. Without bounds, its ends are these.
     scaling : {"tight", "textbook"}
         Δ is the highest price. One bid moves the revenue of all prices in the same direction,
         so exp(ε·u/Δ) is ε-DP. Textbooks do without that and take exp(ε·u/(2Δ)), which is
@@ -95,7 +95,7 @@ class Price(NumberMechanism):
     """
 
     epsilon: float
-    bounds: Bounds
+    bounds: Bounds = ABSENT
     step: Number | None = field(default=None, kw_only=True)
     grid: Points = field(default=ABSENT, kw_only=True)
     scaling: Literal["tight", "textbook"] = field(default="tight", kw_only=True)

@@ -59,7 +59,7 @@ class Quantile(QuantileMechanism):
 
     q: float | Decimal | Fraction
     epsilon: float
-    bounds: Bounds
+    bounds: Bounds = ABSENT
     step: Number | None = field(default=None, kw_only=True)
     grid: Points = field(default=ABSENT, kw_only=True)
     neighbors: Neighbors = field(default="add-remove", kw_only=True)

@@ -243,6 +243,10 @@ BAD = [
     ({"bounds": (0, 1), "grid": [False, True]}, ParameterTypeError, "array of numbers"),
     ({"bounds": (0, 1), "grid": 3}, ParameterTypeError, "one-dimensional"),
     ({"bounds": (0, 2**63 - 1), "grid": np.array([1, 2**63], "u8")}, ParameterError, "grid"),
+    ({"bounds": None, "step": 1}, ParameterTypeError, "bounds must be two public numbers"),
+    ({"bounds": None, "grid": [0.5]}, ParameterError, "at least two"),
+    ({"bounds": None, "grid": [-1.7e308, 1.7e308]}, ParameterError, "bounds must be finite"),
+    ({"bounds": None, "grid": [0, 1], "step": 1}, ParameterError, "not both"),
     ({"bounds": (0, 1), "widen": -1}, ParameterError, "widen"),
     ({"bounds": (0, 1), "widen": float("nan")}, ParameterError, "widen"),
     ({"bounds": (0, 1), "widen": float("inf")}, ParameterError, "widen"),
@@ -256,6 +260,30 @@ BAD = [
     ({"bounds": (0, 1), "convention": "middle"}, ParameterError, "convention"),
     ({"bounds": (0, 1), "any_epsilon": 1}, ParameterTypeError, "any_epsilon"),
 ]  # fmt: skip
+
+
+NUMBERS = {
+    fx.Median: {},
+    fx.Quantile: {"q": 0.9},
+    fx.OrderStatistic: {"r": 2},
+    fx.Maximum: {},
+    fx.Mode: {},
+    fx.Price: {},
+}
+
+
+@pytest.mark.parametrize("points", [[0, 1, 4, 9], [0.5, 1.25, 80.0]], ids=["integers", "floats"])
+@pytest.mark.parametrize("kind", NUMBERS, ids=lambda kind: kind.__name__)
+def test_points_without_bounds_have_their_ends_as_bounds(kind, points):
+    alone = kind(epsilon=1, grid=points, **NUMBERS[kind])
+    ends = points[0], points[-1]
+    bounded = kind(epsilon=1, bounds=ends, grid=points, **NUMBERS[kind])
+    assert alone == bounded
+    assert repr(alone) == repr(bounded)
+    assert alone.bounds == ends
+    assert alone.law([-3, 2, 100]) == bounded.law([-3, 2, 100])
+    again = dataclasses.replace(alone, epsilon=2)
+    assert (again.bounds, again.grid) == (ends, bounded.grid)
 
 
 class TestWhatIsRefused:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from argparse import Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from ..._parameters import validate
@@ -51,7 +51,7 @@ def of_numbers(options: Namespace, command: str) -> Callable[[float], GroupedMec
     if options.bounds is None and options.grid is None:
         raise UserMistake(WHY_PUBLIC)
     points = None if options.grid is None else public_lists.points(options.grid)
-    bounds = _ends(points or []) if options.bounds is None else tuple(options.bounds)
+    bounds = None if options.bounds is None else tuple(options.bounds)
     settings: dict[str, Any] = {
         name: value for name in OPTIONAL if (value := getattr(options, name)) is not None
     }
@@ -124,9 +124,3 @@ def with_epsilon(
     while total(build(share)) > limit:  # where a promise is no multiple of epsilon
         share = math.nextafter(share, 0.0)
     return build(share)
-
-
-def _ends(points: Sequence[float]) -> tuple[float, float]:
-    """Bounds of a grid that is given without them."""
-    low, high = min(points, default=0), max(points, default=0)
-    return (low, high) if low < high else (0, 1)  # too few points: refused as such
