@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache, cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, Unpack, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, Unpack, overload
 
 from .._compiler.rounding import check_rounding
 from .._intake import utilities
@@ -215,6 +215,15 @@ class FiniteMechanism(Mechanism):
     ) -> int | IntArray: ...
     @overload
     def sample(self, data: object, size: int, **options: Unpack[UtilitySimulation]) -> IntArray: ...
+    @overload
+    def sample(
+        self,
+        data: object,
+        size: int | None = None,
+        *,
+        labels: Literal[True],
+        **options: Unpack[UtilitySimulation],
+    ) -> Any: ...
     def sample(
         self,
         data: object,
@@ -225,7 +234,8 @@ class FiniteMechanism(Mechanism):
         threads: int = 1,
         method: Method | None = None,
         nan: NaN = "raise",
-    ) -> int | IntArray:
+        labels: bool = False,
+    ) -> Any:
         """Simulation: reproducible draws of the law that `release` draws from.
 
         **Not a release**: a seeded draw is not private, and ten thousand draws are not one.
@@ -241,6 +251,8 @@ class FiniteMechanism(Mechanism):
             of utilities with Gumbel noise, right to some 1e-15, and needs no second look.
         nan : {"raise", "lowest"}
             As in `release`.
+        labels : bool
+            Give candidates, as `release` does, one or as lists, and not their indices.
 
         Returns
         -------
@@ -254,9 +266,18 @@ class FiniteMechanism(Mechanism):
             As in `release`, and for `size`, `rng`, `streams` and `method`.
         """
         check_rounding()
+        named = self._named(labels)
         bits, kind = self._utilities(data, nan)
         simulate = self._simulator()
-        return simulate(bits, kind, self._weighting, size, rng, streams, threads, method)
+        drawn = simulate(bits, kind, self._weighting, size, rng, streams, threads, method)
+        return self._labelled(drawn) if named else drawn
+
+    def _named(self, labels: bool) -> bool:
+        """Whether draws are given as candidates, which there must be then."""
+        named = validate.flag("labels", labels)
+        if named and self._labels is None:
+            raise ParameterError("labels=True needs candidates, which this mechanism has not")
+        return named
 
     def _simulator(self) -> Simulator:
         """What draws, from the arguments of `sample`."""

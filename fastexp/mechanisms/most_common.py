@@ -353,6 +353,17 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
         groups: object,
         **options: Unpack[CountSampleOptions],
     ) -> IntArray: ...
+    @overload
+    def sample(
+        self,
+        data: object,
+        size: int | None = None,
+        *,
+        by: object = None,
+        groups: object = None,
+        labels: Literal[True],
+        **options: Unpack[CountSampleOptions],
+    ) -> Any: ...
     def sample(  # pyright: ignore[reportIncompatibleMethodOverride]  # more of them
         self,
         data: object,
@@ -369,6 +380,7 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
         threads: int = 1,
         method: Method | None = None,
         nan: NaN = "raise",
+        labels: bool = False,
     ) -> Any:
         """Simulation: reproducible draws of the law that `release` draws from.
 
@@ -386,6 +398,8 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
             As of `Exponential.sample`; with groups "envelope".
         nan : {"raise"}
             As in `release`.
+        labels : bool
+            Give candidates, as `release` does, one or as lists, and not their indices.
 
         Returns
         -------
@@ -398,15 +412,20 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
             As in `release`, and for `size`, `rng`, `streams` and `method`.
         """
         check_rounding()
+        named = self._named(labels)
         request = Request(by, groups, offsets, person, max_groups, max_rows)
         self._has_labels(data, request)
         records = Records(data, labels=True)
         if records.many or request.given():
             verbs.only_enveloped(method, streams)
-            return verbs.sample(self, records, request, size, rng, threads, "drop")
-        bits, kind = self._utilities(records.data, nan)
-        simulate = self._simulator()
-        return simulate(bits, kind, self._weighting, size, rng, streams, threads, method)
+            drawn = verbs.sample(self, records, request, size, rng, threads, "drop")
+            if named and isinstance(drawn, tuple):  # with the groups of the data
+                return drawn[0], self._labelled(drawn[1])
+        else:
+            bits, kind = self._utilities(records.data, nan)
+            simulate = self._simulator()
+            drawn = simulate(bits, kind, self._weighting, size, rng, streams, threads, method)
+        return self._labelled(drawn) if named else drawn
 
     def _policy(self, nan: object) -> str:
         """Records that equal no candidate count nowhere, missing or not."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 from .._compiler.rounding import check_rounding
 from .._intake import utilities
@@ -26,6 +26,7 @@ from .._typing import (
 from ..errors import ParameterError
 from ..privacy import Guarantee, peeling_guarantee, peeling_round
 from ._finite import UtilityMechanism
+from ._options import UtilitySimulation
 
 if TYPE_CHECKING:
     from ..laws.top_k import TopKLaw
@@ -132,6 +133,19 @@ class TopK(UtilityMechanism):
             self.k, self._round, self.epsilon, self.delta, self.rho, self._assumes
         )
 
+    @overload
+    def sample(
+        self, data: object, size: int | None = None, **options: Unpack[UtilitySimulation]
+    ) -> IntArray: ...
+    @overload
+    def sample(
+        self,
+        data: object,
+        size: int | None = None,
+        *,
+        labels: Literal[True],
+        **options: Unpack[UtilitySimulation],
+    ) -> list[Any]: ...
     def sample(  # pyright: ignore[reportIncompatibleMethodOverride]  # k candidates a draw
         self,
         data: object,
@@ -142,7 +156,8 @@ class TopK(UtilityMechanism):
         threads: int = 1,
         method: Method | None = None,
         nan: NaN = "raise",
-    ) -> IntArray:
+        labels: bool = False,
+    ) -> Any:
         """Simulation: reproducible selections of the law that `release` draws from.
 
         **Not a release**: a seeded draw is not private.
@@ -156,6 +171,8 @@ class TopK(UtilityMechanism):
             Pins the kernel; the default is "gumbel". "envelope" peels: exact, but slow.
         nan : {"raise", "lowest"}
             As in `release`.
+        labels : bool
+            Give candidates, as `release` does, in lists, and not their indices.
 
         Returns
         -------
@@ -168,9 +185,11 @@ class TopK(UtilityMechanism):
             As in `release`, and for `size`, `rng`, `streams` and `method`.
         """
         check_rounding()
+        named = self._named(labels)
         bits, kind = self._utilities(data, nan)
         rows = Rows(bits, kind, self._weighting)
-        return top_k.simulate(rows, self.k, size, rng, streams, threads, method)
+        drawn = top_k.simulate(rows, self.k, size, rng, streams, threads, method)
+        return self._labelled(drawn) if named else drawn
 
     def law(  # type: ignore[override]  # of k candidates
         self, data: object, *, nan: NaN = "raise"

@@ -546,12 +546,22 @@ class TestAttachedFrame:
             (part,) = source_of(con, source).parts(uses("x"), [], None)
             assert number_columns.read(part[0], "x").values.tolist() == [x]
 
-    def test_no_source_is_a_variable_or_a_table_of_another_schema(self, con, monkeypatch):
+    def test_no_source_is_a_variable_or_a_table_of_another_schema(self, con, monkeypatch, tmp_path):
         mine = pa.table({"x": [6]})  # noqa: F841
         con.execute("CREATE SCHEMA other; CREATE TABLE other.t AS SELECT 1 AS x")
         for name in ("mine", "t", "other.t"):
+            with pytest.raises(fx.ParameterError, match=r"^source must be .* no table and no file$"):
+                source_of(con, name)
+        for path in ("mine.csv", "folder/mine", "t*", str(tmp_path)):
             monkeypatch.setattr(attached, "frame_of", lambda path, **_: path)
-            assert source_of(con, name) == name
+            assert source_of(con, path) == path
+
+    def test_a_misspelt_table_is_told_the_one_that_it_is_like(self, con):
+        con.execute("CREATE TABLE rents AS SELECT 1 AS x; CREATE VIEW people AS SELECT 2 AS x")
+        answers = {"x": (fx.Median(epsilon=1, bounds=(0, 9)), "x")}
+        for name, meant in (("rentz", "rents"), ("peopel", "people")):
+            with pytest.raises(fx.ParameterError, match=f"{name}.*; did you mean '{meant}'?"):
+                fx.Query().attach(con, name, answers, name="medians")
 
     def test_what_is_no_connection(self):
         for make in (lambda: AttachedFrame(3, "x", self.ROWS), lambda: source_of(duckdb, "x")):

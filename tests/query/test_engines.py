@@ -499,7 +499,8 @@ class TestCharges:
         for column in ("holes", "nans"):
             budget = fx.Budget(epsilon=1.0)
             asked = fx.Query(by="town", groups=["Oslo"])
-            with pytest.raises(fx.InvalidRecords, match=r"^[^0-9]*must not be missing") as told:
+            named = rf"^records of column '{column}' must not be missing or NaN"
+            with pytest.raises(fx.InvalidRecords, match=named) as told:
                 asked.release(frame(form), {"x": (MEDIAN, column)}, budget=budget)
             assert not any(c.isdigit() for c in str(told.value))
             assert budget.remaining == 0.0

@@ -489,3 +489,26 @@ class TestQueries:
     def test_groups_of_the_data_warn_at_each_release(self):
         with pytest.warns(fx.PrivacyWarning, match="from-data"):
             QUERIES["from-data"].release(ROWS, {"m": (ROOMS, "rooms")})
+
+
+WAYS = {
+    "release": lambda query, frame, answers: query.release(frame, answers),
+    "sample": lambda query, frame, answers: query.sample(frame, answers, rng=1),
+    "accuracy": lambda query, frame, answers: query.accuracy(frame, answers),
+    "beyond memory": lambda query, frame, answers: query.release(frame, answers, memory="1MB"),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("gap", [None, float("nan")], ids=["null", "nan"])
+@pytest.mark.parametrize("person", [None, "tenant"])
+def test_missing_records_are_said_to_be_in_their_column(tmp_path, person, gap, way):
+    rooms = pa.array([gap if i == 777 else i % 7 for i in range(80_000)], pa.float64())
+    rents = pa.array(np.arange(80_000) % 999)
+    tenants = pa.array(np.arange(80_000))
+    table = pa.table({"rent": rents, "rooms": rooms, "tenant": tenants})
+    parquet.write_table(table, tmp_path / "rows.parquet")
+    query = fx.Query(person=person)
+    answers = {"rent": (MEDIAN, "rent"), "rooms": (fx.Maximum(epsilon=1, bounds=(0, 9)), "rooms")}
+    with pytest.raises(fx.InvalidRecords, match=r"^records of column 'rooms' must not be missing"):
+        WAYS[way](query, str(tmp_path / "rows.parquet"), answers)

@@ -66,6 +66,8 @@ def selections(exponential: fx.Exponential, common: fx.MostCommon, top: fx.TopK)
     assert_type(common.release(["a"], by=["x"], groups=["x"]), list[Any])
     assert_type(common.release(["a"], by=["x"], groups="from-data"), tuple[list[Any], list[Any]])
     assert_type(top.sample([1.0, 2.0, 3.0]), Integers)
+    assert_type(top.sample([1.0, 2.0, 3.0], labels=True), list[Any])
+    exponential.sample([1.0], labels="yes")  # type: ignore[call-overload]
     exponential.sample([1.0], method="flips")  # type: ignore[call-overload]
     common.release(["a"], person=["x"], max_rows="two")  # type: ignore[call-overload]
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import NamedTuple
 
+from ..._intake.arrays import MISSING
 from ..._parameters import validate
-from ...errors import ParameterError, ParameterTypeError
+from ...errors import InvalidRecords, ParameterError, ParameterTypeError
 from ...grouped.mechanism import GroupedMechanism
 
 FORM = (
     "answers must be a dict from the name of each answer to its mechanism and the column of its "
     'records, as {"median": (fastexp.Median(...), "rent")}'
 )
+GAPS = "records of column {!r} must not be missing or NaN (see the argument nan)"
 MOST = 63  # answers in one call: a row on disk has a bit for each
 
 
@@ -80,6 +83,20 @@ def column_name(argument: str, name: object) -> str:
             f"{plain!r}"
         )
     return plain
+
+
+@contextmanager
+def naming(column: str) -> Iterator[None]:
+    """Records that are missing are said to be so in this column."""
+    missing = False
+    try:
+        yield
+    except InvalidRecords as error:
+        missing = str(error) == MISSING
+        if not missing:
+            raise
+    if missing:  # outside the handler: no traceback leads to the records
+        raise InvalidRecords(GAPS.format(column))
 
 
 def label_of(answer: Answer, answers: tuple[Answer, ...], label: str) -> str:

@@ -22,6 +22,7 @@ from ...grouped.counted import Rows
 from ...grouped.segments import Segments
 from ..disk import spill
 from ..disk.folders import private_folder
+from .answers import naming
 from .call import Call, Results
 from .draws import counted, together
 from .parts import Held, Part, as_floats
@@ -144,7 +145,8 @@ class _Disk:
         counts = np.zeros_like(part.counts)
         for answer, reading in enumerate(self._reader.of):
             codes = np.where(part.counts >> answer & 1 == 1, part.codes, -1)
-            codes = counted(self._call, answer, rows, codes, self._records(part, reading))
+            with naming(self._call.answers[answer].column):
+                codes = counted(self._call, answer, rows, codes, self._records(part, reading))
             counts |= np.where(codes >= 0, 1 << answer, 0)
         return counts
 
@@ -164,7 +166,8 @@ class _Disk:
             sizes = np.bincount(part.codes[counts] - first, minlength=last - first)
             offsets = np.concatenate([[0], np.cumsum(sizes)])
             values = np.ascontiguousarray(self._records(part, reading)[counts])
-            results.draw(answers, Segments(values, offsets), some, first)
+            with naming(self._call.answers[answers[0]].column):
+                results.draw(answers, Segments(values, offsets), some, first)
 
     def _in_passes(self, answer: int, code: int) -> int:
         """A release for one group, whose records are read anew in each pass."""
@@ -175,7 +178,8 @@ class _Disk:
             for values in self._spill.group(code, reading, answer):
                 yield values.view(np.float64) if self._floats[reading] else values
 
-        index = mechanism._streamed(records, call.threads) if call.fresh else None
+        with naming(call.answers[answer].column):
+            index = mechanism._streamed(records, call.threads) if call.fresh else None
         if index is None:
             name = repr(mechanism) if call.fresh else "a key, a sample, a law or accuracy"
             raise ParameterError(LARGE.format(name))

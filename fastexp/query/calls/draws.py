@@ -14,6 +14,7 @@ from ..._typing import AnyArray, IntArray
 from ...grouped.counted import Limits, Rows, bounded
 from ...grouped.intake import grouped
 from ...grouped.segments import Segments, draw_together
+from .answers import naming
 from .call import Call, Results
 from .parts import Part
 from .reader import Reader
@@ -62,10 +63,11 @@ def in_memory(call: Call, reader: Reader, rows: Rows, part: Part) -> Results:
     for reading, which in together(call, reader):
         values, missing = part.records[reading], part.missing[reading]
         codes = rows.codes if missing is None else np.where(missing, -1, rows.codes)
-        codes = counted(call, which[0], rows, codes, values)
-        ranks, size = results.ranks(which), rows.names.size
-        segments = grouped(ranks, values, Codes(codes), size, call.threads)
-        results.draw(which, segments, rows.names)
+        with naming(call.answers[which[0]].column):
+            codes = counted(call, which[0], rows, codes, values)
+            ranks, size = results.ranks(which), rows.names.size
+            segments = grouped(ranks, values, Codes(codes), size, call.threads)
+            results.draw(which, segments, rows.names)
     return results
 
 

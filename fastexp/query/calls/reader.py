@@ -17,7 +17,7 @@ from ..._keys.key_rows import Rows as Keys
 from ..._typing import AnyArray, IntArray
 from ...errors import ParameterError
 from ...grouped.counted import person_keys, present
-from .answers import Answer
+from .answers import Answer, naming
 from .call import Call
 from .parts import Part
 from .uses import Uses
@@ -60,7 +60,8 @@ class Reader:
         for (_, answer), (read, gaps) in zip(self._first, values, strict=True):
             if read.size != size or codes.size != size:
                 raise ParameterError(LENGTHS)
-            there, whole = present(codes, read, gaps, answer.nan)
+            with naming(answer.column):
+                there, whole = present(codes, read, gaps, answer.nan)
             records.append(whole)
             missing.append(None if there is codes else (codes >= 0) & (there < 0))
         return Part(codes, records, missing, self._persons(columns, size))

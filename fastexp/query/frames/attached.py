@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections.abc import Sequence
+from difflib import get_close_matches
 
 from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
@@ -11,8 +13,17 @@ from ..._parameters import validate
 from ...errors import ParameterError, ParameterTypeError
 from ..engines.duckdb import DuckDBFrame, check_table, one_row, quoted, table_of
 from ..engines.frame import Column, Frame
+from ..files.paths import COMPRESSED, FORMATS, MAGIC
 from .find import frame_of
 
+NAMES = """
+SELECT name FROM (
+    SELECT table_name AS name, schema_name, internal FROM duckdb_tables()
+    UNION ALL
+    SELECT view_name, schema_name, internal FROM duckdb_views()
+)
+WHERE schema_name IN (current_schema(), 'main') AND NOT internal
+"""
 NAMED = """
 SELECT database_name, schema_name, table_name
 FROM (
@@ -84,7 +95,23 @@ def source_of(
         for schema in (("temp", "main"), current):
             if schema in places:
                 return DuckDBFrame(con.sql("FROM " + ".".join(map(quoted, places[schema]))))
+        if not _like_a_path(source):
+            known = [name for (name,) in con.sql(NAMES).fetchall()]
+            alike = "".join(f"; did you mean {x!r}?" for x in get_close_matches(source, known, 1))
+            raise ParameterError(
+                "source must be the name of a table or view of the connection, a path or a frame, "
+                f"got {source!r}, which is no table and no file{alike}"
+            )
     return frame_of(source, memory=memory, threads=threads)
+
+
+def _like_a_path(text: str) -> bool:
+    """Whether it is a path, or only looks like one: then what reads paths says what is amiss."""
+    return (
+        os.path.lexists(text)  # pathlib raises for what no path can be
+        or not set(text).isdisjoint(MAGIC + "/\\\0")
+        or text.lower().endswith((*FORMATS, *COMPRESSED))
+    )
 
 
 def _named(con: DuckDBPyConnection, name: str) -> list[tuple[str, str, str]]:
