@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._arrow import arrow
-from .._parameters.foreign import readable
+from .._parameters.foreign import attribute, readable
 from .._parameters.grid import Grid
 from .._typing import AnyArray, IntArray
 from ..errors import ParameterTypeError
@@ -18,6 +18,11 @@ from .arrays import CHUNK
 from .lists import of_lists
 from .record_sources import FLOAT64, SMALL, Counted, Sorted, Source
 from .unsorted import Unsorted
+
+FRAME = (
+    'records must be one column, as frame["age"], got a frame ({}): fastexp.Query takes frames and '
+    "the names of their columns"
+)
 
 
 class Records:
@@ -34,6 +39,8 @@ class Records:
         self.data: Any = data
         if type(data) is not np.ndarray:
             readable(data, "records")
+            if attribute(data, "columns") is not None and type(data) is not arrow.Chunks:
+                raise ParameterTypeError(FRAME.format(type(data).__name__))
             if number_columns.is_foreign_column(data):
                 column = arrow.Opened(data, "records")
                 if column.is_list or not (labels and isinstance(data, Iterable)):

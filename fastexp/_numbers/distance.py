@@ -119,10 +119,10 @@ def as_quantile(q: object) -> Fraction:
     """
     number = validate.real("q", q)
     if not 0.0 < number < 1.0:  # written so that NaN fails
-        raise ParameterError(
-            f"q must be in (0, 1), as 0.9 for the 90th percentile, got {q}; the largest record is "
-            "another mechanism's, Maximum"
-        )
+        meant = "the largest record is another mechanism's, Maximum"
+        if 1.0 < number < 100.0:  # a percentile
+            meant = f"did you mean {Decimal(repr(number)) / 100:f}?"
+        raise ParameterError(f"q must be in (0, 1), got {q}; {meant}")
     if isinstance(q, (numbers.Rational, Decimal)):
         exact = Fraction(q)
     else:  # a float32 prints fewer digits than its value has as a float

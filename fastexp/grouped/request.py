@@ -25,6 +25,10 @@ MOVES = (
     "membership must be 'private' with person: in which of their groups a person counts may depend "
     "on their records"
 )
+NAMED = (
+    "by must have one entry for each record, got text: columns of a frame are named in a query, "
+    "fastexp.Query(by=..., groups=...).release(frame, {name: (mechanism, column)})"
+)
 OFFSETS = (
     "offsets must be integers, 0 <= offsets[0] <= offsets[1] <= ... <= the number of records: "
     "group i has the records from offsets[i] to offsets[i + 1]"
@@ -67,6 +71,8 @@ class Request(NamedTuple):
     def checked(self) -> Request:
         """Refuse what does not fit together."""
         readable(self.groups, "groups")
+        if isinstance(self.by, str):
+            raise ParameterTypeError(NAMED)
         if self.by is not None and self.offsets is not None:
             raise ParameterError("give by or offsets, not both")
         if self.by is not None and self.groups is None:

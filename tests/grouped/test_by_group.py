@@ -286,6 +286,8 @@ class TestGroups:
             ({"by": CITY, "offsets": [0, 3]}, ParameterError, "give by or offsets, not both"),
             ({"groups": "from-data"}, ParameterError, "needs by"),
             ({"by": CITY[1:], "groups": CITIES}, ParameterError, "by must have one entry"),
+            ({"by": "city"}, ParameterTypeError, r"by .* got text: .* fastexp\.Query\(by="),
+            ({"by": "city", "groups": CITIES}, ParameterTypeError, "by must .* got text"),
             ({"offsets": [0, 3, 2]}, ParameterError, "offsets must be integers, 0 <="),
             ({"offsets": [-1, 3]}, ParameterError, "offsets must be integers, 0 <="),
             ({"offsets": [0, N + 1]}, ParameterError, "offsets must be integers, 0 <="),

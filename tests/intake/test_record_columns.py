@@ -290,7 +290,7 @@ def test_a_frame_and_lists_of_text_are_refused_precisely():
     frame = pl.DataFrame({"rent": PLAIN})
     for call in (MEDIAN.release, MEDIAN.sample, MEDIAN.law):
         with pytest.raises(
-            ParameterTypeError, match=r"^records must be one Arrow column, got a frame"
+            ParameterTypeError, match=r'^records must be one column, as frame\["age"\], got a frame'
         ):
             call(frame)
     with pytest.raises(

@@ -20,13 +20,22 @@ TOP = 2**64 - 1
 @pytest.mark.parametrize("verb", ["release", "sample", "law"])
 @pytest.mark.parametrize(
     "records",
-    [None, 5, 3.5, {1, 2}, {1: 2}, object(), pd.DataFrame({"age": [1, 2]})],
+    [None, 5, 3.5, {1, 2}, {1: 2}, object()],
     ids=lambda records: type(records).__name__,
 )
 def test_the_type_is_named(verb, records):
     told = f"got an object of type {type(records).__name__}$"
     with pytest.raises(fx.ParameterTypeError, match=told):
         getattr(MEDIAN, verb)(records)
+
+
+@pytest.mark.engines
+@pytest.mark.parametrize("verb", ["release", "sample", "law"])
+@pytest.mark.parametrize("library", [pd, pl], ids=["pandas", "polars"])
+def test_a_frame_is_sent_to_a_query(library, verb):
+    told = r"got a frame \(DataFrame\): fastexp\.Query takes frames"
+    with pytest.raises(fx.ParameterTypeError, match=told):
+        getattr(MEDIAN, verb)(library.DataFrame({"age": [1, 2]}))
 
 
 @pytest.mark.parametrize("ndim", [0, 3])

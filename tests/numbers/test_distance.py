@@ -556,7 +556,9 @@ class TestQuantiles:
         assert d.as_quantile(q) == Fraction(expected)
 
     BAD: ClassVar = [
-        (0, ParameterError, r"q must be in \(0, 1\), .* got 0; .* Maximum"), (1.0, ParameterError, "got 1.0"), (-0.1, ParameterError, "got -0.1"),
+        (0, ParameterError, r"q must be in \(0, 1\), got 0; .* Maximum"), (1.0, ParameterError, "got 1.0"), (-0.1, ParameterError, "got -0.1"),
+        (90, ParameterError, r"got 90; did you mean 0\.9\?$"), (Decimal("99.9"), ParameterError, r"got 99\.9; did you mean 0\.999\?$"),
+        (100, ParameterError, "got 100; .* Maximum"),
         (math.nan, ParameterError, "got nan"), (math.inf, ParameterError, "got inf"), (Decimal("NaN"), ParameterError, "got NaN"),
         (Fraction(3, 2), ParameterError, "got 3/2"), (Fraction(-1, 10**400), ParameterError, "does not round to 0"),
         (1 / 3, ParameterError, r"at most 10\*\*9, got 0.3333333333333333; .* is Fraction\(1, 3\)"),

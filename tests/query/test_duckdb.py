@@ -550,7 +550,7 @@ class TestAttachedFrame:
         mine = pa.table({"x": [6]})  # noqa: F841
         con.execute("CREATE SCHEMA other; CREATE TABLE other.t AS SELECT 1 AS x")
         for name in ("mine", "t", "other.t"):
-            with pytest.raises(fx.ParameterError, match=r"^source must be .* no table and no file$"):
+            with pytest.raises(fx.ParameterError, match=r"^source must .* table and no file$"):
                 source_of(con, name)
         for path in ("mine.csv", "folder/mine", "t*", str(tmp_path)):
             monkeypatch.setattr(attached, "frame_of", lambda path, **_: path)
