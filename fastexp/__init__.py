@@ -1,8 +1,31 @@
 """fastexp samples from, releases with, and analyses the exponential mechanism.
 
-Names are imported at first use: ``import fastexp`` imports neither numba nor numpy and
-compiles nothing. ``__init__.pyi`` lists them, for type checkers and for this module.
+>>> import fastexp as fx
+>>> ages = [23, 31, 35, 35, 38, 41, 44, 52, 58, 67] * 50
+>>> median = fx.Median(epsilon=1.0, bounds=(0, 120), step=1)
+>>> median.release(ages) in range(121)  # private: drawn by fresh randomness
+True
+>>> round(median.law(ages).expected_error(38), 3)  # exact, for analysis: not private
+1.5
+>>> median.sample(ages, size=5, rng=1).shape  # a simulation: not private
+(5,)
+
+A private number        Median Quantile OrderStatistic Maximum Mode Price Laplace
+A private choice        MostCommon Exponential PermuteAndFlip TopK; of a bit RandomizedResponse
+For comparison only     ReportNoisyMax LaplaceMedian SmoothSensitivityMedian
+Answers by group        Query Session product; that repeat: release_key
+What is spent           Budget Guarantee, and the module privacy
+How far off it is       mechanism.law expected_errors
+Without data            epsilon_for loss_bound error_bound
+Many data sets          Study
+Checks                  check_sensitivity smooth_sensitivity; of the machine warmup
+Errors                  FastexpError and those that derive from it, in the module errors
+
+On the command line: fastexp --help. Modules are private, but for these two.
 """
+
+# Names are imported at first use: this imports neither numba nor numpy and compiles nothing.
+# __init__.pyi lists them, for type checkers and for this module.
 
 from __future__ import annotations
 

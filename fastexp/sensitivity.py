@@ -19,8 +19,8 @@ from .errors import InvalidUtilities, ParameterError, ParameterTypeError, ScoreE
 
 FAILED = "the score function failed (its message is withheld: it may hold data)"
 NOT_PAIRS = (
-    "neighbours must give pairs (data, neighbouring data), without raising (a message of its "
-    "own is withheld: it may hold data)"
+    "neighbors must give pairs (data, neighboring data), without raising (a message of its own is "
+    "withheld: it may hold data)"
 )
 NOT_FINITE = "score must give finite utilities (NaN or infinity found)"
 ONE_ROW = "score must give utilities of shape (k,), or a number where candidates are given"
@@ -53,7 +53,7 @@ class SensitivityLowerBound:
 
 
 def check_sensitivity(
-    score: Callable[..., Any], neighbours: Iterable[Any], *, candidates: Any = None
+    score: Callable[..., Any], neighbors: Iterable[Any], *, candidates: Any = None
 ) -> SensitivityLowerBound:
     """An empirical **lower** bound for the sensitivity of a score: a check, **not a proof**.
 
@@ -65,7 +65,7 @@ def check_sensitivity(
     score : callable
         ``score(data)`` -> utilities, shape (k,); with `candidates`
         ``score(data, candidate)`` -> number.
-    neighbours : iterable
+    neighbors : iterable
         Pairs (data, neighbouring data), such as a generator makes from random data. Include
         extreme data: no records, one record, all records equal, ties, the ends of the range.
     candidates : sequence of hashable, optional
@@ -127,7 +127,7 @@ def check_sensitivity(
     labels = None if candidates is None else validate.candidates(candidates, least=1)
     change = spread = Fraction(0)
     monotonic, pairs, k = True, 0, None
-    for data, other in _pairs(neighbours):
+    for data, other in _pairs(neighbors):
         before, after = _utilities(score, data, labels), _utilities(score, other, labels)
         k = before.size if k is None else k
         if not before.size == after.size == k:
@@ -138,15 +138,15 @@ def check_sensitivity(
         monotonic = monotonic and not least < 0 < most
         pairs += 1
     if pairs == 0:
-        raise ParameterError("neighbours must give at least one pair")
+        raise ParameterError("neighbors must give at least one pair")
     return SensitivityLowerBound(_down(change), _down(spread), monotonic, pairs)
 
 
-def _pairs(neighbours: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+def _pairs(neighbors: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
     """The pairs, one by one; whatever else is raised loses its message."""
     done = False
     try:
-        for pair in neighbours:
+        for pair in neighbors:
             data, other = pair
             yield data, other
         done = True

@@ -71,6 +71,7 @@ class Request(NamedTuple):
     def checked(self) -> Request:
         """Refuse what does not fit together."""
         readable(self.groups, "groups")
+        readable(self.by, "by")
         if isinstance(self.by, str):
             raise ParameterTypeError(NAMED)
         if self.by is not None and self.offsets is not None:

@@ -46,7 +46,6 @@ class FiniteLaw(LossLaw[int, IntArray]):
 
     Made by ``mechanism.law(data)``. It holds the utilities: **it is private data**, and so
     is a pickle of it, for analysis and simulation only; its repr shows nothing of them.
-    Of labelled candidates, ``dict(zip(law.candidates, law.probabilities))`` is the distribution.
 
     Notes
     -----
@@ -79,6 +78,9 @@ class FiniteLaw(LossLaw[int, IntArray]):
     1.07350599906
     >>> law
     FiniteLaw(Exponential(epsilon=1.0, sensitivity=1.0), k=5)
+    >>> law = fx.MostCommon(epsilon=2.0, candidates=["tea", "rye"]).law(["tea", "rye", "tea"])
+    >>> {drink: round(probability, 6) for drink, probability in law.as_dict().items()}
+    {'tea': 0.880797, 'rye': 0.119203}
     """
 
     _simulate = staticmethod(simulate)
@@ -188,6 +190,11 @@ class FiniteLaw(LossLaw[int, IntArray]):
         """P(candidate), shape (k,), read-only."""
         check_rounding()
         return self._filled(logspace.fill_probabilities, self._sum.total)
+
+    def as_dict(self) -> dict[Any, float]:
+        """Each candidate, or its index where there are no labels, and its probability."""
+        labels = range(self.k) if self._candidates is None else self._candidates
+        return dict(zip(labels, self.probabilities.tolist(), strict=True))
 
     def _filled(self, kernel: Any, total: float) -> FloatArray:
         out = np.empty(self._bits.size)

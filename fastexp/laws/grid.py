@@ -165,6 +165,10 @@ class GridLaw(PiecewiseLaw):
             )
         return self._log_masses
 
+    def as_dict(self) -> dict[int | float, float]:
+        """Each point and its probability; at most 2**24 points."""
+        return dict(zip(self.points.tolist(), self.probabilities.tolist(), strict=True))
+
     def _all(self) -> IntArray:
         if self._grid.size > LISTED:
             raise ParameterError(

@@ -33,7 +33,8 @@ class TopKLaw(Law[IntArray, IntArray]):
     """The exact distribution of an ordered selection of k candidates on one data set.
 
     Made by ``TopK(...).law(data)``. It holds the utilities: **it is private data**, and so is
-    a pickle of it; its repr shows nothing of them.
+    a pickle of it; its repr shows nothing of them. There are too many selections for a dict of
+    them: ``law.first_place.as_dict()`` is that of the first place alone.
 
     Notes
     -----

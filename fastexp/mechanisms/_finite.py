@@ -8,6 +8,8 @@ from fractions import Fraction
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, Unpack, overload
 
+import numpy as np
+
 from .._compiler.rounding import check_rounding
 from .._intake import utilities
 from .._parameters import validate
@@ -28,6 +30,7 @@ from .._typing import (
 )
 from ..errors import ParameterError, ParameterTypeError
 from ..privacy import selection_rate
+from ..utilities import counts, has_labels
 from ._mechanism import Mechanism
 
 if TYPE_CHECKING:
@@ -104,6 +107,8 @@ class FiniteMechanism(Mechanism):
         ----------
         data : array_like
             What the mechanism takes: utilities of shape (k,) or (rows, k), k >= 2, or records.
+            Where there are candidates also counts with labels: a mapping, or a series, as for
+            `MostCommon`; a candidate without a count has 0.
         budget, label
         threads : int
             1; 0 for all that the process may use. Pays from about 1e6 candidates.
@@ -148,7 +153,7 @@ class FiniteMechanism(Mechanism):
             validate.parts(disjoint, membership)
         if label is not None:
             label = self._line(label, budget)
-        if label is not None or (budget is not None and self._over_records):
+        if label is not None or (budget is not None and self._in_data(data)):
             return self._unread(data, budget, label, threads, nan, disjoint, membership)
         bits, kind = self._utilities(data, nan)  # mistakes in the form cost nothing
         if bits.shape[-1] == 1:
@@ -166,6 +171,10 @@ class FiniteMechanism(Mechanism):
             )
         )
 
+    def _in_data(self, data: object) -> bool:  # noqa: ARG002  # counts with labels are
+        """Whether even the form of the utilities is in the data: then a look at them costs."""
+        return self._over_records
+
     def _unread(
         self,
         data: object,
@@ -177,7 +186,7 @@ class FiniteMechanism(Mechanism):
         membership: Membership,
     ) -> Any:
         """`release` that reads the data after the charge, or not at all."""
-        rows, count = (None, None) if self._over_records else utilities.form(data)
+        rows, count = (None, None) if self._in_data(data) else utilities.form(data)
 
         def draw() -> Any:
             bits, kind = self._utilities(data, nan)
@@ -341,9 +350,24 @@ class UtilityMechanism(FiniteMechanism):
         """What the caller must ensure."""
         return ASSUMES + MONOTONIC * self.monotonic
 
+    def _in_data(self, data: object) -> bool:
+        return self._over_records or self._has_labels(data)
+
+    def _has_labels(self, data: object) -> bool:
+        """Whether the data are counts with labels."""
+        labels = self.candidates
+        return labels is not None and type(data) is not np.ndarray and has_labels(data, labels)
+
     def _utilities(self, data: object, nan: NaN) -> tuple[WordArray, int]:
         labels = self.candidates
-        return utilities.utilities(data, None if labels is None else len(labels), nan)
+        if labels is not None and self._has_labels(data):
+            data = counts(data, labels)
+        return utilities.utilities(data, self._size, nan)
+
+    @property
+    def _size(self) -> int | None:
+        """How many utilities there must be; None: two or more."""
+        return None if self.candidates is None else len(self.candidates)
 
 
 @cache  # an import that is made already takes 1 us

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ._options import LawReading
 
 Known = TypeVar("Known", bound="Law[Any, Any]")
-WRITTEN = 8  # candidates in a repr
+WRITTEN = 8  # candidates or points in a repr
 ALWAYS = {"repr": "always"}  # metadata of a field that a repr shows also where it is the default
 
 
@@ -227,10 +227,15 @@ class Mechanism(ABC):
         return f"{type(self).__name__}({', '.join(parts)})"
 
     def _written(self, name: str, value: object) -> str | None:  # noqa: ARG002  # subclasses use it
-        """A public value in a repr; of a long tuple its length. None: it is left out."""
-        if isinstance(value, tuple) and len(value) > WRITTEN:
-            return f"<{len(value)} values>"
-        return repr(value)
+        """A public value in a repr; of a long tuple its length and ends. None: it is left out."""
+        return written("values", value) if isinstance(value, tuple) else repr(value)
+
+
+def written(what: str, values: tuple[Any, ...] | list[Any]) -> str:
+    """Values in a repr; of many their number and ends."""
+    if len(values) <= WRITTEN:
+        return repr(values)
+    return f"<{len(values)} {what}: {values[0]!r}, ..., {values[-1]!r}>"
 
 
 @cache  # an import that is made already takes 1 us

@@ -37,7 +37,7 @@ from .._typing import (
 )
 from ..errors import ParameterError
 from ..grouped.mechanism import GroupedMechanism, Kind, Reading
-from ._mechanism import Mechanism
+from ._mechanism import Mechanism, written
 
 if TYPE_CHECKING:
     from .._intake.record_sources import Source
@@ -528,8 +528,7 @@ class NumberMechanism(Mechanism, GroupedMechanism):
         return min(int(exact * d / s), self.grid.size - 1), None
 
     def _written(self, name: str, value: object) -> str | None:
-        """A grid is written by its number of points, where they were given."""
+        """The points of a grid are written where they were given."""
         if name != "grid":
             return super()._written(name, value)
-        points = self.grid.points
-        return None if self.step is not None or points is None else f"<{self.grid.size} points>"
+        return None if self.grid.points is None else written("points", self.grid.points.tolist())

@@ -184,9 +184,6 @@ class Exponential(UtilityMechanism):
         """ε-DP and ε-bounded-range, for the relation for which Δ was stated."""
         return selection_guarantee(self.epsilon, None, self._assumes)
 
-    def _utilities(self, data: object, nan: NaN) -> tuple[WordArray, int]:
-        return utilities.utilities(data, self._size, nan)
-
     @cached_property
     def _size(self) -> int | None:
         if self.candidates is not None:
@@ -204,7 +201,7 @@ class ScoredExponential(Exponential):
 
     _over_records: ClassVar[bool] = True
 
-    score: Callable[..., Any] = field(kw_only=True, repr=False)
+    score: Callable[..., Any] = field(kw_only=True)
     vectorized: bool = field(default=False, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
@@ -219,6 +216,12 @@ class ScoredExponential(Exponential):
         """A law is of the weights alone, so that it can be pickled where the score cannot."""
         values = {item.name: getattr(self, item.name) for item in fields(Exponential)}
         return Exponential(**values)._signed(law)
+
+    def _written(self, name: str, value: object) -> str | None:
+        """A score is written by its name."""
+        if name != "score":
+            return super()._written(name, value)
+        return str(getattr(value, "__name__", type(value).__name__))
 
     def _utilities(self, data: object, nan: NaN) -> tuple[WordArray, int]:
         labels = tuple(self.candidates or ())

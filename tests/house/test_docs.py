@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import pydoc
 import re
 from pathlib import Path
 
@@ -46,6 +47,18 @@ def methods(cls: type) -> list[str]:
         for key, value in named.items()
         if key[0] != "_" and callable(getattr(value, "__func__", value))
     ]
+
+
+def test_help_on_the_package_begins_with_what_one_does_with_it():
+    """A table of all mechanisms and functions, before what pydoc lists by itself."""
+    page = pydoc.render_doc(fx, renderer=pydoc.plaintext)
+    table = page.partition("PACKAGE CONTENTS")[0]
+    named = set(re.findall(r"\w+", table))
+    functions = {name for name in PUBLIC if name not in CLASSES}
+    assert {*MECHANISMS, *functions, "Query", "Session", "Budget", "Study"} - named == {
+        "ScoredExponential"
+    }
+    assert table.index(">>> median") < table.index("Exponential")
 
 
 def members() -> list[tuple[str, object]]:

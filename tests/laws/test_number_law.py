@@ -358,7 +358,7 @@ class TestMechanisms:
         "widen=0.25)": lambda: fx.Median(
             0.5, (0.0, 1.0), neighbors="replace", convention="lower", widen=0.25
         ),
-        "Quantile(q=0.1, epsilon=1.0, bounds=(0, 9), grid=<3 points>)": lambda: fx.Quantile(
+        "Quantile(q=0.1, epsilon=1.0, bounds=(0, 9), grid=[1, 4, 8])": lambda: fx.Quantile(
             0.1, 1, (0, 9), grid=[1, 4, 8]
         ),
         "OrderStatistic(r=3, epsilon=2.0, bounds=(-1, 1), step=0.5)": lambda: fx.OrderStatistic(

@@ -263,7 +263,7 @@ class TestObjects:
         assert eval(repr(m), {"Exponential": fx.Exponential}) == m  # noqa: S307
         m = fx.MostCommon(0.5, ["a", "b"], neighbors="replace")
         assert eval(repr(m), {"MostCommon": fx.MostCommon}) == m  # noqa: S307
-        assert "<1000 values>" in repr(fx.MostCommon(1.0, range(1000)))
+        assert "<1000 values: 0, ..., 999>" in repr(fx.MostCommon(1.0, range(1000)))
 
     def test_sequences_of_every_kind_become_candidates(self):
         for labels in (["a", "b"], ("a", "b"), np.array(["a", "b"]), {"a": 1, "b": 2}.keys()):

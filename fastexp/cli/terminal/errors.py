@@ -18,7 +18,6 @@ TERMS = (
     ("'fastexp[files]'", "'fastexp[cli]'", "'fastexp[cli]'"),
     ("see nan=", "see --nan", "see nan"),
     ("the argument nan", "--nan", "nan"),
-    ("grid=", "--grid", "grid"),
 )
 SUBJECTS = {"frame ": ("FILE ", "the file "), "output ": ("--output ", "output ")}
 

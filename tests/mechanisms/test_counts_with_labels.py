@@ -1,0 +1,80 @@
+"""Do selections by utilities take counts with labels, and charge before they look at them?"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import fastexp as fx
+
+pytestmark = pytest.mark.engines
+LABELS = [*"abcd"]
+RECORDS = [*"aaaaabbbccccz"]
+COUNTS = np.array([5, 3, 4, 0])
+ONE = {"epsilon": 1, "sensitivity": 1, "monotonic": True, "candidates": LABELS}
+MECHANISMS = {
+    "exponential": fx.Exponential(**ONE),
+    "with a base": fx.Exponential(**ONE, base=[1, 2, 3, 4]),
+    "permute-and-flip": fx.PermuteAndFlip(**ONE),
+    "top-k": fx.TopK(2, **ONE),
+}
+FORMS = {
+    "counter": Counter(RECORDS),
+    "dict": {"z": 9, "c": np.int64(4), "b": 3, "a": 5},
+    "series": pd.Series(RECORDS).value_counts(),
+}
+BAD = [{"a": -7341}, {"a": 73.41}, {"a": "7341"}, {"a": True}, {"a": 2**62, "b": 2**62}]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_they_are_brought_into_the_candidates_order(name, form):
+    mechanism, data = MECHANISMS[name], FORMS[form]
+    assert mechanism.law(data) == mechanism.law(COUNTS)
+    drawn = mechanism.sample(data, 20, rng=1)
+    assert (drawn == mechanism.sample(COUNTS, 20, rng=1)).all()
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_a_release_takes_them_with_a_label_too(name, tmp_path):
+    mechanism = MECHANISMS[name]
+    budget = fx.Budget.file(tmp_path / "a.budget", epsilon=2)
+    data = {"a": 10**6, "b": 10**5}
+    best = ["a", "b"] if name == "top-k" else "a"
+    assert mechanism.release(data) == best
+    assert mechanism.release(data, budget=budget) == best
+    kept = mechanism.release(data, budget=budget, label="drinks")
+    assert kept == best == mechanism.release({}, budget=budget, label="drinks")
+    assert budget.spent == 2
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize("label", [None, "drinks"])
+def test_none_at_all_is_drawn_from(name, label):
+    """How many labels have a count is private: of one alone, too, somebody is selected."""
+    mechanism, budget = MECHANISMS[name], fx.Budget(epsilon=9)
+    for data in ({}, {"b": 1}, pd.Series(["b"]).value_counts()):
+        chosen = mechanism.release(data, budget=budget, label=label and f"{label} {len(data)}")
+        assert set(chosen) <= set(LABELS)
+    assert mechanism.law({}) == mechanism.law([0, 0, 0, 0])
+
+
+@pytest.mark.parametrize("counts", BAD, ids=str)
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_what_is_no_count_is_charged_and_refused_without_a_word_of_it(name, counts):
+    budget = fx.Budget(epsilon=1)
+    with pytest.raises(fx.InvalidRecords, match=r"^counts by label must be integers") as caught:
+        MECHANISMS[name].release(counts, budget=budget)
+    assert "7341" not in str(caught.value)
+    assert budget.spent == 1
+
+
+def test_without_candidates_they_are_refused():
+    with pytest.raises(fx.ParameterTypeError, match="utilities must"):
+        fx.Exponential(epsilon=1, sensitivity=1).release({"a": 1})
+    scores = pd.Series([0.5, 2.0], index=["a", "b"])
+    with pytest.raises(fx.ParameterTypeError, match="utilities are read by position"):
+        fx.Exponential(epsilon=1, sensitivity=1, candidates=["a", "b"]).release(scores)
