@@ -63,3 +63,4 @@ from .smooth import smooth_sensitivity as smooth_sensitivity
 from .studies.ready.study_table import StudyTable as StudyTable
 from .studies.report.results import StudyResults as StudyResults
 from .studies.study import Study as Study
+from .studies.subjects.users import Subject as Subject

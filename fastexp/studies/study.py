@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._compiler.rounding import check_rounding
-from .design.design import Design
+from ..errors import ParameterTypeError
+from .design.design import Design, setting_names
 from .ready.ready import settings_of
 from .report.results import StudyResults
 from .run import runner
 from .run.runner import Report
+
+NEEDED = ("name", "mechanisms", "epsilon")
 
 
 class Study(Design):
@@ -25,16 +29,22 @@ class Study(Design):
     ----------
     name : str
         Letters, digits, ``-`` and ``_``.
-    mechanisms : sequence of (str or dict)
-        Names, or dicts with a ``name``, an optional ``label`` and the mechanism's parameters
-        except epsilon and bounds: ``{"name": "median", "neighbors": "replace"}``.
+    mechanisms : sequence of (str, dict, mechanism or Subject)
+        What is compared: mechanisms, whose epsilon is replaced by the study's and whose bounds
+        are their own, ``fx.Median(epsilon=1, bounds=(0, 120), step=1)``; objects of your own, see
+        `Subject`; names, ``"median"``, or dicts with a ``name``, an optional ``label`` and the
+        mechanism's parameters: ``{"name": "median", "neighbors": "replace"}``. A mechanism with a
+        label is ``{"mechanism": fx.Median(...), "label": ...}``; a subject, ``{"subject": ...}``.
     epsilon : float or sequence of float
         In nats.
-    data : str, dict or sequence of them
+    data : str, dict, callable, array_like of numbers, path or sequence of them
         Where data sets come from: a generator, ``"normal"``, or with parameters
-        ``{"name": "normal", "sd": 2.0}``; a file from which records are drawn with replacement,
-        ``{"file": "ages.csv", "column": "age"}``; or records that are the same in every data
-        set, ``{"name": "values", "values": [21, 34, 58]}``.
+        ``{"name": "normal", "sd": 2.0}``; a function ``f(rng, n)`` that gives n numbers, or
+        ``{"function": f, "shape": 2.0}``, called with ``shape=2.0``; a file of any kind that
+        `Query` reads, or a frame, from which records are drawn with replacement,
+        ``{"file": "ages.csv", "column": "age"}``, ``{"frame": df, "column": "age"}``; or numbers,
+        the same in every data set. A list for a parameter, ``{"name": "normal", "sd": [1, 2]}``,
+        is a source for each value; ``"n"`` in a dict stands for the study's.
     n : int or sequence of int
         Records in a data set (candidates, where the data are utilities).
     bounds : (number, number), optional
@@ -44,18 +54,24 @@ class Study(Design):
         The number of data sets in a cell.
     draws : int
         The number of draws of each mechanism for each data set; 0: exact figures only.
-    figures : sequence of str
+    figures : sequence of (str, callable or dict)
         Some of ``error``, ``bias``, ``loss``, ``error_quantile``, ``loss_quantile``, ``theorem_1``,
-        ``theorem_6``, ``corollary_7``. A mechanism gives those that it has.
+        ``theorem_6``, ``corollary_7``. A mechanism gives those that it has. And functions
+        ``f(answers, truth)`` of your own, also ``{"name": f}``: a number for each of the answers
+        for a data set; their averages come from draws alone.
     levels : sequence of float
         The levels of quantiles, and for theorems one minus the failure probability; in (0, 1).
     seed : int
         The key of all data sets and draws, in [0, 2**64).
     block : int, optional
         The number of data sets in one task; by default as many as make about 2**20 records of
-        the largest n, or 2**20 draws, but at most 4096. Another block gives other data sets.
+        the largest n, or 2**20 draws, but at most 4096. Another block gives other data sets,
+        except of functions.
     question : str
         What the study asks, for its report.
+    version : str
+        Of the code of your functions and objects. Where it is given, the study's key holds it in
+        place of digests of their source, defaults and values.
 
     Raises
     ------
@@ -93,6 +109,20 @@ class Study(Design):
     >>> results.agree
     True
     """
+
+    if not TYPE_CHECKING:  # a checker has the settings of `Design`
+
+        @wraps(Design.__init__)
+        def __init__(self, *unnamed: object, **given: Any) -> None:
+            missing = [name for name in NEEDED if name not in given]
+            unknown = [name for name in given if name not in setting_names()]
+            if unnamed or missing or unknown:
+                raise ParameterTypeError(
+                    "Study takes its settings by name, and needs name, mechanisms and epsilon: "
+                    f"{_misfit(unnamed, missing, unknown)}; a study that comes with fastexp is "
+                    "Study.ready(name)"
+                )
+            super().__init__(**given)
 
     @staticmethod
     def ready(name: str, **changes: Any) -> Study:
@@ -168,6 +198,7 @@ class Study(Design):
         workers: int = 0,
         progress: Report | None = None,
         study: Study | None = None,
+        allow_import: bool = False,
     ) -> StudyResults:
         """Run the tasks that a results folder lacks, and return the results of all.
 
@@ -178,7 +209,10 @@ class Study(Design):
         executor, workers, progress
             As for `run`; they need not be the same as before.
         study : Study, optional
-            The study that the folder is expected to be of.
+            The study that the folder is expected to be of. With functions or objects of your own
+            in it this is how they come back, unless they can be imported.
+        allow_import : bool
+            Whether modules may be imported that the folder names for them: this runs their code.
 
         Returns
         -------
@@ -191,5 +225,19 @@ class Study(Design):
             named.
         """
         return runner.resume(
-            Path(folder), Study, executor, workers=workers, progress=progress, study=study
+            Path(folder),
+            Study,
+            executor,
+            workers=workers,
+            progress=progress,
+            study=study,
+            allow_import=allow_import,
         )
+
+
+def _misfit(unnamed: tuple[object, ...], missing: list[str], unknown: list[str]) -> str:
+    if unnamed:
+        return f"got {len(unnamed)} without a name"
+    if unknown:
+        return f"it has no {', '.join(unknown)}"
+    return f"{', '.join(missing)} missing"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
@@ -84,9 +85,14 @@ def study_resume(options: Namespace) -> None:
 
     def run(where: Workers, progress: Progress) -> StudyResults:
         return Study.resume(
-            options.folder, where.executor, workers=where.workers, progress=progress
+            options.folder,
+            where.executor,
+            workers=where.workers,
+            progress=progress,
+            allow_import=options.allow_import,
         )
 
+    _look_here(options)
     _carry_out(run, options, options.folder)
 
 
@@ -130,7 +136,15 @@ def _study_of(options: Namespace) -> Study:
             f"there is no study {options.study!r}; there are {', '.join(READY)}, or give a "
             "file that ends in .toml or .json"
         )
-    return Study.load(options.study, **changes)
+    _look_here(options)
+    return Study.load(options.study, allow_import=options.allow_import, **changes)
+
+
+def _look_here(options: Namespace) -> None:
+    """Modules of the user's may lie in the current folder."""
+    here = str(Path.cwd())
+    if options.allow_import and here not in sys.path:
+        sys.path.append(here)
 
 
 def _carry_out(run: Run, options: Namespace, folder: str) -> None:

@@ -264,6 +264,10 @@ grid a median of equal records is hard to hit. Figures are error (|output -
 truth|), bias, loss (of utility), error_quantile and loss_quantile at the
 `levels`, and the bounds theorem_1, theorem_6 and corollary_7.
 
+With --allow-import, functions and objects of your own: figures as
+"module:function", data = {function = "module:function"}, mechanisms =
+[{subject = "module:object"}].
+
 With --out, each finished task is saved at once: after Ctrl-C or a crash
 fastexp study resume FOLDER goes on. (A task saves some 2 kB a cell and figure
 for quantiles, 200 bytes for others.) The results have the same bytes for any

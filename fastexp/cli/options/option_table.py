@@ -147,6 +147,10 @@ STUDY  a name of the list, or a .toml or .json file
 --draws N  draws for each data set; 0: exact figures only
 --seed S  the seed of all data sets and draws
 
+[a study: study run, study resume]
+--allow-import  import the modules that the study names for functions and objects, from its folder
+    or the current one, too: this runs their code
+
 [a study: study resume, study report]
 FOLDER  the --out of the run
 

@@ -22,6 +22,10 @@ import numpy as np
 
 from ...errors import ParameterError, StudyError
 
+OTHER = (
+    "the code of {} differs from the one that the study was made with: go on with that code, or "
+    "run the study anew (a study with version= goes on while that stays the same)"
+)
 DEEP = 8  # values in values, at most
 FORM = {"code", "digest"}  # keys of what is written down
 
@@ -75,13 +79,15 @@ def code_of(value: object, version: str = "", reference: str = "") -> Code:
     return Code(name, digest, value)
 
 
-def imported(reference: str, version: str = "") -> Code:
+def imported(reference: str, digest: str = "", version: str = "") -> Code:
     """The code that ``module:name`` means; a class is called, without arguments.
 
     Raises
     ------
     ParameterError
         If there is none.
+    StudyError
+        If it is not that of the digest.
     """
     module, _, path = reference.partition(":")
     try:
@@ -91,7 +97,30 @@ def imported(reference: str, version: str = "") -> Code:
         raise ParameterError(
             f"code must be named as 'module:function', got {reference!r}: {reason}"
         ) from error
-    return code_of(value() if isinstance(value, type) else value, version, reference)
+    code = code_of(value() if isinstance(value, type) else value, version, reference)
+    if digest not in ("", code.digest):
+        raise StudyError(OTHER.format(reference))
+    return code
+
+
+def replaced(value: Any, find: Callable[[str, str], object]) -> Any:
+    """Settings as they are written down, with what `find` gives for the name and the digest."""
+    if isinstance(value, list):
+        return [replaced(item, find) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if set(value) == FORM:
+        return find(value["code"], value["digest"])
+    return {key: replaced(item, find) for key, item in value.items()}
+
+
+def codes_of(value: object) -> list[Code]:
+    """The code of the user's in settings."""
+    if isinstance(value, Code):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [code for x in value for code in codes_of(x)] if isinstance(value, (list, tuple)) else []
 
 
 def _name(value: object) -> str:

@@ -8,15 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import partial
 from pathlib import Path
-from typing import Any, Self, TypeAlias, cast
+from typing import Any, Self, cast
 
 from ..._compiler.rounding import check_rounding
 from ..._version import __version__
 from ...errors import ParameterError
 from . import settings
+from .code import Code, codes_of
 from .study_cells import Cell, Scenario, cells_of, scenarios_of
-
-Named: TypeAlias = str | Mapping[str, Any]  # a name, or a name with parameters
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -32,14 +31,14 @@ class Design:
     """
 
     name: str
-    mechanisms: Named | Sequence[Named]
+    mechanisms: Any
     epsilon: float | Sequence[float]
     data: Any = "normal"
     n: int | Sequence[int] = 1000
     bounds: tuple[float, float] | None = None
     datasets: int = 1000
     draws: int = 100
-    figures: str | Sequence[str] = ("error",)
+    figures: Any = ("error",)
     levels: float | Sequence[float] = (0.5, 0.95)
     seed: int = 0
     block: int | None = None
@@ -63,7 +62,7 @@ class Design:
             object.__setattr__(self, name, value)
 
     @classmethod
-    def load(cls, path: str | Path, **changes: Any) -> Self:
+    def load(cls, path: str | Path, *, allow_import: bool = False, **changes: Any) -> Self:
         """A study from a TOML file (or the JSON of a results folder).
 
         Parameters
@@ -71,6 +70,9 @@ class Design:
         path : str or Path
             Keys are the parameters of `Study`; ``[[data]]`` and ``[[mechanisms]]`` are arrays
             of tables. Files of data are looked for in the folder of this one.
+        allow_import : bool
+            Whether modules may be imported that the file names for functions and subjects: this
+            runs their code. They are looked for in the folder of the file, too.
         changes
             Parameters of `Study` that are other than in the file.
 
@@ -84,7 +86,8 @@ class Design:
             If the file is not TOML (or JSON), or the study is not valid: all faults at once.
         """
         check_settings(changes)
-        return cls(**{**settings.from_file(Path(path), known=setting_names()), **changes})
+        given = settings.from_file(Path(path), setting_names(), allow_import)
+        return cls(**{**given, **changes})
 
     def __eq__(self, other: object) -> bool:
         return self.key == other.key if isinstance(other, Design) else NotImplemented
@@ -96,7 +99,10 @@ class Design:
         return partial(type(self), **{name: getattr(self, name) for name in setting_names()}), ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The study as plain data: `Study(**study.to_dict()) == study`."""
+        """The study as plain data: `Study(**study.to_dict()) == study`.
+
+        Of code there are names and digests: such a study is described, but cannot run.
+        """
         return {name: settings.written(getattr(self, name)) for name in setting_names()}
 
     @property
@@ -108,6 +114,11 @@ class Design:
         check_rounding()
         text = json.dumps([__version__, settings.placeless(self.to_dict())], sort_keys=True)
         return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+    @property
+    def codes(self) -> tuple[Code, ...]:
+        """The code of the user's that tasks call."""
+        return tuple(codes_of([self.data, self.mechanisms, self.figures]))
 
     @property
     def tasks(self) -> int:

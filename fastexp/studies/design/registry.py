@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-import numpy as np
-
 from ..._numbers.distance import HALF, as_quantile, order_ranks, quantile_ranks
 from ..._parameters import validate
 from ...errors import ParameterError
@@ -29,13 +27,14 @@ from ..subjects import selections
 from ..subjects.by_law import LaplaceSubject, ModeSubject, PriceSubject, Statistic
 from ..subjects.noisy import Noisy, Smooth
 from ..subjects.ranked import Ranked
-from ..subjects.subject import Subject
+from ..subjects.subject import Studied, TrueNumber
+from ..subjects.users import studied
 from .generators import Spec
 
 Bounds = tuple[Any, Any] | None
-Build = Callable[[float, Bounds, Spec], Subject[Any]]
+Build = Callable[[float, Bounds, Spec], Studied[Any]]
 M = TypeVar("M")
-GRID = ("step", "grid")
+FAR = 1024.0  # widths of the bounds that records which are not clamped may be beyond them
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ def _parametrized(
     return kind(epsilon=epsilon, bounds=bounds, **required, **p)
 
 
-def _median(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:
+def _median(epsilon: float, bounds: Bounds, p: Spec) -> Studied[Any]:
     truth = p.pop("truth", None)
     mechanism = _parametrized(Median, epsilon, bounds, p)
     target = partial(quantile_ranks, HALF, _truth(truth) or mechanism.convention)
@@ -75,28 +74,28 @@ def _truth(word: object) -> str | None:
     return None if word is None else str(word)
 
 
-def _quantile(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:
+def _quantile(epsilon: float, bounds: Bounds, p: Spec) -> Studied[Any]:
     q = _required(p, "q")
     mechanism = _parametrized(Quantile, epsilon, bounds, p, q=q)
     return Ranked(mechanism, _plain(bounds), partial(quantile_ranks, as_quantile(q), "lower"))
 
 
-def _order(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:
+def _order(epsilon: float, bounds: Bounds, p: Spec) -> Studied[Any]:
     r = _required(p, "r")
     mechanism = _parametrized(OrderStatistic, epsilon, bounds, p, r=r)
     return Ranked(mechanism, _plain(bounds), partial(order_ranks, r))
 
 
-def _maximum(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:
+def _maximum(epsilon: float, bounds: Bounds, p: Spec) -> Studied[Any]:
     mechanism = _parametrized(Maximum, epsilon, bounds, p)
     return Ranked(mechanism, _plain(bounds), partial(order_ranks, 1))
 
 
-def _mode(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:
+def _mode(epsilon: float, bounds: Bounds, p: Spec) -> Studied[Any]:
     return ModeSubject(_parametrized(Mode, epsilon, bounds, p), _plain(bounds))
 
 
-def _price(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:
+def _price(epsilon: float, bounds: Bounds, p: Spec) -> Studied[Any]:
     return PriceSubject(_parametrized(Price, epsilon, bounds, p), _plain(bounds))
 
 
@@ -107,7 +106,7 @@ STATISTICS: dict[str, Statistic] = {
 }
 
 
-def _laplace(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:
+def _laplace(epsilon: float, bounds: Bounds, p: Spec) -> Studied[Any]:
     word, inside = p.pop("statistic", "value"), validate.flag("bounded", p.pop("bounded", False))
     if word not in STATISTICS:
         raise ParameterError(f"statistic must be one of {', '.join(STATISTICS)}, got {word!r}")
@@ -118,31 +117,31 @@ def _laplace(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:
     return LaplaceSubject(mechanism, _plain(bounds), STATISTICS[word])
 
 
-def _smooth(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:
+def _smooth(epsilon: float, bounds: Bounds, p: Spec) -> Studied[Any]:
     delta = p.pop("delta", 0)
     mechanism = _parametrized(SmoothSensitivityMedian, epsilon, bounds, p, delta=delta)
     return Smooth(mechanism, _plain(bounds))
 
 
-def _global(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:
+def _global(epsilon: float, bounds: Bounds, p: Spec) -> Studied[Any]:
     return Noisy(_parametrized(LaplaceMedian, epsilon, bounds, p), _plain(bounds))
 
 
-def _exponential(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:
+def _exponential(epsilon: float, bounds: Bounds, p: Spec) -> Studied[Any]:
     return selections.Selection(Exponential(epsilon, p.pop("sensitivity", 1.0), **p))
 
 
-def _flip(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:
+def _flip(epsilon: float, bounds: Bounds, p: Spec) -> Studied[Any]:
     return selections.Selection(PermuteAndFlip(epsilon, p.pop("sensitivity", 1.0), **p))
 
 
-def _noisy_max(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:
+def _noisy_max(epsilon: float, bounds: Bounds, p: Spec) -> Studied[Any]:
     mechanism = ReportNoisyMax(epsilon, p.pop("sensitivity", 1.0), **p)
     kind = selections.NoisyMax if mechanism.noise == "laplace" else selections.Selection
     return kind(mechanism)
 
 
-def _response(epsilon: float, bounds: Bounds, p: Spec) -> Subject[Any]:
+def _response(epsilon: float, bounds: Bounds, p: Spec) -> Studied[Any]:
     return selections.Response(RandomizedResponse(epsilon, **p))
 
 
@@ -152,6 +151,7 @@ def _required(p: Spec, name: str) -> Any:
     return p.pop(name)
 
 
+GRID = ("bounds", "step", "grid")
 RANKS = (*GRID, "neighbors", "convention", "widen")
 CHOICE = ("sensitivity", "monotonic")
 MECHANISMS: dict[str, Entry] = {
@@ -163,16 +163,16 @@ MECHANISMS: dict[str, Entry] = {
     "price": Entry(_price, (*GRID, "scaling"), "Price"),
     "laplace": Entry(
         _laplace,
-        ("statistic", "sensitivity", "step", "bounded"),
+        ("statistic", "sensitivity", "step", "bounded", "bounds"),
         "Laplace around the first record, the sum or the mean",
         needs_bounds=False,
     ),
     "smooth-sensitivity-median": Entry(
         _smooth,
-        ("delta", "noise", "calibration", "neighbors", "midpoint"),
+        ("bounds", "delta", "noise", "calibration", "neighbors", "midpoint"),
         "SmoothSensitivityMedian",
     ),
-    "laplace-median": Entry(_global, (), "LaplaceMedian"),
+    "laplace-median": Entry(_global, ("bounds",), "LaplaceMedian"),
     "exponential": Entry(_exponential, CHOICE, "Exponential", "utilities", needs_bounds=False),
     "permute-and-flip": Entry(_flip, CHOICE, "PermuteAndFlip", "utilities", needs_bounds=False),
     "report-noisy-max": Entry(
@@ -184,22 +184,20 @@ MECHANISMS: dict[str, Entry] = {
 }
 
 
-def build(spec: Spec, epsilon: float, bounds: Bounds) -> Subject[Any]:
-    """The subject that a study's mechanism describes, at one epsilon."""
-    entry = MECHANISMS[spec["name"]]
+def build(spec: Spec, epsilon: float, bounds: Bounds) -> Studied[Any]:
+    """What a study's mechanism describes, at one epsilon; its own bounds go before the study's."""
     parameters = {key: value for key, value in spec.items() if key not in ("name", "label")}
-    if entry.needs_bounds and bounds is None:
+    if "subject" in spec:
+        ends = None if bounds is None else _plain(bounds)
+        value = spec["subject"].value
+        return studied(value, epsilon, ends, spec["takes"], spec["parts"])
+    entry, ends = MECHANISMS[spec["name"]], parameters.pop("bounds", bounds)
+    if entry.needs_bounds and ends is None:
         raise ParameterError("bounds are missing: this mechanism needs them")
-    return entry.build(epsilon, bounds, parameters)
-
-
-def label(spec: Spec) -> str:
-    """What a mechanism is called in tables: its label, or its name and its parameters."""
-    if "label" in spec:
-        return str(spec["label"])
-    words = [f"{k}={v}" for k, v in spec.items() if k != "name" and not _long(v)]
-    return " ".join([spec["name"], *words])
-
-
-def _long(value: object) -> bool:
-    return isinstance(value, (list, tuple, dict, np.ndarray))
+    subject = entry.build(epsilon, ends if ends is None else tuple(ends), parameters)
+    if isinstance(subject, TrueNumber) and ends is not bounds:
+        low, high = _plain(ends)
+        least, most = (low, high) if bounds is None else _plain(bounds)
+        far = 1.0 if bounds is not None else FAR
+        subject.farthest = far * (max(high, most) - min(low, least))
+    return subject

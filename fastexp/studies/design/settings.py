@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import tomllib
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -14,12 +15,11 @@ import numpy as np
 
 from ...errors import FastexpError, ParameterError
 from ..subjects.subject import FIGURES
-from . import data_sources
-from .code import Code
-from .data_sources import check_name, text
-from .generators import Spec, check_parameters, is_finite
+from . import contenders, data_sources
+from .code import Code, code_of, imported, replaced
+from .data_sources import text
+from .generators import Spec, is_finite
 from .record_files import is_file
-from .registry import MECHANISMS
 
 T = TypeVar("T")
 MOST_DATASETS, MOST_DRAWS, MOST_N = 10**12, 10**7, 10**9
@@ -89,8 +89,11 @@ def placeless(settings: dict[str, Any]) -> dict[str, Any]:
     return {**settings, "data": [without(data) for data in settings.get("data", [])]}
 
 
-def from_file(path: Path, known: list[str]) -> dict[str, Any]:
-    """The settings in a TOML or JSON file; a results folder's file holds them as "study"."""
+def from_file(path: Path, known: list[str], allow_import: bool) -> dict[str, Any]:
+    """The settings in a TOML or JSON file; a results folder's file holds them as "study".
+
+    Code that it names is imported if that is allowed, also from the folder of the file.
+    """
     try:
         text = path.read_text(encoding="utf-8")
         content = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
@@ -111,7 +114,33 @@ def from_file(path: Path, known: list[str]) -> dict[str, Any]:
     settings.setdefault("name", path.stem)
     if settings is content:  # a results folder's file has the paths that the run was given
         settings["data"] = _relative_to(path.parent, settings.get("data", "normal"))
-    return settings
+    version = settings.get("version", "")
+
+    def find(reference: str, digest: str) -> object:
+        if not allow_import:
+            raise ParameterError(
+                f"{path} names code, {reference!r}, and a file is data: it is imported only where "
+                "the caller allows it, by allow_import=True or --allow-import"
+            )
+        if str(path.parent.resolve()) not in sys.path:
+            sys.path.append(str(path.parent.resolve()))
+        return imported(reference, digest, version)
+
+    return dict(replaced(_with_names(settings), find))
+
+
+def _with_names(settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings of a file, with the code that it names in the form of a results folder."""
+    for key, word in (("data", "function"), ("mechanisms", "subject")):
+        for table in _several(settings.get(key)):
+            if isinstance(table, dict) and isinstance(table.get(word), str):
+                table[word] = {"code": table[word], "digest": ""}
+    figures = _several(settings.get("figures", "error"))
+    for i, name in enumerate(figures):
+        if isinstance(name, str) and ":" in name:
+            code = {"code": name, "digest": ""}
+            figures[i] = {"name": name.rpartition(":")[2], "figure": code}
+    return {**settings, "figures": figures}
 
 
 def _relative_to(folder: Path, data: object) -> list[Any]:
@@ -130,14 +159,18 @@ def normalise(given: Mapping[str, object], faults: Faults) -> dict[str, Any]:
         faults.add("name", "must consist of letters, digits, - and _")
     version = _one("version", given["version"], text, faults) or ""
     mechanisms = _several(plain(given["mechanisms"]))
+
+    def compared(item: object) -> list[Spec]:
+        return [contenders.described(item, version)]
+
     settings: dict[str, Any] = {
         "bounds": _bounds(given["bounds"], faults),
         "epsilon": _list("epsilon", given["epsilon"], _positive, faults),
         "n": _list("n", given["n"], _counting(1, MOST_N), faults),
-        "figures": _list("figures", given["figures"], _word(FIGURES), faults),
+        "figures": _figures(given["figures"], version, faults),
         "levels": _list("levels", given["levels"], _level, faults),
         "data": _tables("data", _sources(given["data"]), partial(_data, version), faults),
-        "mechanisms": _tables("mechanisms", mechanisms, _mechanism, faults),
+        "mechanisms": _tables("mechanisms", mechanisms, compared, faults),
     }
     limits = (("datasets", 1, MOST_DATASETS), ("draws", 0, MOST_DRAWS), ("seed", 0, 2**64 - 1))
     for key, least, most in limits:
@@ -173,6 +206,36 @@ def _bounds(value: object, faults: Faults) -> tuple[float, float] | None:
         faults.add("bounds", "must be two finite numbers, lower < upper")
         return None
     return ends[0], ends[1]
+
+
+def _figures(value: object, version: str, faults: Faults) -> tuple[Any, ...]:
+    """Names of figures, and functions of the user's with their names."""
+
+    def one(item: object) -> object:
+        if not isinstance(item, dict):
+            return _word(FIGURES)(item)
+        code = code_of(item["figure"], version)
+        if not callable(code.value or one):
+            raise ParameterError("a figure must be a name or a callable f(answers, truth)")
+        if not re.fullmatch("[A-Za-z0-9_-]{1,100}", item["name"]) or item["name"] in FIGURES:
+            raise ParameterError(
+                "a figure of one's own must have a name of letters, digits, - and _ that no figure "
+                f"of fastexp has, as in {{'name': function}}, got {item['name']!r}"
+            )
+        return {"name": item["name"], "figure": code}
+
+    items: list[Any] = []
+    for item in _several(plain(value)):
+        if callable(item):
+            items.append({"name": code_of(item).name, "figure": item})
+        elif isinstance(item, dict) and set(item) != {"name", "figure"}:
+            items += [{"name": name, "figure": figure} for name, figure in item.items()]
+        else:
+            items.append(item)
+    checked = tuple(_one("figures", item, one, faults) for item in items)
+    names = [str(figure["name"] if isinstance(figure, dict) else figure) for figure in checked]
+    _list("figures", names, str, faults)
+    return checked
 
 
 def _list(key: str, value: object, one: Callable[[object], T], faults: Faults) -> tuple[Any, ...]:
@@ -256,20 +319,6 @@ def _data(version: str, data: object) -> list[Spec]:
         table = {key: value for key, value in data.items() if key != "n"}
         sizes = {"n": [_counting(1, MOST_N)(size) for size in _several(data["n"])]}
     return [{**spec, **sizes} for spec in data_sources.described(table, version)]
-
-
-def _mechanism(item: object) -> list[Spec]:
-    table = {"name": item} if isinstance(item, str) else item
-    if not isinstance(table, dict):
-        raise ParameterError("must be a name or a dict of settings (in TOML a table)")
-    check_name(table, MECHANISMS, "mechanism")
-    entry = MECHANISMS[table["name"]]
-    check_parameters(set(table) - {"name", "label"}, entry.parameters)
-    for key, value in table.items():
-        if not isinstance(value, (str, bool)) and not all(map(is_finite, _several(value))):
-            raise ParameterError(f"{key} must be a number, a word, true or false, or a list")
-    # one order, whatever order they are given in: labels are made of it
-    return [{key: table[key] for key in ("name", "label", *entry.parameters) if key in table}]
 
 
 def _several(value: object) -> list[Any]:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from ..subjects.subject import EXPECTED, LEVELLED, THEOREMS, Subject
-from . import registry
+from ..subjects.subject import EXPECTED, LEVELLED, THEOREMS, Studied
+from . import contenders, registry
 from .code import Code
 from .data_sources import label_of, source_of
 from .generators import UTILITIES, Spec
@@ -35,7 +35,8 @@ class Cell:
 
     `key` seeds its draws. It depends on what is drawn, not on the place in the study: another
     mechanism or epsilon beside it changes nothing. `averages`, `quantiles` and `theorems` are its
-    figures; `levels` those of quantiles; `whole` says that all records are integers.
+    figures, `callables` those of the user's, by name; `levels` those of quantiles; `whole` says
+    that all records are integers.
     """
 
     scenario: int
@@ -43,11 +44,12 @@ class Cell:
     n: int
     mechanism: str
     epsilon: float
-    subject: Subject[Any]
+    subject: Studied[Any]
     key: int
     averages: tuple[str, ...]
     quantiles: tuple[str, ...]
     theorems: tuple[str, ...]
+    callables: tuple[tuple[str, Code], ...]
     levels: tuple[float, ...]
     whole: bool
 
@@ -80,7 +82,7 @@ def cells_of(settings: dict[str, Any], scenarios: list[Scenario], faults: Faults
         for epsilon in epsilons:
             build = partial(registry.build, spec, epsilon, settings["bounds"])
             subjects[i, epsilon] = faults.attempt(_place(i, spec), build)
-    _distinct("mechanisms", [registry.label(spec) for spec in mechanisms], faults)
+    _distinct("mechanisms", [contenders.label_of(spec) for spec in mechanisms], faults)
     _distinct("data", [label_of(data) for data in settings["data"]], faults)
     cells: list[Cell] = []
     for number, scenario in enumerate(scenarios):
@@ -100,22 +102,24 @@ def _cell(
     scenario: Scenario,
     spec: Spec,
     epsilon: float,
-    subject: Subject[Any],
+    subject: Studied[Any],
 ) -> Cell:
     source = source_of(scenario.data)
     figures = [figure for figure in settings["figures"] if figure in subject.figures]
+    callables = [figure for figure in settings["figures"] if isinstance(figure, dict)]
     bounds = settings["bounds"] if subject.takes == "records" else None
     return Cell(
         number,
         source.label,
         scenario.n,
-        registry.label(spec),
+        contenders.label_of(spec),
         epsilon,
         subject,
         key_of(scenario.key, _unlabelled(spec), epsilon, bounds),
         tuple(figure for figure in figures if figure in EXPECTED),
         tuple(figure for figure in figures if figure in LEVELLED),
         tuple(figure for figure in figures if figure in THEOREMS),
+        tuple((figure["name"], figure["figure"]) for figure in callables),
         settings["levels"],
         source.whole,
     )
@@ -124,19 +128,20 @@ def _cell(
 def _check_use(settings: dict[str, Any], cells: list[Cell], faults: Faults) -> None:
     """Every mechanism meets data that it takes, and gives some figure."""
     for i, spec in enumerate(settings["mechanisms"]):
-        where, label = _place(i, spec), registry.label(spec)
+        where, label = _place(i, spec), contenders.label_of(spec)
         of_mechanism = [cell for cell in cells if cell.mechanism == label]
         if not of_mechanism:
             if not faults.lines:
-                takes = registry.MECHANISMS[spec["name"]].takes
+                takes = contenders.takes_of(spec)
                 faults.add(where, f"takes {takes}, and no data of the study are that")
             continue
         first = of_mechanism[0]
-        if not (first.averages or first.quantiles or first.theorems):
-            faults.add(where, f"has none of the figures; it has {', '.join(first.subject.figures)}")
+        if not (first.averages or first.quantiles or first.theorems or first.callables):
+            there = ", ".join(first.subject.figures) or "none without truth(data) or a law"
+            faults.add(where, f"has none of the figures; it has {there}")
         if spec["name"] == "randomized-response" and any(cell.n != 2 for cell in of_mechanism):
             faults.add(where, "takes two utilities: n must be 2")
-        if not first.subject.closed and settings["draws"] == 0:
+        if settings["draws"] == 0 and (first.callables or not first.subject.closed):
             faults.add(where, "has no exact figures: draws must be > 0")
 
 
@@ -147,7 +152,7 @@ def _place(i: int, spec: Spec) -> str:
 
 def _unlabelled(spec: Spec) -> Spec:
     """What draws depend on: of code its name, so that they stay when it is mended."""
-    left_out = ("label", "file", "n", "takes")
+    left_out = ("label", "file", "n", "takes", "parts")
     parts = {key: value for key, value in spec.items() if key not in left_out}
     return {key: v.reference if isinstance(v, Code) else v for key, v in parts.items()}
 

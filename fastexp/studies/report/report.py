@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import ParameterError, StudyError
-from ..design import registry
+from ..design import contenders
 from ..ready.ready import findings_of
 from ..ready.study_table import StudyTable
 from ..store.folder import STUDY
 from ..store.writing import publish
 from . import page, rendering
-from .panels import RECORDS, pictures
+from .panels import pictures
 from .pivot import pivots
 
 PAGE = "report.html"
@@ -69,11 +69,7 @@ def write_report(
 
 def takes(study: dict[str, Any]) -> dict[str, str]:
     """For each mechanism's label whether it takes "records" or "utilities"."""
-    kinds = {}
-    for spec in study["mechanisms"]:
-        entry = registry.MECHANISMS.get(spec["name"])
-        kinds[registry.label(spec)] = RECORDS if entry is None else entry.takes
-    return kinds
+    return {contenders.label_of(spec): contenders.takes_of(spec) for spec in study["mechanisms"]}
 
 
 def tables_of(table: dict[str, Any]) -> list[StudyTable]:

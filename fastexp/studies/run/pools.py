@@ -6,6 +6,7 @@ import contextlib
 import json
 import multiprocessing
 import os
+import pickle
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -23,7 +24,8 @@ from multiprocessing.process import BaseProcess
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from ..._parameters import validate
-from ...errors import ParameterTypeError
+from ...errors import ParameterError, ParameterTypeError
+from ..design.code import Code, replaced
 from ..design.design import Design
 from ..sums.totals import TaskResult
 from .task import run_task
@@ -74,6 +76,7 @@ class Pool:
         self._stated = validate.counting("workers", workers, least=0)
         count = validate.threads(self._stated)
         self._make, self._ours = _maker(executor, count)
+        self._pickles = executor == "processes" or isinstance(executor, ProcessPoolExecutor)
         self.alone = executor in (None, "threads") and count == 1  # no pool is needed
         if not self._stated and isinstance(executor, GivesExecutor):
             self._stated = sum(executor.nthreads().values())
@@ -113,13 +116,26 @@ class Pool:
         if isinstance(self.executor, ThreadPoolExecutor):
             return self.executor.submit(run_task, study, *piece)
         with interrupts_kept() if self._ours else contextlib.nullcontext():
-            future: object = self.executor.submit(run_described, text, *piece)
+            task = partial(run_described, codes=study.codes) if study.codes else run_described
+            future: object = self.executor.submit(task, text, *piece)
         if not isinstance(future, Future):
             raise ParameterTypeError(
                 "executor.submit must return a concurrent.futures.Future, got "
                 f"{type(future).__name__}"
             )
         return future
+
+    def check(self, study: Design) -> None:
+        """Refuse code that processes cannot be sent, and whatever is not here."""
+        for code in study.codes:
+            value = code.here()
+            try:
+                _ = pickle.dumps(value) if self._pickles else b""
+            except Exception as error:  # of whatever kind, as objects may raise any
+                raise ParameterError(
+                    f"{code.reference} cannot be sent to processes: define it by def or class at "
+                    "the top level of a module, or run the study on threads"
+                ) from error
 
     def rebuild(self) -> bool:
         """A new executor in place of a broken one; False for one that heals itself."""
@@ -225,11 +241,14 @@ def _end_with(parent: BaseProcess) -> None:
     os._exit(1)
 
 
-def run_described(text: str, number: int, part: int = 0, parts: int = 1) -> TaskResult:
-    """A piece of a task of a study that is given as JSON: what is sent to other processes."""
-    return run_task(_study(text), number, part, parts)
+def run_described(
+    text: str, number: int, part: int = 0, parts: int = 1, codes: tuple[Code, ...] = ()
+) -> TaskResult:
+    """A piece of a task of a study that is given as JSON, with its code: for other processes."""
+    return run_task(_study(text, codes), number, part, parts)
 
 
 @lru_cache(maxsize=4)
-def _study(text: str) -> Design:
-    return Design(**json.loads(text))
+def _study(text: str, codes: tuple[Code, ...]) -> Design:
+    by_name = {(code.reference, code.digest): code for code in codes}
+    return Design(**replaced(json.loads(text), lambda name, digest: by_name[name, digest]))

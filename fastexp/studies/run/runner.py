@@ -37,6 +37,7 @@ def run(
 ) -> StudyResults:
     """`Study.run`."""
     pool = _checked(executor, workers, progress)
+    pool.check(study)
     store = Progress(study) if out is None else folders.create(Path(out), study)
     return _carried_out(store, pool, progress)
 
@@ -49,10 +50,11 @@ def resume(
     workers: int,
     progress: Report | None,
     study: D | None,
+    allow_import: bool,
 ) -> StudyResults:
     """`Study.resume`; the results' study is of the given kind."""
     pool = _checked(executor, workers, progress)
-    return _carried_out(folders.opened(path, kind, study), pool, progress)
+    return _carried_out(folders.opened(path, kind, study, allow_import), pool, progress)
 
 
 def _checked(executor: object, workers: int, progress: object) -> Pool:
@@ -66,6 +68,7 @@ def _checked(executor: object, workers: int, progress: object) -> Pool:
 def _carried_out(store: Progress, pool: Pool, progress: Report | None) -> StudyResults:
     try:
         if store.finished < store.tasks:
+            pool.check(store.study)
             _Run(store, pool, progress).go()
         results = StudyResults(store.study, store.totals)
         if isinstance(store, Folder):

@@ -6,6 +6,8 @@ import numpy as np
 
 from ..._compiler.rounding import check_rounding
 from ..._typing import AnyArray, FloatArray
+from ...errors import StudyError
+from ..design.code import Code
 from ..design.data_sources import source_of
 from ..design.design import Design
 from ..design.study_cells import Cell, Scenario
@@ -56,9 +58,12 @@ def _sums(cell: Cell, block: Block, size: int) -> dict[str, FigureSums]:
     exact = subject.exact(block, cell.averages) if cell.averages else {}
     needed = {*cell.averages, *(figure.removesuffix("_quantile") for figure in cell.quantiles)}
     values: dict[str, FloatArray] = {}
-    if size and needed:
+    user_values: dict[str, FloatArray] = {}
+    if size and (needed or cell.callables):
         outputs = subject.draw(block, size, cell.key)
-        values = subject.values(block, outputs, tuple(needed))
+        values = subject.values(block, outputs, tuple(needed)) if needed else {}
+        for name, code in cell.callables:
+            user_values[name] = _of_user(code, outputs, subject.truths(block))
     variances = subject.variances(block, exact) if values and exact else {}
     sums: dict[str, FigureSums] = {}
     for figure in cell.averages:
@@ -73,7 +78,18 @@ def _sums(cell: Cell, block: Block, size: int) -> dict[str, FigureSums]:
         for level in cell.levels:
             bound = subject.bound(block, figure, 1.0 - level)
             sums[f"{figure} {level!r}"] = _average(bound, None)
-    return sums
+    return sums | {name: _average(None, numbers) for name, numbers in user_values.items()}
+
+
+def _of_user(code: Code, outputs: AnyArray, truths: AnyArray) -> FloatArray:
+    """A figure of the user's, of the draws of each data set."""
+    function, rows = code.here(), []
+    for answers, truth in zip(outputs, truths.tolist(), strict=True):
+        row = np.asarray(function(answers.copy(), truth), dtype=np.float64)
+        if row.shape != answers.shape or not np.isfinite(row).all():
+            raise StudyError(f"{code.name} must give size = {answers.size} finite numbers")
+        rows.append(row)
+    return np.array(rows)
 
 
 def _average(

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ...errors import ParameterError, StudyError
+from ..design.code import OTHER, imported, replaced
 from ..design.design import Design
 from ..design.settings import placeless
 from ..sums.totals import TaskResult
@@ -112,9 +113,9 @@ def _vacant(path: Path) -> None:
         )
 
 
-def opened(path: Path, kind: type[D], study: D | None = None) -> Folder:
+def opened(path: Path, kind: type[D], study: D | None, allow_import: bool) -> Folder:
     """The folder of a study to go on with: of `study`, if that is given."""
-    expected = study_of(path, kind, study)
+    expected = study_of(path, kind, study, allow_import)
     try:
         return Folder(path, expected)
     except OSError as error:
@@ -135,11 +136,14 @@ def read(path: Path, study: Design) -> Progress:
     return progress
 
 
-def study_of(path: Path, kind: type[D], study: D | None = None) -> D:
+def study_of(path: Path, kind: type[D], study: D | None = None, allow_import: bool = False) -> D:
     """The study of a folder; refused if it is of another version, or is not `study`."""
     settings, key = _description(path)
     if study is not None:
         compare(path, settings, study.to_dict())
+    elif allow_import:
+        version = settings.get("version", "")
+        settings = replaced(settings, lambda name, digest: imported(name, digest, version))
     try:
         described = kind(**settings) if study is None else study
     except TypeError:
@@ -171,6 +175,9 @@ def _description(path: Path) -> tuple[dict[str, Any], str]:
 def compare(path: Path, there: dict[str, Any], here: dict[str, Any]) -> None:
     """Refuse a folder of another study, with the settings that differ (1 and 1.0 do)."""
     there, here = placeless(there), placeless(here)
+    if _named(there) == _named(here) and there != here:
+        names = sorted({code["code"] for code in _codes(here) if code not in _codes(there)})
+        raise StudyError(OTHER.format(", ".join(names)))
     lines = [
         f"\n  {key}: {there.get(key)!r} there, {here.get(key)!r} here"
         for key in sorted({*here, *there})
@@ -178,6 +185,18 @@ def compare(path: Path, there: dict[str, Any], here: dict[str, Any]) -> None:
     ]
     if lines:
         raise StudyError(f"{path} holds another study:{''.join(lines)}")
+
+
+def _codes(settings: dict[str, Any]) -> list[dict[str, str]]:
+    """What is written down of the user's code."""
+    codes: list[dict[str, str]] = []
+    replaced(settings, lambda name, digest: codes.append({"code": name, "digest": digest}))
+    return codes
+
+
+def _named(settings: dict[str, Any]) -> str:
+    """Settings in which code counts by its name."""
+    return _text(replaced(settings, lambda name, _: name))
 
 
 def _text(value: object) -> str:

@@ -10,7 +10,6 @@ from ..._numbers import smooth
 from ..._numbers.noise import medians, simulate
 from ..._typing import AnyArray, FloatArray
 from ...laws.clamped_noise import ClampedNoise
-from ...laws.elementary import quiet
 from ...laws.noises import Noise
 from ...mechanisms._noisy import NoisyMedian
 from ...mechanisms.smooth_sensitivity_median import SmoothSensitivityMedian
@@ -31,7 +30,9 @@ class Noisy(TrueNumber[NoisyMedian]):
         return cast("Noise", self.mechanism._noise)
 
     def truths(self, block: Block) -> FloatArray:
-        return self._placed(block)[0]
+        """The median: of records beyond the bounds it is not the centre of the noise."""
+        midpoint = getattr(self.mechanism, "midpoint", False)
+        return medians(np.asarray(block.ordered, dtype=np.float64), -np.inf, np.inf, midpoint)
 
     def _placed(self, block: Block) -> tuple[FloatArray, FloatArray]:
         """Centres and scales, computed once a block."""
@@ -46,15 +47,17 @@ class Noisy(TrueNumber[NoisyMedian]):
     def exact(self, block: Block, figures: tuple[str, ...]) -> dict[str, FloatArray]:
         if not self.closed:
             return {}
-        below, above = self._outputs(block).sides()
-        means = {"error": below + above, "bias": above - below}
+        outputs, truths = self._outputs(block), self.truths(block)
+        means = {"error": outputs.expected_error(truths), "bias": self._bias(block)}
         return {figure: means[figure] for figure in figures}
 
     def variances(self, block: Block, exact: dict[str, FloatArray]) -> dict[str, FloatArray]:
         if not self.closed:
             return {}
-        outputs = self._outputs(block)
-        return squared(outputs.variance() + outputs.bias() ** 2, exact)
+        return squared(self._outputs(block).variance() + self._bias(block) ** 2, exact)
+
+    def _bias(self, block: Block) -> FloatArray:
+        return self._outputs(block).bias() + (self._placed(block)[0] - self.truths(block))
 
     def _outputs(self, block: Block) -> ClampedNoise:
         return ClampedNoise(self._noise, *self._placed(block), (self.low, self.high))
@@ -66,15 +69,11 @@ class Noisy(TrueNumber[NoisyMedian]):
             mechanism._kind, centres, scales, mechanism._limits, key, block.streams, size, 1
         )
 
-    @quiet
     def within(self, block: Block, figure: str, edges: FloatArray) -> FloatArray:
-        """P(|output - T| <= edge): beyond its bound, a whole side counts: answers are clamped."""
         centres, scales = (part[:, None] for part in self._placed(block))
-        sizes = np.minimum(edges / np.maximum(scales, np.finfo(np.float64).tiny), 1e300)
-        half = 0.5 * self._noise.tail(sizes)
-        above = np.where(edges >= self.high - centres, 0.0, half)
-        below = np.where(edges >= centres - self.low, 0.0, half)
-        return np.where(scales > 0, 1.0 - above - below, 1.0)
+        outputs = ClampedNoise(self._noise, centres, scales, (self.low, self.high))
+        truths = self.truths(block)[:, None]
+        return 1.0 - outputs.tails(truths + edges)[1] - outputs.before(truths - edges)[0]
 
 
 class Smooth(Noisy):

@@ -10,10 +10,10 @@ import numpy as np
 from ..._typing import AnyArray, FloatArray
 from ...laws.loss_bounds import loss_bound
 from .laplace_max import noisy_max_losses
-from .subject import Block, Subject
+from .subject import Block, Studied
 
 
-class Selection(Subject[Any]):
+class Selection(Studied[Any]):
     """`Exponential`, `PermuteAndFlip`, `ReportNoisyMax`: the law of each row of utilities.
 
     The error of a draw is 1 where the candidate is not a best one, so that the expected error

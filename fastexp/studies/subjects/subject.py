@@ -22,8 +22,8 @@ class Promises(Protocol):
     """A mechanism, as far as all studies need it."""
 
     @property
-    def guarantee(self) -> Guarantee:
-        """What one draw promises."""
+    def guarantee(self) -> Guarantee | None:
+        """What one draw promises; None: it is not said."""
         ...
 
 
@@ -42,7 +42,7 @@ class Block:
         rows: AnyArray,
         first: int,
         bounds: tuple[float, float] | None,
-        subjects: Sequence[Subject[Any]],
+        subjects: Sequence[Studied[Any]],
     ) -> None:
         self.subjects = subjects
         self.rows = rows if bounds is None else _clamped(rows, *bounds)
@@ -74,7 +74,7 @@ def _clamped(rows: AnyArray, low: float, high: float) -> AnyArray:
     return np.clip(rows, least, most)
 
 
-class Subject(ABC, Generic[M]):
+class Studied(ABC, Generic[M]):
     """A mechanism at one epsilon, as a study sees it. Holds public parameters only."""
 
     figures: tuple[str, ...] = ("error", "bias", "error_quantile")
@@ -117,6 +117,10 @@ class Subject(ABC, Generic[M]):
     def most(self, figure: str, n: int) -> float:
         """A public number that errors or losses hardly exceed."""
 
+    def truths(self, block: Block) -> AnyArray:
+        """What answers are compared with, of each data set; of selections the best candidate."""
+        return np.asarray(block.rows.argmax(axis=1))
+
     def reach(self, block: Block, figure: str) -> float:
         """By how much one draw's figure can differ from another's at most, on these data sets."""
         return self.most(figure, block.n)
@@ -142,11 +146,12 @@ def squared(square: FloatArray, exact: dict[str, FloatArray]) -> dict[str, Float
     return {figure: square - exact[figure] ** 2 for figure in ("error", "bias") if figure in exact}
 
 
-class TrueNumber(Subject[M]):
+class TrueNumber(Studied[M]):
     """A mechanism that gives a number: its error is the distance from the true statistic."""
 
     low: float
     high: float
+    farthest: float = 0.0  # of an error, where data are not clamped to the mechanism's bounds
 
     def __init__(self, mechanism: M, bounds: tuple[float, float]) -> None:
         super().__init__(mechanism)
@@ -154,7 +159,7 @@ class TrueNumber(Subject[M]):
 
     @abstractmethod
     def truths(self, block: Block) -> FloatArray:
-        """The true statistic of each data set, of the clamped records."""
+        """The true statistic of each data set, of the records as the study clamps them."""
 
     def values(
         self, block: Block, drawn: AnyArray, figures: tuple[str, ...]
@@ -170,4 +175,5 @@ class TrueNumber(Subject[M]):
         return 0.0 if figure.startswith("loss") else 4.0 * float(np.spacing(ends))
 
     def most(self, figure: str, n: int) -> float:
-        return float(n) if figure.startswith("loss") else self.high - self.low
+        widest = max(self.high - self.low, self.farthest)
+        return float(n) if figure.startswith("loss") else widest

@@ -1,0 +1,112 @@
+"""What is compared, whatever says so: a name, a mechanism, an object of the user's."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, fields
+from typing import Any
+
+from ..._parameters.grid import Grid
+from ...errors import ParameterError
+from ...mechanisms._mechanism import Mechanism
+from ...mechanisms.laplace import Laplace
+from ...pictures.descriptions import name_of, plain
+from ..subjects.users import OPTIONAL, UTILITIES
+from .code import code_of
+from .data_sources import check_label, check_name, text
+from .generators import RECORDS, Spec, check_parameters, is_finite
+from .registry import MECHANISMS
+
+OF_SUBJECTS = ("name", "label", "takes", "parts", "subject")
+NOT_OF_STUDIES = ("epsilon", "any_epsilon")  # of a template
+
+
+def described(item: Any, version: str = "") -> Spec:
+    """A setting in the form that runs; `version` is that of the user's code."""
+    table = item if isinstance(item, dict) else _table(item)
+    if isinstance(table.get("mechanism"), Mechanism):
+        rest = {key: value for key, value in table.items() if key != "mechanism"}
+        table = of_template(table["mechanism"]) | rest
+    if "subject" in table:
+        return _of_subject(table, version)
+    check_name(table, MECHANISMS, "mechanism")
+    entry = MECHANISMS[table["name"]]
+    check_parameters(set(table) - {"name", "label"}, entry.parameters)
+    for key, value in table.items():
+        several = value if isinstance(value, list) else [value]
+        if not isinstance(value, (str, bool)) and not all(map(is_finite, several)):
+            raise ParameterError(f"{key} must be a number, a word, true or false, or a list")
+    # one order, whatever order they are given in: labels are made of it
+    return {key: table[key] for key in ("name", "label", *entry.parameters) if key in table}
+
+
+def of_template(mechanism: Mechanism) -> Spec:
+    """The table that means a mechanism, without its epsilon."""
+    name, table = name_of(mechanism), {}
+    if name not in MECHANISMS:
+        raise ParameterError(
+            f"a study knows no {type(mechanism).__name__}; it knows {', '.join(MECHANISMS)}"
+        )
+    for item in fields(mechanism):  # type: ignore[arg-type]  # mechanisms are dataclasses
+        value = getattr(mechanism, item.name)
+        if isinstance(value, Grid):
+            value = None if value.points is None else tuple(value.points.tolist())
+        changed = item.default is MISSING or value != item.default
+        if item.init and item.name not in NOT_OF_STUDIES and changed and value is not None:
+            table[item.name] = plain(value)
+    if isinstance(mechanism, Laplace) and "bounds" in table:
+        table["bounded"] = True
+    return {"name": name, **table}
+
+
+def _table(item: Any) -> Spec:
+    if isinstance(item, str):
+        return {"name": item}
+    if isinstance(item, Mechanism):
+        return {"mechanism": item}
+    if callable(getattr(item, "sample", None)):
+        return {"subject": item}
+    raise ParameterError(
+        "must be a name, a dict of settings (in TOML a table), a mechanism, or an object with name "
+        "and sample(data, epsilon, size, rng)"
+    )
+
+
+def _of_subject(table: Spec, version: str) -> Spec:
+    check_parameters(set(table) - {"name"}, OF_SUBJECTS)
+    code = code_of(table["subject"], version)
+    if isinstance(code.value, str) or (code.value is None and "parts" not in table):
+        raise ParameterError("subject must be an object; a file names it as 'module:object'")
+    spec = dict(table, subject=code)
+    if code.value is not None:
+        if not callable(getattr(code.value, "sample", None)):
+            raise ParameterError("subject must have sample(data, epsilon, size, rng)")
+        spec["name"] = text(table.get("name", getattr(code.value, "name", None)))
+        spec["parts"] = [part for part in OPTIONAL if getattr(code.value, part, None) is not None]
+        spec["takes"] = getattr(code.value, "takes", RECORDS)
+    if spec["takes"] not in (RECORDS, UTILITIES):
+        raise ParameterError(f"takes must be one of 'records', 'utilities', got {spec['takes']!r}")
+    if spec["name"] in MECHANISMS:
+        raise ParameterError(
+            f"name must not be that of a mechanism of fastexp, got {spec['name']!r}"
+        )
+    check_label({"label": spec["name"]})
+    check_label(spec)
+    return {key: spec[key] for key in OF_SUBJECTS if key in spec}
+
+
+def label_of(spec: Spec) -> str:
+    """What a mechanism is called in tables: its label, or its name and its parameters."""
+    if "label" in spec:
+        return str(spec["label"])
+    if "subject" in spec:
+        return str(spec["name"])
+    words = [f"{key}={value}" for key, value in spec.items() if not isinstance(value, list)]
+    if "bounds" in spec:
+        words.append("bounds={}..{}".format(*spec["bounds"]))
+    return " ".join([spec["name"], *words[1:]])
+
+
+def takes_of(spec: Spec) -> str:
+    """What data a mechanism takes; one that is not known any more, records."""
+    entry = MECHANISMS.get(spec["name"])
+    return str(spec.get("takes", RECORDS) if entry is None else entry.takes)

@@ -1,0 +1,193 @@
+"""Mechanisms of anybody's under study: what a user writes, and how a study asks it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..._intake import arrays, number_columns
+from ..._typing import AnyArray, FloatArray
+from ...errors import StudyError
+from ...privacy import Guarantee
+from .by_law import ByLaw
+from .selections import Selection
+from .subject import Block
+
+OPTIONAL = ("law", "truth", "promise")
+UTILITIES = "utilities"
+
+
+class Subject(Protocol):
+    """A mechanism of your own, or of another library, for `Study`.
+
+    Any object with these two members will do; it need not be a subclass.
+
+    Attributes
+    ----------
+    name : str
+        What tables call it.
+
+    Notes
+    -----
+    A subject may also have
+
+    * ``truth(data)``: the true statistic, from which errors are measured;
+    * ``law(data, epsilon)``: the exact law of an answer, one of fastexp's or an object with
+      ``expected_error(truth)``, ``mean()``, ``var()`` and ``cdf(x)``: exact figures, which draws
+      then check. A truth of its own (``law.truth``) serves where the subject has none;
+    * ``promise(epsilon)``: the `Guarantee` of an answer, for the table;
+    * ``takes = "utilities"``: data are then utilities of candidates, answers their indices, and
+      of a law what counts is ``probabilities``.
+
+    With neither truth nor law only figures of one's own can be had. Exact figures take a law
+    a data set.
+
+    Examples
+    --------
+    The median with noise for the whole range, as an object of one's own:
+
+    >>> import fastexp as fx
+    >>> import numpy as np
+    >>> class NoisyMedian:
+    ...     name = "noisy median"
+    ...
+    ...     def truth(self, data):
+    ...         return np.median(data)
+    ...
+    ...     def sample(self, data, epsilon, size, rng):
+    ...         return np.median(data) + rng.laplace(0, 120 / epsilon, size)
+    >>> study = fx.Study(
+    ...     name="medians", mechanisms=[NoisyMedian()], epsilon=1.0, data="ages", n=99, datasets=50
+    ... )
+    >>> 110 < study.run().rows[0]["monte_carlo"] < 130
+    True
+    """
+
+    name: str
+
+    def sample(self, data: AnyArray, epsilon: float, size: int, rng: np.random.Generator) -> Any:
+        """Draw answers.
+
+        Parameters
+        ----------
+        data : ndarray of int64 or float64, shape (n,)
+            Records in increasing order, clamped to the study's bounds where it has any; or
+            utilities of candidates.
+        epsilon : float
+            In nats.
+        size : int
+            How many draws.
+        rng : numpy.random.Generator
+            Of this data set, mechanism and epsilon alone.
+
+        Returns
+        -------
+        array_like of numbers, shape (size,)
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class AtEpsilon:
+    """A user's subject at one epsilon."""
+
+    subject: Any
+    epsilon: float
+    sensitivity: float = 1.0  # the unit of losses, which is not known
+
+    @property
+    def guarantee(self) -> Guarantee | None:
+        """Its promise, if it states one."""
+        promise = getattr(self.subject, "promise", None)
+        return None if promise is None else promise(self.epsilon)
+
+    def law(self, data: AnyArray) -> Any:
+        """Not private: the exact law of an answer."""
+        return self.subject.law(data, self.epsilon)
+
+    def answers(self, block: Block, rows: AnyArray, size: int, key: int) -> AnyArray:
+        """Draws of each data set, whose generator depends on its number alone."""
+        every = []
+        for row, number in zip(rows, block.streams.tolist(), strict=True):
+            seed = np.random.SeedSequence(key, spawn_key=(number,))
+            random = np.random.Generator(np.random.SFC64(seed))
+            answer = self.subject.sample(row.copy(), self.epsilon, size, random)
+            numbers = number_columns.read(answer, f"answers of {self.subject.name}")
+            values = None if numbers is None or numbers.missing is not None else numbers.values
+            if values is None or values.shape != (size,) or not np.isfinite(values).all():
+                raise StudyError(f"{self.subject.name} must give size = {size} finite answers")
+            every.append(arrays.canonical(values))
+        return np.array(every)
+
+
+class UserNumber(ByLaw[AtEpsilon]):
+    """Answers that are numbers."""
+
+    def __init__(
+        self, mechanism: AtEpsilon, bounds: tuple[float, float] | None, parts: tuple[str, ...]
+    ) -> None:
+        super().__init__(mechanism, (0.0, 0.0) if bounds is None else bounds)
+        self._exact = "law" in parts
+        self._true = "truth" in parts
+        self.figures = () if not parts else ("error", "bias")
+        if bounds is not None and self.figures:  # they say how far bins of quantiles reach
+            self.figures = (*self.figures, "error_quantile")
+
+    @property
+    def closed(self) -> bool:
+        """Whether it has laws."""
+        return self._exact
+
+    def truths(self, block: Block) -> FloatArray:
+        if self._true:
+            rows = [self.mechanism.subject.truth(row) for row in block.ordered]
+        elif self._exact:
+            rows = [self.law(block, row).truth for row in range(block.rows.shape[0])]
+        else:
+            rows = [np.nan] * block.rows.shape[0]
+        return np.array(rows, dtype=np.float64)
+
+    def law(self, block: Block, row: int) -> Any:
+        return self.mechanism.law(block.ordered[row])
+
+    def exact(self, block: Block, figures: tuple[str, ...]) -> dict[str, FloatArray]:
+        return super().exact(block, figures) if self._exact else {}
+
+    def draw(self, block: Block, size: int, key: int) -> AnyArray:
+        return self.mechanism.answers(block, block.ordered, size, key)
+
+
+class UserSelection(Selection):
+    """Answers that are indices of candidates."""
+
+    def __init__(self, mechanism: AtEpsilon, parts: tuple[str, ...]) -> None:
+        super().__init__(mechanism)
+        self.figures, self._exact = ("error", "loss", "loss_quantile"), "law" in parts
+
+    @property
+    def closed(self) -> bool:
+        """Whether it has laws."""
+        return self._exact
+
+    def exact(self, block: Block, figures: tuple[str, ...]) -> dict[str, FloatArray]:
+        return super().exact(block, figures) if self._exact else {}
+
+    def draw(self, block: Block, size: int, key: int) -> AnyArray:
+        chosen: AnyArray = self.mechanism.answers(block, block.rows, size, key)
+        if chosen.dtype.kind != "i" or chosen.min() < 0 or chosen.max() >= block.n:
+            name = self.mechanism.subject.name
+            raise StudyError(f"{name} must answer with indices of candidates, from 0")
+        return chosen
+
+
+def studied(
+    subject: Any, epsilon: float, bounds: tuple[float, float] | None, takes: str, parts: Any
+) -> UserNumber | UserSelection:
+    """A user's subject as a study sees it; `parts` are those of `OPTIONAL` that it has."""
+    mechanism = AtEpsilon(subject, epsilon)
+    figured = tuple(part for part in parts if part != "promise")
+    if takes == UTILITIES:
+        return UserSelection(mechanism, figured)
+    return UserNumber(mechanism, bounds, figured)

@@ -1,0 +1,308 @@
+"""Are mechanisms and figures of a user's asked, checked and compared as those of fastexp are?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fastexp as fx
+
+
+class Plain:
+    """A median with wide noise: nothing but a name and draws."""
+
+    name = "plain"
+    scale = 2.0
+
+    def sample(self, data: Any, epsilon: float, size: int, rng: Any) -> Any:
+        return np.median(data) + rng.laplace(0, self.scale / epsilon, size)
+
+
+class WithTruth(Plain):
+    name = "with truth"
+
+    def truth(self, data: Any) -> float:
+        return float(np.median(data))
+
+
+class Exact:
+    """The library's own median in a user's hands: draws and laws."""
+
+    name = "exact"
+
+    def at(self, epsilon: float) -> fx.Median:
+        return fx.Median(epsilon=epsilon, bounds=(0, 120), step=1, convention="lower")
+
+    def sample(self, data: Any, epsilon: float, size: int, rng: Any) -> Any:
+        return self.at(epsilon).sample(data, size, rng=int(rng.integers(2**63)))
+
+    def law(self, data: Any, epsilon: float) -> Any:
+        return self.at(epsilon).law(data)
+
+    def promise(self, epsilon: float) -> fx.Guarantee:
+        return self.at(epsilon).guarantee
+
+
+class Lying(Exact):
+    """Draws at half of the epsilon that its law has."""
+
+    def sample(self, data: Any, epsilon: float, size: int, rng: Any) -> Any:
+        return super().sample(data, epsilon / 2, size, rng)
+
+
+class Flip:
+    name = "flip"
+    takes = "utilities"
+
+    def sample(self, data: Any, epsilon: float, size: int, rng: Any) -> Any:
+        return fx.PermuteAndFlip(epsilon, 1).sample(data, size, rng=int(rng.integers(2**63)))
+
+    def law(self, data: Any, epsilon: float) -> Any:
+        return fx.PermuteAndFlip(epsilon, 1).law(data)
+
+
+def off_by_two(answers: Any, truth: float) -> Any:
+    return np.abs(answers - truth) > 2
+
+
+def study(*mechanisms: Any, **changes: Any) -> fx.Study:
+    settings: dict[str, Any] = {"name": "s", "epsilon": 1.0, "data": "ages", "n": 41, "draws": 40}
+    return fx.Study(**{**settings, "mechanisms": mechanisms, "datasets": 30, **changes})
+
+
+def rows(*mechanisms: Any, **changes: Any) -> list[dict[str, Any]]:
+    return study(*mechanisms, **changes).run(workers=1).rows
+
+
+class TestSubjects:
+    def test_a_law_gives_exact_figures_that_draws_check(self):
+        figures = ("error", "bias", "error_quantile")
+        ours = {"name": "median", "step": 1, "convention": "lower"}
+        found = rows(Exact(), ours, figures=figures, bounds=(0, 120))
+        mine, named = found[: len(found) // 2], found[len(found) // 2 :]
+        for one, other in zip(mine, named, strict=True):
+            assert one["agree"] is True
+            close = 0.05 if one["level"] else 1e-9  # bins of quantiles are 4.4 % wide
+            assert one["exact"] == pytest.approx(other["exact"], rel=close)
+            assert one["promised_epsilon"] == other["promised_epsilon"]
+            assert one["neighbors"] == other["neighbors"]
+
+    def test_draws_of_another_law_are_noticed(self):
+        assert [row["agree"] for row in rows(Lying(), draws=2000)] == [False]
+
+    def test_draws_alone(self):
+        (row,) = rows(WithTruth(), draws=400)
+        assert row["exact"] is None
+        assert row["promised_epsilon"] is None
+        assert row["low"] < 2.0 < row["high"]  # of 12,000 draws: E|Laplace(2)|
+
+    def test_without_truth_there_are_figures_of_ones_own_only(self):
+        with pytest.raises(fx.ParameterError, match="it has none without truth"):
+            study(Plain())
+        (row,) = rows(Plain(), figures={"old": lambda answers, _truth: answers > 20})
+        assert 0.9 < row["monte_carlo"] <= 1
+
+    def test_quantiles_need_bounds(self):
+        with pytest.raises(fx.ParameterError, match="has none of the figures; it has error, bias"):
+            study(WithTruth(), figures="error_quantile")
+        assert rows(WithTruth(), figures="error_quantile", bounds=(0, 120))[0]["monte_carlo"] > 0
+
+    def test_selections(self):
+        found = rows(Flip(), "permute-and-flip", data="votes", n=5, figures=["error", "loss"])
+        assert [row["agree"] for row in found] == [True] * 4
+        assert [row["exact"] for row in found[:2]] == [row["exact"] for row in found[2:]]
+
+    def test_blocks_and_neighbours_do_not_count(self):
+        """Draws of a data set depend on its number, the mechanism and epsilon alone."""
+        data = {"function": lambda rng, n: rng.integers(0, 99, n)}
+        whole = rows(WithTruth(), data=data, bounds=(0, 120))
+        assert rows(WithTruth(), data=data, bounds=(0, 120), block=7)[0][
+            "monte_carlo"
+        ] == pytest.approx(whole[0]["monte_carlo"], rel=1e-12)
+        beside = rows("median", WithTruth(), Exact(), data=data, bounds=(0, 120))
+        assert beside[1]["monte_carlo"] == whole[0]["monte_carlo"]
+
+    def test_records_come_sorted_and_clamped_and_may_be_written_to(self):
+        seen = []
+
+        class Looks(WithTruth):
+            def sample(self, data: Any, _epsilon: float, size: int, _rng: Any) -> Any:
+                seen.append(data.copy())
+                data[:] = 0
+                return np.zeros(size)
+
+        rows(Looks(), bounds=(20, 60), datasets=3)
+        assert len(seen) == 3
+        for data in seen:
+            assert (np.diff(data) >= 0).all()
+            assert data.min() >= 20
+            assert data.max() <= 60
+
+    @pytest.mark.parametrize(
+        ("answers", "says"),
+        [
+            (lambda size: np.zeros(size - 1), "plain must give size = 40 finite answers"),
+            (lambda size: np.full(size, np.inf), "plain must give size = 40 finite answers"),
+            (lambda _: None, "plain must give size = 40 finite answers"),
+            (lambda size: ["a"] * size, "answers of plain must be integers or floats"),
+        ],
+    )
+    def test_what_is_no_answer(self, answers, says):
+        class Wrong(WithTruth):
+            name = "plain"
+
+            def sample(self, _data: Any, _epsilon: float, size: int, _rng: Any) -> Any:
+                return answers(size)
+
+        with pytest.raises(fx.StudyError, match=says):
+            rows(Wrong())
+
+    def test_indices_beyond_the_candidates(self):
+        class Beyond(Flip):
+            def sample(self, data: Any, _epsilon: float, size: int, _rng: Any) -> Any:
+                return np.full(size, data.size)
+
+        with pytest.raises(fx.StudyError, match="flip must answer with indices of candidates"):
+            rows(Beyond(), data="votes", n=5)
+
+    @pytest.mark.parametrize(
+        ("subject", "says"),
+        [
+            (3, "must be a name, a dict of settings"),
+            ({"subject": 3}, "subject must have sample"),
+            ({"subject": "module:name"}, "subject must be an object"),
+            (type("Nameless", (), {"sample": print})(), "must be text"),
+            (type("Ours", (Plain,), {"name": "median"})(), "name must not be that of a mechanism"),
+            (type("Other", (Plain,), {"takes": "rows"})(), "takes must be one of"),
+        ],
+    )
+    def test_what_is_no_subject(self, subject, says):
+        with pytest.raises(fx.ParameterError, match=says):
+            study(subject)
+
+
+class TestTemplates:
+    @pytest.mark.parametrize(
+        ("mechanism", "spec"),
+        [
+            (fx.Median(1, (0, 120)), {"name": "median"}),
+            (
+                fx.Median(1, (0, 120), step=1, neighbors="replace", widen=2),
+                {"name": "median", "step": 1, "neighbors": "replace", "widen": 2},
+            ),
+            (fx.Quantile(0.9, 1, (0, 120), step=1), {"name": "quantile", "q": 0.9, "step": 1}),
+            (
+                fx.Median(1, (0, 120), grid=[0, 7, 50, 120]),
+                {"name": "median", "grid": [0, 7, 50, 120]},
+            ),
+            (
+                fx.OrderStatistic(3, 1, (0, 120), step=1),
+                {"name": "order-statistic", "r": 3, "step": 1},
+            ),
+            (
+                fx.SmoothSensitivityMedian(1, bounds=(0, 120), noise="cauchy"),
+                {"name": "smooth-sensitivity-median", "noise": "cauchy"},
+            ),
+            (fx.LaplaceMedian(1, (0, 120)), {"name": "laplace-median"}),
+            (
+                fx.Laplace(1, 1, step=1, bounds=(0, 120)),
+                {"name": "laplace", "sensitivity": 1, "step": 1, "bounded": True},
+            ),
+        ],
+    )
+    def test_a_template_is_its_name_with_its_bounds(self, mechanism, spec):
+        template, named = ({"mechanism": mechanism, "label": "it"}, {**spec, "label": "it"})
+        for one in (template, {**named, "bounds": (0, 120)}):
+            found = rows(one, epsilon=[0.5, 2.0], bounds=(0, 120))
+            expected = rows(named, epsilon=[0.5, 2.0], bounds=(0, 120))
+            assert [r["exact"] for r in found] == [r["exact"] for r in expected]
+            assert all(r["agree"] for r in found)
+
+    def test_selections(self):
+        found = rows(
+            fx.Exponential(1, 0.5),
+            {"name": "exponential", "sensitivity": 0.5, "label": "by name"},
+            fx.RandomizedResponse(1),
+            data={"name": "utilities", "values": [0, 1]},
+            figures="error",
+        )
+        assert found[0]["exact"] == found[1]["exact"]
+        assert found[0]["exact"] == pytest.approx(1 / (1 + np.e))
+        assert found[2]["exact"] == pytest.approx(1 / (1 + np.e))
+
+    @pytest.mark.parametrize("width", [(0, 120), (30, 50), (30, 31)])
+    @pytest.mark.parametrize("n", [40, 41])
+    def test_errors_are_from_the_truth_beyond_the_bounds(self, width, n):
+        """Data are clamped to the study's bounds, not to a mechanism's."""
+        medians = [
+            fx.Median(1, width, step=1),
+            fx.SmoothSensitivityMedian(1, bounds=width, noise="cauchy", midpoint=True),
+            fx.LaplaceMedian(1, width),
+        ]
+        figures = ("error", "bias", "error_quantile")
+        made = study(*medians, n=n, figures=figures, draws=400, datasets=20)
+        found = made.run(workers=1).rows
+        assert [row["agree"] for row in found] == [True] * 12
+        if width == (30, 31):
+            errors = [row["exact"] for row in found if row["figure"] == "error"]
+            assert min(errors) > 5  # the median age is about 40
+
+    def test_bounds_are_in_labels(self):
+        made = study(fx.Median(1, (0, 120), step=1), fx.Median(1, (0, 60), step=1))
+        assert [cell.mechanism for cell in made.cells] == [
+            "median step=1 bounds=0..120",
+            "median step=1 bounds=0..60",
+        ]
+
+    def test_a_template_that_no_study_knows(self):
+        with pytest.raises(fx.ParameterError, match="a study knows no TopK; it knows median"):
+            study(fx.TopK(2, 1, sensitivity=1))
+
+
+class TestFigures:
+    def test_beside_ours(self):
+        found = rows(
+            "median",
+            bounds=(0, 120),
+            figures=["error", off_by_two, {"square": lambda a, t: (a - t) ** 2}],
+        )
+        assert [row["figure"] for row in found] == ["error", "off_by_two", "square"]
+        assert found[0]["agree"] is True
+        assert found[1]["agree"] is None
+        assert found[1]["low"] <= found[1]["monte_carlo"] <= found[1]["high"]
+
+    def test_against_our_own_figure(self):
+        """E|answer - truth| by a function is what `error` draws, to the last bit."""
+        error = {"mine": lambda answers, truth: np.abs(answers - truth)}
+        for mechanism in ("median", "smooth-sensitivity-median", fx.Mode(1, (0, 120), step=1)):
+            found = rows(mechanism, bounds=(0, 120), figures=["error", error])
+            assert found[0]["monte_carlo"] == pytest.approx(found[1]["monte_carlo"], rel=1e-12)
+
+    def test_of_selections_the_truth_is_the_best(self):
+        found = rows(
+            "exponential", data="votes", n=5, figures=["error", {"mine": lambda a, t: a != t}]
+        )
+        assert found[0]["monte_carlo"] == pytest.approx(found[1]["monte_carlo"], rel=1e-12)
+
+    @pytest.mark.parametrize(
+        ("figures", "says"),
+        [
+            ([lambda a, _: a], "a figure of one's own must have a name of letters"),
+            ({"error": off_by_two}, "that no figure of fastexp has"),
+            ({"mine": 3}, "a figure must be a name or a callable"),
+            ([off_by_two, {"off_by_two": off_by_two}], "must not hold a value twice"),
+        ],
+    )
+    def test_faults(self, figures, says):
+        with pytest.raises(fx.ParameterError, match=says):
+            study("median", bounds=(0, 120), figures=figures)
+
+    def test_they_need_draws(self):
+        with pytest.raises(fx.ParameterError, match="has no exact figures: draws must be > 0"):
+            study("median", bounds=(0, 120), figures=off_by_two, draws=0)
+
+    def test_what_is_no_figure(self):
+        with pytest.raises(fx.StudyError, match="must give size = 40 finite numbers"):
+            rows("median", bounds=(0, 120), figures={"sum": lambda a, _: a.sum()})
