@@ -249,6 +249,6 @@ def run_described(
 
 
 @lru_cache(maxsize=4)
-def _study(text: str, codes: tuple[Code, ...]) -> Design:
+def _study(text: str, codes: tuple[Code, ...] = ()) -> Design:
     by_name = {(code.reference, code.digest): code for code in codes}
     return Design(**replaced(json.loads(text), lambda name, digest: by_name[name, digest]))

@@ -113,7 +113,7 @@ def _vacant(path: Path) -> None:
         )
 
 
-def opened(path: Path, kind: type[D], study: D | None, allow_import: bool) -> Folder:
+def opened(path: Path, kind: type[D], study: D | None = None, allow_import: bool = False) -> Folder:
     """The folder of a study to go on with: of `study`, if that is given."""
     expected = study_of(path, kind, study, allow_import)
     try:
