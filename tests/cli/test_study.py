@@ -200,7 +200,7 @@ def test_a_page_without_matplotlib(
     assert run("study", "run", file, "--out", folder, "-q")[0] == 0
     monkeypatch.setattr(rendering, "available", lambda: False)
     code, out, err = run("study", "report", folder)
-    assert (code, len(out.splitlines())) == (0, 1)
+    assert (code, len(out.splitlines())) == (0, 3)
     assert "pip install 'fastexp[plot]'" in err
     monkeypatch.setattr(packages, "optional", lambda name: None)
     code, _, err = run("study", "report", folder, "--format", "png")

@@ -132,7 +132,7 @@ EXEMPT = {
         ("product", "release_key", "ReleaseKey", "ReleaseKey.export", "ReleaseKey.restore"), TEXT
     ),
     **{f"StudyResults.to_{kind}": STORED for kind in ("polars", "pandas", "arrow", "parquet")},
-    "StudyResults.table": STORED,
+    **dict.fromkeys(("StudyResults.table", "StudyResults.plot"), STORED),
     **{f"StudyTable.{member}": TEXT for member in ("text", "narrowed", "words")},
     "StudyTable": TEXT,
     "Study.to_dict": STORED,

@@ -6,8 +6,12 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
 
-from fastexp.studies.report import drawing, rendering, report, scales
+import fastexp as fx
+from fastexp.pictures.inks import DARK
+from fastexp.studies.report import drawing, rendering, report
 from fastexp.studies.report.panels import Line, Panel, Picture, pictures
 
 
@@ -22,8 +26,7 @@ def test_a_panel_for_each_data_and_size_with_units_on_the_axes(results: Any) -> 
     assert [p.figure for p in made] == ["error", "bias", "error_quantile"]
     assert [len(p.panels) for p in made] == [2, 2, 4]
     assert made[0].panels[1].title == "<b>&\"'</b> $x_1$ \\x1b[31m"
-    figure = rendering.drawn(made[0])
-    assert figure.get_size_inches()[0] == 7.0
+    figure = rendering.drawn(made[0], 7.0)
     assert figure.get_supylabel() == "expected error\n(units of the records)"
     labels = [axes.get_xlabel() for axes in figure.axes]
     assert labels == ["epsilon (nats)", "epsilon (nats)"]
@@ -56,7 +59,7 @@ def test_many_panels_are_several_pictures() -> None:
 def test_exact_is_a_line_and_draws_are_points_with_their_interval() -> None:
     rows = [row(epsilon=2.0, exact=3.0), row(epsilon=1.0, exact=4.0)]
     (picture,) = pictures(rows, {})
-    axes = rendering.drawn(picture).axes[0]
+    axes = rendering.drawn(picture, 3.4).axes[0]
     line = axes.lines[0]
     assert (list(line.get_xdata()), list(line.get_ydata())) == ([1.0, 2.0], [4.0, 3.0])
     (bars,) = axes.containers
@@ -66,7 +69,8 @@ def test_exact_is_a_line_and_draws_are_points_with_their_interval() -> None:
 
 
 def test_mechanisms_differ_in_colour_marker_and_dashes_alike_everywhere() -> None:
-    looks = [drawing.style(i) for i in range(140)]
+    axes = Figure().subplots()
+    looks = [drawing.look(i, axes) for i in range(140)]
     assert len({(k["color"], k["marker"], str(k["linestyle"])) for k in looks}) == 140
     assert len({str(k["linestyle"]) for k in looks[:4]}) == 4
     assert len({k["marker"] for k in looks[:5]}) == 5
@@ -95,7 +99,7 @@ def test_the_axis_is_logarithmic_where_the_range_asks_for_it(
         row(epsilon=1.0 + i, exact=v, monte_carlo=None, low=None, high=None)
         for i, v in enumerate(values)
     ]
-    axes = rendering.drawn(pictures(rows, {})[0]).axes[0]
+    axes = rendering.drawn(pictures(rows, {})[0], 3.4).axes[0]
     assert axes.get_yscale() == kind
     low, high = axes.get_ylim()
     assert low < min(values) < max(values) < high
@@ -105,31 +109,24 @@ def test_a_rare_error_that_was_not_drawn_leaves_the_axis_as_it_is() -> None:
     """Draws that are all 0, and intervals that reach below it, are no part of the scale."""
     none = {"monte_carlo": 0.0, "low": -0.5, "high": 0.5}
     rows = [row(), row(epsilon=2.0, exact=0.01, **none), row(epsilon=3.0, exact=1e-30, **none)]
-    axes = rendering.drawn(pictures(rows, {})[0]).axes[0]
+    axes = rendering.drawn(pictures(rows, {})[0], 3.4).axes[0]
     assert axes.get_yscale() == "log"
     assert 1e-7 < axes.get_ylim()[0] < 1e-6
     bias = [{**r, "figure": "bias"} for r in rows]
-    axes = rendering.drawn(pictures(bias, {})[0]).axes[0]
+    axes = rendering.drawn(pictures(bias, {})[0], 3.4).axes[0]
     assert axes.get_yscale() == "symlog"
     assert axes.get_ylim()[0] < -0.5
-
-
-def test_ticks_are_plain_numbers() -> None:
-    numbers = [0.0, 0.001, 2.5, -10.0, 1e5, 1e-7, -3e12]
-    texts = ["0", "0.001", "2.5", "−10", "1e5", "1e-7", "−3e12"]
-    assert [scales.plain(x) for x in numbers] == texts
 
 
 def test_one_value_of_x_is_a_row_for_each_mechanism() -> None:
     rows = [row(mechanism=m) for m in ("b", "a", "_a very long name of some mechanism")]
     (picture,) = pictures(rows, {})
-    figure = rendering.drawn(picture)
+    figure = rendering.drawn(picture, 3.4)
     axes = figure.axes[0]
     shown = [t.get_text().replace("\n", " ") for t in axes.get_yticklabels()]
     assert shown == [r["mechanism"] for r in rows]
     assert axes.yaxis_inverted()
     assert axes.get_xlabel() == "expected error\n(units of the records)"
-    assert figure.get_size_inches()[0] == 3.4
 
 
 @pytest.mark.slow
@@ -137,9 +134,9 @@ def test_nothing_is_outside_the_picture_or_over_another(results: Any) -> None:
     """Labels, ticks and the legend of each picture have places of their own."""
     import matplotlib.style
 
-    with matplotlib.style.context(["default", rendering.STYLE]):
+    with matplotlib.style.context(["default", rendering.style()]):
         for picture in pictures(results.rows, report.takes(results.study.to_dict())):
-            figure = rendering.drawn(picture)
+            figure = rendering.drawn(picture, 7.0)
             figure.draw_without_rendering()
             whole = figure.bbox
             (legend,) = figure.legends
@@ -166,8 +163,6 @@ def _overlap(one: Any, other: Any) -> bool:
 
 
 def test_draw_takes_axes_and_returns_them() -> None:
-    from matplotlib.figure import Figure
-
     line = Line("median", 0)
     line.add(1.0, row())
     line.add(2.0, row(exact=None, low=None, high=None))
@@ -176,3 +171,41 @@ def test_draw_takes_axes_and_returns_them() -> None:
     axes = Figure().subplots()
     assert drawing.draw(panel, picture, axes) is axes
     assert axes.get_title(loc="left") == "a panel"
+
+
+def test_results_are_drawn_below_a_heading_or_on_ones_own_axes(results: Any) -> None:
+    axes = results.plot("error_quantile")
+    assert axes.shape == (4,)
+    assert axes[0].figure.texts[0].get_text() == "small"
+    heading, remarks = (text.get_window_extent() for text in axes[0].figure.texts[:2])
+    axes[0].figure.draw_without_rendering()
+    assert not any(_overlap(axes[0].get_tightbbox(), box) for box in (heading, remarks))
+    mine = Figure().subplots(1, 2)
+    drawn = results.plot(ax=mine)
+    assert list(drawn) == list(mine)
+    assert [a.get_title(loc="left") for a in mine] == ["normal", "<b>&\"'</b> $x_1$ \\x1b[31m"]
+    lines = mine[0].lines
+    exact = [r["exact"] for r in results.rows if (r["figure"], r["data"]) == ("error", "normal")]
+    assert list(lines[0].get_ydata()) == exact[:3]
+    with pytest.raises(fx.ParameterError, match="ax must be 2 axes for this picture, got 1"):
+        results.plot(ax=Figure().subplots())
+    with pytest.raises(fx.ParameterError, match="figure must be one of error, bias"):
+        results.plot("nothing")
+
+
+def test_pyplot_and_its_settings_are_left_alone(results: Any) -> None:
+    import matplotlib as mpl
+
+    before = dict(mpl.rcParams)
+    results.plot()
+    assert dict(mpl.rcParams) == before
+
+
+def test_dark_ground_has_light_ink(results: Any) -> None:
+    figure = Figure(facecolor="black")
+    mine = figure.subplots(1, 2)
+    for axes in mine:
+        axes.set_facecolor("black")
+    results.plot(ax=mine)
+    assert mine[0].lines[0].get_color() == DARK.series[0]
+    assert to_hex(mine[0].get_legend().get_texts()[0].get_color()) == DARK.mark

@@ -17,6 +17,7 @@ from fastexp.studies.report import page, rendering, report
 from fastexp.studies.report.panels import pictures
 from fastexp.studies.report.results import table_of
 
+DATA = ("table.csv", "table.json")
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 
 
@@ -62,12 +63,15 @@ def test_the_page_loads_nothing_and_runs_nothing(written: list[Path]) -> None:
     assert not found.open
     names = {tag for tag, _ in found.tags}
     assert not names & {"script", "link", "iframe", "object", "base", "form"}
+    ids = {attributes.get("id") for _, attributes in found.tags}
     for tag, attributes in found.tags:
         assert not [name for name in attributes if name.startswith("on")]
-        for name in ("src", "href", "srcset", "data"):
-            value = attributes.get(name)
-            assert value is None or value.startswith("data:image/svg+xml;base64,"), (tag, name)
-    assert "url(" not in text
+        assert not {"src", "srcset", "data"} & set(attributes), tag
+        link = attributes.get("xlink:href", attributes.get("href"))
+        if link is not None:
+            beside = "/" not in link and (written[0].parent / link).is_file()
+            assert link[1:] in ids if link.startswith("#") else beside, link
+    assert set(re.findall(r"url\(.", text)) == {"url(#"}
     assert "@import" not in text
     assert "http://" not in text
     assert "https://" not in text
@@ -111,12 +115,12 @@ def test_the_settings_on_the_page_are_the_study(results: Any, written: list[Path
 def test_disagreement_is_told_first(results: Any) -> None:
     rows = [dict(row) for row in results.rows]
     rows[3]["agree"] = False
-    text = page.html({**results.to_dict(), "rows": rows, "machine": {}}, [], [])
+    text = page.html({**results.to_dict(), "rows": rows, "machine": {}}, [], [], [])
     assert f"disagree in 1 of {len(rows)} rows" in text
     assert text.count('<tr class="disagrees">') == 1
     for row in rows:
         row["agree"] = None
-    text = page.html({**results.to_dict(), "rows": rows, "machine": {}}, [], [])
+    text = page.html({**results.to_dict(), "rows": rows, "machine": {}}, [], [], [])
     assert "No row has both" in text
 
 
@@ -124,7 +128,8 @@ def test_captions_tell_of_points_that_no_axis_shows() -> None:
     rows = [row(), row(epsilon=2.0, exact=0.01, monte_carlo=0.0, low=0.0, high=0.0)]
     for shown, told in ((rows, True), ([row(), row(epsilon=2.0)], False)):
         (picture,) = pictures(shown, {})
-        text = page._figure(1, picture, b"")
+        svg = b'<svg viewBox="0 0 1 1"></svg>'
+        text = page._figure(1, picture, (svg, svg))
         assert ("Points at 0 lie below the logarithmic axis." in text) is told
         assert "Figure 1. Expected error (units of the records) over epsilon (nats)." in text
         assert "Lines: exact; points: Monte Carlo" in text
@@ -167,7 +172,7 @@ def test_without_matplotlib_there_is_a_page(
 ) -> None:
     monkeypatch.setattr(rendering, "available", lambda: False)
     made = report.write_report(results.to_dict(), tmp_path)
-    assert [p.name for p in made] == ["report.html"]
+    assert [p.name for p in made] == ["report.html", *DATA]
     assert "pip install &#x27;fastexp[plot]&#x27;" in made[0].read_text() or (
         "pip install 'fastexp[plot]'" in made[0].read_text()
     )
@@ -195,8 +200,18 @@ def test_a_browser_shows_the_page_at_a_phones_width(written: list[Path], tmp_pat
     """No part of the page but its own scrolling boxes is wider than the window."""
     script = """<script>addEventListener("load", () => {
       const wide = document.documentElement.scrollWidth > innerWidth;
-      const images = [...document.images].map(i => i.complete && i.naturalWidth > 100);
-      document.title = JSON.stringify({wide, images});
+      const shown = [...document.querySelectorAll("svg")].filter(i => i.clientWidth > 0);
+      const images = shown.map(i => i.getAttribute("class"));
+      const full = shown.every(i => i.clientWidth === i.parentElement.clientWidth);
+      const names = [...document.querySelectorAll("[id]")].map(i => i.id);
+      const several = names.length - new Set(names).size;
+      const letters = getComputedStyle(document.querySelector("svg text")).fontFamily;
+      const page = getComputedStyle(document.body).fontFamily;
+      const box = [...document.querySelectorAll(".scrolled")].at(-1);
+      box.scrollLeft = 10000;
+      const pin = box.querySelector("tbody th");
+      const stays = pin.getBoundingClientRect().left - box.getBoundingClientRect().left;
+      document.title = JSON.stringify({wide, images, full, several, same: letters === page, stays});
     })</script>"""
     text = written[0].read_text(encoding="utf-8")
     text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', script, text)
@@ -221,19 +236,31 @@ def test_a_browser_shows_the_page_at_a_phones_width(written: list[Path], tmp_pat
     found = re.search(r"<title>(.*?)</title>", done.stdout)
     assert found is not None
     told = json.loads(found[1])
-    assert told == {"wide": False, "images": [True, True, True]}
+    assert told == {
+        "wide": False,
+        "images": ["phone"] * 3,
+        "full": True,
+        "several": 0,
+        "same": True,
+        "stays": 0,
+    }
 
 
 @pytest.mark.slow
 def test_files_are_named_by_number_and_figure(written: list[Path], tmp_path: Path) -> None:
     names = [f"figure-{i}-{f}.svg" for i, f in enumerate(("error", "bias", "error_quantile"), 1)]
-    assert [p.name for p in written] == ["report.html", *names]
-    assert all(path.read_bytes().startswith(b"<?xml") for path in written[1:])
+    assert [p.name for p in written] == ["report.html", *names, "table.csv", "table.json"]
+    assert all(path.read_bytes().startswith(b"<?xml") for path in written[1:4])
     one = fx.Study(
         name="one", mechanisms=["median"], epsilon=1.0, n=50, bounds=(-10, 10), datasets=2, draws=5
     )
     made = report.write_report(one.run(workers=1).to_dict(), tmp_path, ("png", "pdf"))
-    assert [p.name for p in made] == ["report.html", "figure-1-error.png", "figure-1-error.pdf"]
+    assert [p.name for p in made] == [
+        "report.html",
+        "figure-1-error.png",
+        "figure-1-error.pdf",
+        *DATA,
+    ]
     assert made[1].read_bytes().startswith(b"\x89PNG")
     assert made[2].read_bytes().startswith(b"%PDF")
     assert b"/Subtype /Type3" not in made[2].read_bytes()  # letters as a font, not as pictures

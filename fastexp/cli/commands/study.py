@@ -118,7 +118,7 @@ def study_report(options: Namespace) -> None:
         printing.note(
             f"the report is of an unfinished run: {_interrupted(finished, tasks, str(folder))}"
         )
-    if len(written) == 1:
+    if not any(Path(path).name.startswith("figure-") for path in written):
         printing.note("without figures: they need matplotlib, pip install 'fastexp[plot]'")
 
 

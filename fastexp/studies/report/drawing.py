@@ -5,17 +5,13 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
+from ...pictures.canvas import undecorated
+from ...pictures.inks import inks_of, line_style
 from .panels import Line, Panel, Picture
 from .scales import value_scale, x_scale
 
 TITLE = {1: 44, 2: 44, 3: 28}  # characters of a line, by panels beside each other
 NAME = 26
-# Okabe and Ito's colours without the yellow, which is too light for lines. With the markers
-# and dashes 140 mechanisms look different, the first four in grey too.
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#000000", "#CC79A7", "#56B4E9", "#E69F00")
-MARKERS = ("o", "s", "^", "D", "v")
-DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (6, 1.5, 1, 1.5)))
-GREY = "#555555"
 
 
 def draw(panel: Panel, picture: Picture, ax: Any) -> Any:
@@ -28,37 +24,45 @@ def draw(panel: Panel, picture: Picture, ax: Any) -> Any:
         x_scale(picture.places, ax.xaxis)
     if picture.figure == "bias":
         zero = ax.axvline if picture.x is None else ax.axhline
-        zero(0.0, color=GREY, linewidth=0.7, zorder=1)
+        zero(0.0, color=inks_of(ax).quiet, linewidth=0.7, zorder=1)
     value_scale(picture.values, ax.xaxis if picture.x is None else ax.yaxis)
+    undecorated(ax, "both")
     title = panel.title.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
-    ax.set_title("\n".join(textwrap.wrap(title, TITLE[picture.columns])), loc="left", pad=4)
+    if title:
+        lines = "\n".join(textwrap.wrap(title, TITLE.get(picture.columns, TITLE[3])))
+        ax.set_title(lines, loc="left", pad=4, color=inks_of(ax).mark)
     return ax
 
 
-def style(place: int) -> dict[str, Any]:
-    """Colour, marker and dashes of a mechanism."""
+def look(place: int, ax: Any) -> dict[str, Any]:
+    """Colour, marker and dashes of a mechanism, on the ground of these axes."""
+    series = inks_of(ax).series
     return {
-        "color": COLORS[place % len(COLORS)],
-        "marker": MARKERS[place % len(MARKERS)],
-        "linestyle": DASHES[place % len(DASHES)],
-        "markerfacecolor": "white",
+        **line_style(place),
+        "color": series[place % len(series)],
+        "markerfacecolor": ground(ax),
         "markeredgewidth": 1.0,
     }
 
 
+def ground(ax: Any) -> Any:
+    """What markers are filled with: the colour that is seen behind them."""
+    face = ax.get_facecolor()
+    return face if face[3] > 0 else "none"
+
+
 def _line(line: Line, ax: Any) -> None:
     """The exact figures as a line; draws as points, joined where nothing is exact."""
-    look = style(line.place)
-    marks = {**look, "linestyle": "none"}
+    style = look(line.place, ax)
     exact = [(x, v) for x, v in zip(line.x, line.exact, strict=True) if v is not None]
     exact.sort()
     points = _points(line)
     if exact:
-        bare = {**look, "marker": "none"} if points else look
+        bare = {**style, "marker": "none"} if points else style
         ax.plot(*zip(*exact, strict=True), **bare, zorder=2)
     if points:
         x, middle, below, above = zip(*sorted(points), strict=True)
-        joined = marks if exact else {**look, "linewidth": 0.8}
+        joined = {**style, "linestyle": "none"} if exact else {**style, "linewidth": 0.8}
         ax.errorbar(x, middle, yerr=(below, above), **joined, elinewidth=0.9, capsize=2, zorder=3)
 
 
@@ -75,34 +79,18 @@ def _points(line: Line) -> list[tuple[float, float, float, float]]:
 def _dots(panel: Panel, ax: Any) -> None:
     """A mechanism a row, in the study's order from the top."""
     ordered = sorted(panel.lines, key=lambda line: line.place)
-    names = ["\n".join(textwrap.wrap(line.mechanism, NAME)) for line in ordered]
     for y, line in enumerate(ordered):
-        color = style(line.place)["color"]
+        style = {**look(line.place, ax), "linestyle": "none"}
         for _, v, below, above in _points(line):
-            ax.errorbar(
-                v,
-                y,
-                xerr=[[below], [above]],
-                color=color,
-                linestyle="none",
-                marker="o",
-                markerfacecolor="white",
-                capsize=2,
-                elinewidth=0.9,
-                zorder=3,
-            )
+            bar = {**style, "marker": "o", "capsize": 2, "elinewidth": 0.9}
+            ax.errorbar(v, y, xerr=[[below], [above]], **bar, zorder=3)
         for exact in line.exact:
             if exact is not None:
-                ax.plot(
-                    exact,
-                    y,
-                    color=color,
-                    linestyle="none",
-                    marker="|",
-                    markersize=11,
-                    markeredgewidth=1.6,
-                    zorder=2,
-                )
+                bar = {**style, "marker": "|", "markersize": 11, "markeredgewidth": 1.6}
+                ax.plot(exact, y, **bar, zorder=2)
+    names = ["\n".join(textwrap.wrap(line.mechanism, NAME)) for line in ordered]
     ax.set_yticks(range(len(names)), names)
+    for text in ax.get_yticklabels():
+        text.set_parse_math(False)  # also of a figure that is drawn again, in another style
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.tick_params(axis="y", length=0)

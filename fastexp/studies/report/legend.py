@@ -5,7 +5,8 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
-from .drawing import GREY, style
+from ...pictures.inks import inks_of
+from .drawing import ground, look
 from .panels import Picture
 
 LETTER, KEY = 0.063, 0.42  # inches in a legend: a letter, the sign before it
@@ -18,42 +19,50 @@ def names(picture: Picture) -> dict[str, int]:
     return dict(sorted(places.items(), key=lambda item: item[1]))
 
 
-def legend(figure: Any, picture: Picture) -> None:
-    """Below the panels: the mechanisms, and what lines and points are."""
+def legend(axes: Any, picture: Picture, *, outside: bool) -> None:
+    """The mechanisms, and what lines and points are: below the panels, or in the axes."""
     handles, texts = [], []
     if picture.x is not None:
         for name, place in names(picture).items():
-            handles.append(_sign(**style(place)))
+            handles.append(_sign(**look(place, axes)))
             texts.append("\n".join(textwrap.wrap(name, LABEL)) or " ")
-    kinds = _kinds(picture)
+    kinds = _kinds(picture, axes)
     handles += [sign for sign, _ in kinds]
     texts += [text for _, text in kinds]
     texts = [f" {text}" if text.startswith("_") else text for text in texts]
     longest = max(len(line) for text in texts for line in text.splitlines())
-    columns = max(1, int(figure.get_figwidth() // (KEY + LETTER * longest)))
-    figure.legend(
+    from matplotlib import rcParams
+
+    if not outside:
+        axes.legend(handles, texts, labelcolor=inks_of(axes).mark)
+        return
+    size = rcParams["font.size"] / 8
+    columns = max(1, int(axes.figure.get_figwidth() // (size * (KEY + LETTER * longest))))
+    axes.figure.legend(
         handles,
         texts,
         loc="outside lower center",
         ncols=min(columns, 4),
         frameon=False,
+        labelcolor=inks_of(axes).mark,
         handlelength=2.6,
         columnspacing=1.2,
         labelspacing=0.35,
     )
 
 
-def _kinds(picture: Picture) -> list[tuple[Any, str]]:
+def _kinds(picture: Picture, axes: Any) -> list[tuple[Any, str]]:
     """Signs for exact figures and for draws, where there are any."""
     lines = [line for panel in picture.panels for line in panel.lines]
-    kinds = []
+    kinds, grey = [], inks_of(axes).quiet
+    ring = _sign(color=grey, marker="o", markerfacecolor=ground(axes), linestyle="none")
     if any(v is not None for line in lines for v in line.exact):
         bar = {"marker": "|", "markersize": 9, "markeredgewidth": 1.6, "linestyle": "none"}
-        kinds.append((_sign(color=GREY, **(bar if picture.x is None else {})), "exact"))
+        kinds.append((_sign(color=grey, **(bar if picture.x is None else {})), "exact"))
     if any(v is not None for line in lines for v in line.low):
-        kinds.append((_barred(), "Monte Carlo, 95 % interval"))
+        kinds.append((_barred(ring, grey), "Monte Carlo, 95 % interval"))
     elif any(v is not None for line in lines for v in line.drawn):
-        kinds.append((_ring(), "Monte Carlo"))
+        kinds.append((ring, "Monte Carlo"))
     return kinds
 
 
@@ -63,14 +72,10 @@ def _sign(**look: Any) -> Any:
     return Line2D([], [], **look)
 
 
-def _ring() -> Any:
-    return _sign(color=GREY, marker="o", markerfacecolor="white", linestyle="none")
-
-
-def _barred() -> Any:
+def _barred(ring: Any, color: str) -> Any:
     """A point with an error bar, as legends show one."""
     from matplotlib.collections import LineCollection
     from matplotlib.container import ErrorbarContainer
 
-    bar = LineCollection([], colors=[GREY], linewidths=[0.9])
-    return ErrorbarContainer((_ring(), (), (bar,)), has_yerr=True, label="")
+    bar = LineCollection([], colors=[color], linewidths=[0.9])
+    return ErrorbarContainer((ring, (), (bar,)), has_yerr=True, label="")

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import shlex
+from collections.abc import Sequence
 from html import escape
 from typing import Any
+from urllib.parse import quote
 
-from ..._parameters.text import printable
+from ..._parameters.text import printable, readable
 from ..ready.study_table import StudyTable
+from .inline_svg import inline
+from .page_style import css
 from .panels import Picture
 from .scales import logarithmic
 
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-LONGEST = 200  # characters of a setting in the table of settings
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+WIDEST, SPACE, NARROW = 16, 2, 24  # characters: of a column that stays, around it, of all on phones
+DISAGREES = '<tr class="disagrees">'
+KEYS = ("data", "n", "mechanism", "epsilon", "figure", "level")  # what a row is about
 TEXT = ("data", "mechanism", "neighbors", "figure")  # columns of words
 CAUTION = (
     "These are simulations, not private releases. Exact figures and draws are computed from "
@@ -24,38 +29,42 @@ CAUTION = (
 
 
 def html(
-    table: dict[str, Any], findings: list[StudyTable], pictures: list[tuple[Picture, bytes]]
+    table: dict[str, Any],
+    tables: list[StudyTable],
+    pictures: list[tuple[Picture, tuple[bytes, bytes]]],
+    files: Sequence[str],
 ) -> str:
     """The whole page.
 
-    `table`: of `StudyResults.to_dict`, with the key "machine"; `pictures`: each with its SVG, none
-    where matplotlib is not installed.
+    `table`: of `StudyResults.to_dict`, with the key "machine"; `pictures`: each with its SVGs, wide
+    and narrow, none where matplotlib is not installed; `files`: what is beside the page.
     """
     study = table["study"]
     name = _text(study["name"])
+    links = ", ".join(f'<a href="{quote(file)}">{_text(file)}</a>' for file in files)
     parts = [
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{name} – accuracy study</title>\n<style>\n{CSS}</style>\n</head>\n<body>",
+        f"<title>{name} – accuracy study</title>\n<style>\n{css()}</style>\n</head>\n<body><main>",
         f"<h1>{name}</h1>",
         f'<p class="question">{_text(study["question"])}</p>' if study.get("question") else "",
+        _unfinished(table),
         _verdict(table["rows"]),
         f'<p class="caution">{CAUTION}</p>',
-        "<h2>Findings</h2>",
-        *(_finding(finding) for finding in findings),
         "<h2>Figures</h2>",
-        *(_figure(i, picture, svg) for i, (picture, svg) in enumerate(pictures, 1)),
+        *(_figure(i, picture, svgs) for i, (picture, svgs) in enumerate(pictures, 1)),
         "" if pictures else NO_FIGURES,
+        "<h2>Tables</h2>",
+        *map(_finding, tables),
         "<h2>All figures as numbers</h2>",
+        f"<p>These rows and the figures as files: {links}.</p>",
         _tidy(table),
-        "<h2>What was studied</h2>",
-        _settings(study),
         "<h2>Where it ran</h2>",
         _where(table),
-        "<h2>How to reproduce it</h2>",
+        "<h2>What was studied, and how to reproduce it</h2>",
         _reproduction(table),
-        "</body>\n</html>\n",
+        "</main></body>\n</html>\n",
     ]
     return "\n".join(part for part in parts if part)
 
@@ -64,6 +73,17 @@ NO_FIGURES = (
     "<p>Figures need matplotlib: <code>pip install 'fastexp[plot]'</code>, then write the report "
     "again, as with <code>fastexp study report DIR</code>.</p>"
 )
+
+
+def _unfinished(table: dict[str, Any]) -> str:
+    """How much of a run there is that was stopped."""
+    tasks, finished = table.get("tasks", 0), table.get("finished", 0)
+    if finished == tasks:
+        return ""
+    return (
+        '<p class="verdict bad">This run is unfinished: the figures are of '
+        f"{readable(finished)} of {readable(tasks)} tasks.</p>"
+    )
 
 
 def _verdict(rows: list[dict[str, Any]]) -> str:
@@ -87,14 +107,16 @@ def _verdict(rows: list[dict[str, Any]]) -> str:
     return f'<p class="{kind}">{text}</p>'
 
 
-def _finding(finding: StudyTable) -> str:
-    note = f'<p class="note">{_text(finding.note)}</p>' if finding.note else ""
-    body = [[_cell(c, number=i > 0) for i, c in enumerate(row)] for row in finding.rows]
-    heads = [_head(c, number=i > 0) for i, c in enumerate(finding.columns)]
-    return f"<h3>{_text(finding.title)}</h3>\n{_table(heads, body)}{note}"
+def _finding(table: StudyTable) -> str:
+    prose = (("sentence", table.sentence), ("note", table.note))
+    texts = [f'<p class="{kind}">{_text(text)}</p>\n' for kind, text in prose if text]
+    body = _table(table.title, table.columns, table.rows, table.keys, table.words)
+    return f"<h3>{_text(table.title)}</h3>\n{texts[0] if table.sentence else ''}{body}" + "".join(
+        texts[bool(table.sentence) :]
+    )
 
 
-def _figure(number: int, picture: Picture, svg: bytes) -> str:
+def _figure(number: int, picture: Picture, svgs: tuple[bytes, bytes]) -> str:
     over = f" over {picture.x_label}" if picture.x else ", a mechanism a row"
     what = f"{picture.y_label[0].upper()}{picture.y_label[1:]}{over}"
     names = dict.fromkeys(line.mechanism for panel in picture.panels for line in panel.lines)
@@ -102,10 +124,13 @@ def _figure(number: int, picture: Picture, svg: bytes) -> str:
     drawn = [v for p in picture.panels for line in p.lines for v in line.drawn if v is not None]
     hidden = logarithmic(picture.values) and min(picture.values) > 0 and 0 in drawn
     below = " Points at 0 lie below the logarithmic axis." if hidden else ""
-    alt = f"{what}; mechanisms: {', '.join(names)}. The numbers are in the table below."
+    words = f"{what}; mechanisms: {', '.join(names)}. The numbers are in the tables below."
+    wide, phone = (
+        inline(svg, f"{kind}{number}-", kind, words)
+        for kind, svg in zip(("wide", "phone"), svgs, strict=True)
+    )
     return (
-        f'<figure>\n<img alt="{_text(alt)}" src="data:image/svg+xml;base64,'
-        f'{base64.b64encode(svg).decode()}">\n'
+        f"<figure>\n{wide}\n{phone}\n"
         f"<figcaption>Figure {number}. {_text(what)}.{signs if drawn else ''}{below}</figcaption>\n"
         "</figure>"
     )
@@ -114,38 +139,16 @@ def _figure(number: int, picture: Picture, svg: bytes) -> str:
 def _tidy(table: dict[str, Any]) -> str:
     """The table with its columns' meaning; without columns that hold nothing."""
     rows = table["rows"]
-    columns = {c: about for c, about in table["columns"].items() if _has_values(rows, c)}
-    heads = [_head(c, number=c not in TEXT) for c in columns]
-    body = [[_cell(_value(row[c]), number=c not in TEXT) for c in columns] for row in rows]
-    marks = [' class="disagrees"' if row["agree"] is False else "" for row in rows]
-    meanings = "\n".join(_entry(c, about) for c, about in columns.items())
-    return f'<div class="all">{_table(heads, body, marks)}</div>\n<dl>\n{meanings}\n</dl>'
-
-
-def _has_values(rows: list[dict[str, Any]], column: str) -> bool:
-    return any(row[column] is not None for row in rows)
-
-
-def _settings(study: dict[str, Any]) -> str:
-    lines = []
-    for key, value in study.items():
-        if key in ("name", "question"):
-            continue
-        several = isinstance(value, list) and any(isinstance(item, dict) for item in value)
-        texts = [_setting(item) for item in value] if several else [_setting(value)]
-        lines.append(f"<dt>{_text(key)}</dt><dd>{'<br>'.join(map(_text, texts))}</dd>")
-    return "<dl>\n" + "\n".join(lines) + "\n</dl>"
-
-
-def _setting(value: object) -> str:
-    if isinstance(value, dict):
-        more = [f"{key} = {_setting(item)}" for key, item in value.items() if key != "name"]
-        text = ", ".join([*([str(value["name"])] if "name" in value else []), *more])
-    elif isinstance(value, list):
-        text = ", ".join(map(_setting, value))
-    else:
-        text = "none" if value is None else str(value)
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+    about = {
+        c: words for c, words in table["columns"].items() if any(r[c] is not None for r in rows)
+    }
+    columns = sorted(about, key=lambda column: column not in KEYS)  # the keys first
+    body = [[_value(row[c]) for c in columns] for row in rows]
+    marks = [row["agree"] is False for row in rows]
+    keys = sum(column in KEYS for column in columns)
+    numbers = _table("All figures as numbers", columns, body, keys, TEXT, marks)
+    meanings = "\n".join(_entry(c, words) for c, words in about.items())
+    return f"{numbers}\n<dl>\n{meanings}\n</dl>"
 
 
 def _where(table: dict[str, Any]) -> str:
@@ -160,36 +163,66 @@ def _reproduction(table: dict[str, Any]) -> str:
     command = f"fastexp study run {shlex.quote(file)} --out results"
     return (
         f"<p>Save the settings below as <code>{_text(file)}</code> (they are also in study.json "
-        f"of the results folder) and run:</p>\n<pre>{_text(command)}</pre>\n"
+        f"of the results folder) and run:</p>\n{_code(command)}\n"
         f"<p>With fastexp {_text(versions['fastexp'])} and numpy {_text(versions['numpy'])} the "
         "table has the same bytes, whatever the executor and the number of workers.</p>\n"
-        f"<pre>{_text(json.dumps(study, indent=1, ensure_ascii=False), lines=True)}</pre>"
+        f"{_code(json.dumps(study, indent=1, ensure_ascii=False))}"
     )
+
+
+def _code(text: str) -> str:
+    return f'<pre tabindex="0">{_text(text, lines=True)}</pre>'
 
 
 def _entry(term: str, value: object) -> str:
     return f"<dt>{_text(term)}</dt><dd>{_text(value)}</dd>"
 
 
-def _table(heads: list[str], body: list[list[str]], marks: list[str] | None = None) -> str:
-    marks = marks or [""] * len(body)
-    rows = [f"<tr{m}>{''.join(row)}</tr>" for m, row in zip(marks, body, strict=True)]
+def _table(
+    title: str,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    keys: int,
+    words: Sequence[str],
+    marks: Sequence[bool] = (),
+) -> str:
+    """A table whose first columns stay where they are while the others are scrolled."""
+    pins = _pins(columns[:keys], rows)
+    pins += [""] * (len(columns) - len(pins))
+    kinds = [' class="word"' if column in words else "" for column in columns]
+    heads = "".join(
+        f'<th scope="col"{pin or kind}>{_text(column)}</th>'
+        for column, pin, kind in zip(columns, pins, kinds, strict=True)
+    )
+    lines = []
+    for row, bad in zip(rows, marks or [False] * len(rows), strict=True):
+        cells = "".join(
+            f'<th scope="row"{pin}>{_text(cell)}</th>' if pin else f"<td{kind}>{_text(cell)}</td>"
+            for cell, pin, kind in zip(row, pins, kinds, strict=True)
+        )
+        lines.append(f"{DISAGREES if bad else '<tr>'}{cells}</tr>")
     return (
-        f'<div class="wide"><table>\n<thead><tr>{"".join(heads)}</tr></thead>\n<tbody>\n'
-        + "\n".join(rows)
-        + "\n</tbody>\n</table></div>\n"
+        f'<div class="scrolled" role="group" tabindex="0" aria-label="{_text(title)}"><table>\n'
+        f"<thead><tr>{heads}</tr></thead>\n<tbody>\n"
+        + "\n".join(lines)
+        + "\n</tbody></table></div>\n"
     )
 
 
-def _head(text: str, *, number: bool) -> str:
-    return f'<th scope="col"{NUMBER if number else ""}>{_text(text)}</th>'
+def _pins(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Where each of the first columns stays: right of those before it, which have known widths.
 
-
-def _cell(text: str, *, number: bool) -> str:
-    return f"<td{NUMBER if number else ''}>{_text(text)}</td>"
-
-
-NUMBER = ' class="number"'
+    On a narrow page those stay that leave room for others.
+    """
+    pins, left = [], 0
+    for place, column in enumerate(columns):
+        cells = [column, *(row[place] for row in rows)]
+        longest_word = max((len(word) for cell in cells for word in cell.split(" ")), default=0)
+        wide = max(longest_word, min(max(map(len, cells)), WIDEST)) + SPACE
+        kind = "pin" if left + wide <= NARROW or place == 0 else "pin far"
+        pins.append(f' class="{kind}" style="left:{left}ch;width:{wide}ch;min-width:{wide}ch"')
+        left += wide
+    return pins
 
 
 def _value(value: object) -> str:
@@ -197,44 +230,9 @@ def _value(value: object) -> str:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return readable(value) if isinstance(value, (int, float)) else str(value)
 
 
 def _text(value: object, *, lines: bool = False) -> str:
     """Text as HTML takes it: escaped, and what is not printable shown by its code."""
     return escape(printable(str(value), "\n" if lines else ""))
-
-
-CSS = """\
-:root{color-scheme:light}
-body{margin:0 auto;max-width:62rem;padding:1rem 1.2rem 4rem;background:#fff;color:#1b2a41;
-font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif}
-h1{font-size:1.7rem;margin:.8rem 0 .2rem;overflow-wrap:anywhere}
-h2{font-size:1.2rem;margin:2.4rem 0 .6rem;border-bottom:1px solid #d5dae1;padding-bottom:.2rem}
-h3{font-size:1rem;margin:1.4rem 0 .3rem;overflow-wrap:anywhere}
-p{margin:.5rem 0;max-width:46rem}
-.question{font-size:1.15rem;color:#3d4a5c}
-.verdict,.caution{border-left:4px solid #0072b2;background:#f3f6fa;padding:.5rem .8rem}
-.bad{border-color:#b4430c;background:#fdf3ee}
-.caution{border-color:#8a94a3}
-.wide{overflow-x:auto}
-table{border-collapse:collapse;font-size:.875rem;margin:.4rem 0;
-font-variant-numeric:tabular-nums}
-th,td{padding:.25rem .6rem;text-align:left;vertical-align:top;border-bottom:1px solid #e5e8ed}
-th{border-bottom:2px solid #aab3c0;white-space:nowrap}
-tbody th{border-bottom:1px solid #e5e8ed;font-weight:600}
-.all td{white-space:nowrap}
-.number{text-align:right;white-space:nowrap}
-.disagrees td{background:#fdf3ee}
-figure{margin:1.4rem 0 2rem}
-figure img{display:block;min-width:min(100%,30rem);max-width:100%;height:auto}
-figcaption,.note{font-size:.875rem;color:#3d4a5c;max-width:46rem}
-dl{font-size:.875rem;display:grid;grid-template-columns:max-content 1fr;gap:.2rem 1rem}
-dt{font-weight:600}dd{margin:0;overflow-wrap:anywhere}
-pre{background:#f3f6fa;padding:.7rem .9rem;overflow-x:auto;font-size:.8125rem}
-@media(max-width:40rem){body{padding:.5rem .8rem 3rem}dl{display:block}dd{margin:0 0 .4rem}}
-@media print{body{max-width:none;padding:0;font-size:10pt}.wide,pre{overflow:visible}
-pre{white-space:pre-wrap}figure,tr{break-inside:avoid}h2,h3{break-after:avoid}
-@page{margin:12mm}.all table{font-size:5.5pt}.all th,.all td{padding:1pt 2pt}
-.all th,.all td:not(.number){white-space:normal}}
-"""

@@ -16,6 +16,7 @@ from ..store.writing import publish
 from . import page, rendering
 from .panels import pictures
 from .pivot import pivots
+from .table_rows import csv_text, json_text
 
 PAGE = "report.html"
 
@@ -53,17 +54,20 @@ def write_report(
     except OSError as error:
         reason = error.strerror or "system error"
         raise StudyError(f"the report cannot be written to {path}: {reason}") from None
-    all_pictures = pictures(table["rows"], takes(table["study"]))
-    drawable = all_pictures if rendering.available() else []
-    kinds = ["svg", *(kind for kind in dict.fromkeys(formats) if kind != "svg")]
-    files_of = [rendering.rendered(picture, kinds) for picture in drawable]
-    svgs = [(picture, files["svg"]) for picture, files in zip(drawable, files_of, strict=True)]
-    html = page.html({**table, "machine": _machine(path, table["key"])}, tables_of(table), svgs)
-    files = {PAGE: html.encode()}
-    for number, (picture, by_kind) in enumerate(zip(drawable, files_of, strict=True), 1):
-        files |= {f"figure-{number}-{picture.figure}.{kind}": by_kind[kind] for kind in formats}
-    for name, content in files.items():
-        publish(path / name, content)
+    drawable = pictures(table["rows"], takes(table["study"])) if rendering.available() else []
+    complete = table.get("finished") == table.get("tasks")
+    stem = "table" if complete else "unfinished"  # table.* are of all tasks
+    numbers = {"csv": csv_text(table["rows"]), "json": json_text(table)}
+    files: dict[str, bytes] = {}
+    for number, picture in enumerate(drawable, 1):
+        by_kind = rendering.rendered(picture, dict.fromkeys(formats))
+        files |= {f"figure-{number}-{picture.figure}.{kind}": by_kind[kind] for kind in by_kind}
+    files |= {f"{stem}.{kind}": text.encode() for kind, text in numbers.items()}
+    svgs = [(picture, rendering.for_page(picture)) for picture in drawable]
+    content = {**table, "machine": _machine(path, table["key"])}
+    files = {PAGE: page.html(content, tables_of(table), svgs, list(files)).encode(), **files}
+    for name, data in files.items():
+        publish(path / name, data)
     return [path / name for name in files]
 
 

@@ -10,13 +10,16 @@ from typing import Any
 from ..._compiler.rounding import check_rounding
 from ..._parameters.text import readable
 from ...errors import ParameterError, StudyError
+from ...pictures.canvas import label
 from ...pictures.cards import Card, Carded
 from ..design.design import Design
 from ..ready.study_table import StudyTable
 from ..store import folder, machine
 from ..store.writing import publish
 from ..sums.totals import Totals
+from .panels import pictures
 from .pivot import pivots
+from .rendering import plotted
 from .report import stored_table, takes, write_report
 from .table_rows import COLUMNS, csv_text, json_text, rows_of
 
@@ -152,6 +155,40 @@ class StudyResults(Carded):
         name = self._figure(figure)
         rows = [row for row in self.rows if row["figure"] == name]
         return pivots(rows, takes(self.study.to_dict()))[0]
+
+    def plot(self, figure: str | None = None, ax: Any = None) -> Any:
+        """Draw one figure over ε (or n): exact figures as lines, draws with 95 % intervals.
+
+        Parameters
+        ----------
+        figure : str, optional
+            One of the study's figures; by default the first.
+        ax : matplotlib.axes.Axes, or an array of them, optional
+            Where to, one for each kind and size of data sets; by default a new picture below a
+            heading, which is ``ax.figure``.
+
+        Returns
+        -------
+        matplotlib.axes.Axes, or an array of them
+            Of one panel the axes alone. Of more than 12 panels those of the first 12, and of a
+            figure in two units (records and utilities) those of the first: `report` has all.
+
+        Raises
+        ------
+        ParameterError
+            If the results have no such figure, `ax` is not as many axes as there are panels, or
+            matplotlib is not installed.
+        StudyError
+            If no task is finished.
+        """
+        name = self._figure(figure)
+        rows = [row for row in self.rows if row["figure"] == name]
+        picture = pictures(rows, takes(self.study.to_dict()))[0]
+        sizes = (
+            f"{readable(self.study.datasets)} data sets, {readable(self.study.draws)} draws each"
+        )
+        notes = [self.study.question, sizes] if self.study.question else [sizes]
+        return plotted(picture, label(self.study.name, 60), notes, ax)
 
     def _figure(self, name: str | None) -> str:
         """A figure that the results have."""

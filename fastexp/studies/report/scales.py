@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
+from ...pictures.canvas import tick
+
 LOG_X, LOG_Y = 4.0, 20.0  # greatest over least value, from which on an axis is logarithmic
 DECADES = 3  # beside 0, where values are 0 or of both signs
 DEEPEST = 1e-6  # of the greatest value: where a logarithmic axis ends
@@ -37,7 +39,7 @@ def value_scale(values: Sequence[float], axis: Any) -> None:
         change("symlog", linthresh=10.0 ** (top - DECADES), linscale=0.7)
         axis.set_major_locator(ticker.FixedLocator(_both_sides(values, top, most)))
     axis.set_minor_locator(ticker.NullLocator())
-    axis.set_major_formatter(ticker.FuncFormatter(plain))
+    axis.set_major_formatter(ticker.FuncFormatter(tick))
 
 
 def _both_sides(values: Sequence[float], top: int, most: int) -> list[float]:
@@ -77,21 +79,13 @@ def x_scale(values: Sequence[float], axis: Any) -> None:
         axis.set_major_locator(ticker.FixedLocator(values))
     elif not wide:
         axis.set_major_locator(ticker.MaxNLocator(5))
-    axis.set_major_formatter(ticker.FuncFormatter(plain))
+    axis.set_major_formatter(ticker.FuncFormatter(tick))
 
 
 def _apart(values: Sequence[float], *, wide: bool) -> bool:
     """Whether no two values are too near each other for a label each."""
     places = [math.log(v) for v in values] if wide else list(values)
     return min(b - a for a, b in pairwise(places)) > 0.12 * (places[-1] - places[0])
-
-
-def plain(x: float, _: Any = None) -> str:
-    """A tick's number in plain digits, or with a power of ten where those are many."""
-    if x == 0:
-        return "0"
-    size = f"{abs(x):g}" if 1e-4 <= abs(x) < 1e5 else f"{abs(x):.3g}".replace("e-0", "e-")
-    return ("−" if x < 0 else "") + size.replace("e+0", "e").replace("e+", "e")
 
 
 def _ticker() -> Any:
