@@ -15,7 +15,9 @@ def main() -> None:
     figure, axes = plt.subplots(figsize=(6, 4.2))
     for widen, marker in ((0, "o"), (0.1, "s")):
         errors = [
-            fx.Median(0.2, (0, 20), step=step, widen=widen).law(schooling).expected_error(truth)
+            fx.Median(epsilon=0.2, bounds=(0, 20), step=step, widen=widen)
+            .law(schooling)
+            .expected_error(truth)
             for step in steps
         ]
         axes.semilogx(steps, errors, marker=marker, label=f"widen={widen}")

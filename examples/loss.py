@@ -12,7 +12,9 @@ def main() -> None:
     schooling = style.table("people.csv")["educ"]
     levels = range(1, 17)
     epsilons = np.geomspace(0.01, 1, 40)
-    laws = [fx.MostCommon(epsilon, levels).law(schooling) for epsilon in epsilons]
+    laws = [
+        fx.MostCommon(epsilon=epsilon, candidates=levels).law(schooling) for epsilon in epsilons
+    ]
     figure, axes = plt.subplots(figsize=(6, 4.2))
     bounds = [
         fx.loss_bound(np.log(20), epsilon=epsilon, sensitivity=1, k=16, monotonic=True)

@@ -13,9 +13,11 @@ def main() -> None:
     bounds = (0, 500_000)
     epsilons = np.geomspace(0.01, 2, 12)
     kinds = {
-        "exponential mechanism": lambda e: fx.Median(e, bounds, neighbors="replace"),
-        "smooth sensitivity, Cauchy": lambda e: fx.SmoothSensitivityMedian(e, bounds=bounds),
-        "Laplace of the whole range": lambda e: fx.LaplaceMedian(e, bounds),
+        "exponential mechanism": lambda e: fx.Median(epsilon=e, bounds=bounds, neighbors="replace"),
+        "smooth sensitivity, Cauchy": lambda e: fx.SmoothSensitivityMedian(
+            epsilon=e, bounds=bounds
+        ),
+        "Laplace of the whole range": lambda e: fx.LaplaceMedian(epsilon=e, bounds=bounds),
     }
     figure, axes = plt.subplots(figsize=(6, 4.2))
     for (label, kind), marker in zip(kinds.items(), "osD", strict=True):

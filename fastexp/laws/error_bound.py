@@ -83,7 +83,7 @@ def error_bound(
     >>> ages = [20 + i / 50 for i in range(2001)]
     >>> round(fx.error_bound(ages, 1.0, bounds=(0, 120)), 2)
     18.73
-    >>> law = fx.Median(1.0, (0, 120), convention="lower").law(ages)
+    >>> law = fx.Median(epsilon=1.0, bounds=(0, 120), convention="lower").law(ages)
     >>> round(law.error_quantile(0.95, truth=40), 2)
     0.06
     """

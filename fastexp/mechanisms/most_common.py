@@ -111,7 +111,8 @@ class MostCommon(FiniteMechanism, GroupedMechanism):
     'red'
     >>> mechanism.law(["red", "red", "blue"]).probabilities.round(4)
     array([0.5065, 0.1863, 0.3072])
-    >>> flips = fx.MostCommon(0.5, ["red", "green", "blue"], mechanism="permute-and-flip")
+    >>> colours = ["red", "green", "blue"]
+    >>> flips = fx.MostCommon(epsilon=0.5, candidates=colours, mechanism="permute-and-flip")
     >>> flips.law(["red", "red", "blue"]).probabilities.round(4)
     array([0.5872, 0.1468, 0.2661])
     """

@@ -113,7 +113,7 @@ class SmoothSensitivityMedian(NoisyMedian):
     Examples
     --------
     >>> import fastexp as fx
-    >>> rival = fx.SmoothSensitivityMedian(1.0, bounds=(0, 10), calibration="tight")
+    >>> rival = fx.SmoothSensitivityMedian(epsilon=1.0, bounds=(0, 10), calibration="tight")
     >>> round(rival.alpha, 6), round(rival.beta, 6)
     (1.042191, 0.735326)
     >>> rival.sample([1, 2, 4, 7, 8], size=1000, rng=1).shape
