@@ -17,6 +17,7 @@ from .._compiler.rounding import check_rounding
 from .._parameters import validate
 from .._typing import Neighbors
 from ..errors import BudgetError, ParameterError, ParameterTypeError
+from ..pictures.cards import Card, Carded
 from ..privacy import Guarantee, amounts
 from ..privacy.guarantee import checked_guarantee
 from . import ledger as _ledger
@@ -27,7 +28,7 @@ from .terms import rest, terms_of
 Unit = Literal["epsilon", "rho"]
 
 
-class Budget:
+class Budget(Carded):
     """An amount of epsilon (and delta), or of rho, that releases of the same data share.
 
     Give it to every release: ``mechanism.release(data, budget=budget)`` charges
@@ -413,6 +414,18 @@ only 0.2 remains; nothing was drawn or charged
         except BudgetError:
             return f"{head}, unreadable)"
         return f"{head}, {terms.text(spent)}, charges={spent.charges})"
+
+    def _card(self) -> Card:
+        facts: list[tuple[str, object]] = [(self.unit, repr(self.total))]
+        facts.append(("delta", repr(self.total_delta) if self.total_delta else None))
+        facts.append(("neighbors", self.neighbors))
+        try:
+            facts += [("spent", repr(self.spent)), ("remaining", repr(self.remaining))]
+            facts += [("remaining delta", repr(self.remaining_delta))] * bool(self.total_delta)
+            facts.append(("charges", self.charges))
+        except BudgetError:
+            facts.append(("file", "cannot be read"))
+        return Card(f"{str(self._ledger).partition('(')[0]}: what may be spent, and was", facts)
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:  # copy, deepcopy and pickle
         raise BudgetError(

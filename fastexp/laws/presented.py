@@ -10,10 +10,10 @@ import numpy as np
 
 from .._compiler.rounding import check_rounding
 from .._parameters import validate
+from .._parameters.descriptions import Described, parameters
 from .._typing import AnyArray, ArrayLike
 from ..errors import ParameterError
 from ..pictures.cards import Card, Carded
-from ..pictures.descriptions import Described, parameters
 from ..pictures.law_panels import Laws, draw
 
 HIDDEN = "A law holds private data, of which nothing is shown here."

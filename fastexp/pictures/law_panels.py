@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._parameters.descriptions import Described, name_of, statistic_of, title
 from .._parameters.grid import Grid
 from .._parameters.text import readable
 from .._typing import AnyArray, FloatArray
 from ..errors import ParameterError
 from .canvas import LONGEST, figure_for, label, tick, undecorated
-from .descriptions import Described, name_of, statistic_of, title
 from .inks import Inks, inks_of
 from .view import View, heights_of, in_sight, outside
 

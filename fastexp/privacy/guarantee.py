@@ -8,14 +8,16 @@ from typing import Any, final
 
 from .._compiler.rounding import check_rounding
 from .._parameters import validate
+from .._parameters.descriptions import at_most
 from .._typing import Neighbors, Relation
 from ..errors import ParameterError, ParameterTypeError
+from ..pictures.cards import Card, Carded
 from . import amounts
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Guarantee:
+class Guarantee(Carded):
     """What one draw of a mechanism promises, or a whole call, or several.
 
     It cannot be subclassed: budgets charge what is written here.
@@ -86,6 +88,16 @@ class Guarantee:
 
     def __init_subclass__(cls, **_named: Any) -> None:
         raise ParameterTypeError("Guarantee cannot be subclassed")
+
+    def _card(self) -> Card:
+        texts = [
+            (name.replace("_", " "), "not promised" if amount is None else at_most(amount))
+            for name in ("epsilon", "delta", "bounded_range", "rho")
+            for amount in (getattr(self, name),)
+        ]
+        neighbors = self.neighbors or "those of the stated sensitivity"
+        facts = [*texts, ("neighbors", neighbors), ("assumes", self.assumes)]
+        return Card("Guarantee: what a release promises", facts)
 
     def under(self, neighbors: Neighbors) -> Guarantee:
         """The same promise, stated for a neighbour relation.

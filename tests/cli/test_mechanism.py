@@ -68,7 +68,7 @@ def test_top_k_prints_a_line_a_place(run: Run, colours) -> None:
     options = ["--mechanism", "top-k", "--k", 3, "--epsilon", 1e5]
     code, out, err = run(*colours, *options)
     assert (code, out) == (0, "red\nblue\ngreen\n")
-    assert err == "promises 100000-differential privacy: one record joins or leaves\n"
+    assert err == "promises 100,000-differential privacy: one record joins or leaves\n"
     answer = shown(run, *colours, *options)
     assert answer["rows"] == [{"selected": colour} for colour in COUNTS]
     parameters = answer["answers"]["selected"]
@@ -79,7 +79,7 @@ def test_top_k_prints_a_line_a_place(run: Run, colours) -> None:
 
 def test_delta_is_promised_with_epsilon(run: Run, colours) -> None:
     options = ["--mechanism", "top-k", "--k", 2, "--epsilon", 1, "--delta", 1e-6]
-    assert run(*colours, *options).err.startswith("promises (1, 1e-06)-differential privacy: ")
+    assert run(*colours, *options).err.startswith("promises (1, 1e-6)-differential privacy: ")
 
 
 def test_draws_show_the_first_place(run: Run, colours) -> None:

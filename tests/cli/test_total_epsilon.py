@@ -122,7 +122,7 @@ def test_rho_is_charged_as_the_whole_call_promises_it(run: Run) -> None:
 
 
 def test_what_is_said_is_never_less(run: Run) -> None:
-    for epsilon, said in (("0.12345649", "0.123457"), ("0.5", "0.5"), ("1e-7", "1e-07")):
+    for epsilon, said in (("0.12345649", "0.123457"), ("0.5", "0.5"), ("1e-7", "1e-7")):
         assert run(*MEDIAN, "--epsilon", epsilon).err.startswith(f"promises {said}-differential")
     several = [*MEDIAN, *BY, *SEVERAL, "--epsilon"]
     for epsilon, said in (

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..._parameters.descriptions import parameters
 from ...errors import OutputError, ParameterError, PrivacyWarning
-from ...pictures.descriptions import parameters
 from ...query.calls.answers import answers_of
 from ...query.calls.perform import perform
 from ...query.calls.verbs import ReleaseCall, questions_of

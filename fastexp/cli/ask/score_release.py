@@ -14,9 +14,9 @@ import numpy as np
 from ..._intake import number_columns
 from ..._keys.group_lists import listed_keys
 from ..._keys.key_columns import read
+from ..._parameters.descriptions import parameters
 from ...budget.question import Question
 from ...grouped.request import FROM_DATA
-from ...pictures.descriptions import parameters
 from ...query.calls.counts import CountCall
 from ...query.engines.frame import Column, Frame, Use
 from ..options.values import written

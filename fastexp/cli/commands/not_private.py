@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..._parameters.descriptions import candidates_of
 from ...laws.top_k import TopKLaw
 from ...pictures import canvas
-from ...pictures.descriptions import candidates_of
 from ...query.calls.accuracy import AccuracyCall, accuracy_of
 from ...query.calls.answers import answers_of
 from ...query.calls.laws import laws_of

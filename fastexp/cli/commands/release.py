@@ -10,9 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from ..._parameters.descriptions import at_most, grid_text, name_of, title
 from ...budget.budget import once
 from ...errors import BudgetExceeded
-from ...pictures.descriptions import at_most, grid_text, name_of, title
 from ...query.output import output_file
 from ..ask import publication
 from ..ask.paid_release import PaidRelease

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from ..._parameters.descriptions import LISTED, Described
 from ..._typing import AnyArray
 from ...laws.accuracy import figures
 from ...laws.finite import FiniteLaw
 from ...laws.grid import GridLaw
-from ...pictures.descriptions import LISTED, Described
 from ...pictures.law_panels import Laws
 
 LEVELS = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)

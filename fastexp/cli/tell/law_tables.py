@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..._parameters.descriptions import grid_text, name_of, parameters, title
 from ..._parameters.text import readable
 from ...pictures.canvas import save
-from ...pictures.descriptions import grid_text, name_of, parameters, title
 from ...pictures.law_panels import draw
 from ...query.calls.accuracy import COLUMNS
 from ...query.output.answer_bytes import values_of

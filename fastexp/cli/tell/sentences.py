@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..._parameters.descriptions import amount, at_most
 from ..._parameters.text import printable
-from ...pictures.descriptions import amount, at_most
 
 if TYPE_CHECKING:
     from ...privacy import Guarantee

@@ -10,12 +10,13 @@ from ..._parameters import validate
 from ..._typing import Membership
 from ...errors import ParameterError
 from ...grouped.request import checked_membership
+from ...pictures.cards import Card, Carded
 from .answers import column_name
 from .groups import groups_of
 
 
 @dataclass(frozen=True, repr=False)
-class Scope:
+class Scope(Carded):
     """Which groups are answered, whose a row is, and how much of one person counts.
 
     `Query` is one with verbs, and documents the parameters.
@@ -70,6 +71,18 @@ class Scope:
         if self.membership != "private":
             parts.append(f"membership={self.membership!r}")
         return f"{type(self).__name__}({', '.join(parts)})"
+
+    def _card(self) -> Card:
+        groups = "from the data" if self.groups is None else self.groups.size
+        facts = [
+            ("by", self.by or "all rows are one group"),
+            ("groups", groups if self.by else None),
+            ("person", self.person or "each row is one"),
+            ("groups of a person, at most", self.max_groups),
+            ("rows of a person in a group, at most", self.max_rows),
+            ("membership", self.membership),
+        ]
+        return Card(f"{type(self).__name__}: which groups are answered, and whose a row is", facts)
 
 
 def _columns(by: object) -> tuple[str, ...]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import MISSING, fields
 from typing import Any
 
+from ..._parameters.descriptions import name_of, plain
 from ..._parameters.grid import Grid
 from ...errors import ParameterError
 from ...mechanisms._mechanism import Mechanism
 from ...mechanisms.laplace import Laplace
-from ...pictures.descriptions import name_of, plain
 from ..subjects.users import OPTIONAL, UTILITIES
 from .code import code_of
 from .data_sources import check_label, check_name, text

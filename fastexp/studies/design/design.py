@@ -13,13 +13,14 @@ from typing import Any, Self, cast
 from ..._compiler.rounding import check_rounding
 from ..._version import __version__
 from ...errors import ParameterError
+from ...pictures.cards import Card, Carded, text
 from . import settings
 from .code import Code, codes_of
 from .study_cells import Cell, Scenario, cells_of, scenarios_of
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Design:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Design(Carded):
     """The settings of a study, checked and with defaults: `Study` documents them.
 
     Attributes
@@ -91,6 +92,21 @@ class Design:
 
     def __eq__(self, other: object) -> bool:
         return self.key == other.key if isinstance(other, Design) else NotImplemented
+
+    def _card(self) -> Card:
+        """Of the cells: data go by their labels, as they may be somebody's records."""
+        axes = {"data": "data", "n": "n", "mechanisms": "mechanism", "epsilon": "epsilon"}
+        facts = {
+            name: tuple(dict.fromkeys(getattr(cell, column) for cell in self.cells))
+            for name, column in axes.items()
+        }
+        plain = {name: getattr(self, name) for name in ("figures", "datasets", "draws")}
+        question = ("question", self.question or None)
+        return Card(f"{type(self).__name__} {self.name!r}", [question, *{**facts, **plain}.items()])
+
+    def __repr__(self) -> str:
+        title, (_, *facts) = self._card()[:2]
+        return f"<{title}: {'; '.join(f'{name} {text(value)}' for name, value in facts)}>"
 
     def __hash__(self) -> int:
         return hash(self.key)

@@ -8,18 +8,19 @@ from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Any, Protocol, cast
 
-from .._parameters.grid import Grid
+from .grid import Grid
+from .text import readable
 
 
 class Promise(Protocol):
     """What a draw promises: see `fastexp.Guarantee`."""
 
     @property
-    def epsilon(self) -> float | None: ...  # noqa: D102  # as there
+    def epsilon(self) -> float | None: ...  # as there
     @property
-    def delta(self) -> float: ...  # noqa: D102  # as there
+    def delta(self) -> float: ...  # as there
     @property
-    def neighbors(self) -> str | None: ...  # noqa: D102  # as there
+    def neighbors(self) -> str | None: ...  # as there
 
 
 class Described(Protocol):
@@ -42,7 +43,7 @@ def amount(promise: Promise) -> str:
 
 def at_most(number: float | None) -> str:
     """An amount of 6 digits, rounded up: a promise is never said to be better than it is."""
-    return f"{float(Context(6, ROUND_CEILING).create_decimal(repr(number))):g}"
+    return readable(float(Context(6, ROUND_CEILING).create_decimal(repr(number))))
 
 
 def title(name: str, mechanism: Described) -> str:
