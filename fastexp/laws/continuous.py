@@ -17,6 +17,7 @@ from .law import Draws, shaped_as
 from .number import Tails
 from .piece_shapes import TINY, Fall, Stretch
 from .pieces import Distances, Pieces, Place
+from .pieces_compared import Parts
 from .piecewise import Known, PiecewiseLaw
 
 TWELVE = np.uint64(12)
@@ -191,6 +192,15 @@ class ContinuousLaw(PiecewiseLaw):
         left, right = self._left[at.piece], self._right[at.piece]
         over, under = np.maximum(x - right, 0.0), np.maximum(left - x, 0.0)
         return at, Distances(x - left, right - x, over, under)
+
+    def _row(self) -> tuple[Pieces, FloatArray, float]:
+        return self._pieces, self._left, float(self._right[-1])
+
+    def _limits(self, truth: FloatArray, error: FloatArray | None) -> FloatArray:
+        return truth if error is None else np.concatenate([truth - error, truth + error])
+
+    def _distances(self, parts: Parts, truth: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return np.abs(parts.start - truth), np.abs(parts.last - truth)
 
     def _window(self, x: FloatArray, r: FloatArray) -> tuple[Tails, Tails]:
         return self._split(x - r), self._split(x + r)

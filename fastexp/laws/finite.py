@@ -20,12 +20,16 @@ from ..kernels.bits import logspace
 from ..kernels.bits.heights import BLOCK, FLOAT
 from ..kernels.bits.logexp import log_one_value
 from ..pictures.law_panels import Laws
+from .certified import Comparison
+from .decaying_sums import by_level
 from .elementary import quiet
 from .exact_differences import differences
 from .law import Draws, LossLaw
-from .loss_bounds import solve_epsilon
 from .loss_groups import LossGroups, exact_values
 from .loss_pieces import LossPieces
+from .targets import Target
+
+ROOM = 2.0**900  # losses beyond are scaled, so that products stay within float64
 
 
 class LossTail(NamedTuple):
@@ -267,35 +271,15 @@ class FiniteLaw(LossLaw[int, IntArray]):
             self._bits, self._kind, weighting, epsilon, self._candidates, self._groups
         )
 
-    def epsilon_for(self, *, expected_loss: float) -> float:
-        """The least epsilon whose expected loss on this data is at most `expected_loss`.
-
-        **Not private**: the answer depends on the data without noise. Use it on public or
-        synthetic data only; `fastexp.epsilon_for` needs no data.
-
-        Parameters
-        ----------
-        expected_loss : float
-            > 0, in units of the utility.
-
-        Returns
-        -------
-        float
-            In nats, in [1e-9, 1e6], to 12 digits, rounded up.
-
-        Raises
-        ------
-        ParameterError
-            If no epsilon in that range is enough.
-        """
-        check_rounding()
-        target = validate.positive("expected_loss", expected_loss)
-        per_epsilon = float(self._weighting.rate / Fraction(self._epsilon))
-        return solve_epsilon(lambda e: self._expected_at(per_epsilon * e), target)
-
-    def _expected_at(self, rate: float) -> float:
-        """The expected loss at another rate."""
-        return self._groups.expected(rate)
+    def _compared_losses(self, target: Target) -> tuple[Comparison, Comparison]:
+        losses, masses = self._groups.losses, self._groups.masses
+        if target.probability is None:
+            scale = max(1.0, float(losses[-1]) / ROOM)
+            shares = masses / float(masses.max())
+            return by_level(losses, target.limit / scale * shares, losses / scale * shares)
+        few, many = target.odds
+        inside = losses <= target.limit
+        return by_level(losses, few * masses * inside, many * masses * ~inside)
 
     def _outputs(self) -> tuple[object, ...]:
         w = self._weighting

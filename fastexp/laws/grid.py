@@ -24,7 +24,8 @@ from .grid_cells import DistanceCells, LawCells
 from .law import Draws, shaped_as
 from .loss_pieces import LossPieces, Steps
 from .number import Tails
-from .pieces import Distances, Place
+from .pieces import Distances, Pieces, Place
+from .pieces_compared import Parts
 from .piecewise import PiecewiseLaw
 from .search import least, reached
 
@@ -350,16 +351,37 @@ class GridLaw(PiecewiseLaw):
             out[rest] = super()._error_quantiles(p[rest], truth[rest])
         return out
 
-    @quiet
     def _window(self, x: AnyArray, r: FloatArray) -> tuple[Tails, Tails]:
-        """Exact differences are compared, not rounded ones."""
+        before, upto = self._places_within(x, r)
+        return self._split_at(before), self._split_at(upto)
+
+    @quiet
+    def _places_within(self, x: AnyArray, r: FloatArray) -> tuple[IntArray, IntArray]:
+        """How many points are < x - r and <= x + r: exact differences, not rounded ones."""
         below, above = added(x, r, negative=True), added(x, r)
         if not self._grid.whole:
             before = np.nextafter(-below.double_below(), -np.inf)
-            return self._split(before), self._split(above.double_below())
+            return self._grid.places(before), self._grid.places(above.double_below())
         number, outside = below.integer_below()
         before = self._places_of(~number, -outside)  # the integer below -number
-        return self._split_at(before), self._split_at(self._places_of(*above.integer_below()))
+        return before, self._places_of(*above.integer_below())
+
+    def _row(self) -> tuple[Pieces, AnyArray, int]:
+        return self._pieces, self._body.start, self._grid.size
+
+    def _limits(self, truth: AnyArray, error: FloatArray | None) -> IntArray:
+        if error is None:  # the nearest point is a part of its own: its error may be 0
+            places = self._grid.places(truth)
+            return np.concatenate([places - 1, places])
+        return np.concatenate(self._places_within(truth, error))
+
+    def _distances(self, parts: Parts, truth: AnyArray) -> tuple[FloatArray, FloatArray]:
+        if self._grid.points is not None:
+            away = np.abs(differences(self._grid.points[parts.start], truth))
+            return away, away  # of one point each
+        point = np.maximum(self._grid.places(truth) - 1, 0)
+        share = differences(truth, self._grid.values(point)) / self._scale
+        return np.abs((parts.start - point) - share), np.abs((parts.last - point) - share)
 
     def _places_of(self, numbers: IntArray, outside: IntArray) -> IntArray:
         """How many points are <= each number; `outside`: 1 above all of int64, -1 below."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from math import ceil
+from math import ceil, log
 from typing import NoReturn, Self
 
 import numpy as np
@@ -12,13 +12,19 @@ import numpy as np
 from .._numbers.laplace import FINEST, LaplaceSampler, Truth
 from .._typing import AnyArray, FloatArray, IntArray
 from ..errors import InvalidRecords, ParameterError
+from .certified import crossing
 from .continuous import ContinuousLaw
 from .grid import GridLaw
 from .grid_cells import GridCells
 from .loss_pieces import LossPieces
+from .losses import Losses
+from .piece_shapes import Points
+from .pieces import Pieces
+from .targets import HIGH, LOW, rounded_up
 
 Solve = Callable[[float], Fraction]  # from an epsilon to its rate
 UNSEEN = 750  # nats: exp(-750) is 0 in float64
+ENDLESS = 1 << 60  # points: at a rate of 2**-42 those beyond weigh nothing
 
 
 def _cells(
@@ -51,6 +57,11 @@ def _step(truth: Truth) -> Fraction:
     return Fraction(s, d)
 
 
+def _solved(solve: Solve, rate: float) -> float:
+    """The epsilon of a rate, or a little more: the rate rises with epsilon."""
+    return crossing(lambda e: log(float(solve(e)) / rate), LOW, HIGH)
+
+
 class BoundedLaplaceLaw(GridLaw):
     """The law of `Laplace` within bounds: a `GridLaw` whose rate is solved for each epsilon."""
 
@@ -63,8 +74,11 @@ class BoundedLaplaceLaw(GridLaw):
         rate = sampler.weighting.rate
         super().__init__(truth.grid, cells, _step(truth), rate, epsilon, sampler)
 
-    def _with_rate(self, rate: Fraction, epsilon: float) -> Self:  # noqa: ARG002  # epsilon says it
-        return super()._with_rate(self._solve(epsilon), epsilon)
+    def _rate_at(self, epsilon: float) -> Fraction:
+        return self._solve(epsilon)
+
+    def _epsilon_of(self, rate: float) -> float:
+        return _solved(self._solve, rate)
 
 
 class LaplaceLaw(GridLaw):
@@ -144,6 +158,22 @@ class LaplaceLaw(GridLaw):
         grid = truth.window(1 - left, right)
         return GridLaw(grid, cells, self._unit, self._rate, self._epsilon, self._sampler)
 
+    @property
+    def _least(self) -> float:
+        return rounded_up(float(Fraction(self._epsilon) / self._rate / FINEST))
+
+    def _row(self) -> tuple[Pieces, AnyArray, int]:
+        """Two pieces without end, as a window is too short for lesser rates."""
+        ahead, left = 2 * self._held.truth.phase - 1, self._grid.size // 2
+        loss = np.array([max(float(ahead), 0.0), max(-float(ahead), 0.0)])
+        size, steep = np.full(2, float(ENDLESS)), np.ones(2)
+        pieces = Pieces(Points(), size, size, loss, steep, np.array([True, False]))
+        return pieces, np.array([left - ENDLESS, left]), left + ENDLESS
+
+    @property
+    def _endless_losses(self) -> Losses:
+        return Losses(self._row()[0], self._unit)
+
     def _support(self) -> tuple[float, float]:
         return -np.inf, np.inf
 
@@ -163,5 +193,8 @@ class BoundedLaplaceDensity(ContinuousLaw):
         slope, unit = np.array([-1.0, 1.0]), Fraction(1)
         super().__init__(knots, np.zeros(2), slope, 0.0, unit, solve(epsilon), epsilon)
 
-    def _with_rate(self, rate: Fraction, epsilon: float) -> Self:  # noqa: ARG002  # epsilon says it
-        return super()._with_rate(self._solve(epsilon), epsilon)
+    def _rate_at(self, epsilon: float) -> Fraction:
+        return self._solve(epsilon)
+
+    def _epsilon_of(self, rate: float) -> float:
+        return _solved(self._solve, rate)

@@ -13,9 +13,12 @@ from .._parameters import validate
 from .._parameters.documented import documented
 from .._typing import AnyArray, ArrayLike, FloatArray, RNGLike, Scalar, SeedLike, Values
 from ..errors import ParameterError
+from .certified import Comparison, last_failure
 from .loss_pieces import LossPieces
 from .presented import Presented
 from .privacy_loss import PrivacyLoss
+from .sufficient import Sufficient
+from .targets import HIGH, LOW, Target
 
 One_co = TypeVar("One_co", covariant=True)  # what one draw is
 Many_co = TypeVar("Many_co", covariant=True)  # what many are
@@ -32,7 +35,7 @@ class Draws(NamedTuple):
 
 
 @documented
-class Law(Presented, ABC, Generic[One_co, Many_co]):
+class Law(Presented, Sufficient, ABC, Generic[One_co, Many_co]):
     """The exact distribution of a mechanism's output on one data set.
 
     Laws are equal if they are of one type and epsilon and give the same weight to the same
@@ -254,9 +257,39 @@ class LossLaw(Law[One_co, Many_co]):
         """
         check_rounding()
         e = validate.epsilon(epsilon, validate.flag("any_epsilon", any_epsilon))
-        law = self._with_rate(self._exact_rate() * Fraction(e) / Fraction(self._epsilon), e)
+        law = self._with_rate(self._rate_at(e), e)
         law._maker = self._maker
         return law
+
+    def _epsilon_for(self, target: Target) -> float:
+        if target.of_errors:
+            raise ParameterError(f"{target.name} needs a law of numbers: take loss, expected_loss")
+        return self._least_epsilon(target, *self._compared_losses(target))
+
+    def _least_epsilon(self, target: Target, surely: Comparison, perhaps: Comparison) -> float:
+        """From the comparisons of a target, by rate."""
+        least = self._least
+        low, high = float(self._rate_at(least)), float(self._rate_at(HIGH))
+        rate = last_failure(surely, perhaps, low, high, rising=not target.of_errors)
+        return least if rate == low else self._epsilon_of(rate)
+
+    @property
+    def _least(self) -> float:
+        """The least epsilon that the law can have."""
+        return LOW
+
+    def _rate_at(self, epsilon: float) -> Fraction:
+        """The rate of an epsilon."""
+        return self._exact_rate() * Fraction(epsilon) / Fraction(self._epsilon)
+
+    def _epsilon_of(self, rate: float) -> float:
+        """The epsilon of a rate, or a little more."""
+        epsilon = Fraction(rate) * Fraction(self._epsilon) / self._exact_rate()
+        return float(epsilon) * (1.0 + 2.0**-51)
+
+    @abstractmethod
+    def _compared_losses(self, target: Target) -> tuple[Comparison, Comparison]:
+        """A target of losses by rate, rounded against it and in its favour."""
 
     @abstractmethod
     def _best_utility(self) -> float:
@@ -268,7 +301,7 @@ class LossLaw(Law[One_co, Many_co]):
 
     @abstractmethod
     def _with_rate(self, rate: Fraction, epsilon: float) -> Self:
-        """The law at another epsilon and the rate in proportion to it."""
+        """The law at another epsilon and its rate."""
 
     @abstractmethod
     def _expected_loss(self) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 from .._parameters import validate
 from ..errors import ParameterError
@@ -131,22 +130,3 @@ def _within_floats(epsilon: float) -> float:
             "loss or expected_loss must be in a proportion to sensitivity that float64 holds"
         )
     return epsilon
-
-
-def solve_epsilon(loss_at: Callable[[float], float], target: float) -> float:
-    """The least epsilon in the allowed range with loss_at(epsilon) <= target, by bisection.
-
-    The expected loss falls as epsilon grows: its derivative is minus a variance.
-    """
-    low, high = validate.EPSILON_RANGE
-    if loss_at(low) <= target:
-        return low
-    if loss_at(high) > target:
-        raise ParameterError(f"no epsilon up to {high:g} reaches the expected_loss")
-    while high > low * (1 + 1e-12):
-        middle = math.sqrt(low * high)
-        if loss_at(middle) <= target:
-            high = middle
-        else:
-            low = middle
-    return high

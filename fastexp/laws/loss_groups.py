@@ -48,10 +48,6 @@ class LossGroups:
         exp_fill(weights, weights)
         return np.asarray(weights / weights.sum(), dtype=np.float64)
 
-    def expected(self, rate: float) -> float:
-        """The expected loss at a rate."""
-        return float((self.probabilities(rate) * self.losses).sum())
-
 
 def exact_values(bits: WordArray, kind: int) -> AnyArray:
     """Utilities in the first of int64, uint64 and float64 that holds them all exactly.

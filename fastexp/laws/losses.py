@@ -70,6 +70,16 @@ class Losses:
         self.lows, self.highs = low[self.by_low], high[self.by_high]
         self.low, self.high = low[self.sloped], high[self.sloped]
 
+    @quiet
+    def near(self, t: float) -> FloatArray:
+        """How much of each piece, from its best end, has a loss <= t."""
+        p = self.pieces
+        near = np.where(self.units.utility(p.loss) <= t, p.size, 0.0)
+        cut = self.sloped[(self.low <= t) & (self.high > t)]
+        if cut.size:
+            near[cut] = reach(self.units, p.some(cut), np.full(cut.size, t))
+        return near
+
     @property
     def greatest(self) -> float:
         """The greatest loss, in units of the utility."""
@@ -123,22 +133,23 @@ class LossSums:
         if fall is None or not cut.size:
             return np.zeros(t.size), np.zeros(t.size)
         p, z, masses = losses.pieces.some(cut), fall[cut], self._weights.masses[cut]
-        y = self._reach(p, t[row])
+        y = reach(losses.units, p, t[row])
         low = masses * near(z, y, p.size)
         high = masses * exp(-np.where(y > 0, z * y, 0.0)) * near(z, p.size - y, p.size)
         at_most, more = np.bincount(row, low, t.size), np.bincount(row, high, t.size)
         return np.asarray(at_most, np.float64), np.asarray(more, np.float64)
 
-    def _reach(self, p: Pieces, t: FloatArray) -> FloatArray:
-        """How much of these pieces, from their best ends, has a loss <= t; not all of it."""
-        units, steep = self._losses.units, p.steep
-        if steep is None:  # for the type checker: sloped pieces have one
-            return p.size
-        if not isinstance(p.shape, Points):
-            return np.clip((units.loss(t) - p.loss) / steep, 0.0, p.size)
 
-        def beyond(n: IntArray, i: IntArray) -> AnyArray:
-            return np.asarray(units.utility(p.loss[i] + steep[i] * n) > t[i])
+def reach(units: Units, p: Pieces, t: FloatArray) -> FloatArray:
+    """How much of these pieces, from their best ends, has a loss <= t; not all of it."""
+    steep = p.steep
+    if steep is None:  # for the type checker: sloped pieces have one
+        return p.size
+    if not isinstance(p.shape, Points):
+        return np.clip((units.loss(t) - p.loss) / steep, 0.0, p.size)
 
-        first, last = np.ones(p.size.size, np.int64), p.size.astype(np.int64) - 1
-        return least(first, last, beyond).astype(np.float64)
+    def beyond(n: IntArray, i: IntArray) -> AnyArray:
+        return np.asarray(units.utility(p.loss[i] + steep[i] * n) > t[i])
+
+    first, last = np.ones(p.size.size, np.int64), p.size.astype(np.int64) - 1
+    return least(first, last, beyond).astype(np.float64)

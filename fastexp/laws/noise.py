@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
 from .._numbers.noise import simulate
 from .._parameters import validate
 from .._typing import AnyArray, ArrayLike, FloatArray
-from ..errors import ParameterError
+from ..errors import ParameterError, PrecisionError
+from .certified import Gap, last_failure
 from .clamped_noise import ClampedNoise
 from .elementary import quiet
 from .law import Draws, probability_levels
 from .noises import Noise
 from .number import NumberLaw, Tails
+from .targets import HIGH, LOW, Target, log_or_none
+
+ROUNDED = 2e-12  # what closed forms err by, relative
 
 
 class NoiseLaw(NumberLaw):
     """The distribution of clamp(T + s*Z) for a statistic T, a scale s and a symmetric noise Z.
 
     Made by ``mechanism.law(data)`` of `LaplaceMedian` and `SmoothSensitivityMedian`. It holds
-    the data's statistic and scale: **it is private data**; its repr shows nothing of them.
+    the data's statistic and scale, or the records: **it is private data**; its repr shows
+    nothing of them.
 
     Parameters
     ----------
@@ -33,6 +41,8 @@ class NoiseLaw(NumberLaw):
         Outputs are clamped to them: there is mass at both.
     epsilon : float
         In nats.
+    scales : callable, optional
+        The scale at any epsilon, where it is known to fall as epsilon grows.
 
     Notes
     -----
@@ -64,10 +74,11 @@ class NoiseLaw(NumberLaw):
         scale: float,
         bounds: tuple[float, float],
         epsilon: float,
+        scales: Callable[[float], float] | None = None,
     ) -> None:
         self._noise, self._kind, self._epsilon = noise, kind, epsilon
         self._centre, self._scale, self._bounds = np.array([centre]), np.array([scale]), bounds
-        self.truth = centre
+        self.truth, self._scales = centre, scales
         self._output = ClampedNoise(noise, self._centre, self._scale, bounds)
         # Seen from the centre: distances near it keep their digits.
         offset_bounds = bounds[0] - centre, bounds[1] - centre
@@ -109,6 +120,52 @@ class NoiseLaw(NumberLaw):
 
     def _expected_errors(self, truth: FloatArray) -> FloatArray:
         return self._offset.expected_error(truth - self._centre)
+
+    def _epsilon_for(self, target: Target) -> float:
+        if not target.of_errors:
+            raise ParameterError(f"{target.name} needs utilities: take error or expected_error")
+        target = target.about(lambda: self.truth)
+        if self._scales is None or not self._falls(target):
+            raise PrecisionError(
+                "epsilon_for finds no proof: errors of this noise from this truth are not known to "
+                "fall as epsilon grows"
+            )
+        surely = partial(self._compared, target, ROUNDED)
+        perhaps = partial(self._compared, target, -ROUNDED)
+        return last_failure(surely, perhaps, LOW, HIGH, rising=True)
+
+    def _falls(self, target: Target) -> bool:
+        """Whether errors fall with the scale s, which falls as epsilon grows.
+
+        P(-a <= s*Z <= b) does where a and b >= 0; elsewhere it is at most 1/2. The expected error
+        from a truth within the bounds is a constant plus half of m(r) + m(q) - 2*m(g), with
+        m(r) = E min(s*|Z|, r), where r and q are the distances of the centre from the bounds and g
+        that from the truth. Its slope in s has the sign of n(r) + n(q) - 2*n(g), with n(r) = the
+        expectation of |Z| where s*|Z| <= r, which rises with r: g <= r and g <= q is enough.
+        """
+        away, (low, high) = abs(target.truth - self._centre[0]), self._bounds
+        if target.probability is not None:
+            return bool(away <= target.limit) or target.probability > 0.5
+        return bool(away <= min(high - self._centre[0], self._centre[0] - low))
+
+    def _compared(self, target: Target, err: float, epsilon: float) -> Gap:
+        """The target at another epsilon, where sums err by a share of `err`."""
+        law, truth = self._at(epsilon), np.array([float(target.truth)])
+        if target.probability is None:
+            most, error = target.limit, float(law._expected_errors(truth)[0])
+        else:
+            few, many = target.odds
+            (below, _), (upto, beyond) = law._window(truth, np.array([target.limit]))
+            outside = float(below[0] + beyond[0])
+            inside = 1.0 - outside if outside < 0.5 else float(upto[0] - below[0])
+            most, error = few * inside, many * outside
+        return Gap(log_or_none(most) - err, log_or_none(error) + err)
+
+    def _at(self, epsilon: float) -> NoiseLaw:
+        scale = 0.0 if self._scales is None else self._scales(epsilon)
+        return NoiseLaw(
+            self._noise, self._kind, float(self._centre[0]), scale, self._bounds, epsilon
+        )
 
     def _support(self) -> tuple[float, float]:
         return self._bounds

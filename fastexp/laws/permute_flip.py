@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Self
 
 import numpy as np
@@ -11,9 +11,13 @@ from .._compiler.rounding import check_rounding
 from .._selection.permute_flip import simulate
 from .._typing import AnyArray, FloatArray
 from ..kernels.bits.logexp import exp_fill, log_fill
+from .certified import Comparison, Gap
 from .finite import FiniteLaw
 from .flip_integrals import flip_law
 from .loss_groups import LARGEST
+from .targets import Target, log_or_none
+
+INTEGRAL = 2e-12  # what a sum of probabilities errs by, relative
 
 
 class PermuteAndFlipLaw(FiniteLaw):
@@ -98,9 +102,19 @@ class PermuteAndFlipLaw(FiniteLaw):
         out.flags.writeable = False
         return out
 
-    def _expected_at(self, rate: float) -> float:
-        p = distinct_law(self._groups.losses, self._groups.masses, rate)[0]
-        return float((p * self._groups.masses * self._groups.losses).sum())
+    def _compared_losses(self, target: Target) -> tuple[Comparison, Comparison]:
+        losses, masses = self._groups.losses, self._groups.masses
+
+        def compare(rate: float, err: float) -> Gap:
+            p = distinct_law(losses, masses, rate)[0] * masses
+            if target.probability is None:
+                most, loss = target.limit, float((p * losses).sum())
+            else:
+                (few, many), inside = target.odds, losses <= target.limit
+                most, loss = few * float(p[inside].sum()), many * float(p[~inside].sum())
+            return Gap(log_or_none(most) - err, log_or_none(loss) + err)
+
+        return partial(compare, err=INTEGRAL), partial(compare, err=-INTEGRAL)
 
 
 def distinct_law(

@@ -6,18 +6,21 @@ import copy
 from abc import abstractmethod
 from dataclasses import replace
 from fractions import Fraction
-from typing import NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
 from .._compiler.rounding import check_rounding
 from .._typing import AnyArray, FloatArray
 from ..pictures.law_panels import Laws
+from .certified import Comparison
 from .law import LossLaw
 from .losses import PAIRS, Losses, LossSums
 from .number import NumberLaw
 from .pieces import Distances, Pieces, Place, Weights
+from .pieces_compared import Parts, cut, expected_errors, expected_losses, losses_within, within
 from .search import cdf_of, least_number, reached
+from .targets import Target
 
 
 class Body(Protocol):
@@ -128,6 +131,33 @@ class PiecewiseLaw(NumberLaw, LossLaw[float, AnyArray]):
         least = least_number(most, lambda t, i: reached(*losses.at(t), p[i]), min(ways, 256))
         return np.where((p == 1.0) & np.isinf(most), np.inf, least)
 
+    def _epsilon_for(self, target: Target) -> float:
+        if not target.of_errors:
+            return self._least_epsilon(target, *self._compared_losses(target))
+        target = target.about(lambda: self.truth)
+        truth = self._numbers("truth", np.array([target.truth]))
+        if target.probability is None:
+            parts = cut(*self._row(), self._limits(truth, None))
+            first, last = self._distances(parts, truth)
+            limit = target.limit / self._scale
+            return self._least_epsilon(target, *expected_errors(parts, first, last, limit))
+        limits = self._limits(truth, np.array([target.limit]))
+        parts = cut(*self._row(), limits)
+        inside = (parts.start >= limits[0]) & (parts.start < limits[1])
+        return self._least_epsilon(target, *within(parts.pieces, inside, target))
+
+    def _compared_losses(self, target: Target) -> tuple[Comparison, Comparison]:
+        compared = expected_losses if target.probability is None else losses_within
+        return compared(self._endless_losses, target)
+
+    @property
+    def _endless_losses(self) -> Losses:
+        """Those of the pieces for every rate."""
+        return self._all_losses
+
+    def _at(self, epsilon: float) -> NumberLaw:
+        return self.with_epsilon(epsilon)
+
     @property
     def _all_losses(self) -> Losses:
         if not self._shared:
@@ -139,6 +169,18 @@ class PiecewiseLaw(NumberLaw, LossLaw[float, AnyArray]):
         if self._loss_sums is None:
             self._loss_sums = LossSums(self._all_losses, self._weights)
         return self._loss_sums
+
+    @abstractmethod
+    def _row(self) -> tuple[Pieces, AnyArray, Any]:
+        """The pieces for every rate, where they start, and where the last one ends."""
+
+    @abstractmethod
+    def _limits(self, truth: AnyArray, error: FloatArray | None) -> AnyArray:
+        """Where outputs of at most this error begin and what is beyond; None: the truth."""
+
+    @abstractmethod
+    def _distances(self, parts: Parts, truth: AnyArray) -> tuple[FloatArray, FloatArray]:
+        """From the truth to the first and to the last output of each part, in sizes."""
 
     @property
     @abstractmethod

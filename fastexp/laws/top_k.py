@@ -25,6 +25,7 @@ from .finite import FiniteLaw, nats
 from .law import Draws, Law
 from .loss_groups import exact_values
 from .loss_pieces import LossPieces
+from .targets import Target
 
 SELECTIONS = 1 << 20  # that a privacy loss is computed of
 
@@ -171,6 +172,9 @@ class TopKLaw(Law[IntArray, IntArray]):
             logs, free = (logs[:, None] + steps)[free], free[before]
             free[np.arange(chosen.size), chosen] = False
         return logs
+
+    def _epsilon_for(self, target: Target) -> float:
+        return self._first._epsilon_for(target)
 
     def _draw(self, draws: Draws) -> IntArray:
         rows = Rows(self._bits, self._kind, self._weighting)

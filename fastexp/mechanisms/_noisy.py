@@ -19,6 +19,8 @@ from ..errors import ParameterError
 from ._mechanism import Comparator
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..laws.noise import NoiseLaw
     from ..laws.noises import Noise
     from ._options import NoisySimulation
@@ -54,6 +56,10 @@ class NoisyMedian(Comparator):
     @abstractmethod
     def _centre_and_scale(self, source: Source) -> tuple[float, float]:
         """The same of one data set of any form, with the same bits."""
+
+    @abstractmethod
+    def _scales(self, source: Source) -> Callable[[float], float] | None:
+        """The noise's scale on these records at any epsilon, if it falls as epsilon grows."""
 
     @property
     def _limits(self) -> tuple[float, float]:
@@ -149,9 +155,19 @@ class NoisyMedian(Comparator):
         rows = Records(records).matrix()
         if rows is not None:
             raise ParameterError("records must be one data set for a law, got rows of them")
-        (centre,), (scale,) = self._pairs(records, nan, assume_sorted, 1)
-        centre, scale = float(centre), float(scale)
-        law = NoiseLaw(self._noise, self._kind, centre, scale, self._limits, self.epsilon)
+        policy = validate.choice("nan", nan, POLICIES)
+        promised = validate.flag("assume_sorted", assume_sorted)
+        source = Records(records).source(policy, assume_sorted=promised)
+        (centre,), (scale,) = self._one(source)
+        law = NoiseLaw(
+            self._noise,
+            self._kind,
+            float(centre),
+            float(scale),
+            self._limits,
+            self.epsilon,
+            self._scales(source),
+        )
         return self._signed(law)
 
     def _expected_errors(self, ordered: AnyArray, truths: FloatArray | None) -> FloatArray:

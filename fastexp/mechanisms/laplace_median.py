@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from operator import truediv
 
 import numpy as np
 
@@ -94,6 +96,9 @@ class LaplaceMedian(NoisyMedian):
     def _centres_and_scales(self, ordered: FloatArray) -> tuple[FloatArray, FloatArray]:
         low, high = self._limits
         return noise.medians(ordered, low, high), np.full(ordered.shape[0], self.scale)
+
+    def _scales(self, source: Source) -> Callable[[float], float]:  # noqa: ARG002  # of no data
+        return partial(truediv, self._limits[1] - self._limits[0])
 
     def _centre_and_scale(self, source: Source) -> tuple[float, float]:
         low, high = self._limits

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Literal, TypeAlias
 
 from .._intake.record_sources import Source
 from .._numbers import noise as _noise
 from .._numbers import smooth as _smooth
 from .._parameters import validate
+from .._parameters.grid import make_grid
 from .._typing import FloatArray, Neighbors, Number
 from ..errors import ParameterError
 from ..laws.noises import Cauchy, Laplace, Noise, ParetoTail, StudentT
@@ -19,6 +21,7 @@ from ..privacy import Guarantee
 from ..privacy.smooth_noise import (
     ARSINH_SIGMA,
     CALIBRATIONS,
+    CONCENTRATED,
     NOISES,
     Calibration,
     calibrate,
@@ -36,6 +39,7 @@ NoiseName: TypeAlias = Literal[
     "uniform-lognormal",
     "arsinh-normal",
 ]
+FINE = make_grid((0, 1), None)  # on which no records are counted instead of copied
 LAWS: dict[str, Noise] = {
     "cauchy": Cauchy(),
     "laplace": Laplace(),
@@ -177,6 +181,19 @@ class SmoothSensitivityMedian(NoisyMedian):
     @property
     def _noise(self) -> Noise | None:
         return LAWS.get(self.noise)
+
+    def _scales(self, source: Source) -> Callable[[float], float] | None:
+        """Published pairs: alpha and beta rise with epsilon, and the scale falls with both.
+
+        Of beta = epsilon / (2 * (ln(1 + exp(y)) - ln(delta))), y = epsilon / 2, that is so as
+        ln(1 + exp(y)) >= y * exp(y) / (1 + exp(y)). Pairs that a search has found may jump.
+        """
+        if self.calibration != "paper" or self.noise in CONCENTRATED:
+            return None
+        return partial(self._scale_at, source.held(FINE))
+
+    def _scale_at(self, source: Source, epsilon: float) -> float:
+        return float(replace(self, epsilon=epsilon)._one(source)[1][0])
 
     def _centres_and_scales(self, ordered: FloatArray) -> tuple[FloatArray, FloatArray]:
         low, high = self._limits

@@ -1,0 +1,96 @@
+"""What accuracy is wanted, the errors about it, and the epsilon that is returned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, Context
+from math import inf, log
+from typing import Any
+
+from .._parameters import validate
+from ..errors import ParameterError
+
+LOW, HIGH = validate.EPSILON_RANGE
+ONE_OF = "exactly one of error, loss, expected_error and expected_loss must be given"
+NEEDED = "probability goes with error and loss, and with nothing else"
+UPWARDS = Context(prec=12, rounding=ROUND_CEILING)
+
+
+@dataclass(frozen=True)
+class Target:
+    """Losses, or errors from a truth, of at most `limit` in expectation or with a probability."""
+
+    name: str
+    limit: float
+    probability: float | None = None
+    truth: Any = None
+
+    @property
+    def of_errors(self) -> bool:
+        """Whether it is about errors, not losses."""
+        return self.name in ("error", "expected_error")
+
+    @property
+    def odds(self) -> tuple[float, float]:
+        """Factors of P(at most the limit) and P(more): the target holds if no less is the first."""
+        p = validate.real("probability", self.probability)
+        return 1.0 - p, p
+
+    def about(self, truth: Callable[[], Any]) -> Target:
+        """The same, with this truth where none was given."""
+        if self.truth is not None:
+            return self
+        number = truth()
+        if number is None or not -inf < number < inf:
+            raise ParameterError("truth must be given: these records have no finite statistic")
+        return replace(self, truth=number)
+
+
+def target_of(
+    error: object,
+    loss: object,
+    probability: object,
+    expected_error: object,
+    expected_loss: object,
+    truth: object,
+) -> Target:
+    """The one target that is given, checked."""
+    limits = {
+        "error": error,
+        "loss": loss,
+        "expected_error": expected_error,
+        "expected_loss": expected_loss,
+    }
+    names = [name for name, value in limits.items() if value is not None]
+    if len(names) != 1:
+        raise ParameterError(f"{ONE_OF}, got {', '.join(names) or 'none'}")
+    name = names[0]
+    if (probability is None) == (name in ("error", "loss")):
+        raise ParameterError(NEEDED)
+    if name.startswith("expected"):
+        target = Target(name, validate.positive(name, limits[name]))
+    else:
+        limit = validate.at_least(name, limits[name], 0.0)
+        share = validate.real("probability", probability)
+        if not 0.0 < share < 1.0:
+            raise ParameterError(f"probability must be in (0, 1), got {share!r}")
+        target = Target(name, limit, share)
+    if truth is None:
+        return target
+    if not target.of_errors:
+        raise ParameterError("truth goes with error and expected_error, not with losses")
+    number = validate.exact_reals("truth", truth)
+    if number.ndim or not -inf < number.item() < inf:
+        raise ParameterError("truth must be one finite number")
+    return replace(target, truth=number.item())
+
+
+def rounded_up(epsilon: float) -> float:
+    """To 12 digits, within the allowed range."""
+    return min(max(float(UPWARDS.create_decimal(repr(epsilon))), LOW), HIGH)
+
+
+def log_or_none(x: float) -> float:
+    """ln(x); minus infinity of a sum of no terms."""
+    return log(x) if x > 0.0 else -inf

@@ -1,0 +1,316 @@
+"""Is the epsilon that a law finds for an accuracy the least from which on the accuracy is had?"""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import fastexp as fx
+from fastexp.laws import certified
+from fastexp.laws.certified import Gap, Unreached, crossing, last_failure
+from fastexp.laws.decaying_sums import by_level
+
+ANY = np.exp(np.linspace(math.log(1e-9), math.log(1e6), 300))
+TWO_SIDES = [49.95] * 100 + [50] + [52.2] * 100  # all but one record far from their median
+EXAMPLE = fx.Median(epsilon=1.0, bounds=(48, 52.2), step=0.01).law(TWO_SIDES)
+FEW = [1, 4, 4, 5, 9, 2, 6, 5, 3, 5, 8]
+TEN = {"bounds": (0, 10), "step": 1}
+UTILITIES = [3.0, 2.5, 2.5, 0.0, -4.0]
+LAWS = {
+    "exponential": fx.Exponential(1.0, 1.0).law(UTILITIES),
+    "base": fx.Exponential(1.0, 1.0, base=[1, 4, 1, 90, 0]).law(UTILITIES[::-1]),
+    "permute-and-flip": fx.PermuteAndFlip(1.0, 1.0).law(UTILITIES),
+    "median": fx.Median(1.0, **TEN).law(FEW),
+    "two sides": fx.Median(1.0, **TEN).law([2] * 30 + [3] + [9] * 30),
+    "fine": fx.Median(1.0, (0, 10)).law(FEW),
+    "quantile": fx.Quantile(0.9, 1.0, **TEN).law(FEW),
+    "widened": fx.Median(1.0, **TEN, widen=2).law(FEW),
+    "points": fx.Median(1.0, (0, 10), grid=[0, 1.5, 4, 4.25, 7, 10]).law(FEW),
+    "mode": fx.Mode(1.0, **TEN).law(FEW),
+    "price": fx.Price(1.0, (0, 10), step=0.5).law(FEW),
+    "prices": fx.Price(1.0, (0, 10)).law(FEW),
+    "laplace": fx.Laplace(1.0, sensitivity=1, step=0.5).law(3.2),
+    "bounded": fx.Laplace(1.0, sensitivity=1, step=0.5, bounds=(0, 10)).law(3.2),
+    "median density": fx.Median(1.0, (0, 10)).continuous_law(FEW),
+    "price density": fx.Price(1.0, (0, 10)).continuous_law(FEW),
+    "laplace density": fx.Laplace(1.0, sensitivity=1, step=1).continuous_law(3.2),
+    "laplace noise": fx.LaplaceMedian(1.0, (0, 10)).law(FEW),
+    "cauchy": fx.SmoothSensitivityMedian(1.0, bounds=(0, 10)).law(FEW),
+}
+TARGETS = [
+    {"error": 2, "probability": 0.9},
+    {"error": 1.5, "probability": 0.5},
+    {"error": 3, "probability": 0.8, "truth": 6.0},
+    {"expected_error": 1.25},
+    {"expected_error": 2.6, "truth": 4.0},
+    {"loss": 2, "probability": 0.9},
+    {"loss": 0, "probability": 0.4},
+    {"expected_loss": 0.3},
+    {"expected_loss": 2.0},
+]
+OF_ERRORS = "needs a law of numbers|needs utilities"
+
+
+def at(law, epsilon):
+    return law._at(epsilon) if isinstance(law, fx.NoiseLaw) else law.with_epsilon(epsilon)
+
+
+def surplus(law, epsilon, target):
+    """By how much a law at an epsilon has the accuracy; from its own closed forms."""
+    law, truth = at(law, float(epsilon)), target.get("truth", getattr(law, "truth", None))
+    if "expected_error" in target:
+        return target["expected_error"] - law.expected_error(truth)
+    if "expected_loss" in target:
+        return target["expected_loss"] - law.expected_loss()
+    if "loss" in target:
+        return law.loss_cdf(target["loss"]) - target["probability"]
+    number = law._numbers("truth", np.array([truth]))
+    (below, _), (_, above) = law._window(number, np.array([float(target["error"])]))
+    return float(1.0 - (below + above)[0]) - target["probability"]
+
+
+def check(law, target, epsilon):
+    """The target holds at all of many epsilons from there on, and fails just below."""
+    beyond = [epsilon, *ANY[epsilon < ANY], min(epsilon * (1 + 1e-9), 1e6)]
+    assert min(surplus(law, e, target) for e in beyond) > -1e-12
+    least = getattr(law, "_least", 1e-9)
+    if epsilon > least:
+        assert surplus(law, epsilon * (1 - 2e-9), target) < 0
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=str)
+@pytest.mark.parametrize("name", LAWS)
+def test_by_brute_force(name, target):
+    law, of_errors = LAWS[name], "error" in target or "expected_error" in target
+    if isinstance(law, fx.FiniteLaw if of_errors else fx.NoiseLaw):
+        with pytest.raises(fx.ParameterError, match=OF_ERRORS):
+            law.epsilon_for(**target)
+    elif surplus(law, 1e6, target) < 0:
+        with pytest.raises(fx.ParameterError, match=r"1e\+06"):
+            law.epsilon_for(**target)
+    else:
+        check(law, target, law.epsilon_for(**target))
+
+
+def test_most_targets_are_met():
+    """So that the test above does not pass as all laws refuse."""
+    met = 0
+    for law in LAWS.values():
+        for target in TARGETS:
+            try:
+                met += 1e-9 < law.epsilon_for(**target) < 1e6
+            except (fx.ParameterError, fx.PrecisionError):
+                continue
+    assert met > 0.6 * len(LAWS) * len(TARGETS)
+
+
+class TestAnErrorThatRisesWithEpsilon:
+    def test_the_example(self):
+        target = {"error": 2, "probability": 0.95}
+        shares = [surplus(EXAMPLE, e, target) + 0.95 for e in (0.001, 0.1, 12)]
+        assert [round(share, 3) for share in shares] == [0.950, 0.912, 0.968]
+        epsilon = EXAMPLE.epsilon_for(**target)
+        assert round(epsilon, 4) == 10.3296  # not 1e-9, where the target holds too
+        check(EXAMPLE, target, epsilon)
+
+    @pytest.mark.parametrize("p", [0.91, 0.9111, 0.9113, 0.92, 0.94, 0.9502, 0.96, 0.99])
+    def test_of_probabilities(self, p):
+        target = {"error": 2, "probability": p}
+        check(EXAMPLE, target, EXAMPLE.epsilon_for(**target))
+
+    @pytest.mark.parametrize("limit", [0.05, 0.5, 1.0, 1.14, 1.2, 1.6])
+    def test_of_expectations(self, limit):
+        target = {"expected_error": limit}
+        check(EXAMPLE, target, EXAMPLE.epsilon_for(**target))
+
+    def test_a_search_that_trusts_the_ends_of_intervals_misses_it(self, monkeypatch):
+        """The power of the checks above."""
+        monkeypatch.setattr(certified, "_holds", lambda *_: True)
+        assert EXAMPLE.epsilon_for(error=2, probability=0.95) == 1e-9
+
+
+class TestByDefinition:
+    """Medians of few integers: weights are powers of exp(-epsilon / 2), sums are Fractions."""
+
+    @staticmethod
+    def surplus(records, truth, target, epsilon):
+        y = Fraction(math.exp(-epsilon / 2))
+        total = gain = Fraction(0)
+        for point in range(11):
+            sides = 2 * sum(x < point for x in records), 2 * sum(x > point for x in records)
+            weight = y ** max(0, max(sides) - len(records))
+            error = abs(point - Fraction(truth))
+            if "error" in target:
+                part = (error <= target["error"]) - Fraction(target["probability"])
+            else:
+                part = Fraction(target["expected_error"]) - error
+            total, gain = total + weight, gain + weight * part
+        return gain / total
+
+    @pytest.mark.parametrize("seed", range(8))
+    def test_they_agree(self, seed):
+        rng = np.random.default_rng(seed)
+        records = [2] * seed + rng.integers(0, 11, 4 + seed).tolist() + [9] * seed
+        median = fx.Median(1.0, **TEN, convention="weak")
+        law, truth = median.law(records), float(np.median(records))
+        assert law.truth == truth
+        met = 0
+        for target in (
+            *({"error": r, "probability": p} for r in (0.5, 2, 4) for p in (0.3, 0.85, 0.999)),
+            *({"expected_error": t} for t in (0.51, 1.2, 2.4)),
+        ):
+            try:
+                epsilon = law.epsilon_for(**target)
+            except fx.ParameterError:
+                assert self.surplus(records, truth, target, 700) < 0
+                continue
+            for e in (epsilon, *np.linspace(epsilon, 60, 12), epsilon * (1 + 1e-9)):
+                assert self.surplus(records, truth, target, max(e, epsilon)) > -1e-13
+            if epsilon > 1e-9:
+                met += 1
+                assert self.surplus(records, truth, target, epsilon * (1 - 2e-9)) < 0
+        assert met > 3
+
+
+class TestNoAnswer:
+    def test_a_truth_off_the_grid(self):
+        law = fx.Median(1.0, (0, 10), step=1).law([4.25] * 50)
+        for target in {"expected_error": 0.2}, {"error": 0.2, "probability": 0.9}:
+            with pytest.raises(fx.ParameterError, match=r"must be at least 0\.25, which epsilon"):
+                law.epsilon_for(**target)
+        assert law.epsilon_for(error=0.25, probability=0.9) < 1
+
+    def test_no_loss_is_said(self):
+        with pytest.raises(fx.ParameterError, match=r"^no epsilon up to 1e\+06 reaches the loss$"):
+            fx.Exponential(1.0, 1.0).law([7341e-9, 0.0]).epsilon_for(loss=1e-9, probability=0.99)
+
+    def test_a_target_that_is_met_with_equality(self):
+        law = fx.Median(1.0, (0, 10), step=1, convention="weak").law([4, 6])
+        assert law.truth == 5
+        for target in {"error": 0, "probability": 1 / 3}, {"expected_error": 2 / 3}:
+            with pytest.raises(fx.PrecisionError, match=r"^epsilon_for finds no proof: at some"):
+                law.epsilon_for(**target)
+
+    def test_noise_whose_scale_is_searched_for(self):
+        for noise in {"calibration": "tight"}, {"noise": "arsinh-normal"}:
+            law = fx.SmoothSensitivityMedian(1.0, bounds=(0, 10), **noise).law(FEW)
+            with pytest.raises(fx.PrecisionError, match="not known to fall"):
+                law.epsilon_for(expected_error=1.0)
+
+    def test_noise_around_another_number(self):
+        law = fx.LaplaceMedian(1.0, (0, 10)).law([1, 1, 1])
+        with pytest.raises(fx.PrecisionError, match="not known to fall"):
+            law.epsilon_for(expected_error=3.0, truth=6)  # noise helps: the bound at 0 cuts it off
+        with pytest.raises(fx.PrecisionError, match="not known to fall"):
+            law.epsilon_for(error=1, probability=0.1, truth=6)
+        with pytest.raises(fx.ParameterError, match=r"must be at least 5\.0"):
+            law.epsilon_for(error=1, probability=0.9, truth=6)
+
+    @pytest.mark.parametrize("name", ["exponential", "permute-and-flip", "cauchy"])
+    def test_what_a_law_does_not_have(self, name):
+        wrong = "expected_loss" if name == "cauchy" else "expected_error"
+        with pytest.raises(fx.ParameterError, match=OF_ERRORS):
+            LAWS[name].epsilon_for(**{wrong: 1.0})
+
+    @pytest.mark.parametrize(
+        ("target", "message"),
+        [
+            ({}, "exactly one of .* got none"),
+            ({"error": 1, "loss": 2, "probability": 0.5}, "exactly one of .* got error, loss"),
+            ({"error": 1}, "probability goes with error and loss"),
+            ({"expected_error": 1, "probability": 0.5}, "probability goes with"),
+            ({"error": -1, "probability": 0.5}, "error must be finite and >= 0"),
+            ({"loss": 1, "probability": 1}, r"probability must be in \(0, 1\), got 1\.0"),
+            ({"expected_loss": 0}, "expected_loss must be"),
+            ({"expected_loss": 1, "truth": 3}, "truth goes with error"),
+            ({"expected_error": 1, "truth": math.inf}, "truth must be one finite number"),
+            ({"expected_error": 1, "truth": [1, 2]}, "truth must be one finite number"),
+        ],
+    )
+    def test_bad_targets(self, target, message):
+        with pytest.raises(fx.ParameterError, match=message):
+            LAWS["median"].epsilon_for(**target)
+
+    def test_no_statistic(self):
+        for records in [], [math.inf] * 3:
+            law = fx.Median(1.0, **TEN).law(records)
+            with pytest.raises(fx.ParameterError, match="truth must be given"):
+                law.epsilon_for(error=1, probability=0.1)
+            assert law.epsilon_for(error=10, probability=0.1, truth=5) == 1e-9
+
+
+def test_of_top_k_it_is_the_first_place_and_a_round():
+    law = fx.TopK(2, epsilon=4.0, sensitivity=1.0).law(UTILITIES)
+    assert law.epsilon_for(expected_loss=0.3) == law.first_place.epsilon_for(expected_loss=0.3)
+
+
+def test_the_answer_has_12_digits_and_is_rounded_up():
+    for law in LAWS.values():
+        for target in TARGETS:
+            try:
+                epsilon = law.epsilon_for(**target)
+            except (fx.ParameterError, fx.PrecisionError):
+                continue
+            assert epsilon == float(f"{epsilon:.11e}")
+            assert 0 <= epsilon / law._epsilon_for(certain(law, target)) - 1 < 1e-11
+
+
+def certain(law, target):
+    wanted = {"error", "loss", "probability", "expected_error", "expected_loss", "truth"}
+    from fastexp.laws.targets import target_of
+
+    return target_of(**(dict.fromkeys(wanted) | target))
+
+
+class TestTheSearch:
+    """Sums of few exponentials, whose roots are known."""
+
+    @staticmethod
+    def compared(roots):
+        """The product of (1 - root * z), z = exp(-x), as levels: it changes its sign at each."""
+        net = np.polynomial.polynomial.polyfromroots(roots)
+        net = net / net[0]
+        return by_level(np.arange(net.size, dtype=float), np.maximum(net, 0), np.maximum(-net, 0))
+
+    @pytest.mark.parametrize(
+        "roots", [[0.5], [0.5, 0.9], [0.2, 0.21], [0.3, 0.3001], [0.1, 0.5, 0.501], [0.02, 0.9]]
+    )
+    def test_it_finds_the_last_failure(self, roots):
+        """However short it is."""
+        answer = last_failure(*self.compared(roots), 1e-6, 1e6)
+        assert answer == pytest.approx(-math.log(min(roots)), rel=1e-9)
+
+    def test_a_double_root_is_no_failure_and_no_success(self):
+        with pytest.raises(fx.PrecisionError, match="met with equality"):
+            last_failure(*self.compared([0.3, 0.3]), 1e-6, 1e6)
+
+    def test_a_near_touch_is_seen_not_to_touch(self):
+        net = np.array([1.0 + 1e-6, -2 / 0.3, 1 / 0.09])
+        both = by_level(np.arange(3.0), np.maximum(net, 0), np.maximum(-net, 0))
+        assert last_failure(*both, 1e-6, 1e6) == 1e-6
+
+    def test_a_failure_at_the_end(self):
+        losses = np.arange(2.0)
+        with pytest.raises(Unreached):
+            last_failure(*by_level(losses, np.array([1.0, 3.0]), np.array([2.0, 0.0])), 1e-6, 1e6)
+        with pytest.raises(fx.PrecisionError, match="met with equality"):
+            last_failure(*by_level(losses, np.array([2.0, 3.0]), np.array([2.0, 0.0])), 1e-6, 1e6)
+
+    def test_levels_that_differ_by_less_than_rounding_decide_nothing(self):
+        gains, costs = np.array([1.0, 0.0]), np.array([1.0 - 2.0**-53, 1.0])
+        with pytest.raises(fx.PrecisionError, match="met with equality"):
+            last_failure(*by_level(np.arange(2.0), gains, costs), 1e-6, 1e6)
+
+    def test_what_is_in_no_sum(self):
+        always, never = Gap(0.0, -math.inf), Gap(-math.inf, 0.0)
+        assert always.sure > 0 > never.sure
+        assert never.fails
+        assert not always.fails
+
+    @pytest.mark.parametrize("root", [2e-9, 0.3, 17.0, 9e5])
+    @pytest.mark.parametrize("power", [0.2, 1, 5])
+    def test_crossings(self, root, power):
+        answer = crossing(lambda x: x**power - root**power, 1e-9, 1e6)
+        assert answer >= root * (1 - 1e-15)
+        assert answer == pytest.approx(root, rel=1e-12)
