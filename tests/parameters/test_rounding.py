@@ -157,10 +157,11 @@ def law_calls():
     plain |= {f: {"x": 0.5} for f in ("cdf", "pmf", "pdf")}
     plain |= {f: {} for f in ("expected_loss", "expected_utility", "loss_variance")}
     plain |= {"expected_error": {"truth": 30}, "error_quantile": {"p": 0.5, "truth": 30}}
-    plain |= {"log_probability": {"selection": [0]}, "epsilon_for": {"expected_loss": 0.3}}
+    plain |= {"log_probability": {"selection": [0]}}
     attributes = ("probabilities", "log_probabilities", "log_normalizer")
     for name, make in makers.items():
-        for method, arguments in plain.items():
+        limit = "expected_error" if name == "NoiseLaw" else "expected_loss"
+        for method, arguments in (plain | {"epsilon_for": {limit: 9.0}}).items():
             law = make()
             if hasattr(type(law), method):
                 yield (
