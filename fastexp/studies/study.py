@@ -132,7 +132,7 @@ class Study(Design):
         ----------
         name : str
             "table1", "price-tradeoff", "randomized-response", "laplace", "nice-and-nasty",
-            "selection" or "bounds".
+            "selection", "bounds", "permute-and-flip", "grids", "prices" or "groups".
         changes
             Parameters of `Study`, such as datasets, draws or seed.
 

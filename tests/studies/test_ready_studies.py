@@ -172,6 +172,8 @@ def test_each_has_a_question_and_tables(name, tmp_path):
     assert findings_of(table_of(tmp_path)) == found
     page = results.report(tmp_path)[0].read_text()
     assert html.escape(found[0].title) in page
+    assert found[0].note.endswith(READY[name].repeats)
+    assert html.escape(READY[name].repeats) in page
 
 
 def test_a_users_own_study_has_none():

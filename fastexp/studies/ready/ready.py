@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...errors import ParameterError
 from ..design.design import Design, check_settings
-from . import findings, table1
+from . import choices, findings, flips, table1
 from .findings import Rows
 from .study_table import StudyTable
 
 
 @dataclass(frozen=True)
 class Ready:
-    """A ready-made study: its question, its settings, and its findings."""
+    """A ready-made study: its question, what it repeats, its settings, and its findings."""
 
     question: str
+    repeats: str
     settings: dict[str, Any]
     findings: Callable[[Rows], list[StudyTable]] = findings.nothing
     fixed: tuple[str, ...] = ("data", "mechanisms", "figures")  # what the findings rest on
@@ -28,12 +29,15 @@ MOST = 10**6
 READY: dict[str, Ready] = {
     "table1": Ready(
         table1.QUESTION,
+        "Repeats Table 1 of Muñoz Medina and Gillenwater 2020.",
         table1.SETTINGS,
         table1.findings,
-        ("data", "n", "bounds", "mechanisms", "figures"),
+        fixed=("data", "n", "bounds", "mechanisms", "figures"),
     ),
     "price-tradeoff": Ready(
         "How much revenue does the privacy of bids cost?",
+        "The four bids are those of Example 3.5 of Dwork and Roth 2014, of which a tutorial draws "
+        "this curve without printing its numbers.",
         {
             "data": [
                 {"name": "values", "values": [1, 1, 1, 3.01], "label": "four bids"},
@@ -54,6 +58,7 @@ READY: dict[str, Ready] = {
     ),
     "randomized-response": Ready(
         "How often is a private bit true?",
+        "A tutorial draws this curve, as the share of true answers, without printing its numbers.",
         {
             "data": {"name": "utilities", "values": [0, 0.25], "label": "one bit"},
             "epsilon": (0.1, 1.0, 2.0, 5.0, *TENS[1:]),
@@ -70,6 +75,7 @@ READY: dict[str, Ready] = {
     ),
     "laplace": Ready(
         "How wrong is a number with Laplace noise, with and without bounds?",
+        "A tutorial draws the density of the same answers to 3.5, and prints no errors.",
         {
             "data": {"name": "values", "values": [3.5], "label": "3.5"},
             "bounds": (-20, 20),
@@ -92,6 +98,7 @@ READY: dict[str, Ready] = {
     ),
     "nice-and-nasty": Ready(
         "Why is a private median good on some data and useless on others?",
+        "With n = 7 the nasty data are those of S. Goldberg's notes of 2012, which draw no figure.",
         {
             "data": [
                 {"name": "normal", "mean": MOST // 2, "sd": MOST // 10, "label": "nice"},
@@ -118,6 +125,7 @@ READY: dict[str, Ready] = {
     ),
     "selection": Ready(
         "Which mechanism selects best, by epsilon and the number of candidates?",
+        "Repeats no figure.",
         {
             "data": [{"name": "leader", "lead": 10.0}, {"name": "scores", "most": 20}],
             "n": (10, 100, 1000),
@@ -135,6 +143,8 @@ READY: dict[str, Ready] = {
     ),
     "bounds": Ready(
         "How loose are the theorems that promise accuracy?",
+        "Repeats no figure; Theorem 1 is of Muñoz Medina and Gillenwater 2020, Theorem 6 and "
+        "Corollary 7 are Theorem 3.11 and Corollary 3.12 of Dwork and Roth 2014.",
         {
             "data": ["normal", {"name": "leader", "lead": 10.0}, {"name": "scores", "most": 20}],
             "n": (100, 1000),
@@ -156,6 +166,32 @@ READY: dict[str, Ready] = {
             "levels": (0.5, 0.95),
         },
         findings.bounds,
+    ),
+    "permute-and-flip": Ready(
+        flips.QUESTION,
+        "Repeats the figures of the worst case of McKenna and Sheldon 2020, by their formulas.",
+        flips.SETTINGS,
+        flips.findings,
+    ),
+    "grids": Ready(
+        "What do the step of a median's grid and `widen` do to its error?",
+        "Repeats no paper's figure.",
+        choices.GRIDS,
+        choices.grids,
+    ),
+    "prices": Ready(
+        "What do the bounds and the step of a price cost?",
+        "Repeats no figure; the bound is Corollary 3.12 of Dwork and Roth 2014.",
+        choices.PRICES,
+        choices.prices,
+        fixed=("data", "n", "bounds", "mechanisms", "figures", "levels"),
+    ),
+    "groups": Ready(
+        "How large must a group be for a private median?",
+        "Repeats no paper's figure.",
+        choices.GROUPS,
+        choices.groups,
+        fixed=("data", "mechanisms", "figures", "levels"),
     ),
 }
 
@@ -181,4 +217,6 @@ def findings_of(table: dict[str, Any]) -> list[StudyTable]:
     unchanged = Design(**settings_of(settings["name"], {})).to_dict()
     if any(settings[key] != unchanged[key] for key in study.fixed):
         return []
-    return [finding for finding in study.findings(table["rows"]) if finding.rows]
+    findings = [finding for finding in study.findings(table["rows"]) if finding.rows]
+    said = [replace(finding, note=f"{finding.note} {study.repeats}") for finding in findings[:1]]
+    return [*said, *findings[1:]]

@@ -84,12 +84,12 @@ class Pool:
     @cached_property
     def executor(self) -> Any:
         """The executor, made when the first task is there."""
-        made = self._make()
-        if not isinstance(made, Submits):
+        executor = self._make()
+        if not isinstance(executor, Submits):
             raise ParameterTypeError(
-                f"executor() must return an executor: {SUBMITS}; got {type(made).__name__}"
+                f"executor() must return an executor: {SUBMITS}; got {type(executor).__name__}"
             )
-        return made
+        return executor
 
     @property
     def workers(self) -> int:

@@ -1,0 +1,132 @@
+"""What a user chooses besides ε: the step of a grid, `widen`, bounds of prices, sizes of groups."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..._parameters.text import readable
+from .best_and_next import DIGITS
+from .findings import Rows, distinct, each, rows_with
+from .study_table import StudyTable
+
+GRIDS: dict[str, Any] = {
+    "data": [
+        {"name": "zipf", "values": 16, "exponent": 0.2, "label": "16 levels"},
+        {"name": "uniform", "low": 0, "high": 16, "label": "numbers that are not rounded"},
+    ],
+    "n": 1000,
+    "bounds": (0, 20),
+    "epsilon": (0.05, 0.2),
+    "mechanisms": [
+        {"name": "median", "step": step, "widen": widen, "label": f"step {step}, widen {widen}"}
+        for step in (0.001, 0.01, 0.1, 1, 2)
+        for widen in (0, 0.1, 0.5)
+    ],
+    "datasets": 50,
+    "draws": 50,
+    "figures": ("error",),
+}
+HIGH, BIDS = 16, 200
+MEDIANS = {f"bids around {median}": median for median in (8, 4, 2, 1)}
+PRICE_STEPS = {f"step {step}": step for step in (0.01, 0.1, 1)}
+PRICES: dict[str, Any] = {
+    "data": [
+        {"name": "lognormal", "median": median, "sigma": 0.4, "label": label}
+        for label, median in MEDIANS.items()
+    ],
+    "n": BIDS,
+    "bounds": (0, HIGH),
+    "epsilon": (0.1, 1.0),
+    "mechanisms": [
+        {"name": "price", "step": step, "label": label} for label, step in PRICE_STEPS.items()
+    ],
+    "datasets": 50,
+    "draws": 100,
+    "figures": ("loss", "loss_quantile"),
+}
+GROUPS: dict[str, Any] = {
+    "data": "ages",
+    "n": (5, 10, 20, 50, 100, 200, 500, 1000),
+    "bounds": (0, 120),
+    "epsilon": (0.1, 0.2, 0.5, 1.0, 2.0),
+    "mechanisms": [{"name": "median", "step": 1, "label": "median"}],
+    "datasets": 500,
+    "draws": 20,
+    "figures": ("error", "error_quantile"),
+    "levels": 0.95,
+}
+
+
+def _across(title: str, rows: Rows, keys: tuple[str, str], note: str, say: str = "") -> StudyTable:
+    """One line a value of the first column, one column a value of the second; exact figures."""
+    down, across = keys
+    columns, lines = distinct(rows, across), []
+    for value in distinct(rows, down):
+        at = {row[across]: row["exact"] for row in rows_with(rows, **{down: value})}
+        lines.append([_text(value), *(readable(at.get(column), DIGITS) for column in columns)])
+    return StudyTable(title, [down, *map(_text, columns)], lines, note, say)
+
+
+def _text(value: float | str) -> str:
+    return value if isinstance(value, str) else readable(value)
+
+
+def grids(rows: Rows) -> list[StudyTable]:
+    """The median's error by step and `widen`."""
+    note = (
+        "Mean error, exact. On a grid finer than the records, equal ones are one point among "
+        "many; their own step or `widen` mends it. Records that are not rounded need neither."
+    )
+    names = ("grid", "widen")
+    parts = [{**row, **dict(zip(names, row["mechanism"].split(", "), strict=True))} for row in rows]
+    return [
+        _across(f"Median of {words} at ε = {readable(epsilon)}", part, names, note)
+        for words, same in each(parts, "data")
+        for epsilon in distinct(same, "epsilon")
+        for part in [rows_with(same, epsilon=epsilon)]
+    ]
+
+
+def prices(rows: Rows) -> list[StudyTable]:
+    """Lost revenue by how far the upper bound lies above the bids, and by the step."""
+    note = (
+        f"Mean revenue lost by {BIDS} bids, in % of so many times their median; exact. The further "
+        f"the upper bound, {HIGH}, lies above the bids, the more is lost."
+    )
+    tables = []
+    for epsilon in distinct(rows, "epsilon"):
+        part = rows_with(rows, epsilon=epsilon)
+        shares = [
+            {**row, "exact": 100 * row["exact"] / (BIDS * MEDIANS[row["data"]])}
+            for row in rows_with(part, figure="loss")
+        ]
+        say = _bound(rows_with(part, figure="loss_quantile", level=0.95))
+        title = f"Revenue loss at ε = {readable(epsilon)}"
+        tables.append(_across(title, shares, ("data", "mechanism"), note, say))
+    return tables
+
+
+def _bound(rows: Rows) -> str:
+    """How much less is lost than the theorem allows."""
+    times = []
+    for row in rows:
+        prices = HIGH / PRICE_STEPS[row["mechanism"]] + 1
+        bound = HIGH / row["epsilon"] * (math.log(prices) + math.log(20))
+        times += [bound / row["exact"]] if row["exact"] else []
+    least, most = (readable(end(times, default=None), 2) for end in (min, max))
+    return (
+        f"The theorem's bound of the loss, 95 %, is {least} to {most} times the exact quantile "
+        "(Corollary 3.12 of Dwork and Roth 2014, without the factor 2, as one bid moves all "
+        "revenues in one direction)."
+    )
+
+
+def groups(rows: Rows) -> list[StudyTable]:
+    """The median's error by the size of the group."""
+    note = "In years, exact, of n records; a column for each epsilon."
+    titles = {"error": "Mean error of the median age", "error_quantile": "Error, 95 %"}
+    return [
+        _across(title, rows_with(rows, figure=figure), ("n", "epsilon"), note)
+        for figure, title in titles.items()
+    ]
