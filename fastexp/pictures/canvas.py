@@ -18,9 +18,9 @@ from ..errors import OutputError, ParameterError
 from .inks import inks_of, inks_on
 
 SUFFIXES = (".png", ".svg", ".pdf")
-LONGEST, LINE, LONG = 28, 115, 10  # characters: of a label, of a line of notes, of a tick
+LONGEST, LINE, LONG = 28, 14.4, 10  # characters: of a label, of notes an inch, of a tick
 PIXELS = 96  # an inch on a page
-WIDTH, EDGE = 8.0, 0.12  # inches: of a picture, and of its margins
+WIDTH, WIDE, EDGE = 6.4, 8.0, 0.12  # inches: of a picture, of one with columns, of margins
 TITLE, NOTE = 0.42, 0.19  # inches: of the title's line, and of a line of notes
 PRIVATE = "not private: for analysis only"
 
@@ -62,7 +62,7 @@ def figure_for(
     check_matplotlib()
     rows, columns = shape
     if ax is None:
-        figure = _below_heading(title, notes, height)
+        figure = _below_heading(title, notes, (WIDTH if columns == 1 else WIDE, height))
         axes = list(figure.subplots(rows, columns, squeeze=False).flat)
         for drawn in (figure, *axes):
             drawn._repr_png_ = partial(_png, figure)
@@ -70,7 +70,7 @@ def figure_for(
     axes = list(np.asarray(ax, dtype=object).flat)
     if len(axes) != rows * columns:
         raise ParameterError(f"ax must be {rows * columns} axes for this picture, got {len(axes)}")
-    axes[0].set_title(title, loc="left", fontsize=11, color=inks_of(axes[0]).mark, parse_math=False)
+    axes[0].set_title(title, loc="left", color=inks_of(axes[0]).mark, parse_math=False)
     return axes[0].figure, axes
 
 
@@ -81,16 +81,17 @@ def _png(figure: Any) -> tuple[bytes, dict[str, float]]:
     return page.getvalue(), {"width": PIXELS * figure.get_figwidth()}
 
 
-def _below_heading(title: str, notes: list[str], height: float) -> Any:
+def _below_heading(title: str, notes: list[str], size: tuple[float, float]) -> Any:
     """A new figure with its heading, and room for axes below."""
     figure_class: Any = import_module("matplotlib.figure").Figure  # mypy knows too little of it
-    lines = textwrap.wrap(" · ".join([*notes, PRIVATE]), LINE)
+    width, height = size
+    lines = textwrap.wrap(" · ".join([*notes, PRIVATE]), int(LINE * width))
     head = TITLE + NOTE * len(lines)
     whole = height + head
-    figure = figure_class(figsize=(WIDTH, whole), dpi=150, layout="constrained")
+    figure = figure_class(figsize=(width, whole), dpi=150, layout="constrained")
     below = (0, 0, 1, height / whole)
     figure.get_layout_engine().set(w_pad=EDGE, h_pad=0.1, rect=below)
-    x, top, second = EDGE / WIDTH, 1 - EDGE / whole, 1 - TITLE / whole
+    x, top, second = EDGE / width, 1 - EDGE / whole, 1 - TITLE / whole
     inks = inks_on(figure.get_facecolor())
     heading = figure.text(x, top, title, fontsize=13, fontweight="bold", color=inks.mark)
     remarks = figure.text(x, second, "\n".join(lines), fontsize=9, color=inks.quiet)

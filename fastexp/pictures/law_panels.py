@@ -115,7 +115,8 @@ def draw(subject: Laws, ax: Any = None) -> list[Any]:
         notes.append(f"the first {count} of {len(subject.laws):,} groups")
     panel = (_numbers if subject.candidates is None else _candidates)(subject, count, notes, ax)
     across = min(ACROSS, count)
-    rows, size = -(-count // across), 8 if subject.by else 10
+    rows = -(-count // across)
+    size = None if ax is not None else 8 if subject.by else 10  # None: as the caller's style has it
     height = 0.6 + panel.height * rows
     figure, axes = figure_for(ax, heading, notes, height, (rows, across))
     for spare in axes[count:]:
@@ -126,7 +127,9 @@ def draw(subject: Laws, ax: Any = None) -> list[Any]:
         if subject.by:
             _name(panel_axes, subject, g)
         lowest = g + across >= count
-        panel_axes.tick_params(labelsize=size, labelbottom=lowest)
+        panel_axes.tick_params(labelbottom=lowest)
+        if size is not None:
+            panel_axes.tick_params(labelsize=size)
         if lowest:
             panel_axes.set_xlabel(panel.below, fontsize=size, parse_math=False)
         if g % across and subject.candidates is not None:
@@ -135,7 +138,7 @@ def draw(subject: Laws, ax: Any = None) -> list[Any]:
     if ax is not None:
         axes[0].set_ylabel(panel.beside, parse_math=False)
         if handles:
-            axes[0].legend(frameon=False, fontsize=9)
+            axes[0].legend(frameon=False, labelcolor=inks_of(axes[0]).mark)
     else:
         figure.supylabel(panel.beside, fontsize=10, color=inks_of(axes[0]).mark, parse_math=False)
         if handles:

@@ -210,7 +210,7 @@ def test_prices_are_drawn_at_three_epsilons(run, ages, figures, tmp_path):
     named = [text.get_text() for text in figures[0].legends[0].get_texts()]
     assert named == ["ε = 0.004", "ε = 0.02", "ε = 0.1"]
     assert any(
-        "dashed: best price 37 with a revenue of 18,981" in text.get_text()
+        "dashed: best price 37 with a revenue of 18,981" in " ".join(text.get_text().split())
         for text in figures[0].texts
     )
     (line,) = figures[0].axes[0].lines

@@ -190,7 +190,7 @@ def test_a_notebook_shows_a_new_figure():
     for shown_object in (ax, ax.figure):
         data, metadata = shown_object._repr_png_()
         assert data.startswith(b"\x89PNG")
-        assert metadata["width"] == pytest.approx(8 * 96)
+        assert metadata["width"] == pytest.approx(6.4 * 96)
     again = pickle.loads(pickle.dumps(ax.figure))
     assert again._repr_png_()[0].startswith(b"\x89PNG")
 
