@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -205,3 +206,41 @@ def test_a_page_without_matplotlib(
     monkeypatch.setattr(packages, "optional", lambda name: None)
     code, _, err = run("study", "report", folder, "--format", "png")
     assert (code, "--format needs a package" in err) == (1, True)
+
+
+# ---- code of the user's ----
+
+
+@pytest.fixture
+def coded(tmp_path: Path) -> Path:
+    """A study that names a function beside it."""
+    (tmp_path / "beside_the_study.py").write_text(
+        "def data(rng, n):\n    return rng.random(n)\n", encoding="utf-8"
+    )
+    path = tmp_path / "coded.toml"
+    path.write_text(
+        "epsilon = 1.0\nn = 9\nbounds = [0, 1]\ndatasets = 6\nblock = 2\ndraws = 2\n"
+        'mechanisms = ["median"]\ndata = {function = "beside_the_study:data"}\n',
+        encoding="utf-8",
+    )
+    return path
+
+
+def test_a_file_is_data_unless_code_is_allowed(
+    run: Run, coded: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    folder = str(coded.parent / "out")
+    code, _, err = run("study", "run", str(coded), "--out", folder)
+    assert code == 2
+    assert "names code, 'beside_the_study:data', and a file is data" in err
+    assert "beside_the_study" not in sys.modules
+    code, _, _ = run("study", "run", str(coded), "--out", folder, "--allow-import")
+    assert code == 0
+    (coded.parent / "out" / "tasks.jsonl").write_bytes(b"")
+    code, _, err = run("study", "resume", folder)
+    assert code == 1
+    assert "the study needs beside_the_study:data, of which a file holds only the name" in err
+    code, out, _ = run("study", "resume", folder, "--allow-import")
+    assert code == 0
+    assert "data" in out

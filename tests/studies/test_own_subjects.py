@@ -256,9 +256,65 @@ class TestTemplates:
             "median step=1 bounds=0..60",
         ]
 
+    def test_bounds_are_in_labels_only_where_they_tell(self):
+        made = study(fx.Median(1, (0, 120), step=1), fx.Median(1, (0, 120)), WithTruth())
+        assert [cell.mechanism for cell in made.cells] == ["median step=1", "median", "with truth"]
+        assert fx.Study(**made.to_dict()) == made
+
     def test_a_template_that_no_study_knows(self):
         with pytest.raises(fx.ParameterError, match="a study knows no TopK; it knows median"):
             study(fx.TopK(2, 1, sensitivity=1))
+
+
+@pytest.mark.slow
+class TestOtherLibraries:
+    """The medians of two libraries, as the page on studies of one's own has them."""
+
+    def test_opendp(self):
+        dp = pytest.importorskip("opendp.prelude")
+        dp.enable_features("contrib")
+
+        class OpenDP(WithTruth):
+            name = "OpenDP"
+
+            def measurement(self, epsilon: float) -> Any:
+                return dp.m.make_private_quantile(
+                    dp.vector_domain(dp.atom_domain(T="i64")),
+                    dp.symmetric_distance(),
+                    dp.max_divergence(),
+                    candidates=list(range(101)),
+                    alpha=0.5,
+                    scale=1 / epsilon,
+                )
+
+            def sample(self, data: Any, epsilon: float, size: int, _rng: Any) -> Any:
+                measurement = self.measurement(epsilon)
+                assert measurement.map(1) == pytest.approx(epsilon)
+                return [measurement(data) for _ in range(size)]
+
+        ours = {"mechanism": fx.Median(1, (0, 100), step=1), "label": "ours"}
+        found = rows(OpenDP(), ours, n=201, datasets=20, draws=30)
+        theirs, exact = found[0], found[1]["exact"]
+        # Permute-and-flip errs at most as much as the exponential mechanism, and at least half.
+        assert theirs["low"] < 1.1 * exact
+        assert theirs["high"] > 0.5 * exact
+
+    def test_diffprivlib(self):
+        tools = pytest.importorskip("diffprivlib.tools")
+
+        class Diffprivlib(WithTruth):
+            name = "diffprivlib"
+
+            def sample(self, data: Any, epsilon: float, size: int, rng: Any) -> Any:
+                seeds = rng.integers(2**31, size=size).tolist()
+                return [
+                    tools.median(data, epsilon=epsilon, bounds=(0, 100), random_state=seed)
+                    for seed in seeds
+                ]
+
+        found = rows(Diffprivlib(), n=201, datasets=10, draws=20)
+        assert 0.2 < found[0]["monte_carlo"] < 5
+        assert found == rows(Diffprivlib(), n=201, datasets=10, draws=20)
 
 
 class TestFigures:

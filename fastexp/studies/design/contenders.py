@@ -96,14 +96,22 @@ def _of_subject(table: Spec, version: str) -> Spec:
 
 def label_of(spec: Spec) -> str:
     """What a mechanism is called in tables: its label, or its name and its parameters."""
-    if "label" in spec:
-        return str(spec["label"])
-    if "subject" in spec:
-        return str(spec["name"])
-    words = [f"{key}={value}" for key, value in spec.items() if not isinstance(value, list)]
-    if "bounds" in spec:
-        words.append("bounds={}..{}".format(*spec["bounds"]))
-    return " ".join([spec["name"], *words[1:]])
+    if "label" in spec or "subject" in spec:
+        return str(spec.get("label", spec["name"]))
+    words = [f"{k}={v}" for k, v in spec.items() if k != "name" and not isinstance(v, list)]
+    return " ".join([spec["name"], *words])
+
+
+def told_apart(specs: tuple[Spec, ...]) -> tuple[Spec, ...]:
+    """The same, with the bounds in the labels of those that are else called alike."""
+    labels = [label_of(spec) for spec in specs]
+    pairs = zip(specs, labels, strict=True)
+    return tuple(
+        {**spec, "label": "{} bounds={}..{}".format(label, *spec["bounds"])}
+        if labels.count(label) > 1 and "bounds" in spec and "label" not in spec
+        else spec
+        for spec, label in pairs
+    )
 
 
 def takes_of(spec: Spec) -> str:

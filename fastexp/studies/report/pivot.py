@@ -76,6 +76,7 @@ def _notes(rows: Rows, *, all_drawn: bool) -> list[str]:
         terms = [f"neighbors {row['neighbors'] or 'of the stated sensitivity'}"]
         terms += [f"delta = {readable(row['delta'])}"] if row["delta"] else []
         terms += ["rho only"] if row["promised_epsilon"] is None else []
+        terms = ["not stated"] if row["delta"] is None else terms
         kinds.setdefault(", ".join(terms), {})[row["mechanism"]] = None
     if len(kinds) > 1:
         texts = [f"{kind} ({'; '.join(names)})" for kind, names in kinds.items()]
