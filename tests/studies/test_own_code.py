@@ -253,5 +253,14 @@ class TestMessages:
             fx.Study(*unnamed, **given)
 
     def test_code_is_shown_by_name(self):
-        assert "function': Code(reference='tests.support.own_code:gamma'" in repr(study())
+        assert "data gamma; n 9; mechanisms median, noisy" in repr(study())
+        assert "figures error, far" in repr(study())
+        results = study().run(workers=1)
+        assert "error, far" in results._repr_html_()
+        assert "far" in str(results.table("far"))
         assert Code("a:b.c", "0").name == "c"
+
+    def test_reports_have_figures_of_ones_own(self, tmp_path):
+        study().run(workers=1, out=tmp_path / "out")
+        (page, *_) = fx.StudyResults.open(tmp_path / "out").report(tmp_path / "report")
+        assert "far" in page.read_text()

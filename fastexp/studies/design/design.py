@@ -100,7 +100,7 @@ class Design(Carded):
             name: tuple(dict.fromkeys(getattr(cell, column) for cell in self.cells))
             for name, column in axes.items()
         }
-        plain = {name: getattr(self, name) for name in ("figures", "datasets", "draws")}
+        plain = {"figures": self.figure_names, "datasets": self.datasets, "draws": self.draws}
         question = ("question", self.question or None)
         return Card(f"{type(self).__name__} {self.name!r}", [question, *{**facts, **plain}.items()])
 
@@ -130,6 +130,11 @@ class Design(Carded):
         check_rounding()
         text = json.dumps([__version__, settings.placeless(self.to_dict())], sort_keys=True)
         return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+    @property
+    def figure_names(self) -> tuple[str, ...]:
+        """The figures, the user's by their names."""
+        return tuple(settings.figure_name(figure) for figure in self.figures)
 
     @property
     def codes(self) -> tuple[Code, ...]:

@@ -234,9 +234,13 @@ def _figures(value: object, version: str, faults: Faults) -> tuple[Any, ...]:
         else:
             items.append(item)
     checked = tuple(_one("figures", item, one, faults) for item in items)
-    names = [str(figure["name"] if isinstance(figure, dict) else figure) for figure in checked]
-    _list("figures", names, str, faults)
+    _list("figures", [figure_name(figure) for figure in checked], str, faults)
     return checked
+
+
+def figure_name(figure: Any) -> str:
+    """What a checked figure is called."""
+    return str(figure["name"] if isinstance(figure, dict) else figure)
 
 
 def _list(key: str, value: object, one: Callable[[object], T], faults: Faults) -> tuple[Any, ...]:

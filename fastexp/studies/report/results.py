@@ -83,7 +83,7 @@ class StudyResults(Carded):
         }
 
     def _card(self) -> Card:
-        figures = ", ".join(self.study.figures)
+        figures = ", ".join(self.study.figure_names)
         facts = [("question", self.study.question or None), ("figures", figures)]
         return Card(f"StudyResults of {self.study.name!r}", [*facts, *self._facts().items()])
 
