@@ -18,7 +18,7 @@ What is spent           Budget Guarantee, and the module privacy
 How far off it is       mechanism.law expected_errors
 Without data            epsilon_for loss_bound error_bound
 Many data sets          Study
-Checks                  check_sensitivity smooth_sensitivity; of the machine warmup
+Checks                  audit check_sensitivity smooth_sensitivity; of the machine warmup
 Errors                  FastexpError and those that derive from it, in the module errors
 
 On the command line: fastexp --help. Modules are private, but for these two.

@@ -6,6 +6,8 @@ from ._keys.product import product as product
 from ._randomness.release_key import ReleaseKey as ReleaseKey
 from ._randomness.release_key import release_key as release_key
 from ._version import __version__ as __version__
+from .auditing.audit import Audit as Audit
+from .auditing.audit import audit as audit
 from .budget.budget import Budget as Budget
 from .errors import BudgetError as BudgetError
 from .errors import BudgetExceeded as BudgetExceeded

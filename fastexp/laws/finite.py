@@ -287,9 +287,12 @@ class FiniteLaw(LossLaw[int, IntArray]):
 
     def _against(self, other: Self) -> LossPieces:
         base = self._weighting.base
-        some = slice(None) if base is None else base > 0
+        some: IntArray = np.arange(self.k) if base is None else np.flatnonzero(base)
         first, second = self.log_probabilities[some], other.log_probabilities[some]
-        return LossPieces(np.ones(first.size), first, second, self._log_ratios(other)[some])
+        return LossPieces(np.ones(some.size), first, second, self._log_ratios(other)[some], some)
+
+    def _output_at(self, index: int) -> Any:
+        return index if self._candidates is None else self._candidates[index]
 
     @quiet
     def _log_ratios(self, other: Self) -> FloatArray:

@@ -226,7 +226,10 @@ class GridLaw(PiecewiseLaw):
         if growth.any() or other_growth.any():
             steps = Steps(-rate * growth, -rate * other_growth, rate * (other_growth - growth))
         ratio = rate * (others - loss) + (totals[1] - totals[0])
-        return LossPieces(size, first, second, ratio, steps)
+        return LossPieces(size, first, second, ratio, start, steps)
+
+    def _output_at(self, index: int) -> int | float:
+        return self._grid.value(index)
 
     def _heights(self, points: IntArray) -> tuple[FloatArray, FloatArray]:
         """The loss of utility at points, and its change from there to the next one."""

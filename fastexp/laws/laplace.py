@@ -148,7 +148,8 @@ class LaplaceLaw(GridLaw):
         seen = self._grid.size // 2
         low, high = (end(truth.below for truth in truths) for end in (min, max))
         one, two = (self._wide(t, t.below - low + seen, high - t.below + seen) for t in truths)
-        return one._against(two)
+        pieces = one._against(two)
+        return pieces._replace(start=pieces.start + (low - truths[0].below))
 
     def _wide(self, truth: Truth, left: int, right: int) -> GridLaw:
         """The law on so many points up to a statistic, and beyond it."""

@@ -154,7 +154,7 @@ class Law(Presented, Sufficient, ABC, Generic[One_co, Many_co]):
             raise ParameterError(
                 "other must be a law of the same mechanism: same epsilon, same outputs"
             )
-        return PrivacyLoss(self._against(other), repr(self))
+        return PrivacyLoss(self._against(other), repr(self), self._output_at)
 
     def _outputs(self) -> tuple[object, ...]:
         """The public parameters that laws of one mechanism have in common."""
@@ -164,6 +164,10 @@ class Law(Presented, Sufficient, ABC, Generic[One_co, Many_co]):
 
     def _against(self, other: Any) -> LossPieces:
         """The losses against a law of the same type and `_outputs`."""
+        raise NotImplementedError
+
+    def _output_at(self, index: int) -> Any:
+        """An output by its index among these losses."""
         raise NotImplementedError
 
 

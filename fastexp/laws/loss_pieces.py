@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._typing import AnyArray, FloatArray
+from .._typing import AnyArray, FloatArray, IntArray
 from .elementary import exp, expm1, log, quiet
 from .piece_shapes import Points
 
@@ -38,13 +38,14 @@ class LossPieces(NamedTuple):
     first: FloatArray
     second: FloatArray
     loss: FloatArray
+    start: IntArray  # the index of a run's first point
     steps: Steps | None = None  # None: none, the loss is constant on a run
 
     @property
     def reverse(self) -> LossPieces:
         """Of Q against P."""
         steps = self.steps and Steps(self.steps.second, self.steps.first, -self.steps.loss)
-        return LossPieces(self.size, self.second, self.first, -self.loss, steps)
+        return LossPieces(self.size, self.second, self.first, -self.loss, self.start, steps)
 
     @property
     def highest(self) -> FloatArray:
@@ -52,6 +53,15 @@ class LossPieces(NamedTuple):
         if self.steps is None:
             return self.loss
         return np.maximum(self.loss, self.loss + self.steps.loss * (self.size - 1.0))
+
+    @property
+    def worst(self) -> int:
+        """The index of a point of the greatest loss; of several runs in the likeliest one."""
+        top = float(self.highest.max())
+        near = self.highest >= (top - 1e-12 * (1.0 + abs(top)) if abs(top) < np.inf else top)
+        run = int(np.where(near, self.log_mass, -np.inf).argmax())
+        last = self.steps is not None and bool(self.steps.loss[run] > 0)
+        return int(self.start[run]) + (int(self.size[run]) - 1 if last else 0)
 
     @property
     def log_mass(self) -> FloatArray:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 
@@ -54,10 +55,10 @@ class PrivacyLoss(Carded):
     {-0.6346: 0.1814, -0.1346: 0.1995, 0.3654: 0.6191}
     """
 
-    def __init__(self, pieces: LossPieces, of: str) -> None:
+    def __init__(self, pieces: LossPieces, of: str, output: Callable[[int], Any]) -> None:
         if bool(np.isnan(pieces.loss).any()):
             raise PrecisionError("utilities must lie within half the range of float64 for a loss")
-        self._pieces, self._of = pieces, of
+        self._pieces, self._of, self._output = pieces, of, output
 
     def __repr__(self) -> str:
         return f"PrivacyLoss(of={self._of})"
@@ -77,7 +78,12 @@ class PrivacyLoss(Carded):
     @cached_property
     def reverse(self) -> PrivacyLoss:
         """The loss of the other law against this one."""
-        return PrivacyLoss(self._pieces.reverse, self._of)
+        return PrivacyLoss(self._pieces.reverse, self._of, self._output)
+
+    @property
+    def worst(self) -> Any:
+        """An output of the greatest loss: a candidate or its index, a selection, or a number."""
+        return self._output(self._pieces.worst)
 
     @cached_property
     def _most(self) -> float:

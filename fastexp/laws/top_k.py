@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import cached_property
+from itertools import islice, permutations
 from typing import Any, Self
 
 import numpy as np
@@ -156,7 +157,13 @@ class TopKLaw(Law[IntArray, IntArray]):
                 f"privacy_loss of top-k needs at most 2**20 possible selections, got {count}"
             )
         first, second = self._all_logs(), other._all_logs()
-        return LossPieces(np.ones(count), first, second, first - second)
+        return LossPieces(np.ones(count), first, second, first - second, np.arange(count))
+
+    def _output_at(self, index: int) -> tuple[Any, ...]:
+        """The selection of this number, in the order of `_all_logs`."""
+        selections = permutations(range(self._bits.size), self._rounds)
+        selected = next(islice(selections, index, None))
+        return tuple(self._first._output_at(i) for i in selected)
 
     @quiet
     def _all_logs(self) -> FloatArray:

@@ -32,7 +32,7 @@ ROOMS: list[list[str]] = [
     ["grouped", "laws"],
     ["utilities"],
     ["mechanisms"],
-    ["exact_errors"],
+    ["auditing", "exact_errors"],
     ["query/disk", "query/engines", "studies/subjects"],
     ["query/files"],
     ["query/frames", "query/output"],

@@ -1,0 +1,103 @@
+"""Do answers of every kind fall into the cells that they belong to?"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from fastexp.auditing import outcomes
+from fastexp.auditing.outcomes import Answers, Cells, Odd, read
+
+NAN = float("nan")
+
+
+class Unhashable:
+    __hash__ = None
+
+
+def test_numbers_and_others_are_told_apart():
+    values = [3, 2.5, True, None, "a", NAN, Fraction(1, 2), 10**400, [1, [2]], {1}, Unhashable()]
+    numbers, labels = read(values)
+    assert numbers[:3].tolist() == [3.0, 2.5, 1.0]
+    assert np.isnan(numbers[3])
+    assert numbers[4:].tolist() == [0.5, np.inf]
+    assert labels[:3] == [None, "a", (1, (2,))]
+    assert labels[3:] == [
+        Odd(f"an object without a hash, {kind}") for kind in ("set", "Unhashable")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("array", "numbers", "labels"),
+    [
+        (np.array([1, 2], np.int8), [1, 2], []),
+        (np.array([1, 2], np.uint64), [1, 2], []),
+        (np.array([True, False]), [1, 0], []),
+        (np.array([[1, 2], [3, 4]]), [], [(1, 2), (3, 4)]),
+        (np.array(["a", "b"]), [], ["a", "b"]),
+    ],
+)
+def test_arrays(array, numbers, labels):
+    assert read(array).numbers.tolist() == numbers
+    assert read(array).labels == labels
+
+
+def place(edges, x):
+    """By definition: each edge is a cell, and each gap; NaN comes after."""
+    if x != x:
+        return 2 * len(edges) + 1
+    return 2 * sum(e < x for e in edges) + (x in edges)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.int8, np.uint16, np.float64, np.float32])
+@pytest.mark.parametrize("spread", [1, 10**6])
+def test_counts_are_those_of_the_definition(dtype, spread):
+    seen = np.array([3, 5, 5, 20], np.float64) * spread
+    cells = Cells([Answers(seen, ["x", None, "x"])])
+    new = np.array([0, 3, 4, 5, 6, 20, 100, 127]).astype(dtype)
+    mixed = Answers(new, ["x", "y", None, None])
+    expected = np.zeros(cells.size, int)
+    for x in new.tolist():
+        expected[place([3 * spread, 5 * spread, 20 * spread], x)] += 1
+    expected[cells.numbers + 1 :] += [1, 2, 1]
+    assert cells.count(mixed).tolist() == expected.tolist()
+    more = cells.count(Answers(np.array([NAN, np.inf, -np.inf]), []))
+    assert np.flatnonzero(more).tolist() == [0, cells.numbers - 1, cells.numbers]
+
+
+def test_many_numbers_are_cut_where_they_are_and_frequent_ones_are_alone():
+    random = np.random.default_rng(1)
+    normal = random.normal(size=20_000)
+    cells = Cells([Answers(np.append(normal, np.full(500, 0.125)), [])])
+    counts = cells.count(Answers(normal, []))
+    assert counts.max() < 2.5 * normal.size / outcomes.CUTS
+    alone = cells.count(Answers(np.full(7, 0.125), []))
+    assert alone.max() == 7
+    assert np.flatnonzero(alone)[0] % 2
+
+
+def test_no_numbers_and_too_many_labels():
+    cells = Cells([Answers(np.zeros(0), [])])
+    assert cells.count(Answers(np.array([1.0, NAN]), ["a"])).tolist() == [1, 1, 1]
+    cells = Cells([Answers(np.zeros(0), list(range(outcomes.LABELS + 5)))])
+    assert cells.size == 1 + 1 + outcomes.LABELS + 1
+    assert cells.count(Answers(np.zeros(0), [outcomes.LABELS + 4, "new"]))[-1] == 2
+
+
+def test_cells_in_words():
+    cells = Cells([Answers(np.array([1.0, 2.0, 4.0]), ["a", None, Odd("an exception, KeyError")])])
+    texts = [cells.span(*pair) for pair in ((1, 1), (0, 3), (0, 2), (3, 6), (4, 6), (2, 3), (0, 6))]
+    assert texts == [
+        "answer = 1",
+        "answer <= 2",
+        "answer < 2",
+        "answer >= 2",
+        "answer > 2",
+        "answer > 1 and answer <= 2",
+        "answer is a number",
+    ]
+    others = [cells.other(i) for i in range(5)]
+    names = ["nan", "'a'", "None", "an exception, KeyError", "one that was not seen at first"]
+    assert others == [f"answer is {name}" for name in names]
