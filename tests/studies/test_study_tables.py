@@ -122,6 +122,12 @@ def test_marks_and_notes_say_where_numbers_are_from() -> None:
         "~: by draws, as there is no exact figure. !: exact figures and draws disagree. Guarantees "
         "differ: neighbors replace (median), neighbors replace, delta = 0.01 (b)."
     )
+    nothing = row(mechanism="c", promised_epsilon=None, delta=None, rho=None, neighbors=None)
+    (table,) = pivots([row(), nothing], {})
+    assert table.note == "Guarantees differ: neighbors replace (median), not stated (c)."
+    only = row(mechanism="d", promised_epsilon=None)
+    (table,) = pivots([row(), only], {})
+    assert table.note.endswith("neighbors replace (median), neighbors replace, rho only (d).")
     (table,) = pivots([row(exact=None)], {})
     assert (table.rows, table.note) == (
         [["1", "1.1"]],

@@ -1,0 +1,58 @@
+"""Do the five jobs, each a script, run from any folder and print what they are for?"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from importlib.util import find_spec
+
+import pytest
+
+from tests.docs.page_code import DOCS, ROOT
+
+pytestmark = pytest.mark.process  # each is run as a reader runs it
+
+JOBS = ROOT / "examples" / "jobs"
+LINES = 40
+PRINTED = {  # what says that the job was done, as no answer is the same twice
+    "medians_by_group": [
+        "an owner is protected with epsilon = 0.8",
+        r"Rome +(7|8|9|1,0|1,1)\d\d",  # but with probability 1e-6
+        "the same answers, True",
+        "refused: the release costs 0.8 of epsilon",
+    ],
+    "accuracy_first": [
+        r"enough for half of 50 invented towns: epsilon = 0\.0\d+",
+        "Not private: computed from the data",
+        r"private median age: \d+, for 0\.\d+",
+    ],
+    "price": [r"9[5-9]\.\d% of the best revenue on average", r"ask (\d|1,\d)\d\d;", "both relations"],
+    "own_study": [r"n +epsilon +fastexp", r"1,000 +1 ", "At ε = 1 and n = 1,000"],
+}
+
+
+def test_each_job_is_among_these_and_on_the_page():
+    scripts = {path.stem for path in JOBS.glob("*.py")}
+    assert scripts == PRINTED.keys()
+    page = (DOCS / "howto" / "five-jobs.md").read_text(encoding="utf-8")
+    assert {*re.findall(r"literalinclude} \.\./\.\./examples/jobs/(\w+)\.py", page)} == scripts
+
+
+@pytest.mark.parametrize("job", PRINTED)
+def test_a_job_is_short_and_done(job, tmp_path):
+    script = JOBS / f"{job}.py"
+    assert len(script.read_text(encoding="utf-8").splitlines()) <= LINES
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    for text in PRINTED[job]:
+        assert re.search(text, done.stdout), (text, done.stdout)
+    if job == "own_study":
+        assert ("OpenDP" in done.stdout) == (find_spec("opendp") is not None)
