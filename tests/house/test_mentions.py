@@ -81,7 +81,7 @@ def files() -> set[str]:
 def absent_files(prose: str) -> list[str]:
     """The Python files that a text names, and that neither exist nor are in it."""
     here = files().union(WRITTEN.findall(prose))
-    return [name for name in FILE.findall(prose) if name.removeprefix("../") not in here]
+    return [name for name in FILE.findall(prose) if name.replace("../", "") not in here]
 
 
 def absent_names(prose: str) -> list[str]:

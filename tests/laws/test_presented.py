@@ -226,4 +226,6 @@ def test_pyplot_stays_out():
         "assert not {'matplotlib', 'rich'} & set(sys.modules); "
         "law.plot()._repr_png_(); assert 'matplotlib.pyplot' not in sys.modules"
     )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0  # this Python
+    assert (
+        subprocess.run([sys.executable, "-c", code], check=False, timeout=300).returncode == 0
+    )  # this Python
