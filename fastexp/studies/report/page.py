@@ -19,7 +19,7 @@ from .scales import logarithmic
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 WIDEST, SPACE, NARROW = 16, 2, 24  # characters: of a column that stays, around it, of all on phones
 DISAGREES = '<tr class="disagrees">'
-KEYS = ("data", "n", "mechanism", "epsilon", "figure", "level")  # what a row is about
+KEYS = ("data", "n", "mechanism", "epsilon")  # what a row is about
 TEXT = ("data", "mechanism", "neighbors", "figure")  # columns of words
 CAUTION = (
     "These are simulations, not private releases. Exact figures and draws are computed from "

@@ -22,6 +22,7 @@ FORMATS = ("svg", "png", "pdf")
 NARROW, WIDE = 3.4, 7.0  # inches: a column of a paper, a page
 ROW, TALL, MECHANISM = 1.7, 2.4, 0.3  # inches: height of panels; of a mechanism in a dot plot
 SHORT = 27  # characters below a narrow panel
+STACK = 3  # panels below each other, from which on each has the labels of its ticks
 APART = 4.0  # between panels' greatest values: those further apart have axes of their own
 SIZE, LARGE = 8.0, 9.0  # points: of letters in files and pages, in a picture of its own
 
@@ -159,7 +160,8 @@ def _alike(picture: Picture, axes: list[Any]) -> None:
         )
         (a.set_xlim if dots else a.set_ylim)(ends)
         below, first = i + picture.columns < len(axes), i % picture.columns == 0
-        a.tick_params(labelbottom=not (below and same_x), labelleft=first or not same_y)
+        hidden = below and same_x and (dots or picture.columns > 1 or len(axes) <= STACK)
+        a.tick_params(labelbottom=not hidden, labelleft=first or not same_y)
 
 
 def _same_names(picture: Picture) -> bool:
