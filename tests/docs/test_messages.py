@@ -56,6 +56,12 @@ def test_what_a_search_of_the_text_finds_is_among_the_messages(said):
     assert [(name, text) for name, text in quoted if text not in texts] == []
 
 
+@pytest.mark.slow
+def test_neighbors_are_spelt_as_the_parameter_is(said):
+    assert [message for message in said if "eighbour" in message.text] == []
+    assert len([message for message in said if "neighbor" in message.text]) > 10
+
+
 def test_each_family_has_a_cause_and_a_remedy_and_a_name_of_its_own():
     table = families()
     assert len({family.anchor for family in table}) == len(table)
