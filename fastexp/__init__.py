@@ -15,7 +15,7 @@ A private choice        MostCommon Exponential PermuteAndFlip TopK; of a bit Ran
 For comparison only     ReportNoisyMax LaplaceMedian SmoothSensitivityMedian
 Answers by group        Query Session product; that repeat: release_key
 What is spent           Budget Guarantee, and the module privacy
-How far off it is       mechanism.law expected_errors
+How far off it is       mechanism.law mechanism.accuracy compare expected_errors
 Without data            epsilon_for loss_bound error_bound
 Many data sets          Study
 Checks                  audit check_sensitivity smooth_sensitivity; of the machine warmup

@@ -9,6 +9,9 @@ from ._version import __version__ as __version__
 from .auditing.audit import Audit as Audit
 from .auditing.audit import audit as audit
 from .budget.budget import Budget as Budget
+from .comparison import Comparison as Comparison
+from .comparison import ComparisonRow as ComparisonRow
+from .comparison import compare as compare
 from .errors import BudgetError as BudgetError
 from .errors import BudgetExceeded as BudgetExceeded
 from .errors import FastexpError as FastexpError

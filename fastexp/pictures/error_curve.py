@@ -37,8 +37,10 @@ def error_curve(
             color, dashes = inks.truth if i == 0 else inks.quiet, DASHES[i % len(DASHES)]
             text = f"{name}: {readable(value, 4)}"
             axes.axvline(value, color=color, linestyle=dashes, label=text)
-    axes.set(xlabel=along, ylabel="probability", ylim=(0, 1.02))
+    seen = [quantiles[-2], *marks.values()]  # one draw in a hundred may lie beyond
+    right = 1.04 * max((x for x in seen if isfinite(x)), default=0.0) or 1.0
+    axes.set(xlabel=along, ylabel="probability", ylim=(0, 1.02), xlim=(-0.01 * right, right))
     axes.xaxis.set_major_formatter(canvas.tick)
     canvas.undecorated(axes, "y")
-    axes.legend(loc="lower right", fontsize=9, frameon=False)
+    axes.legend(loc="lower right", fontsize=9, framealpha=1, edgecolor="none")
     return axes

@@ -385,8 +385,10 @@ class Query(Scope):
               by how much the output's count (`MostCommon`) or revenue (`Price`) is below the
               best one's, of a selection;
             * n: how many records count;
-            * truth: the true median, quantile, order statistic or mode, of records that are not
-              clamped to the bounds (NaN for losses, and without records: there is no error);
+            * truth: the true median, quantile, order statistic or mode of the rows that count: of
+              a person only those within the limits, and not clamped to the bounds (NaN for
+              losses, and without records: there is no error). What the limits leave out is no
+              part of the error; a call without `person` has the truth of all rows;
             * bias: the expected output minus truth;
             * expected: the expected error or loss;
             * quantile: what the error or loss is at most with this probability.

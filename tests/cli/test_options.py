@@ -373,5 +373,5 @@ def test_paths_are_marked_as_such() -> None:
     }
     assert values - completion.FILES - completion.FOLDERS == {
         *("", "A B", "ADDRESS", "C", "C[,C]", "D", "E", "F", "K", "N", "NAME", "Q", "R", "S"),
-        *("SIZE", "TEXT", "W"),
+        *("SIZE", "T", "TEXT", "W"),
     }

@@ -32,7 +32,7 @@ ROOMS: list[list[str]] = [
     ["grouped", "laws"],
     ["utilities"],
     ["mechanisms"],
-    ["auditing", "exact_errors"],
+    ["auditing", "comparison", "exact_errors"],
     ["query/disk", "query/engines", "studies/subjects"],
     ["query/files"],
     ["query/frames", "query/output"],

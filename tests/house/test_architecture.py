@@ -26,7 +26,7 @@ from tests.house.rooms import (
 FILES = sorted(PACKAGE.rglob("*.py"))
 KERNEL_FILES = sorted((PACKAGE / "kernels").rglob("*.py"))
 FLAT = {"__main__", "_threads", "_typing", "_version"}
-FLAT_PUBLIC = {"errors", "exact_errors", "sensitivity", "smooth", "utilities"}
+FLAT_PUBLIC = {"comparison", "errors", "exact_errors", "sensitivity", "smooth", "utilities"}
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,7 @@ from ...query.engines.frame import Column, Frame, Use
 from ..options.values import written
 from ..terminal.errors import UserMistake
 from . import mechanism_options, public_lists
-from .from_options import check, option
+from .from_options import WHY_PUBLIC, check, option
 from .input_file import InputFile, open_rows
 from .payment import Payment
 
@@ -74,11 +74,6 @@ def frame_of(options: Namespace) -> AbstractContextManager[Frame]:
             raise UserMistake(f"{option(name)} does not go with {which}")
     if options.accuracy:
         raise UserMistake(f"--accuracy does not go with {which}: --law shows the expected loss")
-    if options.utilities and options.sensitivity is None:
-        raise UserMistake(
-            "--utilities needs --sensitivity: the most that one record changes the utility of any "
-            "one candidate"
-        )
     if options.candidates == FROM_DATA:
         raise UserMistake(f"--candidates from-data does not go with {which}")
     if options.mechanism == mechanism_options.TOP_K and options.k is None:
@@ -90,7 +85,7 @@ def frame_of(options: Namespace) -> AbstractContextManager[Frame]:
 
 def scores_of(options: Namespace, frame: Frame) -> tuple[Selection, Scores]:
     """The mechanism of a command, and what it selects from."""
-    scores = _of_file(frame, options) if options.utilities else _counts(frame, options)
+    scores = scores_in(frame, options)
     build = mechanism_options.of_scores(
         options, scores.candidates, scores.sensitivity, monotonic=scores.monotonic
     )
@@ -99,6 +94,18 @@ def scores_of(options: Namespace, frame: Frame) -> tuple[Selection, Scores]:
         return Question(mechanism, stated=scores.neighbors).promise(neighbors)
 
     return mechanism_options.with_epsilon(options, build, promise), scores
+
+
+def scores_in(frame: Frame, options: Namespace) -> Scores:
+    """What a file says of the candidates: their utilities, or how many records have each."""
+    if options.utilities and options.sensitivity is None:
+        raise UserMistake(
+            "--utilities needs --sensitivity: the most that one record changes the utility of any "
+            "one candidate"
+        )
+    if not (options.utilities or options.candidates):
+        raise UserMistake(WHY_PUBLIC)
+    return _of_file(frame, options) if options.utilities else _counts(frame, options)
 
 
 def _of_file(frame: Frame, options: Namespace) -> Scores:

@@ -110,6 +110,8 @@ BIDS = tuple(
     f"price bids.csv --column bid --epsilon 1 --bounds 0 90 --step 0.5{more}"
     for more in ("", " \\\n      --law --plot law.png")
 )
+COMPARED = "--epsilon 0.1 --bounds 0 120 --step 1 \\\n      --mechanisms"
+SCORED = "--utilities --sensitivity 1 --epsilon 1 \\\n      --mechanisms"
 RANKED = (
     "Release {} of the numbers in a column privately: a point of a public grid, the likelier the "
     "nearer it is in rank."
@@ -175,6 +177,25 @@ COMMANDS: dict[str, Command] = {
             "select scores.csv --utilities --sensitivity 1 --epsilon 1",
         ),
         f"{COUNTS}\n{GROUPS}\n{KEYS}",
+    ),
+    "compare": Command(
+        "commands.compare",
+        "compare",
+        "FILE --column C --mechanisms LIST --epsilon E ...",
+        "compare how accurate mechanisms are (not private)",
+        "Print how accurate several mechanisms are on the same records, by their exact laws: "
+        "functions of the records without noise, for public or simulated ones.",
+        (
+            f"compare ages.npy {COMPARED} median,median:widen=2,laplace-median",
+            f"compare scores.csv {SCORED} exponential,permute-and-flip",
+        ),
+        """\
+For each mechanism: what it promises, its expected error or loss, what that is
+at most in 95% of draws, and the epsilon that each other one needs for the same.
+
+keys of --json: kind, private, plot, measure, probability, rows (name, measure,
+truth, expected, quantile, bias, best, epsilon, delta, rho, neighbors, needs)
+""",
     ),
     "release": Command(
         "commands.release",

@@ -12,16 +12,17 @@ from . import values
 NUMBERS = ("median", "quantile", "maximum", "mode", "price")
 ANSWERS = (*NUMBERS, "select")
 STUDIES = ("study list", "study run", "study resume", "study report")
-EVERY = (*ANSWERS, "release", "budget", "key", *STUDIES, "demo", "warmup", "info")
+EVERY = (*ANSWERS, "compare", "release", "budget", "key", *STUDIES, "demo", "warmup", "info")
 SETS = {
     "numbers": NUMBERS,
     "answers": ANSWERS,
     "every command": EVERY,
     "the program": ("",),
 }
-COMMON = {  # of ANSWERS: what the short help has; that of other commands has all
+SHORTENED = (*ANSWERS, "compare")
+COMMON = {  # of SHORTENED: what the short help has; that of other commands has all
     *("file", "column", "candidates", "q", "bounds", "step", "epsilon", "by", "groups"),
-    *("budget", "label", "output", "law"),
+    *("budget", "label", "output", "law", "mechanisms"),
 }
 FURTHER = "--accuracy, --plot, --person, --key ..."  # what the short help has not
 HELP = "help"  # the heading of what every command has
@@ -29,29 +30,39 @@ HELP = "help"  # the heading of what every command has
 # [a heading: the commands that have what follows]. An option begins a line: its names and value,
 # two blanks, its help, whose first sentence is enough on a short screen.
 TEXT = """
-[data: answers]
+[data: answers, compare]
 FILE  CSV, Parquet, JSON lines or .npy; - is CSV on stdin
 --column C  the column of FILE with the records (.npy has none)
 --delimiter D  between the cells of CSV. Default: a comma; tab for a tab
 
-[data: numbers]
+[data: numbers, compare]
 --nan raise|drop|lower|upper  missing records: refuse them (default; outside the promise, as it
     depends on the data), leave them out, or take them as the lower or upper bound
 
 [the public answers: quantile]
 --q Q  which quantile: a decimal or a fraction, as 0.9 or 1/3
 
-[the public answers: numbers]
+[the public answers: numbers, compare]
 --bounds A B  the lowest and the highest answer. With --grid: its ends, if not given
 --step S  from one answer to the next, as 1 for ages. It divides B - A (default: 2^40 steps)
 --grid LIST  the answers themselves, increasing: 0,10,50,100, or a file of numbers (text, .npy)
 
-[the public answers: select]
+[the public answers: select, compare]
 --candidates LIST  what can be selected: A,B,C or a file with one a line. Or a column of a file
     (parties.csv:party). It is public: choose it without looking at FILE; quote what has a comma:
     '"a, b",c'; from-data takes it from FILE, which breaks the promise of privacy
 --utilities  FILE has two columns instead, candidate and utility. The candidates in it are public,
     higher utilities are better; needs --sensitivity
+
+[what is compared: compare]
+--mechanisms LIST  as median,maximum,laplace-median or exponential,permute-and-flip. Of numbers also
+    quantile, order-statistic, mode, price, smooth-sensitivity-median; of candidates
+    report-noisy-max, top-k. A parameter of its own stands behind a colon: median:step=10,
+    quantile:q=0.9, top-k:k=3
+--epsilon E  the privacy loss of each mechanism, in nats
+--truth T  what answers are compared with (default: the true number of each mechanism)
+--convert  compare promises that differ: all are stated for replace, with delta beside
+--plot PNG  a picture, too (.png, .svg, .pdf)
 
 [privacy: answers]
 --epsilon E  the privacy loss of each answer, in nats. Smaller is more private; where a person can
@@ -59,7 +70,7 @@ FILE  CSV, Parquet, JSON lines or .npy; - is CSV on stdin
 --total-epsilon E  the privacy loss of all answers together, instead: each gets its share
 --any-epsilon  lift the limits on epsilon, [1e-9, 1e6]
 
-[privacy: median, quantile, select]
+[privacy: median, quantile, select, compare]
 --neighbors add-remove|replace  what one person may do to the records: join or leave (default), or
     change theirs
 
@@ -71,7 +82,7 @@ FILE  CSV, Parquet, JSON lines or .npy; - is CSV on stdin
 --convention weak|lower  which answers are right: at most the due share of the records on either
     side (weak, default), or only that record of the data
 
-[privacy: median, quantile, maximum, mode]
+[privacy: median, quantile, maximum, mode, compare]
 --widen W  an answer counts as the best one within W of it: for equal records on a grid finer than
     the data
 
@@ -85,6 +96,8 @@ FILE  CSV, Parquet, JSON lines or .npy; - is CSV on stdin
     together
 --k K  with top-k: how many are selected
 --delta D  with top-k: (epsilon, delta) instead of epsilon
+
+[privacy: select, compare]
 --sensitivity S  with --utilities: the most that one record changes the utility of any one candidate
 --monotonic  with --utilities: one record moves no two utilities in opposite directions
 
@@ -241,6 +254,9 @@ SETTINGS: dict[tuple[str, str], dict[str, Any]] = {  # of options under a headin
     ("the public answers", "--step"): EXACT | {"either": "grid"},
     ("the public answers", "--grid"): {"lists": "numbers", "either": "grid"},
     ("the public answers", "--candidates"): WORDS,
+    ("what is compared", "--mechanisms"): WORDS | {"needed": True},
+    ("what is compared", "--epsilon"): DECIMAL | {"needed": True},
+    ("what is compared", "--truth"): EXACT,
     ("privacy", "--epsilon"): DECIMAL | {"either": "epsilon!"},
     ("privacy", "--total-epsilon"): DECIMAL | {"either": "epsilon!"},
     ("privacy", "--widen"): EXACT,

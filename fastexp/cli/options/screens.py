@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 
 from .command_table import ABOUT, COMMANDS, ENDINGS, Command, below
-from .option_table import ANSWERS, COMMON, FURTHER, HELP, Option, sections
+from .option_table import ANSWERS, COMMON, FURTHER, HELP, SHORTENED, Option, sections
 
 WIDTH, INDENT = 80, 20
 FULL = {  # what the full help of a command has beside options
@@ -36,7 +36,7 @@ def _full(name: str) -> list[str]:
 def _short(name: str, program: str) -> list[str]:
     """The common options, then what the full help has beside them."""
     options = [one for head, section in sections(name).items() for one in section if head != HELP]
-    if name in ANSWERS:
+    if name in SHORTENED:
         options = [option for option in options if option.dest in COMMON]
     blocks = [_rows(options, False)] if options else []
     has_more = any(option.help != option.short for option in options)

@@ -16,6 +16,7 @@ TERMS = (
     ("must be in the frame, once", "must be in FILE, once", "must be in the file, once"),
     ("between its columns?)", "between its columns? see --delimiter)", "between its columns?)"),
     ("'fastexp[files]'", "'fastexp[cli]'", "'fastexp[cli]'"),
+    ("convert=True", "--convert", "convert=True"),
     ("see nan=", "see --nan", "see nan"),
     ("the argument nan", "--nan", "nan"),
 )

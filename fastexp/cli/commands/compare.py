@@ -1,0 +1,104 @@
+"""``fastexp compare``: mechanisms beside each other on a file's records; not private."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Mapping
+from inspect import signature
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..._intake import arrays
+from ...pictures import canvas
+from ...query.engines.frame import Use
+from ..ask import public_lists, score_release
+from ..ask.input_file import InputFile, is_npy, open_rows
+from ..ask.mechanism_options import CLASSES
+from ..ask.npy_rows import VALUE
+from ..options.values import written
+from ..terminal import printing
+from ..terminal.errors import UserMistake, did_you_mean
+
+if TYPE_CHECKING:
+    from ..._typing import AnyArray
+    from ...mechanisms._mechanism import Mechanism
+    from ...query.engines.frame import Frame
+
+NUMBERS = {
+    **CLASSES,
+    "laplace-median": "LaplaceMedian",
+    "smooth-sensitivity-median": "SmoothSensitivityMedian",
+}
+SELECTIONS = {
+    "exponential": "Exponential",
+    "permute-and-flip": "PermuteAndFlip",
+    "report-noisy-max": "ReportNoisyMax",
+    "top-k": "TopK",
+}
+
+
+def compare(options: Namespace) -> None:
+    """Print how accurate several mechanisms are on the same records."""
+    from ... import compare as compared
+
+    if options.plot is not None:
+        canvas.check(options.plot)
+    words = options.mechanisms.split(",")
+    names = {word.partition(":")[0] for word in words}
+    selects = names <= set(SELECTIONS)
+    for name in names - set(SELECTIONS if selects else NUMBERS):
+        hint = "numbers do not go with selections" if name in SELECTIONS else f"no {name!r}"
+        raise UserMistake(f"--mechanisms: {hint}{did_you_mean(name, {**NUMBERS, **SELECTIONS})}")
+    if options.column is None and not (options.utilities or is_npy(options.file)):
+        raise UserMistake("--column is needed: the column of FILE that holds the records")
+    settings = {name: value for name, value in vars(options).items() if value is not None}
+    if options.grid is not None:
+        settings["grid"] = public_lists.points(options.grid)
+    reading: dict[str, Any] = {} if selects else {"nan": options.nan}
+    with open_rows(InputFile(options.file, options.delimiter)) as frame:
+        if selects:
+            scores = score_release.scores_in(frame, options)
+            settings |= {"sensitivity": scores.sensitivity, "monotonic": scores.monotonic}
+            settings |= {"candidates": scores.candidates}
+        mechanisms = [_built(word, SELECTIONS if selects else NUMBERS, settings) for word in words]
+        data = scores.read() if selects else _records(frame, options.column or VALUE)
+    laws = [mechanism.law(data, **reading) for mechanism in mechanisms]
+    comparison = compared(mechanisms, laws, truth=options.truth, convert=options.convert)
+    if options.plot is not None:
+        canvas.save(comparison.plot().figure, options.plot)
+    if options.json:
+        head = {"kind": "comparison", "private": False, "plot": options.plot}
+        printing.as_json({**head, **comparison.as_dict()})
+    else:
+        print(comparison)
+
+
+def _built(word: str, kinds: Mapping[str, str], settings: Mapping[str, Any]) -> Mechanism:
+    """The mechanism that a word names, with parameters of its own behind colons."""
+    import fastexp
+
+    name, *parts = word.split(":")
+    kind = getattr(fastexp, kinds[name])
+    takes = signature(kind).parameters
+    values = {key: value for key, value in settings.items() if key in takes}
+    for part in parts:
+        key, _, text = part.partition("=")
+        if key not in takes:
+            raise UserMistake(f"--mechanisms: {name} has no parameter {key!r}")
+        number = written(text)
+        values[key] = text if number is None else number
+    for key, parameter in takes.items():
+        if key not in values and parameter.default is parameter.empty:
+            raise UserMistake(f"--mechanisms: {name} needs --{key}, or {name}:{key}=...")
+    mechanism: Mechanism = kind(**values)
+    return mechanism
+
+
+def _records(frame: Frame, column: str) -> AnyArray:
+    """The numbers of a column; missing ones are NaN."""
+    parts: list[AnyArray] = []
+    for (cells,) in frame.parts([Use(column, "numbers")], [], None):
+        values, missing = arrays.apart(cells, "drop")
+        parts.append(values if missing is None else np.where(missing, np.nan, values))
+    return np.concatenate(parts) if parts else np.zeros(0)

@@ -1,0 +1,305 @@
+"""Mechanisms beside each other on the same data, by their exact laws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any, NamedTuple, TypeAlias
+
+from ._compiler.rounding import check_rounding
+from ._parameters import validate
+from ._parameters.descriptions import at_most, name_of, parameters
+from ._parameters.text import readable
+from .errors import ParameterError, ParameterTypeError, PrecisionError
+from .laws.accuracy import MEANINGS, Accuracy, Measure, accuracy_of
+from .laws.law import Law
+from .mechanisms._mechanism import Mechanism
+from .mechanisms.top_k import TopK
+from .pictures.canvas import label
+from .pictures.cards import Card, Carded, plain, text
+from .pictures.comparison_bars import comparison_bars
+from .privacy import Guarantee
+
+Statistic: TypeAlias = Callable[[Any], Any]
+Compared: TypeAlias = Mechanism | tuple[Mechanism, Statistic]
+LONGEST = 60  # characters of a name
+STATED = "as stated"  # the relation of a promise for which the caller stated the sensitivity
+NEEDS = "the epsilon that mechanism 1, 2, ... needs for the {} of the row"
+
+
+class ComparisonRow(NamedTuple):
+    """One mechanism of a `Comparison`.
+
+    Attributes
+    ----------
+    name : str
+        What tells it from the others.
+    promise : Guarantee
+        What a draw promises; with ``convert=True`` under the relation of all.
+    accuracy : Accuracy
+        **Not private**.
+    needs : tuple of (float or None)
+        **Not private**: for each mechanism in order, the epsilon it must promise to have at most
+        the expected error or loss of this row, there and at every larger one (from 1e-9 on). None:
+        no epsilon is enough, or it is not certain which.
+    """
+
+    name: str
+    promise: Guarantee
+    accuracy: Accuracy
+    needs: tuple[float | None, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison(Carded):
+    """Not private: mechanisms beside each other on the same data; made by `compare`.
+
+    Its repr has none of the figures; `print` and notebooks show all of them.
+
+    Attributes
+    ----------
+    measure : {"error", "loss"}
+        What the figures are about, as of `Accuracy`.
+    probability : float
+        That of the quantiles.
+    rows : tuple of ComparisonRow
+        The mechanisms, in the order in which they were given.
+    """
+
+    measure: Measure
+    probability: float
+    rows: tuple[ComparisonRow, ...]
+
+    def __repr__(self) -> str:
+        return f"<Comparison of {'; '.join(row.name for row in self.rows)}>"
+
+    def __str__(self) -> str:
+        return plain(self._card())
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain values, for JSON; ``["rows"]`` makes a frame."""
+        names = [row.name for row in self.rows]
+        rows = []
+        for row in self.rows:
+            facts = row.accuracy.as_dict()
+            quantiles = facts.pop("quantiles")
+            promise = {name: getattr(row.promise, name) for name in facts.pop("promise")}
+            facts |= {"quantile": quantiles[self.probability], **promise}
+            needs = dict(zip(names, row.needs, strict=True))
+            rows.append({"name": row.name, **facts, "rho": row.promise.rho, "needs": needs})
+        return {"measure": self.measure, "probability": self.probability, "rows": rows}
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw a bar a mechanism, of its expected error or loss, and a mark at the quantile.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where; default: a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            ``axes.figure.savefig("comparison.png")`` writes the picture.
+
+        Raises
+        ------
+        ParameterError
+            If matplotlib is missing.
+        """
+        figures = [row.accuracy for row in self.rows]
+        bars = [(a.expected, a.quantiles[self.probability]) for a in figures]
+        names = [row.name for row in self.rows]
+        return comparison_bars(names, bars, self.measure, self.probability, ax)
+
+    def _card(self) -> Card:
+        table: dict[str, list[str]] = {}
+        for place, row in enumerate(self.rows, 1):
+            promise, accuracy, level = row.promise, row.accuracy, self.probability
+            cells = {
+                "mechanism": f"{place} {row.name}",
+                "epsilon": _amount(promise.epsilon),
+                "delta": _amount(promise.delta),
+                "neighbors": promise.neighbors or STATED,
+                "rho": _amount(promise.rho),
+                "truth": readable(accuracy.truth),
+                self.measure: readable(accuracy.expected, 4),
+                f"{readable(100 * level)}%": readable(accuracy.quantiles[level], 4),
+                "best": readable(accuracy.best, 4),
+                **{f"{i} needs": readable(x, 4) for i, x in enumerate(row.needs, 1)},
+            }
+            for name, cell in cells.items():
+                table.setdefault(name, []).append(cell)
+        same = [name for name in ("delta", "neighbors", "truth") if len(set(table[name])) == 1]
+        facts: list[tuple[str, object]] = [(self.measure, f"the expected {MEANINGS[self.measure]}")]
+        facts += [(name, cell) for name in same if (cell := table.pop(name)[0]) not in ("0", "-")]
+        if self.measure == "error":
+            del table["best"]
+        facts.append(("needs", NEEDS.format(self.measure)))
+        return Card(
+            "Comparison", facts, tuple(table), list(zip(*table.values(), strict=True)), private=True
+        )
+
+
+def _amount(amount: float | None) -> str:
+    """An amount of a promise."""
+    return "-" if amount is None else at_most(amount)
+
+
+def compare(
+    mechanisms: Sequence[Compared] | Mapping[str, Compared],
+    data: object,
+    *,
+    truth: float | None = None,
+    probability: float = 0.95,
+    convert: bool = False,
+) -> Comparison:
+    """Not private: mechanisms beside each other on the same data, by their exact laws.
+
+    Nothing is drawn, and no noise is added: for data that are public, simulated or yours to look
+    at, and never for publication. To choose a mechanism by private data is itself a release.
+
+    Parameters
+    ----------
+    mechanisms : sequence, or dict of str to mechanism
+        All of numbers, or all of selections and prices; the keys of a dict are their names. A
+        pair ``(mechanism, statistic)`` is of a mechanism that takes ``statistic(data)``, as in
+        ``(fx.Laplace(...), sum)``.
+    data : object
+        What ``mechanism.law`` takes: records, utilities, counts. Or a list of laws, one for each
+        mechanism.
+    truth : float, optional
+        What numbers are compared with. Default: for each mechanism the statistic that it is of.
+    probability : float
+        That of the quantiles, in [0, 1].
+    convert : bool
+        Compare promises that differ, too: if some are for add-remove and some for replace, all
+        are stated for replace, and where delta differs it stands beside epsilon.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    ParameterError, ParameterTypeError, InvalidRecords, InvalidUtilities
+        If promises differ in relation or delta and `convert` is False, some mechanisms have errors
+        and others losses, one has no exact law, or an argument is wrong.
+
+    Notes
+    -----
+    **Conversion**: replacing a record is a removal and an addition. So who promises epsilon under
+    add-remove promises 2 * epsilon under replace, and in general nothing better (`Guarantee.under`,
+    also of delta and rho). A promise for a sensitivity that you stated is taken as stated for the
+    relation of the others.
+
+    References
+    ----------
+    Dwork and Roth, "The algorithmic foundations of differential privacy" (2014), Theorem 2.2
+    (groups of records).
+
+    Examples
+    --------
+    >>> import fastexp as fx
+    >>> kinds = [kind(epsilon=0.1, sensitivity=1) for kind in (fx.Exponential, fx.PermuteAndFlip)]
+    >>> comparison = fx.compare(kinds, [30, 25, 2])
+    >>> comparison
+    <Comparison of exponential, permute-and-flip>
+    >>> [round(row.accuracy.expected, 2) for row in comparison.rows]
+    """
+    check_rounding()
+    pairs = _pairs(mechanisms)
+    several = [mechanism for mechanism, _ in pairs]
+    level = validate.fraction("probability", probability)
+    if len({mechanism._measure for mechanism in several}) > 1:
+        raise ParameterError("mechanisms must be all of numbers, or all of selections and prices")
+    promises = _promises([m.guarantee for m in several], validate.flag("convert", convert))
+    laws = _laws(pairs, data)
+    figures = [accuracy_of(law, m, level, truth) for law, m in zip(laws, several, strict=True)]
+    known = list(zip(several, laws, promises, figures, strict=True))
+    names = map(str, mechanisms) if isinstance(mechanisms, Mapping) else _names(pairs)
+    rows = []
+    for i, (name, promise, accuracy) in enumerate(zip(names, promises, figures, strict=True)):
+        needs = [
+            promise.epsilon if i == j else _needed(accuracy, *other)
+            for j, other in enumerate(known)
+        ]
+        rows.append(ComparisonRow(name, promise, accuracy, tuple(needs)))
+    return Comparison(several[0]._measure, level, tuple(rows))
+
+
+def _pairs(mechanisms: object) -> list[tuple[Mechanism, Statistic | None]]:
+    """Mechanisms, each with what makes its data."""
+    if not isinstance(mechanisms, (list, tuple, Mapping)) or not mechanisms:
+        raise ParameterTypeError("mechanisms must be a list or dict of one mechanism or more")
+    entries = list(mechanisms.values() if isinstance(mechanisms, Mapping) else mechanisms)
+    pairs = [entry if isinstance(entry, tuple) else (entry, None) for entry in entries]
+    for pair in pairs:
+        mechanism, statistic = pair if len(pair) == 2 else (None, None)
+        if not isinstance(mechanism, Mechanism) or not (statistic is None or callable(statistic)):
+            raise ParameterTypeError(
+                "mechanisms must be mechanisms or pairs (mechanism, statistic), got "
+                f"{type(mechanism).__name__}"
+            )
+    return pairs
+
+
+def _names(pairs: list[tuple[Mechanism, Statistic | None]]) -> list[str]:
+    """What tells each mechanism from the others: its kind, its statistic, and what differs."""
+    facts: list[dict[str, Any]] = []
+    for mechanism, statistic in pairs:
+        of = getattr(statistic, "__name__", "")
+        kind = name_of(mechanism) + (f" of {of}" if of.isidentifier() else "")
+        facts.append({**parameters(mechanism), "mechanism": kind})
+        facts[-1].pop("points", None)  # they follow from the step
+    names: list[str] = []
+    for (mechanism, _), values in zip(pairs, facts, strict=True):
+        alike = [other for other in facts if other["mechanism"] == values["mechanism"]]
+        parts = [values["mechanism"]] + [
+            f"{name.replace('_', ' ')} {text(value)}"
+            for name, value in values.items()
+            if value != getattr(type(mechanism), name, None)  # the default
+            and any(other.get(name) != value for other in alike)
+        ]
+        name = label(", ".join(parts), LONGEST)
+        names.append(f"{name} ({names.count(name) + 1})" if name in names else name)
+    return names
+
+
+def _promises(promises: list[Guarantee], convert: bool) -> list[Guarantee]:
+    """The promises, under one relation; refused where they differ, but with `convert`."""
+    relations = sorted({str(p.neighbors) for p in promises if p.neighbors not in (None, "both")})
+    deltas = sorted({p.delta for p in promises})
+    for name, values in ("neighbors", relations), ("delta", deltas):
+        if len(values) > 1 and not convert:
+            raise ParameterError(
+                f"mechanisms must promise for the same {name}, got {values[0]!r} and "
+                f"{values[-1]!r}: convert=True states all for the same neighbors, and says delta"
+            )
+    relation = validate.neighbors(relations[-1]) if relations else None
+    return [p.under(relation) for p in promises] if convert and relation else promises
+
+
+def _laws(pairs: list[tuple[Mechanism, Statistic | None]], data: Any) -> list[Any]:
+    """The law of each mechanism."""
+    if not (isinstance(data, (list, tuple)) and data and isinstance(data[0], Law)):
+        return [m.law(data if of is None else of(data)) for m, of in pairs]
+    if len(data) != len(pairs) or not all(isinstance(law, Law) for law in data):
+        raise ParameterError(f"data must be a law for each of the {len(pairs)} mechanisms")
+    return list(data)
+
+
+def _needed(
+    goal: Accuracy, mechanism: Mechanism, law: Any, promise: Guarantee, accuracy: Accuracy
+) -> float | None:
+    """The promised epsilon from which on the error or loss of a law is at most another's."""
+    curved = isinstance(mechanism, TopK) and (mechanism.delta > 0 or mechanism.rho is not None)
+    if promise.epsilon is None or curved or not (isfinite(goal.expected) and goal.expected > 0):
+        return None
+    target = {f"expected_{goal.measure}": goal.expected, "truth": accuracy.truth}
+    try:
+        enough = float(law.epsilon_for(**target))
+    except (ParameterError, PrecisionError):  # none is enough, or it is not certain which
+        return None
+    return promise.epsilon * enough / float(law.epsilon)  # a promise is in proportion to epsilon

@@ -1,0 +1,267 @@
+"""Does `compare` put the figures, promises and needed epsilons of mechanisms beside each other?"""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+import fastexp as fx
+
+COUNTS = [30, 28, 17, 5]
+AGES = np.random.default_rng(3).integers(18, 90, 200)
+BOUNDS = {"bounds": (0, 120)}
+KINDS = {
+    "exponential": fx.Exponential(0.2, 1),
+    "flip": fx.PermuteAndFlip(0.2, 1),
+    "noisy max": fx.ReportNoisyMax(0.2, 1),
+}
+
+
+def expected(law, epsilon, measure, truth=None):
+    law = law.with_epsilon(epsilon)
+    return law.expected_loss() if measure == "loss" else law.expected_error(truth)
+
+
+class TestFigures:
+    def test_of_selections(self):
+        comparison = fx.compare(KINDS, COUNTS, probability=0.8)
+        assert (comparison.measure, comparison.probability) == ("loss", 0.8)
+        assert [row.name for row in comparison.rows] == list(KINDS)
+        for row, mechanism in zip(comparison.rows, KINDS.values(), strict=True):
+            assert row.accuracy == mechanism.accuracy(COUNTS, probability=0.8)
+            assert row.promise == mechanism.guarantee
+        first, second, third = comparison.rows
+        assert second.accuracy.expected == third.accuracy.expected  # one law
+        assert second.accuracy.expected < first.accuracy.expected
+
+    def test_of_numbers_each_with_a_truth_of_its_own_or_with_one_for_all(self):
+        mechanisms = [
+            fx.Median(0.5, **BOUNDS, step=1),
+            fx.LaplaceMedian(0.5, **BOUNDS),
+            (fx.Laplace(0.5, 120, step=1), sum),
+        ]
+        rows = fx.compare(mechanisms, AGES).rows
+        assert [row.name for row in rows] == ["median", "laplace-median", "laplace of sum"]
+        assert [row.accuracy.truth for row in rows] == [
+            np.median(AGES),
+            np.sort(AGES)[99],
+            AGES.sum(),
+        ]
+        rows = fx.compare(mechanisms, AGES, truth=47).rows
+        assert {row.accuracy.truth for row in rows} == {47}
+        assert rows[0].accuracy == mechanisms[0].accuracy(AGES, probability=0.95, truth=47)
+
+    def test_laws_may_be_given(self):
+        median, laplace = fx.Median(0.5, **BOUNDS, step=1), fx.Laplace(0.5, 0.6, step=0.1)
+        laws = [median.law(AGES), laplace.law(AGES.mean())]
+        rows = fx.compare([median, laplace], laws).rows
+        others = fx.compare([median, (laplace, np.mean)], AGES).rows
+        assert [row.name for row in rows] == ["median", "laplace"]
+        assert [row[1:] for row in rows] == [row[1:] for row in others]
+
+    @pytest.mark.parametrize("seed", range(40))
+    def test_permute_and_flip_never_loses_more(self, seed):
+        """McKenna and Sheldon, NeurIPS 2020; so the exponential mechanism needs no less epsilon."""
+        rng = np.random.default_rng(seed)
+        utilities = rng.integers(0, 9, rng.integers(2, 9)) * rng.choice([1.0, 0.37])
+        epsilon = float(rng.choice([0.01, 0.4, 3.0]))
+        kinds = [kind(epsilon, 1.0) for kind in (fx.Exponential, fx.PermuteAndFlip)]
+        exponential, flip = fx.compare(kinds, utilities).rows
+        best = exponential.accuracy.expected
+        assert flip.accuracy.expected <= best * (1 + 1e-12)
+        assert flip.accuracy.best >= exponential.accuracy.best * (1 - 1e-12)
+        if flip.accuracy.expected < best:
+            assert flip.needs[0] > epsilon
+            assert epsilon > (exponential.needs[1] or 0.0)  # None: too near for a proof
+
+
+class TestNeeds:
+    @pytest.mark.parametrize(
+        ("mechanisms", "data"),
+        [
+            (list(KINDS.values()), COUNTS),
+            ([fx.Median(0.2, **BOUNDS, step=1, widen=w) for w in (0, 3)], AGES),
+            ([fx.Quantile(q, 0.2, **BOUNDS, step=1) for q in (0.5, 0.6)], AGES),
+            ([fx.Price(0.3, **BOUNDS, step=1), fx.Price(0.3, **BOUNDS, step=10)], AGES),
+        ],
+        ids=["selections", "medians", "of two truths", "prices"],
+    )
+    def test_at_the_needed_epsilon_another_mechanism_is_as_accurate(self, mechanisms, data):
+        comparison, compared = fx.compare(mechanisms, data), 0
+
+        def value(law, epsilon):
+            truth = None if comparison.measure == "loss" else law.truth
+            return expected(law, epsilon, comparison.measure, truth)
+
+        for row in comparison.rows:
+            goal = row.accuracy.expected
+            for needed, mechanism, other in zip(
+                row.needs, mechanisms, comparison.rows, strict=True
+            ):
+                law = mechanism.law(data)
+                if other is row:
+                    assert needed == mechanism.epsilon
+                elif needed is None:
+                    assert value(law, 1e6) > goal
+                elif needed > 1e-9:
+                    compared += 1
+                    assert value(law, needed) == pytest.approx(goal, rel=1e-6)
+                    assert value(law, needed / 1.001) > goal
+                    larger = needed * np.geomspace(1.001, 1e4, 30)
+                    assert max(value(law, epsilon) for epsilon in larger) < goal
+        assert compared >= 2
+
+    def test_they_are_promised_ones(self):
+        """Of top-k the total of all rounds, of the textbook's price half of the parameter."""
+        rows = fx.compare([fx.TopK(3, 0.6, 1), fx.Exponential(0.1, 1)], COUNTS).rows
+        assert rows[1].needs[0] == pytest.approx(0.3, rel=1e-9)
+        assert rows[0].needs[1] == pytest.approx(0.2, rel=1e-9)
+        prices = [fx.Price(1.0, **BOUNDS, step=1, scaling=s) for s in ("tight", "textbook")]
+        rows = fx.compare(prices, AGES).rows
+        assert [row.promise.epsilon for row in rows] == [1.0, 0.5]
+        assert rows[0].needs == pytest.approx((1.0, 1.0), rel=1e-9)
+        assert rows[1].needs == pytest.approx((0.5, 0.5), rel=1e-9)
+
+    def test_there_is_none_where_no_epsilon_is_in_proportion_or_enough(self):
+        curved = fx.TopK(2, 0.6, 1, delta=1e-6), fx.TopK(2, rho=0.1, sensitivity=1)
+        for mechanism in curved:
+            rows = fx.compare([mechanism, fx.Exponential(0.1, 1)], COUNTS, convert=True).rows
+            assert rows[1].needs[0] is None
+            assert rows[0].needs[1] > 0
+        coarse, fine = (fx.Median(9.0, **BOUNDS, step=step) for step in (40, 1))
+        assert fx.compare([coarse, fine], AGES).rows[1].needs[0] is None
+        empty = fx.compare([coarse, fine], []).rows
+        assert [row.needs for row in empty] == [(9.0, None), (None, 9.0)]
+
+
+class TestPromises:
+    ADDED, REPLACED = fx.Median(0.5, **BOUNDS), fx.Median(0.5, **BOUNDS, neighbors="replace")
+
+    def test_of_two_relations_are_refused_or_converted(self):
+        message = r"the same neighbors, got 'add-remove' and 'replace': convert=True"
+        with pytest.raises(fx.ParameterError, match=message):
+            fx.compare([self.ADDED, self.REPLACED], AGES)
+        first, second = fx.compare([self.ADDED, self.REPLACED], AGES, convert=True).rows
+        assert (first.promise, second.promise) == (
+            self.ADDED.guarantee.under("replace"),
+            self.REPLACED.guarantee,
+        )
+        assert (first.promise.epsilon, second.promise.epsilon) == (1.0, 0.5)
+        assert first.needs[0] == 1.0
+        assert second.accuracy.promise.neighbors == "replace"
+        assert first.accuracy.promise.neighbors == "add-remove"
+
+    def test_converted_needs_are_of_the_converted_promises(self):
+        """A replace median has half of the rate: at twice the parameter it is the other one."""
+        first, second = fx.compare([self.ADDED, self.REPLACED], AGES, convert=True).rows
+        law = self.REPLACED.law(AGES)
+        again = expected(law, first.needs[1], "error", law.truth)
+        assert again == pytest.approx(first.accuracy.expected, rel=1e-6)
+        law = self.ADDED.law(AGES)
+        again = expected(law, second.needs[0] / 2, "error", law.truth)
+        assert again == pytest.approx(second.accuracy.expected, rel=1e-6)
+
+    def test_of_two_deltas_are_refused_or_shown(self):
+        smooth = fx.SmoothSensitivityMedian(0.5, **BOUNDS, noise="laplace", delta=1e-6)
+        mechanisms = [smooth, self.REPLACED]
+        with pytest.raises(fx.ParameterError, match=r"the same delta, got 0.0 and 1e-06"):
+            fx.compare(mechanisms, AGES)
+        comparison = fx.compare(mechanisms, AGES, convert=True)
+        assert [row.promise.delta for row in comparison.rows] == [1e-6, 0.0]
+        head = str(comparison).split("\n\n")[1].split("\n")[0]
+        assert "delta" in head
+
+    def test_for_both_relations_or_as_stated_they_go_with_any(self):
+        price, bids = fx.Price(0.5, **BOUNDS, step=1), AGES
+        assert fx.compare([price, price], bids).rows[0].promise.neighbors == "both"
+        stated = fx.Laplace(0.5, 1, step=1)
+        rows = fx.compare([self.ADDED, (stated, len)], bids).rows
+        assert [row.promise.neighbors for row in rows] == ["add-remove", None]
+        rows = fx.compare([self.ADDED, (stated, len), self.REPLACED], bids, convert=True).rows
+        assert [row.promise.neighbors for row in rows] == ["replace"] * 3
+        assert rows[1].promise.epsilon == 0.5  # as stated for replace
+
+
+class TestNames:
+    def test_say_what_differs(self):
+        medians = [
+            fx.Median(0.5, **BOUNDS, step=1),
+            fx.Median(0.5, **BOUNDS, step=1, widen=2),
+            fx.Median(0.5, **BOUNDS, step=10),
+            fx.Median(0.25, **BOUNDS, step=1),
+            fx.Median(0.25, **BOUNDS, step=1),
+            fx.Maximum(0.5, **BOUNDS, step=1),
+        ]
+        assert [row.name for row in fx.compare(medians, AGES).rows] == [
+            "median, epsilon 0.5, step 1",
+            "median, epsilon 0.5, step 1, widen 2",
+            "median, epsilon 0.5, step 10",
+            "median, epsilon 0.25, step 1",
+            "median, epsilon 0.25, step 1 (2)",
+            "maximum",
+        ]
+
+    def test_are_those_of_a_dict(self):
+        assert [row.name for row in fx.compare(KINDS, COUNTS).rows] == list(KINDS)
+
+
+class TestShown:
+    COMPARISON = fx.compare(KINDS, COUNTS)
+
+    def test_with_a_warning_and_not_in_a_repr(self):
+        comparison = self.COMPARISON
+        assert repr(comparison) == "<Comparison of exponential; flip; noisy max>"
+        figure = f"{comparison.rows[0].accuracy.expected:.4g}"
+        for text in (str(comparison), comparison._repr_html_()):
+            assert figure in text
+            assert "Not private" in text
+        assert max(map(len, str(comparison).split("\n"))) <= 80
+
+    def test_as_plain_values(self):
+        facts = json.loads(json.dumps(self.COMPARISON.as_dict()))
+        assert (facts["measure"], facts["probability"]) == ("loss", 0.95)
+        for row, wanted in zip(facts["rows"], self.COMPARISON.rows, strict=True):
+            assert row["expected"] == wanted.accuracy.expected
+            assert row["quantile"] == wanted.accuracy.quantiles[0.95]
+            assert (row["epsilon"], row["delta"], row["neighbors"]) == (0.2, 0.0, None)
+            assert row["rho"] == wanted.promise.rho
+            assert list(row["needs"].values()) == list(wanted.needs)
+            assert list(row["needs"]) == list(KINDS)
+
+    def test_as_a_picture(self):
+        pytest.importorskip("matplotlib")
+        from matplotlib.figure import Figure
+
+        axes = Figure().subplots()
+        assert self.COMPARISON.plot(axes) is axes
+        widths = [bar.get_width() for bar in axes.patches]
+        assert widths == [row.accuracy.expected for row in self.COMPARISON.rows]
+        marks = [line.get_xdata()[0] for line in axes.get_lines()]
+        assert marks == [row.accuracy.quantiles[0.95] for row in self.COMPARISON.rows]
+        assert [label.get_text() for label in axes.get_yticklabels()] == list(KINDS)
+        endless = fx.compare([fx.Median(1.0, **BOUNDS, step=1)] * 2, [math.inf])
+        assert [bar.get_width() for bar in endless.plot().patches] == [0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("mechanisms", "data", "options", "message"),
+    [
+        ([], AGES, {}, "a list or dict of one mechanism or more"),
+        (fx.Median(1.0, **BOUNDS), AGES, {}, "a list or dict of one mechanism or more"),
+        (["median"], AGES, {}, "got str"),
+        ([(fx.Median(1.0, **BOUNDS), 3)], AGES, {}, "got Median"),
+        ([(fx.Median(1.0, **BOUNDS),)], AGES, {}, "got NoneType"),
+        ([fx.Median(1.0, **BOUNDS), fx.Price(1.0, **BOUNDS)], AGES, {}, "must be all of numbers"),
+        (KINDS, COUNTS, {"probability": 2}, r"probability must be in \[0, 1\]"),
+        (KINDS, COUNTS, {"convert": 1}, "convert must be True or False"),
+        (KINDS, COUNTS, {"truth": 3}, "truth must be None"),
+        (KINDS, [fx.Exponential(1.0, 1.0).law([1.0, 2.0])], {}, "a law for each of the 3"),
+        ([fx.ReportNoisyMax(1.0, 1.0, noise="laplace")], COUNTS, {}, "for a law"),
+    ],
+)
+def test_what_does_not_fit_is_refused(mechanisms, data, options, message):
+    with pytest.raises((fx.ParameterError, fx.ParameterTypeError), match=message):
+        fx.compare(mechanisms, data, **options)
