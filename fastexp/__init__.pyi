@@ -37,7 +37,6 @@ from .laws.error_bound import error_bound as error_bound
 from .laws.finite import FiniteLaw as FiniteLaw
 from .laws.finite import LossTail as LossTail
 from .laws.grid import GridLaw as GridLaw
-from .laws.loss_bounds import epsilon_for as epsilon_for
 from .laws.loss_bounds import loss_bound as loss_bound
 from .laws.noise import NoiseLaw as NoiseLaw
 from .laws.permute_flip import PermuteAndFlipLaw as PermuteAndFlipLaw
@@ -69,3 +68,5 @@ from .studies.ready.study_table import StudyTable as StudyTable
 from .studies.report.results import StudyResults as StudyResults
 from .studies.study import Study as Study
 from .studies.subjects.users import Subject as Subject
+from .sufficient_epsilon import SufficientEpsilon as SufficientEpsilon
+from .sufficient_epsilon import epsilon_for as epsilon_for

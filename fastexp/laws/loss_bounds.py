@@ -63,54 +63,16 @@ def loss_bound(
     return (math.log(most / best) + validate.at_least("t", t, 0.0)) / float(rate)
 
 
-def epsilon_for(
+def epsilon_without_data(
     *,
     k: int,
     sensitivity: float,
-    expected_loss: float | None = None,
-    loss: float | None = None,
-    failure: float | None = None,
-    monotonic: bool = False,
+    expected_loss: float | None,
+    loss: float | None,
+    failure: float | None,
+    monotonic: bool,
 ) -> float:
-    """The epsilon that guarantees an accuracy on every data set, from only public numbers.
-
-    Either of two promises for a selection from k candidates:
-
-    * ``loss`` and ``failure``: P(loss >= `loss`) <= `failure`, by Corollary 7: epsilon =
-      2 * sensitivity * (ln k + ln(1 / failure)) / loss;
-    * ``expected_loss``: the expected loss is at most that, for its bound
-      (2 * sensitivity / epsilon) * ln k (the entropy argument: the mechanism maximises
-      c * E[utility] + entropy, and entropy is at most ln k).
-
-    Parameters
-    ----------
-    k : int
-        Number of candidates, >= 2.
-    sensitivity : float
-        > 0, in units of the utility.
-    expected_loss, loss : float
-        > 0, in units of the utility; one of the two.
-    failure : float
-        In (0, 1); goes with `loss`.
-    monotonic : bool
-        Half of that epsilon is enough.
-
-    Returns
-    -------
-    float
-        In nats.
-
-    Raises
-    ------
-    ParameterError
-        If a parameter is outside its range, or not exactly one promise is given.
-
-    Examples
-    --------
-    >>> from fastexp import epsilon_for
-    >>> round(epsilon_for(k=7, sensitivity=1.0, loss=100.0, failure=0.05, monotonic=True), 6)
-    0.049416
-    """
+    """What `fastexp.epsilon_for` gives without data."""
     if (expected_loss is None) == (loss is None) or (loss is None) != (failure is None):
         raise ParameterError("epsilon_for takes either expected_loss or both loss and failure")
     rate = selection_rate(1.0, 1.0, validate.flag("monotonic", monotonic))

@@ -9,6 +9,7 @@ from math import inf, log
 from typing import Any
 
 from .._parameters import validate
+from .._parameters.text import readable
 from ..errors import ParameterError
 
 LOW, HIGH = validate.EPSILON_RANGE
@@ -30,6 +31,14 @@ class Target:
     def of_errors(self) -> bool:
         """Whether it is about errors, not losses."""
         return self.name in ("error", "expected_error")
+
+    @property
+    def words(self) -> str:
+        """What is wanted, for people."""
+        limit = f"{self.name.replace('_', ' ')} <= {readable(self.limit)}"
+        if self.probability is None:
+            return limit
+        return f"{limit} with probability {readable(self.probability)}"
 
     @property
     def odds(self) -> tuple[float, float]:

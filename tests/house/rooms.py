@@ -37,7 +37,7 @@ ROOMS: list[list[str]] = [
     ["query/files"],
     ["query/frames", "query/output"],
     ["query/calls", "studies/design"],
-    ["query", "studies/sums", "studies/ready"],
+    ["query", "studies/sums", "studies/ready", "sufficient_epsilon"],
     ["studies/store"],
     ["studies/report"],
     ["studies/run"],

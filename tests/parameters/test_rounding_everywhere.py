@@ -68,6 +68,7 @@ MAKERS = {
     "ContinuousLaw": lambda: NUMBERS["Median"]().continuous_law(AGES),
     "NoiseLaw": lambda: NOISY["LaplaceMedian"]().law(AGES),
     "StudyResults": lambda: MAKERS["Study"]().run(),
+    "SufficientEpsilon": partial(fx.epsilon_for, NUMBERS["Median"](), like=AGES, expected_loss=9.0),
 }
 # The data that verbs are called with.
 DATA = {
@@ -140,6 +141,7 @@ EXEMPT = {
     **dict.fromkeys([name for name in MAKERS if name.endswith("Law")], LAW),
     **{f"{name}.release": NEVER for name in (*NOISY, "ReportNoisyMax")},
     "PermuteAndFlipLaw.log_normalizer": NEVER,
+    **dict.fromkeys(("SufficientEpsilon", "SufficientEpsilon.worst"), STORED),
     **dict.fromkeys(("ContinuousLaw.truth", "NoiseLaw.truth"), STORED),
     "Mode.continuous_law": "it raises: there is no density",
     "StudyResults": "made by `Study.run`, which looks",

@@ -1,0 +1,103 @@
+"""Over many data sets: is the epsilon that is enough that of each one's law?"""
+
+import math
+
+import numpy as np
+import pytest
+
+import fastexp as fx
+
+MEDIAN = fx.Median(epsilon=5.0, bounds=(0, 100), step=1)
+TARGET = {"error": 3, "probability": 0.9}
+
+
+def whole(rng, n, most=100):
+    return rng.integers(0, most, n)
+
+
+def test_it_is_that_of_each_law():
+    enough = fx.epsilon_for(MEDIAN, like=whole, n=51, **TARGET, datasets=40, rng=7)
+    rows = [whole(random, 51) for random in np.random.default_rng(7).spawn(40)]
+    each = sorted(MEDIAN.law(row).epsilon_for(**TARGET) for row in rows)
+    assert enough.epsilons.tolist() == each
+    assert enough.worst == each[-1]
+    assert enough.median == each[19]  # of 40, 20 are enough for half
+    assert enough.quantile(0.95) == each[37]
+    assert len(set(each)) > 30
+    assert enough.n == 51
+
+
+def test_it_is_the_same_at_any_epsilon_of_the_mechanism():
+    one, other = (
+        fx.epsilon_for(m, like="ages", n=30, expected_error=4, datasets=5)
+        for m in (fx.Median(epsilon=e, bounds=(0, 100), step=1) for e in (0.1, 9.0))
+    )
+    assert one.epsilons == pytest.approx(other.epsilons, rel=1e-11)
+
+
+def test_of_files_and_numbers(tmp_path):
+    file = tmp_path / "ages.csv"
+    file.write_text("age,n\n" + "".join(f"{age},1\n" for age in range(20, 60)))
+    enough = fx.epsilon_for(MEDIAN, like=file, column="age", n=80, **TARGET, datasets=5)
+    assert enough.epsilons.shape == (5,)
+    assert "age" in str(enough)
+    fixed = fx.epsilon_for(MEDIAN, like=[30, 31, 32, 60, 61], **TARGET)
+    assert fixed.epsilons.tolist() == [MEDIAN.law([30, 31, 32, 60, 61]).epsilon_for(**TARGET)]
+    assert fixed.n == 5
+
+
+def test_of_utilities():
+    votes = {"name": "votes", "votes": 300}
+    select = fx.Exponential(epsilon=1.0, sensitivity=1.0)
+    enough = fx.epsilon_for(select, like=votes, n=6, loss=5, probability=0.9, datasets=8)
+    assert 0 < enough.median <= enough.worst < 10
+    with pytest.raises(fx.ParameterError, match=r"^like must be data that Exponential takes"):
+        fx.epsilon_for(select, like="normal", expected_loss=1)
+    with pytest.raises(fx.ParameterError, match=r"^like must be data that Median takes"):
+        fx.epsilon_for(MEDIAN, like=votes, **TARGET)
+
+
+def halves(rng, n):
+    return np.full(n, 10 + rng.integers(0, 2) / 2)  # on the grid, or half a step off
+
+
+def test_where_some_data_sets_never_meet_it():
+    enough = fx.epsilon_for(MEDIAN, like=halves, n=9, expected_error=0.25, datasets=30)
+    never = int(np.isinf(enough.epsilons).sum())
+    assert 5 < never < 25
+    assert enough.worst == math.inf
+    assert f"never         {never} data sets" in str(enough)
+    with pytest.raises(fx.ParameterError, match=r"^expected_error must be at least 0\.5"):
+        fx.epsilon_for(MEDIAN, like=[10.5] * 9, expected_error=0.25)
+
+
+def test_its_repr_says_what_was_asked_and_no_more():
+    enough = fx.epsilon_for(MEDIAN, like="ages", n=30, **TARGET, datasets=4)
+    assert repr(enough) == (
+        "SufficientEpsilon(Median, 'error <= 3 with probability 0.9', datasets=4, n=30)"
+    )
+    assert "an epsilon chosen by private data is itself a release" in enough._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"like": "ages"}, "epsilon_for needs mechanism and like, or k"),
+        ({"k": 3}, "epsilon_for needs mechanism and like, or k"),
+        ({"mechanism": MEDIAN, **TARGET}, "epsilon_for needs mechanism and like, or k"),
+        ({"mechanism": MEDIAN, "like": "ages", "k": 3, **TARGET}, "epsilon_for needs mechanism"),
+        ({"mechanism": MEDIAN, "like": "ages"}, "exactly one of error"),
+        ({"mechanism": MEDIAN, "like": "agse", **TARGET}, "unknown data 'agse'"),
+        ({"mechanism": MEDIAN, "like": "ages", "n": 0, **TARGET}, "n must be"),
+        ({"mechanism": MEDIAN, "like": "ages", "datasets": 0, **TARGET}, "datasets must be"),
+        ({"mechanism": MEDIAN, "like": "ages", "rng": -1, **TARGET}, "rng must be"),
+    ],
+)
+def test_bad_calls(arguments, message):
+    with pytest.raises(fx.ParameterError, match=message):
+        fx.epsilon_for(**arguments)
+
+
+def test_other_objects_are_no_mechanisms():
+    with pytest.raises(fx.ParameterTypeError, match=r"^mechanism must give a number for records"):
+        fx.epsilon_for(fx.Laplace(1.0, sensitivity=1, step=1), like="ages", **TARGET)
