@@ -31,12 +31,14 @@ def begin(purpose: str, *words: str) -> argparse.Namespace:
     parser.add_argument("--dark", action="store_true", help="for a dark background")
     arguments = parser.parse_args()
     text, quiet, *colors = DARK if arguments.dark else LIGHT
+    ground = "#14181e" if arguments.dark else "white"  # not saved: pictures are transparent
     mpl.use("agg")
     mpl.rcdefaults()
     mpl.rcParams.update(
         {
             "axes.axisbelow": True,
             "axes.edgecolor": quiet,
+            "axes.facecolor": ground,
             "axes.formatter.min_exponent": 4,  # 0.01, not a power of ten
             "axes.grid": True,
             "axes.grid.axis": "y",
@@ -48,6 +50,7 @@ def begin(purpose: str, *words: str) -> argparse.Namespace:
             "axes.titlesize": "medium",
             "figure.constrained_layout.use": True,
             "figure.figsize": (7, 3.8),
+            "figure.facecolor": ground,  # fastexp's pictures take the colours for it
             "font.size": 12,
             "grid.alpha": 0.25,
             "grid.color": quiet,
