@@ -18,19 +18,20 @@ class NoisyMean:
     name = "noisy mean"
 
     def truth(self, data):
+        """The median of all times."""
         return np.median(data)
 
     def sample(self, data, epsilon, size, rng):
-        mean = np.minimum(data, 60).mean()
-        return mean + rng.laplace(0, 60 / data.size / epsilon, size)
+        """Answers, one for each draw."""
+        return np.minimum(data, 60).mean() + rng.laplace(0, 60 / data.size / epsilon, size)
 
 
 def main() -> None:
     arguments = style.begin(__doc__)
-    median = {"mechanism": fx.Median(epsilon=1, bounds=(0, 240), step=1), "label": "median"}
+    mechanisms = [fx.Median(epsilon=1, bounds=(0, 240), step=1), NoisyMean()]
     plan = {"data": waiting, "n": 200, "datasets": 100, "draws": 50}
     epsilon = np.geomspace(0.02, 2, 9)
-    study = fx.Study(name="waiting", mechanisms=[median, NoisyMean()], epsilon=epsilon, **plan)
+    study = fx.Study(name="waiting", mechanisms=mechanisms, epsilon=epsilon, **plan)
     figure, axes = plt.subplots(figsize=(6, 4.2))
     study.run().plot(ax=axes)
     style.end(figure, arguments)
