@@ -30,10 +30,9 @@ def main() -> None:
     arguments = style.begin(__doc__)
     mechanisms = [fx.Median(epsilon=1, bounds=(0, 240), step=1), NoisyMean()]
     plan = {"data": waiting, "n": 200, "datasets": 100, "draws": 50}
-    epsilon = np.geomspace(0.02, 2, 9)
-    study = fx.Study(name="waiting", mechanisms=mechanisms, epsilon=epsilon, **plan)
+    plan |= {"mechanisms": mechanisms, "epsilon": np.geomspace(0.02, 2, 9)}
     figure, axes = plt.subplots(figsize=(6, 4.2))
-    study.run().plot(ax=axes)
+    fx.Study(name="waiting", **plan).run().plot(ax=axes)
     style.end(figure, arguments)
 
 
