@@ -18,7 +18,7 @@ from .mechanisms._mechanism import Mechanism
 from .mechanisms.top_k import TopK
 from .pictures.canvas import label
 from .pictures.cards import Card, Carded, plain, text
-from .pictures.comparison_bars import comparison_bars
+from .pictures.error_pictures import comparison_bars
 from .privacy import Guarantee
 
 Statistic: TypeAlias = Callable[[Any], Any]

@@ -20,6 +20,7 @@ Reading: TypeAlias = Literal["numbers", "integers", "booleans", "text"]
 class GroupedMechanism(Protocol):
     """A mechanism that answers for each of many groups of records."""
 
+    epsilon: float
     _measure: ClassVar[Literal["error", "loss"]]  # what is said of its accuracy
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import inf, isfinite, nan
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from .._parameters import validate
 from .._parameters.text import readable
 from ..errors import ParameterError
 from ..pictures.cards import Card, Carded, plain
-from ..pictures.error_curve import error_curve
+from ..pictures.error_pictures import error_curve
 from ..privacy import Guarantee
 from .law import Law
 from .top_k import TopKLaw
@@ -162,65 +162,51 @@ def accuracy_of(
     probability: float | Sequence[float],
     truth: float | None = None,
     *,
+    measure: Measure | None = None,
     curve: bool = False,
 ) -> Accuracy:
     """Not private: the accuracy of a mechanism by its law; of top-k that of the first place.
 
-    `truth` is that of `figures`; `curve` says whether there is to be what `Accuracy.plot` needs.
-    """
-    several: Any = probability if isinstance(probability, (Sequence, np.ndarray)) else [probability]
-    levels = [validate.fraction("probability", p) for p in several]
-    measure, n = mechanism._measure, len(levels)
-    exact = figures(law, measure, [*levels, *(CURVE if curve else ())], truth)
-    return Accuracy(
-        measure,
-        exact.truth,
-        exact.expected,
-        dict(zip(levels, exact.quantiles, strict=False)),
-        exact.bias,
-        exact.best,
-        mechanism.epsilon,
-        mechanism.guarantee,
-        tuple(exact.quantiles[n:]) if isfinite(exact.expected) else (),
-    )
-
-
-class Figures(NamedTuple):
-    """The figures of an `Accuracy`, with one quantile for each level."""
-
-    truth: float | None
-    expected: float
-    quantiles: list[float]
-    bias: float | None
-    best: float | None
-
-
-def figures(
-    law: Any, measure: Measure, levels: Sequence[float], truth: float | None = None
-) -> Figures:
-    """Not private: errors from a truth, or losses; of top-k those of the first place.
-
     Parameters
     ----------
-    law
-        Of losses one whose outputs have utilities.
-    measure, levels
-        What is wanted, and the probabilities of quantiles.
+    law, mechanism
+    probability
+        One or several, of the quantiles.
     truth
         Of errors; None: the data's own.
+    measure
+        None: the mechanism's.
+    curve
+        Whether there is to be what `Accuracy.plot` needs.
     """
     exact: Any = law.first_place if isinstance(law, TopKLaw) else law
-    if measure == "loss":
-        if truth is not None:
-            raise ParameterError("truth must be None for a loss, which is against the best utility")
-        quantiles, expected = exact.loss_quantile(levels).tolist(), exact.expected_loss()
-        return Figures(None, expected, quantiles, None, exact.loss_cdf(0.0))
+    several: Any = probability if isinstance(probability, (Sequence, np.ndarray)) else [probability]
+    levels = [validate.fraction("probability", p) for p in several]
+    points = [*levels, *(CURVE if curve else ())]
+    kind: Measure = measure or mechanism._measure
+    best = bias = None
+    if truth is not None and kind == "loss":
+        raise ParameterError("truth must be None for a loss, which is against the best utility")
     if truth is not None and not isfinite(validate.real("truth", truth)):
         raise ParameterError("truth must be finite")
-    centre = exact.truth if truth is None else truth
-    if centre is None:
-        return Figures(None, nan, [nan] * len(levels), None, None)
-    if not isfinite(centre):  # records may be infinite, outputs are not
-        return Figures(centre, inf, [inf] * len(levels), -centre, None)
-    quantiles, expected = exact.error_quantile(levels, centre), exact.expected_error(centre)
-    return Figures(centre, expected, quantiles.tolist(), exact.mean() - centre, None)
+    if kind == "loss":
+        quantiles, expected = exact.loss_quantile(points).tolist(), exact.expected_loss()
+        best = exact.loss_cdf(0.0)
+    elif (truth := exact.truth if truth is None else truth) is None:
+        quantiles, expected = [nan] * len(points), nan
+    elif not isfinite(truth):  # records may be infinite, outputs are not
+        quantiles, expected, bias = [inf] * len(points), inf, -truth
+    else:
+        quantiles, expected = exact.error_quantile(points, truth), exact.expected_error(truth)
+        quantiles, bias = quantiles.tolist(), exact.mean() - truth
+    return Accuracy(
+        kind,
+        truth,
+        expected,
+        dict(zip(levels, quantiles, strict=False)),
+        bias,
+        best,
+        mechanism.epsilon,
+        mechanism.guarantee,
+        tuple(quantiles[len(levels) :]) if isfinite(expected) else (),
+    )

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..._parameters.descriptions import LISTED, Described
 from ..._typing import AnyArray
-from ...laws.accuracy import figures
+from ...laws.accuracy import accuracy_of
 from ...laws.finite import FiniteLaw
 from ...laws.grid import GridLaw
 from ...pictures.law_panels import Laws
@@ -59,7 +59,7 @@ class LawFacts(Laws):
             facts |= losses
             points = law.k
         else:
-            exact, points = _exact(law), law.grid.size
+            exact, points = _exact(law, self.mechanism), law.grid.size
             facts["truth"] = truth
             if self.draws is None:
                 facts |= {**exact, **losses}
@@ -97,16 +97,16 @@ class LawFacts(Laws):
         return [{name: column[i] for name, column in columns.items()} for i in order]
 
 
-def _exact(law: GridLaw) -> dict[str, Any]:
+def _exact(law: GridLaw, mechanism: Any) -> dict[str, Any]:
     """Moments, quantiles and errors of a law of numbers."""
     plain = int if law.grid.whole else float
-    error = figures(law, "error", [TAIL])
+    error = accuracy_of(law, mechanism, TAIL, measure="error")
     return {
         "mean": law.mean(),
         "sd": math.sqrt(law.var()),
         "quantiles": {f"{p:g}": plain(law.ppf(p)) for p in LEVELS},
         "expected_error": error.expected,
-        "error_95": error.quantiles[0],
+        "error_95": error.quantiles[TAIL],
     }
 
 

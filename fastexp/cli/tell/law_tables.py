@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..._parameters.descriptions import grid_text, name_of, parameters, title
 from ..._parameters.text import readable
+from ...laws.accuracy import MEANINGS
 from ...pictures.canvas import save
 from ...pictures.law_panels import draw
 from ...query.calls.accuracy import COLUMNS
@@ -30,7 +31,6 @@ FACTS = {
     "expected_loss": "expected loss against the best point ({})",
     "loss_95": f"loss in {TAIL:.0%} of draws at most",
 }
-MEANINGS = {"error": "abs(output - truth)", "loss": "best minus obtained utility"}
 CELLS: dict[str, Callable[[Any], str]] = {
     "candidate": str,
     "records": "{:,}".format,

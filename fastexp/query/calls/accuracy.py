@@ -13,7 +13,8 @@ import numpy as np
 from ..._parameters import validate
 from ..._typing import AnyArray
 from ...errors import ParameterError
-from ...laws.accuracy import Figures, figures
+from ...laws.accuracy import Accuracy
+from ...laws.accuracy import accuracy_of as law_accuracy
 from ..disk.memory import Room
 from ..engines.frame import Column, Frame
 from .answers import Answer
@@ -44,9 +45,9 @@ class AccuracyCall(LawCall):
                 taken = ", ".join(COLUMNS)
                 raise ParameterError(f"by must have other names than {taken}, got {name!r}")
 
-    def of(self, answer: Answer, law: Any) -> Figures:
+    def of(self, answer: Answer, law: Any) -> Accuracy:
         """The figures."""
-        return figures(law, answer.mechanism._measure, [self.probability])
+        return law_accuracy(law, answer.mechanism, self.probability)
 
 
 def accuracy_of(call: AccuracyCall, frame: Frame, room: Room) -> Any:
@@ -64,16 +65,13 @@ def accuracy_of(call: AccuracyCall, frame: Frame, room: Room) -> Any:
     ):
         columns.append(Column(name, "text", words * names.size))
     columns.append(Column("n", "integers", np.stack([a.records for a in analyses], 1).reshape(-1)))
-    rows = [[_row(exact) for exact in a.wanted] for a in analyses]
+    wanted: list[Accuracy] = [one for analysis in analyses for one in analysis.wanted]
+    p = call.probability
+    rows = [(one.truth, one.bias, one.expected, one.quantiles[p]) for one in wanted]
     values = np.array(rows, np.float64).reshape(len(answers), -1, len(FIGURES) - 1)
     for name, column in zip(FIGURES[1:], values.transpose(2, 1, 0), strict=True):
         columns.append(Column(name, "floats", column.reshape(-1)))
     return frame.finished(columns)
-
-
-def _row(exact: Figures) -> tuple[float | None, ...]:
-    """Truth, bias, expected and quantile."""
-    return exact.truth, exact.bias, exact.expected, exact.quantiles[0]
 
 
 def _repeated(values: AnyArray | list[str], times: int) -> AnyArray | list[str]:
