@@ -174,14 +174,14 @@ READY: dict[str, Ready] = {
         flips.findings,
     ),
     "grids": Ready(
-        "What do the step of a median's grid and `widen` do to its error?",
+        "What do the step of a median's grid and widen do to its error?",
         "Repeats no paper's figure.",
         choices.GRIDS,
         choices.grids,
     ),
     "prices": Ready(
         "What do the bounds and the step of a price cost?",
-        "Repeats no figure; the bound is Corollary 3.12 of Dwork and Roth 2014.",
+        "Repeats no figure.",
         choices.PRICES,
         choices.prices,
         fixed=("data", "n", "bounds", "mechanisms", "figures", "levels"),
