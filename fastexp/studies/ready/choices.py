@@ -1,4 +1,4 @@
-"""What a user chooses besides ε: the step of a grid, `widen`, bounds of prices, sizes of groups."""
+"""What a user chooses besides ε: the step of a grid, widen, bounds of prices, sizes of groups."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _text(value: float | str) -> str:
 
 
 def grids(rows: Rows) -> list[StudyTable]:
-    """The median's error by step and `widen`."""
+    """The median's error by step and widen."""
     note = (
         "Mean error, exact; a column for each epsilon. On a grid finer than the records, equal "
         "ones are one point among many; their own step or widen mends it. Records that are not "
