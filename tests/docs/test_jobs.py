@@ -23,9 +23,15 @@ PRINTED = {  # what says that the job was done, as no answer is the same twice
         "refused: the release costs 0.8 of epsilon",
     ],
     "accuracy_first": [
-        r"enough for half of 50 invented towns: epsilon = 0\.0\d+",
-        "Not private: computed from the data",
+        r"half of them +0\.05\d+\n",
+        r"all of them +0\.0[78]\d+\n",
+        r"95% at most +2\n",
         r"private median age: \d+, for 0\.\d+",
+    ],
+    "compared_selection": [
+        r"1 exponential +0\.05 +0\.0003125 +0\.608 ",
+        r"2 permute-and-flip +0\.05 +0\.00124974 +0\.3056 ",
+        r"by permute-and-flip: \d+\n",
     ],
     "price": [
         r"9[5-9]\.\d% of the best revenue on average",
