@@ -103,6 +103,7 @@ def _below_heading(title: str, notes: list[str], size: tuple[float, float]) -> A
 def undecorated(axes: Any, along: str) -> None:
     """Light lines along one axis ("x", "y") to read values at, and no box."""
     inks = inks_of(axes)
+    axes.grid(visible=False)
     axes.grid(axis=along, color=inks.grid, linewidth=0.8)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)

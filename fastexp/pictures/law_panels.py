@@ -204,7 +204,11 @@ def _numbers(subject: Laws, count: int, notes: list[str], where: Any) -> Panel:
         else:
             _exact(ax, laws[group], view)
         _finish(
-            ax, view, truths[group], 4 if subject.by else 8, "" if where is None else truth_name
+            ax,
+            view,
+            truths[group],
+            4 if subject.by else 8,
+            "" if where is None else truth_name.replace(" with", "\nwith"),
         )
 
     column = label(subject.column)
