@@ -19,6 +19,7 @@ from .inks import inks_of, inks_on
 
 SUFFIXES = (".png", ".svg", ".pdf")
 LONGEST, LINE, LONG = 28, 14.4, 10  # characters: of a label, of notes an inch, of a tick
+LEAST, LETTER = 12, 0.6  # letters of a title's line, at least; how wide one is, of its size
 PIXELS = 96  # an inch on a page
 WIDTH, WIDE, EDGE = 6.4, 8.0, 0.12  # inches: of a picture, of one with columns, of margins
 TITLE, NOTE = 0.42, 0.19  # inches: of the title's line, and of a line of notes
@@ -70,7 +71,11 @@ def figure_for(
     axes = list(np.asarray(ax, dtype=object).flat)
     if len(axes) != rows * columns:
         raise ParameterError(f"ax must be {rows * columns} axes for this picture, got {len(axes)}")
-    axes[0].set_title(title, loc="left", color=inks_of(axes[0]).mark, parse_math=False)
+    first = axes[0]
+    points = 72 * first.get_window_extent().width / first.figure.dpi
+    letters = max(LEAST, int(points / (LETTER * first.title.get_fontsize())))
+    lines = textwrap.fill(title, letters, break_on_hyphens=False)
+    first.set_title(lines, loc="left", color=inks_of(first).mark, parse_math=False)
     return axes[0].figure, axes
 
 

@@ -100,11 +100,11 @@ def html(card: Card) -> str:
             f'<th scope="col" style="{CELL}">{escape(text(name))}</th>' for name in card.columns
         )
         parts.insert(2, _html_table([f"<tr>{head}</tr>", *map(_html_row, card.rows)]))
-    return "<div>" + "".join(parts) + "</div>"
+    return '<div class="fastexp-card">' + "".join(parts) + "</div>"
 
 
 def _html_table(rows: Iterable[str]) -> str:
-    return f"<table>{''.join(rows)}</table>"
+    return f'<table style="margin: 0 0 0.5em 0">{"".join(rows)}</table>'
 
 
 def _html_row(values: Sequence[object], name: str | None = None) -> str:

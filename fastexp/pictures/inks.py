@@ -46,8 +46,9 @@ def inks_of(axes: Any) -> Inks:
 
 def inks_on(ground: Any) -> Inks:
     """The colours for a ground, which matplotlib may name as it likes."""
-    red, green, blue = import_module("matplotlib.colors").to_rgb(ground)
-    return DARK if 0.299 * red + 0.587 * green + 0.114 * blue < 0.5 else LIGHT
+    red, green, blue, alpha = import_module("matplotlib.colors").to_rgba(ground)
+    light = 0.299 * red + 0.587 * green + 0.114 * blue
+    return DARK if alpha > 0 and light < 0.5 else LIGHT  # no ground is paper, or notebooks'
 
 
 def line_style(place: int) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from .view import View, heights_of, in_sight, outside
 
 PANELS, ACROSS = 24, 3  # groups in a picture, and beside each other
 TOP, TOP_OF_GROUP = 20, 8  # candidates
-NAME, HEADING, WIDEST = 34, 60, 42  # characters: above a panel, above axes, of a candidate
+NAME, WIDEST = 34, 42  # characters: above a panel, of a candidate
 BARS = 120  # of draws on a fine grid, at most
 FACTORS = 0.2, 1.0, 5.0  # of epsilon, where laws are compared
 WIDER = 15.0  # times the least peak, and the density needs a logarithmic scale
@@ -110,7 +110,7 @@ def draw(subject: Laws, ax: Any = None) -> list[Any]:
     heading, notes = _heading(subject), []
     if mechanism is not None:
         notes = [title(name_of(mechanism), mechanism)]
-        heading = heading if ax is None else label(notes[0], HEADING)
+        heading = heading if ax is None else notes[0]
     if subject.by and count < len(subject.laws):
         notes.append(f"the first {count} of {len(subject.laws):,} groups")
     panel = (_numbers if subject.candidates is None else _candidates)(subject, count, notes, ax)
@@ -208,7 +208,7 @@ def _numbers(subject: Laws, count: int, notes: list[str], where: Any) -> Panel:
             view,
             truths[group],
             4 if subject.by else 8,
-            "" if where is None else truth_name.replace(" with", "\nwith"),
+            "" if where is None else truth_name.replace(" with a ", "\n"),
         )
 
     column = label(subject.column)

@@ -6,6 +6,7 @@ import io
 import pickle
 import subprocess
 import sys
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -135,6 +136,12 @@ def contrast(one, other):
     return (high + 0.05) / (low + 0.05)
 
 
+def test_on_no_ground_the_inks_are_those_of_paper():
+    from fastexp.pictures.inks import DARK, LIGHT, inks_on
+
+    assert [inks_on(ground) for ground in ("none", (0, 0, 0, 0), "black")] == [LIGHT, LIGHT, DARK]
+
+
 @pytest.mark.parametrize("ground", ["white", "black"])
 def test_inks_are_seen_on_their_ground(ground):
     from matplotlib.colors import to_rgb
@@ -181,6 +188,15 @@ def test_callers_axes_have_no_heading_but_a_title_and_the_true_value():
     ax = Figure().subplots()
     LAWS["steps"].plot(ax)
     assert ax.get_title(loc="left") == "median, epsilon 0.5, neighbors add-remove"
+    figure = Figure(layout="constrained", figsize=(6, 3))
+    for ax in figure.subplots(1, 3):
+        LAWS["steps"].plot(ax)
+    figure.draw_without_rendering()
+    boxes = [ax._left_title.get_window_extent() for ax in figure.axes]
+    assert all(one.x1 <= other.x0 for one, other in pairwise(boxes))
+    assert boxes[-1].x1 <= figure.bbox.x1
+    ax = Figure().subplots()
+    LAWS["steps"].plot(ax)
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["true median 73.41"]
     assert ax.figure.texts == []
 

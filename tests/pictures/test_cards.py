@@ -42,7 +42,7 @@ class Cells(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         self.tags.append(tag)
-        assert all(name in ("style", "scope") for name, _ in attrs)
+        assert all(name in ("style", "scope", "class") for name, _ in attrs)
 
     def handle_data(self, data):
         self.texts.append(data)
