@@ -33,7 +33,7 @@ def legend(axes: Any, picture: Picture, *, outside: bool) -> None:
     longest = max(len(line) for text in texts for line in text.splitlines())
     from matplotlib import rcParams
 
-    if not outside:
+    if not (outside or (len(picture.panels) > 1 and axes.figure.get_layout_engine())):
         axes.legend(handles, texts, labelcolor=inks_of(axes).mark)
         return
     size = rcParams["font.size"] / 8
