@@ -134,7 +134,7 @@ EXEMPT = {
     ),
     **{f"StudyResults.to_{kind}": STORED for kind in ("polars", "pandas", "arrow", "parquet")},
     **dict.fromkeys(("StudyResults.table", "StudyResults.plot"), STORED),
-    **{f"StudyTable.{member}": TEXT for member in ("text", "narrowed", "words")},
+    **{f"StudyTable.{member}": TEXT for member in ("text", "words")},
     "StudyTable": TEXT,
     **dict.fromkeys(("Study.to_dict", "Study.codes", "Study.figure_names"), STORED),
     **dict.fromkeys(("Subject", "Subject.sample"), "a Protocol: the user's code"),

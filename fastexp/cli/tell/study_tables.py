@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from shutil import get_terminal_size
-from textwrap import fill
 from typing import TYPE_CHECKING
 
 from ..._parameters.text import printable
-from ..terminal import printing, tables
+from ..terminal import printing
 
 if TYPE_CHECKING:
-    from ...studies.ready.study_table import StudyTable
     from ...studies.report.results import StudyResults
 
 NOT_PRIVATE = "Simulations, not private releases: computed from data sets that the study knows."
@@ -30,21 +27,7 @@ def show(results: StudyResults, *, as_json: bool) -> None:
     print(f"{study.datasets:,} data sets of each kind and size, {study.draws:,} draws for each")
     print(NOT_PRIVATE)
     for table in all_tables:
-        _print(table)
+        print(f"\n{table.text()}")
     both = [row["agree"] for row in results.rows if row["agree"] is not None]
     if both and all(both):
         print(f"\nexact figures and Monte Carlo agree in all {len(both):,} rows that have both")
-
-
-def _print(table: StudyTable) -> None:
-    """A table as wide as the terminal; columns that have no room are named below it."""
-    table = table.narrowed(get_terminal_size().columns)
-    print(f"\n{_filled(table.title)}\n")
-    tables.table(table.columns, table.rows, table.words)
-    for text in (table.sentence, table.note):
-        if text:
-            print(f"\n{_filled(text)}")
-
-
-def _filled(text: str) -> str:
-    return fill(printable(text), 80, break_long_words=False, break_on_hyphens=False)

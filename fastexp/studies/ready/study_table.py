@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from shutil import get_terminal_size
 from textwrap import fill
 
@@ -63,38 +63,15 @@ class StudyTable(Carded):
         str
         """
         room = get_terminal_size().columns if width is None else width
-        table = self.narrowed(room)
-        line = max(min(room, LINE), 1)
-        prose = [
-            fill(printable(text), line, break_long_words=False, break_on_hyphens=False)
-            for text in (self.title, table.sentence, table.note)
-            if text
-        ]
-        lines = "\n".join(table_lines(table._lines(), table._left(), room))
-        return "\n\n".join([*prose[: 1 if self.title else 0], lines, *prose[1:]])
-
-    def narrowed(self, width: int) -> StudyTable:
-        """The table without the last columns that have no room, and with a note of them.
-
-        Parameters
-        ----------
-        width : int
-            Columns of a line.
-
-        Returns
-        -------
-        StudyTable
-        """
-        count = fitting(self._lines(), self._left(), width, min(self.keys + 1, len(self.columns)))
-        if count == len(self.columns):
-            return self
-        note = f"Left out, as a line has {width} columns: {', '.join(self.columns[count:])}."
-        return replace(
-            self,
-            columns=self.columns[:count],
-            rows=[row[:count] for row in self.rows],
-            note=f"{self.note} {note}".lstrip(),
-        )
+        lines = [[printable(cell) for cell in row] for row in (self.columns, *self.rows)]
+        left = [column in self.words for column in self.columns]
+        count = fitting(lines, left, room, min(self.keys + 1, len(left)))
+        dropped = ", ".join(self.columns[count:])
+        lost = f"Left out, as a line has {room} columns: {dropped}." if dropped else ""
+        table = "\n".join(table_lines([row[:count] for row in lines], left[:count], room))
+        prose = (self.sentence, f"{self.note} {lost}".strip())
+        parts = (_filled(self.title, room), table, *(_filled(text, room) for text in prose))
+        return "\n\n".join(part for part in parts if part)
 
     @property
     def words(self) -> list[str]:
@@ -102,16 +79,14 @@ class StudyTable(Carded):
         columns = enumerate(self.columns[: self.keys])
         return [c for place, c in columns if not all(_numeric(row[place]) for row in self.rows)]
 
-    def _lines(self) -> list[list[str]]:
-        """The headers and the rows, with what cannot be printed shown by its code."""
-        return [[printable(cell) for cell in row] for row in (self.columns, *self.rows)]
-
-    def _left(self) -> list[bool]:
-        return [column in self.words for column in self.columns]
-
     def _card(self) -> Card:
         prose = [("", text) for text in (self.sentence, self.note) if text]
         return Card(self.title, prose, columns=self.columns, rows=self.rows)
+
+
+def _filled(text: str, room: int) -> str:
+    width = max(min(room, LINE), 1)
+    return fill(printable(text), width, break_long_words=False, break_on_hyphens=False)
 
 
 def _numeric(cell: str) -> bool:

@@ -60,7 +60,7 @@ def _kinds(picture: Picture, axes: Any) -> list[tuple[Any, str]]:
         bar = {"marker": "|", "markersize": 9, "markeredgewidth": 1.6, "linestyle": "none"}
         kinds.append((_sign(color=grey, **(bar if picture.x is None else {})), "exact"))
     if any(v is not None for line in lines for v in line.low):
-        kinds.append((_barred(ring, grey), "Monte Carlo, 95 % interval"))
+        kinds.append((ring, "Monte Carlo, 95 % interval"))
     elif any(v is not None for line in lines for v in line.drawn):
         kinds.append((ring, "Monte Carlo"))
     return kinds
@@ -70,12 +70,3 @@ def _sign(**look: Any) -> Any:
     from matplotlib.lines import Line2D
 
     return Line2D([], [], **look)
-
-
-def _barred(ring: Any, color: str) -> Any:
-    """A point with an error bar, as legends show one."""
-    from matplotlib.collections import LineCollection
-    from matplotlib.container import ErrorbarContainer
-
-    bar = LineCollection([], colors=[color], linewidths=[0.9])
-    return ErrorbarContainer((ring, (), (bar,)), has_yerr=True, label="")
