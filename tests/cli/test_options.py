@@ -372,6 +372,6 @@ def test_paths_are_marked_as_such() -> None:
         if not option.choices
     }
     assert values - completion.FILES - completion.FOLDERS == {
-        *("", "A B", "ADDRESS", "C", "C[,C]", "D", "E", "F", "K", "N", "NAME", "Q", "R", "S"),
-        *("SIZE", "T", "TEXT", "W"),
+        *("", "A B", "ADDRESS", "C", "C[,C]", "D", "DATA", "E", "F", "K", "L", "N"),
+        *("NAME", "P", "Q", "R", "S", "SIZE", "T", "TEXT", "W"),
     }

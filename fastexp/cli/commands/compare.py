@@ -61,7 +61,7 @@ def compare(options: Namespace) -> None:
             scores = score_release.scores_in(frame, options)
             settings |= {"sensitivity": scores.sensitivity, "monotonic": scores.monotonic}
             settings |= {"candidates": scores.candidates}
-        mechanisms = [_built(word, SELECTIONS if selects else NUMBERS, settings) for word in words]
+        mechanisms = [built(word, SELECTIONS if selects else NUMBERS, settings) for word in words]
         data = scores.read() if selects else _records(frame, options.column or VALUE)
     laws = [mechanism.law(data, **reading) for mechanism in mechanisms]
     comparison = compared(mechanisms, laws, truth=options.truth, convert=options.convert)
@@ -74,7 +74,9 @@ def compare(options: Namespace) -> None:
         print(comparison)
 
 
-def _built(word: str, kinds: Mapping[str, str], settings: Mapping[str, Any]) -> Mechanism:
+def built(
+    word: str, kinds: Mapping[str, str], settings: Mapping[str, Any], option: str = "--mechanisms"
+) -> Mechanism:
     """The mechanism that a word names, with parameters of its own behind colons."""
     import fastexp
 
@@ -85,12 +87,12 @@ def _built(word: str, kinds: Mapping[str, str], settings: Mapping[str, Any]) -> 
     for part in parts:
         key, _, text = part.partition("=")
         if key not in takes:
-            raise UserMistake(f"--mechanisms: {name} has no parameter {key!r}")
+            raise UserMistake(f"{option}: {name} has no parameter {key!r}")
         number = written(text)
         values[key] = text if number is None else number
     for key, parameter in takes.items():
         if key not in values and parameter.default is parameter.empty:
-            raise UserMistake(f"--mechanisms: {name} needs --{key}, or {name}:{key}=...")
+            raise UserMistake(f"{option}: {name} needs --{key}, or {name}:{key}=...")
     mechanism: Mechanism = kind(**values)
     return mechanism
 

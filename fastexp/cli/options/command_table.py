@@ -197,6 +197,26 @@ keys of --json: kind, private, plot, measure, probability, rows (name, measure,
 truth, expected, quantile, bias, best, epsilon, delta, rho, neighbors, needs)
 """,
     ),
+    "epsilon": Command(
+        "commands.epsilon",
+        "epsilon",
+        "NAME --like DATA --n N --error R --probability P ...",
+        "find the epsilon that is enough for an accuracy, on public data",
+        "Print which epsilon is enough for an accuracy on many data sets like public ones: what "
+        "half, 95% and all of them need, by their exact laws.",
+        (
+            "epsilon median --error 2 --probability 0.95 \\\n      --like ages.csv --column age "
+            "--n 1000 --bounds 0 120 --step 1",
+            "epsilon exponential --expected-loss 5 \\\n      --like votes --n 8 --sensitivity 1",
+        ),
+        """\
+From the epsilon on, the target holds at every one up to 1e6. A generator makes
+utilities for a selection (leader, scores, votes), and records for a number.
+
+keys of --json: kind, private, mechanism, target, data, n, datasets, epsilon of
+{median, 95, worst} (null where no epsilon up to 1e6 is enough)
+""",
+    ),
     "release": Command(
         "commands.release",
         "release",

@@ -12,17 +12,29 @@ from . import values
 NUMBERS = ("median", "quantile", "maximum", "mode", "price")
 ANSWERS = (*NUMBERS, "select")
 STUDIES = ("study list", "study run", "study resume", "study report")
-EVERY = (*ANSWERS, "compare", "release", "budget", "key", *STUDIES, "demo", "warmup", "info")
+EVERY = (
+    *ANSWERS,
+    "compare",
+    "epsilon",
+    "release",
+    "budget",
+    "key",
+    *STUDIES,
+    "demo",
+    "warmup",
+    "info",
+)
 SETS = {
     "numbers": NUMBERS,
     "answers": ANSWERS,
     "every command": EVERY,
     "the program": ("",),
 }
-SHORTENED = (*ANSWERS, "compare")
+SHORTENED = (*ANSWERS, "compare", "epsilon")
 COMMON = {  # of SHORTENED: what the short help has; that of other commands has all
     *("file", "column", "candidates", "q", "bounds", "step", "epsilon", "by", "groups"),
     *("budget", "label", "output", "law", "mechanisms"),
+    *("name", "like", "n", "error", "probability", "expected_error"),
 }
 FURTHER = "--accuracy, --plot, --person, --key ..."  # what the short help has not
 HELP = "help"  # the heading of what every command has
@@ -42,7 +54,7 @@ FILE  CSV, Parquet, JSON lines or .npy; - is CSV on stdin
 [the public answers: quantile]
 --q Q  which quantile: a decimal or a fraction, as 0.9 or 1/3
 
-[the public answers: numbers, compare]
+[the public answers: numbers, compare, epsilon]
 --bounds A B  the lowest and the highest answer. With --grid: its ends, if not given
 --step S  from one answer to the next, as 1 for ages. It divides B - A (default: 2^40 steps)
 --grid LIST  the answers themselves, increasing: 0,10,50,100, or a file of numbers (text, .npy)
@@ -64,13 +76,29 @@ FILE  CSV, Parquet, JSON lines or .npy; - is CSV on stdin
 --convert  compare promises that differ: all are stated for replace, with delta beside
 --plot PNG  a picture, too (.png, .svg, .pdf)
 
+[what is wanted: epsilon]
+NAME  the mechanism, as median, or quantile:q=0.9. It is one of those that compare takes, with
+    parameters behind colons; its epsilon is what is looked for
+--like DATA  what the data sets are like: public, for what is printed depends on them. A file (CSV,
+    Parquet, JSON lines, .npy) whose records are drawn with replacement, or a generator, as
+    normal:mean=40:sd=15 (fastexp study list has them)
+--column C  the column of that file
+--n N  how many records a data set has
+--error R  the greatest error allowed, in --probability of the draws
+--loss L  the greatest loss of utility allowed, in --probability of the draws
+--probability P  as 0.95
+--expected-error R  the greatest expected error allowed
+--expected-loss L  the greatest expected loss allowed
+--datasets N  how many data sets (default: 1000)
+--seed S  the seed of the data sets (default: 0)
+
 [privacy: answers]
 --epsilon E  the privacy loss of each answer, in nats. Smaller is more private; where a person can
     have several groups or rows, the total is as many times as large, and is printed
 --total-epsilon E  the privacy loss of all answers together, instead: each gets its share
 --any-epsilon  lift the limits on epsilon, [1e-9, 1e6]
 
-[privacy: median, quantile, select, compare]
+[privacy: median, quantile, select, compare, epsilon]
 --neighbors add-remove|replace  what one person may do to the records: join or leave (default), or
     change theirs
 
@@ -82,7 +110,7 @@ FILE  CSV, Parquet, JSON lines or .npy; - is CSV on stdin
 --convention weak|lower  which answers are right: at most the due share of the records on either
     side (weak, default), or only that record of the data
 
-[privacy: median, quantile, maximum, mode, compare]
+[privacy: median, quantile, maximum, mode, compare, epsilon]
 --widen W  an answer counts as the best one within W of it: for equal records on a grid finer than
     the data
 
@@ -97,7 +125,7 @@ FILE  CSV, Parquet, JSON lines or .npy; - is CSV on stdin
 --k K  with top-k: how many are selected
 --delta D  with top-k: (epsilon, delta) instead of epsilon
 
-[privacy: select, compare]
+[privacy: select, compare, epsilon]
 --sensitivity S  with --utilities: the most that one record changes the utility of any one candidate
 --monotonic  with --utilities: one record moves no two utilities in opposite directions
 
@@ -257,6 +285,14 @@ SETTINGS: dict[tuple[str, str], dict[str, Any]] = {  # of options under a headin
     ("what is compared", "--mechanisms"): WORDS | {"needed": True},
     ("what is compared", "--epsilon"): DECIMAL | {"needed": True},
     ("what is compared", "--truth"): EXACT,
+    ("what is wanted", "--like"): {"needed": True},
+    ("what is wanted", "--n"): COUNT | {"needed": True},
+    **{
+        ("what is wanted", f"--{name}"): DECIMAL
+        for name in ("error", "loss", "probability", "expected-error", "expected-loss")
+    },
+    ("what is wanted", "--datasets"): COUNT | {"default": 1000},
+    ("what is wanted", "--seed"): SEED | {"default": 0},
     ("privacy", "--epsilon"): DECIMAL | {"either": "epsilon!"},
     ("privacy", "--total-epsilon"): DECIMAL | {"either": "epsilon!"},
     ("privacy", "--widen"): EXACT,

@@ -1,0 +1,70 @@
+"""``fastexp epsilon``: which epsilon is enough for an accuracy, on data like public ones."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from math import isfinite
+from typing import Any
+
+from ..ask import public_lists
+from ..options.values import written
+from ..terminal import printing
+from ..terminal.errors import UserMistake, did_you_mean
+from .compare import NUMBERS, SELECTIONS, built
+
+TARGETS = ("error", "loss", "probability", "expected_error", "expected_loss")
+OPTION = "NAME"
+
+
+def epsilon(options: Namespace) -> None:
+    """Print the epsilon that half, 95% and all of many data sets need."""
+    from ... import epsilon_for
+
+    kinds = {**NUMBERS, **SELECTIONS}
+    name = options.name.partition(":")[0]
+    if name not in kinds:
+        raise UserMistake(f"{OPTION}: no {name!r}{did_you_mean(name, kinds)}")
+    settings = {key: value for key, value in vars(options).items() if value is not None}
+    if options.grid is not None:
+        settings["grid"] = public_lists.points(options.grid)
+    mechanism: Any = built(options.name, kinds, settings | {"epsilon": 1.0}, OPTION)
+    target: dict[str, Any] = {key: settings[key] for key in TARGETS if key in settings}
+    enough = epsilon_for(
+        mechanism,
+        like=_like(options.like),
+        column=options.column,
+        n=options.n,
+        datasets=options.datasets,
+        rng=options.seed,
+        **target,
+    )
+    if not options.json:
+        print(enough)
+        return
+    facts = {"target": enough.target, "data": enough.data, "n": enough.n}
+    figures = {"median": enough.median, "95": enough.quantile(0.95), "worst": enough.worst}
+    printing.as_json(
+        {
+            "kind": "epsilon",
+            "private": False,
+            "mechanism": repr(mechanism),
+            **facts,
+            "datasets": enough.epsilons.size,
+            "epsilon": {key: x if isfinite(x) else None for key, x in figures.items()},
+        }
+    )
+
+
+def _like(text: str) -> object:
+    """A file, or a generator with its parameters behind colons."""
+    from ...studies.design.generators import SOURCES
+
+    name, *parts = text.split(":")
+    if name not in SOURCES:
+        return text
+    settings: dict[str, Any] = {"name": name}
+    for part in parts:
+        key, _, value = part.partition("=")
+        number = written(value)
+        settings[key] = value if number is None else number
+    return settings

@@ -1,0 +1,101 @@
+"""Does `fastexp epsilon` print what `epsilon_for` says, and refuse what it must?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fastexp as fx
+from tests.support.command_line import Run
+
+pytestmark = [pytest.mark.engines, pytest.mark.fast]
+GRID = ["--bounds", "0", "120", "--step", "1"]
+TARGET = ["--error", "2", "--probability", "0.95"]
+FEW = ["--n", "300", "--datasets", "12", "--seed", "3"]
+
+
+@pytest.fixture
+def ages(tmp_path: Path) -> Path:
+    path = tmp_path / "ages.csv"
+    ages = np.random.default_rng(5).integers(15, 95, 300)
+    path.write_text("age\n" + "".join(f"{age}\n" for age in ages))
+    return path
+
+
+def facts(run: Run, *arguments: object) -> dict[str, Any]:
+    code, out, err = run("epsilon", *arguments, "--json")
+    assert (code, err) == (0, "")
+    facts: dict[str, Any] = json.loads(out)
+    assert (facts.pop("kind"), facts.pop("private")) == ("epsilon", False)
+    return facts
+
+
+def test_it_is_as_in_python(run: Run, ages: Path) -> None:
+    median = fx.Median(1.0, (0, 120), step=1)
+    enough = fx.epsilon_for(
+        median, like=ages, column="age", n=300, datasets=12, rng=3, error=2, probability=0.95
+    )
+    words = ["median", *TARGET, "--like", ages, "--column", "age", *FEW, *GRID]
+    assert run("epsilon", *words) == (0, f"{enough}\n", "")
+    assert facts(run, *words) == {
+        "mechanism": repr(median),
+        "target": "error <= 2 with probability 0.95",
+        "data": "age",
+        "n": 300,
+        "datasets": 12,
+        "epsilon": {"median": enough.median, "95": enough.quantile(0.95), "worst": enough.worst},
+    }
+
+
+def test_of_generators_and_other_mechanisms(run: Run) -> None:
+    like = ["--like", "normal:mean=40:sd=9", *FEW, *GRID]
+    data = {"name": "normal", "mean": 40, "sd": 9}
+    quantile = fx.Quantile(0.9, 1.0, (0, 120), step=1, widen=2)
+    wanted = fx.epsilon_for(quantile, like=data, n=300, datasets=12, rng=3, expected_error=1.6)
+    words = ["quantile:q=0.9", "--widen", "2", "--expected-error", "1.6"]
+    assert facts(run, *words, *like)["epsilon"]["worst"] == wanted.worst
+    flip = fx.PermuteAndFlip(1.0, sensitivity=2, monotonic=True)
+    wanted = fx.epsilon_for(flip, like="votes", n=6, datasets=4, loss=9, probability=0.9)
+    words = ["permute-and-flip", "--sensitivity", "2", "--monotonic", "--loss", "9"]
+    rest = ["--probability", "0.9", "--like", "votes", "--n", "6", "--datasets", "4"]
+    assert facts(run, *words, *rest)["epsilon"]["median"] == wanted.median
+
+
+def test_where_none_is_enough_there_is_no_number(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "halves.csv"
+    path.write_text("x\n1\n1.5\n")
+    words = ["maximum", "--expected-error", "0.25", "--like", path, "--column", "x"]
+    epsilon = facts(run, *words, "--n", "1", "--datasets", "30", *GRID)["epsilon"]
+    assert epsilon["worst"] is None
+    code, out, err = run("epsilon", *words[:2], "0.1", *words[3:], "--n", "30", *GRID)
+    assert (code, out) == (2, "")
+    assert "must be at least 0.5" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["medain"], "no 'medain': did you mean 'median'?"),
+        (["median:stpe=1"], "NAME: median has no parameter 'stpe'"),
+        (["quantile"], "NAME: quantile needs --q, or quantile:q=..."),
+        (["median", "--like", "agse"], "unknown data 'agse'"),
+        (["median", "--like", "normal:mena=3"], "unknown parameters mena"),
+        (["median", "--like", "votes"], "like must be data that Median takes"),
+        (["median", "--loss", "2"], "exactly one of error"),
+    ],
+)
+def test_what_is_wrong_is_refused(run: Run, words: list[str], message: str) -> None:
+    like = [] if "--like" in words else ["--like", "normal"]
+    code, out, err = run("epsilon", *words, *like, *TARGET, *FEW, *GRID)
+    assert (code, out) == (2, "")
+    assert message in err
+
+
+def test_data_and_their_size_must_be_said(run: Run) -> None:
+    for words in ["--n", "9"], ["--like", "normal"]:
+        code, _, err = run("epsilon", "median", *TARGET, *GRID, *words)
+        assert (code, "is needed" in err) == (2, True)
