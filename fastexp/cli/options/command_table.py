@@ -111,6 +111,7 @@ BIDS = tuple(
     for more in ("", " \\\n      --law --plot law.png")
 )
 COMPARED = "--epsilon 0.1 --bounds 0 120 --step 1 \\\n      --mechanisms"
+LIKE = "--like ages.csv --column age --n 1000 --bounds 0 120 --step 1"
 SCORED = "--utilities --sensitivity 1 --epsilon 1 \\\n      --mechanisms"
 RANKED = (
     "Release {} of the numbers in a column privately: a point of a public grid, the likelier the "
@@ -205,8 +206,7 @@ truth, expected, quantile, bias, best, epsilon, delta, rho, neighbors, needs)
         "Print which epsilon is enough for an accuracy on many data sets like public ones: what "
         "half, 95% and all of them need, by their exact laws.",
         (
-            "epsilon median --error 2 --probability 0.95 \\\n      --like ages.csv --column age "
-            "--n 1000 --bounds 0 120 --step 1",
+            f"epsilon median --error 2 --probability 0.95 \\\n      {LIKE}",
             "epsilon exponential --expected-loss 5 \\\n      --like votes --n 8 --sensitivity 1",
         ),
         """\
