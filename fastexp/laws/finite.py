@@ -19,7 +19,7 @@ from .._typing import AnyArray, FloatArray, IntArray, WordArray
 from ..kernels.bits import logspace
 from ..kernels.bits.heights import BLOCK, FLOAT
 from ..kernels.bits.logexp import log_one_value
-from ..pictures.law_panels import Laws
+from ..pictures.law_subject import Laws
 from .certified import Comparison
 from .decaying_sums import by_level
 from .elementary import quiet

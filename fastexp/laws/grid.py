@@ -17,7 +17,7 @@ from .._parameters import validate
 from .._parameters.grid import Grid
 from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, RNGLike, Scalar, SeedLike, Values
 from ..errors import ParameterError
-from ..pictures.law_panels import Laws
+from ..pictures.law_subject import Laws
 from .elementary import exp, quiet
 from .exact_differences import added, differences
 from .grid_cells import DistanceCells, LawCells

@@ -12,7 +12,7 @@ import numpy as np
 
 from .._compiler.rounding import check_rounding
 from .._typing import AnyArray, FloatArray
-from ..pictures.law_panels import Laws
+from ..pictures.law_subject import Laws
 from .certified import Comparison
 from .law import LossLaw
 from .losses import PAIRS, Losses, LossSums

@@ -14,7 +14,8 @@ from .._parameters.descriptions import Described, parameters
 from .._typing import AnyArray, ArrayLike
 from ..errors import ParameterError
 from ..pictures.cards import Card, Carded
-from ..pictures.law_panels import Laws, draw
+from ..pictures.law_panels import draw
+from ..pictures.law_subject import Laws
 
 HIDDEN = "A law holds private data, of which nothing is shown here."
 

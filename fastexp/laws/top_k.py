@@ -19,7 +19,7 @@ from .._selection.weighting import Weighting
 from .._typing import ArrayLike, FloatArray, IntArray, WordArray
 from ..errors import ParameterError
 from ..kernels.bits.logexp import exp_fill, log_one_value
-from ..pictures.law_panels import Laws
+from ..pictures.law_subject import Laws
 from .elementary import exp, log, quiet
 from .exact_differences import differences
 from .finite import FiniteLaw, nats

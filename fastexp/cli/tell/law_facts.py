@@ -14,7 +14,7 @@ from ..._typing import AnyArray
 from ...laws.accuracy import accuracy_of
 from ...laws.finite import FiniteLaw
 from ...laws.grid import GridLaw
-from ...pictures.law_panels import Laws
+from ...pictures.law_subject import Laws
 
 LEVELS = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 TAIL = 0.95  # of draws have at most this error or loss
