@@ -22,7 +22,7 @@ def main() -> None:
     axes.set_facecolor("black" if arguments.dark else "white")  # transparent in the picture
     fx.compare(mechanisms, counts).plot(axes)
     axes.set_title("The most common of 16 levels of schooling, ε = 0.02")
-    axes.set_xlabel("loss in people: expected (bar), 95% at most (mark)")
+    axes.set_xlabel("expected loss in people; mark: 95% at most")
     axes.grid(axis="y", visible=False)
     style.end(figure, arguments)
 

@@ -10,6 +10,7 @@ from .._parameters.text import readable
 from . import canvas
 from .inks import DASHES, inks_of
 
+CLEAR = 0.34  # of the height: marks end above what the legend says
 FOOT, EACH = 0.8, 0.42  # inches: of the axis and what it says, and of a bar
 
 
@@ -38,13 +39,13 @@ def error_curve(
         if isfinite(value):
             color, dashes = inks.truth if i == 0 else inks.quiet, DASHES[i % len(DASHES)]
             text = f"{name}: {readable(value, 4)}"
-            axes.axvline(value, color=color, linestyle=dashes, label=text)
+            axes.axvline(value, CLEAR, color=color, linestyle=dashes, label=text)
     seen = [quantiles[-2], *marks.values()]  # one draw in a hundred may lie beyond
     right = 1.04 * max((x for x in seen if isfinite(x)), default=0.0) or 1.0
     axes.set(xlabel=along, ylabel="probability", ylim=(0, 1.02), xlim=(-0.01 * right, right))
     axes.xaxis.set_major_formatter(canvas.tick)
     canvas.undecorated(axes, "y")
-    axes.legend(loc="lower right", fontsize=9, framealpha=1, edgecolor="none")
+    axes.legend(loc="lower right", fontsize=9, frameon=False)
     return axes
 
 
@@ -60,7 +61,12 @@ def comparison_bars(
     `ax` is as of `figure_for`; the axes are returned.
     """
     height = FOOT + EACH * len(names)
-    _, (axes,) = canvas.figure_for(ax, f"Expected {measure} of mechanisms", [], height)
+    _, (axes,) = canvas.figure_for(
+        ax,
+        f"Expected {measure}",
+        [],
+        height,
+    )
     inks, places = inks_of(axes), range(len(names))
     for place, (expected, quantile) in enumerate(bars):
         seen = [x for x in (expected, quantile) if isfinite(x)]
@@ -77,12 +83,10 @@ def comparison_bars(
             fontsize=9,
             color=inks.mark,
         )
-    axes.set_yticks(places, [canvas.label(name, 40) for name in names], parse_math=False)
+    axes.set_yticks(places, [canvas.label(name, 36) for name in names], parse_math=False)
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.set_xlim(0, 1.25 * max((x for bar in bars for x in bar if isfinite(x)), default=1) or 1)
-    axes.set_xlabel(
-        f"{measure}: expected (bar), in {readable(100 * probability)}% of draws at most (mark)"
-    )
+    axes.set_xlabel(f"expected {measure}; mark: {readable(100 * probability)}% at most")
     axes.xaxis.set_major_formatter(canvas.tick)
     canvas.undecorated(axes, "x")
     return axes
