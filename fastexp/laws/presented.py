@@ -103,11 +103,10 @@ class Presented(Carded):
                 raise ParameterError("draws must be an array of at least one draw")
             firsts: AnyArray = outputs.reshape(outputs.shape[0], -1)[:, 0]
             if subject.candidates is not None:
-                indices = firsts.astype(np.int64)
-                count = len(subject.candidates)
-                if not bool(((indices == firsts) & (firsts >= 0) & (firsts < count)).all()):
+                inside = (firsts >= 0) & (firsts < len(subject.candidates))
+                if not bool((inside & (firsts == np.floor(firsts))).all()):
                     raise ParameterError("draws must be indices of candidates")
-                firsts = indices
+                firsts = firsts.astype(np.int64)
             subject = replace(subject, draws=firsts[None])
         return draw(subject, ax)[0]
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import NoReturn
 
+import numpy as np
+
 from .._compiler.rounding import check_rounding
 from ..errors import ParameterError
 from .certified import Unreached
@@ -71,7 +73,8 @@ class Sufficient(ABC):
         check_rounding()
         target = target_of(error, loss, probability, expected_error, expected_loss, truth)
         try:
-            return rounded_up(self._epsilon_for(target))
+            with np.errstate(all="ignore"):  # a warning would depend on the data
+                return rounded_up(self._epsilon_for(target))
         except Unreached:
             self._refuse(target)
 

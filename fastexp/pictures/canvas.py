@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .._parameters.text import printable, readable
-from ..errors import OutputError, ParameterError
+from ..errors import OutputError, ParameterError, ParameterTypeError
 from .inks import inks_of, inks_on
 
 SUFFIXES = (".png", ".svg", ".pdf")
@@ -68,7 +68,7 @@ def figure_for(
         for drawn in (figure, *axes):
             drawn._repr_png_ = partial(_png, figure)
         return figure, axes
-    axes = list(np.asarray(ax, dtype=object).flat)
+    axes = _axes_of(ax)
     if len(axes) != rows * columns:
         raise ParameterError(f"ax must be {rows * columns} axes for this picture, got {len(axes)}")
     first = axes[0]
@@ -77,6 +77,16 @@ def figure_for(
     lines = textwrap.fill(title, letters, break_on_hyphens=False)
     first.set_title(lines, loc="left", color=inks_of(first).mark, parse_math=False)
     return axes[0].figure, axes
+
+
+def _axes_of(ax: object) -> list[Any]:
+    """The caller's axes, row by row."""
+    kind = import_module("matplotlib.axes").Axes
+    axes = list(ax.flat) if isinstance(ax, np.ndarray) else ax
+    axes = list(axes) if isinstance(axes, (list, tuple)) else [axes]
+    if not all(isinstance(one, kind) for one in axes):
+        raise ParameterTypeError("ax must be axes of matplotlib, or an array of them")
+    return axes
 
 
 def _png(figure: Any) -> tuple[bytes, dict[str, float]]:

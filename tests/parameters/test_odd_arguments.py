@@ -259,9 +259,15 @@ LAWS = {
 for law_name, law in LAWS.items():
     for method in dir(law):
         if not method.startswith("_") and callable(getattr(type(law), method, None)):
+            if method == "privacy_loss" and law_name in ("ContinuousLaw", "NoiseLaw"):
+                continue  # they have none
             parameters = signature(getattr(law, method)).parameters.values()
             values = {p.name: 0.5 if p.default is p.empty else p.default for p in parameters}
             values |= {"selection": [0, 1]} if "selection" in values else {}
+            values |= {"other": law} if "other" in values else {}
+            values |= {"expected_loss": 1.0} if "expected_loss" in values else {}
+            if law_name == "NoiseLaw" and method == "epsilon_for":
+                values |= {"expected_loss": None, "expected_error": 50.0}  # it has no losses
             CALLS[f"{law_name}.{method}"] = (getattr(law, method), values)
 
 # What messages also call an argument, or what another one that does not fit it any more is called.
