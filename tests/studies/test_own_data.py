@@ -174,6 +174,9 @@ class TestFiles:
         after = study(data={"file": folder, "column": "age"})
         assert before.key != after.key
         assert 7 in all_sets(after)
+        pl.DataFrame({"age": [8, 9]}).write_parquet(folder / "3.parquet")
+        last = study(data={"file": folder, "column": "age"})
+        assert 7 not in all_sets(last)
 
 
 class TestOneSource:

@@ -13,15 +13,18 @@ import fastexp as fx
 class Plain:
     """A median with wide noise: nothing but a name and draws."""
 
-    name = "plain"
     scale = 2.0
+
+    def __init__(self, name: str = "plain") -> None:
+        self.name = name
 
     def sample(self, data: Any, epsilon: float, size: int, rng: Any) -> Any:
         return np.median(data) + rng.laplace(0, self.scale / epsilon, size)
 
 
 class WithTruth(Plain):
-    name = "with truth"
+    def __init__(self, name: str = "with truth") -> None:
+        super().__init__(name)
 
     def truth(self, data: Any) -> float:
         return float(np.median(data))
@@ -133,8 +136,10 @@ class TestSubjects:
                 data[:] = 0
                 return np.zeros(size)
 
-        rows(Looks(), bounds=(20, 60), datasets=3)
+        beside = rows(Looks(), WithTruth("beside"), bounds=(20, 60), datasets=3)
+        alone = rows(WithTruth("beside"), bounds=(20, 60), datasets=3)
         assert len(seen) == 3
+        assert beside[1:] == alone
         for data in seen:
             assert (np.diff(data) >= 0).all()
             assert data.min() >= 20
@@ -151,13 +156,11 @@ class TestSubjects:
     )
     def test_what_is_no_answer(self, answers, says):
         class Wrong(WithTruth):
-            name = "plain"
-
             def sample(self, _data: Any, _epsilon: float, size: int, _rng: Any) -> Any:
                 return answers(size)
 
         with pytest.raises(fx.StudyError, match=says):
-            rows(Wrong())
+            rows(Wrong("plain"))
 
     def test_indices_beyond_the_candidates(self):
         class Beyond(Flip):
@@ -174,7 +177,7 @@ class TestSubjects:
             ({"subject": 3}, "subject must have sample"),
             ({"subject": "module:name"}, "subject must be an object"),
             (type("Nameless", (), {"sample": print})(), "must be text"),
-            (type("Ours", (Plain,), {"name": "median"})(), "name must not be that of a mechanism"),
+            (Plain("median"), "name must not be that of a mechanism"),
             (type("Other", (Plain,), {"takes": "rows"})(), "takes must be one of"),
         ],
     )
@@ -248,6 +251,9 @@ class TestTemplates:
         if width == (30, 31):
             errors = [row["exact"] for row in found if row["figure"] == "error"]
             assert min(errors) > 5  # the median age is about 40
+            levels = [row["exact"] for row in found if row["level"]]
+            assert None not in levels
+            assert min(levels) > 2
 
     def test_bounds_are_in_labels(self):
         made = study(fx.Median(1, (0, 120), step=1), fx.Median(1, (0, 60), step=1))
@@ -275,8 +281,6 @@ class TestOtherLibraries:
         dp.enable_features("contrib")
 
         class OpenDP(WithTruth):
-            name = "OpenDP"
-
             def measurement(self, epsilon: float) -> Any:
                 return dp.m.make_private_quantile(
                     dp.vector_domain(dp.atom_domain(T="i64")),
@@ -303,8 +307,6 @@ class TestOtherLibraries:
         tools = pytest.importorskip("diffprivlib.tools")
 
         class Diffprivlib(WithTruth):
-            name = "diffprivlib"
-
             def sample(self, data: Any, epsilon: float, size: int, rng: Any) -> Any:
                 seeds = rng.integers(2**31, size=size).tolist()
                 return [
