@@ -17,6 +17,7 @@ from ...pictures.cards import Card, Carded, text
 from . import settings
 from .code import Code, codes_of
 from .study_cells import Cell, Scenario, cells_of, scenarios_of
+from .study_file import settings_in
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -87,7 +88,7 @@ class Design(Carded):
             If the file is not TOML (or JSON), or the study is not valid: all faults at once.
         """
         check_settings(changes)
-        given = settings.from_file(Path(path), setting_names(), allow_import)
+        given = settings_in(Path(path), setting_names(), allow_import)
         return cls(**{**given, **changes})
 
     def __eq__(self, other: object) -> bool:

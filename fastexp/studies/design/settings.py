@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
-import sys
-import tomllib
 from collections.abc import Callable, Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,10 +12,9 @@ import numpy as np
 from ...errors import FastexpError, ParameterError
 from ..subjects.subject import FIGURES
 from . import contenders, data_sources
-from .code import Code, code_of, imported, replaced
+from .code import Code, code_of
 from .data_sources import text
 from .generators import Spec, is_finite
-from .record_files import is_file
 
 T = TypeVar("T")
 MOST_DATASETS, MOST_DRAWS, MOST_N = 10**12, 10**7, 10**9
@@ -89,76 +84,13 @@ def placeless(settings: dict[str, Any]) -> dict[str, Any]:
     return {**settings, "data": [without(data) for data in settings.get("data", [])]}
 
 
-def from_file(path: Path, known: list[str], allow_import: bool) -> dict[str, Any]:
-    """The settings in a TOML or JSON file; a results folder's file holds them as "study".
-
-    Code that it names is imported if that is allowed, also from the folder of the file.
-    """
-    try:
-        text = path.read_text(encoding="utf-8")
-        content = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
-    except OSError as error:
-        raise ParameterError(f"{path} cannot be read: {error.strerror}") from None
-    except ValueError as error:  # tomllib's and json's errors name line and column
-        raise ParameterError(f"{path} is not valid: {error}") from None
-    settings = content.get("study", content) if isinstance(content, dict) else None
-    if not isinstance(settings, dict):
-        raise ParameterError(f"{path} must hold the settings of a study")
-    unknown, missing = sorted(set(settings) - set(known)), {"mechanisms", "epsilon"} - set(settings)
-    faults = Faults()
-    for key in unknown:
-        faults.add(key, f"unknown; a study has {', '.join(known)}")
-    for key in sorted(missing):
-        faults.add(key, "missing")
-    faults.raise_any(settings.get("name", path.stem))
-    settings.setdefault("name", path.stem)
-    if settings is content:  # a results folder's file has the paths that the run was given
-        settings["data"] = _relative_to(path.parent, settings.get("data", "normal"))
-    version = settings.get("version", "")
-
-    def find(reference: str, digest: str) -> object:
-        if not allow_import:
-            raise ParameterError(
-                f"{path} names code, {reference!r}, and a file is data: it is imported only where "
-                "the caller allows it, by allow_import=True or --allow-import"
-            )
-        if str(path.parent.resolve()) not in sys.path:
-            sys.path.append(str(path.parent.resolve()))
-        return imported(reference, digest, version)
-
-    return dict(replaced(_with_names(settings), find))
-
-
-def _with_names(settings: dict[str, Any]) -> dict[str, Any]:
-    """Settings of a file, with the code that it names in the form of a results folder."""
-    for key, word in (("data", "function"), ("mechanisms", "subject")):
-        for table in _several(settings.get(key)):
-            if isinstance(table, dict) and isinstance(table.get(word), str):
-                table[word] = {"code": table[word], "digest": ""}
-    figures = _several(settings.get("figures", "error"))
-    for i, name in enumerate(figures):
-        if isinstance(name, str) and ":" in name:
-            code = {"code": name, "digest": ""}
-            figures[i] = {"name": name.rpartition(":")[2], "figure": code}
-    return {**settings, "figures": figures}
-
-
-def _relative_to(folder: Path, data: object) -> list[Any]:
-    """The data, with relative files looked for in the study's folder."""
-    items = [{"file": x} if isinstance(x, str) and is_file(x) else x for x in _several(data)]
-    for item in items:
-        if isinstance(item, dict) and isinstance(item.get("file"), str):
-            item["file"] = str(folder / item["file"])
-    return items
-
-
 def normalise(given: Mapping[str, object], faults: Faults) -> dict[str, Any]:
     """All settings in the form that runs, with defaults; faults are added to `faults`."""
     name = given["name"]
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9_-]{1,100}", name):
         faults.add("name", "must consist of letters, digits, - and _")
     version = _one("version", given["version"], text, faults) or ""
-    mechanisms = _several(plain(given["mechanisms"]))
+    mechanisms = several(plain(given["mechanisms"]))
 
     def compared(item: object) -> list[Spec]:
         return [contenders.described(item, version)]
@@ -226,7 +158,7 @@ def _figures(value: object, version: str, faults: Faults) -> tuple[Any, ...]:
         return {"name": item["name"], "figure": code}
 
     items: list[Any] = []
-    for item in _several(plain(value)):
+    for item in several(plain(value)):
         if callable(item):
             items.append({"name": code_of(item).name, "figure": item})
         elif isinstance(item, dict) and set(item) != {"name", "figure"}:
@@ -245,7 +177,7 @@ def figure_name(figure: Any) -> str:
 
 def _list(key: str, value: object, one: Callable[[object], T], faults: Faults) -> tuple[Any, ...]:
     """One value or a list of them as a tuple; none twice."""
-    items = _several(plain(value))
+    items = several(plain(value))
     if not items:
         faults.add(key, "must not be empty")
     values = [_one(key, item, one, faults) for item in items]
@@ -322,9 +254,10 @@ def _data(version: str, data: object) -> list[Spec]:
     sizes: Spec = {}
     if isinstance(data, dict) and "n" in data:
         table = {key: value for key, value in data.items() if key != "n"}
-        sizes = {"n": [_counting(1, MOST_N)(size) for size in _several(data["n"])]}
+        sizes = {"n": [_counting(1, MOST_N)(size) for size in several(data["n"])]}
     return [{**spec, **sizes} for spec in data_sources.described(table, version)]
 
 
-def _several(value: object) -> list[Any]:
+def several(value: object) -> list[Any]:
+    """A value as a list of one, if it is none."""
     return value if isinstance(value, list) else [value]
