@@ -1,4 +1,7 @@
-"""Do the executors that the pages name run studies for real, with the bytes of one thread?"""
+"""Do loky, MPI and Ray, as the pages use them, run studies for real, with the bytes of one thread?
+
+Dask is in `test_kills.py`.
+"""
 
 from __future__ import annotations
 
@@ -63,27 +66,6 @@ study = small()
         check=False,
     )
     assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")  # of dask's
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.engines
-def test_a_client_of_dask(tmp_path: Path, wanted: tuple[bytes, bytes]) -> None:
-    distributed = pytest.importorskip("distributed")
-    cluster = distributed.LocalCluster(
-        n_workers=2,
-        threads_per_worker=1,
-        dashboard_address=None,
-        silence_logs=60,
-        local_directory=str(tmp_path),
-    )
-    with cluster, distributed.Client(cluster, set_as_default=False) as client:
-        assert pools.Pool(client, 0).workers == 2
-        small().run(client, out=tmp_path / "out")
-        one = {"n": 12, "data": "ages", "block": 30}  # one task, which is cut
-        of_pieces = small(**one).run(client).to_csv()
-    assert tables(tmp_path / "out") == wanted
-    assert of_pieces == small(**one).run(workers=1).to_csv()
 
 
 @pytest.mark.skipif(find_spec("joblib") is None, reason="no joblib")
