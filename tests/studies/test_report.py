@@ -124,6 +124,18 @@ def test_disagreement_is_told_first(results: Any) -> None:
     assert "No row has both" in text
 
 
+def test_an_unfinished_run_is_told_first_and_its_numbers_have_another_name(
+    results: Any, tmp_path: Path
+) -> None:
+    table = {**results.to_dict(), "tasks": 1234, "finished": 7}
+    text = page.html({**table, "machine": {}}, [], [], [])
+    assert "This run is unfinished: the figures are of 7 of 1,234 tasks." in text
+    assert "unfinished" not in page.html({**results.to_dict(), "machine": {}}, [], [], [])
+    made = [path.name for path in report.write_report(table, tmp_path)]
+    assert made[-2:] == ["unfinished.csv", "unfinished.json"]
+    assert not (tmp_path / "table.csv").exists()
+
+
 def test_captions_tell_of_points_that_no_axis_shows() -> None:
     rows = [row(), row(epsilon=2.0, exact=0.01, monte_carlo=0.0, low=0.0, high=0.0)]
     for shown, told in ((rows, True), ([row(), row(epsilon=2.0)], False)):
