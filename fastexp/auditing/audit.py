@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, overload
+from typing import Any, Literal
 
 import numpy as np
 
@@ -96,30 +95,6 @@ class Audit(Carded):
         return Card(f"Audit by {'laws' if by_law else 'draws'}", facts, private=True)
 
 
-@overload
-def audit(
-    mechanism: Mechanism,
-    data: object,
-    neighbor: object,
-    *,
-    draws: int | None = None,
-    alpha: float = 0.01,
-    epsilon: float | None = None,
-    delta: float | None = None,
-    rng: SeedLike | RNGLike | None = None,
-    threads: int = 1,
-) -> Audit: ...
-@overload
-def audit(
-    mechanism: Callable[..., Any],
-    data: Callable[..., Any],
-    *,
-    draws: int,
-    alpha: float = 0.01,
-    epsilon: float | None = None,
-    delta: float | None = None,
-    threads: int = 1,
-) -> Audit: ...
 @documented
 def audit(
     mechanism: Any,

@@ -24,7 +24,7 @@ from .._typing import IntArray
 from ..errors import ParameterError
 from .binomial import lower_bound, upper_bound
 from .events import Choice, Event, best_event
-from .outcomes import Answers, Cells, Odd, read, together
+from .outcomes import Answers, Cells, Odd, read
 
 CHUNK = 1 << 17  # draws that are in memory at a time, a thread
 FIRST = 1 << 19  # draws at most of the first part and of the second, an eighth of all at most
@@ -48,7 +48,7 @@ def certified(
     few = min(draws // 8, FIRST)
     parts = _chunks(few, 0), _chunks(few, 1), _chunks(draws - 2 * few, 2)
     kept_back = [[side(*chunk) for chunk in parts[0]] for side in sides]
-    cells = Cells([together(each) for each in kept_back])
+    cells = Cells([part for each in kept_back for part in each])
     first = [sum(map(cells.count, each), cells.none) for each in kept_back]
     second, third = (_counted(cells, sides, part, threads) for part in parts[1:])
     by = Choice(delta, draws - 2 * few, alpha / BOUNDS)

@@ -7,7 +7,7 @@ of independent draws, whatever the answers are.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, NamedTuple
@@ -152,10 +152,3 @@ def _edges(numbers: FloatArray) -> FloatArray:
 
 def _written(label: Hashable) -> str:
     return label.text if isinstance(label, Odd) else repr(label)
-
-
-def together(parts: Iterable[Answers]) -> Answers:
-    """Several draws as one."""
-    parts = list(parts)
-    labels = [label for part in parts for label in part.labels]
-    return Answers(np.concatenate([part.numbers for part in parts]), labels)

@@ -167,8 +167,9 @@ class PrivacyLoss(Carded):
             If `order` is not a number > 0.
         """
         check_rounding()
-        number = np.inf if order == np.inf else validate.positive("order", order)
-        return max(0.0, self._most if number == np.inf else self._pieces.renyi(number))
+        if type(order) in (float, np.float64) and order == np.inf:
+            return max(0.0, self._most)
+        return max(0.0, self._pieces.renyi(validate.positive("order", order)))
 
     @property
     def losses(self) -> FloatArray:

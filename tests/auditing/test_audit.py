@@ -270,6 +270,15 @@ class TestByDraws:
         assert result.epsilon < 0.01 or result.hits is not None
 
 
+def test_no_two_chunks_have_one_number():
+    """By which they have their randomness."""
+    parts = [certificate._chunks(draws, part) for part, draws in enumerate((0, 5, 10**6))]
+    numbers = [number for part in parts for number, _ in part]
+    assert len(set(numbers)) == len(numbers)
+    assert [sum(size for _, size in part) for part in parts] == [0, 5, 10**6]
+    assert max(size for _, size in parts[2]) == certificate.CHUNK
+
+
 def test_nothing_private_is_in_a_repr_and_print_says_that_it_is_private():
     exact, drawn = fx.audit(MEDIAN, *PAIR), fx.audit(MEDIAN, *PAIR, draws=1000, rng=1)
     assert repr(exact) == "Audit(method='law', delta=0.0, promised=1.0)"

@@ -270,6 +270,13 @@ for law_name, law in LAWS.items():
                 values |= {"expected_loss": None, "expected_error": 50.0}  # it has no losses
             CALLS[f"{law_name}.{method}"] = (getattr(law, method), values)
 
+LOSS = LAWS["GridLaw"].privacy_loss(MEDIAN.law(AGES[1:]))
+CALLS |= {
+    "PrivacyLoss.delta": (LOSS.delta, {"epsilon": 0.5}),
+    "PrivacyLoss.epsilon": (LOSS.epsilon, {"delta": 0.5}),
+    "PrivacyLoss.renyi": (LOSS.renyi, {"order": 2.0}),
+}
+
 # What messages also call an argument, or what another one that does not fit it any more is called.
 NAMES = {
     "data": ("utilities", "records", "by"),

@@ -68,6 +68,8 @@ MAKERS = {
     "ContinuousLaw": lambda: NUMBERS["Median"]().continuous_law(AGES),
     "NoiseLaw": lambda: NOISY["LaplaceMedian"]().law(AGES),
     "StudyResults": lambda: MAKERS["Study"]().run(),
+    "PrivacyLoss": lambda: MAKERS["GridLaw"]().privacy_loss(MAKERS["GridLaw"]()),
+    "Audit": partial(fx.audit, NUMBERS["Median"](), AGES, AGES[1:]),
     "SufficientEpsilon": partial(fx.epsilon_for, NUMBERS["Median"](), like=AGES, expected_loss=9.0),
 }
 # The data that verbs are called with.
@@ -83,6 +85,8 @@ DATA = {
 ARGUMENTS = {
     "sample": {"rng": 1},
     "with_epsilon": {"epsilon": 2.0},
+    "delta": {"epsilon": 0.5},
+    "renyi": {"order": 2.0},
     "epsilon_for": {"expected_loss": 0.3},
     "expected_error": {"truth": 30},
     "error_quantile": {"p": 0.5, "truth": 30},
@@ -94,6 +98,7 @@ ARGUMENTS = {
     **{name: {"x": 0.5} for name in ("cdf", "pmf", "pdf")},
 }
 FUNCTIONS = {
+    "audit": partial(fx.audit, NUMBERS["Median"](), AGES, AGES[1:]),
     "check_sensitivity": partial(fx.check_sensitivity, lambda d: [d], [(1.0, 2.0)]),
     "epsilon_for": partial(fx.epsilon_for, k=3, sensitivity=1.0, expected_loss=1.0),
     "error_bound": partial(fx.error_bound, AGES, 1.0, bounds=(0, 100)),
@@ -144,6 +149,9 @@ EXEMPT = {
     "PermuteAndFlipLaw.log_normalizer": NEVER,
     **dict.fromkeys(("SufficientEpsilon", "SufficientEpsilon.worst"), STORED),
     **dict.fromkeys(("ContinuousLaw.truth", "NoiseLaw.truth"), STORED),
+    **dict.fromkeys(("PrivacyLoss", "PrivacyLoss.reverse", "PrivacyLoss.worst"), STORED),
+    **dict.fromkeys(("Audit", "Audit.share", "Audit.refuted"), STORED),
+    **dict.fromkeys(("ContinuousLaw.privacy_loss", "NoiseLaw.privacy_loss"), "it raises"),
     "Mode.continuous_law": "it raises: there is no density",
     "StudyResults": "made by `Study.run`, which looks",
     "StudyResults.agree": STORED,
@@ -228,6 +236,8 @@ def call_of(name, folder):
     one = MAKERS[owner]()
     if not callable(inspect.getattr_static(type(one), member)):
         return lambda: getattr(one, member)
+    if member == "privacy_loss":
+        return partial(one.privacy_loss, one)
     if member == "report":
         return lambda: one.report(folder / "report", ())
     over_data = member in ("release", "sample", "law", "continuous_law") and owner in DATA
