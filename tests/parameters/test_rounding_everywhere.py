@@ -102,6 +102,7 @@ FUNCTIONS = {
     "check_sensitivity": partial(fx.check_sensitivity, lambda d: [d], [(1.0, 2.0)]),
     "epsilon_for": partial(fx.epsilon_for, k=3, sensitivity=1.0, expected_loss=1.0),
     "error_bound": partial(fx.error_bound, AGES, 1.0, bounds=(0, 100)),
+    "compare": partial(fx.compare, [SELECTIONS["Exponential"]()], U),
     "expected_errors": partial(
         fx.expected_errors, np.array([AGES]), [fx.Median(1.0, (0, 100), step=1)]
     ),
@@ -129,6 +130,7 @@ FUNCTIONS = {
     "privacy.zcdp_delta": partial(privacy.zcdp_delta, 0.1, 1.0),
     "privacy.zcdp_epsilon": partial(privacy.zcdp_epsilon, 0.1, 1e-6),
 }
+VERBS = ("as_dict", "plot")
 STORED = "what was computed or given before"
 NEVER = "always raises, and looks at nothing"
 TEXT = "bytes and text, no floats"
@@ -143,7 +145,9 @@ EXEMPT = {
     "StudyTable": TEXT,
     **dict.fromkeys(("Study.to_dict", "Study.codes", "Study.figure_names"), STORED),
     **dict.fromkeys(("Subject", "Subject.sample"), "a Protocol: the user's code"),
-    **dict.fromkeys(("SensitivityLowerBound", "LossTail"), "tuples of figures"),
+    **dict.fromkeys(("SensitivityLowerBound", "LossTail", "ComparisonRow"), "tuples of figures"),
+    **dict.fromkeys(("Accuracy", "Comparison"), "made by calls that look"),
+    **{f"{name}.{verb}": STORED for name in ("Accuracy", "Comparison") for verb in VERBS},
     **dict.fromkeys([name for name in MAKERS if name.endswith("Law")], LAW),
     **{f"{name}.release": NEVER for name in (*NOISY, "ReportNoisyMax")},
     "PermuteAndFlipLaw.log_normalizer": NEVER,
@@ -240,7 +244,9 @@ def call_of(name, folder):
         return partial(one.privacy_loss, one)
     if member == "report":
         return lambda: one.report(folder / "report", ())
-    over_data = member in ("release", "sample", "law", "continuous_law") and owner in DATA
+    over_data = (
+        member in ("release", "sample", "law", "continuous_law", "accuracy") and owner in DATA
+    )
     data = [DATA[owner]] if over_data else []
     return partial(getattr(one, member), *data, **ARGUMENTS.get(member, {}))
 
