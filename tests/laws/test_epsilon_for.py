@@ -314,3 +314,9 @@ class TestTheSearch:
         answer = crossing(lambda x: x**power - root**power, 1e-9, 1e6)
         assert answer >= root * (1 - 1e-15)
         assert answer == pytest.approx(root, rel=1e-12)
+
+
+def test_a_cell_whose_best_point_is_the_truth():
+    """Its error falls to 0 faster than float64 can say, and is 0 there at any rate."""
+    law, target = fx.Price(1.0, (0, 1), step=1).law([1, 1, 1]), {"expected_error": 0.4329}
+    check(law, target, law.epsilon_for(**target))
