@@ -1,4 +1,4 @@
-"""Three selections of the best of 10, 100 and 1,000 candidates: a study, and its picture."""
+"""Three selections of the best of 10 candidates: a study, and its picture."""
 
 import style
 
@@ -10,7 +10,7 @@ def main() -> None:
     study = fx.Study(
         name="selections",
         data={"name": "scores", "most": 20},
-        n=[10, 100, 1000],
+        n=10,
         epsilon=[0.2, 0.5, 1.0, 2.0, 5.0],
         mechanisms=[
             {"name": "exponential", "label": "exponential"},
@@ -22,7 +22,7 @@ def main() -> None:
         draws=100,
     )
     axes = study.run().plot()
-    style.end(axes[0].figure, arguments)
+    style.end(axes.figure, arguments)
 
 
 if __name__ == "__main__":
