@@ -108,6 +108,12 @@ class TestDigests:
         both = [study(mechanisms=["median", it], version="1").key for it in (Noisy(), other)]
         assert both[0] == both[1] != study(version="2").key
 
+    def test_a_script_and_its_module_draw_the_same(self, monkeypatch):
+        here = study().run(workers=1).to_csv()
+        monkeypatch.setattr(gamma, "__module__", "__main__")
+        assert study().codes[0].reference == "__main__:gamma"
+        assert study().run(workers=1).to_csv() == here
+
 
 class TestPlain:
     def test_round_trip_has_names_only(self):

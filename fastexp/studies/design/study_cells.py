@@ -151,10 +151,10 @@ def _place(i: int, spec: Spec) -> str:
 
 
 def _unlabelled(spec: Spec) -> Spec:
-    """What draws depend on: of code its name, so that they stay when it is mended."""
+    """What draws depend on: of code its last name, so that they stay when it is mended or moved."""
     left_out = ("label", "file", "n", "takes", "parts")
     parts = {key: value for key, value in spec.items() if key not in left_out}
-    return {key: v.reference if isinstance(v, Code) else v for key, v in parts.items()}
+    return {key: v.name if isinstance(v, Code) else v for key, v in parts.items()}
 
 
 def _distinct(key: str, labels: list[str], faults: Faults) -> None:
