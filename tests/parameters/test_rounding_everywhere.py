@@ -166,7 +166,12 @@ EXEMPT = {
     "Budget.total": STORED,
     "Budget.total_delta": STORED,
     "Budget.charges": STORED,
-    **{f"{name}.epsilon": STORED for name in MAKERS if name.endswith("Law")},
+    **{
+        f"{name}.{figure}": STORED
+        for name in MAKERS
+        if name.endswith("Law")
+        for figure in ("epsilon", "mechanism")
+    },
     **{
         f"{name}.{figure}": STORED
         for name in ("FiniteLaw", "PermuteAndFlipLaw", "TopKLaw")
