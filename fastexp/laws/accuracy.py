@@ -133,7 +133,8 @@ class Accuracy(Carded):
         marks = {f"expected {self.measure}": self.expected, **self._levels()}
         title = f"{self.measure.capitalize()} at epsilon {readable(self.epsilon)}"
         along = f"{self.measure}: {MEANINGS[self.measure]}"
-        return error_curve(self._curve, marks, along, title, ax)
+        notes = [] if self.truth is None else [f"truth {readable(self.truth)}"]
+        return error_curve(self._curve, marks, along, title, notes, ax)
 
     def _levels(self) -> dict[str, float]:
         return {f"{readable(100 * p)}% at most": value for p, value in self.quantiles.items()}

@@ -20,6 +20,7 @@ from .inks import inks_of, inks_on
 SUFFIXES = (".png", ".svg", ".pdf")
 LONGEST, LINE, LONG = 28, 14.4, 10  # characters: of a label, of notes an inch, of a tick
 LEAST, LETTER = 12, 0.6  # letters of a title's line, at least; how wide one is, of its size
+KEY = 9  # points: the size of a legend's letters
 PIXELS = 96  # an inch on a page
 WIDTH, WIDE, EDGE = 6.4, 8.0, 0.12  # inches: of a picture, of one with columns, of margins
 TITLE, NOTE = 0.42, 0.19  # inches: of the title's line, and of a line of notes
@@ -72,11 +73,16 @@ def figure_for(
     if len(axes) != rows * columns:
         raise ParameterError(f"ax must be {rows * columns} axes for this picture, got {len(axes)}")
     first = axes[0]
-    points = 72 * first.get_window_extent().width / first.figure.dpi
-    letters = max(LEAST, int(points / (LETTER * first.title.get_fontsize())))
-    lines = textwrap.fill(title, letters, break_on_hyphens=False)
+    lines = _fitted(first, title, first.title.get_fontsize(), 0)
     first.set_title(lines, loc="left", color=inks_of(first).mark, parse_math=False)
     return axes[0].figure, axes
+
+
+def _fitted(axes: Any, text: str, size: float, before: float) -> str:
+    """A text of that size in lines as long as axes are wide, without what stands before it."""
+    points = 72 * axes.get_window_extent().width / axes.figure.dpi
+    letters = max(LEAST, int((points / size - before) / LETTER))
+    return textwrap.fill(text, letters, break_on_hyphens=False)
 
 
 def _axes_of(ax: object) -> list[Any]:
@@ -126,6 +132,18 @@ def undecorated(axes: Any, along: str) -> None:
     axes.tick_params(color=inks.quiet, labelcolor=inks.mark)
     for name in (axes.xaxis.label, axes.yaxis.label):
         name.set_color(inks.mark)
+
+
+def legend(axes: Any, place: str) -> float:
+    """A legend in a corner of axes, in lines that fit; which share of their height it takes."""
+    handles, names = axes.get_legend_handles_labels()
+    texts = ["\n".join(_fitted(axes, line, KEY, 5) for line in name.splitlines()) for name in names]
+    color, ground = inks_of(axes).mark, axes.get_facecolor()
+    look = {"facecolor": ground, "edgecolor": "none", "framealpha": 0.85, "labelcolor": color}
+    axes.legend(handles, texts, loc=place, fontsize=KEY, **look)
+    lines = "\n".join(texts).count("\n") + 1
+    points = 72 * axes.get_window_extent().height / axes.figure.dpi
+    return float(min(0.6, (1.7 * lines + 1.4) * KEY / points))
 
 
 def tick(x: float, _: Any = None) -> str:

@@ -10,12 +10,17 @@ from .._parameters.text import readable
 from . import canvas
 from .inks import DASHES, inks_of
 
-CLEAR = 0.34  # of the height: marks end above what the legend says
+TICKS = 6  # of an axis of numbers, which may be as long as "10,000,000"
 FOOT, EACH = 0.8, 0.42  # inches: of the axis and what it says, and of a bar
 
 
 def error_curve(
-    quantiles: Sequence[float], marks: Mapping[str, float], along: str, title: str, ax: Any
+    quantiles: Sequence[float],
+    marks: Mapping[str, float],
+    along: str,
+    title: str,
+    notes: list[str],
+    ax: Any,
 ) -> Any:
     """Draw evenly spaced quantiles as a distribution function, and marks on it; the axes.
 
@@ -27,11 +32,11 @@ def error_curve(
         Errors by what they are.
     along
         What the axis of errors says.
-    title
+    title, notes
     ax : Axes or None
         As of `figure_for`.
     """
-    _, (axes,) = canvas.figure_for(ax, title, [], 3.0)
+    _, (axes,) = canvas.figure_for(ax, title, notes, 3.0)
     inks, last = inks_of(axes), len(quantiles) - 1
     points = [(q, i / last) for i, q in enumerate(quantiles) if isfinite(q)]
     axes.step([q for q, _ in points], [p for _, p in points], where="post", color=inks.mark)
@@ -39,13 +44,19 @@ def error_curve(
         if isfinite(value):
             color, dashes = inks.truth if i == 0 else inks.quiet, DASHES[i % len(DASHES)]
             text = f"{name}: {readable(value, 4)}"
-            axes.axvline(value, CLEAR, color=color, linestyle=dashes, label=text)
+            axes.axvline(value, color=color, linestyle=dashes, label=text)
     seen = [quantiles[-2], *marks.values()]  # one draw in a hundred may lie beyond
     right = 1.04 * max((x for x in seen if isfinite(x)), default=0.0) or 1.0
+    if quantiles[-1] <= right:
+        axes.hlines(1.0, quantiles[-1], right, color=inks.mark)
     axes.set(xlabel=along, ylabel="probability", ylim=(0, 1.02), xlim=(-0.01 * right, right))
-    axes.xaxis.set_major_formatter(canvas.tick)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(canvas.tick)
+    axes.locator_params(axis="x", nbins=TICKS)
     canvas.undecorated(axes, "y")
-    axes.legend(loc="lower right", fontsize=9, frameon=False)
+    share = canvas.legend(axes, "lower right")
+    for line in axes.lines[1:]:
+        line.set_ydata([share, 1])  # marks end above it
     return axes
 
 
@@ -72,8 +83,8 @@ def comparison_bars(
         seen = [x for x in (expected, quantile) if isfinite(x)]
         axes.barh(place, expected if isfinite(expected) else 0.0, height=0.6, color=inks.bar)
         if isfinite(quantile):
-            axes.plot(quantile, place, marker="D", color=inks.truth, markersize=6)
-        text = f"{readable(expected, 3)}, {readable(quantile, 3)}"
+            axes.plot(quantile, place, marker="D", color=inks.truth, markersize=6, clip_on=False)
+        text = f"{readable(expected, 3)}; {readable(quantile, 3)}"
         axes.annotate(
             text,
             (max(seen, default=0.0), place),
@@ -88,5 +99,6 @@ def comparison_bars(
     axes.set_xlim(0, 1.25 * max((x for bar in bars for x in bar if isfinite(x)), default=1) or 1)
     axes.set_xlabel(f"expected {measure}; mark: {readable(100 * probability)}% at most")
     axes.xaxis.set_major_formatter(canvas.tick)
+    axes.locator_params(axis="x", nbins=TICKS)
     canvas.undecorated(axes, "x")
     return axes

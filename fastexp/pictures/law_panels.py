@@ -7,7 +7,7 @@ from typing import Any
 from .._parameters.descriptions import name_of, statistic_of, title
 from .._parameters.text import readable
 from ..errors import ParameterError
-from .canvas import figure_for, label
+from .canvas import figure_for, label, legend
 from .inks import inks_of
 from .law_painters import numbers, selection
 from .law_subject import Laws
@@ -56,13 +56,25 @@ def draw(subject: Laws, ax: Any = None) -> list[Any]:
     if ax is not None:
         axes[0].set_ylabel(panel.beside, parse_math=False)
         if handles:
-            axes[0].legend(frameon=False, labelcolor=inks_of(axes[0]).mark)
+            _legend(axes[0])
     else:
         figure.supylabel(panel.beside, fontsize=10, color=inks_of(axes[0]).mark, parse_math=False)
         if handles:
             look = {"loc": "outside lower center", "ncols": 3, "frameon": False, "fontsize": 9}
             figure.legend(handles, texts, labelcolor=inks_of(axes[0]).mark, **look)
     return axes
+
+
+def _legend(axes: Any) -> None:
+    """A legend where it hides least: of a linear scale above all, even the line of the truth."""
+    share, (low, high) = legend(axes, "best"), axes.get_ylim()
+    upright = axes.get_xaxis_transform("grid")
+    if axes.get_yscale() == "linear" and low < high:
+        legend(axes, "upper right")
+        axes.set_ylim(low, high + (high - low) * share / (1 - share))
+        for line in axes.lines:
+            if line.get_transform() == upright:
+                line.set_ydata([0, 1 - share])
 
 
 def _heading(subject: Laws) -> str:

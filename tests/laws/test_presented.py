@@ -201,6 +201,20 @@ def test_callers_axes_have_no_heading_but_a_title_and_the_true_value():
     assert ax.figure.texts == []
 
 
+@pytest.mark.parametrize("inches", [3.9, 8])
+def test_on_callers_axes_the_legend_is_above_draws_and_within(inches):
+    from matplotlib.figure import Figure
+
+    ax = Figure(figsize=(inches, 3), layout="constrained").subplots()
+    law = LAWS["steps"]
+    law.plot(ax, draws=law.sample(1_000, rng=1))
+    ax.figure.draw_without_rendering()
+    legend = ax.get_legend().get_window_extent()
+    for drawn in (*ax.patches, *ax.lines):
+        assert drawn.get_window_extent().y1 <= legend.y0
+    assert legend.x0 >= ax.bbox.x0
+
+
 def test_a_notebook_shows_a_new_figure():
     ax = LAWS["steps"].plot()
     for shown_object in (ax, ax.figure):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -242,6 +243,13 @@ class TestShown:
         marks = [line.get_xdata()[0] for line in axes.get_lines()]
         assert marks == [row.accuracy.quantiles[0.95] for row in self.COMPARISON.rows]
         assert [label.get_text() for label in axes.get_yticklabels()] == list(KINDS)
+        zero = fx.compare([fx.Median(9.0, **BOUNDS, step=s) for s in (1, 2)], [40] * 100).plot()
+        assert not any(line.get_clip_on() for line in zero.get_lines())  # whole at 0
+        far = [fx.Median(e, bounds=(0, 4e6), step=1000) for e in (0.01, 1.0)]
+        ticks = fx.compare(far, range(100_000, 900_000, 1000)).plot()
+        ticks.figure.draw_without_rendering()
+        boxes = [tick.get_window_extent() for tick in ticks.get_xticklabels()]
+        assert all(one.x1 < other.x0 for one, other in pairwise(boxes))
         endless = fx.compare([fx.Median(1.0, **BOUNDS, step=1)] * 2, [math.inf])
         assert [bar.get_width() for bar in endless.plot().patches] == [0.0, 0.0]
 
