@@ -40,7 +40,8 @@ class Study(Design):
     data : str, dict, callable, array_like of numbers, path or sequence of them
         Where data sets come from: a generator, ``"normal"``, or with parameters
         ``{"name": "normal", "sd": 2.0}``; a function ``f(rng, n)`` that gives n numbers, or
-        ``{"function": f, "shape": 2.0}``, called with ``shape=2.0``; a file of any kind that
+        ``{"function": f, "shape": 2.0}``, called with ``shape=2.0`` (with ``"takes": "utilities"``
+        they are utilities of n candidates); a file of any kind that
         `Query` reads, or a frame, from which records are drawn with replacement,
         ``{"file": "ages.csv", "column": "age"}``, ``{"frame": df, "column": "age"}``; or numbers,
         the same in every data set. A list for a parameter, ``{"name": "normal", "sd": [1, 2]}``,

@@ -18,6 +18,7 @@ from fastexp.studies.report import rendering
 from fastexp.studies.report.report import tables_of
 from fastexp.studies.report.results import StudyResults
 from tests.support.command_line import Run
+from tests.support.own_code import Noisy
 
 TASKS = 6  # of the fixture `file`
 
@@ -157,6 +158,27 @@ def test_disagreement_is_a_failure_after_the_tables(
 
 
 # ---- folders ----
+
+
+def test_code_is_allowed_in_the_command_that_goes_on(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = str(tmp_path / "out")
+    own = fx.Study(name="own", mechanisms=[Noisy()], epsilon=1.0, n=9, datasets=2, draws=1, block=1)
+    own.run(workers=1, out=folder)
+    tasks = Path(folder, "tasks.jsonl")
+    tasks.write_bytes(tasks.read_bytes().splitlines(keepends=True)[0])
+    Path(folder, "table.json").unlink()
+    command = f"1 of 2 tasks are finished and kept; go on with: fastexp study resume {folder}"
+    _, _, err = run("study", "report", folder)
+    assert f"{command} --allow-import\n" in err
+
+    def stop(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(fx.Study, "resume", stop)
+    _, _, err = run("study", "resume", folder, "--allow-import")
+    assert f"study resume {folder} --allow-import\n" in err
 
 
 @pytest.mark.slow

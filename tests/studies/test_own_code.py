@@ -150,6 +150,15 @@ class TestResume:
         results = fx.Study.resume(path, workers=1, allow_import=True)
         assert results.to_csv() == study().run(workers=1).to_csv()
 
+    def test_who_stops_a_run_is_told_to_give_the_study(self, tmp_path):
+        def stop(*_: int) -> None:
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt) as caught:
+            study().run(workers=1, out=tmp_path / "out", progress=stop)
+        call = f"fastexp.Study.resume({str(tmp_path / 'out')!r}, study=study)"
+        assert caught.value.__notes__[0].endswith(f"go on with {call}")
+
     def test_neither(self, tmp_path):
         path = stopped(tmp_path)
         with pytest.raises(fx.StudyError, match=r"give the study itself \(study=\), or allow"):

@@ -103,6 +103,28 @@ def test_how_much_worse_the_next_best_is(second: float, words: str) -> None:
     assert sentence(rows) == f"At ε = 1 and n = 100, “a, with noise” errs 1; {words}"
 
 
+@pytest.mark.parametrize(
+    ("drawn", "others", "words"),
+    [
+        (
+            (1.2, 0.9, 1.5),
+            1.3,
+            "the next best, b, 1.3: no difference beyond the noise of the draws.",
+        ),
+        ((1.2, 0.9, 1.5), 1.6, "the next best, b, 1.6: 33 % more."),
+        ((1.2, None, None), 1.3, "the next best, b, 1.3: 8.3 % more."),
+        ((-1.2, -1.4, -1.0), 1.3, "b, 1.3: no difference beyond the noise of the draws."),
+        ((0.0, -0.1, 0.3), 0.2, "b, 0.2: no difference beyond the noise of the draws."),
+    ],
+)
+def test_draws_are_told_apart_only_beyond_their_noise(
+    drawn: tuple[float | None, ...], others: float, words: str
+) -> None:
+    numbers = dict(zip(("monte_carlo", "low", "high"), drawn, strict=True))
+    rows = [row(exact=None, **numbers), row(mechanism="b", exact=others)]
+    assert sentence(rows).endswith(words)
+
+
 def test_sentences_of_other_figures() -> None:
     bias = [row(figure="bias", exact=-0.5), row(figure="bias", mechanism="b", exact=0.25)]
     assert "b is off by 0.25 on average; the next best, median, -0.5: 2 times" in sentence(bias)

@@ -98,6 +98,7 @@ def study_resume(options: Namespace) -> None:
 
 def study_report(options: Namespace) -> None:
     """Write a report of a results folder."""
+    from ...studies.design.code import written_codes
     from ...studies.report.report import write_report
     from ...studies.report.results import table_of
 
@@ -115,9 +116,9 @@ def study_report(options: Namespace) -> None:
         printing.line(path)
     tasks, finished = table.get("tasks", 0), table.get("finished", 0)
     if finished < tasks:
-        printing.note(
-            f"the report is of an unfinished run: {_interrupted(finished, tasks, str(folder))}"
-        )
+        has_code = bool(written_codes(table["study"]))
+        kept_tasks = _interrupted(finished, tasks, str(folder), has_code)
+        printing.note(f"the report is of an unfinished run: {kept_tasks}")
     if not any(Path(path).name.startswith("figure-") for path in written):
         printing.note("without figures: they need matplotlib, pip install 'fastexp[plot]'")
 
@@ -157,7 +158,7 @@ def _carry_out(run: Run, options: Namespace, folder: str) -> None:
                 results = run(where, bar.progress)
         except KeyboardInterrupt:
             bar.close()
-            printing.note(_interrupted(bar.finished, bar.tasks, folder))
+            printing.note(_interrupted(bar.finished, bar.tasks, folder, options.allow_import))
             raise
     study_tables.show(results, as_json=options.json)
     if not options.quiet:
@@ -170,11 +171,12 @@ def _carry_out(run: Run, options: Namespace, folder: str) -> None:
         )
 
 
-def _interrupted(finished: int, tasks: int, folder: str) -> str:
+def _interrupted(finished: int, tasks: int, folder: str, has_code: bool) -> str:
     done = f"{finished:,} of {tasks:,} tasks are finished" if tasks else "no task is finished"
     if not folder:
         return f"{done}; nothing was saved (with --out DIR it would be)"
-    return f"{done} and kept; go on with: {program()} study resume {shlex.quote(folder)}"
+    allowed = " --allow-import" if has_code else ""
+    return f"{done} and kept; go on with: {program()} study resume {shlex.quote(folder)}{allowed}"
 
 
 def _where(folder: str) -> str:

@@ -114,6 +114,13 @@ def replaced(value: Any, find: Callable[[str, str], object]) -> Any:
     return {key: replaced(item, find) for key, item in value.items()}
 
 
+def written_codes(settings: dict[str, Any]) -> list[dict[str, str]]:
+    """What is written down of the user's code."""
+    codes: list[dict[str, str]] = []
+    replaced(settings, lambda name, digest: codes.append({"code": name, "digest": digest}))
+    return codes
+
+
 def codes_of(value: object) -> list[Code]:
     """The code of the user's in settings."""
     if isinstance(value, Code):

@@ -71,6 +71,8 @@ def _next(best: Row, second: Row, scale: float) -> str:
     """The next best and by how much it is worse."""
     low, high = _size(best), _size(second)
     start = f"; the next best, {_name(second)}, {_number(second, scale)}"
+    if None in (best["exact"], second["exact"]) and _ends(best)[1] >= _ends(second)[0]:
+        return f"{start}: no difference beyond the noise of the draws"
     if low == 0:
         return start
     ratio = high / low
@@ -109,6 +111,14 @@ def _name(row: Row) -> str:
 def _number(row: Row, scale: float) -> str:
     value = value_of(row)
     return readable(None if value is None else value * scale, DIGITS)
+
+
+def _ends(row: Row) -> tuple[float, float]:
+    """Between which sizes a row's figure is: of an exact one, twice itself."""
+    if row["exact"] is not None or row["low"] is None:
+        return _size(row), _size(row)
+    low, high = row["low"], row["high"]
+    return max(low, -high, 0.0), max(abs(low), abs(high))
 
 
 def _size(row: Row) -> float:

@@ -85,7 +85,8 @@ def _what_is_kept(store: Progress) -> str:
     """For whoever reads the traceback of a run that stopped."""
     done = f"{store.finished:,} of {store.tasks:,} tasks are finished"
     if isinstance(store, Folder):
-        return f"{done} and kept; go on with fastexp.Study.resume({str(store.path)!r})"
+        study = ", study=study" if store.study.codes else ""  # a folder holds no code
+        return f"{done} and kept; go on with fastexp.Study.resume({str(store.path)!r}{study})"
     return f"{done}; nothing was saved (with out= a folder keeps them)"
 
 

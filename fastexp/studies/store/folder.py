@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ...errors import ParameterError, StudyError
-from ..design.code import OTHER, imported, replaced
+from ..design.code import OTHER, imported, replaced, written_codes
 from ..design.design import Design
 from ..design.settings import placeless
 from ..sums.totals import TaskResult
@@ -176,7 +176,9 @@ def compare(path: Path, there: dict[str, Any], here: dict[str, Any]) -> None:
     """Refuse a folder of another study, with the settings that differ (1 and 1.0 do)."""
     there, here = placeless(there), placeless(here)
     if _named(there) == _named(here) and there != here:
-        names = sorted({code["code"] for code in _codes(here) if code not in _codes(there)})
+        names = sorted(
+            {code["code"] for code in written_codes(here) if code not in written_codes(there)}
+        )
         raise StudyError(OTHER.format(", ".join(names)))
     lines = [
         f"\n  {key}: {there.get(key)!r} there, {here.get(key)!r} here"
@@ -185,13 +187,6 @@ def compare(path: Path, there: dict[str, Any], here: dict[str, Any]) -> None:
     ]
     if lines:
         raise StudyError(f"{path} holds another study:{''.join(lines)}")
-
-
-def _codes(settings: dict[str, Any]) -> list[dict[str, str]]:
-    """What is written down of the user's code."""
-    codes: list[dict[str, str]] = []
-    replaced(settings, lambda name, digest: codes.append({"code": name, "digest": digest}))
-    return codes
 
 
 def _named(settings: dict[str, Any]) -> str:
