@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._compiler.rounding import check_rounding
-from ..errors import ParameterTypeError
-from .design.design import Design, setting_names
+from .design.design import Design
 from .ready.ready import settings_of
 from .report.results import StudyResults
 from .run import runner
 from .run.runner import Report
-
-NEEDED = ("name", "mechanisms", "epsilon")
 
 
 class Study(Design):
@@ -110,20 +106,6 @@ class Study(Design):
     >>> results.agree
     True
     """
-
-    if not TYPE_CHECKING:  # a checker has the settings of `Design`
-
-        @wraps(Design.__init__)
-        def __init__(self, *unnamed: object, **given: Any) -> None:
-            missing = [name for name in NEEDED if name not in given]
-            unknown = [name for name in given if name not in setting_names()]
-            if unnamed or missing or unknown:
-                raise ParameterTypeError(
-                    "Study takes its settings by name, and needs name, mechanisms and epsilon: "
-                    f"{_misfit(unnamed, missing, unknown)}; a study that comes with fastexp is "
-                    "Study.ready(name)"
-                )
-            super().__init__(**given)
 
     @staticmethod
     def ready(name: str, **changes: Any) -> Study:
@@ -234,11 +216,3 @@ class Study(Design):
             study=study,
             allow_import=allow_import,
         )
-
-
-def _misfit(unnamed: tuple[object, ...], missing: list[str], unknown: list[str]) -> str:
-    if unnamed:
-        return f"got {len(unnamed)} without a name"
-    if unknown:
-        return f"it has no {', '.join(unknown)}"
-    return f"{', '.join(missing)} missing"

@@ -98,7 +98,7 @@ def test_a_ready_made_study_prints_its_own_tables(run: Run) -> None:
     code, out, _ = run("study", "run", "randomized-response", *arguments)
     assert code == 0
     found = fx.Study.ready("randomized-response", datasets=2, draws=50, seed=3).run(workers=1)
-    (table,) = ready.findings_of(found.to_dict())
+    (table,) = tables_of(found.to_dict())
     assert table.title in out
     assert table.note in " ".join(out.split())
     assert all(row[-1] in out for row in table.rows)

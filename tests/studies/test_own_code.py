@@ -253,20 +253,6 @@ mechanisms = ["median", {subject = "MODULE:Noisy"}]
 
 
 class TestMessages:
-    @pytest.mark.parametrize(
-        ("unnamed", "given", "says"),
-        [
-            (("median",), {}, "got 1 without a name"),
-            ((), {"name": "s"}, "mechanisms, epsilon missing"),
-            ((), {"name": "s", "mechanisms": [], "epsilon": 1, "colour": 2}, "it has no colour"),
-        ],
-    )
-    def test_a_study_that_is_called_in_another_way(self, unnamed, given, says):
-        with pytest.raises(
-            fx.ParameterTypeError, match=f"Study takes its settings by name.*{says}"
-        ):
-            fx.Study(*unnamed, **given)
-
     def test_code_is_shown_by_name(self):
         assert "data gamma; n 9; mechanisms median, noisy" in repr(study())
         assert "figures error, far" in repr(study())

@@ -13,7 +13,8 @@ import pytest
 import fastexp as fx
 from fastexp._parameters.text import readable
 from fastexp.studies.ready import flips
-from fastexp.studies.ready.ready import READY, findings_of
+from fastexp.studies.ready.ready import READY
+from fastexp.studies.report.report import tables_of
 from fastexp.studies.run import task
 from tests.docs.page_code import DOCS
 
@@ -40,7 +41,7 @@ class TestPermuteAndFlip:
             assert known == pytest.approx(row["exact"], rel=1e-11)
 
     def test_its_table_says_how_near_it_is(self, results):
-        worst, _ = findings_of(results.to_dict())
+        worst, _ = tables_of(results.to_dict())
         assert len(worst.rows) == 36
         near = re.search(r"by at most (\S+) of them", worst.note)
         assert near is not None
@@ -48,7 +49,7 @@ class TestPermuteAndFlip:
         assert "1.999 times" in worst.sentence
         wrong = copy.deepcopy(results.to_dict())
         wrong["rows"][0]["exact"] *= 1.01
-        worst, _ = findings_of(wrong)
+        worst, _ = tables_of(wrong)
         assert "by at most 1e-02 of them" in worst.note
 
     def test_the_printed_counts_are_what_can_be_expected(self, results):
@@ -62,7 +63,7 @@ class TestPermuteAndFlip:
         }
         assert rows[1.0, "exponential"] == pytest.approx(share, rel=1e-12)
         assert abs(24 - 200 * share) < 2 * math.sqrt(200 * share * (1 - share))
-        _, status = findings_of(results.to_dict())
+        _, status = tables_of(results.to_dict())
         assert f"expected are {200 * share:.1f}." in status.note
 
 
@@ -83,13 +84,11 @@ class TestGrids:
         assert rounded < widened < 0.8 * fine
         smooth = [cells["numbers that are not rounded", 0.2, label] for label in words]
         assert smooth[0] < min(smooth[1:])
-        rounded_table, _ = findings_of(results.to_dict())
-        column = rounded_table.columns.index("0.2")
-        table = {row[0]: row[column] for row in rounded_table.rows}
-        assert [table[label] for label in words] == [
-            readable(x, 3) for x in (fine, widened, rounded)
-        ]
-        assert len(table) == 6
+        (table,) = tables_of(results.to_dict())
+        row = dict(zip(table.columns, table.rows[3], strict=True))
+        assert (row["data"], row["epsilon"], len(row)) == ("16 levels", "0.2", 8)
+        assert [row[label] for label in words] == [readable(x, 3) for x in (fine, widened, rounded)]
+        assert READY["grids"].repeats in table.note
 
 
 class TestPrices:
@@ -104,7 +103,7 @@ class TestPrices:
             bound = 16 / row["epsilon"] * (math.log(prices) + math.log(20))
             assert 0 <= row["exact"] < bound
             times += [bound / row["exact"]] if row["epsilon"] == 1 and row["exact"] else []
-        tables = findings_of(results.to_dict())
+        tables = tables_of(results.to_dict())
         ends = [readable(end(times), 2) for end in (min, max)]
         assert f"is {ends[0]} to {ends[1]} times the exact quantile" in tables[1].sentence
         for table in tables:
@@ -115,7 +114,7 @@ class TestPrices:
 class TestGroups:
     def test_errors_fall_with_the_size_and_with_epsilon(self):
         results = fx.Study.ready("groups", draws=0, datasets=200).run(workers=1)
-        for table in findings_of(results.to_dict()):
+        for table in tables_of(results.to_dict()):
             figures = np.array([[float(cell) for cell in row[1:]] for row in table.rows])
             assert figures.shape == (6, 5)
             assert (np.diff(figures, axis=0) <= 0).all()

@@ -104,7 +104,6 @@ def normalise(given: Mapping[str, object], faults: Faults) -> dict[str, Any]:
         "data": _tables("data", _sources(given["data"]), partial(_data, version), faults),
         "mechanisms": _tables("mechanisms", mechanisms, compared, faults),
     }
-    settings["mechanisms"] = contenders.told_apart(settings["mechanisms"])
     limits = (("datasets", 1, MOST_DATASETS), ("draws", 0, MOST_DRAWS), ("seed", 0, 2**64 - 1))
     for key, least, most in limits:
         settings[key] = _one(key, given[key], _counting(least, most), faults)

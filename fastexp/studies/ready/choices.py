@@ -6,8 +6,7 @@ import math
 from typing import Any
 
 from ..._parameters.text import readable
-from .best_and_next import DIGITS
-from .findings import Rows, distinct, each, rows_with
+from .findings import Rows, crossed, distinct, rows_with
 from .study_table import StudyTable
 
 GRIDS: dict[str, Any] = {
@@ -58,33 +57,6 @@ GROUPS: dict[str, Any] = {
 }
 
 
-def _across(title: str, rows: Rows, keys: tuple[str, str], note: str, say: str = "") -> StudyTable:
-    """One line a value of the first column, one column a value of the second; exact figures."""
-    down, across = keys
-    columns, lines = distinct(rows, across), []
-    for value in distinct(rows, down):
-        at = {row[across]: row["exact"] for row in rows_with(rows, **{down: value})}
-        lines.append([_text(value), *(readable(at.get(column), DIGITS) for column in columns)])
-    return StudyTable(title, [down, *map(_text, columns)], lines, note, say)
-
-
-def _text(value: float | str) -> str:
-    return value if isinstance(value, str) else readable(value)
-
-
-def grids(rows: Rows) -> list[StudyTable]:
-    """The median's error by step and widen."""
-    note = (
-        "Mean error, exact; a column for each epsilon. On a grid finer than the records, equal "
-        "ones are one point among many; their own step or widen mends it. Records that are not "
-        "rounded need neither."
-    )
-    return [
-        _across(f"Error of the median: {words}", part, ("mechanism", "epsilon"), note)
-        for words, part in each(rows, "data")
-    ]
-
-
 def prices(rows: Rows) -> list[StudyTable]:
     """Lost revenue by how far the upper bound lies above the bids, and by the step."""
     note = (
@@ -100,7 +72,7 @@ def prices(rows: Rows) -> list[StudyTable]:
         ]
         say = _bound(rows_with(part, figure="loss_quantile", level=0.95))
         title = f"Revenue loss at ε = {readable(epsilon)}"
-        tables.append(_across(title, shares, ("data", "mechanism"), note, say))
+        tables.append(crossed(title, shares, ("data", "mechanism"), note, say))
     return tables
 
 
@@ -117,13 +89,3 @@ def _bound(rows: Rows) -> str:
         "(Corollary 3.12 of Dwork and Roth 2014, without the factor 2, as one bid moves all "
         "revenues in one direction)."
     )
-
-
-def groups(rows: Rows) -> list[StudyTable]:
-    """The median's error by the size of the group."""
-    note = "In years, exact, of n records; a column for each epsilon."
-    titles = {"error": "Mean error of a median age", "error_quantile": "Its error, 95 %"}
-    return [
-        _across(title, rows_with(rows, figure=figure), ("n", "epsilon"), note)
-        for figure, title in titles.items()
-    ]

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from ..._parameters.text import readable
-from .best_and_next import DIGITS, WRONG, sentence
+from .best_and_next import DIGITS
 from .study_table import StudyTable
 
 Rows = list[dict[str, Any]]
-
-
-def nothing(rows: Rows) -> list[StudyTable]:  # noqa: ARG001  # as all others
-    """No further tables."""
-    return []
 
 
 def rows_with(rows: Rows, **values: object) -> Rows:
@@ -27,79 +21,23 @@ def distinct(rows: Rows, column: str) -> list[Any]:
     return list(dict.fromkeys(row[column] for row in rows))
 
 
-def by_epsilon(title: str, rows: Rows, note: str, verb: str | None = None) -> StudyTable:
-    """One line an epsilon, one column a mechanism; exact figures.
+def crossed(
+    title: str, rows: Rows, keys: tuple[str, str], note: str, say: str = "", *, scale: float = 1.0
+) -> StudyTable:
+    """One line a value of the first column, one column a value of the second; exact figures.
 
-    The rows are of one figure; `verb` is for its sentence, as in `best_and_next.sentence`.
+    The rows are of one figure; numbers are `scale` times theirs.
     """
-    columns = distinct(rows, "mechanism")
-    lines = []
-    for epsilon in distinct(rows, "epsilon"):
-        at = {row["mechanism"]: row["exact"] for row in rows_with(rows, epsilon=epsilon)}
-        lines.append([readable(epsilon), *(readable(at.get(name), DIGITS) for name in columns)])
-    return StudyTable(title, ["epsilon", *map(str, columns)], lines, note, sentence(rows, verb))
+    down, across = keys
+    columns, lines = distinct(rows, across), []
+    for value in distinct(rows, down):
+        at = {row[across]: scale * row["exact"] for row in rows_with(rows, **{down: value})}
+        lines.append([_text(value), *(readable(at.get(column), DIGITS) for column in columns)])
+    return StudyTable(title, [down, *map(_text, columns)], lines, note, say)
 
 
-def each(rows: Rows, *columns: str) -> Iterable[tuple[str, Rows]]:
-    """The rows of each combination of columns, with words for it."""
-    keys = dict.fromkeys(tuple(row[c] for c in columns) for row in rows)
-    for key in keys:
-        values = dict(zip(columns, key, strict=True))
-        words = [f"n = {readable(v)}" if c == "n" else str(v) for c, v in values.items()]
-        yield ", ".join(words), rows_with(rows, **values)
-
-
-def revenue(rows: Rows) -> list[StudyTable]:
-    """Mean revenue loss against epsilon."""
-    note = (
-        "Mean revenue lost against the best price; exact, on the grid of prices. The textbook's "
-        "scaling spends half of epsilon."
-    )
-    return [
-        by_epsilon(f"Revenue loss: {words}", part, note)
-        for words, part in each(rows_with(rows, figure="loss"), "data", "n")
-    ]
-
-
-def truth(rows: Rows) -> list[StudyTable]:
-    """The probability of a wrong answer against epsilon."""
-    wrong = rows_with(rows, figure="error")
-    note = (
-        "Probability that the answer is not the bit; exact. The tutorial takes a sensitivity of "
-        "1 where 1/2 would do, and the general factor 2; randomized response needs neither."
-    )
-    return [by_epsilon("Probability of a wrong answer", wrong, note, verb=WRONG)]
-
-
-def noise(rows: Rows) -> list[StudyTable]:
-    """The mean error of Laplace noise."""
-    note = "Mean error, exact; without bounds it is sensitivity / epsilon except for the grid."
-    return [by_epsilon("Error of Laplace noise", rows_with(rows, figure="error"), note)]
-
-
-def nice(rows: Rows) -> list[StudyTable]:
-    """The same mechanism on kind and unkind data."""
-    note = "Expected error of the median, exact. Records and bounds are the same size throughout."
-    findings = []
-    for words, part in each(rows_with(rows, figure="error"), "mechanism"):
-        epsilons = distinct(part, "epsilon")
-        lines = []
-        for data, n in dict.fromkeys((row["data"], row["n"]) for row in part):
-            at = {row["epsilon"]: row["exact"] for row in rows_with(part, data=data, n=n)}
-            lines.append([data, readable(n), *(readable(at.get(e), DIGITS) for e in epsilons)])
-        columns = ["data", "n", *(f"epsilon = {readable(e)}" for e in epsilons)]
-        best = sentence(part)
-        findings.append(StudyTable(f"Error by data: {words}", columns, lines, note, best, keys=2))
-    return findings
-
-
-def selection(rows: Rows) -> list[StudyTable]:
-    """Expected loss of three mechanisms."""
-    note = "Expected loss, exact, in units of the utility (sensitivity 1)."
-    return [
-        by_epsilon(f"Loss: {words.replace('n =', 'k =')}", part, note)
-        for words, part in each(rows_with(rows, figure="loss"), "data", "n")
-    ]
+def _text(value: float | str) -> str:
+    return value if isinstance(value, str) else readable(value)
 
 
 # The quantile that each theorem bounds.

@@ -16,8 +16,8 @@ import math
 from typing import Any
 
 from ..._parameters.text import readable
-from .best_and_next import DIGITS, WRONG
-from .findings import Rows, by_epsilon, rows_with
+from .best_and_next import DIGITS, WRONG, sentence
+from .findings import Rows, crossed, rows_with
 from .study_table import StudyTable
 
 QUESTION = "By how much is permute-and-flip better than the exponential mechanism?"
@@ -61,7 +61,13 @@ def findings(rows: Rows) -> list[StudyTable]:
     )
     return [
         _worst(rows_with(rows, figure="loss", data=LEADER)),
-        by_epsilon("A wrong marital status", wrong, note if ours else "", verb=WRONG),
+        crossed(
+            "A wrong marital status",
+            wrong,
+            ("epsilon", "mechanism"),
+            note if ours else "",
+            sentence(wrong, WRONG),
+        ),
     ]
 
 

@@ -15,12 +15,15 @@ from .study_table import StudyTable
 
 @dataclass(frozen=True)
 class Ready:
-    """A ready-made study: its question, what it repeats, its settings, and its findings."""
+    """A ready-made study: its question, what it repeats, its settings, and its findings.
+
+    Without findings its tables are those of any study.
+    """
 
     question: str
     repeats: str
     settings: dict[str, Any]
-    findings: Callable[[Rows], list[StudyTable]] = findings.nothing
+    findings: Callable[[Rows], list[StudyTable]] | None = None
     fixed: tuple[str, ...] = ("data", "mechanisms", "figures")  # what the findings rest on
 
 
@@ -37,7 +40,7 @@ READY: dict[str, Ready] = {
     "price-tradeoff": Ready(
         "How much revenue does the privacy of bids cost?",
         "The four bids are those of Example 3.5 of Dwork and Roth 2014, of which a tutorial draws "
-        "this curve without printing its numbers.",
+        "this curve without printing its numbers; its scaling spends half of epsilon.",
         {
             "data": [
                 {"name": "values", "values": [1, 1, 1, 3.01], "label": "four bids"},
@@ -54,11 +57,11 @@ READY: dict[str, Ready] = {
             "draws": 200,
             "figures": ("loss",),
         },
-        findings.revenue,
     ),
     "randomized-response": Ready(
         "How often is a private bit true?",
-        "A tutorial draws this curve, as the share of true answers, without printing its numbers.",
+        "A tutorial draws this curve, as the share of true answers, without printing its numbers; "
+        "it takes a sensitivity of 1 where 1/2 would do, and the general factor 2.",
         {
             "data": {"name": "utilities", "values": [0, 0.25], "label": "one bit"},
             "epsilon": (0.1, 1.0, 2.0, 5.0, *TENS[1:]),
@@ -71,7 +74,6 @@ READY: dict[str, Ready] = {
             "draws": 100_000,
             "figures": ("error",),
         },
-        findings.truth,
     ),
     "laplace": Ready(
         "How wrong is a number with Laplace noise, with and without bounds?",
@@ -94,7 +96,6 @@ READY: dict[str, Ready] = {
             "draws": 100_000,
             "figures": ("error", "bias", "error_quantile"),
         },
-        findings.noise,
     ),
     "nice-and-nasty": Ready(
         "Why is a private median good on some data and useless on others?",
@@ -121,7 +122,6 @@ READY: dict[str, Ready] = {
             "draws": 100,
             "figures": ("error", "error_quantile"),
         },
-        findings.nice,
     ),
     "selection": Ready(
         "Which mechanism selects best, by epsilon and the number of candidates?",
@@ -139,7 +139,6 @@ READY: dict[str, Ready] = {
             "draws": 500,
             "figures": ("loss", "error"),
         },
-        findings.selection,
     ),
     "bounds": Ready(
         "How loose are the theorems that promise accuracy?",
@@ -175,9 +174,9 @@ READY: dict[str, Ready] = {
     ),
     "grids": Ready(
         "What do the step of a median's grid and widen do to its error?",
-        "Repeats no paper's figure.",
+        "Repeats no paper's figure. On a grid finer than the records, equal ones are one point "
+        "among many; their own step or widen mends it. Records that are not rounded need neither.",
         choices.GRIDS,
-        choices.grids,
     ),
     "prices": Ready(
         "What do the bounds and the step of a price cost?",
@@ -190,7 +189,6 @@ READY: dict[str, Ready] = {
         "How large must a group be for a private median?",
         "Repeats no paper's figure.",
         choices.GROUPS,
-        choices.groups,
         fixed=("data", "mechanisms", "figures", "levels"),
     ),
 }
@@ -205,18 +203,19 @@ def settings_of(name: str, changes: Mapping[str, Any]) -> dict[str, Any]:
     return {"name": name, "question": study.question, **study.settings, **changes}
 
 
-def findings_of(table: dict[str, Any]) -> list[StudyTable]:
-    """The findings of a ready-made study; none of the user's own studies.
+def findings_of(table: dict[str, Any], pivots: list[StudyTable]) -> list[StudyTable]:
+    """The tables of a ready-made study, with what it repeats; of the user's own the `pivots`.
 
     `table`: what `StudyResults.to_dict` gives.
     """
     settings = table["study"]
     if settings["name"] not in READY:
-        return []
+        return pivots
     study = READY[settings["name"]]
     unchanged = Design(**settings_of(settings["name"], {})).to_dict()
     if any(settings[key] != unchanged[key] for key in study.fixed):
-        return []
-    findings = [finding for finding in study.findings(table["rows"]) if finding.rows]
-    said = [replace(finding, note=f"{finding.note} {study.repeats}") for finding in findings[:1]]
-    return [*said, *findings[1:]]
+        return pivots
+    findings = [] if study.findings is None else study.findings(table["rows"])
+    tables = [finding for finding in findings if finding.rows] or pivots
+    said = [replace(first, note=f"{first.note} {study.repeats}".strip()) for first in tables[:1]]
+    return [*said, *tables[1:]]

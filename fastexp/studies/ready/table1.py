@@ -14,7 +14,7 @@ from typing import Any
 
 from ..._parameters.text import readable
 from .best_and_next import sentence
-from .findings import Rows, distinct, rows_with
+from .findings import Rows, crossed
 from .study_table import StudyTable
 
 QUESTION = (
@@ -98,15 +98,9 @@ def _beside(rows: Rows) -> StudyTable:
 def _fair(rows: Rows) -> StudyTable:
     labels = [str(spec["label"]) for spec in FAIR]
     fair = [row for row in rows if row["mechanism"] in labels]
-    epsilons = distinct(fair, "epsilon")
-    lines = []
-    for label in labels:
-        cells = {row["epsilon"]: 100 * row["exact"] for row in rows_with(fair, mechanism=label)}
-        lines.append([label, *(f"{cells[e]:.2f}" if e in cells else "-" for e in epsilons)])
-    columns = ["mechanism", *(f"epsilon = {readable(e)}" for e in epsilons)]
     note = (
         "Average error x 100, all for replaced records, and noise no wider than its proof needs: "
         "the distance between rivals is a few times, not the printed 10 to 100."
     )
-    best = sentence(fair, scale=100)
-    return StudyTable("The same relation, tight calibration", columns, lines, note, best)
+    title, keys = "The same relation, tight calibration", ("mechanism", "epsilon")
+    return crossed(title, fair, keys, note, sentence(fair, scale=100), scale=100)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
 from ..._parameters.text import printable, readable
-
-Row: TypeAlias = dict[str, Any]
-Rows: TypeAlias = list[Row]
+from ..ready.best_and_next import Row
+from ..ready.findings import Rows, distinct
 
 MOST_PANELS, COLUMNS = 12, 3  # of a picture
 RECORDS, UTILITIES = "records", "utilities"
@@ -162,8 +161,3 @@ def _columns(panels: int, sizes: list[int]) -> int:
 def text_of(column: str, value: float | str) -> str:
     """A value with its column: "n = 1,000"; of data and mechanisms the name alone."""
     return printable(value) if isinstance(value, str) else f"{column} = {readable(value)}"
-
-
-def distinct(rows: Rows, column: str) -> list[Any]:
-    """The values of a column, in the order in which they come."""
-    return list(dict.fromkeys(row[column] for row in rows))

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..._parameters.text import readable
-from ..ready.best_and_next import DIGITS, WRONG, sentence, value_of
+from ..ready.best_and_next import DIGITS, WRONG, Row, sentence, value_of
+from ..ready.findings import Rows, distinct
 from ..ready.study_table import StudyTable
-from .panels import SELECTING, Row, Rows, distinct, parts, text_of
+from .panels import SELECTING, parts, text_of
 
 PLACE = ("data", "n", "epsilon", "level")
 DRAWN, DOUBTFUL = "~", " !"  # before a figure of draws alone, after one where both disagree

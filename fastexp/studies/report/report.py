@@ -78,7 +78,7 @@ def takes(study: dict[str, Any]) -> dict[str, str]:
 
 def tables_of(table: dict[str, Any]) -> list[StudyTable]:
     """The tables that answer a ready-made study's question; of other studies one a figure."""
-    return findings_of(table) or pivots(table["rows"], takes(table["study"]))
+    return findings_of(table, pivots(table["rows"], takes(table["study"])))
 
 
 def _machine(folder: Path, key: str) -> dict[str, Any]:

@@ -306,21 +306,6 @@ class StudyResults(Carded):
         arrow = _module("pyarrow", "pyarrow")
         return arrow.table({column: [row[column] for row in self.rows] for column in COLUMNS})
 
-    def to_parquet(self, path: str | Path) -> None:
-        """Write the table as Parquet, by Polars.
-
-        Parameters
-        ----------
-        path : str or Path
-            Where to.
-
-        Raises
-        ------
-        ParameterError
-            If Polars is not installed.
-        """
-        self.to_polars().write_parquet(path)
-
     def publish(self, path: Path) -> None:
         """Write table.csv and table.json into a results folder, whole or not at all.
 
