@@ -92,9 +92,6 @@ def test_labels_are_shown_as_they_are(written: list[Path]) -> None:
 def test_the_page_says_what_it_must(results: Any, written: list[Path]) -> None:
     shown = " ".join("".join(Tags(written[0].read_text(encoding="utf-8")).texts).split())
     assert "These are simulations, not private releases." in shown
-    compared = sum(row["agree"] is not None for row in results.rows)
-    assert f"agree in all {compared} rows" in shown
-    assert compared == len(results.rows)
     assert results.study.key in shown
     assert "fastexp study run small.json --out results" in shown
     for name, version in results.to_dict()["versions"].items():
@@ -118,10 +115,9 @@ def test_disagreement_is_told_first(results: Any) -> None:
     text = page.html({**results.to_dict(), "rows": rows, "machine": {}}, [], [], [])
     assert f"disagree in 1 of {len(rows)} rows" in text
     assert text.count('<tr class="disagrees">') == 1
-    for row in rows:
-        row["agree"] = None
+    rows[3]["agree"] = None
     text = page.html({**results.to_dict(), "rows": rows, "machine": {}}, [], [], [])
-    assert "No row has both" in text
+    assert "Exact figures and Monte Carlo disagree" not in text
 
 
 def test_an_unfinished_run_is_told_first_and_its_numbers_have_another_name(

@@ -87,24 +87,14 @@ def _unfinished(table: dict[str, Any]) -> str:
 
 
 def _verdict(rows: list[dict[str, Any]]) -> str:
-    """Whether exact figures and those of draws agree, in one sentence."""
-    both = [row["agree"] for row in rows if row["agree"] is not None]
-    bad = sum(1 for agree in both if not agree)
-    if not both:
-        text, kind = "No row has both an exact figure and one of draws to compare.", "caution"
-    elif bad:
-        text = (
-            f"Exact figures and Monte Carlo disagree in {bad} of {len(both)} rows (more than 5 "
-            "standard errors): one of them is wrong. They are marked below."
-        )
-        kind = "verdict bad"
-    else:
-        text = (
-            f"Exact figures and Monte Carlo agree in all {len(both)} rows that have both: their "
-            "difference is at most 5 standard errors."
-        )
-        kind = "verdict"
-    return f'<p class="{kind}">{text}</p>'
+    """In how many rows exact figures and those of draws disagree, if in any."""
+    bad = sum(row["agree"] is False for row in rows)
+    if not bad:
+        return ""
+    return (
+        f'<p class="verdict bad">Exact figures and Monte Carlo disagree in {bad} of {len(rows)} '
+        "rows, by more than 5 standard errors: one of them is wrong. They are marked below.</p>"
+    )
 
 
 def _finding(table: StudyTable) -> str:
