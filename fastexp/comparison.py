@@ -17,7 +17,7 @@ from .laws.law import Law
 from .mechanisms._mechanism import Mechanism
 from .mechanisms.top_k import TopK
 from .pictures.canvas import label
-from .pictures.cards import Card, Carded, plain, text
+from .pictures.cards import Card, Printed, text
 from .pictures.error_pictures import comparison_bars
 from .privacy import Guarantee
 
@@ -52,7 +52,7 @@ class ComparisonRow(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison(Carded):
+class Comparison(Printed):
     """Not private: mechanisms beside each other on the same data; made by `compare`.
 
     Its repr has none of the figures; `print` and notebooks show all of them.
@@ -73,9 +73,6 @@ class Comparison(Carded):
 
     def __repr__(self) -> str:
         return f"<Comparison of {'; '.join(row.name for row in self.rows)}>"
-
-    def __str__(self) -> str:
-        return plain(self._card())
 
     def as_dict(self) -> dict[str, Any]:
         """All of it as plain values, for JSON; ``["rows"]`` makes a frame."""

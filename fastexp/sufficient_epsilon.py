@@ -19,13 +19,13 @@ from .laws.targets import Target, rounded_up, target_of
 from .mechanisms._finite import FiniteMechanism
 from .mechanisms._noisy import NoisyMedian
 from .mechanisms._number import NumberMechanism
-from .pictures.cards import Card, Carded, plain
+from .pictures.cards import Card, Printed
 
 NOTE = "As public as the data sets: an epsilon chosen by private data is itself a release."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SufficientEpsilon(Carded):
+class SufficientEpsilon(Printed):
     """The epsilon from which on each of many data sets meets a target; see `epsilon_for`.
 
     Attributes
@@ -87,9 +87,6 @@ class SufficientEpsilon(Carded):
         none = int(np.isinf(self.epsilons).sum())
         facts += [("never", f"{readable(none)} data sets")] if none else []
         return Card("Epsilon that is enough", facts, note=NOTE)
-
-    def __str__(self) -> str:
-        return plain(self._card())
 
     def __repr__(self) -> str:
         name, m = type(self.mechanism).__name__, self.epsilons.size

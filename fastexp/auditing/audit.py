@@ -13,7 +13,7 @@ from .._parameters.documented import documented
 from .._typing import RNGLike, SeedLike
 from ..errors import ParameterError, ParameterTypeError
 from ..mechanisms._mechanism import Mechanism
-from ..pictures.cards import Card, Carded, plain
+from ..pictures.cards import Card, Printed
 from ..privacy.amounts import open_fraction
 from .certificate import called, certified, simulated
 from .neighbors import check_neighbors
@@ -23,7 +23,7 @@ ROUNDING = 1e-9  # that an exact epsilon may exceed its promise by, relatively
 
 
 @dataclass(frozen=True, repr=False)
-class Audit(Carded):
+class Audit(Printed):
     """What `audit` says of one pair; its repr shows nothing of the data, and ``print`` does.
 
     Attributes
@@ -74,9 +74,6 @@ class Audit(Carded):
     def __repr__(self) -> str:
         promised = "" if self.promised is None else f", promised={self.promised!r}"
         return f"Audit(method={self.method!r}, delta={self.delta!r}{promised})"
-
-    def __str__(self) -> str:
-        return plain(self._card())
 
     def _card(self) -> Card:
         by_law, hits = self.method == "law", self.hits

@@ -12,7 +12,7 @@ import numpy as np
 from .._parameters import validate
 from .._parameters.text import readable
 from ..errors import ParameterError
-from ..pictures.cards import Card, Carded, plain
+from ..pictures.cards import Card, Printed
 from ..pictures.error_pictures import error_curve
 from ..privacy import Guarantee
 from .law import Law
@@ -40,7 +40,7 @@ class Measured(Protocol):
 
 
 @dataclass(frozen=True, repr=False)
-class Accuracy(Carded):
+class Accuracy(Printed):
     """Not private: how accurate a draw is on one data set, by its exact law.
 
     Made by ``mechanism.accuracy(data)``. It is a function of the data without noise: for data
@@ -100,9 +100,6 @@ class Accuracy(Carded):
 
     def __repr__(self) -> str:
         return f"Accuracy(measure={self.measure!r}, epsilon={self.epsilon!r})"
-
-    def __str__(self) -> str:
-        return plain(self._card())
 
     def as_dict(self) -> dict[str, Any]:
         """The figures as plain values, for JSON; of the promise its amounts and relation."""

@@ -12,11 +12,11 @@ from .._compiler.rounding import check_rounding
 from .._parameters import validate
 from .._typing import ArrayLike, FloatArray, Scalar, Values
 from ..errors import ParameterError, PrecisionError
-from ..pictures.cards import Card, Carded, plain
+from ..pictures.cards import Card, Printed
 from .loss_pieces import MOST, LossPieces
 
 
-class PrivacyLoss(Carded):
+class PrivacyLoss(Printed):
     """The distribution of the privacy loss of one law P against another one, Q.
 
     Made by ``law.privacy_loss(other)``, of two data sets that neighbor each other: the loss of an
@@ -62,9 +62,6 @@ class PrivacyLoss(Carded):
 
     def __repr__(self) -> str:
         return f"PrivacyLoss(of={self._of})"
-
-    def __str__(self) -> str:
-        return plain(self._card())
 
     def _card(self) -> Card:
         facts = [

@@ -256,8 +256,8 @@ class FiniteMechanism(Mechanism):
         size, rng, streams, threads
         method : {None, "envelope", "gumbel"}, optional
             Pins the kernel. The default, "envelope", is exact, and permute-and-flip's only
-            one; "gumbel" takes the greatest
-            of utilities with Gumbel noise, right to some 1e-15, and needs no second look.
+            one; "gumbel" takes the greatest of utilities with Gumbel noise, right to some 1e-15,
+            and needs no second look. Of top-k "gumbel" is the default, and "envelope" slow.
         nan : {"raise", "lowest"}
             As in `release`.
         labels : bool
@@ -266,8 +266,8 @@ class FiniteMechanism(Mechanism):
         Returns
         -------
         int or ndarray of int64, shape (size,), (rows,) or (rows, size)
-            Indices of candidates. The bytes depend only on data, key, stream and size: not
-            on threads, CPU or data type of equal integers.
+            Indices of candidates; of top-k with a last axis of length k. The bytes depend
+            only on data, key, stream and size: not on threads, CPU or data type of equal integers.
 
         Raises
         ------
@@ -304,7 +304,7 @@ class FiniteMechanism(Mechanism):
 
         Returns
         -------
-        FiniteLaw
+        FiniteLaw or TopKLaw
         """
         check_rounding()
         bits, kind = self._utilities(data, nan)

@@ -8,24 +8,20 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 from .._compiler.rounding import check_rounding
-from .._intake import utilities
 from .._parameters import validate
 from .._selection import top_k
 from .._selection.rows import Rows
+from .._selection.weighting import Weighting
 from .._typing import (
     ABSENT,
-    ArrayLike,
     Candidates,
     IntArray,
-    Method,
     NaN,
-    RNGLike,
-    SeedLike,
     WordArray,
 )
 from ..errors import ParameterError
 from ..privacy import Guarantee, peeling_guarantee, peeling_round
-from ._finite import UtilityMechanism
+from ._finite import Simulator, UtilityMechanism
 from ._options import UtilitySimulation
 
 if TYPE_CHECKING:
@@ -133,88 +129,28 @@ class TopK(UtilityMechanism):
             self.k, self._round, self.epsilon, self.delta, self.rho, self._assumes
         )
 
-    @overload
-    def sample(
-        self, data: object, size: int | None = None, **options: Unpack[UtilitySimulation]
-    ) -> IntArray: ...
-    @overload
-    def sample(
-        self,
-        data: object,
-        size: int | None = None,
-        *,
-        labels: Literal[True],
-        **options: Unpack[UtilitySimulation],
-    ) -> list[Any]: ...
-    def sample(  # pyright: ignore[reportIncompatibleMethodOverride]  # k candidates a draw
-        self,
-        data: object,
-        size: int | None = None,
-        *,
-        rng: SeedLike | RNGLike | None = None,
-        streams: ArrayLike | None = None,
-        threads: int = 1,
-        method: Method | None = None,
-        nan: NaN = "raise",
-        labels: bool = False,
-    ) -> Any:
-        """Simulation: reproducible selections of the law that `release` draws from.
+    if TYPE_CHECKING:  # k candidates a draw, by the inherited verbs
 
-        **Not a release**: a seeded draw is not private.
+        @overload
+        def sample(
+            self, data: object, size: int | None = None, **options: Unpack[UtilitySimulation]
+        ) -> IntArray: ...
+        @overload
+        def sample(
+            self,
+            data: object,
+            size: int | None = None,
+            *,
+            labels: Literal[True],
+            **options: Unpack[UtilitySimulation],
+        ) -> list[Any]: ...
+        def sample(self, data: object, size: int | None = None, **options: Any) -> Any:
+            """As inherited."""
 
-        Parameters
-        ----------
-        data : array_like
-            Utilities of shape (candidates,) or (rows, candidates).
-        size, rng, streams, threads
-        method : {None, "gumbel", "envelope"}, optional
-            Pins the kernel; the default is "gumbel". "envelope" peels: exact, but slow.
-        nan : {"raise", "lowest"}
-            As in `release`.
-        labels : bool
-            Give candidates, as `release` does, in lists, and not their indices.
-
-        Returns
-        -------
-        ndarray of int64, shape (k,), (size, k), (rows, k) or (rows, size, k)
-            Indices of candidates, the first selected first.
-
-        Raises
-        ------
-        ParameterTypeError, ParameterError, InvalidUtilities
-            As in `release`, and for `size`, `rng`, `streams` and `method`.
-        """
-        check_rounding()
-        named = self._named(labels)
-        bits, kind = self._utilities(data, nan)
-        rows = Rows(bits, kind, self._weighting)
-        drawn = top_k.simulate(rows, self.k, size, rng, streams, threads, method)
-        return self._labelled(drawn) if named else drawn
-
-    def law(  # type: ignore[override]  # of k candidates
-        self, data: object, *, nan: NaN = "raise"
-    ) -> TopKLaw:
-        """The exact law of `release` and `sample` on this data; keep it as private as the data.
-
-        Parameters
-        ----------
-        data : array_like
-            Utilities of shape (candidates,).
-        nan : {"raise", "lowest"}
-            As in `release`.
-
-        Returns
-        -------
-        TopKLaw
-        """
-        check_rounding()
-        from ..laws.top_k import TopKLaw
-
-        bits, kind = self._utilities(data, nan)
-        utilities.one_row(bits)
-        rounds, epsilon = self.k, self.round_epsilon
-        law = TopKLaw(bits.copy(), kind, self._weighting, rounds, epsilon, self.candidates)
-        return self._signed(law)
+        def law(  # type: ignore[override]  # of k candidates
+            self, data: object, *, nan: NaN = "raise"
+        ) -> TopKLaw:
+            """As inherited."""
 
     def _utilities(self, data: object, nan: NaN) -> tuple[WordArray, int]:
         bits, kind = super()._utilities(data, nan)
@@ -225,3 +161,17 @@ class TopK(UtilityMechanism):
     def _release(self, bits: WordArray, kind: int, threads: int) -> IntArray:
         indices = top_k.release(Rows(bits, kind, self._weighting), self.k, threads)
         return indices if bits.ndim == 2 else indices[0]
+
+    def _simulator(self) -> Simulator:
+        return self._simulate
+
+    def _simulate(
+        self, bits: WordArray, kind: int, weighting: Weighting, *options: object
+    ) -> IntArray:
+        return top_k.simulate(Rows(bits, kind, weighting), self.k, *options)
+
+    def _law(self, bits: WordArray, kind: int) -> TopKLaw:  # type: ignore[override]  # of k
+        from ..laws.top_k import TopKLaw
+
+        rounds, epsilon = self.k, self.round_epsilon
+        return TopKLaw(bits, kind, self._weighting, rounds, epsilon, self.candidates)

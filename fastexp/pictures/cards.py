@@ -61,6 +61,13 @@ class Carded:
         return renderable(self._card())
 
 
+class Printed(Carded):
+    """An object whose card `print` shows; its repr has nothing of the figures."""
+
+    def __str__(self) -> str:
+        return plain(self._card())
+
+
 def text(value: object) -> str:
     """A value on a card, in one line: a number as everywhere, a name as it is."""
     if isinstance(value, float) or (isinstance(value, int) and not isinstance(value, bool)):
