@@ -170,7 +170,7 @@ class TopK(UtilityMechanism):
     ) -> IntArray:
         return top_k.simulate(Rows(bits, kind, weighting), self.k, *options)
 
-    def _law(self, bits: WordArray, kind: int) -> TopKLaw:  # type: ignore[override]  # of k
+    def _law(self, bits: WordArray, kind: int) -> TopKLaw:  # type: ignore[override]  # of k places
         from ..laws.top_k import TopKLaw
 
         rounds, epsilon = self.k, self.round_epsilon

@@ -8,7 +8,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import beta, binom
 
 import fastexp as fx
 from fastexp.auditing import certificate
@@ -268,6 +268,14 @@ class TestByDraws:
         assert result.draws == 6000
         assert given["next"] == 16_000
         assert result.epsilon < 0.01 or result.hits is not None
+
+
+def test_four_bounds_share_alpha_by_scipys_beta():
+    audit = fx.audit(MEDIAN, *PAIR, draws=20_000, alpha=0.04, delta=0.01, rng=1)
+    (more, fewer), n = audit.hits, audit.draws
+    low = beta.ppf(0.01, more, n - more + 1) - 0.01
+    high = beta.ppf(0.99, fewer + 1, n - fewer)
+    assert audit.epsilon == pytest.approx(math.log(low / high), rel=1e-9)
 
 
 def test_no_two_chunks_have_one_number():
