@@ -126,6 +126,10 @@ class TestNeighbors:
         fx.audit(fx.Median(1.0, (0, 9), neighbors="replace"), [1, 2, 2], [2, 1, 9])
         fx.audit(fx.MostCommon(1.0, ["a", "b"], neighbors="replace"), ["a", "b"], ["a", "c"])
         fx.audit(fx.Laplace(1.0, 0.1, step=0.1), 0.2, 0.3)  # as decimals that print
+        either = fx.LaplaceMedian(1.0, (0, 9))
+        assert either.guarantee.neighbors == "both"
+        for neighbor in ([1, 2], [1, 2, 4, 5], [1, 2, 9]):
+            fx.audit(either, [1, 2, 4], neighbor, draws=1000)
 
 
 def response(epsilon, answer, seed):
