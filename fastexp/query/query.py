@@ -391,7 +391,8 @@ class Query(Scope):
               part of the error; a call without `person` has the truth of all rows;
             * bias: the expected output minus truth;
             * expected: the expected error or loss;
-            * quantile: what the error or loss is at most with this probability.
+            * quantile: what the error or loss is at most with this probability;
+            * best: the probability that the loss is 0 (NaN for errors).
 
         Raises
         ------

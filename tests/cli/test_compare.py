@@ -124,7 +124,7 @@ def test_a_picture_is_written(run: Run, ages: Path, tmp_path: Path) -> None:
     ("words", "message"),
     [
         (["median,medain"], "no 'medain'"),
-        (["median,exponential"], "numbers do not go with selections"),
+        (["median,exponential"], "--mechanisms: exponential selects, and others give numbers\n"),
         (["median:stpe=2"], "median has no parameter 'stpe'"),
         (["quantile"], "quantile needs --q, or quantile:q=..."),
         (["median", "--plot", "a.gif"], "must end in one of"),

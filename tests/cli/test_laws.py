@@ -359,7 +359,7 @@ def test_accuracy_is_that_of_queries(run, ages):
         assert row.pop("group") == {"g": "bac"[i]}
         assert row == {
             name: None if x != x else x
-            for name in ("answer", "measure", "n", "truth", "bias", "expected", "quantile")
+            for name in ("answer", "measure", "n", "truth", "bias", "expected", "quantile", "best")
             for x in [figures[name][i]]
         }
     code, out, _ = run("median", *ages, "--accuracy", *BY)
@@ -375,7 +375,9 @@ def test_accuracy_is_that_of_queries(run, ages):
 
 def test_accuracy_of_candidates(run, colours):
     law = fx.MostCommon(0.05, ["red", "blue", "green"]).law(COLOURS["a"])
-    _, headers, *cells = table(run("select", *colours, "--accuracy", *BY)[1])
-    assert headers == ["g", "n", "loss", "95%"]
-    figures = [readable(x, 4) for x in (law.expected_loss(), law.loss_quantile(0.95))]
+    _, meaning, headers, *cells = table(run("select", *colours, "--accuracy", *BY)[1])
+    assert meaning[0] == "best:"
+    assert headers == ["g", "n", "loss", "95%", "best"]
+    most = law.probabilities[0]  # of red
+    figures = [readable(x, 4) for x in (law.expected_loss(), law.loss_quantile(0.95), most)]
     assert cells[1] == ["a", "50", *figures]

@@ -95,7 +95,8 @@ class TestNumbers:
         assert mechanism._measure == "error"
         assert found["n"].tolist() == LENGTHS
         for g, own in enumerate(parts(records)):
-            figures = [found[figure][g] for figure in FIGURES[1:]]
+            assert np.isnan(found["best"][g])
+            figures = [found[figure][g] for figure in FIGURES[1:-1]]
             if own.size == 0:
                 assert np.isnan(figures).all()
                 continue
@@ -131,6 +132,18 @@ class TestNumbers:
             assert below.mean() < 0.9 + 6 * 0.3 / math.sqrt(size)
 
 
+def best_of(mechanism, law, records):
+    """The probability of what is most common, or of the prices with most revenue."""
+    if isinstance(mechanism, fx.Price):
+        points = law.points
+        utilities = np.array([x * sum(record >= x for record in records) for x in points])
+    else:
+        points = mechanism.candidates
+        utilities = np.array([list(records).count(x) for x in points])
+    best = law.probabilities[utilities == utilities.max()].sum()
+    return pytest.approx(best, rel=1e-12)
+
+
 class TestLosses:
     @pytest.mark.parametrize("name", LOSSES)
     def test_figures_are_those_of_each_law(self, name):
@@ -143,6 +156,7 @@ class TestLosses:
             law = mechanism.law(own)
             wanted = [law.expected_loss(), law.loss_quantile(0.75)]
             assert [found["expected"][g], found["quantile"][g]] == wanted
+            assert found["best"][g] == best_of(mechanism, law, own.tolist())
 
 
 def test_no_groups_have_no_figures():
@@ -172,12 +186,13 @@ def wanted(name, rents, probability):
     law = mechanism.law(rents)
     if name == "common":
         n = sum(rent in (3, 4, 5) for rent in rents)
-        return ["loss", n, None, None, law.expected_loss(), law.loss_quantile(probability)]
+        losses = law.expected_loss(), law.loss_quantile(probability)
+        return ["loss", n, None, None, *losses, best_of(mechanism, law, rents)]
     if not rents:
-        return ["error", 0, None, None, None, None]
+        return ["error", 0, None, None, None, None, None]
     true = at_rank(rents, *whole(Fraction("0.5" if name == "median" else "0.9") * len(rents)))
     error = law.expected_error(true), law.error_quantile(probability, true)
-    return ["error", len(rents), true, law.mean() - true, *error]
+    return ["error", len(rents), true, law.mean() - true, *error, None]
 
 
 def plain(value):

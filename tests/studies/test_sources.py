@@ -199,11 +199,11 @@ class TestFiles:
         ("name", "content", "says"),
         [
             ("a.csv", b"a,b\n1,2\n", "column must be one of a, b; none was given"),
-            ("a.csv", b"a\n1\nx\n", "line 3 of the file has no number"),
+            ("a.csv", b"a\n1\nx\n", "line 3 of the file has no number in column 'a'"),
             ("a.csv", b"41\n42\n43\n", "first row must hold the names"),
             ("a.csv", b"a\n1\nnan\n", "finite numbers only"),
             ("a.csv", b"a\n", "holds no records"),
-            ("a.csv", b"", "column must be one of"),
+            ("a.csv", b"", "must hold a header and records"),
             ("a.csv", b"a\n\xff\n", "not what its name says"),
             ("a.csv", b'a\n"' + b"1" * 200_000 + b'"\n', "not what its name says"),
             ("a.npy", b"", "not what its name says"),

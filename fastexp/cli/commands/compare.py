@@ -48,8 +48,10 @@ def compare(options: Namespace) -> None:
     names = {word.partition(":")[0] for word in words}
     selects = names <= set(SELECTIONS)
     for name in names - set(SELECTIONS if selects else NUMBERS):
-        hint = "numbers do not go with selections" if name in SELECTIONS else f"no {name!r}"
-        raise UserMistake(f"--mechanisms: {hint}{did_you_mean(name, {**NUMBERS, **SELECTIONS})}")
+        if name in SELECTIONS:
+            raise UserMistake(f"--mechanisms: {name} selects, and others give numbers")
+        hint = did_you_mean(name, {**NUMBERS, **SELECTIONS})
+        raise UserMistake(f"--mechanisms: no {name!r}{hint}")
     if options.column is None and not (options.utilities or is_npy(options.file)):
         raise UserMistake("--column is needed: the column of FILE that holds the records")
     settings = {name: value for name, value in vars(options).items() if value is not None}

@@ -50,7 +50,7 @@ keys of --json:
   --draws     draws, seed; observed and exact figures; rows also have observed
               and frequency
   --accuracy  kind, private, by, answers, rows (group, answer, measure, n,
-              truth, bias, expected, quantile)
+              truth, bias, expected, quantile, best)
 By group --law and --draws have groups, a list of {group, ...} with the rest.
 "private" says whether the output keeps the promise of epsilon; numbers beyond
 float64 are null.

@@ -197,8 +197,10 @@ def accuracy_table(rows: Sequence[dict[str, Any]]) -> None:
     by = list(rows[0]["group"]) if rows else []
     varied = [name for name in ("answer", "measure") if len({row[name] for row in rows}) > 1]
     measures = sorted({row["measure"] for row in rows})
+    best = ["best"] if "loss" in measures else []
     lines = [f"{measure}: the expected {MEANINGS[measure]}" for measure in measures]
     ending = f"; {TAIL:.0%}: in {TAIL:.0%} of draws at most" if rows else ""
+    ending += ";\nbest: the probability that the loss is 0" if best else ""
     print("\n" + ";\n".join(lines) + ending)
     figures = ["truth", "bias"] if "error" in measures else []
     expected = measures[0] if len(measures) == 1 else "expected"
@@ -207,9 +209,9 @@ def accuracy_table(rows: Sequence[dict[str, Any]]) -> None:
             *map(str, row["group"].values()),
             *(row[name] for name in varied),
             f"{row['n']:,}",
-            *(readable(row[name], 4) for name in (*figures, "expected", "quantile")),
+            *(readable(row[name], 4) for name in (*figures, "expected", "quantile", *best)),
         ]
         for row in rows
     ]
-    headers = [*by, *varied, "n", *figures, expected, f"{TAIL:.0%}"]
+    headers = [*by, *varied, "n", *figures, expected, f"{TAIL:.0%}", *best]
     tables.table(headers, cells, [*by, *varied])

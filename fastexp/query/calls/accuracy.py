@@ -21,7 +21,7 @@ from .answers import Answer
 from .laws import LawCall, analyses_of
 from .scope import Scope
 
-FIGURES = ("n", "truth", "bias", "expected", "quantile")
+FIGURES = ("n", "truth", "bias", "expected", "quantile", "best")
 COLUMNS = ("answer", "measure", *FIGURES)
 
 
@@ -67,7 +67,7 @@ def accuracy_of(call: AccuracyCall, frame: Frame, room: Room) -> Any:
     columns.append(Column("n", "integers", np.stack([a.records for a in analyses], 1).reshape(-1)))
     wanted: list[Accuracy] = [one for analysis in analyses for one in analysis.wanted]
     p = call.probability
-    rows = [(one.truth, one.bias, one.expected, one.quantiles[p]) for one in wanted]
+    rows = [(one.truth, one.bias, one.expected, one.quantiles[p], one.best) for one in wanted]
     values = np.array(rows, np.float64).reshape(len(answers), -1, len(FIGURES) - 1)
     for name, column in zip(FIGURES[1:], values.transpose(2, 1, 0), strict=True):
         columns.append(Column(name, "floats", column.reshape(-1)))

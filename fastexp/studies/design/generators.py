@@ -159,7 +159,7 @@ def check_parameters(names: Iterable[str], known: Collection[str]) -> None:
     unknown = sorted(set(names) - set(known))
     if unknown:
         listing = ", ".join(known) or "none"
-        raise ParameterError(f"unknown parameters {', '.join(unknown)}; it has: {listing}")
+        raise ParameterError(f"unknown parameters {', '.join(unknown)}; there are: {listing}")
 
 
 def check(name: str, p: Spec) -> Spec:

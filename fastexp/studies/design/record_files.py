@@ -149,15 +149,16 @@ def _csv(path: Path, column: str) -> AnyArray:
         rows = csv.reader(file, skipinitialspace=True)
         header = [name.strip() for name in next(rows, [])]
         place = _place(header, column)
-        return np.array([_number(row, place, rows.line_num) for row in rows if row])
+        return np.array([_number(row, place, rows.line_num, header[place]) for row in rows if row])
 
 
-def _number(row: list[str], place: int, line: int) -> float:
+def _number(row: list[str], place: int, line: int, column: str) -> float:
     """The number in a row; the error says where it should be, not what is there."""
     try:
         return float(row[place])
     except (ValueError, IndexError):
-        raise ParameterError(f"line {line} of the file has no number in the column") from None
+        where = f"line {line} of the file"
+        raise ParameterError(f"{where} has no number in column {column!r}") from None
 
 
 def _place(header: list[str], column: str) -> int:
@@ -167,7 +168,9 @@ def _place(header: list[str], column: str) -> int:
         return 0
     if any(_is_number(name) for name in header):  # records, which no message may show
         raise ParameterError("the file's first row must hold the names of its columns")
-    names = ", ".join(header[:20]) or "none: the file is empty"
+    if not header:
+        raise ParameterError("the file must hold a header and records: it is empty")
+    names = ", ".join(header[:20])
     got = f"got {column!r}" if column else "none was given"
     raise ParameterError(f"column must be one of {names}; {got}")
 
