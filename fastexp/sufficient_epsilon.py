@@ -77,9 +77,10 @@ class SufficientEpsilon(Printed):
 
     def _card(self) -> Card:
         m = self.epsilons.size
+        sets = "data set" if m == 1 else "data sets"
         facts: list[tuple[str, object]] = [
             ("target", self.target),
-            ("data", f"{readable(m)} data sets of {readable(self.n)}: {self.data}"),
+            ("data", f"{readable(m)} {sets} of {readable(self.n)}: {self.data}"),
             ("half of them", self.median),
             ("95% of them", self.quantile(0.95)),
             ("all of them", self.worst),

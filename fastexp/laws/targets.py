@@ -14,7 +14,7 @@ from ..errors import ParameterError
 
 LOW, HIGH = validate.EPSILON_RANGE
 ONE_OF = "exactly one of error, loss, expected_error and expected_loss must be given"
-NEEDED = "probability goes with error and loss, and with nothing else"
+NEEDED = "error and loss need probability; expected_error and expected_loss take none"
 UPWARDS = Context(prec=12, rounding=ROUND_CEILING)
 
 

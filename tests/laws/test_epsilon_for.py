@@ -218,8 +218,8 @@ class TestNoAnswer:
         [
             ({}, "exactly one of .* got none"),
             ({"error": 1, "loss": 2, "probability": 0.5}, "exactly one of .* got error, loss"),
-            ({"error": 1}, "probability goes with error and loss"),
-            ({"expected_error": 1, "probability": 0.5}, "probability goes with"),
+            ({"error": 1}, "error and loss need probability"),
+            ({"expected_error": 1, "probability": 0.5}, "expected_loss take none"),
             ({"error": -1, "probability": 0.5}, "error must be finite and >= 0"),
             ({"loss": 1, "probability": 1}, r"probability must be in \(0, 1\), got 1\.0"),
             ({"expected_loss": 0}, "expected_loss must be"),

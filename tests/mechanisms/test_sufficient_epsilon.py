@@ -101,3 +101,9 @@ def test_bad_calls(arguments, message):
 def test_other_objects_are_no_mechanisms():
     with pytest.raises(fx.ParameterTypeError, match=r"^mechanism must give a number for records"):
         fx.epsilon_for(fx.Laplace(1.0, sensitivity=1, step=1), like="ages", **TARGET)
+
+
+def test_one_data_set_is_one():
+    median = fx.Median(epsilon=1, bounds=(0, 100), step=1)
+    enough = fx.epsilon_for(median, like=[21, 34, 58], error=20, probability=0.9)
+    assert "1 data set of 3: " in str(enough)

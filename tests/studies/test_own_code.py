@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import sys
+import types
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -200,6 +201,14 @@ class TestWorkers:
                 made.run(executor, out=tmp_path / "out")
         assert not (tmp_path / "out").exists()
         assert made.run("threads", workers=2).rows
+
+    def test_new_processes_do_not_know_a_notebook(self, tmp_path, monkeypatch):
+        notebook = types.ModuleType("__main__")
+        exec("def drawn(rng, n):\n    return rng.random(n)", notebook.__dict__)  # noqa: S102 - a cell
+        monkeypatch.setitem(sys.modules, "__main__", notebook)
+        with pytest.raises(fx.ParameterError, match=r"__main__:drawn cannot be sent .*notebook"):
+            study(data=notebook.drawn).run("processes", out=tmp_path / "out")
+        assert not (tmp_path / "out").exists()
 
 
 class TestFiles:

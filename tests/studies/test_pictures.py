@@ -193,6 +193,14 @@ def test_results_are_drawn_below_a_heading_or_on_ones_own_axes(results: Any) -> 
         results.plot("nothing")
 
 
+def test_a_notebook_shows_all_panels(results: Any) -> None:
+    panels = results.plot()
+    assert len(panels) == 2
+    data, metadata = panels._repr_png_()
+    assert data.startswith(b"\x89PNG")
+    assert metadata["width"] == pytest.approx(96 * panels[0].figure.get_figwidth())
+
+
 def test_pyplot_and_its_settings_are_left_alone(results: Any) -> None:
     import matplotlib as mpl
 

@@ -104,6 +104,13 @@ def drawn(picture: Picture, width: float) -> Any:
     return figure
 
 
+class Panels(np.ndarray):
+    """All axes of a new figure, which a notebook shows as that figure."""
+
+    def _repr_png_(self) -> Any:
+        return self.flat[0].figure._repr_png_()
+
+
 def plotted(picture: Picture, title: str, notes: list[str], ax: Any) -> Any:
     """A picture on the caller's axes, or on new ones below a heading; its axes as an array.
 
@@ -119,7 +126,11 @@ def plotted(picture: Picture, title: str, notes: list[str], ax: Any) -> Any:
         height = _height(picture, WIDE) * LARGE / SIZE
         grid = figure_for(ax, title, notes, height, (_rows(picture), picture.columns))[1]
         axes = _fill(picture, grid, outside=ax is None)
-    return axes[0] if len(axes) == 1 else np.array(axes, object)
+    return (
+        axes[0]
+        if len(axes) == 1
+        else np.array(axes, object).view(Panels if ax is None else np.ndarray)
+    )
 
 
 def _fill(picture: Picture, grid: list[Any], *, outside: bool) -> list[Any]:

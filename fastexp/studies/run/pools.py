@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import pickle
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import (
@@ -131,10 +132,12 @@ class Pool:
             value = code.here()
             try:
                 _ = pickle.dumps(value) if self._pickles else b""
+                if self._ours and self._pickles and not _is_found_anew(code.reference):
+                    raise pickle.PicklingError("a new process knows nothing of a notebook")
             except Exception as error:  # of whatever kind, as objects may raise any
                 raise ParameterError(
                     f"{code.reference} cannot be sent to processes: define it by def or class at "
-                    "the top level of a module, or run the study on threads"
+                    "the top level of a module (not of a notebook), or run the study on threads"
                 ) from error
 
     def rebuild(self) -> bool:
@@ -252,3 +255,11 @@ def run_described(
 def _study(text: str, codes: tuple[Code, ...] = ()) -> Design:
     by_name = {(code.reference, code.digest): code for code in codes}
     return Design(**replaced(json.loads(text), lambda name, digest: by_name[name, digest]))
+
+
+def _is_found_anew(reference: str) -> bool:
+    """Whether a new process has the module of some code: of a notebook it has not."""
+    main = sys.modules["__main__"]
+    return not reference.startswith("__main__:") or bool(
+        getattr(main, "__file__", None) or getattr(main, "__spec__", None)
+    )
