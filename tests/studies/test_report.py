@@ -94,6 +94,7 @@ def test_the_page_says_what_it_must(results: Any, written: list[Path]) -> None:
     assert "These are simulations, not private releases." in shown
     assert results.study.key in shown
     assert "fastexp study run small.json --out results" in shown
+    assert "the number of workers." in shown
     for name, version in results.to_dict()["versions"].items():
         assert f"{name}{version}" in shown.replace(" ", "")
     for meaning in results.columns.values():

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from ..._parameters.text import printable, readable
+from ..design.code import written_codes
 from ..ready.study_table import StudyTable
 from .inline_svg import inline
 from .page_style import css
@@ -150,12 +151,17 @@ def _where(table: dict[str, Any]) -> str:
 def _reproduction(table: dict[str, Any]) -> str:
     study, versions = table["study"], table["versions"]
     file = f"{study['name']}.json"
-    command = f"fastexp study run {shlex.quote(file)} --out results"
+    allowed, condition = "", ""
+    if written_codes(study):
+        allowed = " --allow-import"
+        condition = ", where the modules that they name take all randomness from their generator"
+    command = f"fastexp study run {shlex.quote(file)}{allowed} --out results"
     return (
         f"<p>Save the settings below as <code>{_text(file)}</code> (they are also in study.json "
         f"of the results folder) and run:</p>\n{_code(command)}\n"
         f"<p>With fastexp {_text(versions['fastexp'])} and numpy {_text(versions['numpy'])} the "
-        "table has the same bytes, whatever the executor and the number of workers.</p>\n"
+        "table has the same bytes, whatever the executor and the number of workers"
+        f"{condition}.</p>\n"
         f"{_code(json.dumps(study, indent=1, ensure_ascii=False))}"
     )
 
