@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from .._typing import FloatArray
@@ -36,15 +38,16 @@ class Product:
         return minus_log, slope
 
 
-def flip_law(weights: FloatArray, counts: FloatArray) -> FloatArray:
-    """The integral of F(t) / (1 - t*w) over [0, 1] for each distinct weight.
+def flip_law(weights: FloatArray, counts: FloatArray) -> tuple[FloatArray, float]:
+    """The integral of F(t) / (1 - t*w) over [0, 1] for each distinct weight, and their error.
 
-    The greatest weight is 1 and comes first. Each integral's relative error is below 1e-12,
-    or `PrecisionError` is raised. With G(t) = F(t) / (1 - t), which falls, every integrand
-    lies between F and G; so the integral of F bounds all of them from below.
+    The greatest weight is 1 and comes first. Each integral's relative error is below what is
+    returned, and that below 1e-12, or `PrecisionError` is raised. With G(t) = F(t) / (1 - t),
+    which falls, every integrand lies between F and G; so the integral of F bounds all of them
+    from below.
     """
     product = Product(weights, counts)
-    nodes, node_weights = np.polynomial.legendre.leggauss(NODES)
+    nodes, node_weights = _rule(NODES)
     all_products, all_rests = [], []
     start, error, least = 0.0, 0.0, 0.0
     while start < 1.0:
@@ -71,14 +74,22 @@ def flip_law(weights: FloatArray, counts: FloatArray) -> FloatArray:
         start += length
     integrals = np.empty(weights.size)
     flip_integrals(weights, np.concatenate(all_products), np.concatenate(all_rests), integrals)
-    _check(integrals, weights, counts, error)
-    return integrals
+    err = error / float(integrals.min())
+    _check(integrals, weights, counts, err)
+    return integrals, err
 
 
-def _check(integrals: FloatArray, weights: FloatArray, counts: FloatArray, error: float) -> None:
+@cache
+def _rule(size: int) -> tuple[FloatArray, FloatArray]:
+    """Nodes and weights."""
+    nodes, weights = np.polynomial.legendre.leggauss(size)
+    return nodes, weights
+
+
+def _check(integrals: FloatArray, weights: FloatArray, counts: FloatArray, err: float) -> None:
     """Refuse what cannot be promised: by the bound, and by the sum of all probabilities."""
     total = float((weights * counts * integrals).sum())
-    if not (error <= PROMISED * float(integrals.min()) and abs(total - 1.0) <= PROMISED):
+    if not (err <= PROMISED and abs(total - 1.0) <= PROMISED):
         raise PrecisionError("the law of permute-and-flip cannot be computed to 1e-12 here")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property, partial
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from .flip_integrals import flip_law
 from .loss_groups import LARGEST
 from .targets import Target, log_or_none
 
-INTEGRAL = 2e-12  # what a sum of probabilities errs by, relative
+INTEGRALS = 2.0  # what logarithms of sums of probabilities err by, in an integral's bounds
 
 
 class PermuteAndFlipLaw(FiniteLaw):
@@ -56,13 +56,13 @@ class PermuteAndFlipLaw(FiniteLaw):
     _simulate = staticmethod(simulate)
 
     @cached_property
-    def _distinct(self) -> tuple[FloatArray, FloatArray]:
-        """(P of one candidate, ln P of it) for each distinct loss."""
+    def _distinct(self) -> Distinct:
+        """The law by distinct losses."""
         return distinct_law(self._groups.losses, self._groups.masses, self._weighting.rate_nats)
 
     @cached_property
     def _loss_probabilities(self) -> FloatArray:
-        return self._distinct[0] * self._groups.masses
+        return self._distinct.p * self._groups.masses
 
     @property
     def log_normalizer(self) -> float:
@@ -73,13 +73,13 @@ class PermuteAndFlipLaw(FiniteLaw):
     def probabilities(self) -> FloatArray:
         """P(candidate), shape (k,), read-only."""
         check_rounding()
-        return self._spread(self._distinct[0])
+        return self._spread(self._distinct.p)
 
     @cached_property
     def log_probabilities(self) -> FloatArray:
         """ln P(candidate), shape (k,), read-only."""
         check_rounding()
-        out = self._spread(self._distinct[1])
+        out = self._spread(self._distinct.log_p)
         far = self._spread(self._groups.losses) == LARGEST
         return self._with_far_ones(out, far) if far.any() else out
 
@@ -105,8 +105,9 @@ class PermuteAndFlipLaw(FiniteLaw):
     def _compared_losses(self, target: Target) -> tuple[Comparison, Comparison]:
         losses, masses = self._groups.losses, self._groups.masses
 
-        def compare(rate: float, err: float) -> Gap:
-            p = distinct_law(losses, masses, rate)[0] * masses
+        def compare(rate: float, sign: float) -> Gap:
+            law = distinct_law(losses, masses, rate)
+            p, err = law.p * masses, sign * INTEGRALS * law.err
             if target.probability is None:
                 most, loss = target.limit, float((p * losses).sum())
             else:
@@ -114,17 +115,23 @@ class PermuteAndFlipLaw(FiniteLaw):
                 most, loss = few * float(p[inside].sum()), many * float(p[~inside].sum())
             return Gap(log_or_none(most) - err, log_or_none(loss) + err)
 
-        return partial(compare, err=INTEGRAL), partial(compare, err=-INTEGRAL)
+        return partial(compare, sign=1.0), partial(compare, sign=-1.0)
 
 
-def distinct_law(
-    losses: FloatArray, counts: FloatArray, rate: float
-) -> tuple[FloatArray, FloatArray]:
-    """(P, ln P) of one candidate of each distinct loss, in increasing order of losses."""
+class Distinct(NamedTuple):
+    """Of one candidate of each distinct loss, in increasing order of losses."""
+
+    p: FloatArray
+    log_p: FloatArray
+    err: float  # what the integrals add to the relative error of p
+
+
+def distinct_law(losses: FloatArray, counts: FloatArray, rate: float) -> Distinct:
+    """The law by distinct losses."""
     with np.errstate(over="ignore"):
         heights = np.asarray(-rate * losses)
     weights, logs = np.empty(heights.size), np.empty(heights.size)
     exp_fill(heights, weights)
-    integrals = flip_law(weights, counts)
+    integrals, err = flip_law(weights, counts)
     log_fill(integrals, logs)
-    return weights * integrals, heights + logs
+    return Distinct(weights * integrals, heights + logs, err)

@@ -42,7 +42,7 @@ def by_permutations(weights: list[Fraction]) -> tuple[list[Fraction], Fraction]:
 def law_of(*weights: float) -> np.ndarray:
     """The law from weights, one a candidate, by integrals."""
     w = np.array(weights)
-    return flip_law(w, np.ones(w.size)) * w
+    return flip_law(w, np.ones(w.size))[0] * w
 
 
 def quadrature(weights: list[mpmath.mpf]) -> mpmath.mpf:
@@ -65,7 +65,7 @@ class TestLaw:
         weights = [Fraction(1), Fraction(1, 2), Fraction(1, 4)]
         assert by_permutations(weights)[1] == Fraction(37, 24)
         w = np.array([1, 0.5, 0.25])
-        assert flip_law(w, np.ones(3)).sum() == pytest.approx(37 / 24, rel=1e-15)
+        assert flip_law(w, np.ones(3))[0].sum() == pytest.approx(37 / 24, rel=1e-15)
         m = fx.PermuteAndFlip(2.0, 1.0)
         stream = tuple(int(x) for x in row_stream(1, 0))
         gaps = [Fraction(0), -Fraction(math.log(2)), -2 * Fraction(math.log(2))]
@@ -185,6 +185,13 @@ class TestLaw:
         assert law.with_epsilon(epsilon).expected_loss() <= target * (1 + 1e-12)
         assert law.with_epsilon(epsilon * (1 - 1e-9)).expected_loss() > target
         assert epsilon < fx.Exponential(1.0, 1.0).law(TEN).epsilon_for(expected_loss=target)
+
+    def test_epsilon_for_where_the_loss_hardly_falls(self):
+        """Candidates are almost uniform: another limit of 1e-12 is another epsilon of 1e-9."""
+        law, w = fx.PermuteAndFlip(0.01, 1.0).law([6.0, 5.0, 5.0]), math.exp(-0.005)
+        loss = 1 - (1 - w + w * w / 3)
+        assert law.expected_loss() == pytest.approx(loss, rel=1e-13)
+        assert law.epsilon_for(expected_loss=loss) == pytest.approx(0.01, rel=1e-9)
 
     def test_a_law_shows_no_data(self):
         law = ONE.law([7341e-9, 0.0])

@@ -353,7 +353,7 @@ def flip_laws_are_exact() -> None:
         assert sum(exact) == 1
         places = np.cumsum([0, *counts[:-1]])
         w = np.array([float(x) for x in weights])
-        found = flip_law(w, np.array(counts, float)) * w
+        found = flip_law(w, np.array(counts, float))[0] * w
         for p, place in zip(found.tolist(), places, strict=True):
             assert abs(Fraction(p) - exact[place]) <= exact[place] / 10**13
 
