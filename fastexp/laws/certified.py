@@ -29,7 +29,7 @@ from typing import NamedTuple, TypeAlias
 from ..errors import PrecisionError
 
 CLOSE = 3e-13  # of two rates: an answer is known so far
-SHARP = 1e-9  # so far below an answer the target must have been seen to fail
+SHARP = 1e-12, 1e-9, 1e-6  # the target is seen to fail so far below, or there is no answer
 MOST = 5_000  # evaluations
 SURE = 2.0**-48
 SLOPES = 2.0**-44
@@ -84,7 +84,8 @@ def last_failure(
     Returns
     -------
     float
-        The target holds from there on, and fails within a relative 1e-9 below: mostly 1e-12.
+        The target holds from there on, and fails within a relative 1e-12 below; 1e-9, then
+        1e-6 where float64 cannot tell, as the target hardly depends on the rate.
 
     Raises
     ------
@@ -141,7 +142,7 @@ def _holds(left: float, at_left: Gap, right: float, at_right: Gap) -> bool:
 
 def _seen_to_fail(perhaps: Comparison, right: float) -> float:
     """The rate, if the target fails just below it."""
-    if any(perhaps(right * (1.0 - gap)).fails for gap in (1e-12, SHARP)):
+    if any(perhaps(right * (1.0 - gap)).fails for gap in SHARP):
         return right
     raise PrecisionError(UNKNOWN)
 

@@ -8,12 +8,14 @@ pieces on which loss and c are linear.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeAlias
 
 import numpy as np
 
 from .._typing import AnyArray, FloatArray
+from ..errors import PrecisionError
 from .certified import Gap
 from .elementary import quiet
 from .pieces import Pieces
@@ -21,6 +23,17 @@ from .pieces import Pieces
 Side: TypeAlias = Callable[[float], tuple[float, float]]  # at a rate: the logarithm, its slope
 ROUNDED = 2.0**-50  # what coefficients err by, relative to what they are differences of
 FAR = 745.0  # nats: terms that are smaller count for nothing in float64
+APART = "epsilon_for finds no proof: float64 cannot compare masses or limits so far apart"
+
+
+@contextmanager
+def all_digits() -> Iterator[None]:
+    """Refuse coefficients that lose digits, as they are so small beside others."""
+    try:
+        with np.errstate(under="raise"):
+            yield
+    except FloatingPointError:
+        raise PrecisionError(APART) from None
 
 
 class Levels:
@@ -100,6 +113,7 @@ class Compared:
         return Gap(a, b, a_slope, b_slope)
 
 
+@all_digits()
 def by_level(losses: FloatArray, gains: FloatArray, costs: FloatArray) -> tuple[Compared, Compared]:
     """Compare sums of gains and costs; rounded against the gains, and in their favour.
 
@@ -110,7 +124,9 @@ def by_level(losses: FloatArray, gains: FloatArray, costs: FloatArray) -> tuple[
     first = np.flatnonzero(np.append(True, levels[1:] != levels[:-1]))
     gain, cost = (np.add.reduceat(c[order], first) for c in (gains, costs))
     most = float(max(gain.max(), cost.max()))
-    net, slack = (gain - cost) / most, ROUNDED * (gain + cost) / most
+    net, both = (gain - cost) / most, (gain + cost) / most
+    with np.errstate(under="ignore"):
+        slack = ROUNDED * both  # two bits at the least
     levels = levels[first] - levels[0]
     against, favour = net - slack, net + slack
     return _signed(levels, against), _signed(levels, favour)

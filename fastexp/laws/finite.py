@@ -21,7 +21,7 @@ from ..kernels.bits.heights import BLOCK, FLOAT
 from ..kernels.bits.logexp import log_one_value
 from ..pictures.law_subject import Laws
 from .certified import Comparison
-from .decaying_sums import by_level
+from .decaying_sums import all_digits, by_level
 from .elementary import quiet
 from .exact_differences import differences
 from .law import Draws, LossLaw
@@ -271,12 +271,13 @@ class FiniteLaw(LossLaw[int, IntArray]):
             self._bits, self._kind, weighting, epsilon, self._candidates, self._groups
         )
 
+    @all_digits()
     def _compared_losses(self, target: Target) -> tuple[Comparison, Comparison]:
         losses, masses = self._groups.losses, self._groups.masses
         if target.probability is None:
             scale = max(1.0, float(losses[-1]) / ROOM)
             shares = masses / float(masses.max())
-            return by_level(losses, target.limit / scale * shares, losses / scale * shares)
+            return by_level(losses, shares / scale * target.limit, losses / scale * shares)
         few, many = target.odds
         inside = losses <= target.limit
         return by_level(losses, few * masses * inside, many * masses * ~inside)

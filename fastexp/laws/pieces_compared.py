@@ -12,7 +12,7 @@ import numpy as np
 
 from .._typing import AnyArray, FloatArray
 from .certified import Comparison
-from .decaying_sums import Compared, Linear, by_level
+from .decaying_sums import Compared, Linear, all_digits, by_level
 from .elementary import quiet
 from .losses import Losses
 from .pieces import Pieces
@@ -45,6 +45,7 @@ def cut(pieces: Pieces, start: AnyArray, end: float, cuts: AnyArray) -> Parts:
     return Parts(parts, starts, stops - starts.dtype.type(some.shape.slack))
 
 
+@all_digits()
 def losses_within(losses: Losses, target: Target) -> tuple[Comparison, Comparison]:
     """P(loss <= limit)."""
     pieces, limit = losses.pieces, np.array([target.limit])
@@ -60,6 +61,7 @@ def losses_within(losses: Losses, target: Target) -> tuple[Comparison, Compariso
     return both, both
 
 
+@all_digits()
 def expected_losses(losses: Losses, target: Target) -> tuple[Comparison, Comparison]:
     """The expected loss."""
     pieces = losses.pieces
@@ -70,6 +72,7 @@ def expected_losses(losses: Losses, target: Target) -> tuple[Comparison, Compari
     return both, both
 
 
+@all_digits()
 def expected_errors(
     parts: Parts, first: FloatArray, last: FloatArray, limit: float
 ) -> tuple[Comparison, Comparison]:
@@ -84,6 +87,7 @@ def expected_errors(
     return both, both
 
 
+@all_digits()
 def within(pieces: Pieces, inside: AnyArray, target: Target) -> tuple[Comparison, Comparison]:
     """P(the pieces inside) against that of the others."""
     few, many = target.odds

@@ -50,7 +50,8 @@ class Sufficient(ABC):
         float
             In nats, in [1e-9, 1e6], to 12 digits, rounded up; of top-k that of a round. The
             target holds at every epsilon from there to 1e6, and fails at one less than a relative
-            1e-9 below, unless it is 1e-9. (Errors may rise with epsilon.)
+            1e-9 below (1e-6 where accuracy hardly depends on epsilon), unless it is 1e-9. (Errors
+            may rise with epsilon.)
 
         Raises
         ------

@@ -192,6 +192,43 @@ class TestNoAnswer:
             with pytest.raises(fx.PrecisionError, match=r"^epsilon_for finds no proof: at some"):
                 law.epsilon_for(**target)
 
+    @pytest.mark.parametrize(
+        ("base", "target"),
+        [
+            ([1e300, 1e-300, 1e300], {"loss": 4, "probability": 0.77}),  # all is there at 1e6
+            ([1e300, 1e-300, 1e300], {"loss": 2, "probability": 2e-299}),  # not had at 1e-9
+            ([1e300, 1e-300, 1.0], {"expected_loss": 0.5}),
+        ],
+    )
+    def test_masses_that_float64_cannot_compare(self, base, target):
+        """Their shares underflow: what is a little was nothing, and a sum had no terms."""
+        law = fx.Exponential(1.0, 1.0, base=base).law([0.0, 5.0, -2.0])
+        with pytest.raises(fx.PrecisionError, match=r"^epsilon_for finds no proof: float64"):
+            law.epsilon_for(**target)
+
+    def test_masses_that_it_can(self):
+        law = fx.Exponential(1.0, 1.0, base=[1.0, 1e-300, 1.0]).law([0.0, 5.0, -2.0])
+        for target in {"loss": 4, "probability": 0.77}, {"expected_loss": 0.5}:
+            epsilon = law.epsilon_for(**target)
+            assert epsilon > 100
+            check(law, target, epsilon)
+
+    @pytest.mark.parametrize("name", ["expected_loss", "expected_error"])
+    def test_a_limit_that_float64_cannot_compare(self, name):
+        law = fx.Median(1.0, (0, 10_000), step=1).law([1, 5, 9] * 10)
+        assert 100 < law.epsilon_for(**{name: 1e-290}) < 200
+        with pytest.raises(fx.PrecisionError, match=r"^epsilon_for finds no proof: float64"):
+            law.epsilon_for(**{name: 1e-318})  # it is reached
+
+    def test_a_target_that_hardly_depends_on_epsilon(self):
+        """Proved all the same; what is least is known to fewer digits."""
+        law = fx.LaplaceMedian(1.0, (-4, 2)).law([-1, -1, -1])
+        error = law._at(0.004).expected_error(-1)
+        assert law.epsilon_for(expected_error=error) == pytest.approx(0.004, rel=1e-7)
+        law = fx.Exponential(1.0, 1.0).law([3.0, 1.0, 0.0])
+        loss = law.with_epsilon(1e-6).expected_loss()
+        assert law.epsilon_for(expected_loss=loss) == pytest.approx(1e-6, rel=1e-6)
+
     def test_noise_whose_scale_is_searched_for(self):
         for noise in {"calibration": "tight"}, {"noise": "arsinh-normal"}:
             law = fx.SmoothSensitivityMedian(1.0, bounds=(0, 10), **noise).law(FEW)
