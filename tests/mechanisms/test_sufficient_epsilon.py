@@ -107,3 +107,15 @@ def test_one_data_set_is_one():
     median = fx.Median(epsilon=1, bounds=(0, 100), step=1)
     enough = fx.epsilon_for(median, like=[21, 34, 58], error=20, probability=0.9)
     assert "1 data set of 3: " in str(enough)
+
+
+@pytest.mark.parametrize("place", [0, 2])
+def test_a_data_set_that_no_epsilon_reaches_is_infinite_wherever_it_is(place):
+    turns = iter(range(3))
+
+    def records(rng, n):  # the same each time
+        return np.full(n, 4.5 if next(turns) == place else 4.0)
+
+    median = fx.Median(epsilon=1, bounds=(0, 10), step=1)
+    enough = fx.epsilon_for(median, like=records, n=9, error=0.2, probability=0.9, datasets=3)
+    assert np.isinf(enough.epsilons).tolist() == [False, False, True]
