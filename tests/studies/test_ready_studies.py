@@ -68,6 +68,8 @@ class TestTable1:
             r["neighbors"] for r in table1.rows if r["mechanism"] in [x[0] for x in fair.rows]
         } == {"replace"}
         duff = [float(x) for x in next(r for r in fair.rows if r[0] == "Duff, replace")[1:]]
+        exact = {r["epsilon"]: r["exact"] for r in table1.rows if r["mechanism"] == "Duff, replace"}
+        assert duff == pytest.approx([100 * error for error in exact.values()], rel=5e-3)
         for row in fair.rows[:-1]:
             ratios = [float(x) / d for x, d in zip(row[1:], duff, strict=True)]
             assert all(1.0 < ratio < 10 for ratio in ratios)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
@@ -86,17 +86,21 @@ def built(
     kind = getattr(fastexp, kinds[name])
     takes = signature(kind).parameters
     values = {key: value for key, value in settings.items() if key in takes}
-    for part in parts:
-        key, _, text = part.partition("=")
+    for key, value in assigned(parts).items():
         if key not in takes:
             raise UserMistake(f"{option}: {name} has no parameter {key!r}")
-        number = written(text)
-        values[key] = text if number is None else number
+        values[key] = value
     for key, parameter in takes.items():
         if key not in values and parameter.default is parameter.empty:
             raise UserMistake(f"{option}: {name} needs --{key}, or {name}:{key}=...")
     mechanism: Mechanism = kind(**values)
     return mechanism
+
+
+def assigned(parts: Sequence[str]) -> dict[str, Any]:
+    """What stands behind a name and colons, as "step=10": numbers, or else text."""
+    pairs = [part.partition("=")[::2] for part in parts]
+    return {key: text if written(text) is None else written(text) for key, text in pairs}
 
 
 def _records(frame: Frame, column: str) -> AnyArray:

@@ -7,10 +7,9 @@ from math import isfinite
 from typing import Any
 
 from ..ask import public_lists
-from ..options.values import written
 from ..terminal import printing
 from ..terminal.errors import UserMistake, did_you_mean
-from .compare import NUMBERS, SELECTIONS, built
+from .compare import NUMBERS, SELECTIONS, assigned, built
 
 TARGETS = ("error", "loss", "probability", "expected_error", "expected_loss")
 OPTION = "NAME"
@@ -60,11 +59,4 @@ def _like(text: str) -> object:
     from ...studies.design.generators import SOURCES
 
     name, *parts = text.split(":")
-    if name not in SOURCES:
-        return text
-    settings: dict[str, Any] = {"name": name}
-    for part in parts:
-        key, _, value = part.partition("=")
-        number = written(value)
-        settings[key] = value if number is None else number
-    return settings
+    return {"name": name, **assigned(parts)} if name in SOURCES else text

@@ -174,7 +174,8 @@ def _of_code(value: Any, facts: Callable[[Any], Any]) -> Any:
         return [_name(value), _source(value)]
     if hasattr(value, "__qualname__") or isinstance(value, types.ModuleType):  # built in
         return getattr(value, "__name__", "")
-    public = {key: part for key, part in _attributes(value).items() if not key.startswith("_")}
+    attributes = getattr(value, "__dict__", {})
+    public = {key: part for key, part in attributes.items() if not key.startswith("_")}
     return [facts(type(value)), facts(public)]
 
 
@@ -200,8 +201,3 @@ def _source(value: Any) -> str | None:
         return inspect.cleandoc(inspect.getsource(value))
     except (OSError, TypeError):
         return None
-
-
-def _attributes(value: object) -> dict[str, Any]:
-    names = getattr(value, "__dict__", None)
-    return dict(names) if isinstance(names, dict) else {}
