@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 from .._parameters.descriptions import name_of, statistic_of, title
@@ -14,6 +15,7 @@ from .law_subject import Laws
 
 PANELS, ACROSS = 24, 3  # groups in a picture, and beside each other
 NAME = 34  # characters above a panel
+LETTERS = 10  # an inch of what stands beside panels
 
 
 def draw(subject: Laws, ax: Any = None) -> list[Any]:
@@ -52,13 +54,15 @@ def draw(subject: Laws, ax: Any = None) -> list[Any]:
             panel_axes.set_xlabel(panel.below, fontsize=size, parse_math=False)
         if g % across and subject.candidates is not None:
             panel_axes.tick_params(labelleft=False)
+    tall = height if ax is None else axes[0].get_window_extent().height / figure.dpi
+    beside = textwrap.fill(panel.beside, int(LETTERS * tall))
     handles, texts = axes[0].get_legend_handles_labels()
     if ax is not None:
-        axes[0].set_ylabel(panel.beside, parse_math=False)
+        axes[0].set_ylabel(beside, parse_math=False)
         if handles:
             _legend(axes[0])
     else:
-        figure.supylabel(panel.beside, fontsize=10, color=inks_of(axes[0]).mark, parse_math=False)
+        figure.supylabel(beside, fontsize=10, color=inks_of(axes[0]).mark, parse_math=False)
         if handles:
             look = {"loc": "outside lower center", "ncols": 3, "frameon": False, "fontsize": 9}
             figure.legend(handles, texts, labelcolor=inks_of(axes[0]).mark, **look)

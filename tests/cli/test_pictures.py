@@ -231,6 +231,18 @@ def test_long_lists_are_cut_and_labels_are_no_markup(run, tmp_path, figures):
     assert "the 20 likeliest of 40 candidates" in notes
 
 
+def test_what_stands_beside_a_row_of_groups_ends_below_the_heading(run, ages, figures, tmp_path):
+    call = ["median", *ages, "--bounds", 0, 120, "--step", 1e-6, "--epsilon", 1, "--law"]
+    by = ["--by", "$g_", "--groups", "a,b & c"]
+    assert run(*call, *by, "--plot", tmp_path / "p.png").code == 0
+    (figure,) = figures
+    label = figure.get_supylabel()
+    assert label.replace("\n", " ") == "probability density (per unit of age)"
+    beside = figure._supylabel.get_window_extent()
+    assert beside.y1 <= min(text.get_window_extent().y0 for text in figure.texts[:2])
+    assert beside.y0 >= 0
+
+
 @pytest.mark.slow
 def test_pictures_of_no_records(run, tmp_path):
     path = tmp_path / "f.csv"
