@@ -133,7 +133,7 @@ class Pool:
             try:
                 _ = pickle.dumps(value) if self._pickles else b""
                 if self._ours and self._pickles and not _is_found_anew(code.reference):
-                    raise pickle.PicklingError("a new process knows nothing of a notebook")
+                    raise pickle.PicklingError(code.reference)  # which a new process does not know
             except Exception as error:  # of whatever kind, as objects may raise any
                 raise ParameterError(
                     f"{code.reference} cannot be sent to processes: define it by def or class at "
