@@ -284,6 +284,9 @@ def _laws(pairs: list[tuple[Mechanism, Statistic | None]], data: Any) -> list[An
         return [m.law(data if of is None else of(data)) for m, of in pairs]
     if len(data) != len(pairs) or not all(isinstance(law, Law) for law in data):
         raise ParameterError(f"data must be a law for each of the {len(pairs)} mechanisms")
+    for (mechanism, _), law in zip(pairs, data, strict=True):
+        if law.mechanism is not None and repr(law.mechanism) != repr(mechanism):
+            raise ParameterError(f"data must be laws of the mechanisms, got {law!r}")
     return list(data)
 
 

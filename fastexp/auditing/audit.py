@@ -20,6 +20,7 @@ from .neighbors import check_neighbors
 
 LEAST_DRAWS = 100
 ROUNDING = 1e-9  # that an exact epsilon may exceed its promise by, relatively
+SMALL = 1e-12  # and besides, as losses err by this much however small they are
 
 
 @dataclass(frozen=True, repr=False)
@@ -68,8 +69,10 @@ class Audit(Printed):
 
         False proves nothing: another pair may use more.
         """
-        slack = 1.0 + ROUNDING if self.method == "law" else 1.0
-        return self.promised is not None and self.epsilon > self.promised * slack
+        if self.promised is None:
+            return False
+        slack = self.promised * ROUNDING + SMALL if self.method == "law" else 0.0
+        return self.epsilon > self.promised + slack
 
     def __repr__(self) -> str:
         promised = "" if self.promised is None else f", promised={self.promised!r}"
@@ -81,7 +84,7 @@ class Audit(Printed):
         facts = [
             ("promised epsilon", self.promised),
             ("epsilon of this pair" if by_law else "epsilon is at least", self.epsilon),
-            ("with probability", None if self.alpha is None else f">= {1 - self.alpha:.6g}"),
+            ("with probability", self.alpha and f">= 1 - {self.alpha!r}"),
             ("at delta", self.delta or None),
             ("share of the promise", None if self.share is None else f"{self.share:.1%}"),
             ("the promise is", None if self.promised is None else verdict),

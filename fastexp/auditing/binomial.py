@@ -19,7 +19,7 @@ ROUNDING = 2.0**-48  # of logarithms of factorials: `math.lgamma` errs by a few 
 
 def lower_bound(hits: int, draws: int, alpha: float) -> float:
     """A number that the probability of a hit exceeds, with probability >= 1 - alpha."""
-    if hits == 0:
+    if hits == 0 or alpha == 0.0:  # a share of the least double
         return 0.0
     low, high, most = 0.0, hits / draws, math.log(alpha)
     while high - low > SHARE * high:

@@ -21,7 +21,7 @@ import numpy as np
 
 from .._threads import in_parts
 from .._typing import IntArray
-from ..errors import ParameterError
+from ..errors import ParameterError, ParameterTypeError
 from .binomial import lower_bound, upper_bound
 from .events import Choice, Event, best_event
 from .outcomes import Answers, Cells, Odd, read
@@ -105,15 +105,25 @@ def simulated(mechanism: Any, data: object, entropy: list[int]) -> Side:
 def called(function: Callable[..., Any]) -> Side:
     """The side of anybody's callable: of many answers at once if it has a parameter `size`."""
     try:
-        many = "size" in signature(function).parameters
+        known = signature(function)
     except (TypeError, ValueError):  # of some builtins nothing is known
-        many = False
-    return partial(_many if many else _one_by_one, function)
+        return partial(_one_by_one, function)
+    if "size" in known.parameters:
+        return partial(_many, function)
+    try:
+        known.bind()
+    except TypeError as problem:  # which each call would raise: an outcome that hides all others
+        raise ParameterTypeError(f"callables must need no argument but size: {problem}") from None
+    return partial(_one_by_one, function)
 
 
 def _many(function: Callable[..., Any], _number: int, size: int) -> Answers:
     answers = function(size=size)
-    if len(answers) != size:
+    try:
+        count = len(answers)
+    except TypeError:  # of one answer, or of a generator
+        count = -1
+    if count != size:
         raise ParameterError("a callable with a parameter size must give so many answers")
     return read(answers)
 
@@ -124,6 +134,8 @@ def _one_by_one(function: Callable[..., Any], _number: int, size: int) -> Answer
     for _ in range(size):
         try:
             answer = function()
+        except StopIteration:  # which would tell how many answers there are
+            raise ParameterError("callables must give as many answers as draws needs") from None
         except Exception as error:
             raised.append(Odd(f"an exception, {type(error).__name__}"))
         else:

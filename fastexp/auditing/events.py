@@ -67,7 +67,7 @@ def _best(counts: IntArray, by: Choice, draws: int) -> tuple[float, int]:
     Square roots of counts have a standard error of a half, whatever their mean: of those that are
     to be certified `z` are taken off, and DOUBT of those that choose.
     """
-    z = NormalDist().inv_cdf(1.0 - by.alpha)
+    z = -NormalDist().inv_cdf(max(by.alpha, TINY))
     spread = 0.5 * (z / np.sqrt(by.draws) + DOUBT / np.sqrt(draws))
     p = np.maximum(np.sqrt(counts[0] / draws) - spread, 0.0) ** 2 - by.delta
     q = (np.sqrt((counts[1] + 1) / draws) + spread) ** 2

@@ -43,7 +43,8 @@ def read(answers: object) -> Answers:
         return Answers(answers, [])
     items: Any = answers.tolist() if isinstance(answers, np.ndarray) else answers
     numbers, labels = [], []
-    for item in items:
+    for each in items:
+        item = each.item() if isinstance(each, np.ndarray) and each.ndim == 0 else each
         if isinstance(item, (Real, np.bool_)):
             numbers.append(_number(item))
         else:
@@ -66,6 +67,8 @@ def label_of(item: Any) -> Hashable:
         return tuple(label_of(each) for each in item)
     try:
         hash(item)
+        if item != item:  # in tuples, each NaN would be another outcome
+            return Odd("nan")
     except Exception:  # of a foreign object whatever it raises
         return Odd(f"an object without a hash, {type(item).__name__}")
     label: Hashable = item

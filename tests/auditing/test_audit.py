@@ -315,9 +315,40 @@ def test_nothing_private_is_in_a_repr_and_print_says_that_it_is_private():
         ((MEDIAN, *PAIR), {"delta": 2}, ParameterError, "delta"),
         ((MEDIAN, *PAIR), {"epsilon": -1}, ParameterError, "epsilon"),
         ((MEDIAN, *PAIR), {"threads": -1}, ParameterError, "threads"),
-        ((lambda size: [1], len), {"draws": 1000}, ParameterError, "must give so many answers"),
+        ((lambda size: [1], dict), {"draws": 1000}, ParameterError, "must give so many answers"),
     ],
 )
 def test_arguments_are_checked(arguments, options, error, message):
     with pytest.raises(error, match=message):
         fx.audit(*arguments, **options)
+
+
+class TestMisuse:
+    @pytest.mark.parametrize("alpha", [5e-324, 1e-300, 1e-17, 1e-10])
+    def test_an_alpha_however_small_is_a_certificate(self, alpha):
+        result = fx.audit(lambda size: [1] * size, lambda size: [2] * size, draws=2000, alpha=alpha)
+        assert (result.epsilon > 0.5) == (alpha > 5e-324)
+        assert f">= 1 - {alpha!r}" in str(result)
+
+    @pytest.mark.parametrize("epsilon", [1e-9, 1e-7])
+    def test_a_small_promise_is_not_refuted_by_rounding(self, epsilon):
+        mechanism = fx.PermuteAndFlip(epsilon, 1.0, monotonic=True, any_epsilon=True)
+        random = np.random.default_rng(3)
+        for _ in range(100):
+            k = int(random.integers(2, 9))
+            data = random.integers(0, 20, k)
+            neighbor = data + random.permutation(np.arange(k) < k - 1)
+            result = fx.audit(mechanism, data, neighbor)
+            assert not result.refuted
+            assert fx.audit(mechanism, data, neighbor, epsilon=result.epsilon / 2).refuted
+
+    @pytest.mark.parametrize("answers", [3, iter([1, 2]), np.array(3), [1]])
+    def test_another_number_of_answers_is_refused(self, answers):
+        with pytest.raises(ParameterError, match="must give so many answers"):
+            fx.audit(lambda size: answers, lambda size: answers, draws=1000)
+
+    def test_a_callable_that_needs_arguments_or_ends_is_no_mechanism(self):
+        with pytest.raises(ParameterTypeError, match="must need no argument but size"):
+            fx.audit(lambda data: 1, lambda data: 2, draws=1000)
+        with pytest.raises(ParameterError, match="must give as many answers"):
+            fx.audit(iter(range(500)).__next__, iter(range(5000)).__next__, draws=1000)

@@ -267,6 +267,18 @@ class TestShown:
         (KINDS, COUNTS, {"convert": 1}, "convert must be True or False"),
         (KINDS, COUNTS, {"truth": 3}, "truth must be None"),
         (KINDS, [fx.Exponential(1.0, 1.0).law([1.0, 2.0])], {}, "a law for each of the 3"),
+        (
+            [KINDS["exponential"]],
+            [fx.Exponential(2.0, 1.0).law([1.0, 2.0])],
+            {},
+            "must be laws of the mech",
+        ),
+        (
+            [KINDS["exponential"]],
+            [fx.PermuteAndFlip(1.0, 1.0).law([1.0])],
+            {},
+            "must be laws of the mech",
+        ),
         ([fx.ReportNoisyMax(1.0, 1.0, noise="laplace")], COUNTS, {}, "for a law"),
     ],
 )
