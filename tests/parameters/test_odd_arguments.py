@@ -289,7 +289,7 @@ NAMES = {
     "sensitivity": ("epsilon",),
     "by": ("groups",),
     "bits": ("reports",),
-    "expected_loss": ("either",),
+    "expected_loss": ("either", "limits so far apart"),
     "loss": ("either",),
     "failure": ("either",),
 }

@@ -139,7 +139,7 @@ EXEMPT = {
     **dict.fromkeys(
         ("product", "release_key", "ReleaseKey", "ReleaseKey.export", "ReleaseKey.restore"), TEXT
     ),
-    **{f"StudyResults.to_{kind}": STORED for kind in ("polars", "pandas", "arrow", "parquet")},
+    **{f"StudyResults.to_{kind}": STORED for kind in ("polars", "pandas", "arrow")},
     **dict.fromkeys(("StudyResults.table", "StudyResults.plot"), STORED),
     **{f"StudyTable.{member}": TEXT for member in ("text", "words")},
     "StudyTable": TEXT,
