@@ -150,7 +150,9 @@ class Law(Presented, Sufficient, ABC, Generic[One_co, Many_co]):
                 f"other must be a {type(self).__name__}, as the law itself, got "
                 f"{type(other).__name__}"
             )
-        if not all(map(_equal, self._outputs(), other._outputs())):
+        same_outputs = all(map(_equal, self._outputs(), other._outputs()))
+        first, second = self.mechanism, other.mechanism
+        if not same_outputs or not (first is None or second is None or first == second):
             raise ParameterError(
                 "other must be a law of the same mechanism: same epsilon, same outputs"
             )

@@ -15,7 +15,7 @@ from fastexp.errors import ParameterError, ParameterTypeError, PrecisionError
 from fastexp.reference import numbers, selection
 
 EPSILONS = (-0.4, 0.0, 0.1, 0.37, 0.9, 3.0)
-ORDERS = (0.25, 0.999999, 1.0, 1.000001, 2.0, 17.5)
+ORDERS = (0.25, 0.999999, 1 - 1e-12, 1.0, 1 + 1e-9, 1.000001, 1.0003, 2.0, 17.5)
 ONE = Fraction(1)
 
 
@@ -260,6 +260,15 @@ def test_nothing_private_is_in_a_repr_and_print_says_that_it_is_private():
     assert f"{loss.epsilon():.6g}" in str(loss)
 
 
+def test_orders_next_to_one_lose_no_digits_where_losses_vary_in_a_run():
+    mechanism = fx.Price(epsilon=0.01, bounds=(0, 10), step=0.01)
+    bids = np.random.default_rng(1).uniform(0, 10, 50)
+    loss = mechanism.law(bids).privacy_loss(mechanism.law(bids[1:]))
+    mean = loss.renyi(1)
+    for order in (1 - 1e-9, 1 - 1e-12, 1 + 1e-12, 1 + 1e-9):
+        assert loss.renyi(order) == pytest.approx(mean, rel=1e-8, abs=0)
+
+
 def test_laws_of_other_mechanisms_are_refused():
     median, law = fx.Median(1.0, (0, 10), step=1), fx.Median(1.0, (0, 10), step=1).law([1, 2])
     for other in (
@@ -273,6 +282,9 @@ def test_laws_of_other_mechanisms_are_refused():
     for other in (choice, None, 3, median):
         with pytest.raises(ParameterError, match="other must be a GridLaw, as the law itself"):
             law.privacy_loss(other)
+    ranked = {"epsilon": 1.0, "bounds": (0, 9), "step": 1}
+    with pytest.raises(ParameterError, match="same epsilon, same outputs"):
+        fx.Median(**ranked).law([1, 2]).privacy_loss(fx.Maximum(**ranked).law([1]))
     with pytest.raises(ParameterError, match="same epsilon, same outputs"):
         choice.privacy_loss(fx.Exponential(1.0, 1.0).law([1, 2, 3]))
     for law in (median.continuous_law([1, 2]), fx.LaplaceMedian(1.0, (0, 10)).law([1, 2])):
