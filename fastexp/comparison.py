@@ -25,7 +25,7 @@ Statistic: TypeAlias = Callable[[Any], Any]
 Compared: TypeAlias = Mechanism | tuple[Mechanism, Statistic]
 LONGEST = 60  # characters of a name
 STATED = "as stated"  # the relation of a promise for which the caller stated the sensitivity
-NEEDS = "the epsilon that mechanism 1, 2, ... needs for the {} of the row"
+NEEDS = "the epsilon at which mechanism 1, 2, ... has the {} of the row"
 
 
 class ComparisonRow(NamedTuple):
@@ -115,16 +115,17 @@ class Comparison(Printed):
         for place, row in enumerate(self.rows, 1):
             promise, accuracy, level = row.promise, row.accuracy, self.probability
             cells = {
-                "mechanism": f"{place} {row.name}",
+                "": str(place),
+                "mechanism": row.name,
                 "epsilon": _amount(promise.epsilon),
                 "delta": _amount(promise.delta),
                 "neighbors": promise.neighbors or STATED,
-                "rho": _amount(promise.rho),
+                "rho": "-" if promise.rho is None else at_most(promise.rho, 4),
                 "truth": readable(accuracy.truth),
                 self.measure: readable(accuracy.expected, 4),
                 f"{readable(100 * level)}%": readable(accuracy.quantiles[level], 4),
                 "best": readable(accuracy.best, 4),
-                **{f"{i} needs": readable(x, 4) for i, x in enumerate(row.needs, 1)},
+                **{f"ε of {i}": readable(x, 4) for i, x in enumerate(row.needs, 1)},
             }
             for name, cell in cells.items():
                 table.setdefault(name, []).append(cell)
@@ -133,7 +134,7 @@ class Comparison(Printed):
         facts += [(name, cell) for name in same if (cell := table.pop(name)[0]) not in ("0", "-")]
         if self.measure == "error":
             del table["best"]
-        facts.append(("needs", NEEDS.format(self.measure)))
+        facts.append(("ε of 1", NEEDS.format(self.measure)))
         return Card(
             "Comparison", facts, tuple(table), list(zip(*table.values(), strict=True)), private=True
         )

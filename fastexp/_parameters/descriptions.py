@@ -41,9 +41,9 @@ def amount(promise: Promise) -> str:
     return epsilon if promise.delta == 0 else f"({epsilon}, {delta})"
 
 
-def at_most(number: float | None) -> str:
-    """An amount of 6 digits, rounded up: a promise is never said to be better than it is."""
-    return readable(float(Context(6, ROUND_CEILING).create_decimal(repr(number))))
+def at_most(number: float | None, digits: int = 6) -> str:
+    """An amount of few digits, rounded up: a promise is never said to be better than it is."""
+    return readable(float(Context(digits, ROUND_CEILING).create_decimal(repr(number))))
 
 
 def title(name: str, mechanism: Described) -> str:

@@ -88,10 +88,16 @@ def plain(card: Card) -> str:
         first, *more = wrapped(value, room - wide)
         lines += [name.ljust(wide) + first, *(" " * wide + line for line in more)]
     if card.columns:
-        left = [place == 0 for place in range(len(card.columns))]
+        columns = zip(*card.rows, strict=True)
+        left = [place == 0 or _of_words(column) for place, column in enumerate(columns)]
         cells = [[text(cell) for cell in row] for row in (card.columns, *card.rows)]
         lines += ["", *table_lines(cells, left, room), ""]
     return "\n".join([*lines, *card.remarks])
+
+
+def _of_words(column: Sequence[object]) -> bool:
+    """Whether a column is read from the left: of numbers and dashes it is not."""
+    return any(str(cell)[:1].isalpha() for cell in column)
 
 
 def html(card: Card) -> str:

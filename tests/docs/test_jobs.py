@@ -29,8 +29,8 @@ PRINTED = {  # what says that the job was done, as no answer is the same twice
         r"private median age: \d+, for 0\.\d+",
     ],
     "compared_selection": [
-        r"1 exponential +0\.05 +0\.0003125 +0\.608 ",
-        r"2 permute-and-flip +0\.05 +0\.00124974 +0\.3056 ",
+        r"1  exponential +0\.05 +0\.0003125 +0\.608 ",
+        r"2  permute-and-flip +0\.05 +0\.00125 +0\.3056 ",
         r"by permute-and-flip: \d+\n",
     ],
     "price": [
