@@ -203,8 +203,9 @@ def compare(
     >>> kinds = [kind(epsilon=0.1, sensitivity=1) for kind in (fx.Exponential, fx.PermuteAndFlip)]
     >>> comparison = fx.compare(kinds, [30, 25, 2])
     >>> comparison
-    <Comparison of exponential, permute-and-flip>
+    <Comparison of exponential; permute-and-flip>
     >>> [round(row.accuracy.expected, 2) for row in comparison.rows]
+    [5.33, 4.34]
     """
     check_rounding()
     pairs = _pairs(mechanisms)

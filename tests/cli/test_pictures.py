@@ -51,7 +51,8 @@ SELECT = ["--column", "digit", "--candidates", "2,6,4,1,0", "--epsilon", 0.05]
 
 
 @pytest.mark.slow
-def test_pictures_are_files_of_three_kinds(run, ages, tmp_path):
+def test_pictures_are_files_of_three_kinds(run, ages, tmp_path, monkeypatch):
+    monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)
     calls = {
         "png": ["median", *ages, *GRID, "--law"],
         "svg": ["select", ages[0], *SELECT, "--draws", 100, *BY],

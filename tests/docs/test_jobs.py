@@ -38,7 +38,11 @@ PRINTED = {  # what says that the job was done, as no answer is the same twice
         r"ask (\d|1,\d)\d\d;",  # likewise
         "both relations",
     ],
-    "own_study": [r"n +epsilon +fastexp", r"1,000 +1 ", "At ε = 1 and n = 1,000"],
+    "own_study": (
+        [r"n +epsilon +fastexp +OpenDP", r"1,000 +1 ", "At ε = 1 and n = 1,000"]
+        if find_spec("opendp")
+        else [r"n +epsilon = 0.1 +epsilon = 1", r"1,000 ", "at ε = 1 and n = 1,000"]
+    ),
 }
 
 

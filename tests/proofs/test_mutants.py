@@ -280,7 +280,7 @@ STUDIES = {
     "edges not closed": ("kernels/figures/rank_errors.py", "(after and rest == 0.0)", "False"),
     "losses from 0": ("kernels/figures/rank_errors.py", "(key >> 1) - (least >> 1)", "key >> 1"),
     "losses of bounds": ("kernels/figures/rank_errors.py", "if key & 1 == 0 else np.nan", "if key >= 0 else np.nan"),
-    "every block the same data": ("studies/run/task.py", "spawn_key=(place,)", "spawn_key=(0,)"),
+    "every block the same data": ("studies/run/task.py", "spawn_key=(number,)", "spawn_key=(0,)"),
     "the last block is full": ("studies/run/task.py", "rows = min(design.block_size, design.datasets - first)", "rows = design.block_size"),
     "the wrong data agree": ("studies/report/table_rows.py", "abs(z) <= LIMIT", "abs(z) >= 0"),
     "a damaged line counts": ("studies/store/writing.py", "int(check, 16) == zlib.crc32(text)", "int(check, 16) >= 0"),

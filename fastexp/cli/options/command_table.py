@@ -277,8 +277,8 @@ note, epsilon and delta or rho, state}
         "study_run",
         "STUDY [options]",
         "run a study",
-        "Run a study: one that comes with fastexp (fastexp study list), or one that is described "
-        "in a file, TOML or JSON, whose keys are the parameters of fastexp.Study.",
+        "Run a study that comes with fastexp (fastexp study list), or that a file describes, TOML "
+        "or JSON: its keys are the parameters of fastexp.Study.",
         (
             "study run table1 --datasets 200",
             "study run medians.toml --out results --executor processes --workers 4",

@@ -189,8 +189,7 @@ STUDY  a name of the list, or a .toml or .json file
 --seed S  the seed of all data sets and draws
 
 [a study: study run, study resume]
---allow-import  import the modules that the study names for functions and objects, from its folder
-    or the current one, too: this runs their code
+--allow-import  import and run the code that the study names
 
 [a study: study resume, study report]
 FOLDER  the --out of the run
