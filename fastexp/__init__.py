@@ -11,8 +11,11 @@ True
 (5,)
 
 A private number        Median Quantile OrderStatistic Maximum Mode Price Laplace
-A private choice        MostCommon Exponential PermuteAndFlip TopK; of a bit RandomizedResponse
+Several numbers         Quantiles ApproximateQuantiles
+A private choice        MostCommon Exponential PermuteAndFlip TopK JointTopK; of a bit
+                        RandomizedResponse
 For comparison only     ReportNoisyMax LaplaceMedian SmoothSensitivityMedian
+                        JointExponentialQuantiles
 Answers by group        Query Session product; that repeat: release_key
 What is spent           Budget Guarantee, and the module privacy
 How far off it is       mechanism.law mechanism.accuracy compare expected_errors

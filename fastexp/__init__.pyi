@@ -37,13 +37,18 @@ from .laws.error_bound import error_bound as error_bound
 from .laws.finite import FiniteLaw as FiniteLaw
 from .laws.finite import LossTail as LossTail
 from .laws.grid import GridLaw as GridLaw
+from .laws.joint_top_k import JointTopKLaw as JointTopKLaw
 from .laws.loss_bounds import loss_bound as loss_bound
 from .laws.noise import NoiseLaw as NoiseLaw
 from .laws.permute_flip import PermuteAndFlipLaw as PermuteAndFlipLaw
 from .laws.privacy_loss import PrivacyLoss as PrivacyLoss
+from .laws.quantiles import QuantilesLaw as QuantilesLaw
 from .laws.top_k import TopKLaw as TopKLaw
+from .mechanisms.approximate_quantiles import ApproximateQuantiles as ApproximateQuantiles
 from .mechanisms.exponential import Exponential as Exponential
 from .mechanisms.exponential import ScoredExponential as ScoredExponential
+from .mechanisms.joint_exponential import JointExponentialQuantiles as JointExponentialQuantiles
+from .mechanisms.joint_top_k import JointTopK as JointTopK
 from .mechanisms.laplace import Laplace as Laplace
 from .mechanisms.laplace_median import LaplaceMedian as LaplaceMedian
 from .mechanisms.maximum import Maximum as Maximum
@@ -54,6 +59,7 @@ from .mechanisms.order_statistic import OrderStatistic as OrderStatistic
 from .mechanisms.permute_and_flip import PermuteAndFlip as PermuteAndFlip
 from .mechanisms.price import Price as Price
 from .mechanisms.quantile import Quantile as Quantile
+from .mechanisms.quantiles import Quantiles as Quantiles
 from .mechanisms.randomized_response import RandomizedResponse as RandomizedResponse
 from .mechanisms.report_noisy_max import ReportNoisyMax as ReportNoisyMax
 from .mechanisms.smooth_sensitivity_median import SmoothSensitivityMedian as SmoothSensitivityMedian

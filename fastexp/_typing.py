@@ -36,6 +36,7 @@ NaN: TypeAlias = Literal["raise", "lowest"]
 Missing: TypeAlias = Literal["raise", "drop", "lower", "upper"]
 Method: TypeAlias = Literal["envelope", "gumbel"]
 Convention: TypeAlias = Literal["weak", "lower", "upper", "strict"]
+Ties: TypeAlias = Literal["spread", "left"]
 NumberArray: TypeAlias = IntArray | FloatArray
 
 Argument = TypeVar("Argument")

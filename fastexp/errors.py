@@ -60,7 +60,7 @@ class SessionError(FastexpError, RuntimeError):
 
 
 class NotReleasable(FastexpError, TypeError):
-    """A comparator does not release: its noise is a float, for simulations only."""
+    """A comparator does not release: it is for simulations only."""
 
 
 class StudyError(FastexpError, RuntimeError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf, isfinite
+from os import PathLike
 from typing import Any, overload
 
 import numpy as np
@@ -15,10 +16,11 @@ from ._typing import FloatArray
 from .errors import ParameterError, ParameterTypeError
 from .laws.certified import Unreached
 from .laws.loss_bounds import epsilon_without_data
-from .laws.targets import Target, rounded_up, target_of
+from .laws.targets import Target, target_of
 from .mechanisms._finite import FiniteMechanism
 from .mechanisms._noisy import NoisyMedian
 from .mechanisms._number import NumberMechanism
+from .mechanisms._several import JointMechanism
 from .pictures.cards import Card, Printed
 
 NOTE = "As public as the data sets: an epsilon chosen by private data is itself a release."
@@ -107,7 +109,7 @@ def epsilon_for(
 ) -> float: ...
 @overload
 def epsilon_for(
-    mechanism: FiniteMechanism | NumberMechanism | NoisyMedian,
+    mechanism: FiniteMechanism | NumberMechanism | JointMechanism | NoisyMedian,
     *,
     like: object,
     n: int = 1000,
@@ -156,7 +158,8 @@ def epsilon_for(
     Parameters
     ----------
     mechanism : optional
-        One that gives a number for records, or selects by utilities; its epsilon does not count.
+        One that gives a number for records, or several at once, or selects by utilities; its
+        epsilon does not count.
     like : str, path, frame, array_like, callable or dict
         What the data sets are like, as for `data` of `Study`: the name of a generator, a file or
         a frame whose records are drawn with replacement, a function of (rng, n), or numbers, which
@@ -226,9 +229,9 @@ def epsilon_for(
     if like is None or not (k is sensitivity is failure is None):
         raise ParameterError("epsilon_for needs mechanism and like, or k and sensitivity")
     target = target_of(error, loss, probability, expected_error, expected_loss, None)
-    if not isinstance(mechanism, (FiniteMechanism, NumberMechanism, NoisyMedian)):
+    if not isinstance(mechanism, (FiniteMechanism, NumberMechanism, JointMechanism, NoisyMedian)):
         raise ParameterTypeError(
-            "mechanism must give a number for records or select by utilities, got "
+            "mechanism must give numbers for records or select by utilities, got "
             f"{type(mechanism).__name__}"
         )
     return _over(mechanism, target, like, column, n, datasets, rng)
@@ -243,6 +246,7 @@ def _over(
     datasets: int,
     rng: int,
 ) -> SufficientEpsilon:
+    # Without data, epsilon needs none of what studies import.
     from .studies.design.data_sources import data_source
     from .studies.design.generators import RECORDS
 
@@ -255,11 +259,13 @@ def _over(
     seed = validate.counting("rng", rng, least=0)
     rows = validate.counting("datasets", 1 if source.fixed else datasets)
     data = source.data_sets(np.random.default_rng(seed), rows, size)
+    if source.whole and np.abs(data).max() < 2**53:  # counts are integers
+        data = data.astype(np.int64)
     epsilons = np.full(rows, inf)
     for i, row in enumerate(data):
         law = mechanism.law(row)
         try:
-            epsilons[i] = rounded_up(law._epsilon_for(target))
+            epsilons[i] = law._enough(target)
         except Unreached:
             if i == rows - 1 and not isfinite(epsilons.min()):
                 law._refuse(target)
@@ -271,5 +277,5 @@ def _over(
 def _with_column(like: object, column: str) -> dict[str, object]:
     """A file or a frame with its column."""
     name = validate.text("column", column)
-    kind = "file" if hasattr(like, "__fspath__") or isinstance(like, str) else "frame"
+    kind = "file" if isinstance(like, (str, PathLike)) else "frame"
     return {kind: like, "column": name}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from operator import attrgetter
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -38,6 +38,13 @@ def median(work: Work) -> fx.Median:
 def middle_quantile(work: Work) -> fx.Quantile:
     """The median as a quantile, which has the same law."""
     return fx.Quantile(0.5, work.epsilon, work.bounds)
+
+
+def ten_quantiles(work: Work, neighbors: Literal["add-remove", "replace"]) -> fx.Quantiles:
+    """Ten quantiles at once, evenly spaced."""
+    return fx.Quantiles(
+        epsilon=work.epsilon, bounds=work.bounds, count=checks.TEN, neighbors=neighbors
+    )
 
 
 def coarse_median(work: Work) -> fx.Median:
@@ -168,6 +175,12 @@ MEDIAN_LIST = (
     ours(released(median, listed_records)),
     Entry("numpy_asarray", rivals.numpy_asarray, "limit", check=checks.highest),
 )
+QUANTILES = (
+    ours(released(partial(ten_quantiles, neighbors="add-remove"), RECORDS)),
+    Entry(
+        "fastexp_replace", released(partial(ten_quantiles, neighbors="replace"), RECORDS), "variant"
+    ),
+)
 MEDIAN_MEMORY = (
     RELEASE,
     Entry("numpy_ind_exp", partial(made_in_call, rivals.ind_exp)),
@@ -243,6 +256,16 @@ CASES = (
     ),
     _number("median_coarse", Work(10**7), MEDIAN_COARSE, check=checks.coarse_median),
     *(_number("median_list", Work(k), MEDIAN_LIST) for k in (1_000, 10**6)),
+    *(
+        _number(
+            "quantiles_release",
+            Work(10**4, data="uniform", epsilon=epsilon),
+            QUANTILES,
+            check=checks.ten_quantiles,
+            toy_k=10**4,
+        )
+        for epsilon in (1.0, 0.1)
+    ),
     _number("median_threads", Work(10**7, threads=2), MEDIAN_THREADS),
     _number(
         "median_memory",

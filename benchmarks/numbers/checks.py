@@ -13,6 +13,9 @@ from ..selection.checks import near, near_mean
 from .rivals import candidates as candidates_of
 from .workload import CENTER, STUDY, TICKS, NumberWork
 
+TEN = 10  # quantiles at once
+MOST_RANKS = 200.0  # from an answer to its rank, at epsilon 1: beyond, weights are below e**-100
+
 
 def numbers(answers: list[Any], shape: tuple[int, ...]) -> FloatArray:
     """The answers in one array, each of which must be a float, or an array of this shape."""
@@ -49,6 +52,15 @@ def _median(work: NumberWork, answers: list[Any], epsilon: float) -> None:
     expect(bool(((low <= draws) & (draws <= high)).all()), "a draw outside the bounds")
     by_row = draws.reshape(len(draws), work.rows, -1).swapaxes(0, 1)
     work.gap_laws.check(by_row.reshape(work.rows, -1), epsilon / 2)
+
+
+def ten_quantiles(work: NumberWork, answers: list[Any]) -> None:
+    """Evenly spaced quantiles in order, each of which has about its share of records below it."""
+    draws = np.stack([numbers([answer], (TEN,)) for answer in answers]).reshape(-1, TEN)
+    expect(bool((np.diff(draws) >= 0).all()), "quantiles out of order")
+    ranks = np.searchsorted(np.sort(work.records), draws)
+    apart = np.abs(ranks - work.k * np.arange(1, TEN + 1) / (TEN + 1))
+    expect(bool((apart <= MOST_RANKS / work.epsilon).all()), "a quantile far from its rank")
 
 
 def candidates(work: NumberWork, answers: list[Any]) -> None:

@@ -24,6 +24,7 @@ from .workload import SelectionWork as Work
 
 SMALL, LARGE = (10, 1_000), (100_000, 10_000_000)
 UTILITIES, BITS = attrgetter("utilities"), attrgetter("bits")
+COUNTS = attrgetter("counts")
 
 
 def exponential(_work: Work) -> fx.Exponential:
@@ -39,6 +40,11 @@ def flip(_work: Work) -> fx.PermuteAndFlip:
 def top_k(work: Work) -> fx.TopK:
     """Top-k: released by peeling, simulated by the greatest Gumbel keys at once."""
     return fx.TopK(work.chosen, EPSILON, SENSITIVITY)
+
+
+def joint_top_k(work: Work) -> fx.JointTopK:
+    """Joint top-k."""
+    return fx.JointTopK(work.chosen, EPSILON, SENSITIVITY)
 
 
 def response(_work: Work) -> fx.RandomizedResponse:
@@ -170,6 +176,10 @@ TOP_K_RELEASE = (
     Entry("opendp_top_k", rivals.opendp_top),
     *_NUMPY_TOP,
 )
+JOINT_TOP_K = (
+    ours(released(joint_top_k, COUNTS)),
+    Entry("numpy_joint_slices", rivals.joint_slices),
+)
 _NUMPY_FLIP = (
     Entry("numpy_noise", rivals.exponential_noise),
     Entry("numpy_flips", rivals.flips),
@@ -228,6 +238,7 @@ COLD_START = (
 
 _case = partial(Case, check=checks.exponential, measure=timed)
 _top_k = partial(_case, check=checks.top_k)
+_joint = partial(_case, "joint_top_k_release", check=checks.joint_top_k)
 _flip = partial(_case, check=checks.permute_and_flip, toy_k=10)
 _response = partial(_case, check=checks.responses, toy_k=10_000)
 _texts = partial(_case, "most_common", check=checks.texts)
@@ -250,6 +261,8 @@ CASES = (
     _case("gumbel", MILLION, BY_GUMBEL, toy_k=2_500),
     _top_k("top_k", Work(10**6, chosen=100), TOP_K),
     _top_k("top_k_release", Work(10**5, chosen=100), TOP_K_RELEASE),
+    _joint(Work(1_000, chosen=10), JOINT_TOP_K),
+    *(_joint(Work(k, chosen=100), JOINT_TOP_K, toy_k=2_500) for k in (10**5, 10**6)),
     *(_flip("permute_and_flip", Work(k), FLIP) for k in (10, *FEW)),
     *(_flip("permute_and_flip_release", Work(k), FLIP_RELEASE) for k in (10, *FEW)),
     _response("randomized_response", MILLION, RESPONSE),

@@ -8,14 +8,14 @@ the probability of exceeding the limit is below 3e-8 (both sides).
 
 from __future__ import annotations
 
-from math import exp, sqrt
+from math import exp, log, sqrt
 from typing import Any
 
 import numpy as np
 
 from ..harness.outcome import expect
 from ..harness.workload import EPSILON, SENSITIVITY, FloatArray, IntArray
-from .workload import SelectionWork, moments
+from .workload import RATE, SelectionWork, moments
 
 SIGMAS = 6.0
 TAIL = SIGMAS**2 / 2
@@ -64,6 +64,20 @@ def permute_and_flip(work: SelectionWork, answers: list[Any]) -> None:
     mean, variance = work.flip_moments
     errors = work.utilities[draws] - mean
     near(float(errors.sum()), errors.size * float(variance), sqrt(variance))
+
+
+def joint_top_k(work: SelectionWork, answers: list[Any]) -> None:
+    """Joint selections: distinct, and their losses as slices of sequences have them on average."""
+    draws, k = indices(work, answers, (work.chosen,)), work.chosen
+    expect(all(np.unique(one).size == one.size for one in draws), "a candidate twice in a top-k")
+    best = -np.sort(-work.counts)
+    losses = (best[:k] - work.counts[draws]).max(axis=1)
+    v = np.arange(int((k * log(work.k) + 49) / RATE))
+    within = np.array([np.searchsorted(-best, v - top, "right") for top in best[:k]])
+    logs = np.log(within - np.arange(k)[:, None]).sum(axis=0)
+    new = -np.expm1(-np.diff(logs, prepend=-np.inf))  # the part that no slice before has
+    heights = logs - RATE * v
+    near_mean(losses, v.astype(np.float64), new * np.exp(heights - heights.max()))
 
 
 def top_k(work: SelectionWork, answers: list[Any]) -> None:

@@ -69,6 +69,12 @@ class SelectionWork(Work):
         return SPREAD * np.random.default_rng(SEED).random(shape)
 
     @cached_property
+    def counts(self) -> IntArray:
+        """k counts, the j-th greatest about 50,000 / j**1.1, in the order of a fixed seed."""
+        counts = (5e4 / np.arange(1, self.k + 1) ** 1.1).astype(np.int64)
+        return np.random.default_rng(SEED).permutation(counts)
+
+    @cached_property
     def utility_list(self) -> list[float]:
         """The utilities for peers that take nothing else; made outside the clock."""
         values: list[float] = self.utilities.tolist()

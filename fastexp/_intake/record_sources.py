@@ -53,6 +53,10 @@ class Source(ABC):
     def window(self, grid: Grid, low: int, high: int) -> Window:
         """The grid points that hold the ranks from low to high: 0 <= low <= high < total."""
 
+    def windows(self, grid: Grid, ranges: list[tuple[int, int]]) -> list[Window]:
+        """The window of each range of ranks: as many of `window`, which may touch or overlap."""
+        return [self.window(grid, low, high) for low, high in ranges]
+
     def counts(self, grid: Grid) -> tuple[IntArray, IntArray]:
         """All distinct grid points that hold records, and how many each."""
         return merged([grid_runs(np.sort(part), grid) for part in self.parts()])

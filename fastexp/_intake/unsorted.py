@@ -7,55 +7,33 @@ edges of grid points, so that records on one point stay together.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
-from .._parameters.grid import INT64, Grid
+from .._parameters.grid import Grid
 from .._threads import in_parts
 from .._typing import AnyArray
 from ..errors import InvalidRecords
-from ..kernels.numbers.select_rank import BLOCK, gather_floats, gather_integers
+from ..kernels.numbers.histogram import is_fast
+from ..kernels.numbers.select_ranges import CODES
 from . import arrays
+from .pivots import Edges, Middle, Tally, edges_of, gathered, gathered_regions, pivots
 from .record_sources import NOTHING, SMALL, OnGrid, Sorted, Source, Window, cut
+from .regions import Pieces, pieces_of, windows_from
 
 SAMPLE = 1 << 15  # at most; the middle is then some 2 % of the records
-SPREAD = 1.4  # pivots lie 2.8 standard deviations of a sample's median away
 ROOM = 24  # a buffer for a share of the records, 4 % of their memory
-SPARE = 8  # places that `gather` may leave free
 THREADED = 1 << 20  # records
 COARSE = 6  # points that hold the middle: then counting records on each is faster than a sort
 PIECE = 1 << 17  # records whose middle is counted at once: 1 MiB
 MOST_COUNTED = 1 << 22  # points of a grid: 32 MiB of counts
+FEWEST = 3  # windows that one pass pays for
+FEW_POINTS = 1 << 17  # of a grid: to count records on each is faster than to select some
+SHARE = 0.5  # of the records, that are gathered at once
+SORTED = 1 << 20  # records of which so many are rather sorted all
 CHANGED = "records: a callable must yield the same records at each call"
-
-
-class Middle(NamedTuple):
-    """Records from low to high, as far as there was room; how many below, inside.
-
-    On a coarse grid, instead of the records, how many lie on each point.
-    """
-
-    values: AnyArray
-    below: int
-    inside: int
-
-
-class Edges(NamedTuple):
-    """The numbers between which records are gathered, and the grid points of the two ends."""
-
-    low: int | float
-    high: int | float
-    first: int
-    last: int
-
-    @property
-    def points(self) -> int:
-        """How many grid points there are from end to end."""
-        return self.last - self.first + 1
 
 
 class Unsorted(Source):
@@ -117,11 +95,7 @@ class Unsorted(Source):
 
         The array is nobody else's. Of one point that holds all the ranks, its window.
         """
-        total, sample = self.total(), self._sample
-        if sample is None:
-            counted, sample = self._sampled()
-            if counted != total:
-                raise InvalidRecords(CHANGED)
+        total, sample = self.total(), self._of_all()
         if total == 0:
             return Window(NOTHING, NOTHING, 0, 0)
         if sample.size == total:
@@ -139,13 +113,62 @@ class Unsorted(Source):
         values, below = _narrowed(grid, middle, low, high)
         return values, below
 
+    def windows(self, grid: Grid, ranges: list[tuple[int, int]]) -> list[Window]:
+        """The same of each range of ranks, where it pays by one pass for all of them."""
+        total, sample = self.total(), self._of_all()
+        if len(ranges) < FEWEST or sample.size == total:
+            return super().windows(grid, ranges)
+        if grid.size <= min(FEW_POINTS, total) and is_fast(grid):
+            return self.held(grid).windows(grid, ranges)
+        pieces = pieces_of(grid, sample, total, ranges)
+        if pieces.share > SHARE or pieces.cuts.size >= CODES:
+            if total <= SORTED:
+                return Sorted(np.sort(_joined(list(self.parts())))).windows(grid, ranges)
+            half = len(ranges) // 2
+            return self.windows(grid, ranges[:half]) + self.windows(grid, ranges[half:])
+        tally = self._tallied(pieces)
+        wanted = int((tally.inside * pieces.keep).sum())
+        if tally.values.size < wanted or 4 * wanted > 3 * total:  # an order that misled the sample
+            return super().windows(grid, ranges)
+        inner = Unsorted(partial(iter, (tally.values,)), self._threads, tally.values.size)
+        windows = windows_from(pieces, tally, inner, grid, ranges)
+        pairs = zip(windows, ranges, strict=True)
+        return [self.window(grid, *ends) if window is None else window for window, ends in pairs]
+
+    def _tallied(self, pieces: Pieces) -> Tally:
+        """One pass that gathers or counts what lies in each of these pieces."""
+        total = self.total()
+        room, seen = int(1.1 * pieces.share * total) + 4 * SMALL, 0
+        threads = self._threads if total >= THREADED else 1
+        tallies = list[Tally]()
+        for part in self._again():
+            seen += part.size
+            space = min(room, part.size)
+            tally = gathered_regions(part, pieces.cuts, pieces.keep, space, threads)
+            room -= tally.values.size
+            tallies.append(tally)
+        if seen != total:
+            raise InvalidRecords(CHANGED)
+        values = _joined([tally.values for tally in tallies])
+        return Tally(values, np.sum([tally.inside for tally in tallies], axis=0))
+
+    def _of_all(self) -> AnyArray:
+        """A sample, sorted; it depends on the order of the records."""
+        if self._sample is None:
+            total = self.total()
+            if self._sample is None:
+                counted, self._sample = self._sampled()
+                if counted != total:
+                    raise InvalidRecords(CHANGED)
+        return self._sample
+
     def _sampled(self) -> tuple[int, AnyArray]:
         """How many records there are, and some of them, sorted: all, if they are few."""
         total, step, size = 0, 1, 0
         parts: list[AnyArray] = []
         if self._total is not None and self._total > SMALL:
             wanted = min(SAMPLE, max(SMALL // 8, int(2 * self._total ** (2 / 3))))
-            step = self._total // wanted
+            step = max(self._total // wanted, 1)
         for part in self._again():
             parts.append(part[(-total) % step :: step])
             total, size = total + part.size, size + parts[-1].size
@@ -231,61 +254,6 @@ def _on_points(part: AnyArray, grid: Grid, edges: Edges, threads: int) -> tuple[
 
 def _joined(parts: list[AnyArray]) -> AnyArray:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
-
-def gathered(
-    part: AnyArray, low: int | float, high: int | float, room: int, threads: int = 1
-) -> Middle:
-    """One pass over an array: its records from low to high."""
-    if threads > 1:
-        return _by_threads(part, low, high, room, threads)
-    kernel = gather_floats if part.dtype.kind == "f" else gather_integers
-    space, tally = np.empty(room + SPARE, part.dtype), np.zeros(3, np.int64)
-    count = kernel(part, low, high, np.empty(BLOCK // 8, np.uint64), space, tally)
-    below, inside, bad = tally.tolist()
-    if bad:
-        raise InvalidRecords(arrays.MISSING)
-    return Middle(space[:count], below, inside)
-
-
-def _by_threads(
-    part: AnyArray, low: int | float, high: int | float, room: int, threads: int
-) -> Middle:
-    ends, middles = [part.size * i // threads for i in range(threads + 1)], dict[int, Middle]()
-
-    def some(first: int, last: int) -> int:
-        for i in range(first, last):
-            middles[i] = gathered(part[ends[i] : ends[i + 1]], low, high, -(-room // threads))
-        return 0
-
-    in_parts(some, threads, threads)
-    in_order = [middles[i] for i in range(threads)]
-    values = np.concatenate([middle.values for middle in in_order])
-    return Middle(values, sum(m.below for m in in_order), sum(m.inside for m in in_order))
-
-
-def pivots(size: int, total: int, low: int, high: int) -> tuple[int, int]:
-    """Places in a sorted sample that most likely lie outside the ranks from low to high."""
-    slack = SPREAD * size**0.5 + 2
-    left = int(size * (low / total) - slack)
-    right = int(size * ((high + 1) / total) + slack) + 1
-    return max(left, -1), min(right, size)
-
-
-def edges_of(grid: Grid, sample: AnyArray, left: int, right: int) -> Edges:
-    """The records at two places in the sample, moved out to the edges of their grid points."""
-    floats = sample.dtype.kind == "f"
-    first, last = grid.index(sample[[max(left, 0), min(right, sample.size - 1)]]).tolist()
-    first = 0 if left < 0 else first
-    last = grid.size - 1 if right >= sample.size else last
-    low: int | float = -math.inf if floats else INT64[0]
-    high: int | float = math.inf if floats else INT64[-1]
-    if first > 0:
-        low = max(grid.least(first, floats), low)
-    if last + 1 < grid.size:
-        above = grid.least(last + 1, floats)
-        high = min(math.nextafter(above, -math.inf) if floats else int(above) - 1, high)
-    return Edges(low, high, first, last)
 
 
 def _narrowed(grid: Grid, middle: Middle, low: int, high: int) -> tuple[AnyArray, int]:

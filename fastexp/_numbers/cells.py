@@ -30,6 +30,7 @@ from .._randomness.streams import (
 from .._selection import draw as _draw
 from .._selection import plan
 from .._selection.rows import Rows
+from .._selection.scan import Scan
 from .._selection.weighting import Weighting
 from .._threads import in_parts
 from .._typing import AnyArray, FloatArray, IntArray, WordArray
@@ -128,6 +129,30 @@ def reproducible(
     seeds = seeds_of(rng, validate.streams(streams, 1))
     index = draw(seeds, draws, workers, way)
     return int(index[0]) if draws is None else index
+
+
+class WordDraw:
+    """Draws of one shape from given words: `release`, except for where these come from."""
+
+    def __init__(self, shape: Shape) -> None:
+        cells: Cells = shape.cells
+        weighting = shape.weighting
+        if weighting.base is None:
+            weighting = weighting.measured(cells.count)
+        self._shape = shape
+        self._scan = Scan(cells.bits, cells.kind, weighting, plan.PRECISION)
+        self._scan.fill(1)
+
+    def __call__(self, words: Words) -> int:
+        """A round is two words for the cell, as many as it takes for the place, then a coin."""
+        start, count, _, _, loose = self._shape.cells
+        while True:
+            cell = self._scan.first(np.array([words(), words()], np.uint64), words)
+            index = int(start[cell]) + exact.draw_below(int(count[cell]), words)
+            if loose is None or not loose[cell]:
+                return index
+            if self._shape.accepts(cell, index, words(), 64, words):
+                return index
 
 
 class Simulation:

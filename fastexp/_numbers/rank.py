@@ -87,9 +87,7 @@ class RankStatistic(DistanceStatistic):
 
     def form_of(self, n: int) -> IntArray:
         """The form for n records."""
-        if n >= MOST_RECORDS:
-            raise InvalidRecords("records must be fewer than 2**32")
-        return self.form(n)
+        return self.form(few_enough(n))
 
     def ranks_that_matter(self, n: int) -> RanksThatMatter:
         """The ranks that matter among n records."""
@@ -143,6 +141,13 @@ class RankStatistic(DistanceStatistic):
     def with_rate(self, rate: Fraction) -> RankStatistic:
         """The same statistic at another rate."""
         return RankStatistic(self.form, rate, self.grid, self.width, self.near, self.bits)
+
+
+def few_enough(n: int) -> int:
+    """A number of records for which forms and chains are proved."""
+    if n >= MOST_RECORDS:
+        raise InvalidRecords("records must be fewer than 2**32")
+    return n
 
 
 def holds(window: Window, low: int, high: int) -> bool:

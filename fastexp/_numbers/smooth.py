@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._intake.pivots import gathered, pivots
 from .._intake.record_sources import Counted, Sorted, Source
-from .._intake.unsorted import gathered, pivots
 from .._typing import AnyArray, FloatArray, IntArray, Neighbors
 from ..errors import InvalidRecords
 from ..kernels.bits.logexp import EXP_LOWEST, exp_fill

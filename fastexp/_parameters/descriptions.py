@@ -51,6 +51,8 @@ def title(name: str, mechanism: Described) -> str:
     values, promise = _values(mechanism), mechanism.guarantee
     epsilon = amount(promise) if promise.delta else at_most(values["epsilon"])
     q = values.get("q")
+    if isinstance(q, tuple):
+        q = ", ".join(map(str, q)) if len(q) < 10 else f"({len(q)} of them)"
     parts = [f"{name}{'' if q is None else f' {q}'}, epsilon {epsilon}"]
     if values.get("scaling") == "textbook":
         parts.append("textbook's scaling")
@@ -60,9 +62,11 @@ def title(name: str, mechanism: Described) -> str:
         parts.append(f"{convention} convention")
     if (widen := values.get("widen", 0)) != 0:
         parts.append(f"widened by {widen}")
+    if values.get("ties") == "left":
+        parts.append("ties left")
     if values.get("mechanism") == "permute-and-flip":
         parts.append("by permute-and-flip")
-    if name == "top-k":
+    if name in ("top-k", "joint-top-k"):
         parts.append(f"the first of {values['k']} places")
     return ", ".join(parts)
 
@@ -91,7 +95,8 @@ def parameters(mechanism: Described) -> dict[str, Any]:
     """The public parameters of a mechanism, as plain values."""
     values = _values(mechanism)
     grid = values.pop("grid", None)
-    values.pop("any_epsilon", None)
+    for name in ("any_epsilon", "count"):
+        values.pop(name, None)
     facts: dict[str, Any] = {"mechanism": name_of(mechanism)}
     for name, value in values.items():
         facts["selected_by" if name == "mechanism" else name] = plain(value)

@@ -16,7 +16,7 @@ from ..laws.loss_groups import exact_values
 from ..mechanisms._finite import UtilityMechanism
 from ..mechanisms._mechanism import Mechanism
 from ..mechanisms._noisy import NoisyMedian
-from ..mechanisms._number import NumberMechanism
+from ..mechanisms._number import GridMechanism
 from ..mechanisms.laplace import Laplace
 from ..mechanisms.most_common import MostCommon
 
@@ -45,8 +45,8 @@ def check_neighbors(mechanism: Mechanism, data: Any, neighbor: Any) -> None:
             raise ParameterError(FARTHER)
     elif isinstance(mechanism, MostCommon):
         _check_records(mechanism, _moved(mechanism, data, neighbor), same_number=False)
-    elif isinstance(mechanism, (NumberMechanism, NoisyMedian)):
-        grid = mechanism.grid if isinstance(mechanism, NumberMechanism) else None
+    elif isinstance(mechanism, (GridMechanism, NoisyMedian)):
+        grid = mechanism.grid if isinstance(mechanism, GridMechanism) else None
         pair = [Records(each).numbers("drop", grid)[0] for each in (data, neighbor)]
         _, place = np.unique(np.concatenate(pair), return_inverse=True)
         moved = np.bincount(place, np.repeat([1, -1], [each.size for each in pair]))

@@ -8,6 +8,8 @@ from fractions import Fraction
 import numpy as np
 
 from .._numbers.weights import table
+from .._selection.joint_top_k import Slices
+from .._selection.weighting import Weighting
 from .._typing import AnyArray, IntArray, WordArray
 from ..kernels.groups import segment_counts
 from ..kernels.groups.segment_draws import OPEN, WORDS
@@ -84,3 +86,35 @@ class FlipCountDraws(CountDraws):
 
     def _exactly(self, distances: list[int], words: list[int], more: More) -> int:
         return flip_draw(distances, self._rate, words, more)
+
+
+class JointCountDraws(Draws):
+    """Ordered selections of several candidates: a segment's counts are read once for all draws."""
+
+    segments: Segments
+
+    def __init__(
+        self, k: int, places: int, rate: Fraction, segments: Segments, words: Words, size: int
+    ) -> None:
+        self.segments, self.shape, self._words = segments, (places,), words
+        self._k, self._places, self._size = k, places, size
+        self._weighting = Weighting(rate, None)
+        self.words = WORDS * (places // WORDS + 1)  # one for the slice, one a place
+
+    def chunk(self, first: int, last: int) -> IntArray:
+        """Count and draw, by the segment's words and then by more of them."""
+        part, each = self.segments.some(first, last), self.words * self._size
+        labels = part.values.copy()
+        if self._words.keyed:
+            sort_all(labels, part.offsets)
+        drawn = self._words.round(first, last, each // WORDS, labels, part.offsets)
+        out = np.empty((last - first, self._size, *self.shape), np.int64)
+        for g in range(last - first):
+            counts = np.bincount(part.group(g), minlength=self._k)
+            slices = Slices(counts, self._places, self._weighting)
+            for j in range(self._size):
+                start = each * g + self.words * j
+                early = drawn.first[start : start + self.words].copy()
+                more = drawn.more(g, self.words // WORDS * j)
+                out[g, j] = slices.draw(early, more)
+        return out

@@ -54,6 +54,21 @@ def check_type(records: object, candidates: tuple[Any, ...]) -> None:
         raise ParameterTypeError(f"records are {held} but candidates are {wanted}")
 
 
+def are_numbers(data: object) -> bool:
+    """Whether all that it holds, if there is anything, is numbers, by its type where that tells."""
+    if isinstance(data, (list, tuple)):
+        return len(data) > 0 and all(
+            are_numbers(item) if isinstance(item, (list, tuple, np.ndarray)) else _is_number(item)
+            for item in data
+        )
+    held = _held(data)
+    return held is not None and held.startswith("numbers")
+
+
+def _is_number(item: object) -> bool:
+    return isinstance(item, (int, float, np.number)) and not isinstance(item, bool)
+
+
 def _held(records: object) -> str | None:
     """What an array or column holds, by its type alone; None where that does not tell."""
     try:

@@ -34,6 +34,11 @@ class GroupedMechanism(Protocol):
         return ()
 
     @property
+    def _entries(self) -> tuple[str, ...]:
+        """What the values of an answer that is a list are called; none where it is one value."""
+        return ()
+
+    @property
     def _ranks(self) -> RankStatistic | None:
         """The statistic whose draws look at the records around its ranks only; None: at all."""
         return None
@@ -70,7 +75,7 @@ class GroupedMechanism(Protocol):
         """The exact law of a draw for records that `_read` gave."""
         ...
 
-    def _streamed(self, records: Callable[[], Iterator[AnyArray]], threads: int) -> int | None:
+    def _streamed(self, records: Callable[[], Iterator[AnyArray]], threads: int) -> Any:
         """One released draw for records that `_read` gave, in parts, anew at each call.
 
         None: there is no way but to hold all of them.
@@ -78,7 +83,10 @@ class GroupedMechanism(Protocol):
         ...
 
     def _answer(self, index: int | IntArray, released: bool) -> Any:
-        """What draws are called: numbers of the grid, candidates; of samples their numbers."""
+        """What draws are called: numbers of the grid, candidates; of samples their numbers.
+
+        Answers that are lists have an axis more: those of many groups (groups, entries).
+        """
         ...
 
     def _kind(self, released: bool) -> Kind:

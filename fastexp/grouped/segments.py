@@ -73,6 +73,7 @@ class Draws(ABC):
     segments: Segments
     words: int = WORDS  # of a draw at first: a multiple of WORDS
     grid: Grid | None = None  # of the points that `sorted_chunk` takes; None: it takes none
+    shape: tuple[int, ...] = ()  # of a draw: (entries,) where it is a list
 
     @abstractmethod
     def chunk(self, first: int, last: int) -> IntArray:
@@ -84,7 +85,7 @@ class Draws(ABC):
 
 
 def draw_all(draws: Draws, size: int, threads: int) -> IntArray:
-    """Numbers of grid points or of candidates, of shape (groups, size)."""
+    """Numbers of grid points or of candidates, of shape (groups, size), or with entries."""
     return draw_together([draws], size, threads)[0]
 
 
@@ -92,7 +93,7 @@ def draw_together(several: list[Draws], size: int, threads: int) -> list[IntArra
     """The same of several draws from the same segments: points that they share are sorted once."""
     segments = several[0].segments
     groups = segments.offsets.size - 1
-    drawn = [np.empty((groups, size), np.int64) for _ in several]
+    drawn = [np.empty((groups, size, *draws.shape), np.int64) for draws in several]
     if groups == 0 or size == 0:
         return drawn
     edges = chunks(segments.offsets, max(draws.words for draws in several) * size)
@@ -109,7 +110,7 @@ def draw_together(several: list[Draws], size: int, threads: int) -> list[IntArra
                     indices = draws.chunk(int(first), int(last))
                 else:
                     indices = draws.sorted_chunk(int(first), int(last), sorted_once)
-                out[first:last] = indices.reshape(-1, size)
+                out[first:last] = indices.reshape(-1, size, *draws.shape)
         return 0
 
     in_parts(part, edges.size - 1, threads if segments.values.size >= FEWEST else 1)

@@ -13,13 +13,10 @@ import numpy as np
 
 from .._intake.record_sources import Source
 from .._intake.records import Records
-from .._numbers.cells import Cells, Shape
+from .._numbers.cells import Shape, WordDraw
 from .._parameters.grid import Grid
-from .._selection import plan
-from .._selection.scan import Scan
 from .._typing import IntArray
 from ..kernels.groups.segment_draws import WORDS
-from ..reference import exact
 from .segments import Draws, Segments, placed, sort_all
 from .words import More, Words
 
@@ -49,35 +46,11 @@ class ShapeDraws(Draws):
         drawn = self._words.round(first, last, size, mapped, part.offsets)
         out = np.empty((last - first) * size, np.int64)
         for g in range(last - first):
-            draw = _Draw(self._shape(Records(part.some(g, g + 1).values).source()))
+            draw = WordDraw(self._shape(Records(part.some(g, g + 1).values).source()))
             for i in range(g * size, (g + 1) * size):
                 first_words = drawn.first[WORDS * i : WORDS * (i + 1)]
                 out[i] = draw(_joined(first_words, drawn.more(g, i - g * size)))
         return out
-
-
-class _Draw:
-    """Draws of one shape from given words: `_cells.release`, except for where these come from."""
-
-    def __init__(self, shape: Shape) -> None:
-        cells: Cells = shape.cells
-        weighting = shape.weighting
-        if weighting.base is None:
-            weighting = weighting.measured(cells.count)
-        self._shape = shape
-        self._scan = Scan(cells.bits, cells.kind, weighting, plan.PRECISION)
-        self._scan.fill(1)
-
-    def __call__(self, words: More) -> int:
-        """A round is two words for the cell, as many as it takes for the place, then a coin."""
-        start, count, _, _, loose = self._shape.cells
-        while True:
-            cell = self._scan.first(np.array([words(), words()], np.uint64), words)
-            index = int(start[cell]) + exact.draw_below(int(count[cell]), words)
-            if loose is None or not loose[cell]:
-                return index
-            if self._shape.accepts(cell, index, words(), 64, words):
-                return index
 
 
 def _joined(first: Any, more: More) -> More:

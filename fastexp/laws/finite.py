@@ -24,7 +24,8 @@ from .certified import Comparison
 from .decaying_sums import all_digits, by_level
 from .elementary import quiet
 from .exact_differences import differences
-from .law import Draws, LossLaw
+from .grouped_losses import GroupedLosses
+from .law import Draws
 from .loss_groups import LossGroups, exact_values
 from .loss_pieces import LossPieces
 from .targets import Target
@@ -45,7 +46,7 @@ class _Sum(NamedTuple):
     best: IntArray
 
 
-class FiniteLaw(LossLaw[int, IntArray]):
+class FiniteLaw(GroupedLosses[int, IntArray]):
     """The exact distribution of a finite mechanism's output on one data set.
 
     Made by ``mechanism.law(data)``. It holds the utilities: **it is private data**, and so
@@ -209,36 +210,6 @@ class FiniteLaw(LossLaw[int, IntArray]):
 
     def _best_utility(self) -> float:
         return self._best_and_lift()[0]
-
-    def _expected_loss(self) -> float:
-        return float((self._loss_probabilities * self._groups.losses).sum())
-
-    def loss_variance(self) -> float:
-        """The variance of the loss, in squared units of the utility."""
-        mean = self.expected_loss()
-        losses = np.where(self._loss_probabilities > 0, self._groups.losses, 0.0)
-        with np.errstate(over="ignore"):  # a warning would depend on the data
-            return float((self._loss_probabilities * (losses - mean) ** 2).sum())
-
-    def _loss_cdf(self, t: FloatArray) -> FloatArray:
-        sums = np.concatenate([[0.0], np.cumsum(self._loss_probabilities)])
-        losses_up_to = np.searchsorted(self._groups.losses, t, "right")
-        all_of_them = losses_up_to == self._groups.losses.size
-        return np.where(all_of_them, 1.0, np.minimum(sums[losses_up_to], 1.0))
-
-    def _loss_tail(self, t: FloatArray) -> FloatArray:
-        sums = np.concatenate([np.cumsum(self._loss_probabilities[::-1])[::-1], [0.0]])
-        losses_below = np.searchsorted(self._groups.losses, t, "left")
-        return np.where(losses_below == 0, 1.0, np.minimum(sums[losses_below], 1.0))
-
-    def _loss_quantile(self, p: FloatArray) -> FloatArray:
-        possible = self._loss_probabilities > 0
-        losses, p_loss = self._groups.losses[possible], self._loss_probabilities[possible]
-        low = np.searchsorted(np.cumsum(p_loss), np.minimum(p, 0.5), "left")
-        # Above 1/2: P(loss > t) <= 1 - p, with tails that keep their digits.
-        tails_from_last = np.cumsum(np.append(0.0, p_loss[:0:-1]))
-        high = losses.size - np.searchsorted(tails_from_last, 1.0 - p, "right")
-        return np.asarray(losses[np.where(p <= 0.5, low, high)])
 
     def theorem_6(self, t: float) -> LossTail:
         """Theorem 6 of the lecture notes beside the exact tail that it bounds.

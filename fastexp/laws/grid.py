@@ -233,7 +233,8 @@ class GridLaw(PiecewiseLaw):
 
     def _heights(self, points: IntArray) -> tuple[FloatArray, FloatArray]:
         """The loss of utility at points, and its change from there to the next one."""
-        p, cell = self._pieces.some(self._cells(points)), self._cells(points)
+        cell = self._cells(points)
+        p = self._pieces.some(cell)
         if p.steep is None or p.flip is None:
             return p.loss, np.zeros(points.size)
         y = (points - self._body.start[cell]).astype(np.float64)

@@ -17,7 +17,7 @@ from .elementary import quiet
 from .law import Draws, probability_levels
 from .noises import Noise
 from .number import NumberLaw, Tails
-from .targets import HIGH, LOW, Target, log_or_none
+from .targets import HIGH, LOW, Target, log_of_sum
 
 ROUNDED = 2e-12  # what closed forms err by, relative
 
@@ -159,7 +159,7 @@ class NoiseLaw(NumberLaw):
             outside = float(below[0] + beyond[0])
             inside = 1.0 - outside if outside < 0.5 else float(upto[0] - below[0])
             most, error = few * inside, many * outside
-        return Gap(log_or_none(most) - err, log_or_none(error) + err)
+        return Gap(log_of_sum(most) - err, log_of_sum(error) + err)
 
     def _at(self, epsilon: float) -> NoiseLaw:
         scale = 0.0 if self._scales is None else self._scales(epsilon)

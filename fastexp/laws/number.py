@@ -181,12 +181,16 @@ class NumberLaw(Law[float, AnyArray]):
         return least_number(self._farthest(truth), lambda r, i: self._within(truth[i], r, p[i]))
 
     @quiet
-    def _within(self, truth: AnyArray, r: FloatArray, p: FloatArray) -> AnyArray:
-        """Whether P(|output - truth| <= r) >= p, from whichever sums keep most digits."""
+    def _inside(self, truth: AnyArray, r: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """P(|output - truth| <= r) and P(> r), from whichever sums keep most digits."""
         (below_a, above_a), (below_b, above_b) = self._window(truth, r)
         outside = below_a + above_b
         inside = np.where(above_a <= 0.5, above_a - above_b, 1.0 - outside)
-        inside = np.where(below_b <= 0.5, below_b - below_a, inside)
+        return np.where(below_b <= 0.5, below_b - below_a, inside), outside
+
+    def _within(self, truth: AnyArray, r: FloatArray, p: FloatArray) -> AnyArray:
+        """Whether P(|output - truth| <= r) >= p."""
+        inside, outside = self._inside(truth, r)
         return np.where(p <= 0.5, inside >= p, outside <= 1.0 - p)
 
     def _refuse(self, target: Target) -> NoReturn:

@@ -15,7 +15,7 @@ from .certified import Comparison, Gap
 from .finite import FiniteLaw
 from .flip_integrals import flip_law
 from .loss_groups import LARGEST
-from .targets import Target, log_or_none
+from .targets import Target, log_of_sum
 
 INTEGRALS = 2.0  # what logarithms of sums of probabilities err by, in an integral's bounds
 
@@ -113,7 +113,7 @@ class PermuteAndFlipLaw(FiniteLaw):
             else:
                 (few, many), inside = target.odds, losses <= target.limit
                 most, loss = few * float(p[inside].sum()), many * float(p[~inside].sum())
-            return Gap(log_or_none(most) - err, log_or_none(loss) + err)
+            return Gap(log_of_sum(most) - err, log_of_sum(loss) + err)
 
         return partial(compare, sign=1.0), partial(compare, sign=-1.0)
 

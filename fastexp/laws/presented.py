@@ -73,7 +73,7 @@ class Presented(Carded):
             the ground of the axes, light or dark, and can be told apart in grey.
         draws : array_like of shape (size,), optional
             Draws of the same law, as ``law.sample(1_000)``, to compare with it; of k places
-            (size, k).
+            (size, k), of m quantiles (size, m).
 
         Returns
         -------
@@ -101,13 +101,16 @@ class Presented(Carded):
             outputs = validate.reals("draws", draws)
             if outputs.ndim == 0 or outputs.size == 0:
                 raise ParameterError("draws must be an array of at least one draw")
-            firsts: AnyArray = outputs.reshape(outputs.shape[0], -1)[:, 0]
+            rows: AnyArray = outputs.reshape(outputs.shape[0], -1).T
+            if rows.shape[0] < len(subject.laws):
+                raise ParameterError(f"draws must have a column for each of {len(subject.laws)}")
+            firsts = rows[: len(subject.laws)]
             if subject.candidates is not None:
                 inside = (firsts >= 0) & (firsts < len(subject.candidates))
                 if not bool((inside & (firsts == np.floor(firsts))).all()):
                     raise ParameterError("draws must be indices of candidates")
                 firsts = firsts.astype(np.int64)
-            subject = replace(subject, draws=firsts[None])
+            subject = replace(subject, draws=firsts)
         return draw(subject, ax)[0]
 
     @abstractmethod

@@ -74,14 +74,18 @@ class Sufficient(ABC):
         check_rounding()
         target = target_of(error, loss, probability, expected_error, expected_loss, truth)
         try:
-            with np.errstate(all="ignore"):  # a warning would depend on the data
-                return rounded_up(self._epsilon_for(target))
+            return self._enough(target)
         except Unreached:
             self._refuse(target)
 
+    def _enough(self, target: Target) -> float:
+        """The least epsilon, rounded up; `Unreached` where there is none."""
+        with np.errstate(all="ignore"):  # a warning would depend on the data
+            return rounded_up(self._epsilon_for(target))
+
     @abstractmethod
     def _epsilon_for(self, target: Target) -> float:
-        """The epsilon that `epsilon_for` rounds up."""
+        """The epsilon that `_enough` rounds up."""
 
     def _refuse(self, target: Target) -> NoReturn:
         """Say that the greatest epsilon misses the target; what loss it has may be a utility."""

@@ -88,7 +88,7 @@ def target_of(
     if truth is None:
         return target
     if not target.of_errors:
-        raise ParameterError("truth goes with error and expected_error, not with losses")
+        raise ParameterError("truth needs error or expected_error")
     number = validate.exact_reals("truth", truth)
     if number.ndim or not -inf < number.item() < inf:
         raise ParameterError("truth must be one finite number")
@@ -100,6 +100,6 @@ def rounded_up(epsilon: float) -> float:
     return min(max(float(UPWARDS.create_decimal(repr(epsilon))), LOW), HIGH)
 
 
-def log_or_none(x: float) -> float:
+def log_of_sum(x: float) -> float:
     """ln(x); minus infinity of a sum of no terms."""
     return log(x) if x > 0.0 else -inf

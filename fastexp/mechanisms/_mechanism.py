@@ -246,7 +246,7 @@ def _once() -> Callable[..., Any]:
 
 
 class Comparator(Mechanism):
-    """A mechanism that is simulated and analysed, but not released: its noise is a float."""
+    """A mechanism that is simulated and analysed, but not released."""
 
     @property
     @abstractmethod
@@ -259,7 +259,7 @@ class Comparator(Mechanism):
         /,
         **arguments: object,  # noqa: ARG002  # likewise
     ) -> NoReturn:
-        """Raise `NotReleasable`: the noise is a float.
+        """Raise `NotReleasable`: the noise is a float, or another mechanism is always better.
 
         Parameters
         ----------

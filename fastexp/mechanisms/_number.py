@@ -17,7 +17,6 @@ from .._intake.arrays import canonical
 from .._intake.records import Records
 from .._numbers import cells
 from .._numbers.cells import Shape
-from .._numbers.distance_statistic import valued
 from .._numbers.nearest import within
 from .._parameters import validate
 from .._parameters.grid import Grid, Rule, decimal, make_grid, plain_bounds
@@ -60,8 +59,8 @@ Bounds: TypeAlias = Converted[Ends | None, Ends]  # the field `bounds`: None wit
 Points: TypeAlias = Converted[ArrayLike | None, Grid]  # the field `grid`
 
 
-class NumberMechanism(Mechanism, GroupedMechanism):
-    """The verbs of records that are numbers. Subclasses say how records become cells."""
+class GridMechanism(Mechanism, GroupedMechanism):
+    """The verbs of records that are numbers: of points of a grid, one a draw or several."""
 
     epsilon: float
     bounds: Bounds
@@ -85,23 +84,18 @@ class NumberMechanism(Mechanism, GroupedMechanism):
             step=self.step.item() if isinstance(self.step, np.generic) else self.step,
         )
 
-    @abstractmethod
-    def _shape(self, source: Source) -> Shape:
-        """The cells of a data set, for draws."""
-
-    def _released_number(
-        self, data: Records, nan: Missing, promised: bool, threads: int
-    ) -> int | float:
-        """One released number."""
+    def _released_number(self, data: Records, nan: Missing, promised: bool, threads: int) -> Any:
+        """One released answer."""
         source = data.source(
             nan, grid=self.grid, assume_sorted=promised, check_sorted=True, threads=threads
         )
-        return self.grid.value(self._released(source))
+        return self._answer(self._released(source), released=True)
 
-    def _released(self, source: Source) -> int:
-        """One grid index from the operating system's randomness."""
-        return cells.release(self._shape(source))
+    @abstractmethod
+    def _released(self, source: Source) -> Any:
+        """Grid indices from the operating system's randomness: of most mechanisms one."""
 
+    @abstractmethod
     def _simulated(
         self,
         source: Source,
@@ -110,9 +104,8 @@ class NumberMechanism(Mechanism, GroupedMechanism):
         streams: object,
         threads: object,
         method: object,
-    ) -> int | IntArray:
+    ) -> Any:
         """Grid indices of `sample`."""
-        return cells.simulate(self._shape(source), size, rng, streams, threads, method)
 
     def _simulate_rows(
         self,
@@ -135,10 +128,6 @@ class NumberMechanism(Mechanism, GroupedMechanism):
     @abstractmethod
     def _law_of(self, source: Source) -> GridLaw:
         """The exact law on the grid."""
-
-    @abstractmethod
-    def _continuous_of(self, source: Source) -> ContinuousLaw:
-        """The density that the papers write down."""
 
     @overload
     def release(
@@ -393,7 +382,7 @@ class NumberMechanism(Mechanism, GroupedMechanism):
         workers = validate.threads(threads)
         source = data.source(nan, grid=self.grid, assume_sorted=promised, threads=workers)
         indices = self._simulated(source, size, rng, streams, threads, method)
-        return valued(self.grid, indices)
+        return self._answer(indices, released=False)
 
     def law(
         self, records: object, *, nan: Missing = "raise", assume_sorted: bool = False
@@ -419,6 +408,98 @@ class NumberMechanism(Mechanism, GroupedMechanism):
         source = Records(records).source(nan, grid=self.grid, assume_sorted=promised)
         return self._signed(self._law_of(source))
 
+    def _reading(self) -> Reading:
+        """Files without types hold their numbers as text."""
+        return "numbers"
+
+    def _read_as(self, nan: str) -> Hashable:
+        """The grid says what becomes of integers beyond int64."""
+        return "numbers", nan, self.grid
+
+    def _read(self, records: object, nan: str) -> tuple[AnyArray, AnyArray | None]:
+        """Records by group as numbers, and which are missing."""
+        return Records(records).numbers(nan, self.grid)
+
+    def _place(self, values: AnyArray) -> IntArray:
+        """The grid index of each record."""
+        from ..grouped.segments import placed
+
+        return placed(self.grid, values)
+
+    def _exact(self, values: AnyArray) -> GridLaw:
+        """The exact law of a draw for these records."""
+        return self.law(np.sort(values), assume_sorted=True)
+
+    @abstractmethod
+    def _truth(self, source: Source) -> Any:
+        """The true number of the records; None where there are none."""
+
+    @property
+    def _in_passes(self) -> bool:
+        """Whether a draw can go through the records in parts, holding few of them."""
+        return False
+
+    def _streamed(self, records: Callable[[], Iterator[AnyArray]], threads: int) -> Any:
+        """One released draw for records that are read anew in each pass, where that can be."""
+        if not self._in_passes:
+            return None
+        source = Records(records).source(grid=self.grid, threads=threads)
+        return self._released(source)
+
+    def _kind(self, released: bool) -> Kind:  # noqa: ARG002  # of `GroupedMechanism`
+        """All points of a grid are of one kind."""
+        return "integers" if self.grid.whole else "floats"
+
+    def _answer(self, index: int | IntArray, released: bool) -> Any:  # noqa: ARG002  # likewise
+        """Grid indices to what is returned."""
+        if isinstance(index, int):
+            return self.grid.value(index)
+        numbers = self.grid.values(np.asarray(index))
+        return numbers if np.ndim(index) else numbers.item()
+
+    def _policy(self, nan: object) -> str:
+        """A policy for missing records, checked before any look at them."""
+        policy = validate.choice("nan", nan, ("raise", "drop", "lower", "upper"))
+        if policy in ("lower", "upper") and max(map(abs, self.grid.ends)) >= 2**63:
+            raise ParameterError(
+                'nan must be "raise" or "drop" where bounds are beyond 64-bit integers'
+            )
+        return policy
+
+    def _written(self, name: str, value: object) -> str | None:
+        """The points of a grid are written where they were given."""
+        if name != "grid":
+            return super()._written(name, value)
+        return None if self.grid.points is None else written("points", self.grid.points.tolist())
+
+
+class NumberMechanism(GridMechanism):
+    """One number a draw. Subclasses say how records become cells."""
+
+    @abstractmethod
+    def _shape(self, source: Source) -> Shape:
+        """The cells of a data set, for draws."""
+
+    def _released(self, source: Source) -> int:
+        """One grid index from the operating system's randomness."""
+        return cells.release(self._shape(source))
+
+    def _simulated(
+        self,
+        source: Source,
+        size: object,
+        rng: object,
+        streams: object,
+        threads: object,
+        method: object,
+    ) -> int | IntArray:
+        """Grid indices of `sample`."""
+        return cells.simulate(self._shape(source), size, rng, streams, threads, method)
+
+    @abstractmethod
+    def _continuous_of(self, source: Source) -> ContinuousLaw:
+        """The density that the papers write down."""
+
     def continuous_law(self, records: object, *, nan: Missing = "raise") -> ContinuousLaw:
         """The density that the papers write down, on the clamped records; for analysis.
 
@@ -443,37 +524,11 @@ class NumberMechanism(Mechanism, GroupedMechanism):
         law.truth = self._truth(source)
         return self._signed(law)
 
-    def _reading(self) -> Reading:
-        """Files without types hold their numbers as text."""
-        return "numbers"
-
-    def _read_as(self, nan: str) -> Hashable:
-        """The grid says what becomes of integers beyond int64."""
-        return "numbers", nan, self.grid
-
-    def _read(self, records: object, nan: str) -> tuple[AnyArray, AnyArray | None]:
-        """Records by group as numbers, and which are missing."""
-        return Records(records).numbers(nan, self.grid)
-
-    def _place(self, values: AnyArray) -> IntArray:
-        """The grid index of each record."""
-        from ..grouped.segments import placed
-
-        return placed(self.grid, values)
-
     def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
         """Draws of each segment; kernels for many of them are in subclasses."""
         from ..grouped.shapes import ShapeDraws
 
         return ShapeDraws(self._shape, self.grid, segments, words, size)
-
-    def _exact(self, values: AnyArray) -> GridLaw:
-        """The exact law of a draw for these records."""
-        return self.law(np.sort(values), assume_sorted=True)
-
-    @abstractmethod
-    def _truth(self, source: Source) -> Any:
-        """The true number of the records; None where there are none."""
 
     def _expected_errors(self, ordered: AnyArray, truths: FloatArray | None) -> FloatArray:
         """E|output - truth| of sorted rows, by their laws; None: of the true numbers."""
@@ -481,36 +536,6 @@ class NumberMechanism(Mechanism, GroupedMechanism):
         laws = [self.law(row, assume_sorted=True) for row in rows]
         wanted = (law.truth for law in laws) if truths is None else iter(truths)
         return np.array([law.expected_error(t) for law, t in zip(laws, wanted, strict=True)])
-
-    @property
-    def _in_passes(self) -> bool:
-        """Whether a draw can go through the records in parts, holding few of them."""
-        return False
-
-    def _streamed(self, records: Callable[[], Iterator[AnyArray]], threads: int) -> int | None:
-        """One released draw for records that are read anew in each pass, where that can be."""
-        if not self._in_passes:
-            return None
-        source = Records(records).source(grid=self.grid, threads=threads)
-        return self._released(source)
-
-    def _kind(self, released: bool) -> Kind:  # noqa: ARG002  # of `GroupedMechanism`
-        """All points of a grid are of one kind."""
-        return "integers" if self.grid.whole else "floats"
-
-    def _answer(self, index: int | IntArray, released: bool) -> Any:  # noqa: ARG002  # likewise
-        """Grid indices to what is returned."""
-        numbers = self.grid.values(np.asarray(index))
-        return numbers if np.ndim(index) else numbers.item()
-
-    def _policy(self, nan: object) -> str:
-        """A policy for missing records, checked before any look at them."""
-        policy = validate.choice("nan", nan, ("raise", "drop", "lower", "upper"))
-        if policy in ("lower", "upper") and max(map(abs, self.grid.ends)) >= 2**63:
-            raise ParameterError(
-                'nan must be "raise" or "drop" where bounds are beyond 64-bit integers'
-            )
-        return policy
 
     def _reach(self, widen: Number) -> tuple[int, tuple[IntArray, IntArray] | None]:
         """`widen` in steps of an evenly spaced grid, or as ranges of a grid of points.
@@ -526,9 +551,3 @@ class NumberMechanism(Mechanism, GroupedMechanism):
             return 0, within([decimal(point) for point in self.grid.points.tolist()], exact)
         _, s, d = self.grid.unit
         return min(int(exact * d / s), self.grid.size - 1), None
-
-    def _written(self, name: str, value: object) -> str | None:
-        """The points of a grid are written where they were given."""
-        if name != "grid":
-            return super()._written(name, value)
-        return None if self.grid.points is None else written("points", self.grid.points.tolist())

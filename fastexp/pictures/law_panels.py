@@ -96,7 +96,7 @@ def _heading(subject: Laws) -> str:
 
 def _name(ax: Any, subject: Laws, group: int) -> None:
     """The name of a group above its panel."""
-    inks, parts = inks_of(ax), [f"n = {subject.records[group]:,}"]
+    inks, parts = inks_of(ax), [f"n = {count:,}" for count in subject.records[group : group + 1]]
     truth = subject.truths[group]
     if subject.candidates is None and truth is not None:
         parts.append(f"true {readable(truth, 4)}")

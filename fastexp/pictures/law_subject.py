@@ -31,7 +31,7 @@ class Laws:
     candidates : sequence, optional
         None of numbers.
     records : sequence of int
-        How many records of each group count; of utilities none.
+        How many records of each group count; of utilities and of one data set none.
     by : sequence of str
         The columns of groups; none where all rows are one group.
     labels : sequence of mapping

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import TypeVar
 
@@ -91,7 +93,19 @@ def count_rate(epsilon: float, neighbors: Neighbors) -> Fraction:
     return selection_rate(epsilon, 1.0, monotonic=neighbors == "add-remove")
 
 
-def rank_rate(epsilon: float, steps: int) -> Fraction:
+def places_rate(epsilon: float, sensitivity: float, places: int, neighbors: Neighbors) -> Fraction:
+    """The exact c of the weight exp(-c * loss) of several places, for counts.
+
+    Where somebody comes, each count grows by at most the sensitivity, as does each of the ordered
+    ones, so that a loss changes by at most that, in either direction; twice that where a record
+    is replaced. One place alone: its loss is the best count less the selected one, which change
+    in one direction.
+    """
+    moves = sensitivity if neighbors == "add-remove" else 2 * sensitivity
+    return selection_rate(epsilon, moves, monotonic=places == 1)
+
+
+def rank_rate(epsilon: float | Fraction, steps: int) -> Fraction:
     """The exact c of the weight exp(-c * distance), for distances in rank.
 
     The range sensitivity is twice that of a distance: a record above raises the distances on
@@ -99,7 +113,7 @@ def rank_rate(epsilon: float, steps: int) -> Fraction:
 
     Parameters
     ----------
-    epsilon : float
+    epsilon : float or Fraction
         In nats, > 0.
     steps : int
         By how many integer units one record moves a distance, >= 1.
@@ -120,6 +134,46 @@ def rank_rate(epsilon: float, steps: int) -> Fraction:
     Fraction(1, 2)
     """
     return selection_rate(epsilon, validate.counting("steps", steps), monotonic=False)
+
+
+def joint_rate(epsilon: float, neighbors: Neighbors) -> Fraction:
+    """The exact c of the weight exp(-c * distance) of several quantiles at once.
+
+    The distance is the sum, over the m + 1 intervals between answers, of how far the number of
+    records in each is from its target. Under add-remove targets are shares of an outcome t, not
+    of the number of records: one record changes one term, by 1. Replacing one moves a record from
+    an interval to another one. The range is twice that in both cases.
+    """
+    return rank_rate(epsilon, 1 if neighbors == "add-remove" else 2)
+
+
+def lattice_step(epsilon: float) -> int:
+    """Between the outcomes t of `joint_rate`: the least power of two >= 8 / epsilon, at least 1.
+
+    A public number that costs no privacy: the fewer outcomes, the faster, and to the accuracy 8 /
+    epsilon is next to nothing.
+    """
+    least = math.ceil(8 / Fraction(epsilon))
+    return 1 << (least - 1).bit_length()
+
+
+def joint_exponential_rate(epsilon: float, shares: Sequence[Fraction]) -> Fraction:
+    """The rate of `joint_rate` where targets are shares of n, under add-remove.
+
+    One record moves the term of its own interval by 1 minus its share, the others by their shares:
+    together by 2 * (1 - share) (Gillenwater, Joseph and Kulesza 2021).
+    """
+    return selection_rate(epsilon, 2 * (1 - min(shares)), monotonic=False)
+
+
+def tree_epsilon(epsilon: float, count: int, neighbors: Neighbors) -> Fraction:
+    """Of each draw where the middle one of `count` quantiles parts the records for the others.
+
+    There are floor(log2(count)) + 1 levels, whose draws have no record in common: one that is
+    added or removed is in one draw a level. Replacing a record removes one and adds one.
+    """
+    steps = 1 if neighbors == "add-remove" else 2
+    return Fraction(epsilon) / (count.bit_length() * steps)
 
 
 def price_rate(epsilon: float, highest: Fraction, scaling: str) -> Fraction:

@@ -13,7 +13,7 @@ from ..budget.budget import Budget, checked_note, once
 from ..budget.question import Question, Questions
 from ..errors import ParameterError, ParameterTypeError, SessionError
 from ..grouped.request import check_key
-from ..mechanisms.most_common import MostCommon
+from ..mechanisms._counting import CountingMechanism
 from .calls.answers import Answer, answers_of, column_name
 from .calls.perform import as_column, perform
 from .calls.verbs import ReleaseCall
@@ -40,6 +40,7 @@ class Order(ABC):
     note: str | None
     nan: object
     threads: int
+    expand: bool
     has_read: bool
 
     def __init__(
@@ -50,6 +51,7 @@ class Order(ABC):
         note: str | None,
         nan: object,
         threads: int,
+        expand: object,
     ) -> None:
         for argument, value in (("label", label), ("note", note)):
             if value is not None and not is_exactly(value, str):
@@ -58,6 +60,7 @@ class Order(ABC):
             raise ParameterTypeError("threads must be an int (no subclass)")
         self.query, self.items, self.label, self.note = query, items, label, note
         self.nan, self.threads, self.has_read = nan, validate.threads(threads), False
+        self.expand = validate.flag("expand", expand)
 
     @abstractmethod
     def answers(self, door: Door) -> Any:
@@ -82,7 +85,7 @@ class OfMechanisms(Order):
     def answers(self, door: Door) -> Any:
         """Answers by one call of a query."""
         pairs = {name: pair for name, *pair in self.items}
-        wanted = answers_of(pairs, self.query.by, _policies(self.nan, pairs))
+        wanted = answers_of(pairs, self.query.by, _policies(self.nan, pairs), self.expand)
         call = _Watched(self, wanted, door.budget)
         return perform(call, door.frame(self.threads), door.room)
 
@@ -162,4 +165,5 @@ def _policies(nan: Any, pairs: dict[str, Any]) -> dict[str, str]:
 
 def _is_counted(mechanism: Any) -> bool:
     """Whether the number of records must be the same in neighbouring data."""
-    return not isinstance(mechanism, MostCommon) and mechanism.guarantee.neighbors == "replace"
+    counting = isinstance(mechanism, CountingMechanism)
+    return not counting and mechanism.guarantee.neighbors == "replace"

@@ -142,6 +142,7 @@ class Query(Scope):
         temp: str | PathLike[str] | None = None,
         output: str | PathLike[str] | None = None,
         force: bool = False,
+        expand: bool = False,
     ) -> Any:
         """Private answers for each group: charged once, read once, drawn once.
 
@@ -151,7 +152,7 @@ class Query(Scope):
             The rows: a frame of any engine, a dict of arrays, or a path; see `Query`.
         answers : dict of str to (mechanism, str)
             From the name of each answer, a column of the result, to its mechanism (of numbers,
-            or `MostCommon`) and the column of its records.
+            `MostCommon` or `JointTopK`) and the column of its records.
         budget : Budget, optional
             Is charged `total` before a row is read; never refunded.
         key : ReleaseKey, optional
@@ -180,6 +181,9 @@ class Query(Scope):
             is written whole or not at all. Its place and room are secured before the charge.
         force : bool
             Replace the file `output` if it exists.
+        expand : bool
+            Give an answer of several values (as of `Quantiles`) a column for each of them, as
+            ``age_0.25`` and ``age_0.75``. Default: one column of lists.
 
         Returns
         -------
@@ -187,7 +191,8 @@ class Query(Scope):
             The same kind as `frame` (an Arrow table for a path): one row for each group in the
             order of the list, also for groups without rows; the columns `by`, then one for
             each answer, of integers or floats (numbers), or of integers, text or booleans
-            (candidates). With ``groups="from-data"`` groups are sorted.
+            (candidates), or of lists of these: arrays of shape (groups, values) in a dict, JSON
+            in a file of text. With ``groups="from-data"`` groups are sorted.
 
         Raises
         ------
@@ -225,7 +230,7 @@ class Query(Scope):
         from .calls.perform import perform
         from .frames.find import frame_of
 
-        call = self._release_call(answers, key, label, note, budget, nan, threads)
+        call = self._release_call(answers, key, label, note, budget, nan, threads, expand)
         room = Room(memory, temp)
         place = output_of(output, force, frame, file_of(budget))
         rows = frame_of(frame, memory=memory, threads=call.threads)
@@ -246,6 +251,7 @@ class Query(Scope):
         threads: int = 1,
         memory: int | str | None = None,
         temp: str | PathLike[str] | None = None,
+        expand: bool = False,
     ) -> DuckDBPyRelation:
         """`release` for SQL: the finished answers become a table of a DuckDB connection.
 
@@ -255,7 +261,7 @@ class Query(Scope):
             The connection that gets the table of answers.
         source : str or frame
             The name of a table or view of the connection, or whatever `release` takes.
-        answers, budget, key, label, note, nan, threads, memory, temp
+        answers, budget, key, label, note, nan, threads, memory, temp, expand
             As for `release`.
         name : str
             The name of the temporary table of answers. Nothing in the connection may have it yet.
@@ -286,7 +292,7 @@ class Query(Scope):
         from .calls.perform import perform
         from .frames.attached import AttachedFrame, source_of
 
-        call = self._release_call(answers, key, label, note, budget, nan, threads)
+        call = self._release_call(answers, key, label, note, budget, nan, threads, expand)
         room = Room(memory, temp)
         rows = source_of(con, source, memory, call.threads)
         table: DuckDBPyRelation = perform(call, AttachedFrame(con, name, rows), room)
@@ -303,12 +309,13 @@ class Query(Scope):
         threads: int = 1,
         memory: int | str | None = None,
         temp: str | PathLike[str] | None = None,
+        expand: bool = False,
     ) -> Any:
         """Not private: simulated answers of the same laws, reproducible from `rng`.
 
         Parameters
         ----------
-        frame, answers, nan, threads, memory, temp
+        frame, answers, nan, threads, memory, temp, expand
             As for `release`.
         size : int, optional
             How many draws for each group and answer, as a list; None: one.
@@ -319,7 +326,7 @@ class Query(Scope):
         Returns
         -------
         frame
-            As of `release`; draws of `MostCommon` are indices of candidates. They do not depend
+            As of `release`; draws of candidates are their indices. They do not depend
             on other groups, on the order of rows, on the engine or on threads.
 
         Raises
@@ -341,7 +348,7 @@ class Query(Scope):
         from .frames.find import frame_of
 
         check_rounding()
-        checked = answers_of(answers, self.by, nan)
+        checked = answers_of(answers, self.by, nan, expand)
         call = SampleCall(self, checked, size, rng, validate.threads(threads))
         room = Room(memory, temp)
         return perform(call, frame_of(frame, memory=memory, threads=call.threads), room)
@@ -378,12 +385,13 @@ class Query(Scope):
         -------
         frame
             The same kind as `frame`: a row for each group and answer, in the order of the list
-            and then of the answers. The columns `by`, then
+            and then of the answers; of an answer of several numbers a row for each of them, named
+            as by ``expand=True``. The columns `by`, then
 
             * answer: its name;
             * measure: "error", abs(output - truth) in units of the records, of a number; "loss",
               by how much the output's count (`MostCommon`) or revenue (`Price`) is below the
-              best one's, of a selection;
+              best one's, of a selection, and of `JointTopK` that of the worst place;
             * n: how many records count;
             * truth: the true median, quantile, order statistic or mode of the rows that count: of
               a person only those within the limits, and not clamped to the bounds (NaN for
@@ -435,9 +443,10 @@ class Query(Scope):
         budget: Budget | None,
         nan: str | Mapping[str, str],
         threads: int,
+        expand: bool,
     ) -> ReleaseCall:
         from .calls.verbs import ReleaseCall
 
         check_rounding()
-        checked = answers_of(answers, self.by, nan)
+        checked = answers_of(answers, self.by, nan, expand)
         return ReleaseCall(self, checked, key, label, budget, validate.threads(threads), note)

@@ -166,6 +166,7 @@ class Session:
         note: str | None = None,
         nan: str | dict[str, str] | None = None,
         threads: int = 1,
+        expand: bool = False,
     ) -> Any:
         """Private answers: charged once, read once, drawn once.
 
@@ -175,9 +176,10 @@ class Session:
             The columns `by` and the public list `groups`, and nothing else: persons and limits
             are the session's. None: all rows are one group.
         answers : dict of str to (mechanism, str) or (str, float)
-            From the name of each answer to its mechanism (`Median`, `Quantile`, `Maximum`,
-            `OrderStatistic`, `Mode`, `Price` or `MostCommon` itself, no subclass) and the column
-            of its records; or, in all of them, to the name of a score and an epsilon.
+            From the name of each answer to its mechanism (`Median`, `Quantile`, `Quantiles`,
+            `ApproximateQuantiles`, `Maximum`, `OrderStatistic`, `Mode`, `Price`, `MostCommon` or
+            `JointTopK` itself, no subclass) and the column of its records; or, in all of them, to
+            the name of a score and an epsilon.
         label : str, optional
             What the release is called. A budget in a file keeps its answers under this name: the
             same question gives them again, without a charge and without reading the rows.
@@ -189,6 +191,8 @@ class Session:
             is public. Of scores: NaN is the lowest utility.
         threads : int
             How many; 0: all that the process may use.
+        expand : bool
+            A column for each value of answers that are lists, as of `Query.release`.
 
         Returns
         -------
@@ -246,7 +250,7 @@ class Session:
         if not items or not all(is_exactly(item, str) for _, item, _ in items):
             kind = OfMechanisms
             items = [(name, mechanism_of(name, item), column) for name, item, column in items]
-        order = kind(plain_query, items, label, note, nan, threads)
+        order = kind(plain_query, items, label, note, nan, threads, expand)
         # In a thread: an interrupt, or what a handler of signals raises, comes to the main thread,
         # and so to no frame that holds a row.
         outcomes: list[Any] = []

@@ -24,6 +24,8 @@ from ..errors import ParameterError, ParameterTypeError
 from ..grouped.forms import weights_of_one
 from ..grouped.mechanism import GroupedMechanism
 from ..mechanisms._ranked import RankMechanism
+from ..mechanisms.approximate_quantiles import ApproximateQuantiles
+from ..mechanisms.joint_top_k import JointTopK
 from ..mechanisms.maximum import Maximum
 from ..mechanisms.median import Median
 from ..mechanisms.mode import Mode
@@ -31,9 +33,13 @@ from ..mechanisms.most_common import MostCommon
 from ..mechanisms.order_statistic import OrderStatistic
 from ..mechanisms.price import Price
 from ..mechanisms.quantile import Quantile
+from ..mechanisms.quantiles import Quantiles
 from .query import Query
 
-MECHANISMS = (Maximum, Median, Mode, MostCommon, OrderStatistic, Price, Quantile)
+MECHANISMS = (
+    *(ApproximateQuantiles, JointTopK, Maximum, Median, Mode, MostCommon, OrderStatistic, Price),
+    *(Quantile, Quantiles),
+)
 PLAIN = (bool, int, float, str, Decimal)  # nothing of them can change
 ANSWERS = (
     "answers must be a dict from names (text) to pairs: a mechanism and the column of its records, "

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import wraps
+from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._compiler.rounding import check_rounding
+from ..errors import ParameterTypeError
 from .design.design import Design
 from .ready.ready import settings_of
 from .report.results import StudyResults
@@ -41,7 +44,7 @@ class Study(Design):
         `Query` reads, or a frame, from which records are drawn with replacement,
         ``{"file": "ages.csv", "column": "age"}``, ``{"frame": df, "column": "age"}``; or numbers,
         the same in every data set. A list for a parameter, ``{"name": "normal", "sd": [1, 2]}``,
-        is a source for each value; ``"n"`` in a dict stands for the study's.
+        is a source for each value; ``"n"`` and ``"bounds"`` in a dict stand for the study's.
     n : int or sequence of int
         Records in a data set (candidates, where the data are utilities).
     bounds : (number, number), optional
@@ -53,9 +56,11 @@ class Study(Design):
         The number of draws of each mechanism for each data set; 0: exact figures only.
     figures : sequence of (str, callable or dict)
         Some of ``error``, ``bias``, ``loss``, ``error_quantile``, ``loss_quantile``, ``theorem_1``,
-        ``theorem_6``, ``corollary_7``. A mechanism gives those that it has. And functions
-        ``f(answers, truth)`` of your own, also ``{"name": f}``: a number for each of the answers
-        for a data set; their averages come from draws alone.
+        ``theorem_6``, ``corollary_7``; of top-k ``total_loss`` and ``last_loss``; of many quantiles
+        ``rank_error``, ``wrong``, ``worst_error`` and ``worst_rank_error``. A mechanism gives
+        those that it has. And functions ``f(answers, truth)`` of your own, also
+        ``{"name": f}``: a number for each of the answers for a data set; their averages come from
+        draws alone.
     levels : sequence of float
         The levels of quantiles, and for theorems one minus the failure probability; in (0, 1).
     seed : int
@@ -107,6 +112,19 @@ class Study(Design):
     True
     """
 
+    if not TYPE_CHECKING:  # a checker has the settings of `Design`
+
+        @wraps(Design.__init__)
+        def __init__(self, *unnamed: object, **given: Any) -> None:
+            try:
+                signature(Design).bind(*unnamed, **given)
+            except TypeError as error:
+                raise ParameterTypeError(
+                    "Study takes its settings by name, and needs name, mechanisms and epsilon; a "
+                    f"study that comes with fastexp is Study.ready(name): {error}"
+                ) from None
+            super().__init__(**given)
+
     @staticmethod
     def ready(name: str, **changes: Any) -> Study:
         """A study that comes with fastexp, with some settings changed.
@@ -115,7 +133,8 @@ class Study(Design):
         ----------
         name : str
             "table1", "price-tradeoff", "randomized-response", "laplace", "nice-and-nasty",
-            "selection", "bounds", "permute-and-flip", "grids", "prices" or "groups".
+            "selection", "bounds", "permute-and-flip", "top-k", "grids", "prices", "groups" or
+            "quantiles".
         changes
             Parameters of `Study`, such as datasets, draws or seed.
 

@@ -106,9 +106,11 @@ def test_utilities_that_are_refused_are_charged(run: Run, tmp_path: Path, utilit
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        (["--k", 2], "--k needs --mechanism top-k"),
+        (["--k", 2], "--k needs --mechanism top-k or joint-top-k"),
         (["--delta", 0.1], "--delta needs --mechanism top-k"),
         (["--mechanism", "top-k"], "--mechanism top-k needs --k"),
+        (["--mechanism", "joint-top-k"], "--mechanism joint-top-k needs --k"),
+        (["--mechanism", "joint-top-k", "--delta", 0.1], "--delta needs --mechanism top-k"),
         (["--mechanism", "top-k", "--k", 4], "k must be at most the number of candidates, 3"),
         (["--mechanism", "top-k", "--k", 2, "--delta", 2], "delta must be in"),
         (["--mechanism", "laplace"], "--help"),

@@ -126,6 +126,25 @@ def test_again_it_costs_nothing_and_needs_no_source(place: Path, run: Run) -> No
 
 
 @pytest.mark.fast
+def test_answers_of_several_values_have_a_column_each(place: Path, run: Run) -> None:
+    several = '[answers.rents]\nmechanism = "quantiles"\nq = [0.25, 0.75]'
+    edited(TEXT, ('[answers.median]\nmechanism = "median"', several))
+    assert run("release", "p.toml", "-q") == (0, "", "")
+    rents, heating = budget().answers("rents 2024")[1:]
+    lines = [
+        f"{city},{low},{high},{kind}"
+        for city, (low, high), kind in zip(
+            ["Rome", "Oslo", "Bonn"], rents.tolist(), heating, strict=True
+        )
+    ]
+    header = "city,rents_0.25,rents_0.75,heating"
+    assert Path("out.csv").read_text().splitlines() == [header, *lines]
+    Path("out.csv").unlink()
+    shown = run("release", "p.toml", "-q", "--json")
+    assert (shown.code, json.loads(shown.out)["rows"][0]["rents_0.25"]) == (0, rents[0, 0])
+
+
+@pytest.mark.fast
 def test_as_a_table_and_as_json(place: Path, run: Run) -> None:
     edited(TEXT, ('output = "out.csv"\n', ""))
     table = run("release", "p.toml", "-q").out

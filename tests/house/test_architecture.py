@@ -185,6 +185,10 @@ mechanisms = [
     fx.Laplace(1.0, 1, step=0.5),
     fx.SmoothSensitivityMedian(1.0, bounds=(0, 120)),
     fx.LaplaceMedian(1.0, (0, 120)),
+    fx.Quantiles(count=3, epsilon=1.0, bounds=(0, 120), step=1),
+    fx.ApproximateQuantiles(count=3, epsilon=1.0, bounds=(0, 120), step=1),
+    fx.JointExponentialQuantiles(count=3, epsilon=1.0, bounds=(0, 120), step=1),
+    fx.JointTopK(2, 1.0),
 ]
 for mechanism in mechanisms:
     repr(mechanism), hash(mechanism), mechanism.guarantee.rho

@@ -20,7 +20,10 @@ PUBLIC = [n for n in fx.__all__ if n not in CLASSES or not issubclass(getattr(fx
 ROOT = Path(__file__).parents[2]
 SECTIONS = re.compile(r"^(\w[\w ]*)\n-{3,}$", re.MULTILINE)
 MECHANISMS = {n for n in CLASSES if issubclass(getattr(fx, n), Mechanism)}
-LAWS = ("FiniteLaw", "NoiseLaw", "PermuteAndFlipLaw", "TopKLaw")
+LAWS = (
+    *("FiniteLaw", "NoiseLaw", "PermuteAndFlipLaw", "TopKLaw", "JointTopKLaw"),
+    "QuantilesLaw",
+)
 
 
 def documented_parameters(doc: str) -> dict[str, str]:

@@ -22,6 +22,8 @@ WORD = re.compile(r"\w+")
 NO_CODE = (".cff", ".csv", ".data", ".json", ".md", ".toml")
 # Names in backquotes that this code does not have, and what they are.
 OTHERS = {
+    "NAME_0.25": "a column of several quantiles",
+    "rent_0.25": "a column of several quantiles",
     "numpy_table1": "a rival, whose name is put together from parts",
     "target_context.refresh": "a method in numba",
     "v0.1.0": "a tag",

@@ -44,6 +44,11 @@ MECHANISMS = [
     fx.Mode(1.0, (-100, 100), step=1),
     fx.Median(1.0, (-100, 100), grid=[-99.5, 0.0, 0.25, 7.0, 99.0]),
 ]
+SEVERAL = [
+    fx.Quantiles([0.1, 0.25, 0.5, 0.9], 1.0, (-100, 100), step=1),
+    fx.Quantiles(count=5, epsilon=1.0, bounds=(-100, 100), ties="left"),
+    fx.ApproximateQuantiles(count=5, epsilon=1.0, bounds=(-100, 100), step=1),
+]
 
 
 def release(mechanism, data, **how):
@@ -91,7 +96,7 @@ class TestEqualBytes:
 
     @pytest.mark.engines
     @pytest.mark.slow
-    @pytest.mark.parametrize("mechanism", MECHANISMS, ids=repr)
+    @pytest.mark.parametrize("mechanism", [*MECHANISMS, *SEVERAL], ids=repr)
     @pytest.mark.parametrize("small", [False, True], ids=["as it is", "small buffers"])
     def test_every_form_gives_the_same_draws(self, mechanism, small, tmp_path):
         for name, values in checks.record_sets((1, 2, 30, 300)):
@@ -125,6 +130,29 @@ class TestEqualBytes:
     @pytest.mark.slow
     def test_windows_of_every_form(self):
         checks.sources_agree()
+
+    @pytest.mark.slow
+    def test_several_windows_of_every_form(self):
+        checks.several_agree()
+
+    def test_samples_that_mislead(self):
+        checks.misled_samples_agree()
+
+    @pytest.mark.parametrize("at", [0, 700, 5_000, 19_999])
+    def test_several_windows_refuse_what_is_missing_or_changes(self, at):
+        values = np.random.default_rng(6).normal(size=20_000)
+        ranges = [(0, 5), (9_000, 9_005), (19_000, 19_005)]
+        grid = fx.Median(1.0, (-9, 9)).grid
+        with changed((unsorted, "SAMPLE", 2_000)):
+            sizes = iter([20_000, 20_000, at])
+            shrinks = Records(lambda: [values[: next(sizes)]]).source()
+            shrinks.windows(grid, ranges)
+            with pytest.raises(InvalidRecords, match="the same records at each call"):
+                shrinks.windows(grid, ranges)
+            values[at] = np.nan
+            for data in (values, lambda: np.array_split(values, 3)):
+                with pytest.raises(InvalidRecords, match="missing"):
+                    Records(data).source().windows(grid, ranges)
 
     def test_looks_at_every_form(self):
         checks.looks_agree()

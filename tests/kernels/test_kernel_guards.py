@@ -20,6 +20,7 @@ import pytest
 
 import fastexp as fx
 from fastexp._compiler import jit, warmup
+from fastexp._intake.pivots import gathered_regions
 from fastexp._numbers.rank_errors import distances
 from fastexp.grouped.grouping import order
 from fastexp.kernels.bits.heights import SIGNED
@@ -222,6 +223,8 @@ def selections(random: np.random.Generator) -> None:
             fx.Exponential(1e5, 1e-9),
             fx.PermuteAndFlip(1.0, 1.0),
             fx.TopK(2, 1.0, 1.0),
+            fx.JointTopK(2, 1.0),
+            fx.JointTopK(3, 1e-3),
         ]
         for noise in ("exponential", "gumbel", "laplace"):
             m = fx.ReportNoisyMax(1.0, 1.0, noise=noise)
@@ -281,6 +284,12 @@ def rare(random: np.random.Generator) -> None:
     extreme = np.array([-1.0, 0.0, 1e300, 5e-324, np.nan, np.inf])
     attempt(lambda: log1p_fill(extreme, np.empty(extreme.size)))
     attempt(lambda: order(random.integers(-1, 9, 3000), 9))
+    bounds = np.arange(2.0, 30.0, 4.0)
+    for values in (random.normal(12, 9, 9000), random.integers(0, 30, 9000)):
+        cuts = np.append(bounds.astype(values.dtype), np.inf if values.dtype.kind == "f" else 99)
+        cuts, keep = cuts.astype(values.dtype), np.arange(8) % 2
+        for room in (9000, 50):
+            attempt(lambda x=values, c=cuts, k=keep, r=room: gathered_regions(x, c, k, r))
     bids, revenues = random.integers(0, 9, 300), np.empty(9, np.int64)
     attempt(lambda: revenues_fill(bids, np.arange(9), SIGNED, revenues))
     for m in (fx.Median(1.0, (0, 100), step=1), fx.Quantile(0.1, 1.0, (0, 100), step=0.001)):
@@ -290,6 +299,18 @@ def rare(random: np.random.Generator) -> None:
             attempt(lambda m=m, r=rows, o=outputs: distances(m._statistic, r, o, m._unit))
 
 
+def several_quantiles(random: np.random.Generator) -> None:
+    for x in records(random):
+        finite = x[np.isfinite(x.astype(np.float64))][:300]
+        for ties, q in (("spread", [0.25, 0.5, 0.75]), ("left", [0.1, 0.2, 0.9])):
+            m = fx.Quantiles(q, 1.0, (0, 100), step=1, ties=ties)
+            attempt(lambda m=m, x=x: m.release(x))
+            attempt(lambda m=m, x=x: m.sample(x, 50, rng=1))
+            attempt(lambda m=m, x=finite: m.law(x).expected_rank_error())
+            by, groups = random.integers(0, 3, finite.size), [0, 1, 2]
+            attempt(lambda m=m, x=finite, b=by, g=groups: m.release(x, by=b, groups=g))
+
+
 def run() -> None:
     """What the child process does: prints what is wrong."""
     guards, random = GUARDS, np.random.default_rng(20)
@@ -297,6 +318,7 @@ def run() -> None:
     jit.Kernel.__call__ = lambda kernel, *arguments: guards(kernel, *arguments)
     selections(random)
     numbers(random)
+    several_quantiles(random)
     studies()
     rare(random)
     writers = {

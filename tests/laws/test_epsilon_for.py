@@ -260,7 +260,7 @@ class TestNoAnswer:
             ({"error": -1, "probability": 0.5}, "error must be finite and >= 0"),
             ({"loss": 1, "probability": 1}, r"probability must be in \(0, 1\), got 1\.0"),
             ({"expected_loss": 0}, "expected_loss must be"),
-            ({"expected_loss": 1, "truth": 3}, "truth goes with error"),
+            ({"expected_loss": 1, "truth": 3}, "truth needs error"),
             ({"expected_error": 1, "truth": math.inf}, "truth must be one finite number"),
             ({"expected_error": 1, "truth": [1, 2]}, "truth must be one finite number"),
         ],

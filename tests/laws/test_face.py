@@ -13,6 +13,7 @@ UTILITIES, RECORDS = [3.0, 8.0, 8.5, 1.0], [3, 8, 8, 1, 9]
 LOSSES = {
     "FiniteLaw": fx.Exponential(1.0, 1.0).law(UTILITIES),
     "PermuteAndFlipLaw": fx.PermuteAndFlip(1.0, 1.0).law(UTILITIES),
+    "JointTopKLaw": fx.JointTopK(2, 1.0).law([3, 8, 9, 1]),
     "GridLaw": fx.Median(1.0, bounds=(0, 10), step=1).law(RECORDS),
     "ContinuousLaw": fx.Median(1.0, bounds=(0, 10), step=1).continuous_law(RECORDS),
 }

@@ -37,6 +37,7 @@ MADE = {
     "exponential": (fx.Exponential(epsilon=1.0, sensitivity=100.0), RECORDS),
     "flips": (fx.PermuteAndFlip(epsilon=1.0, sensitivity=100.0, candidates=list("abc")), RECORDS),
     "places": (fx.TopK(2, epsilon=1.0, sensitivity=100.0), RECORDS),
+    "joint places": (fx.JointTopK(2, epsilon=1.0, sensitivity=100.0), [3, int(SECRET), 90]),
     "bit": (fx.RandomizedResponse(epsilon=1.0), 1),
     "score": (
         fx.Exponential.from_score(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from itertools import pairwise
@@ -279,9 +280,78 @@ class TestShown:
             {},
             "must be laws of the mech",
         ),
+        (
+            [fx.Median(1.0, grid=[*range(10), 20])],
+            [fx.Median(1.0, grid=[*range(9), 9.5, 20]).law(AGES)],
+            {},
+            "must be laws of the mech",
+        ),
+        (
+            [fx.Median(1.0, grid=[*range(8), 8.5, 9.0, 20])],
+            [fx.Median(1.0, grid=[*range(8), 8.5, 9.5, 20]).law(AGES)],
+            {},
+            "must be laws of the mech",
+        ),
         ([fx.ReportNoisyMax(1.0, 1.0, noise="laplace")], COUNTS, {}, "for a law"),
     ],
 )
 def test_what_does_not_fit_is_refused(mechanisms, data, options, message):
     with pytest.raises((fx.ParameterError, fx.ParameterTypeError), match=message):
         fx.compare(mechanisms, data, **options)
+
+
+class TestSeveralPlaces:
+    """Top-k beside joint top-k has losses of the worst place, too, by draws."""
+
+    COUNTS = (9, 7, 6, 2)
+    JOINT, ROUNDS = fx.JointTopK(2, 1.0), fx.TopK(2, 1.0, 1.0, monotonic=True)
+
+    def test_against_all_selections(self):
+        law = self.ROUNDS.law(self.COUNTS)
+        pairs = list(itertools.permutations(range(4), 2))
+        masses = np.exp([law.log_probability(pair) for pair in pairs])
+        losses = np.array([max(9 - self.COUNTS[i], 7 - self.COUNTS[j]) for i, j in pairs])
+        mean = masses @ losses
+        spread = math.sqrt(masses @ losses**2 - mean**2)
+        joint, rounds = fx.compare([self.JOINT, self.ROUNDS], self.COUNTS).rows
+        assert joint.accuracy == self.JOINT.accuracy(self.COUNTS, probability=0.95)
+        assert rounds.name == "top-k, by draws"
+        assert abs(rounds.accuracy.expected - mean) < 6 * spread / 100
+        assert abs(rounds.accuracy.best - masses[losses == 0].sum()) < 0.03
+        below = {t: masses[losses <= t].sum() for t in set(losses.tolist())}
+        assert rounds.accuracy.quantiles[0.95] == min(t for t in below if below[t] > 0.95)
+        first = law.first_place.expected_loss()
+        assert mean - 6 * spread / 100 > first  # which is less than the worst place's
+        assert rounds.needs == (rounds.needs[0], 1.0)
+        assert joint.needs == (1.0, None)
+
+    def test_the_epsilon_that_joint_top_k_needs(self):
+        rounds = fx.compare([self.JOINT, self.ROUNDS], self.COUNTS).rows[1]
+        enough = fx.JointTopK(2, rounds.needs[0]).law(self.COUNTS).expected_loss()
+        assert enough == pytest.approx(rounds.accuracy.expected, rel=1e-6)
+
+    @pytest.mark.parametrize(
+        "counts",
+        [
+            np.array([2**63 + 5, 2**63 + 9, 2**63, 1], np.uint64),
+            np.array([2**63 - 5, 2**63 - 1, 2**63 - 10, -(2**63) + 1]),
+        ],
+    )
+    def test_counts_whose_differences_are_beyond_their_type(self, counts):
+        near = fx.compare([self.JOINT, self.ROUNDS], [14, 18, 9, 0]).rows[1].accuracy
+        far = fx.compare([self.JOINT, self.ROUNDS], counts).rows[1].accuracy
+        assert abs(far.expected - near.expected) < 0.2
+        assert abs(far.best - near.best) < 0.03
+        even = fx.TopK(2, 1.0, 2.0**70, monotonic=True)  # any two of them
+        row = fx.compare([self.JOINT, even], counts).rows[1]
+        assert row.accuracy.quantiles[0.95] == float(int(counts.max()) - int(counts.min()))
+
+    def test_alone_top_k_has_those_of_its_first_place(self):
+        (row,) = fx.compare([self.ROUNDS], self.COUNTS).rows
+        assert row.name == "top-k"
+        assert row.accuracy.expected == self.ROUNDS.law(self.COUNTS).first_place.expected_loss()
+
+    def test_at_equal_rho(self):
+        rounds = fx.TopK(2, rho=self.JOINT.guarantee.rho, sensitivity=1.0, monotonic=True)
+        rows = fx.compare([self.JOINT, rounds], self.COUNTS).rows
+        assert rows[0].promise.rho == rows[1].promise.rho == 0.125

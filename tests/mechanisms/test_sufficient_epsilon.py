@@ -1,6 +1,7 @@
 """Over many data sets: is the epsilon that is enough that of each one's law?"""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -33,6 +34,26 @@ def test_it_is_the_same_at_any_epsilon_of_the_mechanism():
         for m in (fx.Median(epsilon=e, bounds=(0, 100), step=1) for e in (0.1, 9.0))
     )
     assert one.epsilons == pytest.approx(other.epsilons, rel=1e-11)
+
+
+def test_no_warning_tells_of_the_data():
+    price, bids = fx.Price(epsilon=1.0, bounds=(0, 1e200)), [5.0] * 3
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        enough = fx.epsilon_for(price, like=bids, expected_loss=1e-310)
+        assert enough.worst == price.law(bids).epsilon_for(expected_loss=1e-310)
+
+
+def test_of_several_quantiles_and_of_joint_selections():
+    quartiles = fx.Quantiles(count=3, epsilon=1.0, bounds=(0, 120), step=1)
+    ages = np.random.default_rng(1).integers(20, 90, 50)
+    enough = fx.epsilon_for(quartiles, like=ages, expected_error=6)
+    assert enough.worst == quartiles.law(ages).epsilon_for(expected_error=6)
+    two = fx.JointTopK(2, epsilon=1.0)
+    enough = fx.epsilon_for(
+        two, like={"name": "votes", "votes": 300}, n=6, expected_loss=3, datasets=2
+    )
+    assert 0 < enough.median <= enough.worst < 10
 
 
 def test_of_files_and_numbers(tmp_path):
@@ -99,7 +120,7 @@ def test_bad_calls(arguments, message):
 
 
 def test_other_objects_are_no_mechanisms():
-    with pytest.raises(fx.ParameterTypeError, match=r"^mechanism must give a number for records"):
+    with pytest.raises(fx.ParameterTypeError, match=r"^mechanism must give numbers for records"):
         fx.epsilon_for(fx.Laplace(1.0, sensitivity=1, step=1), like="ages", **TARGET)
 
 

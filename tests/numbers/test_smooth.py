@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fastexp as fx
-from fastexp._intake import unsorted
+from fastexp._intake import pivots
 from fastexp._numbers import smooth
 from fastexp.errors import InvalidRecords, ParameterError, ParameterTypeError
 
@@ -240,7 +240,7 @@ class TestTheFunction:
     def test_the_middle_of_large_data_is_found_by_pivots(self, monkeypatch):
         x, seen = RNG.normal(size=90_000), []
         monkeypatch.setattr(
-            smooth, "gathered", lambda *a: seen.append(unsorted.gathered(*a)) or seen[-1]
+            smooth, "gathered", lambda *a: seen.append(pivots.gathered(*a)) or seen[-1]
         )
         fx.smooth_sensitivity(x, 0.1, bounds=(-9, 9))
         assert 0 < seen[0].inside < 9_000

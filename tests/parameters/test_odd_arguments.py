@@ -104,8 +104,10 @@ AGES, U = [30, 31, 32, 60], np.array([1.0, 3.0, 2.0])
 PROMISE = fx.MostCommon(0.1, ["a", "b"]).guarantee
 APPROXIMATE = privacy.advanced(PROMISE, 10, delta=1e-6)
 MEDIAN, LAPLACE = fx.Median(1.0, (0, 100), step=1), fx.Laplace(1.0, 1, step=1)
+QUARTILES = fx.Quantiles(count=3, epsilon=1.0, bounds=(0, 100), step=1)
 SELECT, COMMON = fx.Exponential(1.0, 1.0), fx.MostCommon(1.0, ["a", "b"])
 BITS, TOP = fx.RandomizedResponse(1.0), fx.TopK(2, 1.0, 1.0)
+JOINT, COUNTS = fx.JointTopK(2, 1.0), np.array([1, 3, 2])
 SMOOTH = fx.SmoothSensitivityMedian(1.0, 1e-6, bounds=(0, 100), noise="laplace")
 NUMBERS = {"epsilon": 1.0, "bounds": (0, 100), "step": 1, "any_epsilon": False}
 SCORES = {"epsilon": 1.0, "sensitivity": 1.0, "candidates": ["a", "b"], "any_epsilon": False}
@@ -190,6 +192,7 @@ CALLS = {
     "ReportNoisyMax": (fx.ReportNoisyMax, {"epsilon": 1.0, "sensitivity": 1.0}),
     "TopK": (fx.TopK, SCORES | {"k": 1, "delta": 1e-6, "monotonic": False}),
     "TopK, rho": (fx.TopK, {"k": 2, "sensitivity": 1.0, "rho": 0.1}),
+    "JointTopK": (fx.JointTopK, SCORES | {"k": 2, "neighbors": "replace"}),
     "Median": (
         fx.Median,
         NUMBERS | {"neighbors": "replace", "convention": "weak", "widen": 0},
@@ -199,6 +202,19 @@ CALLS = {
         {"epsilon": 1.0, "bounds": (0, 100), "grid": [0, 25, 50], "widen": 0},
     ),
     "Quantile": (fx.Quantile, NUMBERS | {"q": 0.5, "neighbors": "replace", "widen": 0}),
+    "Quantiles": (
+        fx.Quantiles,
+        NUMBERS | {"q": [0.25, 0.5], "neighbors": "replace", "ties": "left", "with_total": False},
+    ),
+    "Quantiles, count": (fx.Quantiles, NUMBERS | {"count": 2}),
+    "ApproximateQuantiles": (
+        fx.ApproximateQuantiles,
+        NUMBERS | {"q": [0.25, 0.5], "neighbors": "replace"},
+    ),
+    "JointExponentialQuantiles": (
+        fx.JointExponentialQuantiles,
+        NUMBERS | {"q": [0.25, 0.5], "ties": "spread"},
+    ),
     "OrderStatistic": (fx.OrderStatistic, NUMBERS | {"r": 2}),
     "Maximum": (fx.Maximum, NUMBERS),
     "Mode": (fx.Mode, NUMBERS),
@@ -226,6 +242,15 @@ CALLS = {
         {"records": AGES, "nan": "raise", "assume_sorted": False} | DRAWN,
     ),
     "Median.law": (MEDIAN.law, {"records": AGES, "nan": "raise", "assume_sorted": False}),
+    "Quantiles.release": (
+        QUARTILES.release,
+        {"records": AGES, "with_total": True, "nan": "raise", "assume_sorted": False} | RELEASED,
+    ),
+    "Quantiles.release, by": (QUARTILES.release, {"records": AGES} | GROUPED | LIMITS | RELEASED),
+    "Quantiles.sample": (
+        QUARTILES.sample,
+        {"records": AGES, "with_total": True, "nan": "raise", "assume_sorted": False} | DRAWN,
+    ),
     "Median.continuous_law": (MEDIAN.continuous_law, {"records": AGES, "nan": "raise"}),
     "Exponential.release": (SELECT.release, {"data": U, "nan": "raise"} | RELEASED),
     "Exponential.sample": (SELECT.sample, {"data": U, "nan": "raise", "labels": False} | DRAWN),
@@ -236,6 +261,7 @@ CALLS = {
     ),
     "MostCommon.sample": (COMMON.sample, {"data": ["a", "b"], "size": 1, "rng": 1, "labels": True}),
     "TopK.sample": (TOP.sample, {"data": U, "size": 1, "rng": 1, "labels": False}),
+    "JointTopK.sample": (JOINT.sample, {"data": COUNTS, "size": 1, "rng": 1, "labels": False}),
     "Laplace.release": (LAPLACE.release, {"f": 3, "budget": None}),
     "Laplace.sample": (LAPLACE.sample, {"f": 3, "size": 2, "rng": 1, "streams": [1]}),
     "Laplace.law": (LAPLACE.law, {"f": 3}),
@@ -252,21 +278,26 @@ LAWS = {
     "FiniteLaw": SELECT.law(U),
     "PermuteAndFlipLaw": fx.PermuteAndFlip(1.0, 1.0).law(U),
     "TopKLaw": TOP.law(U),
+    "JointTopKLaw": JOINT.law(COUNTS),
     "GridLaw": MEDIAN.law(AGES),
+    "QuantilesLaw": fx.Quantiles([0.25, 0.75], 1.0, (0, 100), step=1).law(AGES),
     "ContinuousLaw": MEDIAN.continuous_law(AGES),
     "NoiseLaw": fx.LaplaceMedian(1.0, bounds=(0, 100)).law(AGES),
 }
+NO_LOSS = "ContinuousLaw", "NoiseLaw", "QuantilesLaw"
 for law_name, law in LAWS.items():
     for method in dir(law):
         if not method.startswith("_") and callable(getattr(type(law), method, None)):
-            if method == "privacy_loss" and law_name in ("ContinuousLaw", "NoiseLaw"):
+            if method == "privacy_loss" and law_name in NO_LOSS:
                 continue  # they have none
             parameters = signature(getattr(law, method)).parameters.values()
             values = {p.name: 0.5 if p.default is p.empty else p.default for p in parameters}
             values |= {"selection": [0, 1]} if "selection" in values else {}
+            values |= {"candidate": 1} if "candidate" in values else {}
+            values |= {"j": 1} if "j" in values else {}
             values |= {"other": law} if "other" in values else {}
             values |= {"expected_loss": 1.0} if "expected_loss" in values else {}
-            if law_name == "NoiseLaw" and method == "epsilon_for":
+            if law_name in ("NoiseLaw", "QuantilesLaw") and method == "epsilon_for":
                 values |= {"expected_loss": None, "expected_error": 50.0}  # it has no losses
             CALLS[f"{law_name}.{method}"] = (getattr(law, method), values)
 
@@ -279,7 +310,7 @@ CALLS |= {
 
 # What messages also call an argument, or what another one that does not fit it any more is called.
 NAMES = {
-    "data": ("utilities", "records", "by"),
+    "data": ("utilities", "counts", "records", "by"),
     "records": ("by", "streams", "person"),
     "candidates": ("base", "k must"),
     "k": ("sensitivity",),
@@ -292,6 +323,7 @@ NAMES = {
     "expected_loss": ("either", "limits so far apart"),
     "loss": ("either",),
     "failure": ("either",),
+    "expected_error": ("finds no proof",),  # where an error is at its least
 }
 
 

@@ -54,12 +54,15 @@ def subnormals(bits):
 AGES = np.array([30, 31, 32, 60, 60, 60])
 BY = np.array(["a", "b", "a", "b", "b", "a"])
 U = np.array([1.0, 3.0, 2.0])
+COUNTS = np.array([1, 3, 2])
 NUMBERS = {
     "Median": fx.Median(1.0, (0, 100), step=1),
     "Median, default grid": fx.Median(1.0, (0, 100)),
     "Median, points": fx.Median(1.0, (0, 100), grid=[0, 25, 50, 100]),
     "Median, widen": fx.Median(1.0, (0, 100), step=1, widen=2),
     "Quantile": fx.Quantile(0.9, 1.0, (0, 100), step=1),
+    "Quantiles": fx.Quantiles([0.25, 0.75], 1.0, (0, 100), step=1),
+    "ApproximateQuantiles": fx.ApproximateQuantiles([0.25, 0.75], 1.0, (0, 100), step=1),
     "OrderStatistic": fx.OrderStatistic(2, 1.0, (0, 100), step=1),
     "Maximum": fx.Maximum(1.0, (0, 100), step=1),
     "Mode": fx.Mode(1.0, (0, 100), step=1),
@@ -70,6 +73,7 @@ SELECTIONS = {
     "Exponential": fx.Exponential(1.0, 1.0),
     "PermuteAndFlip": fx.PermuteAndFlip(1.0, 1.0),
     "TopK": fx.TopK(2, 1.0, 1.0),
+    "JointTopK": fx.JointTopK(2, 1.0),
     "ReportNoisyMax": fx.ReportNoisyMax(1.0, 1.0),
 }
 NOISY = {
@@ -97,16 +101,18 @@ def calls():
         yield f"{name}.sample", lambda m=m: m.sample(AGES, 3, rng=1)
         yield f"{name}.sample, by", lambda m=m: m.sample(AGES, 3, by=BY, groups=["a"], rng=1)
         yield f"{name}.sample, matrix", lambda m=m: m.sample(AGES.reshape(2, 3), 3, rng=1)
-        yield f"{name}.law", lambda m=m: m.law(AGES)
-        if name != "Mode":  # which has no density
+        if name != "ApproximateQuantiles":  # which have no law
+            yield f"{name}.law", lambda m=m: m.law(AGES)
+        if name != "Mode" and "Quantiles" not in name:  # which have no density
             yield f"{name}.continuous_law", lambda m=m: m.continuous_law(AGES)
     for name, m in SELECTIONS.items():
+        u = COUNTS if name == "JointTopK" else U
         if name != "ReportNoisyMax":
-            yield f"{name}.release", lambda m=m, **o: m.release(U, **o)
-            yield f"{name}.release, matrix", lambda m=m, **o: m.release(np.array([U, U]), **o)
-        yield f"{name}.sample", lambda m=m: m.sample(U, 3, rng=1)
-        yield f"{name}.sample, matrix", lambda m=m: m.sample(np.array([U, U]), rng=1)
-        yield f"{name}.law", lambda m=m: m.law(U)
+            yield f"{name}.release", lambda m=m, u=u, **o: m.release(u, **o)
+            yield f"{name}.release, matrix", lambda m=m, u=u, **o: m.release(np.array([u, u]), **o)
+        yield f"{name}.sample", lambda m=m, u=u: m.sample(u, 3, rng=1)
+        yield f"{name}.sample, matrix", lambda m=m, u=u: m.sample(np.array([u, u]), rng=1)
+        yield f"{name}.law", lambda m=m, u=u: m.law(u)
     for name, m in NOISY.items():
         yield f"{name}.sample", lambda m=m: m.sample(AGES, 3, rng=1)
         yield f"{name}.sample, matrix", lambda m=m: m.sample(AGES.reshape(2, 3), rng=1)
@@ -146,7 +152,11 @@ def law_calls():
         "FiniteLaw": lambda: SELECTIONS["Exponential"].law(U),
         "PermuteAndFlipLaw": lambda: SELECTIONS["PermuteAndFlip"].law(U),
         "TopKLaw": lambda: SELECTIONS["TopK"].law(U),
+        "JointTopKLaw": lambda: SELECTIONS["JointTopK"].law(COUNTS),
         "GridLaw": lambda: NUMBERS["Median"].law(AGES),
+        "QuantilesLaw": lambda: fx.Quantiles(count=3, epsilon=1.0, bounds=(0, 100), step=1).law(
+            AGES
+        ),
         "LaplaceLaw": lambda: LAPLACE.law(3.5),
         "ContinuousLaw": lambda: NUMBERS["Median"].continuous_law(AGES),
         "NoiseLaw": lambda: NOISY["LaplaceMedian"].law(AGES),
@@ -157,12 +167,18 @@ def law_calls():
     plain |= {f: {"x": 0.5} for f in ("cdf", "pmf", "pdf")}
     plain |= {f: {} for f in ("expected_loss", "expected_utility", "loss_variance")}
     plain |= {"expected_error": {"truth": 30}, "error_quantile": {"p": 0.5, "truth": 30}}
-    plain |= {"log_probability": {"selection": [0]}}
+    plain |= {"log_probability": {"selection": [0]}, "loss_pmf": {"t": 0.5}}
+    plain |= {"place_probabilities": {"candidate": 0}}
     attributes = ("probabilities", "log_probabilities", "log_normalizer")
+    joint = {"expected_error": {}, "expected_rank_error": {}, "total": {}, "marginal": {"j": 1}}
     for name, make in makers.items():
         limit = "expected_error" if name == "NoiseLaw" else "expected_loss"
-        for method, arguments in (plain | {"epsilon_for": {limit: 9.0}}).items():
+        several = name == "QuantilesLaw"
+        others = joint if several else {"epsilon_for": {limit: 9.0}}
+        for method, arguments in (plain | others).items():
             law = make()
+            if (name, method) == ("JointTopKLaw", "log_probability"):
+                arguments = {"selection": [0, 1]}
             if hasattr(type(law), method):
                 yield (
                     f"{name}.{method}",

@@ -20,11 +20,16 @@ pytestmark = pytest.mark.skipif(not X86, reason="not x86-64, whose rounding mode
 
 AGES = np.array([30, 31, 32, 60, 60, 60])
 U = np.array([1.0, 3.0, 2.0])
+COUNTS = np.array([1, 3, 2])
 TENTH, BOTH = Fraction(1, 10), {"bounds": (0, 100), "step": 1}
+JOINT = "JointExponentialQuantiles"
 PROMISE = privacy.selection_guarantee(0.3, "add-remove", "")
 NUMBERS = {
     "Median": partial(fx.Median, 1.0, **BOTH),
     "Quantile": partial(fx.Quantile, 0.9, 1.0, **BOTH),
+    "Quantiles": partial(fx.Quantiles, [0.25, 0.75], 1.0, **BOTH),
+    "ApproximateQuantiles": partial(fx.ApproximateQuantiles, [0.25, 0.75], 1.0, **BOTH),
+    JOINT: partial(fx.JointExponentialQuantiles, [0.2, 0.7], 1.0, **BOTH),
     "OrderStatistic": partial(fx.OrderStatistic, 2, 1.0, **BOTH),
     "Maximum": partial(fx.Maximum, 1.0, **BOTH),
     "Mode": partial(fx.Mode, 1.0, **BOTH),
@@ -34,6 +39,7 @@ SELECTIONS = {
     "Exponential": partial(fx.Exponential, 1.0, 1.0),
     "PermuteAndFlip": partial(fx.PermuteAndFlip, 1.0, 1.0),
     "TopK": partial(fx.TopK, 2, 1.0, 1.0),
+    "JointTopK": partial(fx.JointTopK, 2, 1.0),
     "ReportNoisyMax": partial(fx.ReportNoisyMax, 1.0, 1.0),
 }
 NOISY = {
@@ -64,7 +70,9 @@ MAKERS = {
     "FiniteLaw": lambda: SELECTIONS["Exponential"]().law(U),
     "PermuteAndFlipLaw": lambda: SELECTIONS["PermuteAndFlip"]().law(U),
     "TopKLaw": lambda: SELECTIONS["TopK"]().law(U),
+    "JointTopKLaw": lambda: SELECTIONS["JointTopK"]().law(COUNTS),
     "GridLaw": lambda: NUMBERS["Median"]().law(AGES),
+    "QuantilesLaw": lambda: fx.Quantiles([0.25, 0.75], 1.0, (0, 100), step=1).law(AGES),
     "ContinuousLaw": lambda: NUMBERS["Median"]().continuous_law(AGES),
     "NoiseLaw": lambda: NOISY["LaplaceMedian"]().law(AGES),
     "StudyResults": lambda: MAKERS["Study"]().run(),
@@ -76,6 +84,7 @@ MAKERS = {
 DATA = {
     **dict.fromkeys([*NUMBERS, *NOISY], AGES),
     **dict.fromkeys(SELECTIONS, U),
+    "JointTopK": COUNTS,
     "MostCommon": ["a", "b", "a"],
     "Laplace": 3.5,
     "RandomizedResponse": True,
@@ -91,9 +100,11 @@ ARGUMENTS = {
     "expected_error": {"truth": 30},
     "error_quantile": {"p": 0.5, "truth": 30},
     "log_probability": {"selection": [0, 1]},
+    "place_probabilities": {"candidate": 0},
     "under": {"neighbors": "replace"},
+    "marginal": {"j": 1},
     **{name: {"guarantee": PROMISE} for name in ("charge", "rest_after")},
-    **{name: {"t": 0.5} for name in ("loss_cdf", "loss_tail", "theorem_6")},
+    **{name: {"t": 0.5} for name in ("loss_cdf", "loss_pmf", "loss_tail", "theorem_6")},
     **{name: {"p": 0.5} for name in ("ppf", "quantile", "loss_quantile")},
     **{name: {"x": 0.5} for name in ("cdf", "pmf", "pdf")},
 }
@@ -149,14 +160,17 @@ EXEMPT = {
     **dict.fromkeys(("Accuracy", "Comparison"), "made by calls that look"),
     **{f"{name}.{verb}": STORED for name in ("Accuracy", "Comparison") for verb in VERBS},
     **dict.fromkeys([name for name in MAKERS if name.endswith("Law")], LAW),
-    **{f"{name}.release": NEVER for name in (*NOISY, "ReportNoisyMax")},
+    **{f"{name}.release": NEVER for name in (*NOISY, "ReportNoisyMax", JOINT)},
     "PermuteAndFlipLaw.log_normalizer": NEVER,
     **dict.fromkeys(("SufficientEpsilon", "SufficientEpsilon.worst"), STORED),
     **dict.fromkeys(("ContinuousLaw.truth", "NoiseLaw.truth"), STORED),
     **dict.fromkeys(("PrivacyLoss", "PrivacyLoss.reverse", "PrivacyLoss.worst"), STORED),
     **dict.fromkeys(("Audit", "Audit.share", "Audit.refuted"), STORED),
     **dict.fromkeys(("ContinuousLaw.privacy_loss", "NoiseLaw.privacy_loss"), "it raises"),
+    "QuantilesLaw.privacy_loss": "it raises",
     "Mode.continuous_law": "it raises: there is no density",
+    "ApproximateQuantiles.law": "it raises: there is no law",
+    "ApproximateQuantiles.accuracy": "likewise",
     "StudyResults": "made by `Study.run`, which looks",
     "StudyResults.agree": STORED,
     "StudyResults.publish": "writes what `to_csv` and `to_json` give, which look",
@@ -174,12 +188,14 @@ EXEMPT = {
     },
     **{
         f"{name}.{figure}": STORED
-        for name in ("FiniteLaw", "PermuteAndFlipLaw", "TopKLaw")
+        for name in ("FiniteLaw", "PermuteAndFlipLaw", "TopKLaw", "JointTopKLaw")
         for figure in ("k", "candidates")
     },
     **dict.fromkeys(("Study.tasks", "Study.blocks", "Study.block_size"), "integers, no floats"),
     "TopKLaw.first_place": STORED,
     "GridLaw.grid": STORED,
+    "QuantilesLaw.grid": STORED,
+    "QuantilesLaw.q": STORED,
     "Laplace.grid": STORED,
     **{f"SmoothSensitivityMedian.{figure}": STORED for figure in ("alpha", "beta", "sigma")},
 }
@@ -240,7 +256,9 @@ def call_of(name, folder):
         return partial(MAKERS[owner]().release, None, {"age": (NUMBERS["Median"](), "age")})
     if name in makers:
         return makers[name]
-    if name == "NoiseLaw.epsilon_for":  # it has no losses
+    if name == "QuantilesLaw.expected_error":
+        return partial(MAKERS[owner]().expected_error, [30, 40])
+    if name in ("NoiseLaw.epsilon_for", "QuantilesLaw.epsilon_for"):  # they have no losses
         return partial(MAKERS[owner]().epsilon_for, expected_error=9.0)
     one = MAKERS[owner]()
     if not callable(inspect.getattr_static(type(one), member)):

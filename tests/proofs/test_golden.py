@@ -139,6 +139,11 @@ def selection() -> dict[str, object]:
         out[f"top-k, {method}"] = top.sample(SPREAD, 3, rng=1, method=method).tolist()
         out[f"top-k, {method}, rows"] = top.sample(rows[:5], rng=1, method=method).tolist()
     out["top-k, coarse keys"] = top.sample([1e18, 0.0, 1.0, 2.0, 3.0], 5, rng=1).tolist()
+    joint, counts = fx.JointTopK(4, 1.0), (9 * SPREAD).astype(np.int64)
+    out["joint top-k"] = joint.sample(counts, 3, rng=1).tolist()
+    out["joint top-k, rows"] = joint.sample(counts.reshape(30, 100)[:5], rng=1).tolist()
+    out["joint top-k, many"] = digest(joint.sample(counts, 3000, rng=1))
+    out["joint top-k, wide cells"] = fx.JointTopK(3, 1e-5).sample(counts, 3, rng=1).tolist()
     for noise in ("exponential", "gumbel", "laplace"):
         rival = fx.ReportNoisyMax(1.0, 1.0, noise=noise)
         out[f"report noisy max, {noise}"] = rival.sample(SPREAD[:50], 20, rng=1).tolist()

@@ -131,6 +131,51 @@ SELECTION = {
     "every round spends all": ("privacy/peeling.py", "return Fraction(total) / k", "return Fraction(total)"),
 }  # fmt: skip
 
+# For `tests.support.checks.joint_top_k`.
+JOINT = {
+    "items above the limit only": ("reference/joint_top_k.py", "sum(count >= ordered", "sum(count > ordered"),
+    "items used before are left": ("reference/joint_top_k.py", "math.prod(size - i for", "math.prod(size for"),
+    "losses of no new selections": ("reference/joint_top_k.py", "if within > before:", "if True:"),
+    "levels above the limit only": ("laws/slice_levels.py", '.searchsorted(worst, "right"))', '.searchsorted(worst, "left"))'),
+    "levels of used items": ("laws/slice_levels.py", "free = (reach - place)", "free = (reach + 0)"),
+    "new shares added up": ("laws/slice_levels.py", "new += share * (1.0 - new)", "new += share"),
+    "no exponents": ("laws/slice_levels.py", "            exponent += twos\n", ""),
+    "places of used items": ("laws/joint_top_k.py", "levels) - place)", "levels))"),
+    "places within the limit": ("laws/joint_top_k.py", "share[levels < behind] = 0.0", "share[levels <= behind] = 0.0"),
+    "slices without their end": ("laws/joint_top_k.py", "exp(heights) * -expm1(-steps)", "exp(heights)"),
+    "sensitivity forgotten": ("privacy/rates.py", "moves = sensitivity if", "moves = 1.0 if"),
+    "joint replaced as added": ("privacy/rates.py", 'moves = sensitivity if neighbors == "add-remove" else 2 * sensitivity', "moves = sensitivity"),
+    "joint selections as one": ("privacy/rates.py", "monotonic=places == 1", "monotonic=True"),
+    "one place as several": ("privacy/rates.py", "monotonic=places == 1", "monotonic=False"),
+    "wide cells end early": ("_selection/joint_top_k.py", "min((a + 1 << shift) - 1, MASK_64)", "min(a << shift, MASK_64)"),
+    "wide cells' first slice": ("_selection/joint_top_k.py", "(cell << shift) + _bits(shift, words)", "cell << shift"),
+    "rest without its slices": ("_selection/joint_top_k.py", "(cells << shift) + (coins << halving) + _bits(halving, words)", "cells << shift"),
+    "rest without its coins": ("_selection/joint_top_k.py", "factor = 2 << coins + halving", "factor = 2 << halving"),
+    "rest beside wide cells": ("_selection/joint_top_k.py", "height -= shift", "height -= 0"),
+    "cells too few": ("_selection/joint_top_k.py", "0.7 * (halving + 64)", "0.7 * halving"),
+    "swaps of used places": ("_selection/joint_top_k.py", "other = i + _below(size - i, words)", "other = _below(size, words)"),
+    "swaps forgotten": ("_selection/joint_top_k.py", "swapped[other] = swapped.get(i, i)", "swapped[other] = i"),
+    "gaps of the last order": ("_selection/joint_top_k.py", "ordered[0] - ordered", "ordered - ordered[0]"),
+    "joint bounds without slack": ("kernels/select/joint_slices.py", "(least >> SLACK) + 3", "0"),
+    "joint rest dropped": ("kernels/select/joint_slices.py", "sums[cells] = total + 1", "sums[cells] = total"),
+    "equal counts left out": ("kernels/select/joint_slices.py", "                lanes[0] += 1\n", ""),
+    "equal counts all at the top": ("kernels/select/joint_slices.py", "equal = k - above", "equal = k"),
+    "first of equals last": ("kernels/select/joint_slices.py", "tops[at - 1] < count", "tops[at - 1] <= count"),
+    "gaps of greater counts": ("kernels/select/joint_slices.py", "        if count < kth:\n", "        if True:\n"),
+    "threshold above the sample's": ("kernels/select/joint_slices.py", "LOWEST, stride, heap, spare)", "LOWEST, stride, heap, spare) + 1000"),
+    "tops are one fewer": ("kernels/select/joint_slices.py", "np.float64(j + 1 - i)", "np.float64(j - i)"),
+    "used items stay": ("kernels/select/joint_slices.py", "reach[v] - used", "reach[v]"),
+    "exponents replaced": ("kernels/select/joint_slices.py", "exponent[v] += np", "exponent[v] = np"),
+    "kernel swaps used places": ("kernels/select/joint_slices.py", "        other += i\n", ""),
+    "kernel forgets swaps": ("kernels/select/joint_slices.py", "= other + 1, near[i]", "= other + 1, i"),
+    "swapped back": ("kernels/select/joint_slices.py", "slots[slot + 1] if slots[slot] != 0 else other", "other"),
+    "tops near enough one fewer": ("kernels/select/joint_slices.py", "inside = max(inside, i) + 1", "inside = max(inside, i)\n                break"),
+    "refused words taken": ("kernels/select/joint_slices.py", "least = (NONE - below) % below", "least = NONE"),
+    "words without end": ("kernels/select/joint_slices.py", "at if rest >= least else last + 2", "at"),
+    "the next one found": ("kernels/select/joint_slices.py", "if x > 0 else above) + 1", "if x > 0 else above)"),
+    "found once a gap": ("kernels/select/joint_slices.py", "number[following[i]] - number[i] if following[i] >= 0", "NEVER if following[i] >= 0"),
+}  # fmt: skip
+
 # For `tests.support.checks.rows`: bounds by chords, rounds, two levels, tiles.
 ROWS = {
     "chord below the curve": ("kernels/select/chords.py", "FIXED = 1610612736.0 + 2.0**-21", "FIXED = 1610612736.0 - 2.0**-21"),
@@ -222,13 +267,17 @@ RECORDS = {
     "ties outside are overlooked": ("_intake/record_sources.py", "records[0] += first - below", "records[0] += 0"),
     "ties above are overlooked": ("_intake/record_sources.py", "records[-1] += stop - last", "records[-1] += 0"),
     "window one rank short": ("_intake/record_sources.py", "first, last = max(low - 1, 0), min(high + 2, n)", "first, last = max(low - 1, 0), min(high + 1, n)"),
-    "edges between records of one point": ("_intake/unsorted.py", "low = max(grid.least(first, floats), low)", "low = sample[max(left, 0)].item()"),
+    "edges between records of one point": ("_intake/pivots.py", "low = max(grid.least(first, floats), low)", "low = grid.value(first)"),
     "gathered without the ends": ("kernels/numbers/select_rank.py", "(x >= low) & (x <= high)", "(x > low) & (x < high)"),
     "room taken for all": ("_intake/unsorted.py", "if middle.values.size < middle.inside:", "if False:"),
     "points of the middle swapped": ("_intake/unsorted.py", "grid.under(t, middle.values)", "~grid.under(t, middle.values)"),
     "a record more in each piece": ("_intake/unsorted.py", "        ends[-1] += middle.inside", "        ends[-1] += middle.inside + 1"),
     "records below pieces forgotten": ("_intake/unsorted.py", "        below += middle.below\n        ends", "        below = middle.below\n        ends"),
     "missed pivots believed": ("_intake/unsorted.py", "if not any(short):", "if True:"),
+    "ranks of all records among some": ("_intake/regions.py", "window._replace(below=window.below + ahead[k])", "window"),
+    "a piece that is not known": ("_intake/regions.py", "if known[some].all() else", "if True else"),
+    "a rank in the piece before": ("_intake/regions.py", "(ends > low)", "(ends >= low)"),
+    "a fourth of the records is not counted": ("kernels/numbers/select_ranges.py", "counts[2 * CODES + np.int64(codes[i + 2])] += 1", "pass"),
     "missing read as the other bound": ("_intake/arrays.py", 'ends[nan == "upper"]', 'ends[nan == "lower"]'),
 }  # fmt: skip
 
@@ -280,7 +329,7 @@ STUDIES = {
     "edges not closed": ("kernels/figures/rank_errors.py", "(after and rest == 0.0)", "False"),
     "losses from 0": ("kernels/figures/rank_errors.py", "(key >> 1) - (least >> 1)", "key >> 1"),
     "losses of bounds": ("kernels/figures/rank_errors.py", "if key & 1 == 0 else np.nan", "if key >= 0 else np.nan"),
-    "every block the same data": ("studies/run/task.py", "spawn_key=(number,)", "spawn_key=(0,)"),
+    "every block the same data": ("studies/run/task.py", "random_of(key, place)", "random_of(key, 0)"),
     "the last block is full": ("studies/run/task.py", "rows = min(design.block_size, design.datasets - first)", "rows = design.block_size"),
     "the wrong data agree": ("studies/report/table_rows.py", "abs(z) <= LIMIT", "abs(z) >= 0"),
     "a damaged line counts": ("studies/store/writing.py", "int(check, 16) == zlib.crc32(text)", "int(check, 16) >= 0"),
@@ -428,10 +477,64 @@ INLINING = {
     "what follows a return is lost": ("_compiler/inlining.py", "whole = block if _ends(block) else [*block, *rest]", "whole = block"),
 }  # fmt: skip
 
+# For `tests.support.checks.quantiles`: several quantiles at once.
+QUANTILES = {
+    "joint quantiles as if nobody were replaced": ("privacy/rates.py", '1 if neighbors == "add-remove" else 2)', "1)"),
+    "joint quantiles of half the rate": ("privacy/rates.py", 'rank_rate(epsilon, 1 if', "rank_rate(epsilon, 2 if"),
+    "targets that move cost nothing": ("privacy/rates.py", "2 * (1 - min(shares))", "1"),
+    "the greatest share": ("privacy/rates.py", "min(shares)", "max(shares)"),
+    "targets move with the records": ("mechanisms/quantiles.py", 'if self.neighbors == "add-remove" else None', "if False else None"),
+}  # fmt: skip
+
+# For `tests.support.checks.quantile_chains`.
+CHAINS = {
+    "a far record weighs as a near one": ("kernels/numbers/chain.py", "far * decay[r - whole - 1]", "near * decay[r - whole - 1]"),
+    "near records are far": ("kernels/numbers/chain.py", "if r > whole else", "if r >= whole else"),
+    "multisets as tuples": ("kernels/numbers/chain.py", "np.float64(left * (k - 1))) / np", "0.0) / np"),
+    "runs as if in any order": ("kernels/numbers/chain.py", "/ np.float64(k)\n", "\n"),
+    "cells around an atom begin at it": ("kernels/numbers/chain.py", "start, before = points[at] + 1,", "start, before = points[at],"),
+    "cells inside an atom have a run": ("kernels/numbers/chain.py", "stop = start  # inside", "pass  # inside"),
+    "ties left are below": ("kernels/numbers/chain.py", "stop, after = points[at + 1] + left", "stop, after = points[at + 1]"),
+    "spacings are intervals": ("kernels/numbers/chain.py", "return 1.0 / np.float64(records + usual(records, dense, n)) if", "return 1.0 / np.float64(records) if"),
+    "no way stays in a cell": ("kernels/numbers/chain.py", "value += still * earlier[parts * y]", "value += 0.0"),
+    "long runs end": ("kernels/numbers/chain.py", "                run += earlier[k]\n", "                run += 0.0\n"),
+    "rows below have no near part": ("kernels/numbers/chain.py", "+ near * backward[p + x]) * up", ") * up"),
+    "blocks that lie across forget one": ("kernels/numbers/chain.py", "part += decay[after - p] * work[2 * third + end]", "part += 0.0"),
+    "the last count is forgotten": ("kernels/numbers/chain.py", "a[x] * phi(most - x, whole, near, far, decay)", "a[x]"),
+    "rows scaled and not told": ("kernels/numbers/chain.py", "low, high, before = scale + exponent, lo", "low, high, before = scale, lo"),
+    "a walk goes the first way": ("kernels/numbers/chain.py", "values.size - 1 and after <= r", "values.size - 1 and after < 0.0"),
+    "a walk never stays": ("kernels/numbers/chain.py", "moves, g = r < after, ", "moves, g = True, "),
+    "runs in no order": ("kernels/numbers/chain.py", "while i > first and out[i - 1] > x:", "while False:"),
+    "coins of runs forgotten": ("kernels/numbers/chain.py", "p *= np.float64(records + u) / np.float64(records + k)", "p *= 1.0"),
+    "equal places of a multiset": ("kernels/numbers/chain.py", "x = start + count + k - 2", "pass"),
+    "the twin's coins forgotten": ("reference/exact_chain.py", "coin *= Fraction(records + usual, records + k) if k > usual else 1", "coin *= 1"),
+    "the twin's ways begin again": ("reference/exact_chain.py", "lower, upper = lower + factor * lo, upper + factor * hi", "lower, upper = factor * lo, factor * hi"),
+}  # fmt: skip
+
+QUANTILE_LAWS = {
+    "records at an answer are below it": ("reference/quantiles.py", "sum(x < point for x in records)", "sum(x <= point for x in records)"),
+    "ties weigh too much": ("reference/quantiles.py", "Fraction(factorial(e), factorial(e + k))", "Fraction(1, (e + 1) ** k)"),
+    "a factor for each answer alike": ("_numbers/quantile_line.py", "-_log(self.records.astype(np.float64) + k)", "-_log(self.records + 1.0)"),
+    "tuples as if they were real": ("_numbers/quantile_line.py", "factors = _log((points + (k - 1)) / k)", "factors = _log(points / k)"),
+    "no total of 0": ("laws/quantile_chain.py", "while place >= 0 and", "while place > 0 and"),
+    "totals given up early": ("laws/quantile_chain.py", "if logarithm > self._least - LOST / 2", "if logarithm > self._least - 3.0"),
+    "ranks given up early": ("laws/quantile_chain.py", "abs(self.n - total)) / 2", "abs(self.n - total)) / 200"),
+    "two answers in a site are few": ("laws/quantile_chain.py", "(sums[k] > fewer - LOST).any()", "(sums[k] > fewer + 1.0).any()"),
+    "a factor from either side": ("laws/quantile_chain.py", "p -= self._slots(self._factor(i), line, low, high)", "p -= 0.0"),
+    "answers of a run are uniform": ("laws/quantile_marginals.py", "for a in range(r, k + 1):", "for a in range(k, k + 1):"),
+    "a run is one piece": ("laws/quantile_marginals.py", "number = np.minimum(np.maximum(pieces, 1.0), inner)", "number = np.minimum(1.0, inner)"),
+    "no records at an answer": ("laws/quantile_marginals.py", "np.where(upto == points[site], records[site], 0)", "0 * site"),
+    "near ranks forgotten": ("kernels/figures/quantile_chain.py", "value = added(value, near - rate * (1.0 - rest))", "value = added(value, NONE)"),
+    "the border counts twice": ("kernels/figures/quantile_chain.py", "border, newer = top - 1, NONE\n", "border = top - 1\n"),
+    "a part of a record": ("kernels/figures/quantile_chain.py", "near - rate * (1.0 - rest)", "near - rate"),
+    "slots of a site look at themselves": ("kernels/figures/quantile_chain.py", "pair < end - begin\n", "pair >= end - begin\n"),
+}  # fmt: skip
+
 
 WHICH = {
     **dict.fromkeys(MUTANTS, "sampler"),
     **dict.fromkeys(SELECTION, "selection"),
+    **dict.fromkeys(JOINT, "joint_top_k"),
     **dict.fromkeys(ROWS, "rows"),
     **dict.fromkeys(NUMBERS, "numbers"),
     **dict.fromkeys(RECORDS, "records"),
@@ -440,10 +543,18 @@ WHICH = {
     **dict.fromkeys(GROUPS, "groups"),
     **dict.fromkeys(KEYS, "keys"),
     **dict.fromkeys(INLINING, "inlining"),
+    **dict.fromkeys(QUANTILES, "quantiles"),
+    **dict.fromkeys(CHAINS, "quantile_chains"),
+    **dict.fromkeys(QUANTILE_LAWS, "quantile_laws"),
 }
 
 
-ALL = (MUTANTS, SELECTION, ROWS, NUMBERS, RECORDS, LAPLACE, STUDIES, GROUPS, KEYS, INLINING)
+ALL = (
+    *(MUTANTS, SELECTION, JOINT, ROWS, NUMBERS, RECORDS, LAPLACE, STUDIES, GROUPS, KEYS, INLINING),
+    QUANTILES,
+    CHAINS,
+    QUANTILE_LAWS,
+)
 
 
 def row(name: str) -> tuple[str, str, str]:

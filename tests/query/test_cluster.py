@@ -36,7 +36,10 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 ALL = cases.QUESTIONS | cases.PERSONS
-SOME = "fine", "price", "integers", "lower", "upper-nan", "drop", "rooms", "alias", "person-drink"
+SOME = (
+    *("fine", "price", "integers", "lower", "upper-nan", "drop", "rooms", "alias"),
+    *("person-drink", "quartiles"),
+)
 KEY = fx.release_key()
 LONG = 120.0  # seconds: what takes longer hangs
 NULLABLE = {"int64": "Int64", "int32": "Int32", "double": "float64"}

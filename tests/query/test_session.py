@@ -7,6 +7,8 @@ import signal
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -69,6 +71,11 @@ class TestAnswers:
             fx.Median(9.0, (0.0, 1e4), neighbors="replace", convention="upper", widen=0.5),
             fx.Quantile(0.25, 9.0, (0, 2000), grid=[0.0, 600.0, 900.0]),
             fx.Quantile(np.float64(0.75), 9.0, (0, 2000), grid=np.array([0, 600, 900])),
+            fx.Quantiles([0.25, Fraction(1, 3), Decimal("0.9")], 9.0, (0, 2000), step=100),
+            fx.Quantiles(count=3, epsilon=9.0, grid=[600, 900], neighbors="replace"),
+            fx.Quantiles([0.25], 9.0, (0.0, 1e4), ties="left"),
+            fx.Quantiles([0.25, 0.5], 1.0, (0.0, 1e4), ties="left", with_total=True),
+            fx.ApproximateQuantiles([0.25, 0.5, 0.75], 9.0, (0, 2000), step=100),
             fx.Maximum(9.0, (0, 2000), step=100),
             fx.OrderStatistic(3, 9.0, (0, 2000), step=100),
             fx.Mode(9.0, (0, 2000), step=100),

@@ -262,6 +262,20 @@ mechanisms = ["median", {subject = "MODULE:Noisy"}]
 
 
 class TestMessages:
+    @pytest.mark.parametrize(
+        ("unnamed", "given", "says"),
+        [
+            (("median",), {}, "too many positional arguments"),
+            ((), {"name": "s"}, "missing a required .*'mechanisms'"),
+            ((), {"name": "s", "mechanisms": [], "epsilon": 1, "colour": 2}, "argument 'colour'"),
+        ],
+    )
+    def test_a_study_that_is_called_in_another_way(self, unnamed, given, says):
+        with pytest.raises(
+            fx.ParameterTypeError, match=f"Study takes its settings by name.*{says}"
+        ):
+            fx.Study(*unnamed, **given)
+
     def test_code_is_shown_by_name(self):
         assert "data gamma; n 9; mechanisms median, noisy" in repr(study())
         assert "figures error, far" in repr(study())

@@ -56,6 +56,31 @@ def test_many_panels_are_several_pictures() -> None:
     assert {p.columns for p in made} == {3}
 
 
+def sized(word: str, values: list[int], epsilons: list[float]) -> list[dict[str, Any]]:
+    labels = [f"{kind}, {word} = {v}" for v in values for kind in "abc"]
+    return [row(mechanism=x, epsilon=e) for x in labels for e in epsilons]
+
+
+def test_of_many_labels_that_end_in_a_size_this_is_the_axis_or_has_panels() -> None:
+    (picture,) = pictures(sized("m", [3, 9, 19], [1.0, 2.0]), {})
+    assert (picture.x, picture.x_label, picture.places) == ("m", "m", [3, 9, 19])
+    assert [panel.title for panel in picture.panels] == ["epsilon = 1", "epsilon = 2"]
+    lines = [(line.mechanism, line.place) for line in picture.panels[0].lines]
+    assert lines == [("a", 0), ("b", 1), ("c", 2)]
+    (picture,) = pictures(sized("k", [20, 50, 70], [1.0, 2.0, 3.0]), {})
+    assert [panel.title for panel in picture.panels] == ["k = 20", "k = 50", "k = 70"]
+    assert [len(panel.lines) for panel in picture.panels] == [3, 3, 3]
+
+
+def test_few_labels_or_unlike_ones_are_lines_of_one_panel() -> None:
+    few, by_n = sized("m", [3, 9], [1.0, 2.0]), sized("n", [3, 9, 19], [1.0, 2.0])
+    unlike = [*sized("m", [3, 9, 19], [1.0, 2.0]), row(mechanism="median")]
+    for rows, lines in (few, 6), (by_n, 9), (unlike, 10):
+        (picture,) = pictures(rows, {})
+        assert [len(panel.lines) for panel in picture.panels] == [lines]
+        assert picture.x == "epsilon"
+
+
 def test_exact_is_a_line_and_draws_are_points_with_their_interval() -> None:
     rows = [row(epsilon=2.0, exact=3.0), row(epsilon=1.0, exact=4.0)]
     (picture,) = pictures(rows, {})
@@ -66,6 +91,14 @@ def test_exact_is_a_line_and_draws_are_points_with_their_interval() -> None:
     assert list(bars.lines[0].get_ydata()) == [1.1, 1.1]
     ends = bars.lines[2][0].get_segments()[0]
     assert ends.tolist() == [[1.0, pytest.approx(0.8)], [1.0, pytest.approx(1.3)]]
+
+
+def test_points_are_joined_where_a_law_has_not_all_of_them() -> None:
+    rows = [row(epsilon=1.0, exact=4.0), row(epsilon=2.0, exact=None)]
+    axes = rendering.drawn(pictures(rows, {})[0], 3.4).axes[0]
+    (bars,) = axes.containers
+    assert list(bars.lines[0].get_xdata()) == [1.0, 2.0]
+    assert bars.lines[0].get_linestyle() == "-"
 
 
 def test_mechanisms_differ_in_colour_marker_and_dashes_alike_everywhere() -> None:

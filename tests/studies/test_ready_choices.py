@@ -14,6 +14,7 @@ import fastexp as fx
 from fastexp._parameters.text import readable
 from fastexp.studies.ready import flips
 from fastexp.studies.ready.ready import READY
+from fastexp.studies.ready.top_k import COUNTS
 from fastexp.studies.report.report import tables_of
 from fastexp.studies.run import task
 from tests.docs.page_code import DOCS
@@ -126,3 +127,34 @@ def test_the_reference_lists_all_with_their_questions():
     rows = [line.split(" | ") for line in lines if line.startswith("| `")]
     assert [row[0].strip("|` ") for row in rows] == list(READY)
     assert [row[1] for row in rows] == [study.question for study in READY.values()]
+
+
+@pytest.fixture(scope="module")
+def tops():
+    results = fx.Study.ready("top-k", draws=40, epsilon=1.0).run(workers=1)
+    assert results.agree
+    return {
+        table.title: {
+            row[0]: [float(cell.replace(",", "")) for cell in row[1:]] for row in table.rows
+        }
+        for table in tables_of(results.to_dict())
+    }
+
+
+class TestTopK:
+    """The joint mechanism's losses are those of its law; each way is the better one somewhere."""
+
+    def test_exact_losses(self, tops):
+        for k in (20, 50):
+            losses = tops[f"Mean loss of the worst place, in records (k = {k}, ε = 1)"]
+            for label, counts in COUNTS.items():
+                want = fx.JointTopK(k, 1.0).law(counts).expected_loss()
+                assert losses[label][0] == pytest.approx(want, rel=0.01)
+
+    def test_who_is_better_where(self, tops):
+        losses = tops["Mean loss of the worst place, in records (k = 50, ε = 1)"]
+        shares = tops[next(title for title in tops if "share" in title and "k = 50" in title)]
+        assert all(row[0] < min(row[1], *row[4:]) for row in losses.values())
+        assert losses["flat tail"][0] > losses["flat tail"][2]  # rounds with delta
+        assert shares["flat tail"][0] > max(shares["flat tail"][1:])
+        assert shares["Zipf"][0] < shares["Zipf"][1]

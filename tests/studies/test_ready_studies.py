@@ -162,6 +162,8 @@ def test_each_has_a_question_and_tables(name, tmp_path):
     changes = {"datasets": 2, "draws": 5}
     if name in ("selection", "bounds", "nice-and-nasty"):
         changes["n"] = 20
+    if name == "quantiles":
+        changes |= {"n": 100, "epsilon": 1.0, "datasets": 1}
     results = fx.Study.ready(name, **changes).run(workers=1, out=tmp_path)
     found = tables_of(results.to_dict())
     assert found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -74,6 +74,18 @@ class TestGenerators:
 
     @pytest.mark.fast
     @pytest.mark.statistical
+    def test_ages_of_adults(self):
+        """The mean and the deviation of the source, which are printed elsewhere, and its range."""
+        made = sets("adult-ages", n=20_000).reshape(-1)
+        assert (made.min(), made.max()) == (17, 90)
+        assert not (made == 89).any()
+        assert np.unique(made).size == 73
+        error = 13.64 / np.sqrt(made.size)
+        assert abs(made.mean() - 38.5816) < 5 * error
+        assert abs(made.std() - 13.6404) < 0.1
+
+    @pytest.mark.fast
+    @pytest.mark.statistical
     def test_ages(self):
         made = sets("ages").reshape(-1)
         seen = np.bincount(made, minlength=100)
@@ -120,6 +132,53 @@ class TestGenerators:
             for data in ("normal", {"name": "normal", "label": "Gauss", "sd": 1.0})
         )
         assert first == second
+
+
+class TestBounds:
+    """Data may have bounds of their own, as they may have sizes of their own."""
+
+    SETTINGS: ClassVar[dict[str, Any]] = {
+        "name": "t",
+        "epsilon": 1.0,
+        "datasets": 20,
+        "draws": 10,
+        "n": 50,
+    }
+
+    def rows(self, **settings: Any) -> list[dict[str, Any]]:
+        return fx.Study(**self.SETTINGS, **settings).run(workers=1).rows
+
+    def test_they_are_as_good_as_those_of_the_study(self):
+        """Another kind of data with other bounds beside them changes nothing."""
+        kinds = ["median", "smooth-sensitivity-median"]
+        one = self.rows(mechanisms=kinds, data="normal", bounds=(-1, 2))
+        several = self.rows(
+            mechanisms=kinds,
+            data=["uniform", {"name": "normal", "bounds": (-1, 2)}],
+            bounds=(0, 9),
+        )
+        assert several[2:] == one
+        wide = self.rows(mechanisms=kinds, data=["normal"], bounds=(-9, 9))
+        assert wide != one
+        assert several[:2] == self.rows(mechanisms=kinds, data="uniform", bounds=(0, 9))
+
+    def test_no_others_are_needed_and_utilities_have_none(self):
+        data = [{"name": "normal", "bounds": (-1, 1)}, {"name": "scores", "n": 3}]
+        rows = self.rows(mechanisms=["median", "exponential"], data=data)
+        assert [row["mechanism"] for row in rows] == ["median", "exponential"]
+
+    def test_a_study_with_them_comes_back(self):
+        data = [{"name": "normal", "bounds": (-1, 1)}]
+        study = fx.Study(**self.SETTINGS, mechanisms=["median"], data=data)
+        assert fx.Study(**study.to_dict()) == study
+        wider = [{"name": "normal", "bounds": (-1, 2)}]
+        assert fx.Study(**self.SETTINGS, mechanisms=["median"], data=wider).key != study.key
+
+    @pytest.mark.parametrize("bounds", [(1, 0), 3, (0, float("inf")), None, "01"])
+    def test_they_are_two_numbers(self, bounds):
+        data = [{"name": "normal", "bounds": bounds}]
+        with pytest.raises(fx.ParameterError, match="bounds must be two finite numbers"):
+            fx.Study(**self.SETTINGS, mechanisms=["median"], data=data)
 
 
 class TestFiles:

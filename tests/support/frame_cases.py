@@ -99,6 +99,7 @@ class Question(NamedTuple):
 MEDIAN = fx.Median(epsilon=1.0, bounds=(0, 100), step=1)
 FINE = fx.Median(epsilon=0.5, bounds=(0.0, 100.0))
 QUANTILE = fx.Quantile(0.25, epsilon=2.0, bounds=(0.0, 100.0), step=0.5)
+QUARTILES = fx.Quantiles([0.25, 0.5, 0.75], epsilon=2.0, bounds=(0.0, 100.0), step=0.5)
 PRICE = fx.Price(epsilon=1.0, bounds=(1, 100), step=1)
 DRINK = fx.MostCommon(epsilon=1.0, candidates=DRINKS)
 ROOMS = fx.MostCommon(epsilon=1.0, candidates=[1, 2, 3, 4])
@@ -108,6 +109,7 @@ QUESTIONS = {
     "median-zip": Question(MEDIAN, "rent", "zip"),
     "fine": Question(FINE, "rent", "zip"),
     "quantile": Question(QUANTILE, "rent", "town"),
+    "quartiles": Question(QUARTILES, "rent", "town"),
     "price": Question(PRICE, "rent", "zip"),
     "integers": Question(QUANTILE, "rooms", "town", {"nan": "drop"}),
     "drop": Question(MEDIAN, "holes", "town", {"nan": "drop"}),
@@ -124,6 +126,9 @@ PERSONS = {
     ),
     "alias": Question(
         FINE, "holes", "town", {"person": "alias", "max_groups": 3, "max_rows": 2, "nan": "drop"}
+    ),
+    "person-quartiles": Question(
+        QUARTILES, "holes", "town", {"person": "person", "max_groups": 2, "nan": "drop"}
     ),
     "person-drink": Question(DRINK, "drink", "zip", {"person": "person", "max_groups": 2}),
 }

@@ -54,6 +54,7 @@ def parameters() -> None:
     fx.Quantile(0.5, 1.0, (0, 1), neighbors="swap")  # type: ignore[arg-type]
     fx.Maximum(1.0, (0, 1), neighbors="replace")  # type: ignore[call-arg]
     fx.TopK(2, rho=0.1, sensitivity=1.0)
+    fx.JointTopK(2, 1.0, candidates=["a", "b"], neighbors="replace")
 
 
 def selections(exponential: fx.Exponential, common: fx.MostCommon, top: fx.TopK) -> None:

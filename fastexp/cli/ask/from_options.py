@@ -163,10 +163,14 @@ def _check_selection(options: Namespace) -> None:
     """What ``select`` has, and other commands have not."""
     if options.command != "select":
         return
-    if options.mechanism != mechanism_options.TOP_K:
-        for name in ("k", "delta"):
-            if getattr(options, name) is not None:
-                raise UserMistake(f"{option(name)} needs --mechanism top-k")
+    several = (mechanism_options.TOP_K, mechanism_options.JOINT)
+    for name, kinds in (("k", several), ("delta", several[:1])):
+        if getattr(options, name) is not None and options.mechanism not in kinds:
+            raise UserMistake(f"{option(name)} needs --mechanism {' or '.join(kinds)}")
+    if options.mechanism in several and options.k is None:
+        raise UserMistake(
+            f"--mechanism {options.mechanism} needs --k: how many candidates are selected"
+        )
     if options.utilities:
         return
     for name in ("sensitivity", "monotonic"):

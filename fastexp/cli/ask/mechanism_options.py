@@ -17,23 +17,28 @@ if TYPE_CHECKING:
     from ..._typing import Neighbors
     from ...grouped.mechanism import GroupedMechanism
     from ...mechanisms.exponential import Exponential
+    from ...mechanisms.joint_top_k import JointTopK
     from ...mechanisms.permute_and_flip import PermuteAndFlip
     from ...mechanisms.top_k import TopK
     from ...privacy import Guarantee
 
-    Selection: TypeAlias = Exponential | PermuteAndFlip | TopK
+    Selection: TypeAlias = Exponential | JointTopK | PermuteAndFlip | TopK
 
 T = TypeVar("T")
-EXPONENTIAL, FLIP, TOP_K = "exponential", "permute-and-flip", "top-k"
-CLASSES = {  # of mechanisms about numbers: a word of publications, and but for one a command
+EXPONENTIAL, FLIP, TOP_K, JOINT = "exponential", "permute-and-flip", "top-k", "joint-top-k"
+CLASSES = {  # of mechanisms about numbers: a word of publications, and but for two a command
     "median": "Median",
     "quantile": "Quantile",
+    "quantiles": "Quantiles",
+    "approximate-quantiles": "ApproximateQuantiles",
     "order-statistic": "OrderStatistic",
     "maximum": "Maximum",
     "mode": "Mode",
     "price": "Price",
 }
-OPTIONAL = ("q", "neighbors", "convention", "widen", "scaling")  # defaults are the mechanisms' own
+OPTIONAL = (  # defaults are the mechanisms' own
+    *("q", "count", "with_total", "neighbors", "convention", "widen", "ties", "scaling"),
+)
 WHY_PUBLIC = """\
 --bounds is needed: the lowest and the highest answer
 why:   bounds taken from the data show its extremes, the records of two
@@ -53,7 +58,7 @@ def of_numbers(options: Namespace, command: str) -> Callable[[float], GroupedMec
     points = None if options.grid is None else public_lists.points(options.grid)
     bounds = None if options.bounds is None else tuple(options.bounds)
     settings: dict[str, Any] = {
-        name: value for name in OPTIONAL if (value := getattr(options, name)) is not None
+        name: value for name in OPTIONAL if (value := getattr(options, name)) not in (None, False)
     }
     settings |= {"step": options.step, "grid": points, "any_epsilon": options.any_epsilon}
     kind = getattr(fastexp, CLASSES[command])
@@ -66,11 +71,29 @@ def of_candidates(
     """The mechanism that selects the most common candidate, for an epsilon."""
     from ... import MostCommon
 
+    if options.mechanism == JOINT:
+        return _jointly(options, candidates, 1.0)
     return lambda epsilon: MostCommon(
         epsilon,
         candidates,
         mechanism=options.mechanism,
         neighbors=options.neighbors or "add-remove",
+        any_epsilon=options.any_epsilon,
+    )
+
+
+def _jointly(
+    options: Namespace, candidates: tuple[Any, ...], sensitivity: float
+) -> Callable[[float], JointTopK]:
+    """The mechanism that selects several candidates in one draw, for an epsilon."""
+    from ... import JointTopK
+
+    return lambda epsilon: JointTopK(
+        options.k,
+        epsilon,
+        sensitivity,
+        neighbors=options.neighbors or "add-remove",
+        candidates=candidates,
         any_epsilon=options.any_epsilon,
     )
 
@@ -81,6 +104,8 @@ def of_scores(
     """The mechanism over utilities, for an epsilon."""
     from ... import Exponential, PermuteAndFlip, TopK
 
+    if options.mechanism == JOINT:
+        return _jointly(options, candidates, sensitivity)
     if options.mechanism == TOP_K:
         return lambda epsilon: TopK(
             options.k,

@@ -54,7 +54,7 @@ class PaidRelease(ReleaseCall):
             raise ParameterError(EXISTS.format(call.output))
         self._output = None if output is None else output._replace(force=call.force)
         self.output_exists = False
-        answers = answers_of(call.answers, call.query.by, call.nan)
+        answers = answers_of(call.answers, call.query.by, call.nan, expand=True)
         place = call.origin or str(Path(call.source.path).absolute())
         origin = "file", place, call.source.delimiter or ""
         with warnings.catch_warnings():
@@ -120,7 +120,7 @@ class PaidRelease(ReleaseCall):
         return answers
 
     def columns(self) -> list[Column]:
-        """The columns of groups, then one an answer; in the call's file as well.
+        """The columns of groups, then one for each value of answers; in the call's file as well.
 
         Raises
         ------

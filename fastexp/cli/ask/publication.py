@@ -36,6 +36,7 @@ OF_ANSWERS = ("mechanism", "column", "nan")
 MECHANISMS: dict[str, tuple[str, dict[str, Any]]] = {  # classes, and what their names say
     **{word: (name, {}) for word, name in CLASSES.items()},
     "most-common": ("MostCommon", {}),
+    "joint-top-k": ("JointTopK", {}),
     FLIP: ("MostCommon", {"mechanism": FLIP}),
 }
 

@@ -68,16 +68,16 @@ def uses_scores(options: Namespace) -> bool:
 
 def frame_of(options: Namespace) -> AbstractContextManager[Frame]:
     """The rows of a command's file, once its options are checked."""
-    which = "--utilities" if options.utilities else "--mechanism top-k"
-    for name in OF_QUERIES + (OF_COUNTS if options.utilities else ()):
+    joint = options.mechanism == mechanism_options.JOINT
+    which = "--utilities" if options.utilities and not joint else f"--mechanism {options.mechanism}"
+    other = (*OF_COUNTS[:2], "monotonic") if joint else OF_COUNTS  # it asks for the neighbors
+    for name in OF_QUERIES + (other if options.utilities else ()):
         if getattr(options, name) not in (None, False):
             raise UserMistake(f"{option(name)} does not go with {which}")
     if options.accuracy:
         raise UserMistake(f"--accuracy does not go with {which}: --law shows the expected loss")
     if options.candidates == FROM_DATA:
         raise UserMistake(f"--candidates from-data does not go with {which}")
-    if options.mechanism == mechanism_options.TOP_K and options.k is None:
-        raise UserMistake("--mechanism top-k needs --k: how many candidates are selected")
     check(options)
     source = InputFile(options.file, options.delimiter)
     return open_rows(source, options.memory, 1, options.temp)
@@ -140,6 +140,8 @@ def _of_file(frame: Frame, options: Namespace) -> Scores:
             raise UserMistake("--utilities: each candidate must have a utility")
         if (np.isfinite(whole) & (np.abs(whole.astype(np.float64)) >= MOST)).any():
             raise UserMistake("--utilities: numbers must be below 2**63 in magnitude")
+        if np.isfinite(whole).all() and bool((whole == np.trunc(whole)).all()):
+            return whole.astype(np.int64)  # perhaps counts, which a file of text does not tell
         return whole
 
     return Scores(tuple(candidates), options.sensitivity, options.monotonic, checked)

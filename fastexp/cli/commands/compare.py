@@ -35,6 +35,7 @@ SELECTIONS = {
     "permute-and-flip": "PermuteAndFlip",
     "report-noisy-max": "ReportNoisyMax",
     "top-k": "TopK",
+    "joint-top-k": "JointTopK",
 }
 
 

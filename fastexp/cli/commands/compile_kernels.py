@@ -101,9 +101,8 @@ def _number(command: str) -> None:
     import fastexp
 
     grid: dict[str, Any] = {"epsilon": 1.0, "bounds": (0, 1 << 20), "step": 1}
-    named = {"median": "Median", "maximum": "Maximum", "mode": "Mode", "price": "Price"}
-    q = {"q": 0.9} if command == "quantile" else {}
-    mechanism = getattr(fastexp, named.get(command, "Quantile"))(**q, **grid)
+    q: Any = {"quantile": {"q": 0.9}, "quantiles": {"count": 9}}.get(command, {})
+    mechanism = getattr(fastexp, command.capitalize())(**q, **grid)
     for size in SIZES:
         integers: Any = np.arange(size)
         for records in (integers, integers + 0.5):

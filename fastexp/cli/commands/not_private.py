@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..._parameters.descriptions import candidates_of
-from ...laws.top_k import TopKLaw
 from ...pictures import canvas
 from ...query.calls.accuracy import AccuracyCall, accuracy_of
 from ...query.calls.answers import answers_of
@@ -17,7 +16,7 @@ from ...query.disk.memory import Room
 from ...query.output.answer_bytes import values_of
 from ..ask.input_file import open_rows
 from ..tell import law_tables
-from ..tell.law_facts import TAIL, LawFacts
+from ..tell.law_facts import TAIL, LawFacts, of_one_place
 
 if TYPE_CHECKING:
     from ..._typing import AnyArray
@@ -72,7 +71,7 @@ def analyse_scores(mechanism: Selection, utilities: AnyArray, options: Namespace
     subject = LawFacts(
         mechanism,
         "utility" if options.utilities else options.column,
-        [law.first_place if isinstance(law, TopKLaw) else law],
+        [of_one_place(law)],
         [None if options.utilities else utilities],
         candidates=candidates_of(mechanism),
         records=[] if options.utilities else [int(np.sum(utilities))],
@@ -90,18 +89,30 @@ def _subject(call: PublicCall, laws: Laws) -> LawFacts:
     ((name, (mechanism, column)),) = call.answers.items()
     cells = zip(*map(values_of, laws.groups), strict=True)
     labels = [dict(zip(call.query.by, row, strict=True)) for row in cells]
-    candidates, exact = candidates_of(mechanism), laws.laws[name]
+    candidates, exact, by = candidates_of(mechanism), laws.laws[name], call.query.by
+    truths, records, draws = laws.truths[name], laws.records[name].tolist(), laws.draws.get(name)
+    several = mechanism._entries if candidates is None else ()
+    if several:  # each as a group of its own
+        names = [entry for entry in several if entry != "total"]
+        part, groups = "quantile" if "quantile" not in by else "entry", labels if by else [{}]
+        by, labels = (*by, part), [{**label, part: q} for label in groups for q in names]
+        exact = [law.marginal(j) for law in exact for j in range(len(names))]
+        truths, records = [law.truth for law in exact], [n for n in records for _ in names]
+        if draws is not None:
+            draws = draws[..., : len(names)].swapaxes(1, 2).reshape(len(exact), -1)
+    if mechanism._entries and draws is not None and candidates is not None:
+        draws = draws[..., 0]
     return LawFacts(
         mechanism,
         column,
-        exact,
-        laws.truths[name],
+        [of_one_place(law) for law in exact],
+        truths,
         grid=exact[0].grid if exact and candidates is None else None,
         candidates=candidates,
-        records=laws.records[name].tolist(),
-        by=call.query.by,
+        records=records,
+        by=by,
         labels=labels,
-        draws=laws.draws.get(name),
-        best=exact[0]._best_utility() if exact else None,
+        draws=draws,
+        best=exact[0]._best_utility() if exact and not several else None,
         nan=call.nan[name] if candidates is None else None,
     )

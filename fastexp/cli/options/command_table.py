@@ -76,8 +76,8 @@ is an error.
 
   [answers.median]                # one table an answer
   mechanism = "median"            # or quantile (with q = 0.9), order-statistic,
-  column = "rent"                 # maximum, mode, price
-  epsilon = 0.5
+  column = "rent"                 # maximum, mode, price; or quantiles, with
+  epsilon = 0.5                   # q = [0.25, 0.75] or count = 9
   bounds = [0, 2000]
   step = 100
   nan = "drop"
@@ -134,6 +134,8 @@ class Command(NamedTuple):
 def _number(name: str, article: str, about: str = "") -> Command:
     """A command about the numbers in a column."""
     usage, which = ("--q Q ", " --q 0.9") if name == "quantile" else ("", "")
+    if name == "quantiles":
+        usage, which = "--count N ", " --count 9"
     return Command(
         "commands.answer",
         "answer",
@@ -153,6 +155,11 @@ def _number(name: str, article: str, about: str = "") -> Command:
 COMMANDS: dict[str, Command] = {
     "median": _number("median", "the median"),
     "quantile": _number("quantile", "a quantile"),
+    "quantiles": _number(
+        "quantiles",
+        "several quantiles",
+        "Release several quantiles of a column privately: in order, by one draw for all.",
+    ),
     "maximum": _number("maximum", "the maximum"),
     "mode": _number(
         "mode",
@@ -302,8 +309,10 @@ a file:
 fastexp study list prints what data and mechanisms there are; files are looked
 for in the study's own folder. For integers give step = 1: on the default fine
 grid a median of equal records is hard to hit. Figures are error (|output -
-truth|), bias, loss (of utility), error_quantile and loss_quantile at the
-`levels`, and the bounds theorem_1, theorem_6 and corollary_7.
+truth|), bias, loss (of utility), of top-k total_loss and last_loss, of many
+quantiles rank_error, wrong, worst_error and worst_rank_error, then
+error_quantile and loss_quantile at the `levels`, and the bounds theorem_1,
+theorem_6 and corollary_7.
 
 With --allow-import, functions and objects of your own: figures as
 "module:function", data = {function = "module:function"}, mechanisms =

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from . import values
 
-NUMBERS = ("median", "quantile", "maximum", "mode", "price")
+NUMBERS = ("median", "quantile", "quantiles", "maximum", "mode", "price")
 ANSWERS = (*NUMBERS, "select")
 STUDIES = ("study list", "study run", "study resume", "study report")
 EVERY = (
@@ -32,7 +32,7 @@ SETS = {
 }
 SHORTENED = (*ANSWERS, "compare", "epsilon")
 COMMON = {  # of SHORTENED: what the short help has; that of other commands has all
-    *("file", "column", "candidates", "q", "bounds", "step", "epsilon", "by", "groups"),
+    *("file", "column", "candidates", "q", "count", "bounds", "step", "epsilon", "by", "groups"),
     *("budget", "label", "output", "law", "mechanisms"),
     *("name", "like", "n", "error", "probability", "expected_error"),
 }
@@ -54,6 +54,11 @@ FILE  CSV, Parquet, JSON lines or .npy; - is CSV on stdin
 [the public answers: quantile]
 --q Q  which quantile: a decimal or a fraction, as 0.9 or 1/3
 
+[the public answers: quantiles]
+--q LIST  the quantiles, increasing, as 0.1,0.5,0.9 or 1/3,2/3
+--count N  so many evenly spaced ones instead (9: the deciles)
+--with-total  a private number of records beside them, which costs nothing
+
 [the public answers: numbers, compare, epsilon]
 --bounds A B  the lowest and the highest answer. With --grid: its ends, if not given
 --step S  from one answer to the next, as 1 for ages. It divides B - A (default: 2^40 steps)
@@ -69,8 +74,8 @@ FILE  CSV, Parquet, JSON lines or .npy; - is CSV on stdin
 [what is compared: compare]
 --mechanisms LIST  as median,maximum,laplace-median or exponential,permute-and-flip. Of numbers also
     quantile, order-statistic, mode, price, smooth-sensitivity-median; of candidates
-    report-noisy-max, top-k. A parameter of its own stands behind a colon: median:step=10,
-    quantile:q=0.9, top-k:k=3
+    report-noisy-max, top-k, joint-top-k. A parameter of its own stands behind a colon:
+    median:step=10, quantile:q=0.9, top-k:k=3
 --epsilon E  the privacy loss of each mechanism, in nats
 --truth T  what answers are compared with (default: the true number of each mechanism)
 --convert  compare promises that differ: all are stated for replace, with delta beside
@@ -98,7 +103,7 @@ NAME  the mechanism, as median, or quantile:q=0.9. It is one of those that compa
 --total-epsilon E  the privacy loss of all answers together, instead: each gets its share
 --any-epsilon  lift the limits on epsilon, [1e-9, 1e6]
 
-[privacy: median, quantile, select, compare, epsilon]
+[privacy: median, quantile, quantiles, select, compare, epsilon]
 --neighbors add-remove|replace  what one person may do to the records: join or leave (default), or
     change theirs
 
@@ -114,15 +119,19 @@ NAME  the mechanism, as median, or quantile:q=0.9. It is one of those that compa
 --widen W  an answer counts as the best one within W of it: for equal records on a grid finer than
     the data
 
+[privacy: quantiles]
+--ties spread|left  where records on the point of an answer lie: above and below it in all
+    proportions (spread, default), or above it
+
 [privacy: price]
 --scaling tight|textbook  tight (default): all of epsilon is used; textbook: as tutorials do, which
     promises epsilon / 2 at the accuracy of epsilon / 2
 
 [privacy: select]
---mechanism exponential|permute-and-flip|top-k  exponential (default); permute-and-flip: more
-    accurate for the same epsilon, but costs more rho; top-k: the --k best in order, epsilon for all
-    together
---k K  with top-k: how many are selected
+--mechanism exponential|permute-and-flip|top-k|joint-top-k  exponential (default);
+    permute-and-flip: more accurate for the same epsilon, but costs more rho; top-k: the --k best in
+    order, epsilon for all together; joint-top-k: the same in one draw, of counts
+--k K  with top-k or joint-top-k: how many are selected
 --delta D  with top-k: (epsilon, delta) instead of epsilon
 
 [privacy: select, compare, epsilon]
@@ -277,6 +286,9 @@ SETTINGS: dict[tuple[str, str], dict[str, Any]] = {  # of options under a headin
     ("data", "--delimiter"): {"read": values.delimiter},
     ("data", "--nan"): {"default": "raise"},
     ("the public answers", "--q"): {"read": values.quantile, "needed": True},
+    ("the public answers", "--q LIST"): {"read": values.quantiles, "lists": "numbers"}
+    | {"either": "which!"},
+    ("the public answers", "--count"): COUNT | {"either": "which!"},
     ("the public answers", "--bounds"): {"read": values.pair, "lists": "pair"},
     ("the public answers", "--step"): EXACT | {"either": "grid"},
     ("the public answers", "--grid"): {"lists": "numbers", "either": "grid"},
@@ -343,5 +355,5 @@ def _option(heading: str, entry: str) -> Option:
     usage, _, text = entry.partition("  ")
     words = usage.split(" ")
     names = [word for word in words if word.startswith("-")]
-    settings = SETTINGS.get((heading, words[0]), {})
+    settings = SETTINGS.get((heading, usage)) or SETTINGS.get((heading, words[0]), {})
     return Option(names, " ".join(words[len(names) :]), " ".join(text.split()), **settings)

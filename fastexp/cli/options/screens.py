@@ -59,7 +59,7 @@ def _head(name: str, program: str) -> list[str]:
 
 
 def _commands(commands: dict[str, Command]) -> str:
-    return "\n".join(["commands:", *(f"  {n:<9} {c.short}" for n, c in commands.items())])
+    return "\n".join(["commands:", *(f"  {n:<10} {c.short}" for n, c in commands.items())])
 
 
 def _rows(options: list[Option], full: bool) -> str:

@@ -87,6 +87,11 @@ def quantile(text: str) -> float | Fraction | Any:
     return number
 
 
+def quantiles(text: str) -> list[Any]:
+    """Several of them, with commas."""
+    return [quantile(part) for part in text.split(",")]
+
+
 def csv_cells(text: str) -> list[str] | None:
     """The cells of one line of CSV; None if the text is no such line."""
     import csv

@@ -10,14 +10,34 @@ from typing import Any
 import numpy as np
 
 from ..._parameters.descriptions import LISTED, Described
-from ..._typing import AnyArray
+from ..._typing import AnyArray, FloatArray
 from ...laws.accuracy import accuracy_of
 from ...laws.finite import FiniteLaw
 from ...laws.grid import GridLaw
+from ...laws.joint_top_k import JointTopKLaw
+from ...laws.quantile_marginals import MarginalLaw
+from ...laws.top_k import TopKLaw
 from ...pictures.law_subject import Laws
 
 LEVELS = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 TAIL = 0.95  # of draws have at most this error or loss
+
+
+class FirstPlace:
+    """Of joint top-k: the chances of the first place, and the losses of the worst one."""
+
+    def __init__(self, law: JointTopKLaw) -> None:
+        self.probabilities, self.k = law.first_place_probabilities, law._sizes()["candidates"]
+        with np.errstate(divide="ignore"):
+            self.log_probabilities: FloatArray = np.log(self.probabilities)
+        self.expected_loss, self.loss_quantile = law.expected_loss, law.loss_quantile
+
+
+def of_one_place(law: Any) -> Any:
+    """A law with a chance for each candidate; of several places the first one's."""
+    if isinstance(law, JointTopKLaw):
+        return FirstPlace(law)
+    return law.first_place if isinstance(law, TopKLaw) else law
 
 
 @dataclass(frozen=True)
@@ -25,7 +45,7 @@ class LawFacts(Laws):
     """Laws of one mechanism, one a group, and what is done with missing records, if it is said."""
 
     mechanism: Described
-    laws: Sequence[FiniteLaw] | Sequence[GridLaw]
+    laws: Sequence[FiniteLaw | FirstPlace] | Sequence[GridLaw]
     nan: str | None = None
 
     @property
@@ -34,6 +54,12 @@ class LawFacts(Laws):
         if self.candidates is None:
             return "revenue" if self.priced else "records"
         return "records" if self.counts else "units of the utility"
+
+    @property
+    def loss(self) -> str:
+        """What a loss is."""
+        worst = any(isinstance(law, FirstPlace) for law in self.laws)
+        return "best minus obtained" + ", of the worst place" * worst
 
     @property
     def counts(self) -> bool:
@@ -54,8 +80,10 @@ class LawFacts(Laws):
         """The facts of a group, as ``--json`` prints them."""
         law, truth = self.laws[group], self.truths[group]
         facts: dict[str, Any] = {"n": self.records[group]} if self.records else {}
-        losses = {"expected_loss": law.expected_loss(), "loss_95": law.loss_quantile(TAIL)}
-        if isinstance(law, FiniteLaw):
+        losses = {}
+        if not isinstance(law, MarginalLaw):  # which is of one answer among several
+            losses = {"expected_loss": law.expected_loss(), "loss_95": law.loss_quantile(TAIL)}
+        if not isinstance(law, GridLaw):
             facts |= losses
             points = law.k
         else:
@@ -76,7 +104,7 @@ class LawFacts(Laws):
         law = self.laws[group]
         draws = None if self.draws is None else self.draws[group]
         columns: dict[str, Sequence[Any]] = {}
-        if isinstance(law, FiniteLaw):
+        if not isinstance(law, GridLaw):
             columns["candidate"] = self.candidates or ()
             if self.truths[group] is not None:
                 columns["records"] = self.truths[group].tolist()
@@ -89,7 +117,7 @@ class LawFacts(Laws):
             columns |= {"observed": counts.tolist(), "frequency": (counts / draws.size).tolist()}
         columns["probability"] = law.probabilities.tolist()
         order: Sequence[int] = range(size)
-        if isinstance(law, FiniteLaw):
+        if not isinstance(law, GridLaw):
             logs = law.log_probabilities
             if draws is None:
                 columns["log_probability"] = logs.tolist()

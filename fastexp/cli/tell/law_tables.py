@@ -120,7 +120,7 @@ def _print_candidates(subject: LawFacts, facts: dict[str, Any]) -> None:
     if subject.draws is None:
         print(
             f"expected loss {facts['expected_loss']:.6g}, at most {facts['loss_95']:.6g} in "
-            f"{TAIL:.0%} of draws (loss: best minus obtained, in {subject.unit})"
+            f"{TAIL:.0%} of draws (loss: {subject.loss}, in {subject.unit})"
         )
     print()
     rows = subject.rows(0)

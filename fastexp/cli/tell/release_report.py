@@ -89,21 +89,25 @@ def carry_out(release: Release, *, as_json: bool, quiet: bool) -> None:
         if as_json:
             printing.as_json(facts())
         elif release.output is None:
-            print_answers(columns, len(release.query.by))
+            single = len(release.answer_facts()) == 1
+            print_answers(columns, len(release.query.by), single=single)
     texts = [payment.sentence(), *release.remarks()]
     if not quiet and any(texts):
         printing.note("; ".join(filter(None, texts)))
 
 
-def print_answers(columns: Sequence[Column], keys: int) -> None:
-    """One answer without groups as it is; else a table, a row a group.
+def print_answers(columns: Sequence[Column], keys: int, *, single: bool) -> None:
+    """One answer without groups as it is, of a list a line each; else a table, a row a group.
 
-    `keys` is how many of the columns say which group it is.
+    `keys` is how many of the columns say which group it is, `single` whether there is one answer.
     """
     rows = rows_of(columns)
     if keys == 0 and len(columns) == 1:
         for row in rows:
             printing.line(str(row[columns[0].name]))
+        return
+    if keys == 0 and single:
+        tables.table(("answer", "value"), [[name, str(x)] for name, x in rows[0].items()])
         return
     names = [column.name for column in columns]
     texts = [name for name, kind, _ in columns if kind == "text"]

@@ -45,33 +45,50 @@ class AccuracyCall(LawCall):
                 taken = ", ".join(COLUMNS)
                 raise ParameterError(f"by must have other names than {taken}, got {name!r}")
 
-    def of(self, answer: Answer, law: Any) -> Accuracy:
-        """The figures."""
-        return law_accuracy(law, answer.mechanism, self.probability)
+    def of(self, answer: Answer, law: Any) -> list[Accuracy]:
+        """The figures: of lists of numbers those of each entry."""
+        laws = [law.marginal(i) for i in range(len(_names(answer)))] if _is_list(answer) else [law]
+        return [law_accuracy(one, answer.mechanism, self.probability) for one in laws]
 
 
 def accuracy_of(call: AccuracyCall, frame: Frame, room: Room) -> Any:
-    """One row for each group and answer: columns `by`, then `COLUMNS`; the same kind of frame."""
+    """A row for each group and answer: columns `by`, then `COLUMNS`; the same kind of frame."""
     by, answers = call.query.by, call.answers
     frame.check_answers([*by, *COLUMNS], [])
     names, analyses = analyses_of(call, frame, room)
+    each = [(name, i) for i, answer in enumerate(answers) for name in _names(answer)]
     columns = [
-        Column(name, kind, _repeated(values, len(answers)))
+        Column(name, kind, _repeated(values, len(each)))
         for name, (kind, values) in zip(by, names.columns() if by else [], strict=True)
     ]
-    for name, words in (
-        ("answer", [answer.name for answer in answers]),
-        ("measure", [str(answer.mechanism._measure) for answer in answers]),
+    for title, words in (
+        ("answer", [name for name, _ in each]),
+        ("measure", [str(answers[i].mechanism._measure) for _, i in each]),
     ):
-        columns.append(Column(name, "text", words * names.size))
-    columns.append(Column("n", "integers", np.stack([a.records for a in analyses], 1).reshape(-1)))
-    wanted: list[Accuracy] = [one for analysis in analyses for one in analysis.wanted]
+        columns.append(Column(title, "text", words * names.size))
+    records = np.stack([analyses[i].records for _, i in each], 1)
+    columns.append(Column("n", "integers", records.reshape(-1)))
+    by_group = zip(*(analysis.wanted for analysis in analyses), strict=True)
+    wanted: list[Accuracy] = [one for group in by_group for several in group for one in several]
     p = call.probability
     rows = [(one.truth, one.bias, one.expected, one.quantiles[p], one.best) for one in wanted]
-    values = np.array(rows, np.float64).reshape(len(answers), -1, len(FIGURES) - 1)
-    for name, column in zip(FIGURES[1:], values.transpose(2, 1, 0), strict=True):
-        columns.append(Column(name, "floats", column.reshape(-1)))
+    values = np.array(rows, np.float64).reshape(-1, len(FIGURES) - 1)
+    for name, column in zip(FIGURES[1:], values.T, strict=True):
+        columns.append(Column(name, "floats", column.copy()))
     return frame.finished(columns)
+
+
+def _is_list(answer: Answer) -> bool:
+    """Whether an answer is a list of numbers; lists of candidates have figures of the first."""
+    return bool(answer.mechanism._entries) and answer.mechanism._measure == "error"
+
+
+def _names(answer: Answer) -> tuple[str, ...]:
+    """What the rows of an answer are called."""
+    if not _is_list(answer):
+        return (answer.name,)
+    pairs = zip(answer.values, answer.mechanism._entries, strict=True)
+    return tuple(name for name, entry in pairs if entry != "total")
 
 
 def _repeated(values: AnyArray | list[str], times: int) -> AnyArray | list[str]:

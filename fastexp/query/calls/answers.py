@@ -20,19 +20,35 @@ MOST = 63  # answers in one call: a row on disk has a bit for each
 
 
 class Answer(NamedTuple):
-    """One answer of a call: a column of the result."""
+    """One answer of a call: a column of the result, or of lists a column for each entry."""
 
     name: str
     mechanism: GroupedMechanism
     column: str
     nan: str  # as the mechanism reads it
+    expand: bool = False
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The name of each value: the answer's own where it is one."""
+        entries = self.mechanism._entries
+        return tuple(f"{self.name}_{entry}" for entry in entries) or (self.name,)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of its columns."""
+        return self.values if self.expand else (self.name,)
 
 
-def answers_of(answers: object, taken: tuple[str, ...], nan: object) -> tuple[Answer, ...]:
+def answers_of(
+    answers: object, taken: tuple[str, ...], nan: object, expand: object = False
+) -> tuple[Answer, ...]:
     """Check answers; `taken` are names that their columns cannot have.
 
     nan: what to do with missing records, in all answers or by answer.
+    expand: whether lists are a column for each entry.
     """
+    wide = validate.flag("expand", expand)
     if not isinstance(answers, Mapping):
         raise ParameterTypeError(f"{FORM}, got {type(answers).__name__}")
     if not 0 < len(answers) <= MOST:
@@ -42,12 +58,17 @@ def answers_of(answers: object, taken: tuple[str, ...], nan: object) -> tuple[An
     if unknown:
         raise ParameterError(f"nan must be for names of answers, got {unknown[0]!r}")
     checked = tuple(
-        _answer(name, answer, policies.get(name, "raise")) for name, answer in answers.items()
+        _answer(name, answer, policies.get(name, "raise"), wide) for name, answer in answers.items()
     )
-    for answer in checked:
-        if answer.name in taken:
+    columns = [name for answer in checked for name in answer.columns]
+    for i, name in enumerate(columns):
+        if name in taken:
             raise ParameterError(
-                f"answers must have other names than the columns of by, got {answer.name!r}"
+                f"answers must have other names than the columns of by, got {name!r}"
+            )
+        if name in columns[:i]:
+            raise ParameterError(
+                f"answers must have names that differ, also with those of entries, got {name!r}"
             )
     relations = {answer.mechanism.guarantee.neighbors for answer in checked} - {"both"}
     if len(relations) > 1:
@@ -58,7 +79,7 @@ def answers_of(answers: object, taken: tuple[str, ...], nan: object) -> tuple[An
     return checked
 
 
-def _answer(name: object, answer: object, nan: object) -> Answer:
+def _answer(name: object, answer: object, nan: object, expand: bool) -> Answer:
     name = column_name("the names of answers", name)
     if not isinstance(answer, (tuple, list)) or len(answer) != 2:
         raise ParameterTypeError(f"{FORM}; answer {name!r} is another object")
@@ -69,7 +90,7 @@ def _answer(name: object, answer: object, nan: object) -> Answer:
             f"answer {name!r} must have a mechanism such as Median, Quantile, Price or MostCommon, "
             f"got {kind}"
         )
-    return Answer(name, mechanism, column_name("column", column), mechanism._policy(nan))
+    return Answer(name, mechanism, column_name("column", column), mechanism._policy(nan), expand)
 
 
 def column_name(argument: str, name: object) -> str:

@@ -169,7 +169,7 @@ class _Disk:
             with naming(self._call.answers[answers[0]].column):
                 results.draw(answers, Segments(values, offsets), some, first)
 
-    def _in_passes(self, answer: int, code: int) -> int:
+    def _in_passes(self, answer: int, code: int) -> Any:
         """A release for one group, whose records are read anew in each pass."""
         call, reading = self._call, self._reader.of[answer]
         mechanism = call.answers[answer].mechanism

@@ -25,7 +25,7 @@ class Results(Protocol):
         """The statistic around whose ranks the records of these answers are enough, if any is."""
         ...
 
-    def put(self, which: int, group: int, index: int) -> None:
+    def put(self, which: int, group: int, index: Any) -> None:
         """A draw that was made elsewhere."""
         ...
 

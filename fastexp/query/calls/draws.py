@@ -25,7 +25,10 @@ class Indices:
 
     def __init__(self, call: Call, groups: int) -> None:
         self._call, self._size = call, 1 if call.size is None else call.size
-        self._drawn = [np.empty((groups, self._size), np.int64) for _ in call.answers]
+        self._drawn = [
+            np.empty((groups, self._size, *([len(entries)] if entries else [])), np.int64)
+            for entries in (answer.mechanism._entries for answer in call.answers)
+        ]
 
     def draw(self, which: list[int], segments: Segments, names: Names, first: int = 0) -> None:
         """Draw answers of the same segments; `names` begin with the group of this place."""
@@ -43,7 +46,7 @@ class Indices:
         alone = len(which) == 1 and not keyed
         return self._call.answers[which[0]].mechanism._ranks if alone else None
 
-    def put(self, which: int, group: int, index: int) -> None:
+    def put(self, which: int, group: int, index: Any) -> None:
         """A draw that was made elsewhere."""
         self._drawn[which][group] = index
 

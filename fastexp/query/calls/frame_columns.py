@@ -29,9 +29,8 @@ def fit(call: Call, frame: Frame, uses: Uses) -> None:
         if there != 1:
             got = "got several of that name" if there else _present(names, use.column)
             raise ParameterError(f"column {use.column!r} must be in the frame, once: {got}")
-    frame.check_answers(
-        [*query.by, *(answer.name for answer in call.answers)], group_columns(query)
-    )
+    answers = [name for answer in call.answers for name in answer.columns]
+    frame.check_answers([*query.by, *answers], group_columns(query))
     empty = frame.empty(uses)
     if empty is not None:
         _check_types(call, uses, empty)

@@ -17,6 +17,7 @@ from ..._typing import AnyArray, IntArray, RNGLike, SeedLike
 from ...errors import FastexpError
 from ...grouped.segments import Segments
 from ...laws.finite import FiniteLaw
+from ...laws.joint_top_k import JointTopKLaw
 from ..disk.memory import Room
 from ..engines.frame import Column, Frame, key_columns
 from .answers import Answer, answers_of
@@ -71,7 +72,7 @@ class Analyses:
     def ranks(self, which: list[int]) -> None:  # as of `Results`
         """Laws need all records."""
 
-    def put(self, which: int, group: int, index: int) -> None:  # noqa: ARG002  # as of `Results`
+    def put(self, which: int, group: int, index: Any) -> None:  # noqa: ARG002  # as of `Results`
         """Only releases are drawn in passes."""
         raise FastexpError("a draw where a law is wanted: please report this")
 
@@ -171,4 +172,4 @@ def laws_of(
 
 def _truth(law: Any) -> Any:
     """The true number, or how many records each candidate has: the utilities."""
-    return law._utilities if isinstance(law, FiniteLaw) else law.truth
+    return law._utilities if isinstance(law, (FiniteLaw, JointTopKLaw)) else law.truth

@@ -15,10 +15,18 @@ from ..disk.memory import Room
 from ..engines.frame import Column, Frame, Kind
 from ..output.answer_bytes import room_of
 from ..output.output_file import Output, OutputFile, reserved, written
+from .answers import Answer
 from .call import Call
 from .frame_columns import fit, parts_of
 from .reading import read_and_draw
 from .uses import group_columns, uses_of
+
+DTYPES: dict[str, Any] = {
+    "integers": np.int64,
+    "floats": np.float64,
+    "booleans": np.bool_,
+    "text": object,
+}
 
 
 def perform(call: Call, frame: Frame, room: Room, output: Output | None = None) -> Any:
@@ -43,7 +51,7 @@ def perform(call: Call, frame: Frame, room: Room, output: Output | None = None) 
         groups = query.groups
         columns = _unpacked(packed, query.by) if groups is None else group_columns(query)
         for answer, kind, results in zip(answers, kinds, values, strict=True):
-            columns.append(Column(answer.name, kind, as_column(results, kind)))
+            columns += _columns(answer, kind, results)
         finished = frame.finished(columns)
         if place is not None:
             try:
@@ -58,12 +66,13 @@ def _place(call: Call, output: Output | None) -> AbstractContextManager[OutputFi
     """The place of a file of answers, with room for them."""
     if output is None:
         return nullcontext()
-    mechanisms = [answer.mechanism for answer in call.answers]
-    widths = [
-        max(map(len, mechanism._labels)) if mechanism._kind(call.released) == "text" else 0
-        for mechanism in mechanisms
-    ]
-    names = [*call.query.by, *(answer.name for answer in call.answers)]
+    widths, names = [], [*call.query.by]
+    for answer in call.answers:
+        mechanism = answer.mechanism
+        text = mechanism._kind(call.released) == "text"
+        longest = max(map(len, mechanism._labels)) if text else 0
+        widths += [longest] * len(answer.values)
+        names += answer.columns
     return reserved(output, room_of(group_columns(call.query), widths, names))
 
 
@@ -84,7 +93,22 @@ def _unpacked(packed: list[Any], by: tuple[str, ...]) -> list[Column]:
     ]
 
 
+def _columns(answer: Answer, kind: Kind, results: Any) -> list[Column]:
+    """The column of an answer; of lists also a column for each of their entries."""
+    entries = answer.mechanism._entries
+    if not entries:
+        return [Column(answer.name, kind, as_column(results, kind))]
+    lists = np.asarray(results, DTYPES[kind])
+    lists = lists if lists.ndim > 1 else lists.reshape(0, len(entries))  # texts of no groups
+    if answer.columns == (answer.name,):
+        return [Column(answer.name, kind, lists)]
+    kinds: list[Kind] = ["integers" if entry == "total" else kind for entry in entries]
+    return [
+        Column(name, one, as_column(lists[..., i], one))
+        for i, (name, one) in enumerate(zip(answer.columns, kinds, strict=True))
+    ]
+
+
 def as_column(answers: Any, kind: str) -> Any:
     """Answers as a column has them; what was kept comes as lists."""
-    dtypes = {"integers": np.int64, "floats": np.float64, "booleans": np.bool_}
-    return list(answers) if kind == "text" else np.asarray(answers, dtypes[kind])
+    return list(answers) if kind == "text" else np.asarray(answers, DTYPES[kind])

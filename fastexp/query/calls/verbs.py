@@ -22,6 +22,7 @@ from ...grouped import contribution
 from ...grouped.request import FROM_DATA, Request, check_key
 from ...grouped.verbs import TELLS
 from ...grouped.words import FreshWords, KeyedWords, SimulatedWords, Words
+from ...mechanisms._mechanism import Comparator
 from .answers import Answer, label_of
 from .call import Results
 from .draws import Indices
@@ -51,6 +52,9 @@ class ReleaseCall:
         note: str | None = None,
         origin: tuple[str, ...] = (),
     ) -> None:
+        for answer in answers:
+            if isinstance(answer.mechanism, Comparator):
+                answer.mechanism.release()  # refuses
         self.query, self.answers, self.threads = query, answers, threads
         default = label is None and key is not None
         line = check_key(key, _default_label(query, answers) if default else label, budget)

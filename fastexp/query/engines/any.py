@@ -11,7 +11,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from ..._keys.group_names import Names
-from .frame import Column, Frame, Use
+from .frame import Column, Frame, Use, nested
 from .limits import DAYS32, PYTHON, check_dates
 
 TYPES: dict[str, Any] = {
@@ -89,17 +89,17 @@ def _chosen(frame: nw.DataFrame[Any], uses: Sequence[Use]) -> list[Any]:
 
 def _type(column: Column, like_pandas: bool) -> Any:
     """The type of a column; frames like pandas' hold dates and arrays as objects."""
-    many = np.ndim(column.values) == 2
+    many = np.ndim(column.values) > 1
     if like_pandas and (many or column.kind == "dates"):
         return nw.Object()
     if column.kind == "timestamps":
         unit: Any = np.datetime_data(np.asarray(column.values).dtype)[0]
         return nw.Datetime(unit)
-    return nw.List(TYPES[column.kind]) if many else TYPES[column.kind]
+    return nested(column, TYPES[column.kind], nw.List)
 
 
 def _items(column: Column, like_pandas: bool) -> Any:
     values = column.values
-    if np.ndim(values) == 2:
-        return list(values)
+    if np.ndim(values) > 1:
+        return list(values) if like_pandas else np.asarray(values).tolist()
     return np.asarray(values).astype(object) if like_pandas and column.kind == "dates" else values

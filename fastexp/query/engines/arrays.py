@@ -79,4 +79,7 @@ def _checked(name: str, column: object) -> Any:
 
 def columns_by_name(columns: Sequence[Column]) -> dict[str, Any]:
     """Answers as a dict of arrays, and lists of text."""
-    return {column.name: column.values for column in columns}
+    return {
+        name: np.asarray(values).tolist() if kind == "text" and np.ndim(values) > 1 else values
+        for name, kind, values in columns
+    }

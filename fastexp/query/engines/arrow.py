@@ -73,7 +73,7 @@ class ArrowFrame:
 
 
 def table_of(columns: Sequence[Column]) -> pa.Table:
-    """Answers as a table; of several draws a group, a column of lists."""
+    """Answers as a table; where a group has several values, a column of lists."""
     return pa.table([_array(column) for column in columns], [column.name for column in columns])
 
 
@@ -86,10 +86,10 @@ def _array(column: Column) -> pa.Array:
         return _flat(column)
     many = np.asarray(column.values)
     offsets = np.arange(many.shape[0] + 1) * many.shape[1]
-    flat = _flat(column._replace(values=many.reshape(-1)))
-    if many.size < INT32:
-        return pa.ListArray.from_arrays(_of_words(offsets.astype(np.int32), pa.int32()), flat)
-    return pa.LargeListArray.from_arrays(_of_words(offsets, pa.int64()), flat)
+    items = _array(column._replace(values=many.reshape(offsets[-1], *many.shape[2:])))
+    if offsets[-1] < INT32:
+        return pa.ListArray.from_arrays(_of_words(offsets.astype(np.int32), pa.int32()), items)
+    return pa.LargeListArray.from_arrays(_of_words(offsets, pa.int64()), items)
 
 
 def _flat(column: Column) -> pa.Array:

@@ -155,11 +155,10 @@ def _batches(relation: DuckDBPyRelation, names: Sequence[str]) -> Iterator[Seque
 
 def _unnested(column: Column) -> Expression:
     """A row for each value, from a list in a text: DuckDB is slow to take many constants."""
-    if isinstance(column.values, list):
-        text = "[" + ",".join(map(_item, column.values)) + "]"
-        depth = 1
+    if column.kind == "text":
+        text, depth = _item(list(column.values)), np.ndim(column.values)
     else:
-        values = column.values
+        values = np.asarray(column.values)
         whole = values.astype(np.int64) if values.dtype.kind == "M" else values
         text, depth = str(whole.tolist()), values.ndim
     kind = TYPES.get(column.kind, "BIGINT") + "[]" * depth
@@ -194,7 +193,9 @@ def _unit(column: Column) -> str:
     return np.datetime_data(np.asarray(column.values).dtype)[0]
 
 
-def _item(text: str) -> str:
-    """A text as an item of a list that is cast from text."""
+def _item(text: Any) -> str:
+    """A text, or an array of them, as an item of a list that is cast from text."""
+    if not isinstance(text, str):
+        return "[" + ",".join(map(_item, text)) + "]"
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

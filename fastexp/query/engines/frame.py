@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
+
+import numpy as np
 
 from ..._keys.group_names import Names
 from ..._typing import AnyArray
 
+T = TypeVar("T")
 Reading: TypeAlias = Literal[
     "numbers", "integers", "text", "booleans", "dates", "timestamps", "keys"
 ]
@@ -38,13 +41,21 @@ class Column(NamedTuple):
     name : str
     kind : {"integers", "floats", "text", "booleans", "dates", "timestamps"}
     values : list of str, or ndarray of int64, float64, bool, datetime64[D] or datetime64[unit]
-        An entry a group; of shape (groups, size) where each group has a list of draws (these
-        are integers or floats).
+        An entry a group. Where each group has a list, of draws or of the values of an answer, an
+        array of shape (groups, entries), of objects where these are text; where it has a list of
+        draws that are lists, of shape (groups, size, entries).
     """
 
     name: str
     kind: Kind
     values: AnyArray | list[str]
+
+
+def nested(column: Column, kind: T, of: Callable[[T], T]) -> T:
+    """The type of a column, whose entries are of a kind, or lists `of` it, or lists of these."""
+    for _ in range(np.ndim(column.values) - 1):
+        kind = of(kind)
+    return kind
 
 
 def key_columns(names: Sequence[str], keys: Names) -> list[Column]:

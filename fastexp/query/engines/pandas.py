@@ -49,7 +49,7 @@ class PandasFrame:
         yield columns_of(self._frame, uses)
 
     def finished(self, columns: Sequence[Column]) -> pd.DataFrame:
-        """Answers as a frame; of several draws a group, a column of arrays."""
+        """Answers as a frame; where a group has several values, a column of arrays."""
         return answers_of(columns)
 
 
@@ -66,7 +66,7 @@ def answers_of(columns: Sequence[Column]) -> pd.DataFrame:
 
 def _series(column: Column) -> pd.Series:
     values = column.values
-    if np.ndim(values) == 2:
+    if np.ndim(values) > 1:
         return pd.Series(list(values), dtype=object)
     if column.kind == "dates":
         values = _dates(np.asarray(values))

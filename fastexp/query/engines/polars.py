@@ -15,7 +15,7 @@ import polars.selectors as cs
 
 from ..._keys.group_names import Names
 from ...errors import ParameterError
-from .frame import Column, Use
+from .frame import Column, Use, nested
 from .limits import DAYS32, Range, check_dates, within
 
 TYPES: dict[str, Any] = {
@@ -71,12 +71,10 @@ class PolarsFrame:
 
 
 def _series(column: Column) -> pl.Series:
-    """A column of a frame; of several draws a group, a column of lists."""
+    """A column of a frame; where a group has several values, a column of lists."""
     name, kind, values = column
     if isinstance(values, list) or kind in TYPES:
-        if np.ndim(values) == 2:
-            return pl.Series(name, values).arr.to_list()
-        return pl.Series(name, values, dtype=TYPES[kind])
+        return pl.Series(name, values, dtype=nested(column, TYPES[kind], pl.List))
     if kind == "dates":
         return pl.Series(name, values.astype(np.int64)).cast(pl.Int32).cast(pl.Date)
     unit: Any = "ms" if _unit(column) == "s" else _unit(column)

@@ -17,7 +17,7 @@ from pyspark.sql import functions as sql
 from ..._keys.group_names import Names
 from ...errors import ParameterError, ParameterTypeError
 from .arrow import table_of
-from .frame import Column, Use, key_columns
+from .frame import Column, Use, key_columns, nested
 from .limits import PYTHON, check_case, check_dates
 
 READ = (
@@ -120,8 +120,7 @@ def _frame(spark: SparkSession, columns: Sequence[Column]) -> DataFrame:
 
 
 def _type(column: Column) -> types.DataType:
-    kind = TYPES[column.kind]
-    return types.ArrayType(kind) if np.ndim(column.values) == 2 else kind
+    return nested(column, TYPES[column.kind], types.ArrayType)
 
 
 def _in_microseconds(column: Column) -> Column:

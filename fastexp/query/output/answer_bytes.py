@@ -30,7 +30,7 @@ def room_of(groups: Sequence[Column], widths: Sequence[int], names: Sequence[str
     groups : sequence of Column
         The public list.
     widths : sequence of int
-        Characters of the longest candidate of each answer; 0 of numbers.
+        Characters of the longest candidate, of each value of each answer; 0 of numbers.
     names : sequence of str
         Names of all columns, which JSON lines have in each row.
     """
@@ -68,7 +68,7 @@ def _parquet(columns: Sequence[Column]) -> bytes:
 
 
 def values_of(column: Column) -> list[Any]:
-    """As Python's: integers, floats, booleans, and text, which dates and timestamps become."""
+    """As Python's: integers, floats, booleans, lists, and text, which dates and times become."""
     if isinstance(column.values, list):
         return column.values
     if column.values.dtype.kind == "M":
@@ -78,6 +78,9 @@ def values_of(column: Column) -> list[Any]:
 
 
 def _cell(value: object) -> str:
+    """A cell of CSV; of a list its JSON."""
+    if isinstance(value, list):
+        value = json.dumps(value, ensure_ascii=False)
     if not isinstance(value, str):
         return str(value).lower() if isinstance(value, bool) else repr(value)
     plain = value.strip() == value != "" and not any(mark in value for mark in ODD)

@@ -33,7 +33,8 @@ def described(item: Any, version: str = "") -> Spec:
     check_parameters(set(table) - {"name", "label"}, entry.parameters)
     for key, value in table.items():
         several = value if isinstance(value, list) else [value]
-        if not isinstance(value, (str, bool)) and not all(map(is_finite, several)):
+        good = all(isinstance(one, str) or is_finite(one) for one in several)
+        if not isinstance(value, bool) and not good:
             raise ParameterError(f"{key} must be a number, a word, true or false, or a list")
     # one order, whatever order they are given in: labels are made of it
     return {key: table[key] for key in ("name", "label", *entry.parameters) if key in table}
@@ -100,6 +101,18 @@ def label_of(spec: Spec) -> str:
         return str(spec.get("label", spec["name"]))
     words = [f"{k}={v}" for k, v in spec.items() if k != "name" and not isinstance(v, list)]
     return " ".join([spec["name"], *words])
+
+
+def told_apart(specs: tuple[Spec, ...]) -> tuple[Spec, ...]:
+    """The same, with the bounds in the labels of those that are else called alike."""
+    labels = [label_of(spec) for spec in specs]
+    pairs = zip(specs, labels, strict=True)
+    return tuple(
+        {**spec, "label": "{} bounds={}..{}".format(label, *spec["bounds"])}
+        if labels.count(label) > 1 and "bounds" in spec and "label" not in spec
+        else spec
+        for spec, label in pairs
+    )
 
 
 def takes_of(spec: Spec) -> str:

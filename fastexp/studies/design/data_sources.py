@@ -21,6 +21,7 @@ from .generators import RECORDS, SOURCES, UTILITIES, Random, Spec, check
 
 Randoms: TypeAlias = Iterable[Random]
 OF_FUNCTIONS = ("function", "label", "takes")
+OF_SCENARIOS = ("n", "bounds")  # in place of the study's
 CONDITIONS = 1000  # that lists of parameters may give
 
 
@@ -115,7 +116,7 @@ def source_of(data: Spec) -> DataSource:
 
 def parameters_of(data: Spec) -> Spec:
     """What a generator or a function is called with."""
-    names = ("name", "n", *OF_FUNCTIONS)
+    names = ("name", *OF_SCENARIOS, *OF_FUNCTIONS)
     return {key: value for key, value in data.items() if key not in names}
 
 

@@ -84,6 +84,21 @@ def _ages(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
     return np.asarray(np.minimum(places, 99), dtype=np.int64)
 
 
+# How many persons of the Adult data are so old, from 17 years on; the last are 90 or more. An
+# extract of the census of the United States of 1994 (Becker and Kohavi, UCI Machine Learning
+# Repository, 1996; CC BY 4.0).
+ADULTS = """
+    395 550 712 753 720 765 877 798 841 785 835 867 813 861 888 828 875 886 876 898 858 827 816
+    794 808 780 770 724 734 737 708 543 577 602 595 478 464 415 419 366 358 366 355 312 300 258
+    230 208 178 150 151 120 108 89 72 67 64 51 45 46 29 23 22 22 20 12 6 10 3 1 1 3 0 43
+"""
+
+
+def _adult_ages(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
+    totals = np.cumsum([int(count) for count in ADULTS.split()])
+    return 17 + np.searchsorted(totals, random.integers(0, totals[-1], (rows, n)), "right")
+
+
 def _adversarial(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
     row = np.array([p["low"], p["high"]])[(np.arange(n) > n // 2).astype(np.int64)]
     return np.repeat(row[None, :], rows, axis=0)
@@ -127,6 +142,9 @@ SOURCES: dict[str, Source] = {
         _zipf, {"values": 1000, "exponent": 1.1}, "integers, small ones often", whole=True
     ),
     "ages": Source(_ages, {"heaping": 1.0}, "ages of a census, with ties and heaps", whole=True),
+    "adult-ages": Source(
+        _adult_ages, {}, "drawn from the ages of 32,561 adults in a census", whole=True
+    ),
     "adversarial": Source(
         _adversarial,
         {"low": 0.0, "high": 1.0},

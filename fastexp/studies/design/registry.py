@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 from typing import Any, TypeVar
 
 from ..._numbers.distance import HALF, as_quantile, order_ranks, quantile_ranks
 from ..._parameters import validate
 from ...errors import ParameterError
+from ...mechanisms.approximate_quantiles import ApproximateQuantiles
 from ...mechanisms.exponential import Exponential
+from ...mechanisms.joint_exponential import JointExponentialQuantiles
+from ...mechanisms.joint_top_k import JointTopK
 from ...mechanisms.laplace import Laplace
 from ...mechanisms.laplace_median import LaplaceMedian
 from ...mechanisms.maximum import Maximum
@@ -20,11 +25,14 @@ from ...mechanisms.order_statistic import OrderStatistic
 from ...mechanisms.permute_and_flip import PermuteAndFlip
 from ...mechanisms.price import Price
 from ...mechanisms.quantile import Quantile
+from ...mechanisms.quantiles import Quantiles
 from ...mechanisms.randomized_response import RandomizedResponse
 from ...mechanisms.report_noisy_max import ReportNoisyMax
 from ...mechanisms.smooth_sensitivity_median import SmoothSensitivityMedian
-from ..subjects import selections
+from ...mechanisms.top_k import TopK
+from ..subjects import selections, top_selections
 from ..subjects.by_law import LaplaceSubject, ModeSubject, PriceSubject, Statistic
+from ..subjects.many_quantiles import UNITS, ByMarginals, Drawn, Independent, part_of
 from ..subjects.noisy import Noisy, Smooth
 from ..subjects.ranked import Ranked
 from ..subjects.subject import Studied, TrueNumber
@@ -75,9 +83,37 @@ def _truth(word: object) -> str | None:
 
 
 def _quantile(epsilon: float, bounds: Bounds, p: Spec) -> Studied[Any]:
-    q = _required(p, "q")
+    q = _exact(_required(p, "q"))
     mechanism = _parametrized(Quantile, epsilon, bounds, p, q=q)
     return Ranked(mechanism, _plain(bounds), partial(quantile_ranks, as_quantile(q), "lower"))
+
+
+def _exact(q: Any) -> Any:
+    """Quantiles as they are given; fractions, "1/3", are text in a file."""
+    if isinstance(q, list):
+        return [_exact(one) for one in q]
+    fraction = isinstance(q, str) and re.fullmatch("[0-9]{1,10}/[1-9][0-9]{0,9}", q)
+    return Fraction(q) if fraction else q
+
+
+def _several(
+    subject: type[Drawn], kind: Callable[..., Any], epsilon: float, bounds: Bounds, p: Spec
+) -> Studied[Any]:
+    mechanism = _parametrized(kind, epsilon, bounds, {**p, "q": _exact(p.get("q"))})
+    return subject(mechanism, _plain(bounds), mechanism._q)
+
+
+def _independent(epsilon: float, bounds: Bounds, p: Spec) -> Studied[Any]:
+    unit = validate.choice("unit", p.pop("unit", "epsilon"), UNITS)
+    several = _parametrized(Quantiles, epsilon, bounds, {**p, "q": _exact(p.get("q"))})
+    grid: dict[str, Any] = {
+        "step": several.step,
+        "grid": several.grid.points,
+        "neighbors": several.neighbors,
+    }
+    share: Any = part_of(epsilon, len(several._q), unit)
+    parts = tuple(Quantile(q, share, several.bounds, **grid) for q in several._q)
+    return Drawn(Independent(parts), _plain(bounds), several._q)
 
 
 def _order(epsilon: float, bounds: Bounds, p: Spec) -> Studied[Any]:
@@ -145,6 +181,25 @@ def _response(epsilon: float, bounds: Bounds, p: Spec) -> Studied[Any]:
     return selections.Response(RandomizedResponse(epsilon, **p))
 
 
+def _top_k(epsilon: float, bounds: Bounds, p: Spec) -> Studied[Any]:
+    k, sensitivity = _required(p, "k"), p.pop("sensitivity", 1.0)
+    unit = validate.choice("unit", p.pop("unit", "epsilon"), ("epsilon", "rho"))
+    by_rho = unit == "rho"
+    total, rho = (None, epsilon**2 / 8) if by_rho else (epsilon, None)
+    return top_selections.TopSelection(TopK(k, total, sensitivity, rho=rho, **p))
+
+
+def _joint_top_k(epsilon: float, bounds: Bounds, p: Spec) -> Studied[Any]:
+    return top_selections.JointSelection(JointTopK(_required(p, "k"), epsilon, **p))
+
+
+def _rival(
+    kind: type[top_selections.RivalSelection], epsilon: float, bounds: Bounds, p: Spec
+) -> Studied[Any]:
+    top = TopK(_required(p, "k"), epsilon, p.pop("sensitivity", 1.0), **p)  # which checks them
+    return kind(top_selections.Rival(top.k, epsilon, top.sensitivity, top.monotonic))
+
+
 def _required(p: Spec, name: str) -> Any:
     if name not in p:
         raise ParameterError(f"{name} is missing")
@@ -153,10 +208,27 @@ def _required(p: Spec, name: str) -> Any:
 
 GRID = ("bounds", "step", "grid")
 RANKS = (*GRID, "neighbors", "convention", "widen")
+MANY = ("q", "count", *GRID, "neighbors")
 CHOICE = ("sensitivity", "monotonic")
 MECHANISMS: dict[str, Entry] = {
     "median": Entry(_median, (*RANKS, "truth"), "Median"),
     "quantile": Entry(_quantile, ("q", *RANKS), "Quantile; q"),
+    "quantiles": Entry(
+        partial(_several, ByMarginals, Quantiles), (*MANY, "ties"), "Quantiles; q or count"
+    ),
+    "joint-exponential-quantiles": Entry(
+        partial(_several, ByMarginals, JointExponentialQuantiles),
+        ("q", "count", *GRID, "ties"),
+        "JointExponentialQuantiles; q or count",
+    ),
+    "approximate-quantiles": Entry(
+        partial(_several, Drawn, ApproximateQuantiles), MANY, "ApproximateQuantiles; q or count"
+    ),
+    "independent-quantiles": Entry(
+        _independent,
+        (*MANY, "unit"),
+        "Quantile for each of q or count, with equal parts of epsilon, or of rho (unit)",
+    ),
     "order-statistic": Entry(_order, ("r", *GRID, "widen"), "OrderStatistic; r"),
     "maximum": Entry(_maximum, (*GRID, "widen"), "Maximum"),
     "mode": Entry(_mode, (*GRID, "widen"), "Mode"),
@@ -177,6 +249,30 @@ MECHANISMS: dict[str, Entry] = {
     "permute-and-flip": Entry(_flip, CHOICE, "PermuteAndFlip", "utilities", needs_bounds=False),
     "report-noisy-max": Entry(
         _noisy_max, (*CHOICE, "noise"), "ReportNoisyMax", "utilities", needs_bounds=False
+    ),
+    "top-k": Entry(
+        _top_k, ("k", "unit", "delta", *CHOICE), "TopK; k", "utilities", needs_bounds=False
+    ),
+    "joint-top-k": Entry(
+        _joint_top_k,
+        ("k", "sensitivity", "neighbors"),
+        "JointTopK; k",
+        "utilities",
+        needs_bounds=False,
+    ),
+    "permute-and-flip-top-k": Entry(
+        partial(_rival, top_selections.PeeledFlips),
+        ("k", *CHOICE),
+        "k rounds of permute-and-flip at epsilon / k; k",
+        "utilities",
+        needs_bounds=False,
+    ),
+    "laplace-top-k": Entry(
+        partial(_rival, top_selections.NoisySelection),
+        ("k", *CHOICE),
+        "the k greatest of utilities with Laplace noise; k",
+        "utilities",
+        needs_bounds=False,
     ),
     "randomized-response": Entry(
         _response, (), "RandomizedResponse on two utilities", "utilities", needs_bounds=False

@@ -13,7 +13,7 @@ from ...errors import FastexpError, ParameterError
 from ..subjects.subject import FIGURES
 from . import contenders, data_sources
 from .code import Code, code_of
-from .data_sources import text
+from .data_sources import OF_SCENARIOS, text
 from .generators import Spec, is_finite
 
 T = TypeVar("T")
@@ -104,6 +104,7 @@ def normalise(given: Mapping[str, object], faults: Faults) -> dict[str, Any]:
         "data": _tables("data", _sources(given["data"]), partial(_data, version), faults),
         "mechanisms": _tables("mechanisms", mechanisms, compared, faults),
     }
+    settings["mechanisms"] = contenders.told_apart(settings["mechanisms"])
     limits = (("datasets", 1, MOST_DATASETS), ("draws", 0, MOST_DRAWS), ("seed", 0, 2**64 - 1))
     for key, least, most in limits:
         settings[key] = _one(key, given[key], _counting(least, most), faults)
@@ -130,14 +131,16 @@ def sizes_of(settings: dict[str, Any], data: Spec) -> tuple[int, ...]:
 
 
 def _bounds(value: object, faults: Faults) -> tuple[float, float] | None:
-    if value is None:
-        return None
     ends = plain(value)
+    if ends is None or _is_interval(ends):
+        return None if ends is None else (ends[0], ends[1])
+    faults.add("bounds", "must be two finite numbers, lower < upper")
+    return None
+
+
+def _is_interval(ends: object) -> bool:
     good = isinstance(ends, list) and len(ends) == 2 and all(map(is_finite, ends))
-    if not good or not ends[0] < ends[1]:
-        faults.add("bounds", "must be two finite numbers, lower < upper")
-        return None
-    return ends[0], ends[1]
+    return good and isinstance(ends, list) and ends[0] < ends[1]
 
 
 def _figures(value: object, version: str, faults: Faults) -> tuple[Any, ...]:
@@ -248,13 +251,17 @@ def _sources(value: object) -> list[Any]:
 
 
 def _data(version: str, data: object) -> list[Spec]:
-    """The sources that one entry of `data` means, each perhaps with sizes of its own."""
+    """The sources that one entry of `data` means, each perhaps with sizes and bounds of its own."""
     table: object = data
-    sizes: Spec = {}
-    if isinstance(data, dict) and "n" in data:
-        table = {key: value for key, value in data.items() if key != "n"}
-        sizes = {"n": [_counting(1, MOST_N)(size) for size in several(data["n"])]}
-    return [{**spec, **sizes} for spec in data_sources.described(table, version)]
+    places: Spec = {}
+    if isinstance(data, dict):
+        table = {key: value for key, value in data.items() if key not in OF_SCENARIOS}
+        places = {key: value for key, value in data.items() if key in OF_SCENARIOS}
+    if "n" in places:
+        places["n"] = [_counting(1, MOST_N)(size) for size in several(places["n"])]
+    if not _is_interval(places.get("bounds", [0, 1])):
+        raise ParameterError("bounds must be two finite numbers, lower < upper")
+    return [{**spec, **places} for spec in data_sources.described(table, version)]
 
 
 def several(value: object) -> list[Any]:

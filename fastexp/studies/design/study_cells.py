@@ -6,6 +6,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from typing import Any
 
 from ..subjects.subject import EXPECTED, LEVELLED, THEOREMS, Studied
@@ -66,22 +67,33 @@ def scenarios_of(settings: dict[str, Any]) -> list[Scenario]:
     scenarios = []
     for data in settings["data"]:
         sizes = sizes_of(settings, data)
-        ends = None if source_of(data).takes == UTILITIES else settings["bounds"]
+        ends = limits_of(settings, data)
+        if ends is not None and source_of(data).takes == UTILITIES:
+            ends = None
         bounds = None if ends is None else (float(ends[0]), float(ends[1]))
         for n in sizes:
-            key = key_of(settings["seed"], _unlabelled(data), n)
+            source = {key: value for key, value in data.items() if key != "bounds"}
+            key = key_of(settings["seed"], _unlabelled(source), n)
             scenarios.append(Scenario(data, n, key, bounds))
     return scenarios
+
+
+def limits_of(settings: dict[str, Any], data: Spec) -> tuple[float, float] | None:
+    """The bounds of records and answers: the study's, or those that the data have instead."""
+    ends = data.get("bounds", settings["bounds"])
+    return None if ends is None else (ends[0], ends[1])
 
 
 def cells_of(settings: dict[str, Any], scenarios: list[Scenario], faults: Faults) -> list[Cell]:
     """All cells, scenario by scenario; whatever cannot be built is a fault."""
     mechanisms, epsilons = settings["mechanisms"], settings["epsilon"]
+    pairs = [(limits_of(settings, data), source_of(data).takes) for data in settings["data"]]
     subjects = {}
-    for i, spec in enumerate(mechanisms):
-        for epsilon in epsilons:
-            build = partial(registry.build, spec, epsilon, settings["bounds"])
-            subjects[i, epsilon] = faults.attempt(_place(i, spec), build)
+    limits = dict.fromkeys(pairs)
+    for (ends, takes), (i, spec), epsilon in product(limits, enumerate(mechanisms), epsilons):
+        if contenders.takes_of(spec) == takes:
+            build = partial(registry.build, spec, epsilon, ends)
+            subjects[ends, i, epsilon] = faults.attempt(_place(i, spec), build)
     _distinct("mechanisms", [contenders.label_of(spec) for spec in mechanisms], faults)
     _distinct("data", [label_of(data) for data in settings["data"]], faults)
     cells: list[Cell] = []
@@ -89,7 +101,7 @@ def cells_of(settings: dict[str, Any], scenarios: list[Scenario], faults: Faults
         takes = source_of(scenario.data).takes
         for i, spec in enumerate(mechanisms):
             for epsilon in epsilons:
-                subject = subjects[i, epsilon]
+                subject = subjects.get((limits_of(settings, scenario.data), i, epsilon))
                 if subject is not None and subject.takes == takes:
                     cells.append(_cell(settings, number, scenario, spec, epsilon, subject))
     _check_use(settings, cells, faults)
@@ -107,7 +119,7 @@ def _cell(
     source = source_of(scenario.data)
     figures = [figure for figure in settings["figures"] if figure in subject.figures]
     callables = [figure for figure in settings["figures"] if isinstance(figure, dict)]
-    bounds = settings["bounds"] if subject.takes == "records" else None
+    bounds = limits_of(settings, scenario.data) if subject.takes == "records" else None
     return Cell(
         number,
         source.label,
@@ -141,6 +153,9 @@ def _check_use(settings: dict[str, Any], cells: list[Cell], faults: Faults) -> N
             faults.add(where, f"has none of the figures; it has {there}")
         if spec["name"] == "randomized-response" and any(cell.n != 2 for cell in of_mechanism):
             faults.add(where, "takes two utilities: n must be 2")
+        least = int(getattr(first.subject.mechanism, "k", 1))
+        if any(cell.n < least for cell in of_mechanism):
+            faults.add(where, f"n must be at least k = {least}")
         if settings["draws"] == 0 and (first.callables or not first.subject.closed):
             faults.add(where, "has no exact figures: draws must be > 0")
 

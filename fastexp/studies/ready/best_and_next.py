@@ -13,6 +13,12 @@ VERBS = {  # of figures that are better the nearer they are to 0
     "error": "errs {}",
     "bias": "is off by {} on average",
     "loss": "loses {}",
+    "total_loss": "loses {} in all places together",
+    "last_loss": "loses {} in the last place",
+    "rank_error": "is off by {} records",
+    "worst_error": "errs {} in the worst quantile",
+    "worst_rank_error": "is off by {} records in the worst quantile",
+    "wrong": "answers wrongly with probability {}",
     "error_quantile": "errs at most {}",
     "loss_quantile": "loses at most {}",
     "theorem_1": "has an error of at most {} by the theorem",
@@ -71,7 +77,7 @@ def _next(best: Row, second: Row, scale: float) -> str:
     """The next best and by how much it is worse."""
     low, high = _size(best), _size(second)
     start = f"; the next best, {_name(second)}, {_number(second, scale)}"
-    if None in (best["exact"], second["exact"]) and _ends(best)[1] >= _ends(second)[0]:
+    if None in (best["exact"], second["exact"]) and ends(best)[1] >= ends(second)[0]:
         return f"{start}: no difference beyond the noise of the draws"
     if low == 0:
         return start
@@ -113,7 +119,7 @@ def _number(row: Row, scale: float) -> str:
     return readable(None if value is None else value * scale, DIGITS)
 
 
-def _ends(row: Row) -> tuple[float, float]:
+def ends(row: Row) -> tuple[float, float]:
     """Between which sizes a row's figure is: of an exact one, twice itself."""
     if row["exact"] is not None or row["low"] is None:
         return _size(row), _size(row)

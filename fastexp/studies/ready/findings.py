@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..._parameters.text import readable
-from .best_and_next import DIGITS
+from .best_and_next import DIGITS, value_of
 from .study_table import StudyTable
 
 Rows = list[dict[str, Any]]
@@ -24,14 +24,17 @@ def distinct(rows: Rows, column: str) -> list[Any]:
 def crossed(
     title: str, rows: Rows, keys: tuple[str, str], note: str, say: str = "", *, scale: float = 1.0
 ) -> StudyTable:
-    """One line a value of the first column, one column a value of the second; exact figures.
+    """One line a value of the first column, one column a value of the second; exact where they are.
 
     The rows are of one figure; numbers are `scale` times theirs.
     """
     down, across = keys
     columns, lines = distinct(rows, across), []
     for value in distinct(rows, down):
-        at = {row[across]: scale * row["exact"] for row in rows_with(rows, **{down: value})}
+        at: dict[Any, float | None] = {}
+        for row in rows_with(rows, **{down: value}):
+            figure = value_of(row)
+            at[row[across]] = None if figure is None else scale * figure
         lines.append([_text(value), *(readable(at.get(column), DIGITS) for column in columns)])
     return StudyTable(title, [down, *map(_text, columns)], lines, note, say)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...errors import ParameterError
 from ..design.design import Design, check_settings
-from . import choices, findings, flips, table1
+from . import choices, findings, flips, quantile_rivals, table1, top_k
 from .findings import Rows
 from .study_table import StudyTable
 
@@ -172,6 +172,13 @@ READY: dict[str, Ready] = {
         flips.SETTINGS,
         flips.findings,
     ),
+    "top-k": Ready(
+        top_k.QUESTION,
+        "Repeats the form of the figures of Gillenwater, Joseph, Muñoz Medina and Ribero 2022, on "
+        "counts of its own.",
+        top_k.SETTINGS,
+        top_k.findings,
+    ),
     "grids": Ready(
         "What do the step of a median's grid and widen do to its error?",
         "Repeats no paper's figure. On a grid finer than the records, equal ones are one point "
@@ -190,6 +197,13 @@ READY: dict[str, Ready] = {
         "Repeats no paper's figure.",
         choices.GROUPS,
         fixed=("data", "mechanisms", "figures", "levels"),
+    ),
+    "quantiles": Ready(
+        quantile_rivals.QUESTION,
+        quantile_rivals.REPEATS,
+        quantile_rivals.SETTINGS,
+        quantile_rivals.findings,
+        fixed=("mechanisms", "figures"),
     ),
 }
 

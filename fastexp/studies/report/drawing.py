@@ -52,7 +52,7 @@ def ground(ax: Any) -> Any:
 
 
 def _line(line: Line, ax: Any) -> None:
-    """The exact figures as a line; draws as points, joined where nothing is exact."""
+    """The exact figures as a line; draws as points, joined where some are not exact."""
     style = look(line.place, ax)
     exact = [(x, v) for x, v in zip(line.x, line.exact, strict=True) if v is not None]
     exact.sort()
@@ -62,7 +62,8 @@ def _line(line: Line, ax: Any) -> None:
         ax.plot(*zip(*exact, strict=True), **bare, zorder=2)
     if points:
         x, middle, below, above = zip(*sorted(points), strict=True)
-        joined = {**style, "linestyle": "none"} if exact else {**style, "linewidth": 0.8}
+        known = len(exact) == len(line.x)
+        joined = {**style, "linestyle": "none"} if known else {**style, "linewidth": 0.8}
         ax.errorbar(x, middle, yerr=(below, above), **joined, elinewidth=0.9, capsize=2, zorder=3)
 
 

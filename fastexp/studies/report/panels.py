@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,6 +12,8 @@ from ..ready.best_and_next import Row
 from ..ready.findings import Rows, distinct
 
 MOST_PANELS, COLUMNS = 12, 3  # of a picture
+MOST_LINES = 8  # of a panel, if labels like "joint, k = 20" allow it
+SIZED = re.compile(r"(.+), (?!n)([a-z]) = (\d+)")  # n is a column of its own
 RECORDS, UTILITIES = "records", "utilities"
 X_WORDS = {
     ("epsilon", RECORDS): "epsilon (nats)",
@@ -22,6 +25,12 @@ WORDS = {
     "error": "expected error (units of the records)",
     "bias": "bias, output minus truth (units of the records)",
     "loss": "expected loss (units of the utility)",
+    "total_loss": "total loss of all places (units of the utility)",
+    "last_loss": "loss of the last place (units of the utility)",
+    "rank_error": "expected rank error (records)",
+    "worst_error": "error of the worst quantile (units of the records)",
+    "worst_rank_error": "rank error of the worst quantile (records)",
+    "wrong": "wrong answers (probability)",
     "error_quantile": "quantile of the error (units of the records)",
     "loss_quantile": "quantile of the loss (units of the utility)",
     "theorem_1": "error bound, Theorem 1 (units of the records)",
@@ -103,9 +112,25 @@ def pictures(rows: Rows, takes: Mapping[str, str]) -> list[Picture]:
 
     `takes` says for each mechanism's label whether it takes "records" or "utilities": units differ.
     """
-    places = {label: i for i, label in enumerate(distinct(rows, "mechanism"))}
-    groups = parts(rows, takes)
-    return [p for f, kind, words, part in groups for p in _of_figure(part, f, kind, words, places)]
+    sizes = _sizes(distinct(rows, "mechanism"))
+    names = dict.fromkeys(sizes[x][0] if sizes else x for x in distinct(rows, "mechanism"))
+    places = {name: i for i, name in enumerate(names)}
+    drawn: list[Picture] = []
+    for figure, kind, words, part in parts(rows, takes):
+        size = next((word for _, word, _ in sizes.values()), None)
+        if size is not None:
+            split = [(row, *sizes[row["mechanism"]]) for row in part]
+            part = [{**row, "mechanism": name, word: value} for row, name, word, value in split]
+        drawn += _of_figure(part, figure, kind, words, places, size)
+    return drawn
+
+
+def _sizes(labels: list[str]) -> dict[str, tuple[str, str, int]]:
+    """Of many labels that all end in one size, like ", k = 20": name, word, value; else nothing."""
+    ends = [SIZED.fullmatch(label) for label in labels]
+    sizes = {end[0]: (end[1], end[2], int(end[3])) for end in ends if end}
+    alike = len(sizes) == len(labels) and len({word for _, word, _ in sizes.values()}) == 1
+    return sizes if alike and len(labels) > MOST_LINES else {}
 
 
 def parts(rows: Rows, takes: Mapping[str, str]) -> list[tuple[str, str, str, Rows]]:
@@ -127,10 +152,14 @@ def _has_value(row: Row) -> bool:
 
 
 def _of_figure(
-    rows: Rows, figure: str, kind: str, words: str, places: dict[str, int]
+    rows: Rows, figure: str, kind: str, words: str, places: dict[str, int], size: str | None
 ) -> list[Picture]:
     x = next((c for c in ("epsilon", "n") if len(distinct(rows, c)) > 1), None)
-    apart = [c for c in ("data", "n", "epsilon", "level") if c != x]
+    columns = ["data", "n", "epsilon", "level"]
+    if size is not None:
+        x = size if x is None or len(distinct(rows, size)) > len(distinct(rows, x)) else x
+        columns.append(size)
+    apart = [c for c in columns if c != x]
     named = [c for c in apart if len(distinct(rows, c)) > 1]
     panels: dict[tuple[Any, ...], Panel] = {}
     lines: dict[tuple[Any, ...], Line] = {}
@@ -143,12 +172,12 @@ def _of_figure(
             lines[key, label] = Line(printable(label), places[label])
             panels[key].lines.append(lines[key, label])
         lines[key, label].add(0.0 if x is None else float(row[x]), row)
-    x_words = "" if x is None else X_WORDS[x, kind]
+    x_words = "" if x is None else X_WORDS.get((x, kind), x)
     all_panels = list(panels.values())
-    columns = _columns(len(all_panels), [len(distinct(rows, c)) for c in reversed(named)])
-    most = MOST_PANELS // columns * columns
+    beside = _columns(len(all_panels), [len(distinct(rows, c)) for c in reversed(named)])
+    most = MOST_PANELS // beside * beside
     some = [all_panels[i : i + most] for i in range(0, len(all_panels), most)]
-    return [Picture(figure, x, x_words, words, part, min(columns, len(part))) for part in some]
+    return [Picture(figure, x, x_words, words, part, min(beside, len(part))) for part in some]
 
 
 def _columns(panels: int, sizes: list[int]) -> int:

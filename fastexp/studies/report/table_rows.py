@@ -27,7 +27,9 @@ COLUMNS: dict[str, str] = {
     "neighbors": "the relation of the guarantee; empty: that of the stated sensitivity",
     "figure": "error: |output - truth| (selections: 1 where not the best); bias: output - truth; "
     "loss: best utility minus the output's; quantiles of error and loss over data sets and draws "
-    "together; theorems: their bounds, averaged over data sets",
+    "together; theorems: their bounds, averaged over data sets; of m quantiles the mean over them, "
+    "rank_error: records between output and truth, wrong: the share that are not the true "
+    "quantile, worst_error, worst_rank_error: of the worst one of each draw",
     "level": "of a quantile; for theorems one minus the failure probability",
     "datasets": "how many data sets",
     "draws": "draws for each data set",

@@ -11,7 +11,7 @@ from ..design.code import Code
 from ..design.data_sources import source_of
 from ..design.design import Design
 from ..design.study_cells import Cell, Scenario
-from ..subjects.subject import Block
+from ..subjects.subject import Block, random_of
 from ..sums import sketch
 from ..sums.totals import FigureSums, TaskResult
 
@@ -41,15 +41,10 @@ def run_task(design: Design, number: int, part: int = 0, parts: int = 1) -> Task
 def data_sets(scenario: Scenario, place: int, first: int, rows: int) -> AnyArray:
     """The data sets of one block, from number `first` on: a matrix, a data set a row."""
     source = source_of(scenario.data)
+    key = scenario.key
     if source.apart:
-        return source.of_each((_random(scenario, first + row) for row in range(rows)), scenario.n)
-    return source.data_sets(_random(scenario, place), rows, scenario.n)
-
-
-def _random(scenario: Scenario, number: int) -> np.random.Generator:
-    """The generator of a block, or of a data set."""
-    seed = np.random.SeedSequence(scenario.key, spawn_key=(number,))
-    return np.random.Generator(np.random.SFC64(seed))
+        return source.of_each((random_of(key, first + row) for row in range(rows)), scenario.n)
+    return source.data_sets(random_of(key, place), rows, scenario.n)
 
 
 def _sums(cell: Cell, block: Block, size: int) -> dict[str, FigureSums]:
@@ -86,8 +81,8 @@ def _of_user(code: Code, outputs: AnyArray, truths: AnyArray) -> FloatArray:
     function, rows = code.here(), []
     for answers, truth in zip(outputs, truths.tolist(), strict=True):
         row = np.asarray(function(answers.copy(), truth), dtype=np.float64)
-        if row.shape != answers.shape or not np.isfinite(row).all():
-            raise StudyError(f"{code.name} must give size = {answers.size} finite numbers")
+        if row.shape != answers.shape[:1] or not np.isfinite(row).all():
+            raise StudyError(f"{code.name} must give size = {answers.shape[0]} finite numbers")
         rows.append(row)
     return np.array(rows)
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
 from ..._typing import AnyArray, FloatArray, WordArray
 from ...privacy import Guarantee
 
-EXPECTED = ("error", "bias", "loss")  # averages of something that each draw has
+MANY = ("worst_error", "rank_error", "worst_rank_error", "wrong")  # of draws of many quantiles
+# averages of something that each draw has
+EXPECTED = ("error", "bias", "loss", "total_loss", "last_loss", *MANY)
 LEVELLED = ("error_quantile", "loss_quantile")
 THEOREMS = ("theorem_1", "theorem_6", "corollary_7")
 FIGURES = (*EXPECTED, *LEVELLED, *THEOREMS)
@@ -28,6 +30,13 @@ class Promises(Protocol):
 
 
 M = TypeVar("M", bound=Promises)
+Random: TypeAlias = np.random.Generator
+
+
+def random_of(key: int, number: int) -> Random:
+    """The generator of what has a number, under a key."""
+    seed = np.random.SeedSequence(key, spawn_key=(number,))
+    return np.random.Generator(np.random.SFC64(seed))
 
 
 class Block:
@@ -109,9 +118,9 @@ class Studied(ABC, Generic[M]):
     ) -> dict[str, FloatArray]:
         """The same figures of each draw: shape (rows, size)."""
 
-    @abstractmethod
     def within(self, block: Block, figure: str, edges: FloatArray) -> FloatArray:
         """P(error or loss <= edge) given each data set: shape (rows, edges)."""
+        raise NotImplementedError  # only for figures that are listed
 
     @abstractmethod
     def most(self, figure: str, n: int) -> float:

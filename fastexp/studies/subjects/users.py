@@ -13,7 +13,7 @@ from ...errors import StudyError
 from ...privacy import Guarantee
 from .by_law import ByLaw
 from .selections import Selection
-from .subject import Block
+from .subject import Block, random_of
 
 OPTIONAL = ("law", "truth", "promise")
 UTILITIES = "utilities"
@@ -111,8 +111,7 @@ class AtEpsilon:
         """Draws of each data set, whose generator depends on its number alone."""
         every = []
         for row, number in zip(rows, block.streams.tolist(), strict=True):
-            seed = np.random.SeedSequence(key, spawn_key=(number,))
-            random = np.random.Generator(np.random.SFC64(seed))
+            random = random_of(key, number)
             answer = self.subject.sample(row.copy(), self.epsilon, size, random)
             numbers = number_columns.read(answer, f"answers of {self.subject.name}")
             values = None if numbers is None or numbers.missing is not None else numbers.values

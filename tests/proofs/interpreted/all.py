@@ -14,7 +14,16 @@ from fastexp._selection import permute_flip as _permute_flip
 from fastexp._selection.rows import Rows
 from fastexp._selection.scan import Scan, storage
 from fastexp._selection.weighting import NO_BASE
-from fastexp.kernels.select import alias, alias_rows, envelope, gumbel, peel, permute_flip, single
+from fastexp.kernels.select import (
+    alias,
+    alias_rows,
+    envelope,
+    gumbel,
+    joint_slices,
+    peel,
+    permute_flip,
+    single,
+)
 from fastexp.kernels.select import rows as kernels
 from fastexp.kernels.select.rounds import new_control
 from tests.proofs.interpreted.contribution import contribution
@@ -26,6 +35,7 @@ from tests.proofs.interpreted.release_keys import release_keys
 from tests.proofs.interpreted.segments import segments
 from tests.proofs.interpreted.smooth import smooth
 from tests.support.cases import CASES
+from tests.support.checks import joint_top_k as checks_joint
 from tests.support.checks import rows as checks_rows
 from tests.support.checks import sampler as checks
 from tests.support.checks import selection as checks_selection
@@ -77,6 +87,7 @@ def selection(digest: Any) -> None:
     assert flips.release(later) >= 0
     assert set(top.release(np.arange(4) * 100).tolist()) == {1, 2, 3}
     draw_statuses(digest)
+    joint_selection(digest)
     a_table_beyond_the_cache(digest)
     many_rows(digest)
     checks_rows.narrow_rows_draw_as_wide_ones()
@@ -95,6 +106,21 @@ def selection(digest: Any) -> None:
     checks_selection.peeling_is_a_fresh_scan(3, 3)
     bits = [permute_flip.try_bits(k) for k in (1, 1 << 20, 1 << 21)]
     assert bits == [40, 40, 39]
+
+
+def joint_selection(digest: Any) -> None:
+    """Joint top-k: few and many counts, one draw and several, refused words, open draws."""
+    checks_joint.kernels_are_the_twin(3)
+    checks_joint.words_that_are_refused()
+    checks_joint.positions_have_slots()
+    checks_joint.the_rest_is_left_open()
+    for counts, k, _ in checks_joint.tables():
+        for size in (None, 3):
+            digest.update(fx.JointTopK(k, 1.0).sample(counts, size, rng=2).tobytes())
+        assert len(set(fx.JointTopK(k, 1.0).release(counts).tolist())) == k
+    work = np.zeros(9, np.int64)
+    args = work[:2], work[:1], work[:1], work[:1], work[:1], np.zeros(4)
+    assert joint_slices.joint_bounds(work[:3], np.inf, 1.0, *args[1:]) == envelope.ROUNDING_MODE
 
 
 def a_table_beyond_the_cache(digest: Any) -> None:

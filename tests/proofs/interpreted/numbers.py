@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 import fastexp as fx
-from fastexp._intake import unsorted
+from fastexp._intake import pivots
 from fastexp._parameters.grid import make_grid
 from fastexp.kernels.bits.heights import FLOAT, SIGNED, UNSIGNED
 from fastexp.kernels.numbers import density, histogram, places, ragged, select_rank
+from tests.support.checks import quantile_chains, quantile_laws
 
 NUMBERS = np.random.default_rng(8).normal(size=700).round(2)
 
@@ -26,6 +27,7 @@ def numbers(digest: Any) -> None:
     coins(digest)
     laws(digest)
     histograms(digest)
+    several(digest)
 
 
 def ranked() -> list[Any]:
@@ -96,10 +98,29 @@ def laws(digest: Any) -> None:
     ):
         found = [law.mean(), law.var(), law.expected_error(0.3), law.expected_loss()]
         digest.update(np.array([*found, *law.cdf([-1, 0.25, 1]), law.ppf(0.3)]).tobytes())
+    for ties in quantile_laws.TIES:
+        joint = quantile_laws.law_of([0, 3, 3, 3, 7, 9], 11, quantile_laws.QUARTILES, 1, 1, ties)
+        digest.update(np.array([joint.log_normalizer, *joint.expected_rank_error()]).tobytes())
     for kernel in (density.expm1_fill, density.log1p_fill):
         out = np.empty(5)
         kernel(np.array([-0.9, -1e-9, 0.0, 0.2, 9.0]), out)
         digest.update(out.tobytes())
+
+
+def several(digest: Any) -> None:
+    """Joint quantiles: both ties, totals that move and do not, long runs, equal records."""
+    quantile_chains.run()
+    records = np.random.default_rng(4).integers(0, 9, 60)
+    for ties in quantile_chains.TIES:
+        for neighbors in ("add-remove", "replace"):
+            joint = fx.Quantiles(
+                [0.1, 0.15, 0.2, 0.9], 1.0, (0, 9), step=1, ties=ties, neighbors=neighbors
+            )
+            digest.update(joint.sample(records, 40, rng=1).tobytes())
+            for few in (records[:3], records[:1].repeat(3)):
+                digest.update(joint.sample(few, 40, rng=1).tobytes())
+        apart = fx.Quantiles([0.1, 0.5, 0.9], 9.0, (0, 1000), step=1, ties=ties)
+        digest.update(apart.sample(np.arange(1000), 20, rng=1).tobytes())
 
 
 def histograms(digest: Any) -> None:
@@ -126,11 +147,17 @@ def histograms(digest: Any) -> None:
 
 
 def counting(digest: Any) -> None:
-    """Gathering with room, with too little, of integers, of a NaN and of a short block."""
+    """Gathering with room, with too little, of integers, of a NaN and of a short block.
+
+    Of one range, and of regions.
+    """
     values = np.concatenate([NUMBERS, NUMBERS[:339]])
     for room, part in ((2000, values), (20, values), (2000, (100 * values).astype(np.int64))):
-        found = unsorted.gathered(part, -1, 1, room)
+        found = pivots.gathered(part, -1, 1, room)
         digest.update(found.values.tobytes() + repr(found[1:]).encode())
+        cuts = np.array([-90.0, -1.0, 0.0, 1.0, 40.0, 2.0**62]).astype(part.dtype)
+        regions = pivots.gathered_regions(part, cuts, np.arange(6) % 2, room)
+        digest.update(regions.values.tobytes() + regions.inside.tobytes())
     told, work = np.zeros(3, np.int64), np.empty(select_rank.BLOCK // 8, np.uint64)
     select_rank.gather_floats(np.array([1.0, np.nan]), 2.0, 5.0, work, np.empty(9), told)
     assert told.tolist() == [1, 0, 1]

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 import fastexp as fx
+from fastexp._intake import pivots as intake_pivots
 from fastexp._intake import unsorted
 from fastexp._intake.record_sources import Window
 from fastexp._intake.records import Records
@@ -383,7 +384,7 @@ LONG = [
 def long_windows_are_the_twins(draws: int = 6) -> None:
     """Releases whose points take the place of records; distances of both tables, loose ends."""
     rng, words, open_draws = np.random.default_rng(10), GivenWords(KEY, draws), 0
-    buffers = *SMALL_BUFFERS, (unsorted, "SAMPLE", 60), (unsorted, "SPREAD", 0.2)
+    buffers = *SMALL_BUFFERS, (unsorted, "SAMPLE", 60), (intake_pivots, "SPREAD", 0.2)
     cases = [*itertools.product(LONG, (1, 2, 30, 120)), *((mechanism, 600) for mechanism in SLOW)]
     for mechanism, n in cases:
         statistic, grid = mechanism._statistic, mechanism.grid

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import fastexp as fx
-from fastexp._intake import record_sources, unsorted
+from fastexp._intake import record_sources, regions, unsorted
 from fastexp._intake import records as _records
 from fastexp._intake.record_sources import OnGrid, Window
 from fastexp._intake.records import Records
@@ -328,6 +328,50 @@ def sources_agree(
                         windows_agree(name, values, grid, ranks, 1 + number % 2)
 
 
+ONE_PASS = (unsorted, "FEWEST", 2), (unsorted, "FEW_POINTS", 0), (unsorted, "SHARE", 0.7)
+PASSES: dict[str, tuple[tuple[Any, str, Any], ...]] = {
+    "as it is": (),
+    "one pass": (*SMALL_BUFFERS, *ONE_PASS),
+    "heavy points": (*SMALL_BUFFERS, *ONE_PASS, (regions, "HEAVY", 4)),
+    "halves": (*SMALL_BUFFERS, *ONE_PASS, (unsorted, "SORTED", 0), (unsorted, "SHARE", 0.2)),
+    "on each point": (*SMALL_BUFFERS, (unsorted, "FEWEST", 2)),
+    "no room": (*SMALL_BUFFERS, *ONE_PASS, *NO_ROOM),
+}
+
+
+def several_agree(sizes: Iterable[int] = (1, 9, 40, 300), rules: Iterable[str] = PIVOTS) -> None:
+    """Several windows at once, which may overlap, of every form, by every way through a pass."""
+    grids = [make_grid((-100, 100), 5), make_grid((-100, 100), grid=[-50.0, 0.0, 0.5, 90.0])]
+    grids.append(make_grid((-100, 100)))
+    for number, (name, values) in enumerate(record_sets(sizes)):
+        grid, n = grids[(number + number // 6 + 2) % 3], values.size
+        ends = [(n * j // 7, min(n * j // 7 + j % 3, n - 1)) for j in range(7)]
+        ranges = [*ends, (n // 3, n // 2), (n // 2, n // 2), (n - 1, n - 1)][::-1]
+        wanted = [window_by_sorting(values, grid, *pair) for pair in ranges]
+        chosen = [(way, ()) for way in PASSES]
+        chosen += [("heavy points", ((regions, "pivots", PIVOTS[rule][2]),)) for rule in rules]
+        for i, (way, more) in enumerate(chosen):
+            with changed(*PASSES[way], *more):
+                for form, data in ways_of(values).items():
+                    windows = read_way(form, data, threads=1 + i % 2).windows(grid, ranges)
+                    pairs = zip(windows, wanted, strict=True)
+                    assert all(same(*pair) for pair in pairs), (name, way, more, form)
+
+
+def misled_samples_agree() -> None:
+    """Orders in which every so many-th record is unlike the others; and infinite records."""
+    grid, rng = make_grid((-100, 100)), np.random.default_rng(8)
+    for step in range(2, 9):
+        values = rng.uniform(-99, 99, 240)
+        values[::step] = rng.choice([50.0, np.inf, -np.inf], values[::step].size)
+        ranges = [(0, 3), (100, 130), (200, 220), (238, 239)]
+        wanted = [window_by_sorting(values, grid, *pair) for pair in ranges]
+        for way in PASSES.values():
+            with changed(*way, (unsorted, "SAMPLE", 30)):
+                windows = Records(values).source().windows(grid, ranges)
+                assert all(same(*pair) for pair in zip(windows, wanted, strict=True)), step
+
+
 def looks_agree(sizes: Iterable[int] = (1, 9, 40)) -> None:
     """`total`, `counts`, `histogram`, `below`, `first` and `last` of every form."""
     grid = make_grid((-100, 100), 1)
@@ -449,6 +493,12 @@ def extreme_integers_are_exact() -> None:
                             value,
                             bounds,
                         )
+            with changed(*PASSES["one pass"]):
+                values = np.append(np.full(30, value), np.arange(30))
+                ranges = [(0, 0), (2, 40), (59, 59)]
+                windows = Records(values).source().windows(grid, ranges)
+                wanted = [window_by_sorting(values, grid, *pair) for pair in ranges]
+                assert all(same(*pair) for pair in zip(windows, wanted, strict=True)), value
     grid = make_grid((2**60, 2**60 + 9), 1)
     found = Records([2**60 + 1, 2**60 + 2, 2**60 + 2]).source().counts(grid)
     assert [x.tolist() for x in found] == [[1, 2], [1, 2]]
@@ -487,6 +537,8 @@ def run() -> None:
     looks_agree((9,))
     grids_are_fractions()
     sources_agree((2, 40), ("first", "tight"), 2)
+    several_agree((9, 40), ("first", "tight"))
+    misled_samples_agree()
     gathers_are_numpy((9, 1030))
 
 

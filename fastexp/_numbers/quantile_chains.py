@@ -1,0 +1,255 @@
+"""Joint quantiles: the chain of a data set, of all totals, and how much each of them weighs.
+
+The weight of a total t and ordered answers is exp(-rate * u), u the sum of |c_j - t * d_j|, c_j
+the number of records between two neighbouring answers and d_j their share; ties "spread" average
+it over all places of records in their grid points' intervals (`reference/quantiles.py`).
+
+What the chain of a total does not cover has u >= reach: with S_j = rank_j - q_j * t and s = n - t,
+u = sum |S_j - S_(j-1)| >= |S_j| + |s - S_j| (S_0 = 0, S_(m+1) = s), so answers outside the
+band min(0, s) - w <= S_j <= max(0, s) + w have u >= 2 * w + |s|. These outcomes, and totals
+with |s| >= reach, are the *rest*: bounded by exp(-rate * reach) times the number (or volume) of
+all answers. As |c_j - t * d_j| changes by |t - t'| * d_j at most, weights of a total are at most
+exp(rate * |t - t'|) times its neighbour's: totals far from n share a chain, and a coin decides.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from .._intake.record_sources import NOTHING, Source, Window
+from .._parameters.grid import Grid
+from .._typing import FloatArray, IntArray
+from ..kernels.bits.logexp import LN2, exp_fill
+from ..kernels.numbers import chain as _kernels
+from .rank import few_enough
+
+REST_NATS = 8.0  # the rest's share is about e**-8
+APART = 256  # ranks between cells that are taken for themselves
+GUESS_NATS = 36.0  # of cells more than uniform records need
+FIRST_NATS = 30.0  # how far the sum of the first chain goes, which tells how far the others go
+LONG_NATS = 40.0  # between quantiles: then long runs are rare enough for a coin
+NEAR_NATS = 12.0  # how near n totals have chains of their own
+SHARED = 0.02  # of all mass, at most that of totals that share a chain
+LEAST = 2.0**-900  # of a mass
+MOST_NATS = 600.0  # of the rest
+UNDERFLOW = 2.0**850  # what brings a row to about 1 that has little but the least values
+EMPTY = Window(NOTHING, NOTHING, 0, 0)
+
+
+class Underflow(Exception):
+    """Weights that floats of one exponent a row do not hold."""
+
+
+class Weights:
+    """The weights of joint quantiles: public. `lattice`: the step of totals, None: t = n."""
+
+    __slots__ = (
+        "_decay", "_unit", "_units", "grid", "inner", "lattice", "left", "q", "rate", "shares",
+    )  # fmt: skip
+
+    def __init__(
+        self, q: tuple[Fraction, ...], rate: Fraction, lattice: int | None, grid: Grid, ties: str
+    ) -> None:
+        self.q, self.rate, self.lattice, self.grid = q, rate, lattice, grid
+        self.left = int(ties == "left")
+        self.shares = [b - a for a, b in pairwise([Fraction(0), *q, Fraction(1)])]
+        self._unit = math.lcm(*(x.denominator for x in q))
+        self._units = np.array([int(x * self._unit) for x in [*q, *self.shares]], object)
+        self.inner = float(min(self.shares[1:-1], default=Fraction(0)) * rate)
+        self._decay = np.empty(0)
+
+    def products(self, totals: list[int]) -> tuple[IntArray, FloatArray]:
+        """Of each total the whole parts of q * t and of t * shares, and what is left of them."""
+        kind = np.int64 if max(totals) * self._unit < 1 << 62 else object
+        exact = np.multiply.outer(np.array(totals, kind), self._units.astype(kind))
+        whole, rests = np.divmod(exact, self._unit)
+        return whole.astype(np.int64), rests.astype(np.float64) / self._unit
+
+    def decay(self, size: int) -> FloatArray:
+        """exp(-rate * s), s = 0, 1, ..., at least so many of them."""
+        decay: FloatArray = self._decay
+        if decay.size < size:
+            apart = np.arange(1 << size.bit_length(), dtype=np.float64)
+            decay = np.empty(apart.size)
+            exp_fill(apart * -float(self.rate), decay)
+            self._decay = decay
+        return decay
+
+    @property
+    def log_ways(self) -> float:
+        """The logarithm of the number of all answers, or of their volume."""
+        m, size = len(self.q), self.grid.size
+        ways = math.lgamma(size + m) - math.lgamma(size) if self.left else m * math.log(size)
+        return ways - math.lgamma(m + 1)
+
+
+class Node(NamedTuple):
+    """A chain of one total, and the totals that it stands for."""
+
+    total: int
+    totals: range
+
+
+class Rows(NamedTuple):
+    """What a chain consists of: see `kernels/numbers/chain.py`."""
+
+    bound: float  # of its sum, in units of 2**exponent
+    ints: IntArray
+    floats: FloatArray
+    arrived: FloatArray
+    phases: FloatArray
+    sums: FloatArray
+
+
+class Sums:
+    """Cells, chains of totals, and their masses, of one data set."""
+
+    log_unit = Fraction(0)  # masses are in units of 2**unit * exp(log_unit)
+
+    def __init__(self, weights: Weights, source: Source) -> None:
+        self.weights, self.source, self.n = weights, source, few_enough(source.total())
+        n, m, rate, step = self.n, len(weights.q), float(weights.rate), weights.lattice or 0
+        self.rate, self.step = rate, step
+        self.dense = m if 0 < n < m * m and not weights.left else 0  # then all atoms are cells
+        usual = 1.1 * max(m * math.log1p(n * rate / 2) - math.lgamma(m + 1), 0.0) + GUESS_NATS
+        guess = max(math.ceil(usual / rate), n if self.dense else 0)
+        self._take(guess)
+        self.reach = min(guess, math.ceil((FIRST_NATS + 5 * math.sqrt(m)) / rate))
+        nearest = round(Fraction(n, step)) * step if step else n
+        self._fill_nodes([Node(nearest, range(nearest, nearest + 1))])
+        log_sum = math.log(self.bounds[0]) + int(self.exponents[0]) * LN2
+        number = 2 * guess // step + 5 if step else 1
+        nats = weights.log_ways + math.log(number) - log_sum + REST_NATS
+        self.reach = max(math.ceil(nats / rate), self.reach, abs(n - nearest) + 1)
+        if self.reach > self.taken:
+            self._take(self.reach)
+        near = math.ceil((NEAR_NATS + m / 2) / rate)
+        while True:
+            self._fill_nodes(self._nodes(near))
+            self._weigh()
+            best = self.masses[:-1].argmax()
+            scaled = self.floats[best, _kernels.SHIFT].max()
+            if max(scaled, 1 / self.bounds[best]) > UNDERFLOW:
+                raise Underflow
+            shared = sum(
+                self.masses[k] for k, node in enumerate(self.nodes) if len(node.totals) > 1
+            )
+            if shared <= SHARED * self.bound:
+                break
+            near += near // 2
+
+    def _take(self, reach: int) -> None:
+        """Cells of all ranks that lie at most so far from those of the quantiles."""
+        n, weights, ranges, bases = self.n, self.weights, list[list[int]](), list[int]()
+        self.taken, room = reach, 0
+        most = reach + self.step + 2  # a total in the middle of an even number is a step off
+        for middle in weights.products([n])[0][0, : len(weights.q)].tolist():
+            low, high = max(middle - most, 0), min(middle + most, n)
+            if not ranges or low > ranges[-1][1] + APART:
+                room += ranges[-1][1] - ranges[-1][0] + 1 if ranges else 0
+                ranges.append([low, high])
+            ranges[-1][1] = high
+            bases.append(ranges[-1][0] - room)
+        room += ranges[-1][1] - ranges[-1][0] + 1
+        self.cells, self.lengths = np.empty((room, 4), np.int64), np.empty((room, 4))
+        self.bases, at = np.array(bases), 0
+        wanted = [(max(low - 1, 0), min(high, n - 1)) for low, high in ranges]
+        windows = self.source.windows(weights.grid, wanted) if n else [EMPTY]
+        for (low, high), window in zip(ranges, windows, strict=True):
+            end = at + high - low + 1
+            _kernels.fill_cells(
+                window.points, window.records, window.below, n, weights.grid.size, low, high,
+                weights.left, self.dense, self.cells[at:end].reshape(-1),
+                self.lengths[at:end].reshape(-1),
+            )  # fmt: skip
+            at = end
+        self.decay = weights.decay(4 * reach + 64)
+
+    def _nodes(self, near: int) -> list[Node]:
+        """Of the totals with |n - t| < reach: each one near n, and more and more together."""
+        n, step = self.n, self.step
+        if not step:
+            return [Node(n, range(n, n + 1))]
+        first, last = max(-((self.reach - 1 - n) // step), 0), (n + self.reach - 1) // step
+        nodes = list[Node]()
+        low, high = max(-((near - n) // step), first), min((n + near) // step, last)
+        for k in range(low, high + 1):
+            nodes.append(Node(k * step, range(k * step, k * step + 1, step)))
+        number = 1
+        while low > first or high < last:
+            groups = (
+                range(max(low - number, first), low),
+                range(high + 1, min(high + number, last) + 1),
+            )
+            for group in groups:
+                if group:
+                    middle = group[len(group) // 2] * step
+                    nodes.append(Node(middle, range(group[0] * step, group[-1] * step + 1, step)))
+            low, high, number = groups[0].start, groups[1].stop - 1, (3 * number + 1) // 2
+        return nodes
+
+    def _fill_nodes(self, nodes: list[Node]) -> None:
+        """Where the chains of nodes lie, and bounds of their sums."""
+        self.last = list[FloatArray]()  # their memory serves again
+        m, totals = len(self.weights.q), [node.total for node in nodes]
+        far = [max(t - r[0], r[-1] - t) for t, r in nodes]
+        whole, rests = self.weights.products(totals)
+        ints, floats = np.zeros((len(nodes), 5, m + 1), np.int64), np.zeros((len(nodes), 7, m + 1))
+        ints[:, 2, :m], rooms = self.bases, np.zeros(2, np.int64)
+        _kernels.fill_nodes(
+            np.array(totals), np.array(far), whole.reshape(-1), rests.reshape(-1), self.n,
+            self.reach, self.rate, ints.reshape(-1), floats.reshape(-1), rooms,
+        )  # fmt: skip
+        self.nodes, self.far, self.ints, self.floats = nodes, far, ints, floats
+        self.most = 2 if min(totals) * self.weights.inner >= LONG_NATS else max(m, 2)
+        self.room, self.widest = rooms.tolist()
+        self.slack = 2.0**-40 + self.widest * 2.0**-49
+        self.bounds, *self.last = self._filled(ints, floats, int(len(nodes) == 1))
+        self.exponents = ints[:, 3, m]
+
+    def _filled(self, ints: IntArray, floats: FloatArray, stays: int) -> tuple[FloatArray, ...]:
+        """The bounds of the sums of some chains, and B, phases and A of the last one."""
+        bounds, room = np.empty(len(ints)), self.room
+        arrived, sums = np.empty(room), np.empty(room)
+        phases, work = np.empty(room * (self.most + 2)), np.empty(3 * self.widest)
+        _kernels.fill_chains(
+            self.lengths.reshape(-1), ints.reshape(-1), floats.reshape(-1), self.decay, self.slack,
+            self.n, self.weights.left, self.most, stays, work, arrived, phases, sums, bounds,
+        )  # fmt: skip
+        return bounds, arrived, phases, sums
+
+    def rows(self, k: int) -> Rows:
+        """The chain of one node, for draws."""
+        ints, floats = self.ints[k], self.floats[k]
+        if len(self.nodes) > 1:
+            _, *self.last = self._filled(ints[None], floats[None], 1)
+        return Rows(float(self.bounds[k]), ints, floats, *self.last)
+
+    def _weigh(self) -> None:
+        """Masses in units of 2**unit: at least the sums of nodes' totals, and the rest."""
+        logs = [math.log2(x) for x in self.bounds]
+        powers = [math.ceil(self.rate * far / LN2 + 2.0**-20) if far else 0 for far in self.far]
+        powers = [p + int(e) for p, e in zip(powers, self.exponents, strict=True)]
+        self.unit = max(math.ceil(x) + p for x, p in zip(logs, powers, strict=True))
+        first = min(node.totals[0] for node in self.nodes)
+        last = max(node.totals[-1] for node in self.nodes)
+        self.within = range(first, last + 1, self.step or 1)
+        self.slots = len(self.within) + (4 if self.step else 0)
+        rest = self.weights.log_ways + math.log(self.slots) - self.rate * self.reach
+        if rest - self.unit * LN2 > MOST_NATS:
+            raise Underflow
+        masses = [
+            max(math.ldexp(x * len(node.totals), p - self.unit) * (1 + 2.0**-50), LEAST)
+            if len(node.totals) > 1
+            else max(math.ldexp(x, p - self.unit), LEAST)
+            for x, p, node in zip(self.bounds.tolist(), powers, self.nodes, strict=True)
+        ]
+        masses.append(math.exp(max(rest - self.unit * LN2 + 2.0**-20, -600.0)))
+        self.masses = np.array(masses)
+        self.ends = np.cumsum(self.masses)
+        self.bound = float(self.ends[-1]) * (1 + 2.0**-30)

@@ -1,0 +1,210 @@
+"""Joint quantiles: exact draws from the chain of a data set, and from its rest.
+
+A node of the chain is drawn by mass, then a way backward through its rows, as
+`kernels/numbers/chain.py` has them: each answer's rank, and where in its cell it lies. What bounds
+leave open is decided by the exact twin, from the same words. All else is rejection: of ways whose
+coins refuse, of totals that share a chain, of the rest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache, cached_property
+from itertools import groupby, pairwise
+
+import numpy as np
+
+from .._typing import AnyArray, IntArray, WordArray
+from ..kernels.numbers import chain as _kernels
+from ..reference import exact, exact_chain
+from .quantile_chains import LEAST, Rows, Sums
+
+Words = Callable[[], int]
+CROWDED = 14.0  # twice the nats of coins
+
+
+class Chain(Sums):
+    """Draws of one data set."""
+
+    @property
+    def together(self) -> int:
+        """How many attempts of a release to make at once."""
+        return 256 if self.dense else 1
+
+    @property
+    def crowded(self) -> bool:
+        """Whether outputs crowd in atoms, so that their coins refuse nearly all attempts."""
+        if not self.dense:
+            return False
+        records = self.source.counts(self.weights.grid)[1] * (self.dense / self.n)
+        return float(np.minimum(records, 1).sum()) * self.dense > CROWDED * self.n
+
+    def attempt(self, words: WordArray, more: Callable[[int], Words]) -> tuple[IntArray, AnyArray]:
+        """Answers and totals of draws from their words; which of them are refused.
+
+        `more(d)` gives draw d further words: one supply, so that no coin has those of another.
+        """
+        more = cache(more)
+        size, m = words.shape[0], len(self.weights.q)
+        out, refused = np.zeros((size, m + 1), np.int64), np.zeros(size, np.bool_)
+        r = (words[:, 0] >> np.uint64(11)).astype(np.float64) * (self.bound * 2.0**-53)
+        at = np.searchsorted(self.ends, r, "right")
+        margin = self.bound * 2.0**-28
+        near = (np.abs(self.ends[:, None] - r).min(0) < margin) | (at >= self.ends.size)
+        for d in np.flatnonzero(near).tolist():
+            ways = [(Fraction(x), Fraction(0)) for x in self.masses.tolist()]
+            chosen = exact_chain.pick(int(words[d, 0]), more(d), Fraction(self.bound), ways)
+            at[d] = -1 if chosen is None else chosen
+        refused[at < 0] = True
+        for k in np.unique(at[at >= 0]).tolist():
+            which = np.flatnonzero(at == k)
+            if k == len(self.nodes):
+                for d in which.tolist():
+                    answer = self._from_rest(more(d))
+                    refused[d] = answer is None
+                    out[d] = answer or 0
+            else:
+                out[which], refused[which] = self._from_node(k, words[which, 1:], which, more)
+        return out, np.flatnonzero(refused)
+
+    def _from_node(
+        self, k: int, words: WordArray, which: IntArray, more: Callable[[int], Words]
+    ) -> tuple[IntArray, AnyArray]:
+        """The same of draws from one node."""
+        node, size, m = self.nodes[k], which.size, len(self.weights.q)
+        rows = self.rows(k)
+        out, ranks = np.zeros((size, m), np.int64), np.zeros((size, m), np.int64)
+        states, words = np.zeros(size, np.int64), np.ascontiguousarray(words)
+        _kernels.draw_paths(
+            self.cells.reshape(-1), self.lengths.reshape(-1), rows.ints.reshape(-1),
+            rows.floats.reshape(-1), self.decay, self.slack, self.n, self.weights.left,
+            self.most, self.dense, rows.bound, rows.arrived, rows.phases, rows.sums,
+            words.reshape(-1), out.reshape(-1), ranks.reshape(-1), states, np.empty(m, np.int64),
+        )  # fmt: skip
+        for d in np.flatnonzero(states == _kernels.OPEN).tolist():
+            some, again = words[d].tolist(), more(int(which[d]))
+            twin = self.exact_rows(node.total, rows)
+            path = exact_chain.walk(twin, Fraction(rows.bound), some[: 3 * m + 1], again)
+            points = path and exact_chain.put(twin, path, some[3 * m + 1 :], again)
+            states[d] = _kernels.DONE if points else _kernels.AGAIN
+            if path and points:
+                out[d], ranks[d] = points, [rank for rank, _ in path]
+        totals = np.full((size, 1), node.total)
+        if len(node.totals) > 1 or self.masses[k] <= LEAST:  # else the mass is the bound
+            scale = Fraction(2) ** (self.unit - int(rows.ints[3, m])) * Fraction(self.masses[k])
+            scale /= len(node.totals) * Fraction(rows.bound)
+            for d in np.flatnonzero(states == _kernels.DONE).tolist():
+                again = more(int(which[d]))
+                t = node.totals[exact.draw_below(len(node.totals), again)]
+                apart = self._distance(ranks[d].tolist(), t)
+                apart -= self._distance(ranks[d].tolist(), node.total)
+                way = [(Fraction(1), self.weights.rate * apart)]
+                if exact_chain.pick(again(), again, scale, way) is None:
+                    states[d] = _kernels.AGAIN
+                totals[d] = t
+        return np.hstack([out, totals]), states != _kernels.DONE
+
+    def _distance(self, ranks: list[int], total: int) -> Fraction:
+        """The sum of |c_j - t * d_j| of answers with so many records below them."""
+        counts = [b - a for a, b in pairwise([0, *ranks, self.n])]
+        shares = self.weights.shares
+        return sum((abs(c - total * d) for c, d in zip(counts, shares, strict=True)), Fraction(0))
+
+    def _from_rest(self, more: Words) -> list[int] | None:
+        """Answers and a total that no chain covers; None: refused."""
+        statistic, m = self.weights, len(self.weights.q)
+        size, grid = statistic.grid.size, statistic.grid
+        slot, scale = exact.draw_below(self.slots, more), Fraction(1)
+        if slot < len(self.within):
+            total = self.within[slot]
+        else:  # x is 0, 1, 2 ... with probability 1/2, 1/4, 1/8 ...
+            word, x = more(), 64
+            while not word:
+                word, x = more(), x + 64
+            x -= word.bit_length()
+            scale = Fraction(2) ** x
+            ahead = (x + 1) * self.step
+            total = self.within[-1] + ahead if slot % 2 else self.within[0] - ahead
+            if total < 0:
+                return None
+        answers, ranks = list[int](), list[int]()
+        for _, of_one in groupby(self.uniform(m, size, more)):
+            point = [*of_one]
+            below = self.source.below(grid, point[0])
+            inside = 0 if statistic.left else self.source.below(grid, point[0] + 1) - below
+            answers += point
+            ranks += [below + x for x in multiset(len(point), inside + 1, more)]
+        for k, node in enumerate(self.nodes):
+            lo, hi = self.ints[k, :2, :m]
+            if total in node.totals and bool(((lo <= ranks) & (ranks <= hi)).all()):
+                return None
+        volume = Fraction(math.comb(size + m - 1, m) if statistic.left else size**m)
+        if not statistic.left:
+            volume /= math.factorial(m)
+        bound = Fraction(self.masses[-1]) * Fraction(2) ** self.unit / (self.slots * volume * scale)
+        way = [(self.atoms_coin, statistic.rate * self._distance(ranks, total) + self.log_unit)]
+        return None if exact_chain.pick(more(), more, bound, way) is None else [*answers, total]
+
+    def uniform(self, m: int, size: int, more: Words) -> list[int]:
+        """m ordered answers, as all are likely without a weight."""
+        if self.weights.left:
+            return multiset(m, size, more)
+        return sorted(exact.draw_below(size, more) for _ in range(m))
+
+    def _usual(self, records: int) -> int:
+        """How many answers an atom of so many records has where many are usual, at least 1."""
+        return max(1, records * self.dense // max(self.n, 1))
+
+    @cached_property
+    def _atoms(self) -> list[tuple[int, int]]:
+        """The points and records of atoms where more than one answer is usual."""
+        ends = [(start + count, after) for start, count, _, after in self.cells.tolist()]
+        return [(point, after) for point, after in ends if self._usual(after) > 1]
+
+    @cached_property
+    def atoms_coin(self) -> Fraction:
+        """What the coins of the chain's draws multiply all weights by: the rest's, too.
+
+        E! / (E + k)! is at most (E + u)**-k over the product of (E + i) / (E + u), i < u.
+        """
+        return math.prod(
+            (
+                Fraction(records + i, records + self._usual(records))
+                for _, records in self._atoms
+                for i in range(1, self._usual(records))
+            ),
+            start=Fraction(1),
+        )
+
+    def exact_rows(self, total: int, rows: Rows) -> exact_chain.Rows:
+        """What the exact twin takes."""
+        lo, hi, base, at = (row.tolist() for row in rows.ints[:4])
+        parts = self.most + 2
+
+        def cell(j: int, i: int) -> list[int]:
+            numbers: list[int] = self.cells[i - base[j]].tolist()
+            return numbers
+
+        def phases(j: int, i: int) -> list[Fraction]:
+            here = parts * (at[j] + i - lo[j])
+            return [Fraction(x) for x in rows.phases[here : here + parts].tolist()]
+
+        statistic, m = self.weights, len(self.weights.q)
+        tau = [total * share for share in statistic.shares]
+        shift = [Fraction(x) for x in rows.floats[_kernels.SHIFT].tolist()]
+        return exact_chain.Rows(
+            statistic.rate, self.n, statistic.left, self.most, tau, lo[:m], hi[:m], cell, shift,
+            lambda j, i: Fraction(float(rows.arrived[at[j] + i - lo[j]])), phases,
+            lambda j, i: Fraction(float(rows.sums[at[j] + i - lo[j]])), self._usual, self._atoms,
+        )  # fmt: skip
+
+
+def multiset(k: int, size: int, more: Words) -> list[int]:
+    """k of `size` numbers in order, each multiset as likely (k unequal ones of size + k - 1)."""
+    chosen = list[int]()
+    for top in range(size, size + k):
+        x = exact.draw_below(top, more)
+        chosen.append(top - 1 if x in chosen else x)
+    return [x - at for at, x in enumerate(sorted(chosen))]

@@ -1,0 +1,127 @@
+"""Several quantiles by recursion: the middle one, then those on its sides, of the records there.
+
+After Kaplan, Schnapp and Stemmer (2022), with draws of weak quantiles (`_numbers/distance.py`) as
+single steps. Records that lie on one point could not be parted by an answer that lies there too.
+So each point is `parts` finer ones, a record takes any of its point's, uniformly and on its own,
+and an answer on the finer grid is rounded down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+
+import numpy as np
+
+from .._intake.record_sources import Sorted, Source
+from .._parameters.grid import Grid
+from .._randomness.streams import os_words, stream_of
+from .._typing import IntArray, WordArray
+from ..kernels.bits.words import substream_words
+from ..privacy.rates import rank_rate
+from . import distance
+from .cells import WordDraw
+from .rank import RankStatistic, few_enough
+
+MOST_POINTS = 1 << 52  # of the finer grid, as many as cells may have
+MOST_PARTS = 1 << 20
+DENOMINATOR = 10**9  # of a quantile among some of the records
+LEAST = Fraction(1, DENOMINATOR)
+BUFFER = 64  # words
+Fill = Callable[[int], WordArray]  # so many fresh words
+
+
+class QuantileTree:
+    """The recursion for quantiles q, each of whose draws has this epsilon, under add-remove."""
+
+    def __init__(self, q: tuple[Fraction, ...], epsilon: Fraction, grid: Grid) -> None:
+        self.grid, self.m = grid, len(q)
+        self.parts = min(1 << (MOST_POINTS // grid.size).bit_length() - 1, MOST_PARTS)
+        self._forms: dict[int, tuple[distance.QuantileForms, Fraction]] = {}
+
+        def add(first: int, last: int, low: Fraction, high: Fraction) -> None:
+            """Quantiles first..last - 1 of records between these shares of all."""
+            if first < last:
+                j = (first + last) // 2
+                share = ((q[j] - low) / (high - low)).limit_denominator(DENOMINATOR)
+                share = min(max(share, LEAST), 1 - LEAST)
+                form = distance.QuantileForms(share, "add-remove", "weak")
+                steps = distance.steps(share, "add-remove", "weak")
+                self._forms[j] = form, rank_rate(epsilon, steps)
+                add(first, j, low, q[j])
+                add(j + 1, last, q[j], high)
+
+        add(0, self.m, Fraction(0), Fraction(1))
+
+    def release(self, source: Source) -> IntArray:
+        """The m grid indices, from the operating system's randomness."""
+        return self.draw(self._points(source), os_words)
+
+    def simulate(
+        self,
+        source: Source,
+        seeds: WordArray,
+        size: int,
+        threads: int = 1,  # noqa: ARG002  # draws go through Python
+    ) -> IntArray:
+        """`size` rows of m, from the stream that `seeds` name: draw j from substream j."""
+        points, stream = self._points(source), stream_of(seeds, 0)
+        rows = [self.draw(points, _substream(stream, j)) for j in range(size)]
+        return np.array(rows, np.int64).reshape(size, self.m)
+
+    def _points(self, source: Source) -> IntArray:
+        few_enough(source.total())
+        return np.repeat(*source.counts(self.grid))
+
+    def draw(self, points: IntArray, fill: Fill) -> IntArray:
+        """A row from sorted grid indices and fresh words."""
+        places = fill(points.size) & np.uint64(self.parts - 1)
+        fine = np.sort(points * self.parts + places.view(np.int64))
+        answers, words = np.empty(self.m, np.int64), _one_by_one(fill)
+
+        def answer(first: int, last: int, low: int, high: int, records: IntArray) -> None:
+            """Quantiles first..last - 1 of these records, at points from low to high."""
+            if first < last:
+                j = (first + last) // 2
+                at = answers[j] = self._point(j, low, high, records, words)
+                cut = int(np.searchsorted(records, at))
+                answer(first, j, low, at, records[:cut])
+                answer(j + 1, last, at, high, records[cut:])
+
+        answer(0, self.m, 0, self.parts * self.grid.size - 1, fine)
+        return answers // self.parts
+
+    def _point(
+        self, j: int, low: int, high: int, records: IntArray, words: Callable[[], int]
+    ) -> int:
+        """Quantile j of some records, at a point from low to high."""
+        if low == high:
+            return low
+        last, unit = high - low, (low, 1, 1)
+        grid = Grid(last + 1, True, unit, None, ("even", last, True, unit))
+        statistic = RankStatistic(*self._forms[j], grid)
+        return low + WordDraw(statistic.shape(Sorted(records)))(words)
+
+
+def _substream(stream: WordArray, number: int) -> Fill:
+    """Words of a substream, in order."""
+    passed = 0
+
+    def fill(count: int) -> WordArray:
+        nonlocal passed
+        out = np.empty(count + count % 2, np.uint64)
+        substream_words(stream, number, passed, out)
+        passed += out.size
+        return out[:count]
+
+    return fill
+
+
+def _one_by_one(fill: Fill) -> Callable[[], int]:
+    """The same words as integers."""
+
+    def words() -> Iterator[int]:
+        while True:
+            yield from fill(BUFFER).tolist()
+
+    return words().__next__

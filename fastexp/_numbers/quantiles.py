@@ -1,0 +1,91 @@
+"""Joint quantiles: releases and simulations, by rejection, which ends whatever the records are.
+
+A data set is drawn from by its chain of ranks (`quantile_draws.py`). Where atoms would refuse
+nearly all attempts, or weights underflow, the chain of its sites takes over (`quantile_sites.py`).
+Both give an answer that is not refused exactly its law, so that any number of refusals, and who
+draws next, changes none: it is a function of the records as a multiset, and of the words.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._intake.record_sources import Source
+from .._randomness.streams import Spare, os_word, os_words, stream_of
+from .._typing import IntArray, WordArray
+from ..kernels.numbers import chain as _kernels
+from .quantile_chains import Underflow, Weights
+from .quantile_draws import Chain, Words
+from .quantile_sites import SiteChain
+
+TRIES = 1024  # attempts of a chain of ranks before that of sites takes over
+
+
+class QuantilesStatistic(Weights):
+    """Joint quantiles at a rate, on a grid; `lattice` is the step of totals, None: t = n.
+
+    Weight exp(-rate * sum_j |c_j - t * d_j|). Draws depend on the records as a multiset of grid
+    indices, the key, the stream and the size only: attempt r of draw j takes `words` words of
+    substream j of the row's stream, from the r-th `words` on.
+    """
+
+    __slots__ = ()
+
+    @property
+    def words(self) -> int:
+        """Words of an attempt."""
+        return 2 * (5 * len(self.q) // 2) + 4
+
+    def release(self, source: Source) -> IntArray:
+        """m grid indices and the total, from the operating system's randomness."""
+        chain, tried = self.chain(source), 0
+        while True:
+            attempts = chain.together  # of which the first one that passes
+            words = os_words(self.words * attempts).reshape(attempts, -1)
+            out, refused = chain.attempt(words, lambda _: os_word)
+            if refused.size < attempts:
+                answer: IntArray = out[min({*range(attempts)}.difference(refused.tolist()))]
+                return answer
+            tried += attempts
+            chain = self.after(chain, tried)
+
+    def chain(self, source: Source) -> Chain:
+        """What draws of a data set come from."""
+        try:
+            chain = Chain(self, source)
+        except Underflow:
+            return SiteChain(self, source)
+        return SiteChain(self, source) if chain.crowded else chain
+
+    def after(self, chain: Chain, tried: int) -> Chain:
+        """What to go on with after so many refused attempts."""
+        if isinstance(chain, SiteChain):
+            return chain.after(tried)
+        return chain if tried < TRIES else SiteChain(self, chain.source, tried)
+
+    def simulate(
+        self,
+        source: Source,
+        seeds: WordArray,
+        size: int,
+        threads: int = 1,  # noqa: ARG002  # draws of one chain take microseconds
+    ) -> IntArray:
+        """`size` times m grid indices and the total, from the stream that `seeds` name."""
+        return self.draws(self.chain(source), stream_of(seeds, 0), size)
+
+    def draws(self, chain: Chain, stream: WordArray, size: int) -> IntArray:
+        """The same of a chain and a stream."""
+        out = np.empty((size, len(self.q) + 1), np.int64)
+        waiting, attempt = np.arange(size), 0
+        while waiting.size:
+            words = np.empty((waiting.size, self.words), np.uint64)
+            first = np.uint64(attempt * self.words)
+            _kernels.chain_words(stream, waiting, first, self.words, words.reshape(-1))
+
+            def more(d: int, left: IntArray = waiting, number: int = attempt) -> Words:
+                return Spare(stream, int(left[d]) + (1 << 31), number << 20)
+
+            out[waiting], refused = chain.attempt(words, more)
+            waiting, attempt = waiting[refused], attempt + 1
+            chain = self.after(chain, attempt) if waiting.size else chain
+        return out

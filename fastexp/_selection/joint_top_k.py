@@ -1,0 +1,278 @@
+"""Joint top-k: a slice by integer bounds and an exact coin, then an even sequence within it.
+
+Of slices v with N(v) sequences each (`reference/joint_top_k.py`) one is drawn with weight
+N(v) * q**v, q = exp(-rate). They lie in cells of `width` each. A cell has an integer B of at least
+2**scale * N(its last v) * q**(its first v); a cell is drawn with probability proportional to B, a
+slice of it evenly, and accepted where what is left below B is less than 2**scale * N(v) * q**v: if
+it is below a certified bound at once, else by the exact coin. What lies beyond the cells has B = 1.
+
+**Beyond.** The slice is `first` + 2**j * m + u with m of fair coins and an even u < 2**j, where
+q**(2**j) < 1/2. N is at most d**k, and `first` such that 2**scale * d**k * q**first * 2**(j + 1)
+is at most 1. So the coin of N(v) * q**v over the probability of v needs no more than B = 1. It
+is divided by the width of a cell, as a slice within one has that part of the cell's draws.
+
+**Bounds.** N is a product of k integers as floats, its exponent kept apart: a relative error below
+k * 2**-52. Logarithms to base 2 are below M = 2 * (k * log2(d) + 200), and their sum errs by less
+than 8 * M * 2**-53. With k <= MOST and d < 2**40 a weight's relative error is below 2**-28.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from itertools import chain
+from math import ceil, log
+from typing import NamedTuple
+
+import numpy as np
+
+from .._parameters import validate
+from .._randomness.streams import Spare, os_word, os_words, stream_of
+from .._threads import in_parts
+from .._typing import IntArray, WordArray
+from ..kernels.bits.heights import SIGN, SIGNED
+from ..kernels.bits.logexp import LN2, LOG2E, exp_fill, log_fill
+from ..kernels.select import joint_slices as kernels
+from ..reference import exact
+from ..reference.joint_top_k import sequences_within
+from .draw import release as release_one
+from .draw import simulate as simulate_one
+from .rows import Rows
+from .scan import MASK_64, check
+from .weighting import Weighting
+
+MOST = 1 << 14  # places
+CELLS = 1 << 16  # from so many slices on a cell has several
+SLACK = int(kernels.SLACK)
+SPARE = 8  # words of a draw beside one a place, for those that are refused
+THREADED = 1 << 14  # places of all draws
+NO_WORDS: WordArray = np.empty(0, np.uint64)
+
+
+class Plan(NamedTuple):
+    """What is public of the cells."""
+
+    shift: int  # a cell has 2**shift slices
+    cells: int  # but the last one
+    halving: int  # j
+    scale: int
+
+
+@lru_cache(maxsize=256)  # of public numbers; a Fraction takes longer to look up than to compute
+def plan_of(places: int, size: int, rate: float) -> Plan:
+    """Cells so many and so wide that the rest needs B = 1, and rejections are rare.
+
+    The rate may be rounded: 0.7 for ln 2, and a slice more, are more than enough for it.
+    """
+    halving = (ceil(0.7 / rate) - 1).bit_length()
+    slices = ceil((places * log(size) + 0.7 * (halving + 64)) / rate) + 1
+    shift = 0
+    while slices >> shift > CELLS and rate * 2.0 ** (shift + 1) <= 0.125:
+        shift += 1
+    cells = (slices >> shift) + 1
+    return Plan(shift, cells, halving, 60 - cells.bit_length())
+
+
+class Slices:
+    """One vector of counts with the bounds of its cells. Private data."""
+
+    def __init__(self, counts: IntArray, places: int, weighting: Weighting) -> None:
+        self._counts, self._places, self._weighting = counts, places, weighting
+        self._plan = shift, cells, _, scale = plan_of(places, counts.size, weighting.rate_nats)
+        if shift > 0:
+            self._bound()
+            return
+        store = np.empty(2 * places + 2 * cells + 1, np.int64)
+        self._items, self._tops = store[:places], store[places : 2 * places]
+        self._reach, self._sums = store[2 * places : -cells - 1], store[-cells - 1 :]
+        self._lift: int = kernels.joint_bounds(
+            counts,
+            weighting.rate_log2,
+            2.0**scale,
+            self._items,
+            self._tops,
+            self._reach,
+            self._sums,
+            np.empty(4 * cells),
+        )
+        check(self._lift)
+
+    @cached_property
+    def _order(self) -> IntArray:
+        """The items in the order of their ranks."""
+        return np.argsort(~self._counts, kind="stable")
+
+    @cached_property
+    def _gaps(self) -> WordArray:
+        """How far each is behind the first."""
+        ordered = self._counts[self._order].view(np.uint64)
+        return np.asarray(ordered[0] - ordered)
+
+    def _bound(self) -> None:
+        """The sums of B, and the exponent that is taken off, for cells of any width."""
+        shift, cells, _, scale = self._plan
+        last = np.array([min((a + 1 << shift) - 1, MASK_64) for a in range(cells)], np.uint64)
+        product, exponent = np.ones(cells), np.zeros(cells)
+        for i, gap in enumerate(self._gaps[: self._places]):
+            worst = last + gap
+            worst[worst < gap] = MASK_64
+            product *= self._gaps.searchsorted(worst, "right") - i
+            product, twos = np.frexp(product)
+            exponent += twos
+        logs, weights = np.empty(cells), np.empty(cells)
+        log_fill(product, logs)
+        heights = (
+            logs * LOG2E + exponent - np.arange(cells) * 2.0**shift * self._weighting.rate_log2
+        )
+        self._lift = int(np.floor(heights.max()))
+        exp_fill((heights - self._lift) * LN2, weights)
+        least = (weights * 2.0**scale).astype(np.int64)
+        self._sums = np.append(least + (least >> SLACK) + 3, 1).cumsum()
+
+    def reach(self, v: int) -> list[int]:
+        """How many items each place may take in slice v."""
+        worst = [min(int(gap) + v, MASK_64) for gap in self._gaps[: self._places]]
+        reach: list[int] = self._gaps.searchsorted(np.array(worst, np.uint64), "right").tolist()
+        return reach
+
+    def _slice(self, words: exact.Words) -> list[int]:
+        """The reach of a slice."""
+        shift, cells, halving, scale = self._plan
+        while True:
+            value = _below(int(self._sums[-1]), words)
+            cell = bisect_right(self._sums, value)
+            rho = value - int(self._sums[cell - 1] if cell else 0)
+            bound, height = int(self._sums[cell]) - (value - rho), scale - self._lift
+            if cell < cells:
+                v, factor = (cell << shift) + _bits(shift, words), 1
+            else:
+                coins = 0
+                while _bits(1, words):
+                    coins += 1
+                v = (cells << shift) + (coins << halving) + _bits(halving, words)
+                factor = 2 << coins + halving
+                height -= shift  # as each slice of a cell has a 2**shift-th of its B
+            reach = self.reach(v)
+            if shift == 0 and rho + 1 <= bound - (bound >> SLACK - 1) - 4:
+                return reach
+            weight = sequences_within(reach) * factor * Fraction(2) ** height
+            if exact.accept(self._weighting.rate, Fraction(v), weight, rho, words):
+                return reach
+
+    def ranks(self, words: exact.Words) -> list[int]:
+        """Ranks of a draw, exactly: places swapped as Fisher and Yates do."""
+        ranks: list[int] = []
+        swapped: dict[int, int] = {}
+        for i, size in enumerate(self._slice(words)):
+            other = i + _below(size - i, words)
+            ranks.append(swapped.get(other, other))
+            swapped[other] = swapped.get(i, i)
+        return ranks
+
+    def draws(self, stream: WordArray, count: int, threads: int = 1) -> IntArray:
+        """The ranks of draws from a stream, in order."""
+        out = np.full((count, self._places), kernels.OPEN)
+
+        def part(first: int, last: int) -> int:
+            words = np.empty(self._places + SPARE + self._places % 2, np.uint64)
+            self._fill(stream, first, words, out[first:last].reshape(-1))
+            return 0
+
+        if self._plan.shift == 0:
+            in_parts(part, count, threads if count * self._places > THREADED else 1)
+        for t in np.flatnonzero(out[:, 0] == kernels.OPEN):
+            out[t] = self.ranks(Spare(stream, int(t), 0))
+        return out
+
+    def _fill(self, stream: WordArray, first: int, words: WordArray, out: IntArray) -> None:
+        """Ranks of draws in `out`, one after the other."""
+        slots = 2 << (2 * self._places).bit_length()
+        work = np.empty(self._places + slots, np.int64)
+        kernels.joint_draws(self._tops, self._reach, self._sums, stream, first, words, work, out)
+
+    def draw(self, words: WordArray, more: exact.Words) -> IntArray:
+        """The items of one draw from words, one a place and one at the least, and from more."""
+        out = np.full(self._places, kernels.OPEN)
+        if self._plan.shift == 0:
+            self._fill(NO_WORDS, 0, words, out)
+        if out[0] == kernels.OPEN:
+            return self._order[self.ranks(chain(words.tolist(), iter(more, None)).__next__)]
+        self._find(out)
+        return out
+
+    def sample(self, stream: WordArray, count: int, threads: int) -> IntArray:
+        """The items of draws from a stream, in order."""
+        ranks = self.draws(stream, count, threads)
+        if count > 1 or self._plan.shift > 0 or ranks.max(initial=0) >= self._reach[-1]:
+            return self._order[ranks]
+        if count == 1:
+            self._find(ranks[0])
+        return ranks
+
+    def _find(self, ranks: IntArray) -> None:
+        """Put items in the place of the ranks of one draw, without an order of all."""
+        work = np.empty(2 * (self._reach.size + self._places), np.int64)
+        kernels.joint_items(self._counts, self._items, self._tops, self._reach, work, ranks)
+
+
+def _below(bound: int, words: exact.Words) -> int:
+    """An even integer below `bound` < 2**63; no word for a bound of 1."""
+    if bound == 1:
+        return 0
+    while (value := exact.below(bound, words(), 64)) is None:
+        pass
+    return value
+
+
+def _bits(count: int, words: exact.Words) -> int:
+    """So many even bits."""
+    value = 0
+    for first in range(0, count, 64):
+        value = value << 64 | words() >> max(64 - (count - first), 0)
+    return value
+
+
+def ordered(bits: WordArray, kind: int) -> IntArray:
+    """Counts as signed integers that differ by as much."""
+    return (bits if kind == SIGNED else bits ^ SIGN).view(np.int64)
+
+
+def _slices(rows: Rows, r: int, places: int) -> Slices:
+    """One row."""
+    return Slices(ordered(rows.row(r), rows.kind), places, rows.weighting)
+
+
+def release(rows: Rows, places: int, threads: int) -> IntArray:
+    """An ordered selection of each row, from the operating system's randomness."""
+    out = np.empty((rows.rows, places), np.int64)
+    for r in range(rows.rows):
+        if places == 1:
+            out[r] = release_one(rows.row(r), rows.kind, rows.weighting, threads)
+        else:
+            out[r] = _slices(rows, r, places).draw(os_words(places + SPARE).copy(), os_word)
+    return out
+
+
+def simulate(
+    rows: Rows,
+    places: int,
+    size: object,
+    rng: object,
+    streams: object,
+    threads: object,
+    method: object,
+) -> IntArray:
+    """`sample`, from the public arguments of the verb; selections along the last axis."""
+    if places == 1:
+        bits = rows.bits.reshape(rows.rows, -1) if rows.is_matrix else rows.bits
+        one = simulate_one(bits, rows.kind, rows.weighting, size, rng, streams, threads, method)
+        return np.asarray(one)[..., None]
+    validate.method(method, ("envelope",))
+    draws, workers = validate.size(size), validate.threads(threads)
+    seeds = rows.seeds(rng, streams)
+    out = np.empty((rows.rows, 1 if draws is None else draws, places), np.int64)
+    for r in range(rows.rows):
+        out[r] = _slices(rows, r, places).sample(stream_of(seeds, r), out.shape[1], workers)
+    shape = ((rows.rows,) if rows.is_matrix else ()) + (() if draws is None else (draws,))
+    return out.reshape(*shape, places)

@@ -1,0 +1,599 @@
+"""Joint quantiles by a chain over ranks: upper sums forward, exact draws backward.
+
+Cell i holds the outcomes with i records below them, in three parts: the last spacing of the atom
+of record i - 1 (length alpha), a run of grid points, the first spacing of the atom of record i
+(beta). Output j lies in a cell of its row's window lo[j] .. hi[j]. From cell i' to i > i' it has
+the weight phi(i - i') = exp(-rate * |i - i' - tau|), tau = whole + part; in the same cell it goes
+on in the same part or a later one: phase 0 is alpha, 1 .. `most` the number of outputs in the run
+so far (`most` also stands for more), `most` + 1 beta. In an atom of E records each output has the
+length 1 / (E + u), u >= 1: k of them bound E! / (E + k)! up to a constant, with equality at
+k = u and u - 1. A coin makes the exact factors of these and of long runs. u is the number of
+outputs that are usual in an atom where they are many (`dense` > 0), else 1.
+
+B[j, i] bounds from above the sum over i' < i of phi * A[j - 1, i'], each phase the sum of its ways
+from B[j] and row j - 1, and A the sum of its phases: all terms are positive, so floats with a
+relative `slack` and a least value do. A draw goes backward: R is uniform below such a bound, and
+the first way whose exact sum passes R is taken. Where R is within a margin of a sum, or above
+all, the draw is OPEN, and integers decide (`reference/exact_chain.py`): no float does.
+
+Of each segment a group kernel would call `fill_cells`, `fill_rows` and `draw_paths`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._compiler.jit import (
+    F64,
+    I64,
+    IN_F64,
+    IN_I64,
+    IN_U64,
+    NOTHING,
+    OUT_F64,
+    OUT_I64,
+    OUT_U64,
+    U64,
+    bits_float,
+    float_bits,
+    helper,
+    kernel,
+    wide_product,
+    wide_vectors,
+)
+from ..bits.logexp import exp_one
+from ..bits.words import ONE_WORD, ZERO, fill_substream
+
+TINY, TINIEST = 2.0**-960, 2.0**-1000  # at least what underflows, of rows whose largest is about 1
+DONE, OPEN, AGAIN = np.int64(0), np.int64(1), np.int64(2)  # of draws; AGAIN: a coin refused
+ONE, TOP = np.int64(1), np.uint64(11)
+UNIT, COIN = 2.0**-53, 2.0**-34  # COIN: more than the rounding of a coin's product
+START, COUNT, BEFORE, AFTER = 0, 1, 2, 3  # rows of `cells`
+LO, HI, BASE, AT, WHOLE = 0, 1, 2, 3, 4  # rows of `ints`, a column an output
+# rows of `floats`: e^-part, e^(part-1), phi(0), these times the power of two that brings the row
+# before to about 1, that power
+NEAR, FAR, STILL, SCALED, SHIFT = 0, 1, 2, 3, 6
+
+
+@helper
+def usual(records: Any, dense: Any, n: Any) -> Any:
+    """How many of `dense` outputs are usual in an atom of so many of n records, at least 1."""
+    return max(ONE, records * dense // n) if dense > 0 else ONE
+
+
+@helper
+def spacing(records: Any, dense: Any, n: Any) -> Any:
+    """The length beside an atom of so many records, 0 for none."""
+    return 1.0 / np.float64(records + usual(records, dense, n)) if records > 0 else 0.0
+
+
+@kernel(NOTHING(IN_I64, IN_I64, I64, I64, I64, I64, I64, I64, I64, OUT_I64, OUT_F64))
+def fill_cells(
+    points: Any, records: Any, below: Any, n: Any, size: Any, first: Any, last: Any, left: Any,
+    dense: Any, cells: Any, lengths: Any,
+) -> None:  # fmt: skip
+    """cells = START, COUNT, BEFORE and AFTER of the cells first, ..., last, four numbers each.
+
+    A run begins at START and has COUNT points; BEFORE and AFTER are the records of the atoms whose
+    spacings are on its sides, 0 where there is none. Of n records records[i] lie at points[i],
+    `below` before them: all from first - 1 to last are there. left: ties count above an answer.
+    lengths = of the spacing before, the run, the spacing after, and all, four numbers a cell.
+    """
+    at, under = np.int64(0), below  # records before points[at]
+    for x in range(last - first + 1):
+        i = first + x  # between the records i - 1 and i
+        start, stop, before, after = np.int64(0), size, np.int64(0), np.int64(0)
+        if i > 0:
+            while under + records[at] < i:
+                under += records[at]
+                at += 1
+            start, before = points[at] + 1, records[at]
+            if under + records[at] > i:
+                stop = start  # inside the atom
+            elif i < n:
+                stop, after = points[at + 1] + left, records[at + 1]
+        elif n > 0:
+            stop, after = points[at] + left, records[at]
+        if left == 1:
+            before, after = np.int64(0), np.int64(0)
+        cells[4 * x + START], cells[4 * x + COUNT] = start, stop - start
+        cells[4 * x + BEFORE], cells[4 * x + AFTER] = before, after
+        lengths[4 * x] = spacing(before, dense, n)
+        lengths[4 * x + 1] = np.float64(stop - start)
+        lengths[4 * x + 2] = spacing(after, dense, n)
+        lengths[4 * x + 3] = lengths[4 * x] + lengths[4 * x + 1] + lengths[4 * x + 2]
+
+
+@kernel(NOTHING(IN_I64, IN_I64, IN_I64, IN_F64, I64, I64, F64, OUT_I64, OUT_F64, OUT_I64))
+def fill_nodes(
+    totals: Any, far: Any, wholes: Any, rests: Any, n: Any, reach: Any, rate: Any, ints: Any,
+    floats: Any, rooms: Any,
+) -> None:  # fmt: skip
+    """ints, floats = of the chain of each total, which covers those so far from it, to `reach`.
+
+    wholes, rests: of m ranks and m + 1 shares of each total; ints has BASE.
+    rooms = how many cells the rows of a chain have, and a row: of the largest ones.
+    """
+    wide = ints.size // (5 * totals.size)
+    m = wide - 1
+    for t in range(totals.size):
+        some, others = ints[5 * wide * t :], floats[7 * wide * t :]
+        whole, rest = wholes[(m + wide) * t :], rests[(m + wide) * t :]
+        s, at = n - totals[t], np.int64(0)
+        w = max(reach + far[t] - abs(s) + 1, np.int64(0)) // 2
+        for j in range(wide):
+            if j < m:
+                lo = min(max(whole[j] + min(s, np.int64(0)) - w, np.int64(0)), n)
+                hi = min(max(whole[j] + 1 + max(s, np.int64(0)) + w, np.int64(0)), n)
+                some[j], some[wide + j], some[3 * wide + j] = lo, hi, at
+                at += hi - lo + 1
+                rooms[1] = max(rooms[1], hi - lo + 1)
+            part = rest[m + j]
+            some[4 * wide + j] = whole[m + j]
+            others[j], others[wide + j] = exp_one(-rate * part), exp_one(-rate * (1.0 - part))
+            others[2 * wide + j] = exp_one(-rate * (np.float64(whole[m + j]) + part))
+        rooms[0] = max(rooms[0], at)
+
+
+@helper
+def phi(r: Any, whole: Any, near: Any, far: Any, decay: Any) -> Any:
+    """The weight of r records between neighbours."""
+    return far * decay[r - whole - 1] if r > whole else near * decay[whole - r]
+
+
+@helper
+def lengthened(length: Any, k: Any, left: Any) -> Any:
+    """What the k-th output in a run of this length multiplies the weight by."""
+    return (length + np.float64(left * (k - 1))) / np.float64(k)
+
+
+@helper
+def fill_sums(a: Any, one: Any, block: Any, decay: Any, work: Any) -> None:
+    """Decayed sums of a row: up to each cell; from it to its block's end; from the start to it.
+
+    Three rows of work; blocks have `block` cells.
+    """
+    length, third = a.size, work.size // 3
+    value, part, inside = 0.0, 0.0, np.int64(0)
+    for y in range(length):
+        value = value * one + a[y]
+        work[y] = value
+        part = part + a[y] * decay[inside] if inside > 0 else a[y]
+        work[2 * third + y] = part
+        inside = inside + 1 if inside + 1 < block else np.int64(0)
+    inside, value = (length - 1) % block, 0.0
+    for back in range(length):
+        y = length - 1 - back
+        value = a[y] + value * one
+        work[third + y] = value
+        if inside == 0:  # a block begins here
+            value, inside = 0.0, block
+        inside -= 1
+
+
+@helper
+def fill_arrived(
+    p: Any, length: Any, whole: Any, near: Any, far: Any, decay: Any, slack: Any, work: Any, b: Any
+) -> None:
+    """b = B of a row from the sums of the row before.
+
+    The cells from p on, p - lo = i - whole of it, are those of the near part for b[0].
+    """
+    third = work.size // 3
+    block = max(whole, np.int64(1))
+    off = p % block if p > 0 else np.int64(0)
+    for x in range(b.size):
+        value = 0.0
+        if p > length:
+            value = far * work[length - 1] * decay[p - length]
+        elif p > 0:
+            value = far * work[p - 1]
+        if whole > 0 and p < length:
+            end = min(p + whole, length) - 1
+            if p >= 0:
+                part = work[third + p]
+                after = p - off + block
+                if off > 0 and after < length:
+                    part += decay[after - p] * work[2 * third + end]
+                value += near * part
+            elif end >= 0:
+                value += near * decay[-p] * work[2 * third + end]
+        b[x] = value * (1.0 + slack) + TINY
+        p += 1
+        if p > 0:
+            off = off + 1 if off + 1 < block else np.int64(0)
+
+
+@helper
+def add_last(a: Any, most: Any, least: Any, whole: Any, near: Any, far: Any, decay: Any) -> Any:
+    """The sum of a row's cells, whose outcomes have so many records above them."""
+    value = 0.0
+    for x in range(most - least + 1):
+        value += a[x] * phi(most - x, whole, near, far, decay)
+    return value
+
+
+@helper
+def add_runs(
+    length: Any, left: Any, most: Any, still: Any, up: Any, earlier: Any, here: Any
+) -> Any:
+    """here = the phases of a run from the second on, from those of the row before; their sum."""
+    together = 0.0
+    for k in range(2, most + 1):
+        run = 0.0
+        if length > 0.0:
+            run = earlier[k - 1]
+            if k == most:
+                run += earlier[k]
+            if run > 0.0:
+                run = lengthened(length, k, left) * still * run * up + TINIEST
+        here[k] = run
+        together += run
+    return together
+
+
+@helper
+def shift_of(largest: Any) -> Any:
+    """(the power of two that brings a row to about 1, its exponent)."""
+    exponent = np.int64(float_bits(largest) >> np.uint64(52)) - 1023
+    exponent = exponent if largest > 0.0 else np.int64(0)
+    return bits_float(np.uint64(1023 - exponent) << np.uint64(52)), exponent
+
+
+@helper
+def fill_apart(
+    a: Any, p: Any, near: Any, far: Any, decay: Any, slack: Any, work: Any, b: Any
+) -> None:
+    """b = B of a row whose cells all lie above those of the row before, with sums a.
+
+    The p-th of these is the first one of the near part for b[0].
+    """
+    wide_vectors()
+    length, one, up = a.size, decay[1], 1.0 + slack
+    forward, backward = work[:length], work[length : 2 * length]
+    value, other = 0.0, 0.0
+    for y in range(length):
+        value = value * one + a[y]
+        other = other * one + a[length - 1 - y]
+        forward[y], backward[length - 1 - y] = value, other
+    low, high = min(max(1 - p, np.int64(0)), b.size), min(max(length - p, np.int64(0)), b.size)
+    for x in range(low):
+        b[x] = near * backward[0] * decay[-p - x] * up + TINY
+    for x in range(low, high):
+        b[x] = (far * forward[p + x - 1] + near * backward[p + x]) * up + TINY
+    for x in range(high, b.size):
+        b[x] = far * forward[length - 1] * decay[p + x - length] * up + TINY
+
+
+@helper
+def fill_phases(
+    lengths: Any, b: Any, overlap: Any, earlier: Any, still: Any, slack: Any, left: Any, most: Any,
+    totals: Any, phases: Any, sums: Any,
+) -> Any:  # fmt: skip
+    """phases, sums = of a row that has cells in common with the row before; the largest sum.
+
+    overlap: the first common cell here and there, how many there are.
+    """
+    parts, up, largest = most + 2, 1.0 + slack, 0.0
+    here, there, common = overlap
+    for x in range(b.size):
+        same = here <= x < here + common
+        y = there + x - here
+        some, length, value = phases[parts * x : parts * (x + 1)], lengths[4 * x + 1], b[x]
+        if same:
+            value += still * earlier[parts * y]
+        some[0], some[1] = lengths[4 * x] * value * up, length * value * up
+        together = some[0] + some[1]
+        if same:
+            together += add_runs(length, left, most, still, up, earlier[parts * y :], some)
+        else:
+            some[2 : parts - 1] = 0.0
+        value = b[x] + (still * totals[y] if same else 0.0)
+        some[parts - 1] = lengths[4 * x + 2] * value * up
+        sums[x] = (together + some[parts - 1]) * up
+        largest = max(largest, sums[x])
+    return largest
+
+
+@helper
+def fill_plain(
+    lengths: Any, b: Any, slack: Any, most: Any, stays: Any, phases: Any, sums: Any
+) -> Any:
+    """sums = of a row without cells in common; its phases if they are to stay; the largest sum."""
+    wide_vectors()
+    parts, up, largest = most + 2, 1.0 + slack, 0.0
+    thrice = up * up * up
+    for x in range(b.size):
+        sums[x] = b[x] * lengths[4 * x + 3] * thrice
+        largest = max(largest, sums[x])
+    if stays:
+        phases[: parts * b.size] = 0.0
+        for x in range(b.size):
+            phases[parts * x] = b[x] * lengths[4 * x] * up
+            phases[parts * x + 1] = b[x] * lengths[4 * x + 1] * up
+            phases[parts * x + parts - 1] = b[x] * lengths[4 * x + 2] * up
+    return largest
+
+
+@helper
+def fill_rows(
+    lengths: Any, ints: Any, floats: Any, decay: Any, slack: Any, n: Any, left: Any, most: Any,
+    stays: Any, work: Any, arrived: Any, phases: Any, sums: Any,
+) -> Any:  # fmt: skip
+    """The chain of one total: B, phases and A of all rows; returns the bound of their sum.
+
+    ints, floats: as the constants say, with a column more for the last count; decay: e^-(rate * s);
+    most: how many phases a run has. The bound is in units of 2^ints[AT, m], which is put there.
+    """
+    m = ints.size // 5 - 1
+    wide, parts, scale, shift = m + 1, most + 2, np.int64(0), 1.0
+    low, high, before, meets = np.int64(0), np.int64(-1), np.int64(0), False
+    for j in range(wide):
+        for k in range(3):
+            floats[(SCALED + k) * wide + j] = floats[k * wide + j] * shift
+        floats[SHIFT * wide + j] = shift
+        near, far, whole = floats[3 * wide + j], floats[4 * wide + j], ints[4 * wide + j]
+        if j == m:
+            break
+        lo, hi, at, base = ints[j], ints[wide + j], ints[3 * wide + j], ints[2 * wide + j]
+        b, some = arrived[at : at + hi - lo + 1], lengths[4 * (lo - base) : 4 * (hi - base + 1)]
+        a, still = sums[before : before + high - low + 1], floats[5 * wide + j]
+        earlier = phases[parts * before : parts * (before + high - low + 1)]
+        row, totals = phases[parts * at : parts * (at + b.size)], sums[at : at + b.size]
+        met, meets = meets, j + 1 < m and ints[j + 1] <= hi
+        if j == 0:
+            for x in range(b.size):
+                b[x] = phi(lo + x, whole, near, far, decay) * (1.0 + slack) + TINY
+        elif not met:
+            fill_apart(a, lo - whole - low, near, far, decay, slack, work, b)
+        else:
+            fill_sums(a, decay[1], max(whole, np.int64(1)), decay, work)
+            fill_arrived(lo - whole - low, a.size, whole, near, far, decay, slack, work, b)
+        if met:
+            first, common = max(lo, low), max(min(hi, high) - max(lo, low) + 1, 0)
+            overlap = first - lo, first - low, common
+            largest = fill_phases(
+                some, b, overlap, earlier, still, slack, left, most, a, row, totals
+            )
+        else:
+            largest = fill_plain(some, b, slack, most, stays or meets, row, totals)
+        shift, exponent = shift_of(largest)
+        scale, low, high, before = scale + exponent, lo, hi, at
+    value = add_last(sums[before:], n - low, n - high, whole, near, far, decay)
+    ints[4 * wide - 1] = scale
+    return value * (1.0 + slack) + TINY
+
+
+@kernel(
+    NOTHING(
+        IN_F64, OUT_I64, OUT_F64, IN_F64, F64, I64, I64, I64, I64, OUT_F64, OUT_F64, OUT_F64,
+        OUT_F64, OUT_F64,
+    )
+)  # fmt: skip
+def fill_chains(
+    lengths: Any, ints: Any, floats: Any, decay: Any, slack: Any, n: Any, left: Any, most: Any,
+    stays: Any, work: Any, arrived: Any, phases: Any, sums: Any, bounds: Any,
+) -> None:  # fmt: skip
+    """bounds = of the chain of each of some totals; stays: all rows of the last one, for draws."""
+    k, w = ints.size // bounds.size, floats.size // bounds.size
+    for t in range(bounds.size):
+        some, others = ints[k * t : k * (t + 1)], floats[w * t : w * (t + 1)]
+        bounds[t] = fill_rows(
+            lengths, some, others, decay, slack, n, left, most, stays, work, arrived, phases, sums
+        )
+
+
+@helper
+def uncertain(r: Any, before: Any, after: Any, margin: Any) -> Any:
+    """Whether r might not lie between two sums."""
+    return (r - before < margin and before > 0.0) or after - r < margin
+
+
+@helper
+def uniform(word: Any) -> Any:
+    """A word as a fraction, from below."""
+    return np.float64(np.int64(word >> TOP)) * UNIT
+
+
+@helper
+def length_of(lengths: Any, f: Any, left: Any, most: Any) -> Any:
+    """What an output in phase f of a cell multiplies the weight by."""
+    if 1 <= f <= most:
+        return lengthened(lengths[1], f, left)
+    return lengths[0] if f == 0 else lengths[2]
+
+
+@helper
+def which(values: Any, r: Any) -> Any:
+    """The first value whose sum with those before it passes r, or the last; both sums."""
+    f, before, after = np.int64(-1), 0.0, 0.0
+    while f < values.size - 1 and after <= r:
+        f += 1
+        before = after
+        after += values[f]
+    return f, before, after
+
+
+@helper
+def walk(
+    lengths: Any, ints: Any, floats: Any, decay: Any, slack: Any, n: Any, left: Any, most: Any,
+    bound: Any, arrived: Any, phases: Any, sums: Any, words: Any, rank: Any, phase: Any,
+) -> Any:  # fmt: skip
+    """rank, phase = of each output, from the last one on; returns DONE or OPEN."""
+    m = rank.size
+    wide, parts, used, state = m + 1, most + 2, 1, DONE
+    j, count, margin = np.int64(m), n, 4.0 * slack
+    r, limit = uniform(words[0]) * bound, bound * margin
+    while state == DONE:  # from which cell of row j - 1 the way goes to `count` records in row j
+        whole, near, far = ints[4 * wide + j], floats[3 * wide + j], floats[4 * wide + j]
+        before, after, i = 0.0, 0.0, np.int64(0)
+        if j == 0:
+            after = phi(count, whole, near, far, decay)
+            if after - r < limit:
+                state = OPEN
+            break
+        lo, at = ints[j - 1], ints[3 * wide + j - 1]
+        last = min(ints[wide + j - 1], n if j == m else count - 1)
+        i = lo - 1
+        while i < last and after <= r:
+            i += 1
+            before = after
+            after += sums[at + i - lo] * phi(count - i, whole, near, far, decay)
+        if uncertain(r, before, after, limit):
+            state = OPEN
+        j, f, count, moves = j - 1, np.int64(-1), i, False
+        while state == DONE and not moves:  # the outputs of this cell, from the last one on
+            y, cell = ints[3 * wide + j] + i - ints[j], i - ints[2 * wide + j]
+            here = phases[parts * y : parts * (y + 1)]
+            if f < 0:
+                r, limit = uniform(words[used]) * sums[y], sums[y] * margin
+                used += 1
+                f, before, after = which(here, r)
+                if uncertain(r, before, after, limit):
+                    state = OPEN
+            rank[j], phase[j] = i, f
+            r, limit = uniform(words[used]) * here[f], here[f] * margin
+            factor = length_of(lengths[4 * cell : 4 * cell + 3], f, left, most)
+            used += 1
+            before, after = 0.0, factor * arrived[y] if f < 2 or f > most else 0.0
+            moves, g = r < after, np.int64(0)
+            if not moves and j > 0 and ints[j - 1] <= i <= ints[wide + j - 1]:
+                there = ints[3 * wide + j - 1] + i - ints[j - 1]
+                factor *= floats[5 * wide + j]
+                g = np.int64(-1) if f > most else f - 1 if f > 1 else f * 0
+                before = after
+                after += factor * (sums[there] if g < 0 else phases[parts * there + g])
+                if f == most and r >= after:
+                    before, g = after, f
+                    after += factor * phases[parts * there + g]
+            if uncertain(r, before, after, limit):
+                state = OPEN
+            if not moves:
+                j, f = j - 1, g
+            else:
+                r, limit = uniform(words[used]) * arrived[y], arrived[y] * margin
+                used += 1
+    return state
+
+
+@helper
+def sort_runs(left: Any, most: Any, phase: Any, out: Any) -> None:
+    """Put the outputs of each run in order; of unequal numbers make a multiset."""
+    first = 0
+    for j in range(out.size):
+        first = first if 1 < phase[j] <= most else j
+        x, i = out[j], j
+        while i > first and out[i - 1] > x:
+            out[i] = out[i - 1]
+            i -= 1
+        out[i] = x
+    k = np.int64(0)
+    for j in range(out.size):
+        k = k + 1 if 1 < phase[j] <= most else np.int64(0)
+        out[j] -= left * k
+
+
+@helper
+def place(low: Any, high: Any, bound: Any) -> Any:
+    """(an integer below `bound` from two words, whether it might have to be refused)."""
+    x, middle = wide_product(high, bound)
+    more, rest = wide_product(low, bound)
+    middle += more
+    if middle < more:
+        x += ONE_WORD
+    return np.int64(x), middle == ZERO and rest < bound
+
+
+@helper
+def missing(cells: Any, out: Any, dense: Any, n: Any) -> Any:
+    """The product of the coins of atoms that have fewer outputs than usual."""
+    p = 1.0
+    for x in range(cells.size // 4):
+        records = cells[4 * x + AFTER]
+        most = usual(records, dense, n)
+        k = np.int64(0)
+        for j in range(out.size if most > 1 else 0):
+            k += 1 if out[j] == cells[4 * x + START] + cells[4 * x + COUNT] else 0
+        for more in range(k + 1, most if most > 1 else 0):
+            p *= np.float64(records + more) / np.float64(records + most)
+    return p
+
+
+@helper
+def put(
+    cells: Any, base: Any, n: Any, left: Any, most: Any, dense: Any, words: Any, rank: Any,
+    phase: Any, out: Any,
+) -> Any:  # fmt: skip
+    """out = grid indices of a path's outputs, in order; whether a coin lets them pass.
+
+    words: two an output for its place, then one for the coin.
+    """
+    m, state, k, p = out.size, DONE, np.int64(0), 1.0
+    for j in range(m):
+        cell = 4 * (rank[j] - base[j])
+        start, count, f = cells[cell + START], cells[cell + COUNT], phase[j]
+        if 1 <= f <= most:
+            k = k + 1 if f > 1 else ONE
+            x, doubt = place(words[2 * j], words[2 * j + 1], np.uint64(count + left * (k - 1)))
+            state = OPEN if doubt else state
+            x += start
+            for i in range(j - k + 1, j if left == 1 else 0):
+                if out[i] == x:  # after Floyd: k unequal ones of count + k - 1
+                    x = start + count + k - 2
+            if k > most:
+                length = np.float64(count)
+                p *= lengthened(length, k, left) / lengthened(length, most, left)
+        else:
+            records = cells[cell + (BEFORE if f == 0 else AFTER)]
+            x = start - 1 if f == 0 else start + count
+            k = k + 1 if j > 0 and out[j - 1] == x else ONE
+            u = usual(records, dense, n)
+            if k > u:
+                p *= np.float64(records + u) / np.float64(records + k)
+        out[j] = x
+    sort_runs(left, most, phase, out)
+    if dense > 0:
+        p *= missing(cells, out, dense, n)
+    r = uniform(words[2 * m])
+    if p < 1.0 and r > p - COIN:
+        state = AGAIN if r >= p + COIN else OPEN
+    return state
+
+
+@kernel(
+    NOTHING(
+        IN_I64, IN_F64, IN_I64, IN_F64, IN_F64, F64, I64, I64, I64, I64, F64, IN_F64, IN_F64,
+        IN_F64, IN_U64, OUT_I64, OUT_I64, OUT_I64, OUT_I64,
+    )
+)  # fmt: skip
+def draw_paths(
+    cells: Any, lengths: Any, ints: Any, floats: Any, decay: Any, slack: Any, n: Any, left: Any,
+    most: Any, dense: Any, bound: Any, arrived: Any, phases: Any, sums: Any, words: Any, out: Any,
+    ranks: Any, states: Any, phase: Any,
+) -> None:  # fmt: skip
+    """Draws from the rows of one total: m grid indices and latent ranks each, and their state.
+
+    words: at least 5 * m + 2 a draw, of which 3 * m + 1 are for the way.
+    """
+    m, room = phase.size, words.size // states.size
+    for d in range(states.size):
+        some = words[room * d : room * (d + 1)]
+        rank, points = ranks[m * d : m * (d + 1)], out[m * d : m * (d + 1)]
+        states[d] = walk(
+            lengths, ints, floats, decay, slack, n, left, most, bound, arrived, phases, sums, some,
+            rank, phase,
+        )  # fmt: skip
+        if states[d] == DONE:
+            base = ints[2 * (m + 1) : 2 * (m + 1) + m]
+            states[d] = put(
+                cells, base, n, left, most, dense, some[3 * m + 1 :], rank, phase, points
+            )
+
+
+@kernel(NOTHING(IN_U64, IN_I64, U64, I64, OUT_U64))
+def chain_words(stream: Any, draws: Any, first: Any, count: Any, out: Any) -> None:
+    """out = `count` (even) words from `first` on of the substreams of some draws."""
+    for d in range(draws.size):
+        fill_substream(stream, np.uint64(draws[d]), first, out[count * d : count * (d + 1)])

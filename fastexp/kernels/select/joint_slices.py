@@ -1,0 +1,352 @@
+"""Joint top-k: bounds of all slices of one vector of counts, and sequences of a slice.
+
+What is drawn, and why its bounds hold, is in `_selection/joint_top_k.py`; here cells have one slice
+each. Items are ranked by their counts, the greatest first, of equal ones the first first. `tops`
+are the first k counts, `reach[x]` is how many counts there are of at least the k-th less x: so
+place i of slice v takes one of reach[v - gap] items, gap = tops[i] - tops[k - 1], or, where that
+is negative, one of the tops that are near enough.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._compiler.jit import (
+    F64,
+    I64,
+    IN_I64,
+    IN_U64,
+    NOTHING,
+    OUT_F64,
+    OUT_I64,
+    OUT_U64,
+    bits_float,
+    float_bits,
+    helper,
+    kernel,
+    wide_product,
+    wide_vectors,
+)
+from ..bits.heights import NONE
+from ..bits.logexp import LN2, LOG2E, MANTISSA, MANTISSA_BITS, ONE, exp_one, log_one
+from ..bits.words import fill_substream
+from .envelope import ROUNDING_MODE, rounds_to_nearest
+from .gumbel import insert
+
+LOWEST = np.int64(-(2**63))
+GROUP = 64  # counts that are passed over together
+SAMPLE = 64  # of so many counts a place the k-th one is a first threshold
+FACTORS = 14  # of less than 2**63, within float64
+SLACK = np.int64(26)  # bits: what a bound exceeds a weight by, relative
+NEVER = np.int64(2**62)
+OPEN = -1  # a draw that is left to exact arithmetic, in the place of its first rank
+SCATTER = np.uint64(0x9E3779B97F4A7C15)  # Knuth's multiplicative hash
+
+
+@helper
+def greatest(counts: Any) -> Any:
+    """The greatest count."""
+    wide_vectors()
+    top = LOWEST
+    for i in range(counts.size):
+        top = max(top, counts[i])
+    return top
+
+
+@helper
+def threshold(counts: Any, start: Any, stride: Any, heap: Any, spare: Any) -> Any:
+    """The k-th greatest of every stride-th count, or `start` if that is more."""
+    for i in range(heap.size):
+        heap[i] = start
+    if stride > 1:
+        for i in range(0, counts.size, stride):
+            if counts[i] > heap[0]:
+                insert(heap, spare, counts[i], 0)
+    else:
+        for begin in range(0, counts.size, GROUP):
+            group = counts[begin : begin + GROUP]
+            if greatest(group) > heap[0]:
+                for i in range(group.size):
+                    if group[i] > heap[0]:
+                        insert(heap, spare, group[i], 0)
+    return heap[0]
+
+
+@helper
+def rank_all(counts: Any, items: Any, tops: Any, reach: Any, lanes: Any) -> None:
+    """items, tops = the first k items in order and their counts; fill `reach`.
+
+    Counts are tallied in four tables: of equal ones, each would wait for the one before.
+    """
+    k, kth, above = tops.size, threshold_of(counts, tops, items), 0
+    for i in range(k):
+        above += 1 if tops[i] > kth else 0
+    equal = k - above
+    lanes[:] = 0
+    filled, cells = 0, reach.size
+    for j in range(counts.size):
+        count = counts[j]
+        if count < kth:
+            gap = np.uint64(kth) - np.uint64(count)
+            if gap < np.uint64(cells):
+                lanes[np.int64(gap) + (j & 3) * cells] += 1
+        else:
+            if count == kth:
+                lanes[0] += 1
+                equal -= 1
+            if count > kth or equal >= 0:
+                at = filled
+                while at > 0 and tops[at - 1] < count:
+                    tops[at], items[at] = tops[at - 1], items[at - 1]
+                    at -= 1
+                tops[at], items[at] = count, j
+                filled += 1
+    total = above
+    for x in range(cells):
+        total += (lanes[x] + lanes[x + cells]) + (lanes[x + 2 * cells] + lanes[x + 3 * cells])
+        reach[x] = total
+
+
+@helper
+def threshold_of(counts: Any, heap: Any, spare: Any) -> Any:
+    """The k-th greatest count; of many counts, some tell from where on they are looked at."""
+    start, stride = LOWEST, counts.size // (SAMPLE * heap.size)
+    if stride > 1:
+        start = threshold(counts, LOWEST, stride, heap, spare)
+    return threshold(counts, start, 1, heap, spare)
+
+
+@helper
+def times(product: Any, reach: Any, used: Any) -> None:
+    """product *= reach - used."""
+    wide_vectors()
+    for v in range(product.size):
+        product[v] *= reach[v] - used
+
+
+@helper
+def times_one(product: Any, factor: Any) -> None:
+    """product *= factor."""
+    wide_vectors()
+    for v in range(product.size):
+        product[v] *= factor
+
+
+@helper
+def normalise(product: Any, exponent: Any) -> None:
+    """Bring products to [1, 2), and add their exponents up."""
+    wide_vectors()
+    for v in range(product.size):
+        bits = float_bits(product[v])
+        exponent[v] += np.float64(np.int64(bits >> MANTISSA_BITS) - 1023)
+        product[v] = bits_float((bits & MANTISSA) | ONE)
+
+
+@helper
+def multiply_places(tops: Any, reach: Any, product: Any, exponent: Any) -> None:
+    """product * 2**exponent = N(v)."""
+    k, cells = tops.size, np.uint64(product.size)
+    for i in range(k):
+        for j in range(i + 1, k - 1):
+            near = np.uint64(tops[i]) - np.uint64(tops[j])
+            if near >= cells:
+                break
+            far = min(np.uint64(tops[i]) - np.uint64(tops[j + 1]), cells)
+            times_one(product[np.int64(near) : np.int64(far)], np.float64(j + 1 - i))
+        gap = np.uint64(tops[i]) - np.uint64(tops[k - 1])
+        if gap < cells:
+            first = np.int64(gap)
+            times(product[first:], reach[: product.size - first], np.float64(i))
+        if i % FACTORS == FACTORS - 1 or i == k - 1:
+            normalise(product, exponent)
+
+
+@helper
+def fill_heights(product: Any, exponent: Any, rate: Any) -> Any:
+    """product = the logarithm to base 2 of N(v) * q**v; returns the greatest one, rounded down."""
+    wide_vectors()
+    for v in range(product.size):
+        product[v] = log_one(product[v]) * LOG2E + exponent[v] - np.float64(v) * rate
+    top = product[0]
+    for v in range(product.size):
+        top = max(top, product[v])
+    return np.floor(top)
+
+
+@helper
+def fill_weights(heights: Any, lift: Any, scale: Any) -> None:
+    """heights = the weights themselves, times `scale`."""
+    wide_vectors()
+    for v in range(heights.size):
+        heights[v] = exp_one((heights[v] - lift) * LN2) * scale
+
+
+@kernel(I64(IN_I64, F64, F64, OUT_I64, OUT_I64, OUT_I64, OUT_I64, OUT_F64))
+def joint_bounds(
+    counts: Any, rate: Any, scale: Any, items: Any, tops: Any, reach: Any, sums: Any, work: Any
+) -> Any:
+    """sums = sums of the slices' bounds, and of 1 for the rest; returns the exponent taken off.
+
+    `rate` is for base 2; `work` has four numbers a slice.
+    """
+    if not rounds_to_nearest(rate):
+        return ROUNDING_MODE
+    cells = reach.size
+    product, exponent, reached = work[:cells], work[cells : 2 * cells], work[2 * cells : 3 * cells]
+    rank_all(counts, items, tops, reach, work.view(np.int64))
+    for v in range(cells):
+        product[v], exponent[v], reached[v] = 1.0, 0.0, np.float64(reach[v])
+    multiply_places(tops, reached, product, exponent)
+    lift = fill_heights(product, exponent, rate)
+    fill_weights(product, lift, scale)
+    total = np.int64(0)
+    for v in range(cells):
+        least = np.int64(product[v])
+        total += least + (least >> SLACK) + 3
+        sums[v] = total
+    sums[cells] = total + 1
+    return np.int64(lift)
+
+
+@helper
+def first_above(sums: Any, value: Any) -> Any:
+    """The first place of a sum above the value."""
+    low, high = 0, sums.size - 1
+    while low < high:
+        middle = (low + high) // 2
+        if sums[middle] > value:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@helper
+def uniform(words: Any, at: Any, bound: Any) -> Any:
+    """(an even integer below `bound`, the number of the next word); no word for a bound of 1.
+
+    Lemire (2019), as `words.below`. The number is above that of all words where they are too few.
+    """
+    below, value, last = np.uint64(bound), NONE, words.size - 1
+    if bound > 1:
+        value, rest = wide_product(words[min(at, last)], below)
+        at += 1
+        if rest < below:
+            least = (NONE - below) % below
+            while rest < least and at <= last:
+                value, rest = wide_product(words[at], below)
+                at += 1
+            at = at if rest >= least else last + 2
+    return np.int64(value), at
+
+
+@helper
+def slot_of(slots: Any, position: Any) -> Any:
+    """Where a position is, or could be, in a table of pairs (position + 1, rank)."""
+    mask = np.uint64(slots.size // 2 - 1)
+    at = ((np.uint64(position) * SCATTER) >> np.uint64(20)) & mask
+    while slots[2 * np.int64(at)] != 0 and slots[2 * np.int64(at)] != position + 1:
+        at = (at + np.uint64(1)) & mask
+    return 2 * np.int64(at)
+
+
+@helper
+def sequence(
+    tops: Any, reach: Any, v: Any, words: Any, at: Any, near: Any, slots: Any, out: Any
+) -> Any:
+    """out = ranks of an even sequence of slice v; returns the number of the next word.
+
+    Fisher and Yates' swaps: of positions below k in `near`, of others in a table.
+    """
+    k, inside = tops.size, 0
+    slots[:] = 0
+    for i in range(k):
+        near[i] = i
+    for i in range(k):
+        gap = np.uint64(tops[i]) - np.uint64(tops[k - 1])
+        if gap <= np.uint64(v):
+            size = reach[v - np.int64(gap)]
+        else:
+            while np.uint64(tops[i]) - np.uint64(tops[max(inside, i)]) <= np.uint64(v):
+                inside = max(inside, i) + 1
+            size = inside
+        other, at = uniform(words, at, size - i)
+        other += i
+        if other < k:
+            out[i], near[other] = near[other], near[i]
+        else:
+            slot = slot_of(slots, other)
+            out[i] = slots[slot + 1] if slots[slot] != 0 else other
+            slots[slot], slots[slot + 1] = other + 1, near[i]
+    return at
+
+
+@kernel(NOTHING(IN_I64, IN_I64, IN_I64, IN_U64, I64, OUT_U64, OUT_I64, OUT_I64))
+def joint_draws(
+    tops: Any, reach: Any, sums: Any, stream: Any, first: Any, words: Any, work: Any, out: Any
+) -> None:
+    """out = ranks of draws first, first + 1, ...; OPEN in the first place of what is open.
+
+    Draw t takes the words of substream t of the stream; without one they are given.
+    """
+    k = tops.size
+    near, slots = work[:k], work[k:]
+    for t in range(out.size // k):
+        part = out[t * k : (t + 1) * k]
+        if stream.size > 0:
+            fill_substream(stream, np.uint64(first + t), NONE, words)
+        value, at = uniform(words, 0, sums[sums.size - 1])
+        v = first_above(sums, value)
+        before = sums[v - 1] if v > 0 else np.int64(0)
+        bound = sums[v] - before
+        if v < reach.size and value - before + 1 <= bound - (bound >> (SLACK - 1)) - 4:
+            at = sequence(tops, reach, v, words, at, near, slots, part)
+        else:
+            at = words.size + 1
+        if at > words.size:
+            part[0] = OPEN
+
+
+@kernel(NOTHING(IN_I64, IN_I64, IN_I64, IN_I64, OUT_I64, OUT_I64))
+def joint_items(counts: Any, items: Any, tops: Any, reach: Any, work: Any, ranks: Any) -> None:
+    """Ranks become the items that have them.
+
+    `work` has two numbers a slice and two a place: for each gap from the k-th count a list of those
+    that are looked for, by their number among all of this gap, and how many have been seen.
+    """
+    k, cells, left, above = tops.size, reach.size, 0, 0
+    kth, lists, until = tops[k - 1], work[:cells], work[cells : 2 * cells]
+    number, following = work[2 * cells : 2 * cells + k], work[2 * cells + k :]
+    for x in range(cells):
+        lists[x], until[x] = -1, NEVER
+    for i in range(k):
+        above += 1 if tops[i] > kth else 0
+    for i in range(k):
+        if ranks[i] < k:
+            ranks[i] = items[ranks[i]]
+        else:
+            x = first_above(reach, ranks[i])
+            number[i] = ranks[i] - (reach[x - 1] if x > 0 else above) + 1
+            before, after = -1, lists[x]
+            while after >= 0 and number[after] < number[i]:
+                before, after = after, following[after]
+            following[i] = after
+            if before < 0:
+                lists[x], until[x] = i, number[i]
+            else:
+                following[before] = i
+            left += 1
+    j = 0
+    while left > 0:
+        gap = np.uint64(kth) - np.uint64(counts[j])
+        if gap < np.uint64(cells):  # of a greater count it is one that no count can have
+            there = np.int64(gap)
+            until[there] -= 1
+            if until[there] == 0:
+                i = lists[there]
+                ranks[i], lists[there] = j, following[i]
+                until[there] = number[following[i]] - number[i] if following[i] >= 0 else NEVER
+                left -= 1
+        j += 1

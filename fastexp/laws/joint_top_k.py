@@ -1,0 +1,330 @@
+"""The exact law of joint top-k: in closed form by slices, which are sequences of bounded loss."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import cached_property
+from itertools import islice, permutations
+from types import SimpleNamespace
+from typing import Any, Self
+
+import numpy as np
+
+from .._compiler.rounding import check_rounding
+from .._parameters import validate
+from .._selection.joint_top_k import ordered, simulate
+from .._selection.rows import Rows
+from .._selection.weighting import Weighting
+from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, WordArray
+from ..errors import ParameterError
+from ..pictures.law_subject import Laws
+from .certified import Comparison
+from .decaying_sums import ROUNDED, Compared
+from .elementary import exp, expm1, log, quiet, sums
+from .exact_differences import differences
+from .finite import nats
+from .grouped_losses import GroupedLosses
+from .law import Draws, shaped_as
+from .loss_groups import exact_values
+from .loss_pieces import LossPieces
+from .slice_levels import SliceLevels
+from .targets import Target
+
+SELECTIONS = 1 << 20  # that a privacy loss is computed of
+
+
+class JointTopKLaw(GroupedLosses[IntArray, IntArray]):
+    """The exact distribution of a joint selection of k candidates on one vector of counts.
+
+    Made by ``JointTopK(...).law(counts)``. It holds the counts: **it is private data**, and so is
+    a pickle of it; its repr shows nothing of them.
+
+    Notes
+    -----
+    The loss of a selection is how far its worst place is behind the count that belongs there. P of
+    a selection is exp(-c * loss) over the sum of it over all selections, c from epsilon. Of
+    N(v) = product over i of (number of counts >= c_i - v, less i - 1) selections the loss is at
+    most v, c_i the i-th largest count, i = 1, ..., k: no selection is listed.
+
+    **Numerics**: float64; the logarithm of N(v) is right to some 2**-50 of itself, and what is new
+    in N(v) at v is a sum of positive terms. At most 2**22 losses are looked at.
+
+    References
+    ----------
+    Gillenwater, Joseph, Muñoz Medina and Ribero, "A joint exponential mechanism for
+    differentially private top-k", ICML 2022.
+
+    Examples
+    --------
+    >>> import fastexp as fx
+    >>> law = fx.JointTopK(2, epsilon=1.0).law([9, 7, 6, 2])
+    >>> round(law.expected_loss(), 6), law.loss_quantile(0.5)
+    (1.690105, 1.0)
+    >>> round(law.loss_pmf(0), 6)
+    0.319959
+    >>> law
+    JointTopKLaw(JointTopK(k=2, epsilon=1.0, neighbors='add-remove'), candidates=4)
+    """
+
+    def __init__(
+        self,
+        bits: WordArray,
+        kind: int,
+        weighting: Weighting,
+        places: int,
+        epsilon: float,
+        candidates: tuple[Any, ...] | None,
+        levels: SliceLevels | None = None,
+    ) -> None:
+        self._bits, self._kind, self._weighting = bits, kind, weighting
+        self._places, self._epsilon, self._candidates = places, epsilon, candidates
+        counts = ordered(bits, kind)
+        self._gaps = counts.max().view(np.uint64) - counts.view(np.uint64)
+        self._levels = SliceLevels(self._gaps, places) if levels is None else levels
+
+    def _sizes(self) -> dict[str, int]:
+        return {"candidates": self._bits.size}
+
+    def _identity(self) -> tuple[object, ...]:
+        counts = exact_values(self._bits, self._kind)
+        return self._epsilon, self._weighting.rate, self._places, self._candidates, counts
+
+    def _subject(self) -> Laws:
+        names = range(self._bits.size) if self._candidates is None else self._candidates
+        first = SimpleNamespace(probabilities=self.first_place_probabilities)
+        return Laws(self.mechanism, "", [first], [None], candidates=names)
+
+    @property
+    def _utilities(self) -> AnyArray:
+        return exact_values(self._bits, self._kind)
+
+    @property
+    def k(self) -> int:
+        """How many candidates are selected."""
+        return self._places
+
+    @property
+    def candidates(self) -> tuple[Any, ...] | None:
+        """The labels, in the order of the indices; None: there are none."""
+        return self._candidates
+
+    @property
+    def _groups(self) -> SliceLevels:
+        return self._levels
+
+    @cached_property
+    def _heights(self) -> FloatArray:
+        """ln of the weight of each loss."""
+        return self._levels.log_masses - self._weighting.rate_nats * self._levels.losses
+
+    @cached_property
+    def log_normalizer(self) -> float:
+        """ln of the sum of exp(-c * loss) over all selections."""
+        check_rounding()
+        top = float(self._heights.max())
+        return top + float(log(np.array([exp(self._heights - top).sum()]))[0])
+
+    @cached_property
+    def _loss_probabilities(self) -> FloatArray:
+        return exp(self._heights - self.log_normalizer)
+
+    def loss_pmf(self, t: ArrayLike) -> float | FloatArray:
+        """P(loss = t), elementwise.
+
+        Parameters
+        ----------
+        t
+
+        Returns
+        -------
+        float or ndarray of float64
+            In [0, 1], the shape of `t`.
+
+        Raises
+        ------
+        ParameterError, ParameterTypeError
+        """
+        check_rounding()
+        wanted = validate.reals("t", t)
+        flat, losses = wanted.reshape(-1), self._levels.losses
+        place = losses.searchsorted(flat).clip(max=losses.size - 1)
+        return shaped_as(
+            wanted, np.where(losses[place] == flat, self._loss_probabilities[place], 0.0)
+        )
+
+    def log_probability(self, selection: ArrayLike) -> float:
+        """ln P(exactly these candidates are selected, in this order).
+
+        Parameters
+        ----------
+        selection : array_like of int, shape (k,)
+            Indices of distinct candidates.
+
+        Returns
+        -------
+        float
+            -inf where it is beyond float64.
+
+        Raises
+        ------
+        ParameterError
+            If there are not k of them, one is out of range, or one comes twice.
+        """
+        check_rounding()
+        chosen = validate.indices("selection", selection, self._places, self._bits.size)
+        if len(chosen) < self._places:
+            raise ParameterError(f"selection must hold {self._places} indices, got {len(chosen)}")
+        gaps = self._gaps.tolist()
+        best = np.sort(self._gaps)[: self._places].tolist()
+        loss = max(gaps[item] - gap for item, gap in zip(chosen, best, strict=True))
+        return nats(-self._weighting.rate * loss) - self.log_normalizer
+
+    @cached_property
+    def _slices(self) -> FloatArray:
+        """P that the slice is one from each loss up to before the next one."""
+        levels, rate = self._levels, self._weighting.rate_nats
+        with np.errstate(over="ignore"):
+            steps = np.append(np.diff(levels.exact).astype(np.float64) * rate, math.inf)
+        heights = levels.log_within - rate * levels.losses - self.log_normalizer
+        shares: FloatArray = exp(heights) * -expm1(-steps)
+        return shares
+
+    @cached_property
+    def first_place_probabilities(self) -> FloatArray:
+        """P(selected first) of each candidate, read-only."""
+        check_rounding()
+        shares = self._slices / self._levels.reach(0, self._levels.exact)
+        runs = self._levels.exact.searchsorted(self._gaps)
+        out = np.asarray(sums(shares, back=True)[runs])
+        out.flags.writeable = False
+        return out
+
+    def place_probabilities(self, candidate: int) -> FloatArray:
+        """P(selected i-th) of one candidate, for i = 1, ..., k; their sum is P(selected).
+
+        Parameters
+        ----------
+        candidate : int
+            Its index.
+
+        Returns
+        -------
+        ndarray of float64, shape (k,)
+
+        Raises
+        ------
+        ParameterError, ParameterTypeError
+            If there is no such candidate.
+
+        Notes
+        -----
+        Given a slice, a candidate that may be at a place and is not selected yet is there with
+        probability 1 / (number that may be, less those selected).
+        """
+        check_rounding()
+        (item,) = validate.indices("candidate", [candidate], 1, self._bits.size)
+        levels, best, out = self._levels.exact, np.sort(self._gaps), np.empty(self._places)
+        unused = self._slices.copy()
+        for place in range(self._places):
+            share = 1.0 / (self._levels.reach(place, levels) - place)
+            behind = self._gaps[item] - min(best[place], self._gaps[item])
+            share[levels < behind] = 0.0
+            out[place] = (unused * share).sum()
+            unused *= 1.0 - share
+        return out
+
+    def _exact_rate(self) -> Fraction:
+        return self._weighting.rate
+
+    def _with_rate(self, rate: Fraction, epsilon: float) -> Self:
+        weighting = self._weighting.with_rate(rate)
+        return type(self)(
+            self._bits,
+            self._kind,
+            weighting,
+            self._places,
+            epsilon,
+            self._candidates,
+            self._levels,
+        )
+
+    def _best_utility(self) -> float:
+        return 0.0
+
+    def _compared_losses(self, target: Target) -> tuple[Comparison, Comparison]:
+        losses, logs = self._levels.losses, self._levels.log_masses
+        if target.probability is None:
+            net, slack = target.limit - losses, ROUNDED * (target.limit + losses)
+        else:
+            few, many = target.odds
+            net = np.where(losses <= target.limit, few, -many)
+            slack = ROUNDED * np.abs(net)
+        return _signed(losses, logs, net - slack), _signed(losses, logs, net + slack)
+
+    def _outputs(self) -> tuple[object, ...]:
+        sizes = self._places, self._bits.size
+        return self._epsilon, self._weighting.rate, self._candidates, *sizes
+
+    def _against(self, other: Self) -> LossPieces:
+        count = math.perm(self._bits.size, self._places)
+        if count > SELECTIONS:
+            raise ParameterError(
+                f"privacy_loss of joint top-k needs at most 2**20 possible selections, got {count}"
+            )
+        rate = self._weighting.rate_nats
+        mine, theirs = self._all_losses(), other._all_losses()
+        moved = rate * differences(theirs, mine) - (self.log_normalizer - other.log_normalizer)
+        first = -rate * mine.astype(np.float64) - self.log_normalizer
+        second = -rate * theirs.astype(np.float64) - other.log_normalizer
+        return LossPieces(np.ones(count), first, second, moved, np.arange(count))
+
+    def _all_losses(self) -> AnyArray:
+        """The loss of each selection, in the order of their indices."""
+        order = np.array(list(permutations(range(self._bits.size), self._places)))
+        chosen, best = self._gaps[order], np.sort(self._gaps)[: self._places]
+        losses: AnyArray = (chosen - np.minimum(chosen, best)).max(axis=1)
+        return losses
+
+    def _output_at(self, index: int) -> tuple[Any, ...]:
+        """The selection of this number."""
+        chosen = next(islice(permutations(range(self._bits.size), self._places), index, None))
+        return chosen if self._candidates is None else tuple(self._candidates[i] for i in chosen)
+
+    def _draw(self, draws: Draws) -> IntArray:
+        rows = Rows(self._bits, self._kind, self._weighting)
+        return simulate(
+            rows,
+            self._places,
+            draws.size,
+            draws.rng,
+            draws.streams,
+            draws.threads,
+            draws.method,
+        )
+
+
+class LogLevels:
+    """A side of a comparison: coefficients of distinct losses, by their logarithms."""
+
+    def __init__(self, losses: FloatArray, logs: FloatArray) -> None:
+        self._losses, self._logs = losses, logs
+
+    @quiet
+    def __call__(self, x: float) -> tuple[float, float]:
+        """The logarithm and its slope."""
+        if not self._losses.size:
+            return -math.inf, 0.0
+        heights = self._logs - x * self._losses
+        top = float(heights.max())
+        terms = np.exp(heights - top)
+        total = float(terms.sum())
+        return top + math.log(total), -float(terms @ self._losses) / total
+
+
+def _signed(losses: FloatArray, logs: FloatArray, net: FloatArray) -> Compared:
+    gain, cost = net > 0.0, net < 0.0
+    return Compared(
+        LogLevels(losses[gain], logs[gain] + np.log(net[gain])),
+        LogLevels(losses[cost], logs[cost] + np.log(-net[cost])),
+    )

@@ -1,0 +1,159 @@
+"""The exact law of one of several quantiles that are drawn at once."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import comb, inf
+from math import log as log_of
+from typing import NamedTuple, NoReturn
+
+import numpy as np
+
+from .._numbers.quantile_line import Line
+from .._parameters.grid import Grid
+from .._typing import FloatArray, IntArray
+from ..errors import ParameterError
+from .certified import Comparison
+from .elementary import log, quiet
+from .grid import GridLaw, Sampler
+from .grid_cells import GridCells
+from .number import NumberLaw
+from .quantile_targets import OFF as SUMS_OFF
+from .quantile_targets import Bounds, bounded
+from .targets import Target
+
+OFF = 1e-11  # what a probability of points may be off by, where a run is cut into pieces
+LEAST = 740.0  # nats below the highest density: nothing, but a number
+OF_ALL = "one of several quantiles that are drawn at once has no utility of its own"
+
+
+class MarginalLaw(GridLaw):
+    """The exact law of one of several numbers that are drawn at once: a `GridLaw` of its points.
+
+    Its outputs have no utility, and it is known at one epsilon. **Numerics**: where a run of points
+    may hold several answers, none of them is uniform on it; it is cut into pieces on which they
+    are taken to be: into its points where these are few, and else so finely that no `cdf` is off by
+    more than 1e-11.
+    """
+
+    def __init__(
+        self, grid: Grid, start: IntArray, masses: FloatArray, epsilon: float, sampler: Sampler
+    ) -> None:
+        count = np.diff(np.append(start, grid.size))
+        with np.errstate(all="ignore"):
+            loss = -log(masses / count)
+        loss = np.minimum(loss - loss.min(), LEAST)
+        cells = GridCells(grid, start, count, loss, None, 0.0)
+        super().__init__(grid, cells, Fraction(1), Fraction(1), epsilon, sampler)
+
+    @property
+    def log_normalizer(self) -> float:
+        """Refused: it is that of all quantiles together."""
+        self._refused()
+
+    def _refused(self, *_: object) -> NoReturn:
+        raise ParameterError(OF_ALL)
+
+    def _at(self, epsilon: float) -> NumberLaw:
+        self._refused(epsilon)
+
+    def _with_rate(self, rate: Fraction, epsilon: float) -> NoReturn:
+        self._refused(rate, epsilon)
+
+    def _compared_losses(self, target: Target) -> tuple[Comparison, Comparison]:
+        self._refused(target)
+
+    def _epsilon_for(self, target: Target) -> float:
+        self._refused(target)
+
+    def _bounds(self, target: Target, truth: float, log_whole: float) -> Bounds:
+        """Of the sums that a target of errors compares, of which `log_whole` is that of all."""
+        truths = self._numbers("truth", np.array([truth]))
+        if target.probability is None:
+            error, far = self._expected_errors(truths)[0], self._farthest(truths)[0]
+            whole = log_whole + log_of(target.limit)
+            lower, upper = bounded(log_whole, error / far) if far > 0.0 else (-inf, -inf)
+            scale = log_of(far) if far > 0.0 else 0.0
+            return Bounds((whole - SUMS_OFF, whole + SUMS_OFF), (lower + scale, upper + scale))
+        few, many = target.odds
+        inside, outside = self._inside(truths, np.array([target.limit]))
+        within, beyond = bounded(log_whole, inside[0]), bounded(log_whole, outside[0])
+        few_log, many_log = log_of(few), log_of(many)
+        return Bounds(
+            (within[0] + few_log, within[1] + few_log), (beyond[0] + many_log, beyond[1] + many_log)
+        )
+
+    def _expected_loss(self) -> float:
+        self._refused()
+
+    def _best_utility(self) -> float:
+        self._refused()
+
+    def _loss_cdf(self, t: FloatArray) -> FloatArray:
+        self._refused(t)
+
+    def _loss_tail(self, t: FloatArray) -> FloatArray:
+        self._refused(t)
+
+    def _loss_quantile(self, p: FloatArray) -> FloatArray:
+        self._refused(p)
+
+
+class Parts(NamedTuple):
+    """Runs of points of equal probability: where each starts, its mass, and records there."""
+
+    start: IntArray
+    masses: FloatArray
+    below: IntArray
+    records: IntArray
+
+
+@quiet
+def parts_of(line: Line, records: IntArray, places: dict[tuple[int, int], FloatArray]) -> Parts:
+    """The law of an answer by runs of points, from P(it is the r-th of k in a site).
+
+    `records`: how many are on the last point of each site.
+    """
+    points, most = line.points, max(k for _, k in places)
+    several = sum((p for (_, k), p in places.items() if k > 1), np.zeros(points.size))
+    # Of k answers a share F(x) <= x of the points has one with a density whose slope is at most
+    # k**2: between two ends of a piece, F is off by less than k**2 / 8 squared pieces.
+    pieces = np.ceil(most * np.sqrt(several / (8.0 * OFF)))
+    apart = line.left & (points > 1)  # the last point, with its records
+    inner = points - apart
+    number = np.minimum(np.maximum(pieces, 1.0), inner).astype(np.int64)
+    several_cuts = number + apart
+    site = np.repeat(np.arange(points.size), several_cuts)
+    place = np.arange(site.size) - (np.cumsum(several_cuts) - several_cuts)[site]
+    upto = _cut(inner[site], number[site], place + 1)
+    upto = np.where(place == number[site], points[site], upto)
+    after = _cut(inner[site], number[site], place)
+    masses = np.zeros(site.size)
+    for (r, k), p in places.items():
+        some = np.flatnonzero(p[site] > 0.0)
+        g = points[site[some]].astype(np.float64)
+        share = _share(r, k, upto[some], g, line.left) - _share(r, k, after[some], g, line.left)
+        masses[some] += p[site[some]] * share
+    at = np.where(upto == points[site], records[site], 0)
+    return Parts(line.start[site] + after, np.maximum(masses, 0.0), line.below[site], at)
+
+
+def _cut(points: IntArray, pieces: IntArray, place: IntArray) -> IntArray:
+    """The number of points in the first `place` of so many pieces: none overflows."""
+    return points // pieces * place + points % pieces * place // pieces
+
+
+def _share(r: int, k: int, low: IntArray, g: FloatArray, left: bool) -> FloatArray:
+    """P(the r-th of k answers in a run of g points is one of the first `low`).
+
+    They are independent and uniform; with ties "left", all multisets are as likely: as much as
+    if each came on a place that the ones before it had added to those that there are (Polya's urn).
+    """
+    x, grows, total = low.astype(np.float64), float(left), np.zeros(g.size)
+    for a in range(r, k + 1):  # so many on the first points
+        term = np.full(g.size, float(comb(k, a)))
+        for i in range(k):
+            part = x + grows * i if i < a else (g - x) + grows * (i - a)
+            term *= part / (g + grows * i)
+        total += term
+    return total

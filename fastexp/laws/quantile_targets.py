@@ -1,0 +1,140 @@
+"""The epsilon from which on several quantiles that are drawn at once meet a target.
+
+While the step of totals stays the same, the sum Z of all weights, those of the answers within the
+limit of a truth and beyond it, and the sum of errors have positive terms that decay with epsilon:
+their logarithms are convex. A target compares two of them, a >= b. Slopes would take a recursion
+of their own; but a convex function lies above the line through two of its points, left and right
+of these. On an interval [l, r], with points p < l and s > r,
+
+* a lies above the lines through p, l and through r, s, and b below its chord;
+* if the first of these lines is steeper than that of b through r, s, then a - b rises; if that of
+  a through r, s is less steep than that of b through p, l, it falls. It is least at an end.
+
+The step is the least power of two >= 8 / epsilon: it is the same on [8 / h, 16 / h), and 1 from 8
+on. These bands are searched from above, each with its own sums, so that nothing is inferred from a
+sample of epsilons.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Callable
+from math import inf, log, sqrt
+from typing import NamedTuple, TypeAlias
+
+from ..errors import PrecisionError
+from .certified import MOST, UNKNOWN, Unreached, crossing
+from .targets import HIGH, LOW
+
+OFF = 2e-9  # of a logarithm of a sum, and of all probabilities
+SHARP = 1e-8, 1e-6, 1e-4  # the target is seen to fail so far below
+BEYOND = 1.25  # how far outside a band its outer points lie
+COARSEST = 8.0  # the step of totals is 1 from here on
+
+
+class Bounds(NamedTuple):
+    """Of two convex functions at one epsilon."""
+
+    a: tuple[float, float]
+    b: tuple[float, float]
+
+    @property
+    def sure(self) -> float:
+        """At most a - b."""
+        return self.a[0] - self.b[1]
+
+
+Sums: TypeAlias = Callable[[float], Bounds]
+
+
+def bounded(log_whole: float, share: float) -> tuple[float, float]:
+    """Of the logarithm of a share of a sum, whose digits beyond OFF are not known."""
+    off = OFF * (1.0 + 1.0 / share) if share > 0.0 else inf
+    most = log_whole + log(max(share, 0.0) + 2.0 * OFF)
+    return (log_whole + log(share) - off if off < 0.5 else -inf), most
+
+
+def least_epsilon(sums: Callable[[float, int], Bounds], *, lattice: bool) -> float:
+    """From where on a target holds; `sums` of an epsilon and a step of totals."""
+
+    def with_step(step: int) -> Sums:
+        return lambda x: sums(x, step)
+
+    low, step = (COARSEST if lattice else LOW), 1
+    right = last_failure(with_step(step), low, HIGH)
+    while right == low > LOW:
+        step, high, low = 2 * step, low, max(low / 2.0, LOW)
+        try:
+            right = last_failure(with_step(step), low, high)
+        except Unreached:
+            return high  # just below, with the coarser totals, it fails
+    return right
+
+
+def last_failure(sums: Sums, low: float, high: float) -> float:
+    """The least epsilon from which on, up to `high`, the target holds; `low` if it always does.
+
+    Raises `Unreached` if it fails at `high`, `PrecisionError` if nothing can be proved.
+    """
+    known, xs = dict[float, Bounds](), list[float]()
+
+    def at(x: float) -> Bounds:
+        if x not in known:
+            known[x] = sums(x)
+            insort(xs, x)
+        return known[x]
+
+    if at(high).sure < 0.0:
+        raise Unreached if _fails(at(high)) else PrecisionError(UNKNOWN)
+    at(low)
+    right, ahead = high, [low]
+    for _ in range(MOST):
+        left = ahead[-1]
+        p = xs[bisect_left(xs, left) - 1] if xs[0] < left else left / BEYOND
+        s = xs[bisect_right(xs, right)] if xs[-1] > right else right * BEYOND
+        least, holds = _between(left, right, (p, at(p)), at(left), at(right), (s, at(s)))
+        if at(left).sure >= 0.0 and holds:
+            right = ahead.pop()
+            if not ahead:
+                return low
+        elif least or right <= left * (1.0 + SHARP[0]):
+            if least:
+                right = crossing(lambda x: at(x).sure, left, right)
+            if any(_fails(at(right * (1.0 - gap))) for gap in SHARP):
+                return right
+            raise PrecisionError(UNKNOWN)
+        else:
+            ahead.append(sqrt(left) * sqrt(right))
+    raise PrecisionError(UNKNOWN)
+
+
+def _fails(bounds: Bounds) -> bool:
+    """Whether a < b for certain."""
+    return bounds.a[1] < bounds.b[0]
+
+
+def _between(
+    left: float,
+    right: float,
+    before: tuple[float, Bounds],
+    at_left: Bounds,
+    at_right: Bounds,
+    after: tuple[float, Bounds],
+) -> tuple[bool, bool]:
+    """Whether a - b rises from left to right; whether it is >= 0 there if it is at both ends."""
+    (p, at_p), (s, at_s) = before, after
+    a_least = (at_left.a[0] - at_p.a[1]) / (left - p)  # of slopes
+    b_least = (at_left.b[0] - at_p.b[1]) / (left - p)
+    a_most = (at_s.a[1] - at_right.a[0]) / (s - right)
+    b_most = (at_s.b[1] - at_right.b[0]) / (s - right)
+    rises, width = a_least >= b_most, right - left
+    if rises or a_most <= b_least:
+        return rises, True
+    turn = a_most - a_least
+    if not 0.0 < turn < inf:
+        return False, False
+    where = (at_left.a[0] - at_right.a[0] + a_most * width) / turn  # where a's lines meet
+    where = min(max(where, 0.0), width)
+    a = max(at_left.a[0] + a_least * where, at_right.a[0] - a_most * (width - where))
+    b = at_left.b[1] + (at_right.b[1] - at_left.b[1]) * (where / width)
+    return False, a > b

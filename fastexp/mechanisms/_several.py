@@ -1,0 +1,306 @@
+"""What mechanisms that release several quantiles at once have in common."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, Unpack
+
+import numpy as np
+
+from .._compiler.rounding import check_rounding
+from .._numbers import distance
+from .._numbers.smooth import ranks
+from .._parameters import validate
+from .._parameters.grid import Rule
+from .._randomness.streams import seeds_of
+from .._typing import (
+    AnyArray,
+    ArrayLike,
+    Converted,
+    IntArray,
+    Method,
+    Missing,
+    Neighbors,
+    Number,
+    RNGLike,
+    SeedLike,
+    Ties,
+    WordArray,
+)
+from ..errors import ParameterError
+from ._number import GridMechanism
+from .quantile import Quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from .._intake.record_sources import Source
+    from .._numbers.quantiles import QuantilesStatistic
+    from .._numbers.rank import RankStatistic
+    from ..grouped.segments import Draws, Segments
+    from ..grouped.words import Words
+    from ..laws.accuracy import Accuracy
+    from ..laws.quantiles import QuantilesLaw
+    from ._options import LawReading
+
+MOST = 4096  # quantiles of one draw
+LEAST = 1e-15  # epsilon of one: its law fits into 64 bits
+LEAST_OF_SEVERAL = 1e-5  # chains are some 1e3 / epsilon numbers long: gigabytes, and seconds
+GREATEST = 1024.0  # epsilon: beyond, weights of neighbouring ranks underflow
+Which: TypeAlias = Converted[Iterable[Number] | None, tuple[Number, ...]]  # the field `q`
+
+
+class Several(Protocol):
+    """What draws m grid indices at once."""
+
+    def release(self, source: Source, /) -> IntArray:
+        """The m grid indices, and the total where there is one, from fresh randomness."""
+        ...
+
+    def simulate(self, source: Source, seeds: WordArray, size: int, threads: int, /) -> IntArray:
+        """`size` such rows from the stream that `seeds` name."""
+        ...
+
+
+class QuantilesMechanism(GridMechanism):
+    """The verbs of m quantiles: grid indices in the last axis, after them perhaps a total.
+
+    Of one quantile draws are those of `_alone`, if there is one.
+    """
+
+    q: Which
+    count: int | None
+    neighbors: Neighbors = "add-remove"
+    with_total: bool = False
+    _q: tuple[Fraction, ...]
+    _alone: Quantile | None
+
+    @property
+    @abstractmethod
+    def _statistic(self) -> Several:
+        """What draws."""
+
+    def _check(self, rule: Rule = "nearest") -> None:
+        if self.epsilon is None:
+            raise ParameterError("epsilon must be given")
+        super()._check(rule)
+        exact = _quantiles(self.q, self.count)
+        self._put(
+            q=tuple(map(_written, exact)),
+            count=None,
+            neighbors=validate.neighbors(self.neighbors),
+            _q=exact,
+            _alone=None,
+        )
+
+    def _delegate(self) -> None:
+        """Let one quantile be that of `Quantile`."""
+        if len(self.q) == 1:
+            alone = Quantile(
+                self.q[0],  # type: ignore[arg-type]  # a float or a fraction
+                self.epsilon,
+                self.bounds,
+                step=self.step,
+                grid=self.grid.points,
+                neighbors=self.neighbors,
+                any_epsilon=True,
+            )
+            self._put(_alone=alone)
+
+    @property
+    def _entries(self) -> tuple[str, ...]:
+        """The quantiles in words, and the total."""
+        return (*map(str, self.q), *(["total"] if self.with_total else []))
+
+    def _released(self, source: Source) -> Any:
+        if self._alone is not None:
+            return np.array([self._alone._released(source)])
+        return self._statistic.release(source)
+
+    def _simulated(
+        self,
+        source: Source,
+        size: object,
+        rng: object,
+        streams: object,
+        threads: object,
+        method: object,
+    ) -> Any:
+        if self._alone is not None:
+            one = self._alone._simulated(source, size, rng, streams, threads, method)
+            return np.asarray(one)[..., None]
+        validate.method(method, ("envelope",))
+        draws, workers = validate.size(size), validate.threads(threads)
+        seeds = seeds_of(rng, validate.streams(streams, 1))
+        indices = self._statistic.simulate(source, seeds, 1 if draws is None else draws, workers)
+        return indices[0] if draws is None else indices
+
+    def _simulate_rows(
+        self,
+        records: AnyArray,
+        size: int | None,
+        rng: SeedLike | RNGLike | None,
+        streams: ArrayLike | None,
+        threads: int,
+        method: Method | None,
+        nan: Missing,
+        assume_sorted: bool,
+    ) -> Any:
+        rows: Any = super() if self._alone is None else self._alone
+        answers = rows._simulate_rows(
+            records, size, rng, streams, threads, method, nan, assume_sorted
+        )
+        return answers if self._alone is None else answers[..., None]
+
+    def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
+        """Draws of each segment."""
+        if self._alone is not None:
+            draws = self._alone._draws(segments, words, size)
+            draws.shape = (1,)
+            return draws
+        return self._several_draws(segments, words, size)
+
+    @abstractmethod
+    def _several_draws(self, segments: Segments, words: Words, size: int) -> Draws:
+        """Draws of the grid indices of each segment, likewise in the last axis."""
+
+    @property
+    def _ranks(self) -> RankStatistic | None:
+        return None if self._alone is None else self._alone._ranks
+
+    @property
+    def _in_passes(self) -> bool:
+        return True
+
+    def _streamed(self, records: Callable[[], Iterator[AnyArray]], threads: int) -> Any:
+        if self._alone is not None:
+            return np.array([self._alone._streamed(records, threads)])
+        return super()._streamed(records, threads)
+
+    def _answer(self, index: int | IntArray, released: bool) -> Any:
+        """Numbers and perhaps the total in the last axis; of one released draw a list."""
+        indices, m = np.asarray(index), len(self.q)
+        answers = self.grid.values(indices[..., :m])
+        if self.with_total:
+            answers = np.concatenate([answers, indices[..., m:]], axis=-1)
+        return answers.tolist() if released and answers.ndim == 1 else answers
+
+    def accuracy(  # type: ignore[override]  # of each
+        self,
+        data: Any,
+        /,
+        *,
+        probability: float | Sequence[float] = (0.5, 0.95),
+        truth: Sequence[float] | None = None,
+        **reading: Unpack[LawReading],
+    ) -> list[Accuracy]:
+        """Not private: how accurate each quantile of a release of this data is, by the exact law.
+
+        Parameters
+        ----------
+        data
+            What `law` takes.
+        probability : float or sequence of float
+            Those of the quantiles of errors, in [0, 1].
+        truth : sequence of float, optional
+            What answers are compared with, in their order. Default: the data's own quantiles.
+        **reading
+            `nan` and `assume_sorted`, as `law` takes them.
+
+        Returns
+        -------
+        list of Accuracy
+            As of `Quantile.accuracy`, in the order of `q`.
+
+        Raises
+        ------
+        ParameterError, ParameterTypeError, InvalidRecords
+            As of `law`, and if another argument is outside its range.
+        """
+        check_rounding()
+        from ..laws.accuracy import accuracy_of
+
+        m = len(self.q)
+        truths = [None] * m if truth is None else validate.reals("truth", truth).tolist()
+        if np.shape(truths) != (m,):
+            raise ParameterError(f"truth must have {m} numbers, one for each of q")
+        exact: Any = self.law
+        law, pairs = exact(data, **reading), enumerate(truths)
+        return [accuracy_of(law.marginal(j), self, probability, t, curve=True) for j, t in pairs]
+
+    def _truth(self, source: Source) -> Any:
+        """The true quantiles, each as that of `Quantile`."""
+        n = source.total()
+        if n == 0:
+            return None
+        ends = (ranks(source, *distance.quantile_ranks(q, "weak", n)) for q in self._q)
+        return np.array([0.5 * e[0].item() + 0.5 * e[-1].item() for e in ends])
+
+
+class JointMechanism(QuantilesMechanism):
+    """Quantiles that are drawn together, from one law: of a `QuantilesStatistic`."""
+
+    ties: Ties
+
+    @property
+    @abstractmethod
+    def _statistic(self) -> QuantilesStatistic:
+        """What draws and laws need."""
+
+    def _check(self, rule: Rule = "nearest") -> None:
+        super()._check(rule)
+        self._put(ties=validate.choice("ties", self.ties, ("spread", "left")))
+        least = LEAST if len(self.q) == 1 else LEAST_OF_SEVERAL
+        if self.epsilon < least:
+            raise ParameterError(f"epsilon must be at least {least:g}, got {self.epsilon!r}")
+        if self.epsilon > GREATEST:
+            raise ParameterError(f"epsilon must be at most {GREATEST:g}, got {self.epsilon!r}")
+
+    def _several_draws(self, segments: Segments, words: Words, size: int) -> Draws:
+        from ..grouped.quantiles import QuantilesDraws
+
+        return QuantilesDraws(self._statistic, segments, words, size, len(self._entries))
+
+    def _law_of(self, source: Source) -> QuantilesLaw:  # type: ignore[override]  # of all of them
+        if self._alone is not None:
+            from ..laws.one_quantile import OneQuantileLaw
+
+            return OneQuantileLaw(self._alone._law_of(source), self._statistic, source)
+        from ..laws.quantiles import quantiles_law
+
+        return quantiles_law(
+            self._statistic, source, self.epsilon, self._truth, self._drawn_numbers
+        )
+
+    def _drawn_numbers(self, indices: IntArray) -> Any:
+        """What `sample` makes of rows of grid indices and totals."""
+        return self._answer(indices, released=False)
+
+
+def _quantiles(q: Any, count: object) -> tuple[Fraction, ...]:
+    """The quantiles of the parameters, exactly."""
+    if (q is None) == (count is None):
+        raise ParameterError("either q (the quantiles) or count must be given, not both")
+    if q is None:
+        parts = validate.counting("count", count, most=MOST) + 1
+        return tuple(Fraction(j, parts) for j in range(1, parts))
+    if isinstance(q, np.ndarray) and q.ndim == 1:
+        q = list(q)  # a float32 prints fewer digits than its value has as a float
+    exact = tuple(map(distance.as_quantile, validate.items("q", q, MOST)))
+    if not exact:
+        raise ParameterError("q must not be empty")
+    for below, above in pairwise(exact):
+        if not below < above:
+            raise ParameterError(
+                f"q must be increasing, got {_written(above)} after {_written(below)}"
+            )
+    return exact
+
+
+def _written(q: Fraction) -> float | Fraction:
+    """A quantile as the decimal that prints, or as the fraction that it is."""
+    number = float(q)
+    return number if Fraction(repr(number)) == q else q

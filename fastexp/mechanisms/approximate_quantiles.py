@@ -1,0 +1,121 @@
+"""Several quantiles by recursion, privately."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, NoReturn
+
+from .._numbers.quantile_tree import QuantileTree
+from .._typing import ABSENT, Neighbors, Number
+from ..errors import ParameterError
+from ..privacy import Guarantee, amounts, selection_guarantee
+from ..privacy.rates import tree_epsilon
+from ._number import ASSUMES, Bounds, Points
+from ._several import QuantilesMechanism, Which
+
+if TYPE_CHECKING:
+    from .._intake.record_sources import Source
+    from ..grouped.segments import Draws, Segments
+    from ..grouped.words import Words
+
+
+@dataclass(frozen=True, repr=False)
+class ApproximateQuantiles(QuantilesMechanism):
+    """Several quantiles one by one: the middle one, then those on its sides, of the records there.
+
+    Each is a draw of `Quantile` (weak), at a part of ε. `Quantiles`, in one draw, is more accurate
+    except for many quantiles of few records within wide bounds.
+
+    Parameters
+    ----------
+    q : sequence of float, Decimal or Fraction
+        Each in (0, 1), increasing, at most 4,096 of them: the decimals that print, or exact
+        fractions. Or `count`.
+    epsilon : float
+        Privacy parameter of all of them together, in nats; in [1e-9, 1e6] unless `any_epsilon`.
+    bounds
+    count : int, optional
+        So many evenly spaced ones instead of `q`: 9 are the deciles.
+    step, grid, neighbors, any_epsilon
+
+    Raises
+    ------
+    ParameterError, ParameterTypeError
+
+    Notes
+    -----
+    Quantile q_j among the records between answers to q_a and q_b is (q_j - q_a) / (q_b - q_a) of
+    them, and its answer lies between these answers: they come in order. A share with a denominator
+    above 10**9 is rounded to one below.
+
+    An answer cannot part the records that lie on its own point. So the draws are on a finer
+    public grid: each point is 2**k of them, k at most 20, as long as there are no more than 2**52
+    in all; a record takes one of its point's at random, and an answer is rounded down.
+
+    One quantile is that of `Quantile`, with the same bytes. There is no law in closed form: `law`
+    and `accuracy` refuse.
+
+    **Privacy**: ε-DP under `neighbors`, and ε²/(8·l) of rho, with l = ⌊log₂ m⌋ + 1 levels of the
+    recursion. Fix the finer points of all records. Given the answers of the levels before, the
+    draws of a level look at disjoint sets of records, chosen by these answers alone; so a record
+    that is added or removed changes one draw a level, of bounded range ε/l, hence also ε/l-DP and
+    (ε/l)²/8 of rho, and l levels compose, adaptively, to ε and ε²/(8·l). (Bounded ranges do not
+    compose so.) Neighbouring data sets have the same finer points for the records that they share,
+    and the promise holds for each choice of them: hence for the mixture, as ratios of
+    probabilities and Rényi divergences of mixtures are at most the greatest of their parts'.
+    Under "replace" a draw has ε/(2·l): one record is removed and one added, two steps, which cost
+    twice as much ε and four times as much rho.
+
+    **Numerics**: as of `Quantile`; words of randomness choose the finer points.
+
+    References
+    ----------
+    Kaplan, Schnapp and Stemmer, "Differentially private approximate quantiles", ICML 2022.
+
+    Examples
+    --------
+    >>> import fastexp as fx
+    >>> ages = [23, 31, 35, 35, 38, 41, 44, 52, 58, 67] * 50
+    >>> deciles = fx.ApproximateQuantiles(count=9, epsilon=1.0, bounds=(0, 120), step=1)
+    >>> answers = deciles.release(ages)
+    >>> len(answers), answers == sorted(answers)
+    (9, True)
+    """
+
+    q: Which = ABSENT
+    epsilon: float = ABSENT
+    bounds: Bounds = ABSENT
+    count: int | None = field(default=None, kw_only=True, compare=False)
+    step: Number | None = field(default=None, kw_only=True)
+    grid: Points = field(default=ABSENT, kw_only=True)
+    neighbors: Neighbors = field(default="add-remove", kw_only=True)
+    any_epsilon: bool = field(default=False, kw_only=True, compare=False)
+
+    def __post_init__(self) -> None:
+        """Validate once; the mechanism is immutable afterwards."""
+        self._check()
+        self._delegate()
+
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """ε-DP under `neighbors`, of all answers together; of several no bounded range."""
+        if self._alone is not None:
+            return selection_guarantee(self.epsilon, self.neighbors, ASSUMES)
+        levels = len(self.q).bit_length()
+        rho = amounts.up(amounts.exact(self.epsilon) ** 2 / (8 * levels))
+        return Guarantee(self.epsilon, self.neighbors, None, rho, 0.0, ASSUMES)
+
+    @cached_property
+    def _statistic(self) -> QuantileTree:
+        """What draws."""
+        part = tree_epsilon(self.epsilon, len(self.q), self.neighbors)
+        return QuantileTree(self._q, part, self.grid)
+
+    def _several_draws(self, segments: Segments, words: Words, size: int) -> Draws:
+        from ..grouped.quantiles import TreeDraws
+
+        return TreeDraws(self._statistic, segments, words, size)
+
+    def _law_of(self, source: Source) -> NoReturn:  # noqa: ARG002  # whatever the records are
+        raise ParameterError("ApproximateQuantiles has no law in closed form: sample it")

@@ -1,0 +1,98 @@
+"""The joint quantiles of 2021: a comparator for simulations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+
+from .._numbers.quantiles import QuantilesStatistic
+from .._typing import ABSENT, Number, Ties
+from ..privacy import Guarantee, selection_guarantee
+from ..privacy.rates import joint_exponential_rate
+from ._mechanism import Comparator
+from ._number import ASSUMES, Bounds, Points
+from ._several import JointMechanism, Which
+
+
+@dataclass(frozen=True, repr=False)
+class JointExponentialQuantiles(Comparator, JointMechanism):
+    """JointExp, with targets that are shares of the number of records. For simulations only.
+
+    Outcomes o_1 <= ... <= o_m of the grid have probability ∝
+    exp(-ε·Σ_j |c_j - n·(q_j - q_{j-1})| / (4·(1 - min_j (q_j - q_{j-1})))), where c_j counts the
+    records between o_{j-1} and o_j, n of them in all. What `Quantiles` is compared with: its
+    targets move with n, which costs nearly half of ε.
+
+    Parameters
+    ----------
+    q : sequence of float, Decimal or Fraction
+        As of `Quantiles`, or `count`.
+    epsilon : float
+        Privacy parameter of all of them together, in nats; in [1e-5, 1024]. Of one
+        in [1e-9, 1024], or, with `any_epsilon`, in [1e-15, 1024].
+    bounds
+    count : int, optional
+        So many evenly spaced ones instead of `q`.
+    step, grid
+    ties : {"left", "spread"}
+        As of `Quantiles`; left, as published, hardly has quantiles of rounded records.
+    any_epsilon
+
+    Raises
+    ------
+    ParameterError, ParameterTypeError
+
+    Notes
+    -----
+    Under "replace" `Quantiles` is this mechanism, at the rate for that relation.
+
+    **Privacy**: ε-DP and ε-bounded-range under add-remove. `Quantiles` has the same promise and
+    smaller errors, so `release` raises `NotReleasable`.
+
+    **Numerics**: as of `Quantiles`.
+
+    References
+    ----------
+    Gillenwater, Joseph and Kulesza, "Differentially private quantiles", ICML 2021.
+
+    Examples
+    --------
+    >>> import fastexp as fx
+    >>> rival = fx.JointExponentialQuantiles(count=3, epsilon=1.0, bounds=(0, 10), step=1)
+    >>> rival.sample([1, 2, 4, 7, 8], size=1000, rng=1).shape
+    (1000, 3)
+    >>> rival.release([1, 2, 4, 7, 8])
+    Traceback (most recent call last):
+    fastexp.errors.NotReleasable: JointExponentialQuantiles is for simulations: use Quantiles
+    """
+
+    q: Which = ABSENT
+    epsilon: float = ABSENT
+    bounds: Bounds = ABSENT
+    count: int | None = field(default=None, kw_only=True, compare=False)
+    step: Number | None = field(default=None, kw_only=True)
+    grid: Points = field(default=ABSENT, kw_only=True)
+    ties: Ties = field(default="left", kw_only=True)
+    any_epsilon: bool = field(default=False, kw_only=True, compare=False)
+
+    def __post_init__(self) -> None:
+        """Validate once; the mechanism is immutable afterwards."""
+        self._check()
+
+    @property
+    def _instead(self) -> str:
+        return "Quantiles"
+
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """ε-DP and ε-bounded-range under add-remove, of all answers together."""
+        return selection_guarantee(self.epsilon, "add-remove", ASSUMES)
+
+    @cached_property
+    def _statistic(self) -> QuantilesStatistic:
+        """What draws and laws need."""
+        shares = [b - a for a, b in pairwise([Fraction(0), *self._q, Fraction(1)])]
+        rate = joint_exponential_rate(self.epsilon, shares)
+        return QuantilesStatistic(self._q, rate, None, self.grid, self.ties)

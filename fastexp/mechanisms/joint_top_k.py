@@ -1,0 +1,212 @@
+"""Joint top-k: the k most frequent candidates in order, all in one draw."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from numbers import Number
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._intake.utilities import FLOAT
+from .._parameters import validate
+from .._selection import joint_top_k
+from .._selection.rows import Rows
+from .._selection.weighting import Weighting
+from .._typing import ABSENT, Candidates, IntArray, Membership, NaN, Neighbors, WordArray
+from ..errors import ParameterError, ParameterTypeError
+from ..grouped.counts import ExponentialCountDraws, JointCountDraws
+from ..grouped.labels import are_numbers
+from ..grouped.segments import Draws, Segments
+from ..grouped.words import Words
+from ..privacy import Guarantee, selection_guarantee
+from ..privacy.rates import places_rate
+from ._counting import CountingMechanism
+from ._finite import Simulator, UtilityMechanism
+from ._mechanism import ALWAYS
+
+if TYPE_CHECKING:
+    from ..budget.question import Question
+    from ..laws.joint_top_k import JointTopKLaw
+
+ASSUMES = "sensitivity bounds how much one record changes any one count"
+COMES = "; who comes lowers no count, and who leaves raises none"
+
+
+UNCLEAR = (
+    "data must be a mapping {candidate: count} where candidates are numbers, as integers could be "
+    "counts or records: collections.Counter(records) is one"
+)
+
+
+@dataclass(frozen=True, repr=False)
+class JointTopK(CountingMechanism, UtilityMechanism):
+    """The k most frequent candidates in order, in one draw of an exponential mechanism.
+
+    A selection's loss is how far its worst place is behind: the greatest c_i - count(s_i), with c_i
+    the i-th largest count and s_i the i-th selected candidate. Its probability is proportional to
+    exp(-ε·loss/(2Δ)).
+
+    Parameters
+    ----------
+    k : int
+        How many candidates are selected, at most 2**14.
+    epsilon
+    sensitivity : float
+        Δ > 0: the most that one person can add to any one count. Each to any number of counts.
+    neighbors, candidates, any_epsilon
+
+    Raises
+    ------
+    ParameterError, ParameterTypeError
+
+    Notes
+    -----
+    Takes counts: integers, of shape (d,) or (rows, d), d >= k. Others are refused: what rounding
+    does to a sensitivity is for you to say. With candidates also counts with labels, and records
+    as `MostCommon` takes them, also by group: each adds 1 to one count, so that `sensitivity` is
+    1, and `max_rows` bounds a person's. Where candidates are numbers, integers without groups are
+    refused, as they could be either: ``collections.Counter(records)`` has counts with labels.
+
+    **When**: against `TopK` at the same ε the worst place is better by far where the largest counts
+    are apart. Where many candidates are nearly as frequent as the k-th, each of them may take any
+    place within reach, and `TopK` finds more of the set. It is also better for totals of ρ, or of ε
+    with δ, and large k: a round of it gets ε/√k then.
+
+    **Privacy**: ε-DP under `neighbors`, and ε-bounded-range, so that ρ = ε²/8. Who comes raises
+    each count by at most Δ, so each of the ordered ones too, and any difference of two changes by
+    at most Δ either way; so does the greatest of them. If a record is replaced it is twice that.
+    Where k is 1 the weight is exp(-ε·loss/Δ) (2Δ): the best count and the others move in one
+    direction. Then draws are those of `Exponential` with ``monotonic=True``.
+
+    **Numerics**: exact, in integers. The loss v is drawn by slices: N(v) selections have a loss of
+    at most v, and N(v) is a product of k integers (see the page on its proof).
+
+    **Timing**: of d candidates O(d log d + k²·ln(d)/ε); a release tells by its time how many words
+    it needed, and in some 1e-8 of releases that a bound was close.
+
+    References
+    ----------
+    Gillenwater, Joseph, Muñoz Medina and Ribero, "A joint exponential mechanism for
+    differentially private top-k", ICML 2022. Wu and Zhang, "Faster differentially private top-k
+    selection: a joint exponential mechanism with pruning", NeurIPS 2024.
+
+    Examples
+    --------
+    >>> import fastexp as fx
+    >>> top = fx.JointTopK(2, epsilon=1.0, candidates=["tea", "milk", "rye"])
+    >>> top.release([900, 3, 500])
+    ['tea', 'rye']
+    >>> top.sample([900, 3, 500], size=3, rng=1).shape
+    (3, 2)
+    >>> top.release(["tea"] * 90 + ["rye"] * 50)
+    ['tea', 'rye']
+    """
+
+    k: int
+    epsilon: float
+    sensitivity: float = 1.0
+    neighbors: Neighbors = field(default="add-remove", kw_only=True, metadata=ALWAYS)
+    candidates: Candidates = field(default=ABSENT, kw_only=True)
+    any_epsilon: bool = field(default=False, kw_only=True, compare=False)
+
+    def __post_init__(self) -> None:
+        """Validate once; the mechanism is immutable afterwards."""
+        neighbors = validate.neighbors(self.neighbors)
+        places = validate.counting("k", self.k, most=joint_top_k.MOST)
+        self._put(k=places, neighbors=neighbors, monotonic=neighbors == "add-remove")
+        self._check()
+        if self.candidates is not None and self.k > len(self.candidates):
+            raise ParameterError(
+                f"k must be at most the number of candidates, {len(self.candidates)}, got {self.k}"
+            )
+        self._weigh(places_rate(self.epsilon, self.sensitivity, self.k, self.neighbors))
+
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """ε-DP and ε-bounded-range, under `neighbors`."""
+        text = ASSUMES + COMES * (self.neighbors == "add-remove")
+        return selection_guarantee(self.epsilon, self.neighbors, text)
+
+    if TYPE_CHECKING:  # k candidates a draw, by the inherited verbs
+
+        def sample(self, data: object, size: int | None = None, **options: Any) -> Any:
+            """As inherited."""
+
+        def law(  # type: ignore[override]  # of k candidates
+            self, data: object, *, nan: NaN = "raise"
+        ) -> JointTopKLaw:
+            """As inherited."""
+
+    def _check_records(self) -> None:
+        if self.candidates is None:
+            raise ParameterError("candidates must be given for records, and so for groups")
+        if self.sensitivity != 1:
+            raise ParameterError(
+                "sensitivity must be 1 with records, of which each adds 1 to one count (max_rows "
+                f"bounds a person's), got {self.sensitivity!r}"
+            )
+
+    def _in_order(self, data: object) -> bool:
+        if self.candidates is None:
+            return True
+        if not are_numbers(data):
+            return False
+        if any(isinstance(label, (Number, np.bool_)) for label in self.candidates):
+            raise ParameterTypeError(UNCLEAR)
+        return True
+
+    def _in_data(self, data: object) -> bool:
+        return self._has_labels(data) or not self._in_order(data)
+
+    def _question(
+        self, rows: int | None, disjoint: bool, membership: Membership, nan: NaN
+    ) -> Question:
+        parent = CountingMechanism if rows is None else UtilityMechanism
+        return parent._question(self, rows, disjoint, membership, nan)
+
+    def _utilities(self, data: object, nan: NaN) -> tuple[WordArray, int]:
+        if self._has_labels(data) or self._in_order(data):
+            bits, kind = UtilityMechanism._utilities(self, data, nan)
+        else:
+            self._check_records()
+            bits, kind = super()._utilities(data, nan)
+        if kind == FLOAT:
+            raise ParameterTypeError(
+                "counts must be integers, got floating-point numbers: round them, and state a "
+                "sensitivity that holds then"
+            )
+        if bits.shape[-1] < self.k:
+            raise ParameterError(f"counts must be of at least k = {self.k} candidates")
+        return bits, kind
+
+    def _release(self, bits: WordArray, kind: int, threads: int) -> IntArray:
+        indices = joint_top_k.release(Rows(bits, kind, self._weighting), self.k, threads)
+        return indices if bits.ndim == 2 else indices[0]
+
+    def _simulator(self) -> Simulator:
+        return self._simulate
+
+    def _simulate(
+        self, bits: WordArray, kind: int, weighting: Weighting, *options: object
+    ) -> IntArray:
+        return joint_top_k.simulate(Rows(bits, kind, weighting), self.k, *options)
+
+    @property
+    def _entries(self) -> tuple[str, ...]:
+        return tuple(str(place) for place in range(1, self.k + 1))
+
+    def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
+        """Draws of each segment; of one place as `MostCommon` draws."""
+        count, rate = len(self._labels or ()), self._weighting.rate
+        if self.k > 1:
+            return JointCountDraws(count, self.k, rate, segments, words, size)
+        draws = ExponentialCountDraws(count, rate, segments, words, size)
+        draws.shape = (1,)
+        return draws
+
+    def _law(self, bits: WordArray, kind: int) -> JointTopKLaw:  # type: ignore[override]  # many
+        from ..laws.joint_top_k import JointTopKLaw
+
+        return JointTopKLaw(bits, kind, self._weighting, self.k, self.epsilon, self.candidates)

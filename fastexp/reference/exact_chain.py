@@ -1,0 +1,165 @@
+"""The exact twin of a draw from the chain of joint quantiles, for draws that bounds leave open.
+
+A state has an upper bound, a number with few binary digits, of the exact sum of its ways, each of
+which is a factor times an exponential. R is uniform below the bound; the first way whose sum
+passes R is taken; if none does, the draw is refused. So P(path, not refused) is the product of
+the ways' values over that of the bounds, where the bound of a state is a factor of the way
+that leads to it: all but the first cancel, and accepted paths have exactly their weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from .exact import draw_below, exp_bounds
+
+Words = Callable[[], int]
+Way = tuple[Fraction, Fraction]  # a factor and an exponent: factor * exp(-exponent)
+
+
+class Rows(NamedTuple):
+    """The chain of one total, as `kernels/numbers/chain.py` filled it."""
+
+    rate: Fraction
+    n: int
+    left: int
+    most: int  # phases of a run
+    tau: list[Fraction]  # m + 1 targets
+    lo: list[int]
+    hi: list[int]
+    cell: Callable[[int, int], Any]  # of an output and a rank: start, count, before, after
+    shift: list[Fraction]  # what sums and phases of the row before are multiplied by
+    arrived: Callable[[int, int], Fraction]  # of an output and a rank
+    phases: Callable[[int, int], list[Fraction]]
+    sums: Callable[[int, int], Fraction]
+    usual: Callable[[int], int]  # outputs in an atom of so many records
+    atoms: list[tuple[int, int]]  # points and records of those where more than one is usual
+
+
+def pick(word: int, more: Words, bound: Fraction, ways: Iterable[Way]) -> int | None:
+    """The first way whose sum with those before it passes R, uniform below the bound, or None.
+
+    R begins with `word`, and further digits are drawn until bounds of the sums decide.
+    """
+    bits, lead, summands = 64, word, list(ways)
+    while True:
+        unit, lower, upper = bound / (1 << bits), Fraction(0), Fraction(0)
+        least, most, decided = lead * unit, (lead + 1) * unit, True
+        for at, (factor, exponent) in enumerate(summands):
+            lo, hi = _exp(exponent, bits + 40 + _digits(factor) - _digits(bound))
+            lower, upper = lower + factor * lo, upper + factor * hi
+            if most <= lower:
+                return at
+            decided = least >= upper
+            if not decided:
+                break
+        if decided:
+            return None
+        lead, bits = lead << 64 | more(), bits + 64
+
+
+def _digits(x: Fraction) -> int:
+    """About log2(x), of x > 0."""
+    return x.numerator.bit_length() - x.denominator.bit_length()
+
+
+def _exp(exponent: Fraction, digits: int) -> tuple[Fraction, Fraction]:
+    """Bounds of exp(-exponent), within about 2**-digits."""
+    digits = max(digits, 8) + (0 if exponent >= 0 else 4 * int(-exponent) + 4)
+    lo, hi = exp_bounds(abs(exponent), digits)
+    one = 1 << digits
+    if exponent < 0:
+        return Fraction(one, hi), Fraction(one, lo)
+    return Fraction(lo, one), Fraction(hi, one)
+
+
+def walk(
+    rows: Rows, bound: Fraction, words: list[int], more: Words
+) -> list[tuple[int, int]] | None:
+    """The rank and the phase of each output; None: refused."""
+    left, most, used, zero = rows.left, rows.most, 1, Fraction(0)
+    path: list[tuple[int, int]] = []
+    j, count, word = len(rows.lo), rows.n, words[0]
+    while True:
+        tau = rows.tau[j]
+        if j == 0:
+            start = pick(word, more, bound, [(Fraction(1), rows.rate * abs(count - tau))])
+            return None if start is None else path[::-1]
+        first = rows.lo[j - 1]
+        last = min(rows.hi[j - 1], rows.n if j == len(rows.lo) else count - 1)
+        ways = [
+            (rows.shift[j] * rows.sums(j - 1, i), rows.rate * abs(count - i - tau))
+            for i in range(first, last + 1)
+        ]
+        at = pick(word, more, bound, ways)
+        if at is None:
+            return None
+        j, count, f = j - 1, first + at, -1
+        while True:
+            phases, (_, length, before, after) = rows.phases(j, count), rows.cell(j, count)
+            if f < 0:
+                parts = [(phase, zero) for phase in phases]
+                chosen = pick(words[used], more, rows.sums(j, count), parts)
+                used += 1
+                if chosen is None:
+                    return None
+                f = chosen
+            path.append((count, f))
+            if 1 <= f <= most:
+                factor = Fraction(length + left * (f - 1), f)
+            else:
+                records = before if f == 0 else after
+                factor = Fraction(1, records + rows.usual(records)) if records else zero
+            ways = [(factor * rows.arrived(j, count) if f < 2 or f > most else zero, zero)]
+            goes_on = [-1] if f > most else [f - 1, f][: 1 + (f == most)] if f > 1 else [0]
+            if j > 0 and rows.lo[j - 1] <= count <= rows.hi[j - 1]:
+                still = rows.rate * abs(rows.tau[j])
+                for g in goes_on:
+                    value = rows.sums(j - 1, count) if g < 0 else rows.phases(j - 1, count)[g]
+                    ways.append((factor * rows.shift[j] * value, still))
+            chosen = pick(words[used], more, phases[f], ways)
+            used += 1
+            if chosen is None:
+                return None
+            if chosen == 0:
+                bound, word = rows.arrived(j, count), words[used]
+                used += 1
+                break
+            j, f = j - 1, goes_on[chosen - 1]
+
+
+def put(rows: Rows, path: list[tuple[int, int]], words: list[int], more: Words) -> list[int] | None:
+    """Grid indices of a path's outputs, in order; None: a coin refused."""
+    m, k, run, out, coin = len(path), 0, list[int](), list[int](), Fraction(1)
+    for j, (rank, f) in enumerate(path):
+        start, count, before, after = rows.cell(j, rank)
+        if 1 <= f <= rows.most:
+            run = run if f > 1 else []
+            k = len(run) + 1
+            top = count + rows.left * (k - 1)
+            x = _place(top, words[2 * j], words[2 * j + 1], more)
+            run.append(top - 1 if rows.left and x in run else x)
+            if k > rows.most:
+                coin *= Fraction(top * rows.most, (count + rows.left * (rows.most - 1)) * k)
+            out[j - k + 1 :] = [start + x - rows.left * at for at, x in enumerate(sorted(run))]
+        else:
+            records, x = (before, start - 1) if f == 0 else (after, start + count)
+            k = k + 1 if j > 0 and out[-1] == x else 1
+            usual = rows.usual(records)
+            coin *= Fraction(records + usual, records + k) if k > usual else 1
+            out.append(x)
+    for point, records in rows.atoms:
+        usual = rows.usual(records)
+        for k in range(out.count(point) + 1, usual):
+            coin *= Fraction(records + k, records + usual)
+    if coin < 1 and pick(words[2 * m], more, Fraction(1), [(coin, Fraction(0))]) is None:
+        return None
+    return out
+
+
+def _place(bound: int, low: int, high: int, more: Words) -> int:
+    """A uniform integer below a bound from two words; where these are refused, from others."""
+    pair = iter([low, high])
+    return draw_below(bound, lambda: next(pair, None) or more())

@@ -1,0 +1,179 @@
+"""Many quantiles at once under study: a draw has an answer for each of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+
+from ..._numbers.distance import quantile_ranks
+from ..._parameters.grid import Grid, decimal
+from ..._typing import AnyArray, FloatArray
+from ...mechanisms.quantile import Quantile
+from ...privacy import Guarantee, sequential
+from .subject import MANY, Block, Studied
+
+Draw: TypeAlias = Callable[..., AnyArray]
+MOST_EXACT = 4  # quantiles
+UNITS = ("epsilon", "rho")
+
+
+class ManyQuantiles(Protocol):
+    """A mechanism of m quantiles, as far as all studies need it."""
+
+    @property
+    def grid(self) -> Grid: ...  # the points of its answers
+
+    @property
+    def guarantee(self) -> Guarantee: ...  # what one draw of all quantiles promises
+
+    @property
+    def sample(self) -> Draw: ...  # of records, shape (size, m)
+
+
+@dataclass(frozen=True)
+class Independent:
+    """Each quantile by a `Quantile` of its own with an equal part of epsilon, or of rho.
+
+    Parts of epsilon are ε/m. By zero-concentrated privacy m draws of ε/√m have the ρ = ε²/8 of
+    one draw of ε; their pure promise is ε·√m. Answers are put in order, which costs nothing and
+    never makes their errors larger on average.
+    """
+
+    parts: tuple[Quantile, ...]
+
+    @property
+    def grid(self) -> Grid:
+        """The points of all answers."""
+        return self.parts[0].grid
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What all draws together promise."""
+        return sequential(part.guarantee for part in self.parts)
+
+    def sample(self, records: AnyArray, size: int, *, rng: int, **options: Any) -> AnyArray:
+        """Draws of all quantiles, each with streams of its own."""
+        draws = [
+            part.sample(records, size, rng=[rng, j], **options) for j, part in enumerate(self.parts)
+        ]
+        return np.sort(np.stack(draws, axis=-1), axis=-1)
+
+
+def part_of(epsilon: float, m: int, unit: str) -> Fraction:
+    """The epsilon of each of m draws: their sum is `epsilon`, or their rho is that of it."""
+    return decimal(epsilon) / (m if unit == "epsilon" else decimal(math.sqrt(m)))
+
+
+class Drawn(Studied[ManyQuantiles]):
+    """Errors of m answers by draws: their mean, and that of the worst one of each draw.
+
+    The true quantile is what the mechanisms take for it: the record of rank q·n, or any number
+    from the record of this rank to the next one, and their middle for `error`. Ranks are those
+    of the records on the mechanism's grid: an answer with L records below it and U not above it
+    has a rank error of max(0, L - q·n, q·n - U).
+    """
+
+    figures: tuple[str, ...] = ("error", *MANY)
+
+    def __init__(
+        self, mechanism: ManyQuantiles, bounds: tuple[float, float], q: tuple[Fraction, ...]
+    ) -> None:
+        super().__init__(mechanism)
+        self.low, self.high = bounds
+        self.q = q
+
+    @property
+    def closed(self) -> bool:
+        """Whether it has laws: of several draws, one after the other, there is none."""
+        return False
+
+    def _ends(self, block: Block) -> tuple[AnyArray, AnyArray]:
+        """Between which records each true quantile lies: two arrays (rows, m)."""
+        ranks = np.array([quantile_ranks(q, "weak", block.n) for q in self.q])
+        return block.ordered[:, ranks[:, 0] - 1], block.ordered[:, ranks[:, 1] - 1]
+
+    def truths(self, block: Block) -> FloatArray:
+        low, high = self._ends(block)
+        return (0.5 * low + 0.5 * high).astype(np.float64)
+
+    def exact(self, block: Block, figures: tuple[str, ...]) -> dict[str, FloatArray]:
+        return {}
+
+    def draw(self, block: Block, size: int, key: int) -> AnyArray:
+        sample, rows = self.mechanism.sample, zip(block.ordered, block.streams, strict=True)
+        return np.array(
+            [sample(row, size, rng=key, streams=[int(i)], assume_sorted=True) for row, i in rows]
+        )
+
+    def values(
+        self, block: Block, drawn: AnyArray, figures: tuple[str, ...]
+    ) -> dict[str, FloatArray]:
+        values: dict[str, FloatArray] = {}
+        if {"error", "worst_error"} & set(figures):
+            errors = np.abs(drawn - self.truths(block)[:, None, :])
+            values |= {"error": errors.mean(axis=2), "worst_error": errors.max(axis=2)}
+        if {"rank_error", "worst_rank_error"} & set(figures):
+            errors = self._rank_errors(block, drawn)
+            values |= {"rank_error": errors.mean(axis=2), "worst_rank_error": errors.max(axis=2)}
+        if "wrong" in figures:
+            low, high = (self._on_grid(ends)[:, None, :] for ends in self._ends(block))
+            values["wrong"] = ((drawn < low) | (drawn > high)).mean(axis=2)
+        return {figure: values[figure] for figure in figures}
+
+    def _on_grid(self, records: AnyArray) -> AnyArray:
+        grid = self.mechanism.grid
+        return np.asarray(grid.values(grid.index(records)))
+
+    def _rank_errors(self, block: Block, drawn: AnyArray) -> FloatArray:
+        targets = np.array([float(q * block.n) for q in self.q])
+        errors = np.empty(drawn.shape)
+        for row, answers, out in zip(self._on_grid(block.ordered), drawn, errors, strict=True):
+            below, upto = (np.searchsorted(row, answers, side) for side in ("left", "right"))
+            out[:] = np.maximum(np.maximum(below - targets, targets - upto), 0.0)
+        return errors
+
+    def most(self, figure: str, n: int) -> float:
+        most = {"rank_error": float(n), "worst_rank_error": float(n), "wrong": 1.0}
+        return most.get(figure, self.high - self.low)
+
+    def rounding(self, figure: str) -> float:
+        return 4.0 * float(np.spacing(max(abs(self.low), abs(self.high), 1.0)))
+
+
+class ByMarginals(Drawn):
+    """A mechanism with an exact law: mean errors are those of its marginals.
+
+    Of many quantiles a law takes seconds, and there are only draws.
+    """
+
+    mechanism: Any
+
+    @property
+    def closed(self) -> bool:
+        """Whether there are exact figures: of the worst answer there are none."""
+        return len(self.q) <= MOST_EXACT
+
+    def exact(self, block: Block, figures: tuple[str, ...]) -> dict[str, FloatArray]:
+        wanted = [f for f in figures if self.closed and not f.startswith("worst")]
+        means: dict[str, list[float]] = {figure: [] for figure in wanted}
+        low, high = (self._on_grid(ends) for ends in self._ends(block))
+        for row, (records, truths) in enumerate(
+            zip(block.ordered, self.truths(block), strict=True)
+        ):
+            law = self.mechanism.law(records, assume_sorted=True)
+            for figure, numbers in means.items():
+                if figure == "wrong":
+                    below = np.nextafter(low[row].astype(np.float64), -np.inf)
+                    ends = zip(below.tolist(), high[row].tolist(), strict=True)
+                    right = [np.diff(law.marginal(j).cdf(pair)) for j, pair in enumerate(ends)]
+                    numbers.append(1.0 - float(np.mean(right)))
+                else:
+                    rank = figure == "rank_error"
+                    errors = law.expected_rank_error() if rank else law.expected_error(truths)
+                    numbers.append(float(np.mean(errors)))
+        return {figure: np.array(numbers) for figure, numbers in means.items()}

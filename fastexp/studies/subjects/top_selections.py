@@ -1,0 +1,166 @@
+"""Top-k: a data set is the utilities of candidates, an answer k of them, in order."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..._typing import AnyArray, FloatArray
+from ...errors import StudyError
+from ...privacy import Guarantee, pure_guarantee, selection_rate
+from .subject import Block, Random, Studied, random_of
+
+WHOLE = "joint-top-k takes counts: the utilities of its data must be integers"
+
+
+class TopSelection(Studied[Any]):
+    """`TopK`. Its losses compare utilities: of the i-th place with the i-th greatest of all.
+
+    The error is the share of the answer that is in no set of k best; the loss the greatest of
+    all places, the total loss the sum of their sizes, and the last loss that of the worst
+    candidate of the answer against the k-th best (l-infinity, l1 and k-relative errors in
+    Gillenwater, Joseph, Muñoz Medina and Ribero 2022).
+    """
+
+    figures: tuple[str, ...] = ("error", "loss", "total_loss", "last_loss", "loss_quantile")
+    takes: ClassVar[str] = "utilities"
+
+    @property
+    def closed(self) -> bool:
+        return False
+
+    @property
+    def k(self) -> int:
+        """How many candidates an answer has."""
+        return int(self.mechanism.k)
+
+    def exact(self, block: Block, figures: tuple[str, ...]) -> dict[str, FloatArray]:
+        return {}
+
+    def draw(self, block: Block, size: int, key: int) -> AnyArray:
+        rows = np.ascontiguousarray(block.rows)
+        return np.asarray(self.mechanism.sample(rows, size, rng=key, streams=block.streams))
+
+    def values(
+        self, block: Block, drawn: AnyArray, figures: tuple[str, ...]
+    ) -> dict[str, FloatArray]:
+        best = np.sort(block.rows, axis=1)[:, None, : -self.k - 1 : -1]
+        chosen = np.take_along_axis(block.rows[:, None], drawn, axis=2)
+        gaps, last = best - chosen, best[..., -1]
+        tied = (chosen == last[..., None]).sum(axis=2)  # as many of them are right as have a place
+        places = (best == last[..., None]).sum(axis=2)
+        right = (chosen > last[..., None]).sum(axis=2) + np.minimum(tied, places)
+        every = {
+            "error": 1.0 - right / self.k,
+            "loss": gaps.max(axis=2),
+            "total_loss": np.abs(gaps).sum(axis=2),
+            "last_loss": last - chosen.min(axis=2),
+        }
+        return {figure: every[figure].astype(np.float64) for figure in figures}
+
+    def truths(self, block: Block) -> AnyArray:
+        return np.argsort(-block.rows, axis=1, kind="stable")[:, : self.k]
+
+    def most(self, figure: str, n: int) -> float:
+        return float(self.mechanism.sensitivity) * 2.0**20
+
+    def resolution(self, figure: str, n: int, whole: bool) -> float:
+        return 1.0 if whole else 0.0
+
+
+class JointSelection(TopSelection):
+    """`JointTopK`, whose loss has a law."""
+
+    @property
+    def closed(self) -> bool:
+        return True
+
+    def _laws(self, block: Block) -> list[Any]:
+        return [self.mechanism.law(row) for row in self._counts(block)]
+
+    def _counts(self, block: Block) -> AnyArray:
+        counts = np.ascontiguousarray(block.rows, dtype=np.int64)
+        if not np.array_equal(counts, block.rows):
+            raise StudyError(WHOLE)
+        return counts
+
+    def exact(self, block: Block, figures: tuple[str, ...]) -> dict[str, FloatArray]:
+        if "loss" not in figures:
+            return {}
+        return {"loss": np.array([law.expected_loss() for law in self._laws(block)])}
+
+    def draw(self, block: Block, size: int, key: int) -> AnyArray:
+        rows = self._counts(block)
+        return np.asarray(self.mechanism.sample(rows, size, rng=key, streams=block.streams))
+
+    def within(self, block: Block, figure: str, edges: FloatArray) -> FloatArray:
+        return np.array([law.loss_cdf(edges) for law in self._laws(block)])
+
+    def reach(self, block: Block, figure: str) -> float:
+        rows = block.rows
+        return float((rows.max(axis=1) - rows.min(axis=1)).max())
+
+
+@dataclass(frozen=True)
+class Rival:
+    """A top-k of other papers in floats: it is simulated, and never released."""
+
+    k: int
+    epsilon: float
+    sensitivity: float
+    monotonic: bool
+
+    @property
+    def rate(self) -> float:
+        """The c of a round's weight, or one over the scale of the noise: epsilon / k for each."""
+        return float(selection_rate(self.epsilon, self.sensitivity, self.monotonic) / self.k)
+
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """Pure, for the relation of the sensitivity."""
+        return pure_guarantee(self.epsilon, None, "noise without roundings")
+
+
+class RivalSelection(TopSelection):
+    """Draws of a rival, whose generator depends on the number of the data set alone."""
+
+    def draw(self, block: Block, size: int, key: int) -> AnyArray:
+        pairs = zip(block.rows, block.streams.tolist(), strict=True)
+        return np.array([self._answers(row, size, random_of(key, name)) for row, name in pairs])
+
+    @abstractmethod
+    def _answers(self, row: AnyArray, size: int, random: Random) -> AnyArray:
+        """Draws for one data set: shape (size, k)."""
+
+
+class PeeledFlips(RivalSelection):
+    """k rounds of permute-and-flip at epsilon / k, each among the candidates that are left.
+
+    A round is the greatest of utilities with exponential noise (Ding et al. 2021).
+    """
+
+    def _answers(self, row: AnyArray, size: int, random: Random) -> AnyArray:
+        heights = np.repeat(self.mechanism.rate * (row - row.max())[None], size, axis=0)
+        answers = np.empty((size, self.k), np.int64)
+        for place in range(self.k):
+            noisy = heights + random.standard_exponential(heights.shape)
+            answers[:, place] = noisy.argmax(axis=1)
+            heights[np.arange(size), answers[:, place]] = -np.inf
+        return answers
+
+
+class NoisySelection(RivalSelection):
+    """The k greatest utilities with Laplace noise, in the order of the noisy ones.
+
+    Epsilon-DP with the scale k * range sensitivity / epsilon: noise that makes up, in each of the
+    k selected ones, for the most that any other can gain costs epsilon / k (Qiao, Su and Zhang
+    2021).
+    """
+
+    def _answers(self, row: AnyArray, size: int, random: Random) -> AnyArray:
+        noisy = self.mechanism.rate * (row - row.max()) + random.laplace(size=(size, row.size))
+        return np.argsort(-noisy, axis=1)[:, : self.k]

@@ -1,0 +1,75 @@
+"""Are several quantiles by group those of each group's own records and words?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from fastexp._keys.key_names import KeyNames
+from fastexp._numbers.quantiles import QuantilesStatistic
+from fastexp._parameters.grid import make_grid
+from fastexp._randomness.streams import make_key
+from fastexp.grouped import segments as modules
+from fastexp.grouped.quantiles import QuantilesDraws
+from fastexp.grouped.segments import Segments, draw_all
+from fastexp.grouped.words import SimulatedWords
+from fastexp.reference import exact
+from fastexp.reference import quantiles as twin
+from tests.support.altered import changed
+from tests.support.goodness import counts_fit
+
+GRID = make_grid((0, 5), step=1)
+Q, RATE, LATTICE = (Fraction(1, 3), Fraction(2, 3)), Fraction(1, 2), 8
+GROUPS = [[], [1, 2, 5], [4, 4, 4, 0]]
+
+
+def drawn(groups, size=1, threads=1, ties="spread", names=None, entries=3, q=Q):
+    """Draws from groups of whole numbers, by the words of a simulation."""
+    statistic = QuantilesStatistic(q, RATE, LATTICE, GRID, ties)
+    values = np.array([x for records in groups for x in records], np.float64)
+    segments = Segments(values, np.cumsum([0, *map(len, groups)]))
+    keys = KeyNames("integers", np.arange(len(groups)) if names is None else np.array(names))
+    words = SimulatedWords(make_key(5), keys)
+    return draw_all(QuantilesDraws(statistic, segments, words, size, entries), size, threads)
+
+
+def law(records, ties):
+    """P of every answer and total, from the sum over all of them."""
+
+    def weigh(distance):
+        return Fraction(sum(exact.exp_bounds(RATE * distance, 80)), 1 << 81)
+
+    weights = twin.enumerated(sorted(records), GRID.size, Q, range(0, 80, LATTICE), weigh, ties)
+    whole = sum(weights.values())
+    return {(*answers, t): float(weight / whole) for (t, answers), weight in weights.items()}
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("ties", ["left", "spread"])
+def test_each_group_has_its_law(ties):
+    samples = drawn(GROUPS, 20_000, ties=ties)
+    for records, rows in zip(GROUPS, samples, strict=True):
+        expected, counts = law(records, ties), Counter(map(tuple, rows.tolist()))
+        assert not counts.keys() - expected.keys()
+        observed = np.array([counts[outcome] for outcome in expected])
+        assert counts_fit(observed, np.array(list(expected.values())))
+    wrong, rows = law(GROUPS[1], ties), Counter(map(tuple, samples[2].tolist()))
+    observed = np.array([rows[outcome] for outcome in wrong])
+    assert not counts_fit(observed, np.array(list(wrong.values())))
+
+
+def test_a_group_depends_on_its_records_and_its_name_alone():
+    rng = np.random.default_rng(2)
+    groups = [rng.integers(0, 6, n).tolist() for n in (0, 1, 7, 40, 3, 300)]
+    samples = drawn(groups, 5)
+    shuffled = [rng.permutation(records).tolist() for records in groups]
+    with changed((modules, "CHUNK", 50), (modules, "FEWEST", 1)):
+        assert (drawn(shuffled, 5, threads=2) == samples).all()
+    order = [3, 0, 5]
+    some = drawn([groups[g] for g in order], 5, names=order)
+    assert (some == samples[order]).all()
+    assert (drawn([groups[g] for g in order], 5) != samples[order]).any()
+    assert (drawn(groups, 5, entries=2) == samples[..., :2]).all()
