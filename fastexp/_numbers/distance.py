@@ -90,32 +90,8 @@ class RanksThatMatter(NamedTuple):
 def as_quantile(q: object) -> Fraction:
     """A quantile as the exact number it stands for: a fraction, or the decimal that prints.
 
-    Parameters
-    ----------
-    q : float, Decimal or Fraction
-        In (0, 1), with a denominator of at most 10**9. At 0 and 1 the distances below have
-        other formulas, and the weak one is the way to a bound: use `OrderStatistic`.
-
-    Returns
-    -------
-    Fraction
-
-    Raises
-    ------
-    ParameterTypeError
-        If it is no real number; booleans and text are none.
-    ParameterError
-        If it is out of range, NaN, or its denominator is too large.
-
-    Examples
-    --------
-    >>> as_quantile(0.1)
-    Fraction(1, 10)
-    >>> as_quantile(1 / 3)
-    Traceback (most recent call last):
-    ...
-    fastexp.errors.ParameterError: q must have a denominator of at most 10**9, got \
-0.3333333333333333; the nearest that has is Fraction(1, 3)
+    It is in (0, 1), with a denominator of at most 10**9. At 0 and 1 the distances below have other
+    formulas, and the weak one is the way to a bound: that is what `OrderStatistic` is for.
     """
     number = validate.real("q", q)
     if not 0.0 < number < 1.0:  # written so that NaN fails
@@ -179,43 +155,13 @@ def steps(q: Fraction, neighbors: Neighbors, convention: str) -> int:
     return max(part, whole - part) if in_ranks else 1
 
 
-def quantile_form(q: Fraction, n: int, neighbors: Neighbors, convention: str) -> IntArray:
-    """The form of the q-quantile of n records.
-
-    Parameters
-    ----------
-    q : Fraction
-        From `as_quantile`: in (0, 1), with a denominator of at most 10**9.
-    n : int
-        0 <= n < 2**32. Under replace it is public.
-    neighbors : {"add-remove", "replace"}
-        What a step is.
-    convention : {"weak", "lower", "upper", "strict"}
-        weak: a point with at most q*n records below and at most (1-q)*n above it. lower: the
-        record of rank max(1, ceil(q*n)). For q = 1/2 only, upper: the record of rank
-        floor(n/2) + 1; strict: a record that is both.
-
-    Returns
-    -------
-    ndarray of int64, shape (16,)
-        In units of `unit`; of sensitivity `steps`.
-
-    Raises
-    ------
-    ParameterError
-        If q has no such convention.
-
-    Examples
-    --------
-    >>> form = quantile_form(Fraction(1, 2), 4, "add-remove", "weak")
-    >>> distance(form, [0, 1, 2, 3, 4], 0, [4, 3, 2, 1, 0])
-    array([4, 2, 0, 2, 4])
-    """
-    return QuantileForms(q, neighbors, as_convention(q, convention))(n)
-
-
 class QuantileForms:
-    """The forms of a quantile for any n: `quantile_form` without its checks."""
+    """The forms of a quantile from `as_quantile` for any n, in units of `unit`.
+
+    weak: a point with at most q*n records below and at most (1-q)*n above it. lower: the record of
+    rank max(1, ceil(q*n)). For q = 1/2 only, upper: the record of rank floor(n/2) + 1; strict: a
+    record that is both.
+    """
 
     __slots__ = ("_convention", "_neighbors", "_part", "_whole")
 
@@ -241,36 +187,13 @@ class QuantileForms:
         return _form(0, 0, _surplus(2, n - (convention == "strict")), _surplus(2, n - 1))
 
 
-def order_form(r: int, n: int) -> IntArray:
-    """The form of the r-th largest of n records, under add-remove.
+class OrderForms:
+    """The forms of the r-th largest record for any n, under add-remove.
 
     Steps are copies of the point added, while fewer than r records are at or above it; else
-    records above it removed, and one added if there is none at it.
-
-    Parameters
-    ----------
-    r : int
-        1 <= r < 2**32; 1 is the maximum.
-    n : int
-        0 <= n < 2**32; r - n steps lead to the first data set that has an r-th largest.
-
-    Returns
-    -------
-    ndarray of int64, shape (16,)
-        In steps; of sensitivity 1.
-
-    Examples
-    --------
-    The maximum of two records, below, at and between them, at the larger, above:
-
-    >>> distance(order_form(1, 2), [0, 0, 1, 1, 2], [0, 1, 0, 1, 0], [2, 1, 1, 0, 0])
-    array([3, 1, 2, 0, 1])
+    records above it removed, and one added if there is none at it. With n < r, r - n steps lead
+    to the first data set that has an r-th largest.
     """
-    return _form(0, 0, _surplus(1, n - r), Side(1, r, 1, r, 1, r - 1, 1))
-
-
-class OrderForms:
-    """The forms of the r-th largest record for any n: `order_form`."""
 
     __slots__ = ("_r",)
     linear = True
@@ -279,7 +202,8 @@ class OrderForms:
         self._r = r
 
     def __call__(self, n: int) -> IntArray:
-        return order_form(self._r, n)
+        r = self._r
+        return _form(0, 0, _surplus(1, n - r), Side(1, r, 1, r, 1, r - 1, 1))
 
 
 def _replace_form(part: int, whole: int, n: int, convention: str) -> IntArray:
@@ -327,20 +251,7 @@ def sides(form: IntArray) -> tuple[Side, Side]:
 
 
 def distance(form: IntArray, below: ArrayLike, at: ArrayLike, above: ArrayLike) -> IntArray:
-    """The rank distance of points, exactly.
-
-    Parameters
-    ----------
-    form : ndarray of int64, shape (16,)
-        The form for the data set's n.
-    below, at, above : array_like of int
-        L, E and U, of shapes that broadcast: >= 0, with L + E + U = n.
-
-    Returns
-    -------
-    ndarray of int64
-        >= 0, in integers of the form's unit.
-    """
+    """The exact rank distance of points with L, E and U records below, at and above them."""
     between = np.asarray(at, dtype=np.int64) == 0
     least = np.where(between, form[1], form[0])
     low = _side(form[LOW], np.asarray(below, dtype=np.int64), between)
@@ -356,44 +267,10 @@ def _side(side: IntArray, ranks: IntArray, between: Any) -> IntArray:
     return np.where(scaled < gate, 0, (scaled - offset) // g + extra)
 
 
-def central(form: IntArray, n: int) -> tuple[int, int]:
-    """The first and the last gap whose distance is the least of all gaps.
-
-    Gap i (0..n) lies above i records: its points have L = i, E = 0, U = n - i. All gaps
-    between the two have the same distance, those outside have more, and it grows on either
-    side (`slope`). Records may be closer than any gap.
-
-    Parameters
-    ----------
-    form : ndarray of int64, shape (16,)
-        From this module, of the same n.
-    n : int
-        The number of records.
-
-    Returns
-    -------
-    (int, int)
-        0 <= first <= last <= n.
-    """
-    numbers = form.tolist()
-    low, high, least = numbers[LOW], numbers[HIGH], numbers[1]
-    # where the sides' gates open and shut: one of these gaps has the least distance
-    right, left = -(-low[1] // low[0]), n + (-high[1] // high[0])
-    gaps = [min(max(i, 0), n) for i in (left, left + 1, right - 1, right)]
-    best = min(max(least, _gap_side(low, i), _gap_side(high, n - i)) for i in gaps)
-    return max(0, n - _reach(high, best)), min(n, _reach(low, best))
-
-
 def _gap_side(side: list[int], x: int) -> int:
     """A side's value in a gap, of one rank."""
     s, gate, g, _, _, offset, extra = side
     return (s * x - offset) // g + extra if s * x >= gate else 0
-
-
-def _reach(side: list[int], most: int) -> int:
-    """The largest X whose side in a gap is at most `most`, for most >= 0."""
-    s, gate, g, _, _, offset, extra = side
-    return max(gate - 1, offset + g * (most - extra + 1) - 1) // s
 
 
 def farthest(form: IntArray, n: int) -> int:
@@ -405,17 +282,8 @@ def farthest(form: IntArray, n: int) -> int:
 def slope(form: IntArray) -> Fraction:
     """The growth of the distance a rank, on the side where it grows more slowly.
 
-    The gap k >= 1 ranks outside `central` has at least 1 + floor(slope * (k - 1)) more than
-    the least distance of gaps, and on the slower side at most 1 + ceil(slope * k) more.
-
-    Parameters
-    ----------
-    form : ndarray of int64, shape (16,)
-
-    Returns
-    -------
-    Fraction
-        > 0, in integers of the form's unit a rank.
+    The gap k >= 1 ranks outside those of the least distance has at least 1 + floor(slope * (k - 1))
+    more than that, and on the slower side at most 1 + ceil(slope * k) more.
     """
     low, high = sides(form)
     return min(Fraction(low.s, low.g), Fraction(high.s, high.g))
@@ -426,23 +294,7 @@ def mode_distance(counts: ArrayLike, at: ArrayLike) -> IntArray:
 
     max(0, m - c + 1) copies of the point are added, with c records at it and m at the most
     frequent other one. A step moves it by at most 1. With no records it is 1 everywhere.
-
-    Parameters
-    ----------
-    counts : array_like of int, shape (m,)
-        How many records are at each of the m distinct records.
-    at : array_like of int
-        Places in `counts`, in 0..m-1; -1 stands for every point that is not a record.
-
-    Returns
-    -------
-    ndarray of int64, of the shape of `at`
-        >= 0; one number for all points that are no record.
-
-    Examples
-    --------
-    >>> mode_distance([3, 1, 2], [0, 1, 2, -1])
-    array([0, 3, 2, 4])
+    `at` is a place in `counts`; -1 stands for every point that is not a record.
     """
     padded = np.concatenate([np.asarray(counts, dtype=np.int64), [0]])  # all other points
     places = np.asarray(at, dtype=np.int64)

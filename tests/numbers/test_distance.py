@@ -76,6 +76,10 @@ def modes(records: list[int]) -> set[int]:
     return {x for x, c in enumerate(counts) if counts.count(max(counts)) == 1 and c == max(counts)}
 
 
+def quantile_form(q: Fraction, n: int, neighbors: str, convention: str) -> np.ndarray:
+    return d.QuantileForms(q, neighbors, d.as_convention(q, convention))(n)
+
+
 def quantile_case(q: Fraction, neighbors: str, convention: str) -> Case:
     rank = {"lower": lambda n: max(1, ceil(q * n)), "upper": lambda n: n // 2 + 1}
     includes = {"weak": partial(between, q=q), "strict": both}
@@ -86,7 +90,7 @@ def quantile_case(q: Fraction, neighbors: str, convention: str) -> Case:
         f"{convention} {q}",
         neighbors,
         record(rank[convention]) if convention in rank else includes[convention],
-        lambda n: d.quantile_form(q, n, neighbors, convention),
+        lambda n: quantile_form(q, n, neighbors, convention),
         twin,
         d.steps(q, neighbors, convention),
         # the median's twin counts steps, which are halves of ranks
@@ -96,7 +100,7 @@ def quantile_case(q: Fraction, neighbors: str, convention: str) -> Case:
 
 def order_case(r: int) -> Case:
     includes, twin = record(lambda n: n - r + 1), partial(twins.order_add_remove, r)
-    return Case(f"{r}. largest", AR, includes, lambda n: d.order_form(r, n), twin)
+    return Case(f"{r}. largest", AR, includes, d.OrderForms(r), twin)
 
 
 def maximum_case() -> Case:
@@ -207,7 +211,7 @@ class TestDefinition:
     @pytest.mark.parametrize("neighbors", [AR, SW])
     def test_no_records(self, neighbors, convention):
         """One copy makes a point the statistic; replacing nothing never does: any constant."""
-        value = d.distance(d.quantile_form(HALF, 0, neighbors, convention), 0, 0, 0)
+        value = d.distance(quantile_form(HALF, 0, neighbors, convention), 0, 0, 0)
         assert value == (1 if neighbors == AR else {"weak": 0, "strict": 2}.get(convention, 1))
 
     def test_the_mode(self):
@@ -301,7 +305,7 @@ class TestForms:
     @pytest.mark.parametrize("r", [1, 2, 1000, 2**32 - 1])
     def test_large_ranks_of_order_statistics(self, r):
         for _, n, ranks in self.large(300, median=True):
-            assert d.distance(d.order_form(r, n), *ranks) == twins.order_add_remove(r, *ranks)
+            assert d.distance(d.OrderForms(r)(n), *ranks) == twins.order_add_remove(r, *ranks)
 
     def large(self, count: int, median: bool) -> Iterator[tuple[Fraction, int, tuple[int, int, int]]]:  # fmt: skip
         """Quantiles of large denominators; ranks at the ends, anywhere and near the quantile."""
@@ -373,7 +377,7 @@ class TestGaps:
             even = np.where(2 * i == n, 2, abs(i - n // 2) + 1)
             table["strict", SW] = table["lower", SW] if n % 2 else even
             for (convention, neighbors), expected in table.items():
-                form = d.quantile_form(HALF, n, neighbors, convention)
+                form = quantile_form(HALF, n, neighbors, convention)
                 assert self.gaps(form, n).tolist() == expected.tolist()
 
     @pytest.mark.parametrize("case", CASES, ids=repr)
@@ -381,7 +385,7 @@ class TestGaps:
         for n in range(45):
             values = self.gaps(case.form(n), n)
             least = np.flatnonzero(values == values.min())
-            assert d.central(case.form(n), n) == (least[0], least[-1])
+            assert np.ptp(values[least[0] : least[-1] + 1]) == 0
             assert (np.diff(values[: least[0] + 1]) <= 0).all()
             assert (np.diff(values[least[-1] :]) >= 0).all()
 
@@ -401,8 +405,9 @@ class TestGaps:
     def test_how_fast_they_grow(self, case):
         for n in range(0, 45, 3):
             form = case.form(n)
-            values, (first, last) = self.gaps(form, n), d.central(form, n)
-            speed, least = d.slope(form), values.min()
+            values, speed = self.gaps(form, n), d.slope(form)
+            least = values.min()
+            first, last = np.flatnonzero(values == least)[[0, -1]]
             sides = [values[:first][::-1] - least, values[last + 1 :] - least]
             for side in sides:
                 assert all(v >= 1 + floor(speed * k) for k, v in enumerate(side))
@@ -421,13 +426,14 @@ class TestGaps:
         for whole, n in itertools.product((2, 3, 10**9), (2**32 - 1, 2**32 - 2, 10**9 + 1)):
             q = Fraction(whole // 3 + 1, whole) if whole > 2 else HALF
             for neighbors, convention in itertools.product((AR, SW), ("weak", "lower")):
-                form = d.quantile_form(q, n, neighbors, convention)
-                first, last = d.central(form, n)
-                i = np.array([first - 1, first, last, last + 1])
+                form = quantile_form(q, n, neighbors, convention)
+                i = floor(q * n) + np.arange(-3, 5)
                 values = d.distance(form, i, 0, n - i)
-                assert values[0] > values[1] == values[2] < values[3]
-                assert abs(first - q * n) < 2
-                assert abs(last - q * n) < 2
+                least = np.flatnonzero(values == values.min())
+                assert (np.diff(values[: least[0] + 1]) < 0).all()
+                assert (np.diff(values[least[-1] :]) > 0).all()
+                assert abs(i[least[0]] - q * n) < 2
+                assert abs(i[least[-1]] - q * n) < 2
 
 
 class TestRecords:
@@ -478,7 +484,7 @@ class TestPublishedScores:
             for x in points:
                 ranks = twins.ranks(data, x)
                 assert -self.STRICT(*ranks) == score
-                assert -d.distance(d.quantile_form(HALF, 7, AR, "strict"), *ranks) == score
+                assert -d.distance(quantile_form(HALF, 7, AR, "strict"), *ranks) == score
 
     def test_the_law(self):
         data = [x - 1 for x in (1, 100, 102, 104, 105, 200, 365)]
@@ -495,7 +501,7 @@ class TestPublishedScores:
         records = np.array([0] * 4 + [top] * 3)
         grid = np.arange(top + 1)
         low, high = np.searchsorted(records, grid), np.searchsorted(records, grid, "right")
-        steps = d.distance(d.quantile_form(HALF, 7, AR, "strict"), low, high - low, 7 - high)
+        steps = d.distance(quantile_form(HALF, 7, AR, "strict"), low, high - low, 7 - high)
         assert steps[0] == 0
         assert (steps[1:] == 2).all()
         assert 1 / (1 + top * math.exp(-epsilon)) == pytest.approx(p, rel=1e-12)
@@ -583,4 +589,4 @@ class TestQuantiles:
         with pytest.raises(
             ParameterError, match="'weak', 'lower', 'upper', 'strict', got 'middle'"
         ):
-            d.quantile_form(HALF, 3, AR, "middle")
+            quantile_form(HALF, 3, AR, "middle")
