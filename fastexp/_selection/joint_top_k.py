@@ -33,6 +33,7 @@ from .._threads import in_parts
 from .._typing import IntArray, WordArray
 from ..kernels.bits.heights import SIGN, SIGNED
 from ..kernels.bits.logexp import LN2, LOG2E, exp_fill, log_fill
+from ..kernels.bits.words import substream_words
 from ..kernels.select import joint_slices as kernels
 from ..reference import exact
 from ..reference.joint_top_k import sequences_within
@@ -48,6 +49,7 @@ SLACK = int(kernels.SLACK)
 SPARE = 8  # words of a draw beside one a place, for those that are refused
 THREADED = 1 << 14  # places of all draws
 NO_WORDS: WordArray = np.empty(0, np.uint64)
+NO_RANKS: IntArray = np.empty(0, np.int64)
 
 
 class Plan(NamedTuple):
@@ -79,24 +81,44 @@ class Slices:
 
     def __init__(self, counts: IntArray, places: int, weighting: Weighting) -> None:
         self._counts, self._places, self._weighting = counts, places, weighting
-        self._plan = shift, cells, _, scale = plan_of(places, counts.size, weighting.rate_nats)
-        if shift > 0:
-            self._bound()
-            return
-        store = np.empty(2 * places + 2 * cells + 1, np.int64)
-        self._items, self._tops = store[:places], store[places : 2 * places]
-        self._reach, self._sums = store[2 * places : -cells - 1], store[-cells - 1 :]
-        self._lift: int = kernels.joint_bounds(
-            counts,
-            weighting.rate_log2,
-            2.0**scale,
-            self._items,
-            self._tops,
-            self._reach,
-            self._sums,
-            np.empty(4 * cells),
+        self._plan = shift, cells, _, _ = plan_of(places, counts.size, weighting.rate_nats)
+        self._store = np.zeros(0 if shift > 0 else 2 * (places + cells + 1), np.int64)
+
+    def _run(
+        self,
+        words: WordArray,
+        out: IntArray,
+        stream: WordArray = NO_WORDS,
+        first: int = 0,
+    ) -> None:
+        """Bounds of the cells, if there are none yet, and draws by them; as `joint_draws`."""
+        places, (_, cells, _, scale) = self._places, self._plan
+        slots = 2 << (2 * places).bit_length()
+        work = np.empty(max(4 * cells, 2 * (cells + places), places + slots), np.int64)
+        w, store = self._weighting, self._store
+        check(
+            kernels.joint_draws(
+                self._counts,
+                w.rate_log2,
+                2.0**scale,
+                places,
+                store,
+                stream,
+                first,
+                words,
+                work,
+                out,
+            )
         )
-        check(self._lift)
+
+    @cached_property
+    def _bounds(self) -> tuple[IntArray, int]:
+        """The sums of B, and the exponent that is taken off."""
+        shift, cells, _, _ = self._plan
+        if shift > 0:
+            return self._wide_bounds()
+        self._run(NO_WORDS, NO_RANKS)
+        return self._store[-cells - 2 : -1], int(self._store[-1])
 
     @cached_property
     def _order(self) -> IntArray:
@@ -109,8 +131,8 @@ class Slices:
         ordered = self._counts[self._order].view(np.uint64)
         return np.asarray(ordered[0] - ordered)
 
-    def _bound(self) -> None:
-        """The sums of B, and the exponent that is taken off, for cells of any width."""
+    def _wide_bounds(self) -> tuple[IntArray, int]:
+        """`_bounds`, for cells of any width."""
         shift, cells, _, scale = self._plan
         last = np.array([min((a + 1 << shift) - 1, MASK_64) for a in range(cells)], np.uint64)
         product, exponent = np.ones(cells), np.zeros(cells)
@@ -125,10 +147,10 @@ class Slices:
         heights = (
             logs * LOG2E + exponent - np.arange(cells) * 2.0**shift * self._weighting.rate_log2
         )
-        self._lift = int(np.floor(heights.max()))
-        exp_fill((heights - self._lift) * LN2, weights)
+        lift = int(np.floor(heights.max()))
+        exp_fill((heights - lift) * LN2, weights)
         least = (weights * 2.0**scale).astype(np.int64)
-        self._sums = np.append(least + (least >> SLACK) + 3, 1).cumsum()
+        return np.append(least + (least >> SLACK) + 3, 1).cumsum(), lift
 
     def reach(self, v: int) -> list[int]:
         """How many items each place may take in slice v."""
@@ -138,12 +160,12 @@ class Slices:
 
     def _slice(self, words: exact.Words) -> list[int]:
         """The reach of a slice."""
-        shift, cells, halving, scale = self._plan
+        (shift, cells, halving, scale), (sums, lift) = self._plan, self._bounds
         while True:
-            value = _below(int(self._sums[-1]), words)
-            cell = bisect_right(self._sums, value)
-            rho = value - int(self._sums[cell - 1] if cell else 0)
-            bound, height = int(self._sums[cell]) - (value - rho), scale - self._lift
+            value = _below(int(sums[-1]), words)
+            cell = bisect_right(sums, value)
+            rho = value - int(sums[cell - 1] if cell else 0)
+            bound, height = int(sums[cell]) - (value - rho), scale - lift
             if cell < cells:
                 v, factor = (cell << shift) + _bits(shift, words), 1
             else:
@@ -175,45 +197,36 @@ class Slices:
         out = np.full((count, self._places), kernels.OPEN)
 
         def part(first: int, last: int) -> int:
-            words = np.empty(self._places + SPARE + self._places % 2, np.uint64)
-            self._fill(stream, first, words, out[first:last].reshape(-1))
+            self._run(self._words(), out[first:last].reshape(-1), stream, first)
             return 0
 
-        if self._plan.shift == 0:
+        if self._bounds and self._plan.shift == 0:  # which are there before threads look
             in_parts(part, count, threads if count * self._places > THREADED else 1)
         for t in np.flatnonzero(out[:, 0] == kernels.OPEN):
             out[t] = self.ranks(Spare(stream, int(t), 0))
         return out
 
-    def _fill(self, stream: WordArray, first: int, words: WordArray, out: IntArray) -> None:
-        """Ranks of draws in `out`, one after the other."""
-        slots = 2 << (2 * self._places).bit_length()
-        work = np.empty(self._places + slots, np.int64)
-        kernels.joint_draws(self._tops, self._reach, self._sums, stream, first, words, work, out)
+    def _words(self) -> WordArray:
+        """Room for the words of a draw."""
+        return np.empty(self._places + SPARE + self._places % 2, np.uint64)
 
     def draw(self, words: WordArray, more: exact.Words) -> IntArray:
         """The items of one draw from words, one a place and one at the least, and from more."""
-        out = np.full(self._places, kernels.OPEN)
+        out = np.empty(self._places, np.int64)
+        out[0] = kernels.OPEN
         if self._plan.shift == 0:
-            self._fill(NO_WORDS, 0, words, out)
+            self._run(words, out)
         if out[0] == kernels.OPEN:
             return self._order[self.ranks(chain(words.tolist(), iter(more, None)).__next__)]
-        self._find(out)
         return out
 
     def sample(self, stream: WordArray, count: int, threads: int) -> IntArray:
         """The items of draws from a stream, in order."""
-        ranks = self.draws(stream, count, threads)
-        if count > 1 or self._plan.shift > 0 or ranks.max(initial=0) >= self._reach[-1]:
-            return self._order[ranks]
-        if count == 1:
-            self._find(ranks[0])
-        return ranks
-
-    def _find(self, ranks: IntArray) -> None:
-        """Put items in the place of the ranks of one draw, without an order of all."""
-        work = np.empty(2 * (self._reach.size + self._places), np.int64)
-        kernels.joint_items(self._counts, self._items, self._tops, self._reach, work, ranks)
+        if count != 1:
+            return self._order[self.draws(stream, count, threads)]
+        words = self._words()
+        substream_words(stream, 0, 0, words)
+        return self.draw(words, Spare(stream, 0, words.size))
 
 
 def _below(bound: int, words: exact.Words) -> int:
@@ -238,20 +251,17 @@ def ordered(bits: WordArray, kind: int) -> IntArray:
     return (bits if kind == SIGNED else bits ^ SIGN).view(np.int64)
 
 
-def _slices(rows: Rows, r: int, places: int) -> Slices:
-    """One row."""
-    return Slices(ordered(rows.row(r), rows.kind), places, rows.weighting)
-
-
-def release(rows: Rows, places: int, threads: int) -> IntArray:
-    """An ordered selection of each row, from the operating system's randomness."""
-    out = np.empty((rows.rows, places), np.int64)
-    for r in range(rows.rows):
-        if places == 1:
-            out[r] = release_one(rows.row(r), rows.kind, rows.weighting, threads)
-        else:
-            out[r] = _slices(rows, r, places).draw(os_words(places + SPARE).copy(), os_word)
-    return out
+def release(
+    bits: WordArray, kind: int, weighting: Weighting, places: int, threads: int
+) -> IntArray:
+    """An ordered selection, of each row of a matrix, from the operating system's randomness."""
+    if bits.ndim == 2:
+        rows = [release(row, kind, weighting, places, threads) for row in bits]
+        return np.array(rows, np.int64).reshape(-1, places)
+    if places == 1:
+        return np.array([release_one(bits, kind, weighting, threads)])
+    slices = Slices(ordered(bits, kind), places, weighting)
+    return slices.draw(os_words(places + SPARE).copy(), os_word)
 
 
 def simulate(
@@ -273,6 +283,7 @@ def simulate(
     seeds = rows.seeds(rng, streams)
     out = np.empty((rows.rows, 1 if draws is None else draws, places), np.int64)
     for r in range(rows.rows):
-        out[r] = _slices(rows, r, places).sample(stream_of(seeds, r), out.shape[1], workers)
+        slices = Slices(ordered(rows.row(r), rows.kind), places, rows.weighting)
+        out[r] = slices.sample(stream_of(seeds, r), out.shape[1], workers)
     shape = ((rows.rows,) if rows.is_matrix else ()) + (() if draws is None else (draws,))
     return out.reshape(*shape, places)

@@ -182,8 +182,7 @@ class JointTopK(CountingMechanism, UtilityMechanism):
         return bits, kind
 
     def _release(self, bits: WordArray, kind: int, threads: int) -> IntArray:
-        indices = joint_top_k.release(Rows(bits, kind, self._weighting), self.k, threads)
-        return indices if bits.ndim == 2 else indices[0]
+        return joint_top_k.release(bits, kind, self._weighting, self.k, threads)
 
     def _simulator(self) -> Simulator:
         return self._simulate

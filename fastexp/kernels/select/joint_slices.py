@@ -18,8 +18,6 @@ from ..._compiler.jit import (
     I64,
     IN_I64,
     IN_U64,
-    NOTHING,
-    OUT_F64,
     OUT_I64,
     OUT_U64,
     bits_float,
@@ -183,19 +181,18 @@ def fill_weights(heights: Any, lift: Any, scale: Any) -> None:
         heights[v] = exp_one((heights[v] - lift) * LN2) * scale
 
 
-@kernel(I64(IN_I64, F64, F64, OUT_I64, OUT_I64, OUT_I64, OUT_I64, OUT_F64))
-def joint_bounds(
+@helper
+def fill_bounds(
     counts: Any, rate: Any, scale: Any, items: Any, tops: Any, reach: Any, sums: Any, work: Any
 ) -> Any:
-    """sums = sums of the slices' bounds, and of 1 for the rest; returns the exponent taken off.
-
-    `rate` is for base 2; `work` has four numbers a slice.
-    """
-    if not rounds_to_nearest(rate):
-        return ROUNDING_MODE
-    cells = reach.size
-    product, exponent, reached = work[:cells], work[cells : 2 * cells], work[2 * cells : 3 * cells]
-    rank_all(counts, items, tops, reach, work.view(np.int64))
+    """Sums of the slices' bounds, and of 1 for the rest; returns the exponent taken off."""
+    cells, parts = reach.size, work.view(np.float64)
+    product, exponent, reached = (
+        parts[:cells],
+        parts[cells : 2 * cells],
+        parts[2 * cells : 3 * cells],
+    )
+    rank_all(counts, items, tops, reach, work[: 4 * cells])
     for v in range(cells):
         product[v], exponent[v], reached[v] = 1.0, 0.0, np.float64(reach[v])
     multiply_places(tops, reached, product, exponent)
@@ -283,34 +280,8 @@ def sequence(
     return at
 
 
-@kernel(NOTHING(IN_I64, IN_I64, IN_I64, IN_U64, I64, OUT_U64, OUT_I64, OUT_I64))
-def joint_draws(
-    tops: Any, reach: Any, sums: Any, stream: Any, first: Any, words: Any, work: Any, out: Any
-) -> None:
-    """out = ranks of draws first, first + 1, ...; OPEN in the first place of what is open.
-
-    Draw t takes the words of substream t of the stream; without one they are given.
-    """
-    k = tops.size
-    near, slots = work[:k], work[k:]
-    for t in range(out.size // k):
-        part = out[t * k : (t + 1) * k]
-        if stream.size > 0:
-            fill_substream(stream, np.uint64(first + t), NONE, words)
-        value, at = uniform(words, 0, sums[sums.size - 1])
-        v = first_above(sums, value)
-        before = sums[v - 1] if v > 0 else np.int64(0)
-        bound = sums[v] - before
-        if v < reach.size and value - before + 1 <= bound - (bound >> (SLACK - 1)) - 4:
-            at = sequence(tops, reach, v, words, at, near, slots, part)
-        else:
-            at = words.size + 1
-        if at > words.size:
-            part[0] = OPEN
-
-
-@kernel(NOTHING(IN_I64, IN_I64, IN_I64, IN_I64, OUT_I64, OUT_I64))
-def joint_items(counts: Any, items: Any, tops: Any, reach: Any, work: Any, ranks: Any) -> None:
+@helper
+def find_items(counts: Any, items: Any, tops: Any, reach: Any, work: Any, ranks: Any) -> None:
     """Ranks become the items that have them.
 
     `work` has two numbers a slice and two a place: for each gap from the k-th count a list of those
@@ -350,3 +321,52 @@ def joint_items(counts: Any, items: Any, tops: Any, reach: Any, work: Any, ranks
                 until[there] = number[following[i]] - number[i] if following[i] >= 0 else NEVER
                 left -= 1
         j += 1
+
+
+@kernel(I64(IN_I64, F64, F64, I64, OUT_I64, IN_U64, I64, OUT_U64, OUT_I64, OUT_I64))
+def joint_draws(
+    counts: Any,
+    rate: Any,
+    scale: Any,
+    k: Any,
+    store: Any,
+    stream: Any,
+    first: Any,
+    words: Any,
+    work: Any,
+    out: Any,
+) -> Any:
+    """out = ranks of draws first, first + 1, ...; OPEN in the first place of what is open.
+
+    `store` has the first k items, the tops, `reach`, the sums of the slices' bounds and of 1 for
+    the rest, and the exponent that is taken off; it is filled if it is empty. `rate` is for base 2.
+    Draw t takes the words of substream t of the stream. Without one they are given, for one draw,
+    of which the items are put in the place of the ranks.
+    """
+    if not rounds_to_nearest(rate):
+        return ROUNDING_MODE
+    cells, pairs = store.size // 2 - k - 1, 1
+    items, tops, reach = store[:k], store[k : 2 * k], store[2 * k : 2 * k + cells]
+    sums = store[2 * k + cells : store.size - 1]
+    if sums[cells] == 0:
+        store[store.size - 1] = fill_bounds(counts, rate, scale, items, tops, reach, sums, work)
+    while pairs <= 2 * k:
+        pairs *= 2
+    near, slots = work[:k], work[k : k + 2 * pairs]
+    for t in range(out.size // k):
+        part = out[t * k : (t + 1) * k]
+        if stream.size > 0:
+            fill_substream(stream, np.uint64(first + t), NONE, words)
+        value, at = uniform(words, 0, sums[cells])
+        v = first_above(sums, value)
+        before = sums[v - 1] if v > 0 else np.int64(0)
+        bound = sums[v] - before
+        if v < cells and value - before + 1 <= bound - (bound >> (SLACK - 1)) - 4:
+            at = sequence(tops, reach, v, words, at, near, slots, part)
+        else:
+            at = words.size + 1
+        if at > words.size:
+            part[0] = OPEN
+        elif stream.size == 0:
+            find_items(counts, items, tops, reach, work, part)
+    return np.int64(0)

@@ -118,9 +118,9 @@ def joint_selection(digest: Any) -> None:
         for size in (None, 3):
             digest.update(fx.JointTopK(k, 1.0).sample(counts, size, rng=2).tobytes())
         assert len(set(fx.JointTopK(k, 1.0).release(counts).tolist())) == k
-    work = np.zeros(9, np.int64)
-    args = work[:2], work[:1], work[:1], work[:1], work[:1], np.zeros(4)
-    assert joint_slices.joint_bounds(work[:3], np.inf, 1.0, *args[1:]) == envelope.ROUNDING_MODE
+    work, words = np.zeros(9, np.int64), np.zeros(2, np.uint64)
+    args = work[:3], np.inf, 1.0, 1, work[:6], words, 0, words, work, work[:1]
+    assert joint_slices.joint_draws(*args) == envelope.ROUNDING_MODE
 
 
 def a_table_beyond_the_cache(digest: Any) -> None:

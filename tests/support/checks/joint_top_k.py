@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
 import math
 from collections import Counter
@@ -108,16 +107,15 @@ def bounds_are_certified() -> None:
         counts = rng.integers(0, 60, size)
         slices = joint_top_k.Slices(counts, k, Weighting(rate, None))
         shift, cells, halving, scale = slices._plan
-        bounds = np.diff(slices._sums, prepend=0).tolist()
+        sums, lift = slices._bounds
+        bounds = np.diff(sums, prepend=0).tolist()
         assert shift == 0
         assert bounds[-1] == 1
         assert 2**halving * rate > Fraction(7, 10) >= 2**halving * rate / 2 or halving == 0
         for v in [*range(0, cells, 1 + cells // 50), cells - 1]:
             reach = twin.reaches(counts.tolist(), k, v)
             assert slices.reach(v) == reach
-            weight = (
-                twin.sequences_within(reach) * math.exp(-rate * v) * 2.0 ** (scale - slices._lift)
-            )
+            weight = twin.sequences_within(reach) * math.exp(-rate * v) * 2.0 ** (scale - lift)
             assert weight * (1 - 1e-12) <= bounds[v] <= weight * (1 + 2.0**-24) + 5
             least = bounds[v] - (bounds[v] >> joint_top_k.SLACK - 1) - 4
             assert least <= weight * (1 + 1e-12)
@@ -143,24 +141,23 @@ def kernels_are_the_twin(draws: int = 12) -> None:
     for counts, k, rate in tables():
         slices = joint_top_k.Slices(counts, k, Weighting(rate, None))
         order = np.argsort(~counts, kind="stable")
-        assert np.array_equal(slices._items, order[:k])
-        assert np.array_equal(slices._tops, counts[order[:k]])
+        sums, lift = slices._bounds
+        assert np.array_equal(slices._store[: 2 * k], [*order[:k], *counts[order[:k]]])
         behind = [int(counts[order[k - 1]]) - int(count) for count in counts]
         cells = slices._plan.cells
         for x in {0, 1, 2, 5, cells // 2, cells - 1} & {*range(cells)}:
-            assert slices._reach[x] == sum(gap <= x for gap in behind)
-        plain = copy.copy(slices)
-        plain._bound()
-        bounds, others = np.diff(slices._sums), np.diff(plain._sums)
-        assert plain._lift == slices._lift
+            assert slices._store[2 * k + x] == sum(gap <= x for gap in behind)
+        other_sums, other_lift = slices._wide_bounds()
+        bounds, others = np.diff(sums), np.diff(other_sums)
+        assert other_lift == lift
         assert (abs(bounds - others) <= 4 + (bounds >> 35)).all()
         stream = stream_of(seeds, 0)
         ranks = slices.draws(stream, draws)
         for t in range(draws):
             assert slices.ranks(Spare(stream, t, 0)) == ranks[t].tolist()
-            items = ranks[t].copy()
-            slices._find(items)
-            assert np.array_equal(items, order[ranks[t]])
+            supply = Spare(stream, t, 0)
+            fresh = joint_top_k.Slices(counts, k, Weighting(rate, None))
+            assert np.array_equal(fresh.draw(supply.words(k + 8), supply), order[ranks[t]])
 
 
 def words_that_are_refused() -> None:
@@ -170,7 +167,7 @@ def words_that_are_refused() -> None:
     ends = some[:3], np.append(some[:3], np.uint64(0)), some[:2] * np.uint64(0)
     for words in (some, np.insert(some, 1, 0), np.insert(some, 0, 0), *ends):
         out = np.empty(3, np.int64)
-        slices._fill(joint_top_k.NO_WORDS, 0, words, out)
+        slices._run(words, out)
         supply = iter(words.tolist())
         try:
             expected = slices.ranks(supply.__next__)
@@ -184,7 +181,7 @@ def the_rest_is_left_open() -> None:
     """A word of ones falls beyond all slices, and is no refused one."""
     slices = joint_top_k.Slices(np.array([9, 7, 6, 2]), 2, Weighting(Fraction(1, 2), None))
     out, ones = np.empty(2, np.int64), np.full(4, 2**64 - 1, np.uint64)
-    slices._fill(joint_top_k.NO_WORDS, 0, ones, out)
+    slices._run(ones, out)
     assert out[0] == joint_top_k.kernels.OPEN
 
 
@@ -210,8 +207,7 @@ def draws_are_the_law(draws: int = 2000) -> None:
     drawn = Counter(map(tuple, law.sample(draws, rng=1).tolist()))
     assert counts_fit(np.array([drawn[s] for s in chosen]), probabilities)
     slices = joint_top_k.Slices(np.array(counts), k, Weighting(rate, None))
-    slices._plan, slices._lift = joint_top_k.Plan(0, 2, 1, -5), 0
-    slices._sums = np.array([1, 2, 3])
+    slices._plan, slices._bounds = joint_top_k.Plan(0, 2, 1, -5), (np.array([1, 2, 3]), 0)
     bound = 4**k * math.exp(-2 * float(rate)) * 2.0 ** (-5 + 1 + 1)
     assert bound <= 1
     words = exact.substream((1, 2), 0)
@@ -227,15 +223,15 @@ def wide_cells_draw_the_law(draws: int = 1500) -> None:
     probabilities = np.exp([law.log_probability(s) for s in chosen])
     slices = joint_top_k.Slices(counts, k, Weighting(Fraction(1, 2), None))
     slices._plan = slices._plan._replace(shift=2, cells=slices._plan.cells // 4 + 1)
-    slices._bound()
-    for a, bound in enumerate(np.diff(slices._sums, prepend=0)[:9].tolist()):
+    sums, lift = slices._bounds
+    for a, bound in enumerate(np.diff(sums, prepend=0)[:9].tolist()):
         for v in range(4 * a, 4 * a + 4):
             weight = twin.sequences_within(slices.reach(v)) * math.exp(-v / 2)
-            assert weight * 2.0 ** (slices._plan.scale - slices._lift) * (1 - 1e-12) <= bound
+            assert weight * 2.0 ** (slices._plan.scale - lift) * (1 - 1e-12) <= bound
     few = joint_top_k.Plan(shift=2, cells=1, halving=1, scale=0)  # the rest is likely
     for plan, count in ((slices._plan, draws), (few, draws // 3)):
         slices._plan = plan
-        slices._bound()
+        slices._bounds = slices._wide_bounds()
         words = exact.substream((1, 3), 0)
         drawn = Counter(tuple(slices._order[slices.ranks(words.__next__)]) for _ in range(count))
         assert counts_fit(np.array([drawn[s] for s in chosen]), probabilities)
