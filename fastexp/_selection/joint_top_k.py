@@ -200,7 +200,8 @@ class Slices:
             self._run(self._words(), out[first:last].reshape(-1), stream, first)
             return 0
 
-        if self._bounds and self._plan.shift == 0:  # which are there before threads look
+        if self._plan.shift == 0:
+            self._bounds  # noqa: B018  # are there before threads look
             in_parts(part, count, threads if count * self._places > THREADED else 1)
         for t in np.flatnonzero(out[:, 0] == kernels.OPEN):
             out[t] = self.ranks(Spare(stream, int(t), 0))
