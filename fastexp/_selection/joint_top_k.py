@@ -137,9 +137,7 @@ class Slices:
         last = np.array([min((a + 1 << shift) - 1, MASK_64) for a in range(cells)], np.uint64)
         product, exponent = np.ones(cells), np.zeros(cells)
         for i, gap in enumerate(self._gaps[: self._places]):
-            worst = last + gap
-            worst[worst < gap] = MASK_64
-            product *= self._gaps.searchsorted(worst, "right") - i
+            product *= reached(self._gaps, last, gap) - i
             product, twos = np.frexp(product)
             exponent += twos
         logs, weights = np.empty(cells), np.empty(cells)
@@ -154,8 +152,8 @@ class Slices:
 
     def reach(self, v: int) -> list[int]:
         """How many items each place may take in slice v."""
-        worst = [min(int(gap) + v, MASK_64) for gap in self._gaps[: self._places]]
-        reach: list[int] = self._gaps.searchsorted(np.array(worst, np.uint64), "right").tolist()
+        most = np.uint64(min(v, MASK_64))
+        reach: list[int] = reached(self._gaps, self._gaps[: self._places], most).tolist()
         return reach
 
     def _slice(self, words: exact.Words) -> list[int]:
@@ -228,6 +226,13 @@ class Slices:
         words = self._words()
         substream_words(stream, 0, 0, words)
         return self.draw(words, Spare(stream, 0, words.size))
+
+
+def reached(gaps: WordArray, some: WordArray, more: np.uint64) -> IntArray:
+    """How many of sorted gaps are at most each of some, and so much more."""
+    limits = some + more
+    limits[limits < more] = MASK_64
+    return np.asarray(gaps.searchsorted(limits, "right"))
 
 
 def _below(bound: int, words: exact.Words) -> int:

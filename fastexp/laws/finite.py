@@ -20,12 +20,12 @@ from ..kernels.bits import logspace
 from ..kernels.bits.heights import BLOCK, FLOAT
 from ..kernels.bits.logexp import log_one_value
 from ..pictures.law_subject import Laws
+from .candidate_law import CandidateLaw
 from .certified import Comparison
 from .decaying_sums import all_digits, by_level
 from .elementary import quiet
 from .exact_differences import differences
 from .grouped_losses import GroupedLosses
-from .law import Draws
 from .loss_groups import LossGroups, exact_values
 from .loss_pieces import LossPieces
 from .targets import Target
@@ -46,7 +46,7 @@ class _Sum(NamedTuple):
     best: IntArray
 
 
-class FiniteLaw(GroupedLosses[int, IntArray]):
+class FiniteLaw(CandidateLaw[int, IntArray], GroupedLosses[int, IntArray]):
     """The exact distribution of a finite mechanism's output on one data set.
 
     Made by ``mechanism.law(data)``. It holds the utilities: **it is private data**, and so
@@ -99,8 +99,7 @@ class FiniteLaw(GroupedLosses[int, IntArray]):
         candidates: tuple[Any, ...] | None,
         groups: LossGroups | None = None,
     ) -> None:
-        self._bits, self._kind, self._weighting = bits, kind, weighting
-        self._epsilon, self._candidates = epsilon, candidates
+        super().__init__(bits, kind, weighting, epsilon, candidates)
         self._shared_groups = groups
         self._sum  # noqa: B018  # finds out now whether all utilities are finite
 
@@ -108,22 +107,11 @@ class FiniteLaw(GroupedLosses[int, IntArray]):
         return {"k": self._bits.size}
 
     def _subject(self) -> Laws:
-        names = range(self.k) if self._candidates is None else self._candidates
-        return Laws(self.mechanism, "", [self], [None], candidates=names)
+        return Laws(self.mechanism, "", [self], [None], candidates=self._names)
 
     def _identity(self) -> tuple[object, ...]:
         w = self._weighting
         return self._epsilon, w.rate, w.base, self._candidates, self._utilities
-
-    @property
-    def _utilities(self) -> AnyArray:
-        """The utilities as the numbers that they are."""
-        return exact_values(self._bits, self._kind)
-
-    @property
-    def candidates(self) -> tuple[Any, ...] | None:
-        """The labels, in the order of `probabilities`; None: indices."""
-        return self._candidates
 
     @property
     def k(self) -> int:
@@ -198,8 +186,7 @@ class FiniteLaw(GroupedLosses[int, IntArray]):
 
     def as_dict(self) -> dict[Any, float]:
         """Each candidate, or its index where there are no labels, and its probability."""
-        labels = range(self.k) if self._candidates is None else self._candidates
-        return dict(zip(labels, self.probabilities.tolist(), strict=True))
+        return dict(zip(self._names, self.probabilities.tolist(), strict=True))
 
     def _filled(self, kernel: Any, total: float) -> FloatArray:
         out = np.empty(self._bits.size)
@@ -233,9 +220,6 @@ class FiniteLaw(GroupedLosses[int, IntArray]):
         loss = (log_one_value(float(ratio[0])) + t) / self._weighting.rate_nats
         return LossTail(loss, float(ratio[1]), self.loss_tail(loss))
 
-    def _exact_rate(self) -> Fraction:
-        return self._weighting.rate
-
     def _with_rate(self, rate: Fraction, epsilon: float) -> Self:
         weighting = self._weighting.with_rate(rate)
         return type(self)(
@@ -263,9 +247,6 @@ class FiniteLaw(GroupedLosses[int, IntArray]):
         first, second = self.log_probabilities[some], other.log_probabilities[some]
         return LossPieces(np.ones(some.size), first, second, self._log_ratios(other)[some], some)
 
-    def _output_at(self, index: int) -> Any:
-        return index if self._candidates is None else self._candidates[index]
-
     @quiet
     def _log_ratios(self, other: Self) -> FloatArray:
         """ln P/Q of each candidate: c * (u - v) less the logarithms' difference of both sums.
@@ -278,18 +259,6 @@ class FiniteLaw(GroupedLosses[int, IntArray]):
         total, rest = (log_one_value(law._sum.total) - law._best_and_lift()[1] for law in pair)
         shift = nats(w.rate * (best - others)) + (total - rest)
         return np.asarray(w.rate_nats * moved - shift)
-
-    def _draw(self, draws: Draws) -> int | IntArray:
-        return self._simulate(
-            self._bits,
-            self._kind,
-            self._weighting,
-            draws.size,
-            draws.rng,
-            draws.streams,
-            draws.threads,
-            draws.method,
-        )
 
 
 def nats(height: Fraction) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import cached_property
-from itertools import islice, permutations
+from itertools import permutations
 from types import SimpleNamespace
 from typing import Any, Self
 
@@ -14,27 +14,24 @@ import numpy as np
 from .._compiler.rounding import check_rounding
 from .._parameters import validate
 from .._selection.joint_top_k import ordered, simulate
-from .._selection.rows import Rows
 from .._selection.weighting import Weighting
 from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, WordArray
 from ..errors import ParameterError
 from ..pictures.law_subject import Laws
+from .candidate_law import OrderedSelections
 from .certified import Comparison
 from .decaying_sums import ROUNDED, Compared
 from .elementary import exp, expm1, log, quiet, sums
 from .exact_differences import differences
 from .finite import nats
 from .grouped_losses import GroupedLosses
-from .law import Draws, shaped_as
-from .loss_groups import exact_values
+from .law import shaped_as
 from .loss_pieces import LossPieces
 from .slice_levels import SliceLevels
 from .targets import Target
 
-SELECTIONS = 1 << 20  # that a privacy loss is computed of
 
-
-class JointTopKLaw(GroupedLosses[IntArray, IntArray]):
+class JointTopKLaw(OrderedSelections, GroupedLosses[IntArray, IntArray]):
     """The exact distribution of a joint selection of k candidates on one vector of counts.
 
     Made by ``JointTopK(...).law(counts)``. It holds the counts: **it is private data**, and so is
@@ -67,6 +64,8 @@ class JointTopKLaw(GroupedLosses[IntArray, IntArray]):
     JointTopKLaw(JointTopK(k=2, epsilon=1.0, neighbors='add-remove'), candidates=4)
     """
 
+    _simulate = staticmethod(simulate)
+
     def __init__(
         self,
         bits: WordArray,
@@ -77,37 +76,17 @@ class JointTopKLaw(GroupedLosses[IntArray, IntArray]):
         candidates: tuple[Any, ...] | None,
         levels: SliceLevels | None = None,
     ) -> None:
-        self._bits, self._kind, self._weighting = bits, kind, weighting
-        self._places, self._epsilon, self._candidates = places, epsilon, candidates
+        super().__init__(bits, kind, weighting, places, epsilon, candidates)
         counts = ordered(bits, kind)
         self._gaps = counts.max().view(np.uint64) - counts.view(np.uint64)
         self._levels = SliceLevels(self._gaps, places) if levels is None else levels
 
-    def _sizes(self) -> dict[str, int]:
-        return {"candidates": self._bits.size}
-
     def _identity(self) -> tuple[object, ...]:
-        counts = exact_values(self._bits, self._kind)
-        return self._epsilon, self._weighting.rate, self._places, self._candidates, counts
+        return self._epsilon, self._weighting.rate, self._places, self._candidates, self._utilities
 
     def _subject(self) -> Laws:
-        names = range(self._bits.size) if self._candidates is None else self._candidates
         first = SimpleNamespace(probabilities=self.first_place_probabilities)
-        return Laws(self.mechanism, "", [first], [None], candidates=names)
-
-    @property
-    def _utilities(self) -> AnyArray:
-        return exact_values(self._bits, self._kind)
-
-    @property
-    def k(self) -> int:
-        """How many candidates are selected."""
-        return self._places
-
-    @property
-    def candidates(self) -> tuple[Any, ...] | None:
-        """The labels, in the order of the indices; None: there are none."""
-        return self._candidates
+        return Laws(self.mechanism, "", [first], [None], candidates=self._names)
 
     @property
     def _groups(self) -> SliceLevels:
@@ -234,9 +213,6 @@ class JointTopKLaw(GroupedLosses[IntArray, IntArray]):
             unused *= 1.0 - share
         return out
 
-    def _exact_rate(self) -> Fraction:
-        return self._weighting.rate
-
     def _with_rate(self, rate: Fraction, epsilon: float) -> Self:
         weighting = self._weighting.with_rate(rate)
         return type(self)(
@@ -267,11 +243,7 @@ class JointTopKLaw(GroupedLosses[IntArray, IntArray]):
         return self._epsilon, self._weighting.rate, self._candidates, *sizes
 
     def _against(self, other: Self) -> LossPieces:
-        count = math.perm(self._bits.size, self._places)
-        if count > SELECTIONS:
-            raise ParameterError(
-                f"privacy_loss of joint top-k needs at most 2**20 possible selections, got {count}"
-            )
+        count = self._selections("joint top-k")
         rate = self._weighting.rate_nats
         mine, theirs = self._all_losses(), other._all_losses()
         moved = rate * differences(theirs, mine) - (self.log_normalizer - other.log_normalizer)
@@ -285,23 +257,6 @@ class JointTopKLaw(GroupedLosses[IntArray, IntArray]):
         chosen, best = self._gaps[order], np.sort(self._gaps)[: self._places]
         losses: AnyArray = (chosen - np.minimum(chosen, best)).max(axis=1)
         return losses
-
-    def _output_at(self, index: int) -> tuple[Any, ...]:
-        """The selection of this number."""
-        chosen = next(islice(permutations(range(self._bits.size), self._places), index, None))
-        return chosen if self._candidates is None else tuple(self._candidates[i] for i in chosen)
-
-    def _draw(self, draws: Draws) -> IntArray:
-        rows = Rows(self._bits, self._kind, self._weighting)
-        return simulate(
-            rows,
-            self._places,
-            draws.size,
-            draws.rng,
-            draws.streams,
-            draws.threads,
-            draws.method,
-        )
 
 
 class LogLevels:

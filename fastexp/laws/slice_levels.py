@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._selection.joint_top_k import reached
 from .._typing import AnyArray, FloatArray, IntArray
 from ..errors import ParameterError
 from ..kernels.bits.logexp import LN2
 from .elementary import log, quiet
 
 MOST = 1 << 22  # losses that are looked at
-ALL = np.uint64((1 << 64) - 1)
 
 
 class SliceLevels:
@@ -50,9 +50,7 @@ class SliceLevels:
         if self._table is not None:
             last = np.uint64(self._table.size - 1)
             return np.asarray(self._table[np.minimum(levels + gap, last)])
-        worst = levels + gap
-        worst[worst < gap] = ALL
-        return np.asarray(self._sorted.searchsorted(worst, "right"))
+        return reached(self._sorted, levels, gap)
 
     @quiet
     def _count(self, levels: AnyArray) -> None:

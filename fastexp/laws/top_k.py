@@ -5,33 +5,27 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import cached_property
-from itertools import islice, permutations
 from typing import Any, Self
 
 import numpy as np
 
 from .._compiler.rounding import check_rounding
 from .._parameters import validate
-from .._selection.rows import Rows
 from .._selection.scan import bits_value
 from .._selection.top_k import simulate
-from .._selection.weighting import Weighting
-from .._typing import ArrayLike, FloatArray, IntArray, WordArray
-from ..errors import ParameterError
+from .._typing import ArrayLike, FloatArray, WordArray
 from ..kernels.bits.logexp import exp_fill, log_one_value
 from ..pictures.law_subject import Laws
+from .candidate_law import OrderedSelections
 from .elementary import exp, log, quiet
 from .exact_differences import differences
 from .finite import FiniteLaw, nats
-from .law import Draws, Law
 from .loss_groups import exact_values
 from .loss_pieces import LossPieces
 from .targets import Target
 
-SELECTIONS = 1 << 20  # that a privacy loss is computed of
 
-
-class TopKLaw(Law[IntArray, IntArray]):
+class TopKLaw(OrderedSelections):
     """The exact distribution of an ordered selection of k candidates on one data set.
 
     Made by ``TopK(...).law(data)``. It holds the utilities: **it is private data**, and so is
@@ -62,46 +56,25 @@ class TopKLaw(Law[IntArray, IntArray]):
     TopKLaw(TopK(k=2, epsilon=4.0, sensitivity=1.0), candidates=3)
     """
 
-    def __init__(
-        self,
-        bits: WordArray,
-        kind: int,
-        weighting: Weighting,
-        rounds: int,
-        round_epsilon: float,
-        candidates: tuple[Any, ...] | None,
-    ) -> None:
-        self._bits, self._kind, self._weighting = bits, kind, weighting
-        self._rounds, self._candidates = rounds, candidates
-        self._epsilon = round_epsilon
-        self._first = self._law(bits, candidates)
+    _simulate = staticmethod(simulate)
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._first = self._law(self._bits, self._candidates)
 
     @property
     def mechanism(self) -> Any:
         """The mechanism that this is the law of."""
         return self._maker
 
-    def _sizes(self) -> dict[str, int]:
-        return {"candidates": self._bits.size}
-
     def _subject(self) -> Laws:
         return replace(self._first._subject(), mechanism=self._maker)
 
     def _identity(self) -> tuple[object, ...]:
-        return self._rounds, *self._first._identity()
+        return self._places, *self._first._identity()
 
     def _law(self, bits: WordArray, candidates: tuple[Any, ...] | None = None) -> FiniteLaw:
         return FiniteLaw(bits, self._kind, self._weighting, self._epsilon, candidates)
-
-    @property
-    def k(self) -> int:
-        """How many candidates are selected."""
-        return self._rounds
-
-    @property
-    def candidates(self) -> tuple[Any, ...] | None:
-        """The labels, in the order of the indices; None: there are none."""
-        return self._candidates
 
     @property
     def first_place(self) -> FiniteLaw:
@@ -133,7 +106,7 @@ class TopKLaw(Law[IntArray, IntArray]):
             If there are too many indices, one is out of range, or one comes twice.
         """
         check_rounding()
-        indices = validate.indices("selection", selection, self._rounds, self._bits.size)
+        indices = validate.indices("selection", selection, self._places, self._bits.size)
         values = [bits_value(int(self._bits[i]), self._kind) for i in indices]
         rest = np.delete(self._bits, indices)
         log_rest = None if rest.size == 0 else self._law(rest)._log_sum()
@@ -148,22 +121,12 @@ class TopKLaw(Law[IntArray, IntArray]):
         return total
 
     def _outputs(self) -> tuple[object, ...]:
-        return self._rounds, *self._first._outputs()
+        return self._places, *self._first._outputs()
 
     def _against(self, other: Self) -> LossPieces:
-        count = math.perm(self._bits.size, self._rounds)
-        if count > SELECTIONS:
-            raise ParameterError(
-                f"privacy_loss of top-k needs at most 2**20 possible selections, got {count}"
-            )
+        count = self._selections("top-k")
         first, second = self._all_logs(), other._all_logs()
         return LossPieces(np.ones(count), first, second, first - second, np.arange(count))
-
-    def _output_at(self, index: int) -> tuple[Any, ...]:
-        """The selection of this number, in the order of `_all_logs`."""
-        selections = permutations(range(self._bits.size), self._rounds)
-        selected = next(islice(selections, index, None))
-        return tuple(self._first._output_at(i) for i in selected)
 
     @quiet
     def _all_logs(self) -> FloatArray:
@@ -171,7 +134,7 @@ class TopKLaw(Law[IntArray, IntArray]):
         values = exact_values(self._bits, self._kind)
         heights = self._weighting.rate_nats * differences(values, values.max(keepdims=True))
         logs, free = np.zeros(1), np.ones((1, values.size), bool)
-        for _ in range(self._rounds):
+        for _ in range(self._places):
             left = np.where(free, heights, -np.inf)
             top = left.max(axis=1, keepdims=True)
             steps = left - top - log(exp(left - top).sum(axis=1, keepdims=True))
@@ -182,18 +145,6 @@ class TopKLaw(Law[IntArray, IntArray]):
 
     def _epsilon_for(self, target: Target) -> float:
         return self._first._epsilon_for(target)
-
-    def _draw(self, draws: Draws) -> IntArray:
-        rows = Rows(self._bits, self._kind, self._weighting)
-        return simulate(
-            rows,
-            self._rounds,
-            draws.size,
-            draws.rng,
-            draws.streams,
-            draws.threads,
-            draws.method,
-        )
 
 
 def _log_sum_exp(x: FloatArray) -> float:

@@ -53,7 +53,7 @@ class Entry:
     parameters: tuple[str, ...]
     about: str
     takes: str = "records"
-    needs_bounds: bool = True
+    needs_bounds: bool = True  # where it takes records
 
 
 def _plain(bounds: Bounds) -> tuple[float, float]:
@@ -127,12 +127,14 @@ def _maximum(epsilon: float, bounds: Bounds, p: Spec) -> Studied[Any]:
     return Ranked(mechanism, _plain(bounds), partial(order_ranks, 1))
 
 
-def _mode(epsilon: float, bounds: Bounds, p: Spec) -> Studied[Any]:
-    return ModeSubject(_parametrized(Mode, epsilon, bounds, p), _plain(bounds))
-
-
-def _price(epsilon: float, bounds: Bounds, p: Spec) -> Studied[Any]:
-    return PriceSubject(_parametrized(Price, epsilon, bounds, p), _plain(bounds))
+def _number(
+    subject: Callable[..., Studied[Any]],
+    kind: Callable[..., Any],
+    epsilon: float,
+    bounds: Bounds,
+    p: Spec,
+) -> Studied[Any]:
+    return subject(_parametrized(kind, epsilon, bounds, p), _plain(bounds))
 
 
 STATISTICS: dict[str, Statistic] = {
@@ -154,21 +156,11 @@ def _laplace(epsilon: float, bounds: Bounds, p: Spec) -> Studied[Any]:
 
 
 def _smooth(epsilon: float, bounds: Bounds, p: Spec) -> Studied[Any]:
-    delta = p.pop("delta", 0)
-    mechanism = _parametrized(SmoothSensitivityMedian, epsilon, bounds, p, delta=delta)
-    return Smooth(mechanism, _plain(bounds))
+    return _number(Smooth, SmoothSensitivityMedian, epsilon, bounds, {"delta": 0, **p})
 
 
-def _global(epsilon: float, bounds: Bounds, p: Spec) -> Studied[Any]:
-    return Noisy(_parametrized(LaplaceMedian, epsilon, bounds, p), _plain(bounds))
-
-
-def _exponential(epsilon: float, bounds: Bounds, p: Spec) -> Studied[Any]:
-    return selections.Selection(Exponential(epsilon, p.pop("sensitivity", 1.0), **p))
-
-
-def _flip(epsilon: float, bounds: Bounds, p: Spec) -> Studied[Any]:
-    return selections.Selection(PermuteAndFlip(epsilon, p.pop("sensitivity", 1.0), **p))
+def _selection(kind: Callable[..., Any], epsilon: float, bounds: Bounds, p: Spec) -> Studied[Any]:
+    return selections.Selection(kind(epsilon, p.pop("sensitivity", 1.0), **p))
 
 
 def _noisy_max(epsilon: float, bounds: Bounds, p: Spec) -> Studied[Any]:
@@ -231,8 +223,8 @@ MECHANISMS: dict[str, Entry] = {
     ),
     "order-statistic": Entry(_order, ("r", *GRID, "widen"), "OrderStatistic; r"),
     "maximum": Entry(_maximum, (*GRID, "widen"), "Maximum"),
-    "mode": Entry(_mode, (*GRID, "widen"), "Mode"),
-    "price": Entry(_price, (*GRID, "scaling"), "Price"),
+    "mode": Entry(partial(_number, ModeSubject, Mode), (*GRID, "widen"), "Mode"),
+    "price": Entry(partial(_number, PriceSubject, Price), (*GRID, "scaling"), "Price"),
     "laplace": Entry(
         _laplace,
         ("statistic", "sensitivity", "step", "bounded", "bounds"),
@@ -244,39 +236,29 @@ MECHANISMS: dict[str, Entry] = {
         ("bounds", "delta", "noise", "calibration", "neighbors", "midpoint"),
         "SmoothSensitivityMedian",
     ),
-    "laplace-median": Entry(_global, ("bounds",), "LaplaceMedian"),
-    "exponential": Entry(_exponential, CHOICE, "Exponential", "utilities", needs_bounds=False),
-    "permute-and-flip": Entry(_flip, CHOICE, "PermuteAndFlip", "utilities", needs_bounds=False),
-    "report-noisy-max": Entry(
-        _noisy_max, (*CHOICE, "noise"), "ReportNoisyMax", "utilities", needs_bounds=False
+    "laplace-median": Entry(partial(_number, Noisy, LaplaceMedian), ("bounds",), "LaplaceMedian"),
+    "exponential": Entry(partial(_selection, Exponential), CHOICE, "Exponential", "utilities"),
+    "permute-and-flip": Entry(
+        partial(_selection, PermuteAndFlip), CHOICE, "PermuteAndFlip", "utilities"
     ),
-    "top-k": Entry(
-        _top_k, ("k", "unit", "delta", *CHOICE), "TopK; k", "utilities", needs_bounds=False
-    ),
+    "report-noisy-max": Entry(_noisy_max, (*CHOICE, "noise"), "ReportNoisyMax", "utilities"),
+    "top-k": Entry(_top_k, ("k", "unit", "delta", *CHOICE), "TopK; k", "utilities"),
     "joint-top-k": Entry(
-        _joint_top_k,
-        ("k", "sensitivity", "neighbors"),
-        "JointTopK; k",
-        "utilities",
-        needs_bounds=False,
+        _joint_top_k, ("k", "sensitivity", "neighbors"), "JointTopK; k", "utilities"
     ),
     "permute-and-flip-top-k": Entry(
         partial(_rival, top_selections.PeeledFlips),
         ("k", *CHOICE),
         "k rounds of permute-and-flip at epsilon / k; k",
         "utilities",
-        needs_bounds=False,
     ),
     "laplace-top-k": Entry(
         partial(_rival, top_selections.NoisySelection),
         ("k", *CHOICE),
         "the k greatest of utilities with Laplace noise; k",
         "utilities",
-        needs_bounds=False,
     ),
-    "randomized-response": Entry(
-        _response, (), "RandomizedResponse on two utilities", "utilities", needs_bounds=False
-    ),
+    "randomized-response": Entry(_response, (), "RandomizedResponse on two utilities", "utilities"),
 }
 
 
@@ -288,7 +270,7 @@ def build(spec: Spec, epsilon: float, bounds: Bounds) -> Studied[Any]:
         value = spec["subject"].value
         return studied(value, epsilon, ends, spec["takes"], spec["parts"])
     entry, ends = MECHANISMS[spec["name"]], parameters.pop("bounds", bounds)
-    if entry.needs_bounds and ends is None:
+    if entry.takes == "records" and entry.needs_bounds and ends is None:
         raise ParameterError("bounds are missing: this mechanism needs them")
     subject = entry.build(epsilon, ends if ends is None else tuple(ends), parameters)
     if isinstance(subject, TrueNumber) and ends is not bounds:

@@ -1,0 +1,103 @@
+"""What laws of candidates share: utilities, labels, draws; and those of several in order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from itertools import islice, permutations
+from typing import Any, ClassVar
+
+from .._selection.rows import Rows
+from .._selection.weighting import Weighting
+from .._typing import AnyArray, IntArray, WordArray
+from ..errors import ParameterError
+from .law import Draws, Law, Many_co, One_co
+from .loss_groups import exact_values
+
+SELECTIONS = 1 << 20  # that a privacy loss is computed of
+
+
+class CandidateLaw(Law[One_co, Many_co]):
+    """A law of candidates by their utilities, as kernels take them."""
+
+    _simulate: ClassVar[Callable[..., Any]]
+
+    def __init__(
+        self,
+        bits: WordArray,
+        kind: int,
+        weighting: Weighting,
+        epsilon: float,
+        candidates: tuple[Any, ...] | None,
+    ) -> None:
+        self._bits, self._kind, self._weighting = bits, kind, weighting
+        self._epsilon, self._candidates = epsilon, candidates
+
+    @property
+    def candidates(self) -> tuple[Any, ...] | None:
+        """The labels, in the order of the indices; None: there are none."""
+        return self._candidates
+
+    @property
+    def _names(self) -> Sequence[Any]:
+        """The labels, or the indices where there are none."""
+        return range(self._bits.size) if self._candidates is None else self._candidates
+
+    @property
+    def _utilities(self) -> AnyArray:
+        """The utilities as the numbers that they are."""
+        return exact_values(self._bits, self._kind)
+
+    def _exact_rate(self) -> Fraction:
+        return self._weighting.rate
+
+    def _output_at(self, index: int) -> Any:
+        return self._names[index]
+
+    def _simulated(self, *options: Any) -> Any:
+        """Draws, from the arguments of `sample`."""
+        return self._simulate(self._bits, self._kind, self._weighting, *options)
+
+    def _draw(self, draws: Draws) -> Any:
+        return self._simulated(*draws)
+
+
+class OrderedSelections(CandidateLaw[IntArray, IntArray]):
+    """A law of k candidates in order."""
+
+    def __init__(
+        self,
+        bits: WordArray,
+        kind: int,
+        weighting: Weighting,
+        places: int,
+        epsilon: float,
+        candidates: tuple[Any, ...] | None,
+    ) -> None:
+        super().__init__(bits, kind, weighting, epsilon, candidates)
+        self._places = places
+
+    @property
+    def k(self) -> int:
+        """How many candidates are selected."""
+        return self._places
+
+    def _sizes(self) -> dict[str, int]:
+        return {"candidates": self._bits.size}
+
+    def _selections(self, kind: str) -> int:
+        """How many selections there are, where a privacy loss can be computed of all."""
+        count = math.perm(self._bits.size, self._places)
+        if count > SELECTIONS:
+            raise ParameterError(
+                f"privacy_loss of {kind} needs at most 2**20 possible selections, got {count}"
+            )
+        return count
+
+    def _simulated(self, *options: Any) -> Any:
+        rows = Rows(self._bits, self._kind, self._weighting)
+        return self._simulate(rows, self._places, *options)
+
+    def _output_at(self, index: int) -> tuple[Any, ...]:
+        return next(islice(permutations(self._names, self._places), index, None))
