@@ -13,7 +13,30 @@ from .laplace_max import noisy_max_losses
 from .subject import Block, Studied
 
 
-class Selection(Studied[Any]):
+class Utilities(Studied[Any]):
+    """A mechanism whose `sample` takes rows of utilities."""
+
+    takes: ClassVar[str] = "utilities"
+
+    def _rows(self, block: Block) -> AnyArray:
+        return np.ascontiguousarray(block.rows)
+
+    def draw(self, block: Block, size: int, key: int) -> AnyArray:
+        rows = self._rows(block)
+        return np.asarray(self.mechanism.sample(rows, size, rng=key, streams=block.streams))
+
+    def most(self, figure: str, n: int) -> float:
+        return float(self.mechanism.sensitivity) * 2.0**20
+
+    def resolution(self, figure: str, n: int, whole: bool) -> float:
+        return 1.0 if whole else 0.0
+
+    def reach(self, block: Block, figure: str) -> float:
+        rows = block.rows
+        return 1.0 if figure == "error" else float((rows.max(axis=1) - rows.min(axis=1)).max())
+
+
+class Selection(Utilities):
     """`Exponential`, `PermuteAndFlip`, `ReportNoisyMax`: the law of each row of utilities.
 
     The error of a draw is 1 where the candidate is not a best one, so that the expected error
@@ -27,7 +50,6 @@ class Selection(Studied[Any]):
         "theorem_6",
         "corollary_7",
     )
-    takes: ClassVar[str] = "utilities"
 
     def exact(self, block: Block, figures: tuple[str, ...]) -> dict[str, FloatArray]:
         means: dict[str, list[float]] = {figure: [] for figure in figures}
@@ -50,10 +72,6 @@ class Selection(Studied[Any]):
         losses = row.max() - row
         return losses, self.mechanism.law(row).probabilities
 
-    def draw(self, block: Block, size: int, key: int) -> AnyArray:
-        rows = np.ascontiguousarray(block.rows)
-        return np.asarray(self.mechanism.sample(rows, size, rng=key, streams=block.streams))
-
     def values(
         self, block: Block, drawn: AnyArray, figures: tuple[str, ...]
     ) -> dict[str, FloatArray]:
@@ -71,16 +89,6 @@ class Selection(Studied[Any]):
             sums = np.concatenate([[0.0], np.cumsum(masses[order])])
             below.append(sums[np.searchsorted(losses[order], edges, "right")])
         return np.array(below)
-
-    def most(self, figure: str, n: int) -> float:
-        return float(self.mechanism.sensitivity) * 2.0**20
-
-    def resolution(self, figure: str, n: int, whole: bool) -> float:
-        return 1.0 if whole else 0.0
-
-    def reach(self, block: Block, figure: str) -> float:
-        rows = block.rows
-        return 1.0 if figure == "error" else float((rows.max(axis=1) - rows.min(axis=1)).max())
 
     def bound(self, block: Block, figure: str, failure: float) -> FloatArray:
         m, t = self.mechanism, math.log(1 / failure)

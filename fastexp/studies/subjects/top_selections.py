@@ -5,19 +5,20 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from ..._typing import AnyArray, FloatArray
 from ...errors import StudyError
 from ...privacy import Guarantee, pure_guarantee, selection_rate
-from .subject import Block, Random, Studied, random_of
+from .selections import Utilities
+from .subject import Block, Random, random_of
 
 WHOLE = "joint-top-k takes counts: the utilities of its data must be integers"
 
 
-class TopSelection(Studied[Any]):
+class TopSelection(Utilities):
     """`TopK`. Its losses compare utilities: of the i-th place with the i-th greatest of all.
 
     The error is the share of the answer that is in no set of k best; the loss the greatest of
@@ -27,7 +28,6 @@ class TopSelection(Studied[Any]):
     """
 
     figures: tuple[str, ...] = ("error", "loss", "total_loss", "last_loss", "loss_quantile")
-    takes: ClassVar[str] = "utilities"
 
     @property
     def closed(self) -> bool:
@@ -40,10 +40,6 @@ class TopSelection(Studied[Any]):
 
     def exact(self, block: Block, figures: tuple[str, ...]) -> dict[str, FloatArray]:
         return {}
-
-    def draw(self, block: Block, size: int, key: int) -> AnyArray:
-        rows = np.ascontiguousarray(block.rows)
-        return np.asarray(self.mechanism.sample(rows, size, rng=key, streams=block.streams))
 
     def values(
         self, block: Block, drawn: AnyArray, figures: tuple[str, ...]
@@ -65,12 +61,6 @@ class TopSelection(Studied[Any]):
     def truths(self, block: Block) -> AnyArray:
         return np.argsort(-block.rows, axis=1, kind="stable")[:, : self.k]
 
-    def most(self, figure: str, n: int) -> float:
-        return float(self.mechanism.sensitivity) * 2.0**20
-
-    def resolution(self, figure: str, n: int, whole: bool) -> float:
-        return 1.0 if whole else 0.0
-
 
 class JointSelection(TopSelection):
     """`JointTopK`, whose loss has a law."""
@@ -79,30 +69,22 @@ class JointSelection(TopSelection):
     def closed(self) -> bool:
         return True
 
-    def _laws(self, block: Block) -> list[Any]:
-        return [self.mechanism.law(row) for row in self._counts(block)]
-
-    def _counts(self, block: Block) -> AnyArray:
+    def _rows(self, block: Block) -> AnyArray:
         counts = np.ascontiguousarray(block.rows, dtype=np.int64)
         if not np.array_equal(counts, block.rows):
             raise StudyError(WHOLE)
         return counts
+
+    def _laws(self, block: Block) -> list[Any]:
+        return [self.mechanism.law(row) for row in self._rows(block)]
 
     def exact(self, block: Block, figures: tuple[str, ...]) -> dict[str, FloatArray]:
         if "loss" not in figures:
             return {}
         return {"loss": np.array([law.expected_loss() for law in self._laws(block)])}
 
-    def draw(self, block: Block, size: int, key: int) -> AnyArray:
-        rows = self._counts(block)
-        return np.asarray(self.mechanism.sample(rows, size, rng=key, streams=block.streams))
-
     def within(self, block: Block, figure: str, edges: FloatArray) -> FloatArray:
         return np.array([law.loss_cdf(edges) for law in self._laws(block)])
-
-    def reach(self, block: Block, figure: str) -> float:
-        rows = block.rows
-        return float((rows.max(axis=1) - rows.min(axis=1)).max())
 
 
 @dataclass(frozen=True)
