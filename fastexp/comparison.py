@@ -17,7 +17,6 @@ from .errors import ParameterError, ParameterTypeError, PrecisionError
 from .laws.accuracy import MEANINGS, Accuracy, Measure, accuracy_of
 from .laws.joint_top_k import JointTopKLaw
 from .laws.law import Law
-from .laws.loss_groups import exact_values
 from .laws.top_k import TopKLaw
 from .mechanisms._mechanism import Mechanism
 from .mechanisms._several import QuantilesMechanism
@@ -247,7 +246,7 @@ def compare(
 
 def _by_draws(law: TopKLaw, mechanism: Mechanism, level: float) -> Accuracy:
     """The loss of the worst place, as of joint top-k: by draws, as it has no closed form."""
-    utilities = exact_values(law._bits, law._kind)
+    utilities = law._utilities
     behind = utilities.max() - utilities
     if behind.dtype.kind != "f":  # of integers it wraps, and is right without a sign
         behind = behind.view(np.uint64)

@@ -271,8 +271,10 @@ def release(
 
 
 def simulate(
-    rows: Rows,
     places: int,
+    bits: WordArray,
+    kind: int,
+    weighting: Weighting,
     size: object,
     rng: object,
     streams: object,
@@ -281,11 +283,11 @@ def simulate(
 ) -> IntArray:
     """`sample`, from the public arguments of the verb; selections along the last axis."""
     if places == 1:
-        bits = rows.bits.reshape(rows.rows, -1) if rows.is_matrix else rows.bits
-        one = simulate_one(bits, rows.kind, rows.weighting, size, rng, streams, threads, method)
+        one = simulate_one(bits, kind, weighting, size, rng, streams, threads, method)
         return np.asarray(one)[..., None]
     validate.method(method, ("envelope",))
     draws, workers = validate.size(size), validate.threads(threads)
+    rows = Rows(bits, kind, weighting)
     seeds = rows.seeds(rng, streams)
     out = np.empty((rows.rows, 1 if draws is None else draws, places), np.int64)
     for r in range(rows.rows):

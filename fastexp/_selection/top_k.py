@@ -74,8 +74,10 @@ def release(rows: Rows, rounds: int, threads: int) -> IntArray:
 
 
 def simulate(
-    rows: Rows,
     rounds: int,
+    bits: WordArray,
+    kind: int,
+    weighting: Weighting,
     size: object,
     rng: object,
     streams: object,
@@ -85,6 +87,7 @@ def simulate(
     """`sample`, from the public arguments of the verb; selections along the last axis."""
     way = validate.method(method, ("gumbel", "envelope"))
     draws, workers = validate.size(size), validate.threads(threads)
+    rows = Rows(bits, kind, weighting)
     seeds = rows.seeds(rng, streams)
     if way == "gumbel":
         out = noisy_max(rows, seeds, draws, workers, chosen=rounds)

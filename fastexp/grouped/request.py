@@ -47,12 +47,12 @@ class Request(NamedTuple):
 
     def given(self) -> bool:
         """Whether this is a call by group."""
-        named = self.by, self.groups, self.offsets, self.person
-        return any(item is not None for item in named)
+        return not (self.by is self.groups is self.offsets is self.person is None)
 
     def claimed(self) -> bool:
         """Whether it says anything of persons, which a release counts."""
-        return any(type(most) is not int or most != 1 for most in (self.max_groups, self.max_rows))
+        groups, rows = self.max_groups, self.max_rows
+        return not (type(groups) is type(rows) is int and groups == rows == 1)
 
     def rule(self, nan: str) -> str:
         """Which records count, for the words of a keyed release.

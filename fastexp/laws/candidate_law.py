@@ -8,7 +8,6 @@ from fractions import Fraction
 from itertools import islice, permutations
 from typing import Any, ClassVar
 
-from .._selection.rows import Rows
 from .._selection.weighting import Weighting
 from .._typing import AnyArray, IntArray, WordArray
 from ..errors import ParameterError
@@ -96,8 +95,7 @@ class OrderedSelections(CandidateLaw[IntArray, IntArray]):
         return count
 
     def _simulated(self, *options: Any) -> Any:
-        rows = Rows(self._bits, self._kind, self._weighting)
-        return self._simulate(rows, self._places, *options)
+        return self._simulate(self._places, self._bits, self._kind, self._weighting, *options)
 
     def _output_at(self, index: int) -> tuple[Any, ...]:
         return next(islice(permutations(self._names, self._places), index, None))

@@ -14,8 +14,7 @@ import numpy as np
 from .._compiler.rounding import check_rounding
 from .._parameters import validate
 from .._selection.joint_top_k import ordered, simulate
-from .._selection.weighting import Weighting
-from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, WordArray
+from .._typing import AnyArray, ArrayLike, FloatArray, IntArray
 from ..errors import ParameterError
 from ..pictures.law_subject import Laws
 from .candidate_law import OrderedSelections
@@ -66,20 +65,11 @@ class JointTopKLaw(OrderedSelections, GroupedLosses[IntArray, IntArray]):
 
     _simulate = staticmethod(simulate)
 
-    def __init__(
-        self,
-        bits: WordArray,
-        kind: int,
-        weighting: Weighting,
-        places: int,
-        epsilon: float,
-        candidates: tuple[Any, ...] | None,
-        levels: SliceLevels | None = None,
-    ) -> None:
-        super().__init__(bits, kind, weighting, places, epsilon, candidates)
-        counts = ordered(bits, kind)
+    def __init__(self, *arguments: Any, levels: SliceLevels | None = None) -> None:
+        super().__init__(*arguments)
+        counts = ordered(self._bits, self._kind)
         self._gaps = counts.max().view(np.uint64) - counts.view(np.uint64)
-        self._levels = SliceLevels(self._gaps, places) if levels is None else levels
+        self._levels = SliceLevels(self._gaps, self._places) if levels is None else levels
 
     def _identity(self) -> tuple[object, ...]:
         return self._epsilon, self._weighting.rate, self._places, self._candidates, self._utilities
@@ -215,15 +205,8 @@ class JointTopKLaw(OrderedSelections, GroupedLosses[IntArray, IntArray]):
 
     def _with_rate(self, rate: Fraction, epsilon: float) -> Self:
         weighting = self._weighting.with_rate(rate)
-        return type(self)(
-            self._bits,
-            self._kind,
-            weighting,
-            self._places,
-            epsilon,
-            self._candidates,
-            self._levels,
-        )
+        given = self._bits, self._kind, weighting, self._places, epsilon, self._candidates
+        return type(self)(*given, levels=self._levels)
 
     def _best_utility(self) -> float:
         return 0.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from numbers import Number
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +12,6 @@ import numpy as np
 from .._intake.utilities import FLOAT
 from .._parameters import validate
 from .._selection import joint_top_k
-from .._selection.rows import Rows
-from .._selection.weighting import Weighting
 from .._typing import ABSENT, Candidates, IntArray, Membership, NaN, Neighbors, WordArray
 from ..errors import ParameterError, ParameterTypeError
 from ..grouped.counts import ExponentialCountDraws, JointCountDraws
@@ -185,12 +183,7 @@ class JointTopK(CountingMechanism, UtilityMechanism):
         return joint_top_k.release(bits, kind, self._weighting, self.k, threads)
 
     def _simulator(self) -> Simulator:
-        return self._simulate
-
-    def _simulate(
-        self, bits: WordArray, kind: int, weighting: Weighting, *options: object
-    ) -> IntArray:
-        return joint_top_k.simulate(Rows(bits, kind, weighting), self.k, *options)
+        return partial(joint_top_k.simulate, self.k)
 
     @property
     def _entries(self) -> tuple[str, ...]:

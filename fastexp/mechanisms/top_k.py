@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 from .._compiler.rounding import check_rounding
 from .._parameters import validate
 from .._selection import top_k
 from .._selection.rows import Rows
-from .._selection.weighting import Weighting
 from .._typing import (
     ABSENT,
     Candidates,
@@ -163,12 +162,7 @@ class TopK(UtilityMechanism):
         return indices if bits.ndim == 2 else indices[0]
 
     def _simulator(self) -> Simulator:
-        return self._simulate
-
-    def _simulate(
-        self, bits: WordArray, kind: int, weighting: Weighting, *options: object
-    ) -> IntArray:
-        return top_k.simulate(Rows(bits, kind, weighting), self.k, *options)
+        return partial(top_k.simulate, self.k)
 
     def _law(self, bits: WordArray, kind: int) -> TopKLaw:  # type: ignore[override]  # of k places
         from ..laws.top_k import TopKLaw
