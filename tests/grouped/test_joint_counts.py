@@ -210,13 +210,3 @@ class TestQueries:
         assert found["expected"] == pytest.approx([law.expected_loss() for law in laws])
         assert found["best"] == pytest.approx([law.loss_cdf(0) for law in laws])
         assert found["n"] == [12, 12]
-
-    def test_a_session(self):
-        session = fx.Session(self.ROWS, budget=fx.Budget(epsilon=1e5))
-        assert session.release(self.QUERY, self.ASKED)["top"].to_pylist()[0] == ["rye", "milk"]
-
-    def test_kept_answers(self, tmp_path):
-        budget = fx.Budget.file(tmp_path / "b", epsilon=100.0)
-        first = TOP.release(CUPS, budget=budget, label="cups")
-        assert TOP.release(["ale"] * 90, budget=budget, label="cups") == first
-        assert budget.spent == 1.0

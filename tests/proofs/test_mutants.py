@@ -156,6 +156,7 @@ JOINT = {
     "swaps of used places": ("_selection/joint_top_k.py", "other = i + _below(size - i, words)", "other = _below(size, words)"),
     "swaps forgotten": ("_selection/joint_top_k.py", "swapped[other] = swapped.get(i, i)", "swapped[other] = i"),
     "gaps of the last order": ("_selection/joint_top_k.py", "ordered[0] - ordered", "ordered - ordered[0]"),
+    "gaps beyond 64 bits": ("_selection/joint_top_k.py", "    limits[limits < more] = MASK_64\n", ""),
     "joint bounds without slack": ("kernels/select/joint_slices.py", "(least >> SLACK) + 3", "0"),
     "joint rest dropped": ("kernels/select/joint_slices.py", "sums[cells] = total + 1", "sums[cells] = total"),
     "equal counts left out": ("kernels/select/joint_slices.py", "                lanes[0] += 1\n", ""),

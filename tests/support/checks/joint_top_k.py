@@ -54,6 +54,7 @@ def laws_are_exact() -> None:
     """Losses, places and selections, against all sequences."""
     cases = [(counts, k) for counts in TABLES[::3] for k in (2, 3, 4)]
     wide = [((1 << 60, 1 << 60, (1 << 60) - 3, 5, -(1 << 63)), 3), ((0, 0, 0, 0), 4)]
+    wide.append((((1 << 63) - 1, 0, -(1 << 63)), 3))  # sums of two gaps are beyond 64 bits
     for counts, k in [*VECTORS, *cases, *wide]:
         law = fx.JointTopK(k, HALF).law(np.array(counts))
         weights, places = {}, np.zeros((len(counts), k))
