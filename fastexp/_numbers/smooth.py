@@ -177,6 +177,14 @@ def ranks(source: Source, first: int, last: int) -> AnyArray:
     return np.sort(np.concatenate(list(source.parts())))[first - 1 : last]
 
 
+def middle(source: Source, first: int, last: int) -> int | float:
+    """The mean of the records of two ranks; of equal ones the record as it is."""
+    ordered = ranks(source, first, last)
+    low: int | float = ordered[0].item()
+    high: int | float = ordered[-1].item()
+    return low if low == high else 0.5 * low + 0.5 * high
+
+
 def selected(source: Source, total: int, low: int, high: int) -> AnyArray | None:
     """The records of ranks from 0 by pivots of a sample and one pass; None if they are bad."""
     sample = np.sort(np.concatenate([part[:: total // SAMPLE] for part in source.parts()]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from math import comb, inf
 from math import log as log_of
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
@@ -13,11 +13,9 @@ from .._numbers.quantile_line import Line
 from .._parameters.grid import Grid
 from .._typing import FloatArray, IntArray
 from ..errors import ParameterError
-from .certified import Comparison
 from .elementary import log, quiet
 from .grid import GridLaw, Sampler
 from .grid_cells import GridCells
-from .number import NumberLaw
 from .quantile_targets import OFF as SUMS_OFF
 from .quantile_targets import Bounds, bounded
 from .targets import Target
@@ -51,20 +49,11 @@ class MarginalLaw(GridLaw):
         """Refused: it is that of all quantiles together."""
         self._refused()
 
-    def _refused(self, *_: object) -> NoReturn:
+    def _refused(self, *_: object, **__: object) -> NoReturn:
         raise ParameterError(OF_ALL)
 
-    def _at(self, epsilon: float) -> NumberLaw:
-        self._refused(epsilon)
-
-    def _with_rate(self, rate: Fraction, epsilon: float) -> NoReturn:
-        self._refused(rate, epsilon)
-
-    def _compared_losses(self, target: Target) -> tuple[Comparison, Comparison]:
-        self._refused(target)
-
-    def _epsilon_for(self, target: Target) -> float:
-        self._refused(target)
+    _at = _with_rate = _compared_losses = _epsilon_for = _refused
+    _expected_loss = _best_utility = _loss_cdf = _loss_tail = _loss_quantile = _refused
 
     def _bounds(self, target: Target, truth: float, log_whole: float) -> Bounds:
         """Of the sums that a target of errors compares, of which `log_whole` is that of all."""
@@ -83,36 +72,12 @@ class MarginalLaw(GridLaw):
             (within[0] + few_log, within[1] + few_log), (beyond[0] + many_log, beyond[1] + many_log)
         )
 
-    def _expected_loss(self) -> float:
-        self._refused()
-
-    def _best_utility(self) -> float:
-        self._refused()
-
-    def _loss_cdf(self, t: FloatArray) -> FloatArray:
-        self._refused(t)
-
-    def _loss_tail(self, t: FloatArray) -> FloatArray:
-        self._refused(t)
-
-    def _loss_quantile(self, p: FloatArray) -> FloatArray:
-        self._refused(p)
-
-
-class Parts(NamedTuple):
-    """Runs of points of equal probability: where each starts, its mass, and records there."""
-
-    start: IntArray
-    masses: FloatArray
-    below: IntArray
-    records: IntArray
-
 
 @quiet
-def parts_of(line: Line, records: IntArray, places: dict[tuple[int, int], FloatArray]) -> Parts:
-    """The law of an answer by runs of points, from P(it is the r-th of k in a site).
+def runs_of(line: Line, places: dict[tuple[int, int], FloatArray]) -> tuple[IntArray, FloatArray]:
+    """Where runs of equally likely points start, and their masses, of one of the answers.
 
-    `records`: how many are on the last point of each site.
+    `places`: P(it is the r-th of k answers in a site).
     """
     points, most = line.points, max(k for _, k in places)
     several = sum((p for (_, k), p in places.items() if k > 1), np.zeros(points.size))
@@ -134,8 +99,7 @@ def parts_of(line: Line, records: IntArray, places: dict[tuple[int, int], FloatA
         g = points[site[some]].astype(np.float64)
         share = _share(r, k, upto[some], g, line.left) - _share(r, k, after[some], g, line.left)
         masses[some] += p[site[some]] * share
-    at = np.where(upto == points[site], records[site], 0)
-    return Parts(line.start[site] + after, np.maximum(masses, 0.0), line.below[site], at)
+    return line.start[site] + after, np.maximum(masses, 0.0)
 
 
 def _cut(points: IntArray, pieces: IntArray, place: IntArray) -> IntArray:

@@ -5,59 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, partial
-from typing import Any, NoReturn, Protocol
+from functools import cache, cached_property, partial
+from typing import Any, NoReturn
 
 import numpy as np
 
 from .._compiler.rounding import check_rounding
 from .._intake.record_sources import OnGrid, Source
-from .._numbers.quantile_line import line_of
+from .._numbers.quantile_line import Line, line_of
+from .._numbers.quantiles import QuantilesStatistic
 from .._parameters import validate
 from .._parameters.grid import Grid, make_grid
 from .._randomness.streams import seeds_of
-from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, RNGLike, SeedLike, WordArray
+from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, RNGLike, SeedLike
 from ..errors import ParameterError
 from ..pictures.law_subject import Laws
 from .elementary import exp
+from .grid import GridLaw
 from .law import Draws, Law, finite
 from .quantile_chain import Chain
-from .quantile_marginals import MarginalLaw, Parts, parts_of
+from .quantile_marginals import MarginalLaw, runs_of
 from .quantile_targets import Bounds, least_epsilon
 from .targets import Target
-
-
-class Statistic(Protocol):
-    """What draws m grid indices and a total at once; `lattice` None: the total is n."""
-
-    @property
-    def q(self) -> tuple[Fraction, ...]:
-        """The quantiles."""
-        ...
-
-    @property
-    def rate(self) -> Fraction:
-        """Nats for a unit of the distance."""
-        ...
-
-    @property
-    def lattice(self) -> int | None:
-        """The step of totals."""
-        ...
-
-    @property
-    def grid(self) -> Grid:
-        """The public points."""
-        ...
-
-    @property
-    def left(self) -> int:
-        """1: records that equal an answer are above it; 0: spread."""
-        ...
-
-    def simulate(self, source: Source, seeds: WordArray, size: int, threads: int, /) -> IntArray:
-        """`size` rows of grid indices and the total."""
-        ...
 
 
 class QuantilesLaw(Law[Any, Any]):
@@ -99,28 +68,35 @@ class QuantilesLaw(Law[Any, Any]):
 
     def __init__(
         self,
-        statistic: Statistic,
-        points: IntArray,
-        records: IntArray,
+        statistic: QuantilesStatistic,
+        source: Source,
         epsilon: float,
+        truth: Callable[[Source], Any],
         answer: Callable[[IntArray], Any],
-        truth: Callable[[], Any],
     ) -> None:
-        self._statistic, self._answer, self._truth = statistic, answer, truth
-        self._source, self._epsilon = OnGrid(statistic.grid, points, records), epsilon
-        self._marginals: dict[int, tuple[MarginalLaw, Parts]] = {}
+        """Hold the records.
+
+        `truth`: the quantiles of records, of those that are held; `answer`: what a mechanism makes
+        of rows of grid indices and totals.
+        """
+        held = source.held(statistic.grid)
+        self._source = OnGrid(statistic.grid, *held.counts(statistic.grid))
+        self._statistic, self._epsilon, self._answer = statistic, epsilon, answer
+        self._truth, self._marginals = partial(truth, held), dict[int, GridLaw]()
+        if isinstance(held, OnGrid):
+            self.truth = truth(source)
+
+    def _line(self, left: bool) -> Line:
+        return line_of(self._source.points, self._source.records, self.grid.size, left)
 
     @cached_property
     def _chain(self) -> Chain:
-        s, size = self._statistic, self._statistic.grid.size
-        line = line_of(self._source.points, self._source.records, size, bool(s.left))
-        return Chain(line, size, self._source.total(), s.q, float(s.rate), s.lattice)
+        return self._chain_at(self._epsilon, self._statistic.lattice)
 
-    def _chain_at(self, epsilon: float, step: int) -> Chain:
-        s, size = self._statistic, self._statistic.grid.size
+    def _chain_at(self, epsilon: float, lattice: int | None) -> Chain:
+        s, line = self._statistic, self._line(bool(self._statistic.left))
         rate = float(s.rate * Fraction(epsilon) / Fraction(self._epsilon))
-        lattice = None if s.lattice is None else step
-        return Chain(self._chain.line, size, self._source.total(), s.q, rate, lattice)
+        return Chain(line, s.grid.size, self._source.total(), s.q, rate, lattice)
 
     def _identity(self) -> tuple[object, ...]:
         s = self._statistic
@@ -149,7 +125,7 @@ class QuantilesLaw(Law[Any, Any]):
         check_rounding()
         return self._chain.log_whole
 
-    def marginal(self, j: int) -> MarginalLaw:
+    def marginal(self, j: int) -> GridLaw:
         """The exact law of one of the quantiles.
 
         Parameters
@@ -159,11 +135,11 @@ class QuantilesLaw(Law[Any, Any]):
 
         Returns
         -------
-        MarginalLaw
-            A `GridLaw`, with `cdf`, `pmf`, `ppf`, `mean`, `expected_error`, `error_quantile`.
+        GridLaw
+            With `cdf`, `pmf`, `ppf`, `mean`, `expected_error`, `error_quantile`.
         """
         check_rounding()
-        return self._one(validate.counting("j", j, least=0, most=len(self.q) - 1))[0]
+        return self._one(validate.counting("j", j, least=0, most=len(self.q) - 1))
 
     def total(self) -> MarginalLaw:
         """The exact law of the private number of records.
@@ -219,7 +195,7 @@ class QuantilesLaw(Law[Any, Any]):
             finite("truths", numbers)
         errors = np.full(m, np.inf)  # records may be infinite, outputs are not
         for j in np.flatnonzero(np.isfinite(numbers)).tolist():
-            errors[j] = self._one(j)[0].expected_error(numbers[j])
+            errors[j] = self._one(j).expected_error(numbers[j])
         return errors
 
     def expected_rank_error(self) -> FloatArray:
@@ -233,30 +209,25 @@ class QuantilesLaw(Law[Any, Any]):
         ndarray of float64, shape (m,)
         """
         check_rounding()
-        errors = np.empty(len(self.q))
+        line, errors = self._line(left=False), np.empty(len(self.q))
+        ends = self.grid.values(line.start + line.points - 1)
         for j, q in enumerate(self.q):
-            parts = self._one(j)[1]
+            masses = np.diff(self._one(j).cdf(ends), prepend=0.0)
             target = float(q * self._source.total())
-            short = np.maximum(parts.below - target, target - (parts.below + parts.records))
-            errors[j] = float((np.maximum(short, 0.0) * parts.masses).sum())
+            short = np.maximum(line.below - target, target - (line.below + line.records))
+            errors[j] = float((np.maximum(short, 0.0) * masses).sum())
         return errors
 
-    def _one(self, j: int) -> tuple[MarginalLaw, Parts]:
+    def _one(self, j: int) -> GridLaw:
         if j not in self._marginals:
             self._marginals[j] = self._on(self._chain, j)
         return self._marginals[j]
 
-    def _on(self, chain: Chain, j: int) -> tuple[MarginalLaw, Parts]:
-        line = chain.line
-        ends = np.searchsorted(self._source.points, line.start + line.points - 1)
-        last = np.zeros(line.start.size, np.int64)
-        hit = ends < self._source.points.size
-        hit[hit] = self._source.points[ends[hit]] == (line.start + line.points - 1)[hit]
-        last[hit] = self._source.records[ends[hit]]
-        parts = parts_of(line, last, chain.places[j])
-        law = MarginalLaw(self.grid, parts.start, parts.masses, self._epsilon, Column(self, j))
+    def _on(self, chain: Chain, j: int) -> MarginalLaw:
+        runs = runs_of(chain.line, chain.places[j])
+        law = MarginalLaw(self.grid, *runs, self._epsilon, Column(self, j))
         law._statistic = partial(self._truth_of, j)
-        return law, parts
+        return law
 
     def _truth_of(self, j: int) -> Any:
         return None if self.truth is None else self.truth[j].item()
@@ -277,19 +248,20 @@ class QuantilesLaw(Law[Any, Any]):
         if target.truth is not None:
             raise ParameterError("truth must be None for several quantiles: each has its own")
         truths = [target.about(partial(self._truth_of, j)).truth for j in range(len(self.q))]
-        chains = dict[tuple[float, int], Chain]()
+        lattice = self._statistic.lattice is not None
+
+        @cache
+        def chain(epsilon: float, step: int) -> Chain:
+            return self._chain_at(epsilon, step if lattice else None)
 
         def sums(j: int, epsilon: float, step: int) -> Bounds:
-            chain = chains.get((epsilon, step))
-            if chain is None:
-                chain = chains[epsilon, step] = self._chain_at(epsilon, step)
-            return self._on(chain, j)[0]._bounds(target, truths[j], chain.log_whole)
+            at = chain(epsilon, step)
+            return self._on(at, j)._bounds(target, truths[j], at.log_whole)
 
-        lattice = self._statistic.lattice is not None
         return max(least_epsilon(partial(sums, j), lattice=lattice) for j in range(len(self.q)))
 
     def _subject(self) -> Laws:
-        laws = [self._one(j)[0] for j in range(len(self.q))]
+        laws = [self._one(j) for j in range(len(self.q))]
         labels = [{"q": f"q = {float(q):g}"} for q in self.q]
         truths = [law.truth for law in laws]
         return Laws(self.mechanism, "output", laws, truths, self.grid, by=("q",), labels=labels)
@@ -318,23 +290,3 @@ class Column:
     def with_rate(self, rate: Fraction) -> NoReturn:
         """Refused: the law of all of them is another one, too."""
         raise ParameterError(f"a column of draws has one rate, got {rate}")
-
-
-def quantiles_law(
-    statistic: Statistic,
-    source: Source,
-    epsilon: float,
-    truth: Callable[[Source], Any],
-    answer: Callable[[IntArray], Any],
-) -> QuantilesLaw:
-    """The law of a statistic, which holds the records.
-
-    `truth`: the quantiles of records, of those that are held; `answer`: what a mechanism makes of
-    rows of grid indices and totals.
-    """
-    records = source.held(statistic.grid)
-    points, number = records.counts(statistic.grid)
-    law = QuantilesLaw(statistic, points, number, epsilon, answer, partial(truth, records))
-    if isinstance(records, OnGrid):
-        law.truth = truth(source)
-    return law

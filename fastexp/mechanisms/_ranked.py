@@ -14,7 +14,7 @@ from .._numbers import distance
 from .._numbers.distance_statistic import DistanceStatistic
 from .._numbers.nearest import widened_pieces
 from .._numbers.rank import RankStatistic
-from .._numbers.smooth import ranks
+from .._numbers.smooth import middle
 from .._parameters import validate
 from .._parameters.grid import Rule, decimal
 from .._typing import (
@@ -100,11 +100,7 @@ class RankMechanism(DistanceMechanism):
     def _truth(self, source: Source) -> Any:
         """The statistic of the records as they are, within the bounds or not."""
         n = source.total()
-        if n == 0:
-            return None
-        ordered = ranks(source, *self._true_ranks(n))
-        low, high = ordered[0].item(), ordered[-1].item()
-        return low if low == high else 0.5 * low + 0.5 * high
+        return middle(source, *self._true_ranks(n)) if n else None
 
     @property
     def _in_passes(self) -> bool:

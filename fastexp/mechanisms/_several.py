@@ -12,7 +12,7 @@ import numpy as np
 
 from .._compiler.rounding import check_rounding
 from .._numbers import distance
-from .._numbers.smooth import ranks
+from .._numbers.smooth import middle
 from .._parameters import validate
 from .._parameters.grid import Rule
 from .._randomness.streams import seeds_of
@@ -236,8 +236,7 @@ class QuantilesMechanism(GridMechanism):
         n = source.total()
         if n == 0:
             return None
-        ends = (ranks(source, *distance.quantile_ranks(q, "weak", n)) for q in self._q)
-        return np.array([0.5 * e[0].item() + 0.5 * e[-1].item() for e in ends])
+        return np.array([middle(source, *distance.quantile_ranks(q, "weak", n)) for q in self._q])
 
 
 class JointMechanism(QuantilesMechanism):
@@ -265,15 +264,13 @@ class JointMechanism(QuantilesMechanism):
         return QuantilesDraws(self._statistic, segments, words, size, len(self._entries))
 
     def _law_of(self, source: Source) -> QuantilesLaw:  # type: ignore[override]  # of all of them
+        from ..laws.one_quantile import OneQuantileLaw
+        from ..laws.quantiles import QuantilesLaw
+
+        law = self._statistic, source, self.epsilon, self._truth, self._drawn_numbers
         if self._alone is not None:
-            from ..laws.one_quantile import OneQuantileLaw
-
-            return OneQuantileLaw(self._alone._law_of(source), self._statistic, source)
-        from ..laws.quantiles import quantiles_law
-
-        return quantiles_law(
-            self._statistic, source, self.epsilon, self._truth, self._drawn_numbers
-        )
+            return OneQuantileLaw(self._alone._law_of(source), *law)
+        return QuantilesLaw(*law)
 
     def _drawn_numbers(self, indices: IntArray) -> Any:
         """What `sample` makes of rows of grid indices and totals."""

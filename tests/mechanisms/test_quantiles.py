@@ -270,6 +270,7 @@ class TestOneQuantile:
         one = fx.Quantile(0.3, **given).law(RECORDS)
         law = fx.Quantiles([0.3], **given).law(RECORDS)
         assert law.marginal(0) == one
+        assert pickle.loads(pickle.dumps(law)) == law
         assert law.log_normalizer == one.log_normalizer
         assert law.expected_error().tolist() == [one.expected_error(one.truth)]
         places = one.grid.index(np.array(RECORDS, np.float64))

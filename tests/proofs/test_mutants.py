@@ -524,7 +524,7 @@ QUANTILE_LAWS = {
     "a factor from either side": ("laws/quantile_chain.py", "p -= self._slots(self._factor(i), line, low, high)", "p -= 0.0"),
     "answers of a run are uniform": ("laws/quantile_marginals.py", "for a in range(r, k + 1):", "for a in range(k, k + 1):"),
     "a run is one piece": ("laws/quantile_marginals.py", "number = np.minimum(np.maximum(pieces, 1.0), inner)", "number = np.minimum(1.0, inner)"),
-    "no records at an answer": ("laws/quantile_marginals.py", "np.where(upto == points[site], records[site], 0)", "0 * site"),
+    "no records at an answer": ("laws/quantiles.py", "(line.below + line.records)", "line.below"),
     "near ranks forgotten": ("kernels/figures/quantile_chain.py", "value = added(value, near - rate * (1.0 - rest))", "value = added(value, NONE)"),
     "the border counts twice": ("kernels/figures/quantile_chain.py", "border, newer = top - 1, NONE\n", "border = top - 1\n"),
     "a part of a record": ("kernels/figures/quantile_chain.py", "near - rate * (1.0 - rest)", "near - rate"),

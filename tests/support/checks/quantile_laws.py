@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 import pytest
 from mpmath import mp
 
-from fastexp._parameters.grid import Grid, make_grid
+from fastexp._intake.record_sources import OnGrid
+from fastexp._numbers.quantiles import QuantilesStatistic
+from fastexp._parameters.grid import make_grid
 from fastexp.laws.quantiles import QuantilesLaw
 from fastexp.reference import quantiles as twin
 
@@ -20,23 +21,12 @@ SQUARES = [i * i % 61 for i in range(30)]
 ORDER = (lambda x, y: x < y), (lambda x, y: x == y)
 
 
-class Parameters(NamedTuple):
-    """What a law reads of a statistic."""
-
-    q: tuple[Fraction, ...]
-    rate: Fraction
-    lattice: int | None
-    grid: Grid
-    left: int
-
-
 def law_of(records, size, q, rate, lattice, ties) -> QuantilesLaw:
     points, number = np.unique(np.array(records, np.int64), return_counts=True)
     grid = make_grid((0, size - 1), 1)
-    parameters = Parameters(q, Fraction(rate), lattice, grid, int(ties == "left"))
-    return QuantilesLaw(
-        parameters, points, number, 1.0, lambda rows: rows, lambda: np.quantile(records, q)
-    )
+    statistic = QuantilesStatistic(q, Fraction(rate), lattice, grid, ties)
+    truth = np.quantile(records, np.array(q, float)) if len(records) else None
+    return QuantilesLaw(statistic, OnGrid(grid, points, number), 1.0, lambda _: truth, list)
 
 
 @cache
