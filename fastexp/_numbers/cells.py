@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from .._parameters import validate
+from .._randomness.sampling import Sampling
 from .._randomness.streams import (
     COIN,
     PLACE,
@@ -23,7 +23,6 @@ from .._randomness.streams import (
     Spare,
     os_below,
     os_word,
-    seeds_of,
     stream_of,
     tagged,
 )
@@ -104,31 +103,22 @@ def release(shape: Shape) -> int:
             return index
 
 
-def simulate(
-    shape: Shape, size: object, rng: object, streams: object, threads: object, method: object
-) -> int | IntArray:
-    """Grid indices of `sample`, from the public arguments of the verb."""
+def simulate(shape: Shape, sampling: Sampling) -> int | IntArray:
+    """Grid indices of `sample`."""
 
     def draw(seeds: WordArray, size: int | None, threads: int, way: str) -> IntArray:
         return Simulation(shape, seeds, threads, way).draw(size)
 
-    return reproducible(draw, size, rng, streams, threads, method)
+    return reproducible(draw, sampling)
 
 
 def reproducible(
-    draw: Callable[[WordArray, int | None, int, str], IntArray],
-    size: object,
-    rng: object,
-    streams: object,
-    threads: object,
-    method: object,
+    draw: Callable[[WordArray, int | None, int, str], IntArray], sampling: Sampling
 ) -> int | IntArray:
     """What `draw` gives for the seeds, and for the size, threads and method, checked."""
-    way = validate.method(method)
-    draws, workers = validate.size(size), validate.threads(threads)
-    seeds = seeds_of(rng, validate.streams(streams, 1))
-    index = draw(seeds, draws, workers, way)
-    return int(index[0]) if draws is None else index
+    way, size, threads, seeds = sampling.checked()
+    index = draw(seeds, size, threads, way)
+    return int(index[0]) if size is None else index
 
 
 class WordDraw:

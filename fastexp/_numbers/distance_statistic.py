@@ -11,6 +11,7 @@ import numpy as np
 
 from .._intake.record_sources import SMALL, Source, Window
 from .._parameters.grid import Grid
+from .._randomness.sampling import Sampling
 from .._selection import plan
 from .._selection.weighting import Weighting
 from .._typing import AnyArray, IntArray, WordArray
@@ -109,18 +110,9 @@ class DistanceStatistic(ABC):
             return _cells.Simulation(self.shape(source), seeds, threads, way).draw(size)
         return few.simulate(source, seeds, 1 if size is None else size)
 
-    def simulate(
-        self,
-        source: Source,
-        size: object,
-        rng: object,
-        streams: object,
-        threads: object,
-        method: object,
-    ) -> int | IntArray:
-        """Grid indices of `sample`, from the public arguments of the verb."""
-        draw = partial(self.draws, source)
-        return _cells.reproducible(draw, size, rng, streams, threads, method)
+    def simulate(self, source: Source, sampling: Sampling) -> int | IntArray:
+        """Grid indices of `sample`."""
+        return _cells.reproducible(partial(self.draws, source), sampling)
 
     @abstractmethod
     def cells(self, source: Source) -> tuple[IntArray, IntArray, IntArray]:
@@ -153,12 +145,9 @@ class StatisticSampler:
     def __init__(self, statistic: DistanceStatistic, source: Source) -> None:
         self._statistic, self._source = statistic, source
 
-    def sample(
-        self, size: object, rng: object, streams: object, threads: object, method: object
-    ) -> Any:
+    def sample(self, sampling: Sampling) -> Any:
         """Values; see the mechanism's `sample`."""
-        index = self._statistic.simulate(self._source, size, rng, streams, threads, method)
-        return valued(self._statistic.grid, index)
+        return valued(self._statistic.grid, self._statistic.simulate(self._source, sampling))
 
     def with_rate(self, rate: Fraction) -> StatisticSampler:
         """The same data at another rate."""

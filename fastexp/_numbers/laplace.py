@@ -13,12 +13,12 @@ import numpy as np
 from .._parameters import validate
 from .._parameters.foreign import readable
 from .._parameters.grid import INT64, Grid
+from .._randomness.sampling import Sampling
 from .._randomness.streams import (
     AGAIN,
     Spare,
     os_word,
     os_words,
-    seeds_of,
     stream_of,
     tagged,
 )
@@ -147,13 +147,9 @@ class LaplaceSampler:
         index = self._exactly(words, os_word) if self._fill(words, out) else out.item()
         return self.truth.grid.value(self.truth.below + index)
 
-    def sample(
-        self, size: object, rng: object, streams: object, threads: object, method: object
-    ) -> Any:
+    def sample(self, sampling: Sampling) -> Any:
         """Reproducible numbers; see the mechanism's `sample`."""
-        validate.method(method, ("inversion",))
-        draws, workers = validate.size(size), validate.threads(threads)
-        seeds = seeds_of(rng, validate.streams(streams, 1))
+        _, draws, workers, seeds = sampling.checked(("inversion",))
         index = np.empty(1 if draws is None else draws, np.int64)
         stream = stream_of(seeds, 0)
 

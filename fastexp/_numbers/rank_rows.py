@@ -13,8 +13,8 @@ import numpy as np
 
 from .._intake import arrays
 from .._intake.records import Records
-from .._parameters import validate
-from .._randomness.streams import PLACE, seeds_of, some_seeds, tagged
+from .._randomness.sampling import Sampling
+from .._randomness.streams import PLACE, some_seeds, tagged
 from .._selection import plan
 from .._selection.scan import check
 from .._threads import in_parts
@@ -34,19 +34,13 @@ ROWS = 32  # at a time: their cells and draws stay in the L2 cache
 def simulate(
     statistic: RankStatistic,
     records: AnyArray,
-    size: object,
-    rng: object,
-    streams: object,
-    threads: object,
-    method: object,
+    sampling: Sampling,
     nan: str,
     assume_sorted: bool,
 ) -> Any:
     """Grid points, of shape (rows,) or (rows, size)."""
-    way = validate.method(method)
-    draws, workers = validate.size(size), validate.threads(threads)
     rows = records.shape[0]
-    seeds = seeds_of(rng, validate.streams(streams, rows))
+    way, draws, workers, seeds = sampling.checked(rows=rows)
     batch = _Batch(statistic, records, seeds, way, nan, assume_sorted)
     grid = statistic.grid
     few = None if way == "gumbel" or batch.gaps() else statistic.few(records.shape[1], draws)

@@ -19,6 +19,7 @@ from typing import Self
 import numpy as np
 
 from .._intake.record_sources import Source
+from .._randomness.sampling import Sampling
 from .._selection.weighting import Weighting
 from .._typing import AnyArray, FloatArray, IntArray
 from ..kernels.bits.heights import FLOAT, SIGNED
@@ -243,14 +244,11 @@ class RevenueSampler:
         self._prices, self._runs, self._rate, self._faster = prices, runs, rate, Fraction(faster)
         self._shape: RevenueShape | None = None
 
-    def sample(
-        self, size: object, rng: object, streams: object, threads: object, method: object
-    ) -> int | float | AnyArray:
+    def sample(self, sampling: Sampling) -> int | float | AnyArray:
         """Values; see the mechanism's `sample`."""
         if self._shape is None:
             self._shape = shape_of(self._prices, self._runs, faster=self._faster)
-        index = simulate(self._shape, size, rng, streams, threads, method)
-        return valued(self._prices.grid, index)
+        return valued(self._prices.grid, simulate(self._shape, sampling))
 
     def with_rate(self, rate: Fraction) -> RevenueSampler:
         """The same bids at another rate of the law; its unit may differ from the cells'."""

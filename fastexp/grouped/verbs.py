@@ -13,8 +13,9 @@ from .._keys.group_names import Names
 from .._parameters import validate
 from .._parameters.foreign import agree, attribute
 from .._randomness.release_key import ReleaseKey
+from .._randomness.sampling import Sampling
 from .._randomness.streams import make_key
-from .._typing import IntArray, Membership, RNGLike, SeedLike
+from .._typing import IntArray, Membership
 from ..budget.budget import Budget, once
 from ..errors import ParameterError, PrivacyWarning
 from .contribution import release_choice, sample_choice
@@ -86,15 +87,17 @@ def sample(
     mechanism: GroupedMechanism,
     records: Records,
     request: Request,
-    size: int | None,
-    rng: SeedLike | RNGLike | None,
-    threads: int,
+    sampling: Sampling,
     nan: str,
 ) -> Any:
     """The same of simulated draws: shape (groups,), or (groups, size)."""
     check_rounding()
-    workers, draws, request = validate.threads(threads), validate.size(size), request.checked()
-    seed = make_key(rng)
+    if sampling.streams is not None:
+        raise ParameterError("streams is for rows: groups are named by groups")
+    if validate.method(sampling.method) != "envelope":
+        raise ParameterError('method must be None or "envelope" with groups')
+    workers, draws = validate.threads(sampling.threads), validate.size(sampling.size)
+    request, seed = request.checked(), make_key(sampling.rng)
     _aligned(records.data, request)
     data, request = ragged(records, request)
     choice = partial(sample_choice, seed)
@@ -127,11 +130,3 @@ def _answers(
         return mechanism._answer(indices[0], released)  # all records are one data set
     answers = mechanism._answer(indices, released)
     return [names.labels(), answers] if is_from_data(request.groups) else answers
-
-
-def only_enveloped(method: object, streams: object) -> None:
-    """Refuse what draws by group do not have."""
-    if streams is not None:
-        raise ParameterError("streams is for rows: groups are named by groups")
-    if validate.method(method) != "envelope":
-        raise ParameterError('method must be None or "envelope" with groups')

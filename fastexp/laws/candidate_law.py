@@ -8,10 +8,11 @@ from fractions import Fraction
 from itertools import islice, permutations
 from typing import Any, ClassVar
 
+from .._randomness.sampling import Sampling
 from .._selection.weighting import Weighting
 from .._typing import AnyArray, IntArray, WordArray
 from ..errors import ParameterError
-from .law import Draws, Law, Many_co, One_co
+from .law import Law, Many_co, One_co
 from .loss_groups import exact_values
 
 SELECTIONS = 1 << 20  # that a privacy loss is computed of
@@ -58,8 +59,8 @@ class CandidateLaw(Law[One_co, Many_co]):
         """Draws, from the arguments of `sample`."""
         return self._simulate(self._bits, self._kind, self._weighting, *options)
 
-    def _draw(self, draws: Draws) -> Any:
-        return self._simulated(*draws)
+    def _draw(self, sampling: Sampling) -> Any:
+        return self._simulated(*sampling)
 
 
 class OrderedSelections(CandidateLaw[IntArray, IntArray]):

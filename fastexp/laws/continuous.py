@@ -9,11 +9,12 @@ import numpy as np
 
 from .._compiler.rounding import check_rounding
 from .._parameters import validate
+from .._randomness.sampling import Sampling
 from .._randomness.streams import row_stream
 from .._typing import AnyArray, ArrayLike, FloatArray, Scalar, Values
 from ..kernels.bits.words import substream_words
 from .elementary import exp, expm1, log, log1p, quiet
-from .law import Draws, shaped_as
+from .law import shaped_as
 from .number import Tails
 from .piece_shapes import TINY, Fall, Stretch
 from .pieces import Distances, Pieces, Place
@@ -143,13 +144,13 @@ class ContinuousLaw(PiecewiseLaw):
         inside = (piece >= 0) & (x <= self._right[k]) & np.isfinite(x)
         return np.where(inside, exp(log_density), 0.0)
 
-    def _draw(self, draws: Draws) -> float | FloatArray:
-        size, name = validate.size(draws.size), int(validate.streams(draws.streams, 1)[0])
-        validate.threads(draws.threads)
-        validate.method(draws.method, ("inverse",))
+    def _draw(self, sampling: Sampling) -> float | FloatArray:
+        size, name = validate.size(sampling.size), int(validate.streams(sampling.streams, 1)[0])
+        validate.threads(sampling.threads)
+        validate.method(sampling.method, ("inverse",))
         n = 1 if size is None else size
         words = np.empty(n + n % 2, dtype=np.uint64)
-        substream_words(row_stream(draws.rng, name), np.uint64(0), np.uint64(0), words)
+        substream_words(row_stream(sampling.rng, name), np.uint64(0), np.uint64(0), words)
         uniform = ((words[:n] >> TWELVE).astype(np.float64) + 0.5) * 2.0**-52
         quantiles = self._invert(uniform)
         return float(quantiles[0]) if size is None else quantiles

@@ -15,13 +15,14 @@ from .._intake.record_sources import OnGrid, Source
 from .._numbers.distance_statistic import DistanceStatistic
 from .._parameters import validate
 from .._parameters.grid import Grid
-from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, RNGLike, Scalar, SeedLike, Values
+from .._randomness.sampling import Sampling
+from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, Scalar, Values
 from ..errors import ParameterError
 from ..pictures.law_subject import Laws
 from .elementary import exp, quiet
 from .exact_differences import added, differences
 from .grid_cells import DistanceCells, LawCells
-from .law import Draws, shaped_as
+from .law import shaped_as
 from .loss_pieces import LossPieces, Steps
 from .number import Tails
 from .pieces import Distances, Pieces, Place
@@ -36,14 +37,7 @@ WAYS = 128  # into which a search for a point is cut at a time
 class Sampler(Protocol):
     """What draws from the law: made by the mechanism, of the same data."""
 
-    def sample(
-        self,
-        size: int | None,
-        rng: SeedLike | RNGLike | None,
-        streams: ArrayLike | None,
-        threads: int,
-        method: str | None,
-    ) -> Any:
+    def sample(self, sampling: Sampling, /) -> Any:
         """The bytes of ``mechanism.sample``."""
         ...
 
@@ -241,10 +235,8 @@ class GridLaw(PiecewiseLaw):
         y = np.where(p.flip, p.size - 1.0 - y, y)
         return p.loss + p.steep * y, np.where(p.flip, -p.steep, p.steep)
 
-    def _draw(self, draws: Draws) -> Any:
-        return self._sampler.sample(
-            draws.size, draws.rng, draws.streams, draws.threads, draws.method
-        )
+    def _draw(self, sampling: Sampling) -> Any:
+        return self._sampler.sample(sampling)
 
     def _cells(self, points: IntArray) -> IntArray:
         return np.searchsorted(self._body.start, points, "right") - 1

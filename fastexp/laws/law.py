@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from fractions import Fraction
-from typing import Any, Generic, NamedTuple, Self, TypeVar, overload
+from typing import Any, Generic, Self, TypeVar, overload
 
 import numpy as np
 
 from .._compiler.rounding import check_rounding
 from .._parameters import validate
 from .._parameters.documented import documented
+from .._randomness.sampling import Sampling
 from .._typing import AnyArray, ArrayLike, FloatArray, RNGLike, Scalar, SeedLike, Values
 from ..errors import ParameterError
 from .certified import Comparison, last_failure
@@ -22,16 +23,6 @@ from .targets import HIGH, LOW, Target
 
 One_co = TypeVar("One_co", covariant=True)  # what one draw is
 Many_co = TypeVar("Many_co", covariant=True)  # what many are
-
-
-class Draws(NamedTuple):
-    """The arguments of `Law.sample`."""
-
-    size: int | None
-    rng: SeedLike | RNGLike | None
-    streams: ArrayLike | None
-    threads: int
-    method: str | None
 
 
 @documented
@@ -117,10 +108,10 @@ class Law(Presented, Sufficient, ABC, Generic[One_co, Many_co]):
         ParameterError, ParameterTypeError
         """
         check_rounding()
-        return self._draw(Draws(size, rng, streams, threads, method))
+        return self._draw(Sampling(size, rng, streams, threads, method))
 
     @abstractmethod
-    def _draw(self, draws: Draws) -> One_co | Many_co:
+    def _draw(self, sampling: Sampling) -> One_co | Many_co:
         """What `sample` returns."""
 
     def privacy_loss(self, other: Law[object, object]) -> PrivacyLoss:

@@ -9,12 +9,13 @@ import numpy as np
 
 from .._numbers.noise import simulate
 from .._parameters import validate
+from .._randomness.sampling import Sampling
 from .._typing import AnyArray, ArrayLike, FloatArray
 from ..errors import ParameterError, PrecisionError
 from .certified import Gap, last_failure
 from .clamped_noise import ClampedNoise
 from .elementary import quiet
-from .law import Draws, probability_levels
+from .law import probability_levels
 from .noises import Noise
 from .number import NumberLaw, Tails
 from .targets import HIGH, LOW, Target, log_of_sum
@@ -180,12 +181,12 @@ class NoiseLaw(NumberLaw):
         offset = x - self._centre
         return self._offset.before(offset - r), self._offset.tails(offset + r)
 
-    def _draw(self, draws: Draws) -> float | FloatArray:
-        size, threads = validate.size(draws.size), validate.threads(draws.threads)
-        names = validate.streams(draws.streams, 1)
-        if draws.method is not None:
+    def _draw(self, sampling: Sampling) -> float | FloatArray:
+        size, threads = validate.size(sampling.size), validate.threads(sampling.threads)
+        names = validate.streams(sampling.streams, 1)
+        if sampling.method is not None:
             raise ParameterError("method must be None: these draws have one kernel")
         rows = simulate(
-            self._kind, self._centre, self._scale, self._bounds, draws.rng, names, size, threads
+            self._kind, self._centre, self._scale, self._bounds, sampling.rng, names, size, threads
         )
         return float(rows[0]) if size is None else rows[0]

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-import numpy as np
-
 from ..errors import ParameterError
 from .grid import GridLaw
-from .law import Draws
 from .quantiles import QuantilesLaw
 from .targets import Target
 
@@ -16,9 +13,9 @@ from .targets import Target
 class OneQuantileLaw(QuantilesLaw):
     """The law of `Quantile`, where several could be: each figure is an array of one."""
 
-    def __init__(self, law: GridLaw, *several: Any) -> None:
+    def __init__(self, alone: GridLaw, *several: Any) -> None:
         super().__init__(*several)
-        self._alone = self._marginals[0] = law
+        self._alone = self._marginals[0] = alone
 
     def _identity(self) -> tuple[object, ...]:
         return *super()._identity(), self._alone
@@ -31,9 +28,6 @@ class OneQuantileLaw(QuantilesLaw):
     def total(self) -> NoReturn:
         """Refused: one quantile has no total beside it."""
         raise ParameterError("total needs two quantiles or more, got one")
-
-    def _draw(self, draws: Draws) -> Any:
-        return np.asarray(self._alone._draw(draws))[..., None]
 
     def _epsilon_for(self, target: Target) -> float:
         return self._alone._epsilon_for(target)

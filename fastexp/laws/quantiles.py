@@ -16,13 +16,13 @@ from .._numbers.quantile_line import Line, line_of
 from .._numbers.quantiles import QuantilesStatistic
 from .._parameters import validate
 from .._parameters.grid import Grid, make_grid
-from .._randomness.streams import seeds_of
-from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, RNGLike, SeedLike
+from .._randomness.sampling import Sampling
+from .._typing import AnyArray, ArrayLike, FloatArray, IntArray
 from ..errors import ParameterError
 from ..pictures.law_subject import Laws
 from .elementary import exp
 from .grid import GridLaw
-from .law import Draws, Law, finite
+from .law import Law, finite
 from .quantile_chain import Chain
 from .quantile_marginals import MarginalLaw, runs_of
 from .quantile_targets import Bounds, least_epsilon
@@ -72,16 +72,18 @@ class QuantilesLaw(Law[Any, Any]):
         source: Source,
         epsilon: float,
         truth: Callable[[Source], Any],
+        indices: Callable[[Source, Sampling], IntArray],
         answer: Callable[[IntArray], Any],
     ) -> None:
         """Hold the records.
 
-        `truth`: the quantiles of records, of those that are held; `answer`: what a mechanism makes
-        of rows of grid indices and totals.
+        `truth`: their quantiles; `indices`: rows of grid indices and totals, drawn from them, and
+        `answer`: what a mechanism makes of these.
         """
         held = source.held(statistic.grid)
         self._source = OnGrid(statistic.grid, *held.counts(statistic.grid))
-        self._statistic, self._epsilon, self._answer = statistic, epsilon, answer
+        self._statistic, self._epsilon = statistic, epsilon
+        self._indices, self._answer = indices, answer
         self._truth, self._marginals = partial(truth, held), dict[int, GridLaw]()
         if isinstance(held, OnGrid):
             self.truth = truth(source)
@@ -232,15 +234,8 @@ class QuantilesLaw(Law[Any, Any]):
     def _truth_of(self, j: int) -> Any:
         return None if self.truth is None else self.truth[j].item()
 
-    def _draw(self, draws: Draws) -> Any:
-        return self._answer(self._indices(draws))
-
-    def _indices(self, draws: Draws) -> IntArray:
-        validate.method(draws.method, ("envelope",))
-        size, threads = validate.size(draws.size), validate.threads(draws.threads)
-        seeds = seeds_of(draws.rng, validate.streams(draws.streams, 1))
-        rows = self._statistic.simulate(self._source, seeds, 1 if size is None else size, threads)
-        return rows[0] if size is None else rows
+    def _draw(self, sampling: Sampling) -> Any:
+        return self._answer(self._indices(self._source, sampling))
 
     def _epsilon_for(self, target: Target) -> float:
         if not target.of_errors:
@@ -274,18 +269,11 @@ class Column:
     law: QuantilesLaw
     j: int
 
-    def sample(
-        self,
-        size: int | None,
-        rng: SeedLike | RNGLike | None,
-        streams: ArrayLike | None,
-        threads: int,
-        method: str | None,
-    ) -> Any:
+    def sample(self, sampling: Sampling) -> Any:
         """A column of the bytes of ``mechanism.sample``."""
-        indices = self.law._indices(Draws(size, rng, streams, threads, method))[..., self.j]
+        indices = self.law._indices(self.law._source, sampling)[..., self.j]
         values: AnyArray = indices if self.j < 0 else self.law.grid.values(indices)
-        return values.item() if size is None else values
+        return values if values.ndim else values.item()
 
     def with_rate(self, rate: Fraction) -> NoReturn:
         """Refused: the law of all of them is another one, too."""

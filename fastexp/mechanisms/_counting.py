@@ -13,6 +13,7 @@ from .._intake import utilities as _data
 from .._intake.records import Records
 from .._parameters import validate
 from .._randomness.release_key import ReleaseKey
+from .._randomness.sampling import Sampling
 from .._typing import (
     AnyArray,
     ArrayLike,
@@ -302,8 +303,8 @@ class CountingMechanism(FiniteMechanism, GroupedMechanism):
         if not self._are_counts(data, request):
             records = Records(data, labels=True)
             if records.many or request.given():
-                verbs.only_enveloped(method, streams)
-                drawn = verbs.sample(self, records, request, size, rng, threads, "drop")
+                sampling = Sampling(size, rng, streams, threads, method)
+                drawn = verbs.sample(self, records, request, sampling, "drop")
                 if named and isinstance(drawn, tuple):  # with the groups of the data
                     return drawn[0], self._labelled(drawn[1])
                 return self._labelled(drawn) if named else drawn

@@ -20,6 +20,7 @@ from .._numbers.cells import Shape
 from .._numbers.nearest import within
 from .._parameters import validate
 from .._parameters.grid import Grid, Rule, decimal, make_grid, plain_bounds
+from .._randomness.sampling import Sampling
 from .._typing import (
     AnyArray,
     ArrayLike,
@@ -96,25 +97,13 @@ class GridMechanism(Mechanism, GroupedMechanism):
         """Grid indices from the operating system's randomness: of most mechanisms one."""
 
     @abstractmethod
-    def _simulated(
-        self,
-        source: Source,
-        size: object,
-        rng: object,
-        streams: object,
-        threads: object,
-        method: object,
-    ) -> Any:
+    def _simulated(self, source: Source, sampling: Sampling) -> Any:
         """Grid indices of `sample`."""
 
     def _simulate_rows(
         self,
         records: AnyArray,
-        size: int | None,
-        rng: SeedLike | RNGLike | None,
-        streams: ArrayLike | None,
-        threads: int,
-        method: Method | None,
+        sampling: Sampling,
         nan: Missing,
         assume_sorted: bool,  # noqa: ARG002  # rows are sorted on the way
     ) -> Any:
@@ -122,8 +111,7 @@ class GridMechanism(Mechanism, GroupedMechanism):
         from ..grouped import verbs
         from ..grouped.request import Request
 
-        verbs.only_enveloped(method, streams)
-        return verbs.sample(self, Records(records), Request(), size, rng, threads, nan)
+        return verbs.sample(self, Records(records), Request(), sampling, nan)
 
     @abstractmethod
     def _law_of(self, source: Source) -> GridLaw:
@@ -370,19 +358,18 @@ class GridMechanism(Mechanism, GroupedMechanism):
         data = Records(records)
         named = not (by is groups is offsets is person is None)
         rows = None if named else data.matrix(self.grid)
+        sampling = Sampling(size, rng, streams, threads, method)
         if rows is not None:
-            return self._simulate_rows(rows, size, rng, streams, threads, method, nan, promised)
+            return self._simulate_rows(rows, sampling, nan, promised)
         if data.many or named:
             from ..grouped import verbs
             from ..grouped.request import Request
 
             request = Request(by, groups, offsets, person, max_groups, max_rows)
-            verbs.only_enveloped(method, streams)
-            return verbs.sample(self, data, request, size, rng, threads, nan)
+            return verbs.sample(self, data, request, sampling, nan)
         workers = validate.threads(threads)
         source = data.source(nan, grid=self.grid, assume_sorted=promised, threads=workers)
-        indices = self._simulated(source, size, rng, streams, threads, method)
-        return self._answer(indices, released=False)
+        return self._answer(self._simulated(source, sampling), released=False)
 
     def law(
         self, records: object, *, nan: Missing = "raise", assume_sorted: bool = False
@@ -484,17 +471,9 @@ class NumberMechanism(GridMechanism):
         """One grid index from the operating system's randomness."""
         return cells.release(self._shape(source))
 
-    def _simulated(
-        self,
-        source: Source,
-        size: object,
-        rng: object,
-        streams: object,
-        threads: object,
-        method: object,
-    ) -> int | IntArray:
+    def _simulated(self, source: Source, sampling: Sampling) -> int | IntArray:
         """Grid indices of `sample`."""
-        return cells.simulate(self._shape(source), size, rng, streams, threads, method)
+        return cells.simulate(self._shape(source), sampling)
 
     @abstractmethod
     def _continuous_of(self, source: Source) -> ContinuousLaw:

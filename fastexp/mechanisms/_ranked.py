@@ -17,18 +17,15 @@ from .._numbers.rank import RankStatistic
 from .._numbers.smooth import middle
 from .._parameters import validate
 from .._parameters.grid import Rule, decimal
+from .._randomness.sampling import Sampling
 from .._typing import (
     AnyArray,
-    ArrayLike,
     Convention,
     FloatArray,
     IntArray,
-    Method,
     Missing,
     Neighbors,
     Number,
-    RNGLike,
-    SeedLike,
 )
 from ..privacy import Guarantee, rank_rate, selection_guarantee
 from ._number import ASSUMES, NumberMechanism
@@ -58,16 +55,8 @@ class DistanceMechanism(NumberMechanism):
     def _released(self, source: Source) -> int:
         return self._statistic.release(source)
 
-    def _simulated(
-        self,
-        source: Source,
-        size: object,
-        rng: object,
-        streams: object,
-        threads: object,
-        method: object,
-    ) -> int | IntArray:
-        return self._statistic.simulate(source, size, rng, streams, threads, method)
+    def _simulated(self, source: Source, sampling: Sampling) -> int | IntArray:
+        return self._statistic.simulate(source, sampling)
 
     def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
         from ..grouped.distances import DistanceDraws
@@ -118,21 +107,11 @@ class RankMechanism(DistanceMechanism):
         return RankDraws(self._statistic, segments, words, size)
 
     def _simulate_rows(
-        self,
-        records: AnyArray,
-        size: int | None,
-        rng: SeedLike | RNGLike | None,
-        streams: ArrayLike | None,
-        threads: int,
-        method: Method | None,
-        nan: Missing,
-        assume_sorted: bool,
+        self, records: AnyArray, sampling: Sampling, nan: Missing, assume_sorted: bool
     ) -> Any:
         from .._numbers import rank_rows
 
-        return rank_rows.simulate(
-            self._statistic, records, size, rng, streams, threads, method, nan, assume_sorted
-        )
+        return rank_rows.simulate(self._statistic, records, sampling, nan, assume_sorted)
 
     def _law_of(self, source: Source) -> GridLaw:
         from ..laws.grid import distance_law

@@ -15,18 +15,14 @@ from .._numbers import distance
 from .._numbers.smooth import middle
 from .._parameters import validate
 from .._parameters.grid import Rule
-from .._randomness.streams import seeds_of
+from .._randomness.sampling import Sampling
 from .._typing import (
     AnyArray,
-    ArrayLike,
     Converted,
     IntArray,
-    Method,
     Missing,
     Neighbors,
     Number,
-    RNGLike,
-    SeedLike,
     Ties,
     WordArray,
 )
@@ -120,40 +116,19 @@ class QuantilesMechanism(GridMechanism):
             return np.array([self._alone._released(source)])
         return self._statistic.release(source)
 
-    def _simulated(
-        self,
-        source: Source,
-        size: object,
-        rng: object,
-        streams: object,
-        threads: object,
-        method: object,
-    ) -> Any:
+    def _simulated(self, source: Source, sampling: Sampling) -> Any:
         if self._alone is not None:
-            one = self._alone._simulated(source, size, rng, streams, threads, method)
-            return np.asarray(one)[..., None]
-        validate.method(method, ("envelope",))
-        draws, workers = validate.size(size), validate.threads(threads)
-        seeds = seeds_of(rng, validate.streams(streams, 1))
-        indices = self._statistic.simulate(source, seeds, 1 if draws is None else draws, workers)
-        return indices[0] if draws is None else indices
+            return np.asarray(self._alone._simulated(source, sampling))[..., None]
+        _, size, threads, seeds = sampling.checked(("envelope",))
+        indices = self._statistic.simulate(source, seeds, 1 if size is None else size, threads)
+        return indices[0] if size is None else indices
 
     def _simulate_rows(
-        self,
-        records: AnyArray,
-        size: int | None,
-        rng: SeedLike | RNGLike | None,
-        streams: ArrayLike | None,
-        threads: int,
-        method: Method | None,
-        nan: Missing,
-        assume_sorted: bool,
+        self, records: AnyArray, sampling: Sampling, nan: Missing, assume_sorted: bool
     ) -> Any:
-        rows: Any = super() if self._alone is None else self._alone
-        answers = rows._simulate_rows(
-            records, size, rng, streams, threads, method, nan, assume_sorted
-        )
-        return answers if self._alone is None else answers[..., None]
+        if self._alone is None:
+            return super()._simulate_rows(records, sampling, nan, assume_sorted)
+        return self._alone._simulate_rows(records, sampling, nan, assume_sorted)[..., None]
 
     def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
         """Draws of each segment."""
@@ -267,10 +242,11 @@ class JointMechanism(QuantilesMechanism):
         from ..laws.one_quantile import OneQuantileLaw
         from ..laws.quantiles import QuantilesLaw
 
-        law = self._statistic, source, self.epsilon, self._truth, self._drawn_numbers
-        if self._alone is not None:
-            return OneQuantileLaw(self._alone._law_of(source), *law)
-        return QuantilesLaw(*law)
+        draws = self._simulated, self._drawn_numbers
+        several = self._statistic, source, self.epsilon, self._truth, *draws
+        if self._alone is None:
+            return QuantilesLaw(*several)
+        return OneQuantileLaw(self._alone._law_of(source), *several)
 
     def _drawn_numbers(self, indices: IntArray) -> Any:
         """What `sample` makes of rows of grid indices and totals."""

@@ -12,6 +12,7 @@ from .._numbers import laplace as _laplace
 from .._numbers.laplace import FINEST, LaplaceSampler, Truth
 from .._parameters import validate
 from .._parameters.grid import Grid, _number, decimal, make_grid
+from .._randomness.sampling import Sampling
 from .._selection.weighting import Weighting
 from .._typing import ArrayLike, Method, Number, NumberArray, RNGLike, SeedLike
 from ..errors import ParameterError
@@ -247,9 +248,8 @@ class Laplace(Mechanism):
             As in `release`, for the other arguments, and if integers leave int64.
         """
         check_rounding()
-        numbers: int | float | NumberArray = self._sampler(f).sample(
-            size, rng, streams, threads, method
-        )
+        sampling = Sampling(size, rng, streams, threads, method)
+        numbers: int | float | NumberArray = self._sampler(f).sample(sampling)
         return numbers
 
     def law(self, f: Number) -> GridLaw:

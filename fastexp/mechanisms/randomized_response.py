@@ -12,14 +12,14 @@ import numpy as np
 from .._compiler.rounding import check_rounding
 from .._intake import utilities as _data
 from .._parameters import validate
-from .._randomness.streams import row_stream
+from .._randomness.sampling import Sampling
+from .._randomness.streams import stream_of
 from .._selection.flips import Flips
 from .._selection.weighting import Weighting
 from .._typing import ArrayLike, IntArray, RNGLike, SeedLike
 from ..errors import ParameterTypeError
 from ..kernels.bits.heights import SIGNED
 from ..laws.finite import FiniteLaw
-from ..laws.law import Draws
 from ..privacy import Guarantee, pure_guarantee
 from ._mechanism import Mechanism
 
@@ -211,22 +211,13 @@ class RandomizedResponse(Mechanism):
             As in `release`, and for `size`, `rng`, `streams` and `method`.
         """
         check_rounding()
-        return self._sampled(bits, size, rng, streams, threads, method)
+        return self._sampled(bits, Sampling(size, rng, streams, threads, method))
 
-    def _sampled(
-        self,
-        bits: object,
-        size: object,
-        rng: object,
-        streams: object,
-        threads: object,
-        method: object,
-    ) -> int | IntArray:
-        data, draws = _data.bits(bits), validate.size(size)
-        validate.method(method, ("flips",))
-        name, workers = int(validate.streams(streams, 1)[0]), validate.threads(threads)
-        stream, count = row_stream(rng, name), 1 if draws is None else draws
-        out = self._flips.sample(data.ravel(), count, stream, workers)
+    def _sampled(self, bits: object, sampling: Sampling) -> int | IntArray:
+        data = _data.bits(bits)
+        _, draws, workers, seeds = sampling.checked(("flips",))
+        count = 1 if draws is None else draws
+        out = self._flips.sample(data.ravel(), count, stream_of(seeds, 0), workers)
         if draws is not None:
             return out.reshape(*data.shape, draws)
         return out.reshape(data.shape) if data.ndim else int(out[0, 0])
@@ -277,7 +268,5 @@ class ResponseLaw(FiniteLaw):
     ) -> ResponseLaw:
         return ResponseLaw(RandomizedResponse(epsilon, any_epsilon=True), self._bit)
 
-    def _draw(self, draws: Draws) -> Any:
-        return self._mechanism._sampled(
-            self._bit, draws.size, draws.rng, draws.streams, draws.threads, draws.method
-        )
+    def _draw(self, sampling: Sampling) -> Any:
+        return self._mechanism._sampled(self._bit, sampling)

@@ -15,6 +15,7 @@ from mpmath import mp
 
 import fastexp as fx
 from fastexp._parameters.grid import Grid, make_grid
+from fastexp._randomness.sampling import Sampling
 from fastexp.errors import ParameterError, ParameterTypeError
 from fastexp.laws import losses
 from fastexp.laws.grid import GridLaw
@@ -40,8 +41,8 @@ class Drawn:
     def with_rate(self, rate: Fraction) -> Drawn:
         return Drawn(rate)
 
-    def sample(self, *how: Any) -> Any:
-        return self.rate, how
+    def sample(self, sampling: Sampling) -> Any:
+        return self.rate, sampling
 
 
 class Cells(NamedTuple):

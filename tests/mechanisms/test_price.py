@@ -22,6 +22,8 @@ from fastexp._numbers.revenue import Demand, Prices, demand, losses
 from fastexp._numbers.revenue_cells import Points, Runs, Ticks, shape_of, shape_of_bids
 from fastexp._numbers.twofold import twofold
 from fastexp._parameters.grid import make_grid
+from fastexp._randomness.sampling import Sampling
+from fastexp._randomness.streams import seeds_of
 from fastexp.errors import ParameterError
 from fastexp.kernels.bits.heights import FLOAT, SIGNED, UNSIGNED
 from fastexp.kernels.numbers import histogram as kernels
@@ -64,7 +66,7 @@ def large(mechanism, bids):
 
 def draws(shape, size=N, key=1):
     """Grid indices."""
-    return _cells.simulate(shape, size, key, None, 1, None)
+    return _cells.simulate(shape, Sampling(size, key, None, 1, None))
 
 
 class TestHistogram:
@@ -332,7 +334,7 @@ class TestLargeGrids:
     def test_most_coins_pass(self):
         mechanism = Price(1.0, (0, 10))
         shape = shape_of(mechanism._prices, runs_of(mechanism, self.bids(mechanism, 1000)))
-        tight = _cells.Simulation(shape, _cells.seeds_of(1, np.zeros(1, "u8")), 1, "envelope")
+        tight = _cells.Simulation(shape, seeds_of(1, np.zeros(1, "u8")), 1, "envelope")
         _, passed = tight._round(0, 20_000)
         assert passed.mean() > 0.75
 

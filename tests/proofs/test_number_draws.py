@@ -17,6 +17,7 @@ from scipy.stats import kstwo
 import fastexp as fx
 from fastexp._intake.records import Records
 from fastexp._numbers import cells, long_window, rank
+from fastexp._randomness.sampling import Sampling
 from fastexp.reference import numbers as twins
 from tests.support.checks import numbers as checks
 from tests.support.checks.numbers import AR, SW, median_case, mode_widened, on_ranks, order_case
@@ -180,7 +181,7 @@ class TestSmallWindows:
         p = law(case, records, 0.3)
         (shape,) = checks.small_windows(made(case, 0.3), records, (reach,))
         assert shape.cells.loose is not None or len(records) < 4 * reach
-        assert fits(cells.simulate(shape, COINS, 1, None, 1, None), p)
+        assert fits(cells.simulate(shape, Sampling(COINS, 1, None, 1, None)), p)
 
     @pytest.mark.statistical
     def test_coins_matter(self):
@@ -189,7 +190,7 @@ class TestSmallWindows:
         exact = shape.cells
         shape.cells = exact._replace(loose=None)
         p = law(CASES[0][0], TIED, 0.3)
-        assert not fits(cells.simulate(shape, COINS, 1, None, 1, None), p)
+        assert not fits(cells.simulate(shape, Sampling(COINS, 1, None, 1, None)), p)
         assert not fits(np.array([cells.release(shape) for _ in range(RELEASES)]), p)
         shape.cells = exact
         assert fits(np.array([cells.release(shape) for _ in range(RELEASES)]), p)
@@ -210,7 +211,7 @@ class TestSmallWindows:
         p = law(case, records, 0.05)
         for reach in (1, 2, 5):
             (shape,) = checks.small_windows(made(case, 0.05), records, (reach,))
-            assert fits(cells.simulate(shape, COINS, reach, None, 1, None), p)
+            assert fits(cells.simulate(shape, Sampling(COINS, reach, None, 1, None)), p)
 
     @pytest.mark.statistical
     @pytest.mark.parametrize("threads", [1, 2])
@@ -224,7 +225,7 @@ class TestSmallWindows:
             for data in (records, lambda: np.array_split(records, 3), (records, np.ones(72, int))):
                 shape = statistic.shape(Records(data).source(threads=threads))
                 assert shape.cells.loose is not None
-                assert fits(cells.simulate(shape, COINS, 4, None, threads, None), p)
+                assert fits(cells.simulate(shape, Sampling(COINS, 4, None, threads, None)), p)
 
     def test_few_draws_need_a_coin(self):
         """With the window as it is: fewer than one in a million."""

@@ -27,6 +27,7 @@ from fastexp._numbers.distance_statistic import cells_of
 from fastexp._numbers.revenue import demand as _demand
 from fastexp._numbers.revenue_cells import Points, Runs
 from fastexp._numbers.row_cells import row_cells
+from fastexp._randomness.sampling import Sampling
 from fastexp._randomness.streams import COIN, PLACE, ROUND, ROW, seeds_of, stream_of, tagged
 from fastexp._selection import draw as _draw
 from fastexp._selection.rows import Rows
@@ -628,7 +629,7 @@ def exact_coins_draw_on() -> None:
 
 def draws_are_the_twin(shape: Any, size: int, seed: int, method: str | None = None) -> int:
     """Points and coins of every round from the words that `Simulation` names; how many rounds."""
-    found = _cells.simulate(shape, size, seed, None, 1, method)
+    found = _cells.simulate(shape, Sampling(size, seed, None, 1, method))
     start, count, bits, kind, loose = shape.cells
     rows = Rows(bits, kind, shape.weighting.measured(count))
     seeds = seeds_of(seed, np.zeros(1, np.uint64))
@@ -678,8 +679,8 @@ def simulations_are_the_twin(size: int = 60) -> None:
             mechanism = make(epsilon, (0, top), step=1, widen=1)
             for shape in (shape_of(mechanism, records), *small_windows(mechanism, records, (1, 2))):
                 rounds.append(draws_are_the_twin(shape, size, 5))
-                one = _cells.simulate(shape, None, 5, [9], 1, None)
-                assert one == _cells.simulate(shape, 1, 5, [9], 1, None)[0]
+                one = _cells.simulate(shape, Sampling(None, 5, [9], 1, None))
+                assert one == _cells.simulate(shape, Sampling(1, 5, [9], 1, None))[0]
     assert max(rounds) > 3
 
 

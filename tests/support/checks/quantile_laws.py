@@ -26,7 +26,8 @@ def law_of(records, size, q, rate, lattice, ties) -> QuantilesLaw:
     grid = make_grid((0, size - 1), 1)
     statistic = QuantilesStatistic(q, Fraction(rate), lattice, grid, ties)
     truth = np.quantile(records, np.array(q, float)) if len(records) else None
-    return QuantilesLaw(statistic, OnGrid(grid, points, number), 1.0, lambda _: truth, list)
+    source = OnGrid(grid, points, number)
+    return QuantilesLaw(statistic, source, 1.0, lambda _: truth, lambda *_: points, list)
 
 
 @cache
