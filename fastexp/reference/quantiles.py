@@ -1,9 +1,9 @@
-"""The obvious, exact and slow twin of joint quantiles: over all answers, and by the chain.
+"""The exact twin of the chain of joint quantiles: sums of weights by sites and ranks.
 
 Imports no kernel and no array library. Records and answers are indices of grid points; between two
 neighbouring answers there is a count of records, c_1 .. c_(m+1) in all, and a weight is the
 product of weigh(abs(c_j - t * d_j)), d_j being the share of records that belongs there. It need
-not be a power: enumeration and chain agree for every function `weigh` of a distance.
+not be a power: the chain is the sum over all answers for every function `weigh` of a distance.
 
 * ties "left": records that equal an answer are above it.
 * ties "spread": every record and every answer is a uniform point of its grid point's interval, the
@@ -14,121 +14,18 @@ not be a power: enumeration and chain agree for every function `weigh` of a dist
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations_with_replacement, pairwise, product
-from math import comb, factorial, prod
+from itertools import pairwise
+from math import comb, factorial
 
 Weigh = Callable[[Fraction], Fraction]
-Answers = tuple[int, ...]
-
-
-def power(base: Fraction, unit: int = 1) -> Weigh:
-    """Weights base**-(unit * distance): distances are multiples of 1/unit."""
-
-    def weigh(distance: Fraction) -> Fraction:
-        exponent = distance * unit
-        if exponent.denominator != 1:
-            raise ValueError("unit must make all distances integers")
-        return 1 / Fraction(base) ** exponent.numerator
-
-    return weigh
 
 
 def shares(q: Sequence[Fraction]) -> list[Fraction]:
     """d_1 .. d_(m+1): which share of the records belongs between neighbouring answers."""
     return [after - before for before, after in pairwise([Fraction(0), *q, Fraction(1)])]
-
-
-def counts(ranks: Sequence[int], n: int) -> list[int]:
-    """c_1 .. c_(m+1) of answers with so many records below."""
-    return [after - before for before, after in pairwise([0, *ranks, n])]
-
-
-def distance(counted: Sequence[int], total: int, q: Sequence[Fraction]) -> Fraction:
-    """The sum of abs(c_j - t * d_j)."""
-    return sum((abs(c - total * d) for c, d in zip(counted, shares(q), strict=True)), Fraction(0))
-
-
-def weight(counted: Sequence[int], total: int, q: Sequence[Fraction], weigh: Weigh) -> Fraction:
-    """The product of the weights of abs(c_j - t * d_j)."""
-    return prod(
-        (weigh(abs(c - total * d)) for c, d in zip(counted, shares(q), strict=True)),
-        start=Fraction(1),
-    )
-
-
-def latent_ranks(
-    records: Sequence[int], answers: Answers, ties: str
-) -> Iterator[tuple[list[int], Fraction]]:
-    """All ranks that answers may have, each with its volume; with ties "left" the only ones."""
-    below = {point: sum(x < point for x in records) for point in set(answers)}
-    if ties == "left":
-        yield [below[point] for point in answers], Fraction(1)
-        return
-    patterns, volume = [], Fraction(1)
-    for point in sorted(below):
-        e, k = records.count(point), answers.count(point)
-        within = combinations_with_replacement(range(e + 1), k)
-        patterns.append([[below[point] + b for b in bs] for bs in within])
-        volume *= Fraction(factorial(e), factorial(e + k))
-    for pattern in product(*patterns):
-        yield [rank for ranks in pattern for rank in ranks], volume
-
-
-def enumerated(
-    records: Sequence[int],
-    size: int,
-    q: Sequence[Fraction],
-    totals: Iterable[int],
-    weigh: Weigh,
-    ties: str,
-) -> dict[tuple[int, Answers], Fraction]:
-    """The weight of every total and every non-decreasing tuple of grid points."""
-    records, n = sorted(records), len(records)
-    return {
-        (t, answers): sum(
-            (
-                volume * weight(counts(ranks, n), t, q, weigh)
-                for ranks, volume in latent_ranks(records, answers, ties)
-            ),
-            Fraction(0),
-        )
-        for t in totals
-        for answers in combinations_with_replacement(range(size), len(q))
-    }
-
-
-def on_fine_grid(
-    records: Sequence[int], size: int, fine: int, q: Sequence[Fraction], total: int, weigh: Weigh
-) -> dict[Answers, Fraction]:
-    """Weights of ties "spread" on a grid `fine` times as fine, where ties are rare, not gone.
-
-    The average over all `fine**n` places of the records within their grid points; answers are
-    summed over the fine points of theirs, of the volume 1/fine each. A polynomial in 1/fine whose
-    value at 0 is `enumerated`.
-    """
-    sums: dict[Answers, Fraction] = {}
-    cell = Fraction(1, fine ** (len(records) + len(q)))
-    for places in product(range(fine), repeat=len(records)):
-        moved = [fine * x + place for x, place in zip(records, places, strict=True)]
-        weights = enumerated(moved, fine * size, q, [total], weigh, "left")
-        for (_, answers), fine_weight in weights.items():
-            rounded = tuple(point // fine for point in answers)
-            sums[rounded] = sums.get(rounded, Fraction(0)) + cell * fine_weight
-    return sums
-
-
-def probabilities(weights: dict[tuple[int, Answers], Fraction]) -> dict[Answers, Fraction]:
-    """The law of the answers alone."""
-    whole, law = sum(weights.values()), dict[Answers, Fraction]()
-    for (_, answers), summand in weights.items():
-        law[answers] = law.get(answers, Fraction(0)) + summand / whole
-    return law
-
-
-# The chain: the same sums by sites, which are runs of grid points and points with records.
 
 
 @dataclass(frozen=True)

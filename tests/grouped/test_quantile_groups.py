@@ -17,7 +17,7 @@ from fastexp.grouped.quantiles import QuantilesDraws
 from fastexp.grouped.segments import Segments, draw_all
 from fastexp.grouped.words import SimulatedWords
 from fastexp.reference import exact
-from fastexp.reference import quantiles as twin
+from tests.support import all_answers as twin
 from tests.support.altered import changed
 from tests.support.goodness import counts_fit
 

@@ -13,7 +13,7 @@ import pytest
 
 import fastexp as fx
 from fastexp.privacy.rates import joint_exponential_rate, joint_rate, lattice_step
-from fastexp.reference import quantiles as twin
+from tests.support import all_answers as twin
 from tests.support.checks.groups import restored_key
 from tests.support.goodness import counts_fit
 

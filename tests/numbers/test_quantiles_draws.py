@@ -1,7 +1,7 @@
 """Do draws of joint quantiles follow the exact law, whichever part of the engine they come from?
 
 Small data sets on small grids, against the sum over all answers and totals
-(`fastexp/reference/quantiles.py`); and kernels against the exact walk, word by word.
+(`tests/support/all_answers.py`); and kernels against the exact walk, word by word.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from fastexp._parameters.grid import make_grid
 from fastexp._randomness.streams import Spare, seeds_of
 from fastexp.kernels.numbers import chain as kernels
 from fastexp.reference import exact, exact_chain
-from fastexp.reference import quantiles as twin
+from tests.support import all_answers as twin
 from tests.support.checks import quantile_chains as checks
 from tests.support.goodness import counts_fit
 

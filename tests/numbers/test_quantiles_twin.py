@@ -12,7 +12,8 @@ from math import prod
 
 import pytest
 
-from fastexp.reference import quantiles as twin
+from fastexp.reference.quantiles import by_chain
+from tests.support import all_answers as twin
 
 QUARTILES = [Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)]
 THIRDS = [Fraction(1, 3), Fraction(2, 3)]
@@ -59,7 +60,7 @@ def test_ties_left_have_the_known_figures(name):
     assert total_sum == Fraction(whole)
     assert law[mode] == Fraction(p) == max(law.values())
     assert means(law) == [Fraction(x) for x in expected]
-    by_total = [twin.by_chain(records, size, q, t, TWO, "left") / total_sum for t in totals]
+    by_total = [by_chain(records, size, q, t, TWO, "left") / total_sum for t in totals]
     assert by_total == [Fraction(x) for x in of_totals]
 
 
@@ -103,6 +104,24 @@ def test_spread_averages_weights_not_laws():
     assert mixture == {0: Fraction(173, 672), 1: Fraction(163, 336), 2: Fraction(173, 672)}
 
 
+def on_fine_grid(records, size, fine, q, total, weigh):
+    """Weights of ties "spread" on a grid `fine` times as fine, where ties are rare, not gone.
+
+    The average over all `fine**n` places of the records within their grid points; answers are
+    summed over the fine points of theirs, of the volume 1/fine each. A polynomial in 1/fine whose
+    value at 0 is `twin.enumerated`.
+    """
+    sums = {}
+    cell = Fraction(1, fine ** (len(records) + len(q)))
+    for places in product(range(fine), repeat=len(records)):
+        moved = [fine * x + place for x, place in zip(records, places, strict=True)]
+        weights = twin.enumerated(moved, fine * size, q, [total], weigh, "left")
+        for (_, answers), fine_weight in weights.items():
+            rounded = tuple(point // fine for point in answers)
+            sums[rounded] = sums.get(rounded, Fraction(0)) + cell * fine_weight
+    return sums
+
+
 def at_zero(x: list[Fraction], y: list[Fraction]) -> Fraction:
     """The value at 0 of the polynomial through these points."""
     basis = (prod(b / (b - a) for b in x if b != a) for a in x)
@@ -123,7 +142,7 @@ def at_zero(x: list[Fraction], y: list[Fraction]) -> Fraction:
 def test_spread_is_the_limit_of_fine_grids(records, size, q, total):
     """Exactly: the weight is a polynomial of degree below n + m in the fine grid's step."""
     fine = range(1, len(records) + len(q) + 1)
-    sums = [twin.on_fine_grid(records, size, h, q, total, TWO) for h in fine]
+    sums = [on_fine_grid(records, size, h, q, total, TWO) for h in fine]
     steps = [Fraction(1, h) for h in fine]
     weights = twin.enumerated(records, size, q, [total], TWO, "spread")
     for (_, answers), weight in weights.items():
@@ -146,4 +165,4 @@ def test_the_chain_is_the_sum_over_all_answers(records, size, q, total, ties):
         return 1 / (1 + distance * distance)
 
     weights = twin.enumerated(records, size, q, [total], weigh, ties)
-    assert twin.by_chain(records, size, q, total, weigh, ties) == sum(weights.values())
+    assert by_chain(records, size, q, total, weigh, ties) == sum(weights.values())

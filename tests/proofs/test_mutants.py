@@ -513,13 +513,11 @@ CHAINS = {
 }  # fmt: skip
 
 QUANTILE_LAWS = {
-    "records at an answer are below it": ("reference/quantiles.py", "sum(x < point for x in records)", "sum(x <= point for x in records)"),
-    "ties weigh too much": ("reference/quantiles.py", "Fraction(factorial(e), factorial(e + k))", "Fraction(1, (e + 1) ** k)"),
     "a factor for each answer alike": ("_numbers/quantile_line.py", "-_log(self.records.astype(np.float64) + k)", "-_log(self.records + 1.0)"),
     "tuples as if they were real": ("_numbers/quantile_line.py", "factors = _log((points + (k - 1)) / k)", "factors = _log(points / k)"),
     "no total of 0": ("laws/quantile_chain.py", "while place >= 0 and", "while place > 0 and"),
     "totals given up early": ("laws/quantile_chain.py", "if logarithm > self._least - LOST / 2", "if logarithm > self._least - 3.0"),
-    "ranks given up early": ("laws/quantile_chain.py", "abs(self.n - total)) / 2", "abs(self.n - total)) / 200"),
+    "ranks of joint quantiles given up early": ("laws/quantile_chain.py", "abs(self.n - total)) / 2", "abs(self.n - total)) / 200"),
     "two answers in a site are few": ("laws/quantile_chain.py", "(sums[k] > fewer - LOST).any()", "(sums[k] > fewer + 1.0).any()"),
     "a factor from either side": ("laws/quantile_chain.py", "p -= self._slots(self._factor(i), line, low, high)", "p -= 0.0"),
     "answers of a run are uniform": ("laws/quantile_marginals.py", "for a in range(r, k + 1):", "for a in range(k, k + 1):"),
@@ -568,6 +566,10 @@ def jury():
     """A process that forks a child for every mutant it is asked about."""
     with Jury(sorted(set(WHICH.values()))) as asked:
         yield asked
+
+
+def test_no_two_mutants_have_one_name():
+    assert len(WHICH) == sum(map(len, ALL))
 
 
 @pytest.mark.parametrize("name", WHICH)
