@@ -24,6 +24,7 @@ from ..errors import ParameterError, ParameterTypeError
 from ..grouped.forms import weights_of_one
 from ..grouped.mechanism import GroupedMechanism
 from ..mechanisms._ranked import RankMechanism
+from ..mechanisms._several import QuantilesMechanism
 from ..mechanisms.approximate_quantiles import ApproximateQuantiles
 from ..mechanisms.joint_top_k import JointTopK
 from ..mechanisms.maximum import Maximum
@@ -108,8 +109,11 @@ def mechanism_of(name: str, mechanism: object) -> GroupedMechanism:
 def _check_time(name: str, mechanism: object) -> None:
     """Refuse ranks so fine that the weights of one record take seconds, or all memory.
 
-    How long a release takes would tell for next to no epsilon whether a group has a record.
+    How long a release takes would tell for next to no epsilon whether a group has a record. One of
+    several quantiles is drawn as that of `Quantile`; more of them have no table of weights.
     """
+    if isinstance(mechanism, QuantilesMechanism):
+        mechanism = mechanism._alone
     if isinstance(mechanism, RankMechanism) and weights_of_one(mechanism._statistic) > MOST_WEIGHTS:
         raise ParameterError(
             f"answer {name!r} must have fewer weights for one record (at most {MOST_WEIGHTS} in a "

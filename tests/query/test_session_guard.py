@@ -460,6 +460,8 @@ class TestTimeAndMemory:
             fx.Quantile(0.999999, 1.0, (0, 100)),
             fx.Quantile(0.000000001, 50.0, (0, 100)),
             fx.OrderStatistic(2**31 - 1, 1e-9, (0, 100)),
+            fx.Quantiles([0.999999], 1.0, (0, 100)),
+            fx.ApproximateQuantiles([0.999999], 1.0, (0, 100)),
         ],
         ids=repr,
     )
@@ -479,6 +481,8 @@ class TestTimeAndMemory:
             fx.Maximum(1e-9, (0, 100)),
             fx.OrderStatistic(9999, 1e-9, (0, 100)),
             fx.OrderStatistic(2**31 - 1, 1.0, (0, 100)),
+            fx.Quantiles([0.000000001, 0.999999], 1e-5, (0, 100)),
+            fx.ApproximateQuantiles([0.000000001, 0.999999], 1e-9, (0, 100)),
         ],
         ids=repr,
     )
