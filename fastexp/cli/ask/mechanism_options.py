@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from inspect import signature
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from ..._parameters import validate
@@ -36,8 +38,15 @@ CLASSES = {  # of mechanisms about numbers: a word of publications, and but for 
     "mode": "Mode",
     "price": "Price",
 }
+SELECTIONS = {
+    EXPONENTIAL: "Exponential",
+    FLIP: "PermuteAndFlip",
+    TOP_K: "TopK",
+    JOINT: "JointTopK",
+}
 OPTIONAL = (  # defaults are the mechanisms' own
     *("q", "count", "with_total", "neighbors", "convention", "widen", "ties", "scaling"),
+    *("k", "delta"),
 )
 WHY_PUBLIC = """\
 --bounds is needed: the lowest and the highest answer
@@ -51,79 +60,40 @@ else:  --grid lists the answers themselves"""
 
 def of_numbers(options: Namespace, command: str) -> Callable[[float], GroupedMechanism]:
     """The mechanism of a command about numbers, for an epsilon; UserMistake without a grid."""
-    import fastexp
-
     if options.bounds is None and options.grid is None:
         raise UserMistake(WHY_PUBLIC)
     points = None if options.grid is None else public_lists.points(options.grid)
     bounds = None if options.bounds is None else tuple(options.bounds)
-    settings: dict[str, Any] = {
-        name: value for name in OPTIONAL if (value := getattr(options, name)) not in (None, False)
-    }
-    settings |= {"step": options.step, "grid": points, "any_epsilon": options.any_epsilon}
-    kind = getattr(fastexp, CLASSES[command])
-    return lambda epsilon: kind(epsilon=epsilon, bounds=bounds, **settings)
+    return _built(
+        CLASSES[command], options, {"bounds": bounds, "step": options.step, "grid": points}
+    )
 
 
 def of_candidates(
     options: Namespace, candidates: tuple[Any, ...]
 ) -> Callable[[float], GroupedMechanism]:
-    """The mechanism that selects the most common candidate, for an epsilon."""
-    from ... import MostCommon
-
-    if options.mechanism == JOINT:
-        return _jointly(options, candidates, 1.0)
-    return lambda epsilon: MostCommon(
-        epsilon,
-        candidates,
-        mechanism=options.mechanism,
-        neighbors=options.neighbors or "add-remove",
-        any_epsilon=options.any_epsilon,
-    )
-
-
-def _jointly(
-    options: Namespace, candidates: tuple[Any, ...], sensitivity: float
-) -> Callable[[float], JointTopK]:
-    """The mechanism that selects several candidates in one draw, for an epsilon."""
-    from ... import JointTopK
-
-    return lambda epsilon: JointTopK(
-        options.k,
-        epsilon,
-        sensitivity,
-        neighbors=options.neighbors or "add-remove",
-        candidates=candidates,
-        any_epsilon=options.any_epsilon,
-    )
+    """The mechanism that selects the most common candidates, for an epsilon."""
+    name = SELECTIONS[JOINT] if options.mechanism == JOINT else "MostCommon"
+    return _built(name, options, {"candidates": candidates, "mechanism": options.mechanism})
 
 
 def of_scores(
     options: Namespace, candidates: tuple[Any, ...], sensitivity: float, *, monotonic: bool
 ) -> Callable[[float], Selection]:
     """The mechanism over utilities, for an epsilon."""
-    from ... import Exponential, PermuteAndFlip, TopK
+    stated = {"candidates": candidates, "sensitivity": sensitivity, "monotonic": monotonic}
+    return _built(SELECTIONS[options.mechanism], options, stated)
 
-    if options.mechanism == JOINT:
-        return _jointly(options, candidates, sensitivity)
-    if options.mechanism == TOP_K:
-        return lambda epsilon: TopK(
-            options.k,
-            epsilon,
-            sensitivity,
-            delta=options.delta or 0.0,
-            monotonic=monotonic,
-            candidates=candidates,
-            any_epsilon=options.any_epsilon,
-        )
-    kind = PermuteAndFlip if options.mechanism == FLIP else Exponential
-    return lambda epsilon: kind(
-        epsilon,
-        sensitivity,
-        monotonic=monotonic,
-        candidates=candidates,
-        any_epsilon=options.any_epsilon,
-    )
+
+def _built(name: str, options: Namespace, stated: Mapping[str, Any]) -> Callable[[float], Any]:
+    """A mechanism by the name of its class, with the options that it has."""
+    kind = getattr(import_module("fastexp"), name)
+    given = {word: getattr(options, word) for word in OPTIONAL}
+    given = {word: value for word, value in given.items() if value not in (None, False)}
+    settings = {**given, **stated, "any_epsilon": options.any_epsilon}
+    takes = signature(kind).parameters
+    settings = {word: value for word, value in settings.items() if word in takes}
+    return lambda epsilon: kind(epsilon=epsilon, **settings)
 
 
 def with_epsilon(

@@ -12,9 +12,8 @@ import numpy as np
 from ..._intake import arrays
 from ...pictures import canvas
 from ...query.engines.frame import Use
-from ..ask import public_lists, score_release
+from ..ask import mechanism_options, public_lists, score_release
 from ..ask.input_file import InputFile, is_npy, open_rows
-from ..ask.mechanism_options import CLASSES
 from ..ask.npy_rows import VALUE
 from ..options.values import written
 from ..terminal import printing
@@ -26,17 +25,11 @@ if TYPE_CHECKING:
     from ...query.engines.frame import Frame
 
 NUMBERS = {
-    **CLASSES,
+    **mechanism_options.CLASSES,
     "laplace-median": "LaplaceMedian",
     "smooth-sensitivity-median": "SmoothSensitivityMedian",
 }
-SELECTIONS = {
-    "exponential": "Exponential",
-    "permute-and-flip": "PermuteAndFlip",
-    "report-noisy-max": "ReportNoisyMax",
-    "top-k": "TopK",
-    "joint-top-k": "JointTopK",
-}
+SELECTIONS = {**mechanism_options.SELECTIONS, "report-noisy-max": "ReportNoisyMax"}
 
 
 def compare(options: Namespace) -> None:

@@ -7,9 +7,9 @@ import sys
 from argparse import Namespace
 from collections.abc import Iterator
 from importlib import metadata
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ...studies.store.machine import cpu
 from ..terminal import printing
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _facts() -> Iterator[tuple[str, Any]]:
     yield "fastexp", __version__
     yield "python", platform.python_version()
     yield "platform", platform.platform()
-    yield "cpu", _cpu()
+    yield "cpu", cpu()
     from ..._parameters import validate
     from ...query.disk.folders import left_overs
 
@@ -114,14 +114,3 @@ def _version(name: str) -> str | None:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
         return None
-
-
-def _cpu() -> str:
-    """The processor's name, as far as the system knows it."""
-    try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    except OSError:  # not Linux
-        pass
-    return platform.processor() or platform.machine()

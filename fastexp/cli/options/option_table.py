@@ -8,26 +8,14 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from . import values
+from .command_table import COMMANDS
 
 NUMBERS = ("median", "quantile", "quantiles", "maximum", "mode", "price")
 ANSWERS = (*NUMBERS, "select")
-STUDIES = ("study list", "study run", "study resume", "study report")
-EVERY = (
-    *ANSWERS,
-    "compare",
-    "epsilon",
-    "release",
-    "budget",
-    "key",
-    *STUDIES,
-    "demo",
-    "warmup",
-    "info",
-)
 SETS = {
     "numbers": NUMBERS,
     "answers": ANSWERS,
-    "every command": EVERY,
+    "every command": [name for name, command in COMMANDS.items() if command.module],
     "the program": ("",),
 }
 SHORTENED = (*ANSWERS, "compare", "epsilon")

@@ -3,77 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..ask.paid_release import rows_of
 from ..terminal import printing, tables
 from . import sentences, waiting
 
 if TYPE_CHECKING:
-    from ...privacy import Guarantee
-    from ...query.calls.scope import Scope
     from ...query.engines.frame import Column
-    from ..ask.payment import Payment
+    from ..ask.paid_release import PaidRelease
+    from ..ask.score_release import ScoreRelease
 
-
-class Release(Protocol):
-    """A release of a command or a publication, as `PaidRelease` and `ScoreRelease` are."""
-
-    payment: Payment
-
-    @property
-    def query(self) -> Scope:
-        """Whom it is about."""
-        ...
-
-    @property
-    def output(self) -> str | None:
-        """A file of answers."""
-        ...
-
-    @property
-    def folders(self) -> list[str]:
-        """Where answers may be saved that cannot be printed."""
-        ...
-
-    @property
-    def promise(self) -> Guarantee:
-        """What the whole call promises, under the budget's relation if there is one."""
-        ...
-
-    @property
-    def breaks_promise(self) -> bool:
-        """Whether a list was taken from the data, so that nothing is promised."""
-        ...
-
-    @property
-    def epsilon_of_row(self) -> float:
-        """What one row of a person costs."""
-        ...
-
-    def answer_facts(self) -> dict[str, dict[str, Any]]:
-        """The public parameters of each answer, for ``--json``."""
-        ...
-
-    def remarks(self) -> list[str]:
-        """What is said once the answers are printed."""
-        ...
-
-    def columns(self) -> list[Column]:
-        """Charge, read and draw; the columns of groups, then one an answer."""
-        ...
+    Release: TypeAlias = PaidRelease | ScoreRelease
 
 
 def carry_out(release: Release, *, as_json: bool, quiet: bool) -> None:
-    """Charge, read, draw and print.
+    """Charge, read, draw and print: the answers, or one JSON object.
 
-    Parameters
-    ----------
-    release : Release
-    as_json : bool
-        One JSON object on stdout, else the answer or a table of them.
-    quiet : bool
-        No lines on stderr about what was promised and charged.
+    quiet: nothing on stderr about what was promised and charged.
     """
     payment = release.payment
     if not quiet:  # before a record is read, so that something is seen at once

@@ -19,14 +19,15 @@ def versions() -> dict[str, str]:
 
 def described() -> dict[str, Any]:
     """The system, the CPU's name and how many cores there are."""
-    return {"system": platform.platform(), "cpu": _cpu(), "cores": os.cpu_count()}
+    return {"system": platform.platform(), "cpu": cpu(), "cores": os.cpu_count()}
 
 
-def _cpu() -> str:
+def cpu() -> str:
+    """The processor's name, as far as the system knows it."""
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
-    except OSError:
+    except OSError:  # not Linux
         pass
     return platform.processor() or platform.machine()
