@@ -34,21 +34,10 @@ def kind_of_column(source: InputFile, column: str) -> str | None:
 
 
 def typed(option: str, entries: Entries, kind: str | None, column: str) -> list[Any]:
-    """The entries, as the column of FILE has them.
+    """The entries of the list of an option, as the column of FILE has them.
 
-    Parameters
-    ----------
-    option : str
-        That names the list.
-    entries : Entries
-    kind : str or None
-        As of `kind_of_column`; None: the list decides.
-    column : str
-
-    Raises
-    ------
-    UserMistake
-        If the list is of another kind, or of no kind for sure.
+    kind: as of `kind_of_column`; None: the list decides. A list of another kind, or of no kind for
+    sure, is refused.
     """
     values = entries.values
     if not entries.written:

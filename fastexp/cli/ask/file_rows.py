@@ -26,24 +26,20 @@ SPARE = 1 << 30  # bytes that a copy leaves free, or a tenth of the disk
 NOTHING = "nothing was drawn or charged"
 
 
-class FileRows(PathFrame):
-    """Rows of files, by their path."""
+class Columns:
+    """What a command makes of answers; as a frame, one of which no row is read."""
 
     def finished(self, columns: Sequence[Column]) -> list[Column]:
         """The columns as they are."""
         return list(columns)
 
 
-class StdinRows(FileRows):
-    """CSV from stdin, plain or compressed by gzip; it is copied at the first question.
+class FileRows(Columns, PathFrame):
+    """Rows of files, by their path."""
 
-    Parameters
-    ----------
-    folder : str
-        A private one, for the copy.
-    memory, threads, delimiter
-        As of `PathFrame`.
-    """
+
+class StdinRows(FileRows):
+    """CSV from stdin, plain or compressed by gzip; at the first question a folder gets a copy."""
 
     def __init__(
         self, folder: str, memory: int | str | None, threads: int, delimiter: str | None

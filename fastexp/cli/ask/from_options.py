@@ -33,11 +33,8 @@ READ = ("groups", "candidates", "grid", "key", "budget")  # what may name a file
 def call_of(options: Namespace, command: str) -> PublicCall:
     """The call of a command about a column: median, quantile, maximum, mode, price or select.
 
-    Raises
-    ------
-    UserMistake, ParameterError, ParameterTypeError
-        If options do not go together, or a public parameter is not allowed. The file has not
-        been looked at, except for its columns' types where the lists depend on them.
+    Options that do not go together are refused. The file has not been looked at, except for its
+    columns' types where the lists depend on them.
     """
     import fastexp as fx
 

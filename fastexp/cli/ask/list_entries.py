@@ -14,7 +14,8 @@ from ..._keys.group_lists import listed_keys
 from ..._keys.key_columns import read
 from ...errors import FastexpError
 from ...query.engines.frame import Use
-from ...query.files.paths import COMPRESSED, FORMATS, files_of
+from ...query.files.paths import format_of
+from ...query.output.output_file import is_of, is_same
 from ..options.values import csv_cells
 from ..terminal.errors import UserMistake, reason_of
 from .file_rows import FileRows
@@ -25,21 +26,12 @@ TEXTS = ("CSV", "TSV")  # formats whose cells are of no type
 
 
 class Entries(NamedTuple):
-    """The entries of a list, or of a column of one.
-
-    Attributes
-    ----------
-    values : list
-    written : bool
-        Whether they are texts, which may stand for values of another kind.
-    source, unit : str
-        What the list is called, and an entry of it: "line", "row" or "entry".
-    """
+    """The entries of a list, or of a column of one."""
 
     values: list[Any]
-    written: bool
-    source: str
-    unit: str
+    written: bool  # whether they are texts, which may stand for values of another kind
+    source: str  # what the list is called
+    unit: str  # what an entry is called: "line", "row" or "entry"
 
     def called(self, place: int) -> str:
         """What messages call an entry: of tables its number alone."""
@@ -48,23 +40,9 @@ class Entries(NamedTuple):
 
 
 def entries_of(option: str, text: str, by: Sequence[str], source: InputFile) -> list[Entries]:
-    """The entries of each column of a list.
+    """The entries of each column of the list that is meant by what follows an option.
 
-    Parameters
-    ----------
-    option : str
-        That names it.
-    text : str
-        What follows the option.
-    by : sequence of str
-        The columns of FILE that are compared with it.
-    source : InputFile
-        FILE, which must be another one.
-
-    Raises
-    ------
-    UserMistake
-        If there is no such list, or it has a blank entry.
+    by: the columns of FILE that are compared with it. FILE itself is refused, and blank entries.
     """
     file, colon, column = text.rpartition(":")
     has_column = bool(colon) and len(by) == 1 and _is_table(file)
@@ -184,10 +162,7 @@ def _table(option: str, file: str, columns: Sequence[str], source: InputFile) ->
 
 def _is_table(file: str) -> bool:
     """Whether a name is one of a file with columns."""
-    ending = file.lower()
-    for suffix in COMPRESSED:
-        ending = ending.removesuffix(suffix)
-    return Path(ending).suffix in FORMATS
+    return format_of(file) is not None
 
 
 def _is_file(text: str) -> bool:
@@ -199,10 +174,6 @@ def _is_file(text: str) -> bool:
 
 def _is_of(file: str, source: InputFile) -> bool:
     """Whether a file is one of those that FILE means."""
-    if source.path == STDIN or not _is_file(file):
+    if source.path == STDIN:
         return False
-    try:
-        paths = [source.path] if is_npy(source.path) else [x.path for x in files_of(source.path)]
-        return any(Path(file).samefile(path) for path in paths)
-    except (FastexpError, OSError):  # said where FILE is read
-        return False
+    return (is_same if is_npy(source.path) else is_of)(file, source.path)

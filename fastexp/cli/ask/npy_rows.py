@@ -13,6 +13,7 @@ from ..._keys.group_names import Names
 from ...errors import ParameterError
 from ...query.engines.frame import Column, Use
 from ...query.files.paths import File, stamp_of
+from .file_rows import Columns
 
 VALUE = "value"  # the name of the column
 NUMBERS = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")
@@ -29,15 +30,8 @@ class Array(NamedTuple):
     start: int
 
 
-class NpyRows:
-    """The numbers of a file.
-
-    Parameters
-    ----------
-    path : str
-
-    Its methods raise ParameterError if there is no such file, or it holds anything else.
-    """
+class NpyRows(Columns):
+    """The numbers of a file; ParameterError if there is none, or it holds anything else."""
 
     spills = True
 
@@ -98,7 +92,3 @@ class NpyRows:
                     raise file.changed()
                 yield [values for _ in uses]
         file.check_same()
-
-    def finished(self, columns: Sequence[Column]) -> list[Column]:
-        """The columns as they are."""
-        return list(columns)

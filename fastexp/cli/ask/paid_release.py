@@ -15,6 +15,7 @@ from ...query.calls.verbs import ReleaseCall, questions_of
 from ...query.disk.memory import Room
 from ...query.output.answer_bytes import values_of
 from ...query.output.output_file import EXISTS, holds, output_of, repeated
+from .file_rows import Columns
 from .input_file import open_rows
 from .key_file import read_key
 from .payment import Payment
@@ -31,16 +32,8 @@ if TYPE_CHECKING:
 class PaidRelease(ReleaseCall):
     """What a call promises and costs; then its answers.
 
-    Parameters
-    ----------
-    call : PublicCall
-        Its budget, key and place of output are looked at; its source is not.
-
-    Attributes
-    ----------
-    payment : Payment
-    output_exists : bool
-        Whether the file of answers was there with these very answers, and was left so.
+    Its budget, key and place of output are looked at; its source is not. `output_exists`: whether
+    the file of answers was there with these very answers, and was left so.
     """
 
     def __init__(self, call: PublicCall) -> None:
@@ -120,13 +113,7 @@ class PaidRelease(ReleaseCall):
         return answers
 
     def columns(self) -> list[Column]:
-        """The columns of groups, then one for each value of answers; in the call's file as well.
-
-        Raises
-        ------
-        FastexpError
-            As of `Query.release`.
-        """
+        """The columns of groups, then one for each value of answers; in the call's file as well."""
         call, output = self.call, self._output
         columns: list[Column]
         try:
@@ -134,7 +121,7 @@ class PaidRelease(ReleaseCall):
                 with open_rows(call.source, call.memory, call.threads, call.temp) as frame:
                     columns = perform(self, frame, Room(call.memory, call.temp), output)
             else:
-                unread: Any = Unread()
+                unread: Any = Columns()
                 columns = perform(self, unread, Room(None, None))
                 self.output_exists = output is not None and repeated(columns, output)
         except OutputError as error:
@@ -146,14 +133,6 @@ class PaidRelease(ReleaseCall):
                 raise
             self.output_exists = True  # by an equal call at the same time
         return columns
-
-
-class Unread:
-    """A frame in the place of one whose answers are kept: nothing reads rows of it."""
-
-    def finished(self, columns: Sequence[Column]) -> list[Column]:
-        """The columns as they are."""
-        return list(columns)
 
 
 def rows_of(columns: Sequence[Column]) -> list[dict[str, Any]]:

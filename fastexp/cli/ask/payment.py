@@ -44,18 +44,9 @@ def budget_of(file: str) -> Budget:
 
 
 class Payment:
-    """What a release costs, and to whom.
+    """What a release costs, and to whom; `note` are the user's words on it.
 
-    Parameters
-    ----------
-    file, label, note : str or None
-        The budget's file, what the release is called, and the user's words on it.
-
-    Attributes
-    ----------
-    budget : Budget or None
-    drawn : bool
-        Whether this call drew: it did not if the ledger had the answers.
+    `drawn`: whether this call drew: it did not if the ledger had the answers.
     """
 
     budget: Budget | None

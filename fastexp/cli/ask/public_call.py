@@ -15,41 +15,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PublicCall:
-    """What a command or a publication asks.
-
-    Attributes
-    ----------
-    query : Query
-    answers : dict of str to (mechanism, str)
-        As `Query.release` takes them.
-    nan : dict of str to str
-        What is done with missing records, by answer.
-    source : InputFile
-    budget, label, note, key : str or None
-        The budget's file, the label and the note of its log; the key's file.
-    output : str or None
-        A file of answers; with `force` it is replaced if it exists.
-    threads, memory, temp
-        As of `Query.release`; memory in bytes.
-    origin : str or None
-        The name of the source where two questions under one label are compared. None: its absolute
-        path.
-    candidates_from_data : bool
-        Whether candidates are those that occur, so that nothing is promised.
-    """
+    """What a command or a publication asks."""
 
     query: Query
-    answers: Mapping[str, tuple[GroupedMechanism, str]]
-    nan: Mapping[str, str]
+    answers: Mapping[str, tuple[GroupedMechanism, str]]  # as `Query.release` takes them
+    nan: Mapping[str, str]  # by answer
     source: InputFile
-    budget: str | None = None
+    budget: str | None = None  # its file
     label: str | None = None
     note: str | None = None
-    key: str | None = None
-    output: str | None = None
-    force: bool = False
+    key: str | None = None  # its file
+    output: str | None = None  # a file of answers
+    force: bool = False  # whether that is replaced if it exists
     threads: int = 1
-    memory: int | None = None
+    memory: int | None = None  # bytes
     temp: str | None = None
-    origin: str | None = None
-    candidates_from_data: bool = False
+    origin: str | None = None  # of the source in a question; None: its absolute path
+    candidates_from_data: bool = False  # then nothing is promised

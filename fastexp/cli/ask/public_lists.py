@@ -30,22 +30,11 @@ else:  for data that is public anyway there is --groups from-data"""
 
 
 def groups(text: str, by: Sequence[str], source: InputFile) -> Any:
-    """What ``--groups`` names, as `Query` takes it; the kinds are those of FILE's columns.
+    """What ``--groups`` names, as `Query` takes it; the kinds are those of FILE's columns `by`.
 
-    Parameters
-    ----------
-    text : str
-        from-data; ``A,B,C``; a file with one a line; a table with the columns `by`, or
-        ``table:column``; of several columns all combinations too, ``city=A,B;year=2023,2024``.
-    by : sequence of str
-        The columns of FILE.
-    source : InputFile
-        FILE; of Parquet the types of its columns are looked at.
-
-    Raises
-    ------
-    UserMistake
-        If there is no such list, a group is there twice, or is nothing that its column can hold.
+    from-data; ``A,B,C``; a file with one a line; a table with these columns, or ``table:column``;
+    of several columns all combinations too, ``city=A,B;year=2023,2024``. No group is there twice,
+    or is nothing that its column can hold. Of Parquet the types of FILE's columns are looked at.
     """
     if text == FROM_DATA:
         return FROM_DATA

@@ -44,12 +44,8 @@ MECHANISMS: dict[str, tuple[str, dict[str, Any]]] = {  # classes, and what their
 def read(file: str, *, force: bool = False) -> PublicCall:
     """The call of a publication, a TOML file; it has a budget and a label.
 
-    Neither its source nor its key is looked at.
-
-    Raises
-    ------
-    UserMistake
-        If it is not a publication: the message names the table and the key.
+    Neither its source nor its key is looked at. The message of what is no publication names the
+    table and the key.
     """
     try:
         return _call(file, _parsed(file), force)

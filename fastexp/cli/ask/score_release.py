@@ -38,27 +38,14 @@ MOST = 2.0**63  # of utilities: larger ones would be rounded by more than a sens
 
 @dataclass(frozen=True)
 class Scores:
-    """Candidates with utilities.
-
-    Attributes
-    ----------
-    candidates : tuple
-    sensitivity : float
-    monotonic : bool
-    read : callable
-        The utilities, read after the charge.
-    check : callable
-        Refuses a file that cannot have them, before it.
-    neighbors : {"add-remove", "replace"} or None
-        The relation that the sensitivity is for; None: that which its user had in mind.
-    """
+    """Candidates with utilities."""
 
     candidates: tuple[Any, ...]
     sensitivity: float
     monotonic: bool
-    read: Callable[[], AnyArray]
-    check: Callable[[], None] = lambda: None
-    neighbors: Neighbors | None = None
+    read: Callable[[], AnyArray]  # the utilities, after the charge
+    check: Callable[[], None] = lambda: None  # refuses a file that cannot have them, before it
+    neighbors: Neighbors | None = None  # of the sensitivity; None: as its user had in mind
 
 
 def uses_scores(options: Namespace) -> bool:
@@ -162,14 +149,6 @@ def _counts(frame: Frame, options: Namespace) -> Scores:
 
 class ScoreRelease:
     """What a selection by utilities promises and costs; then the candidates.
-
-    Parameters
-    ----------
-    options : Namespace
-        The options of the command line.
-    payment : Payment
-    mechanism : Exponential, PermuteAndFlip or TopK
-    scores : Scores
 
     It has the face of `PaidRelease`.
     """

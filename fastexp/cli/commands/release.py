@@ -56,16 +56,8 @@ def check(call: PublicCall, like: str | None, *, as_json: bool) -> None:
     """Say what a publication promises and costs, and how accurate it is on public data.
 
     Its source and its key are not opened, nothing is drawn, and no file is changed. `like` is a
-    public file with the columns of the source.
-
-    Raises
-    ------
-    LabelError
-        If the label is another question's.
-    BudgetExceeded
-        If the rest of the budget does not cover it; once all is said.
-    UserMistake
-        If there is no budget yet; once all is said, as who makes one must know the cost.
+    public file with the columns of the source. A budget without room for it, or that does not
+    exist, is refused once all is said, as who makes one must know the cost.
     """
     if call.output is not None:
         output_file.check(call.output, force=True)

@@ -11,13 +11,7 @@ FOLDERS = {"DIR", "FOLDER"}
 
 
 def script(parser: ArgumentParser, shell: str) -> str:
-    """What bash or zsh reads: ``eval "$(fastexp --print-completion bash)"``.
-
-    Raises
-    ------
-    Failure
-        If shtab is not installed.
-    """
+    """What bash or zsh reads: ``eval "$(fastexp --print-completion bash)"``."""
     shtab = needed("shtab", "--print-completion", "'fastexp[cli]'")
     _mark(parser, shtab.FILE, shtab.DIRECTORY)
     parser.prog = "fastexp"  # also where Python runs the package as a module

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..._parameters.descriptions import grid_text, name_of, parameters, title
@@ -11,7 +11,7 @@ from ...laws.accuracy import MEANINGS
 from ...pictures.canvas import save
 from ...pictures.law_panels import draw
 from ...query.calls.accuracy import COLUMNS
-from ...query.output.answer_bytes import values_of
+from ..ask.paid_release import rows_of
 from ..terminal import printing, tables
 from . import sentences
 from .law_facts import TAIL, LawFacts
@@ -181,14 +181,12 @@ def accuracy(call: PublicCall, columns: Sequence[Column], *, as_json: bool) -> N
     accuracy_table(rows)
 
 
-def accuracy_rows(columns: Iterable[Column]) -> list[dict[str, Any]]:
+def accuracy_rows(columns: Sequence[Column]) -> list[dict[str, Any]]:
     """The figures as objects: a group's names apart from them."""
-    values = {column.name: values_of(column) for column in columns}
-    rows = [dict(zip(values, row, strict=True)) for row in zip(*values.values(), strict=True)]
-    by = [name for name in values if name not in COLUMNS]
+    by = [column.name for column in columns if column.name not in COLUMNS]
     return [
         {"group": {name: row[name] for name in by}, **{name: row[name] for name in COLUMNS}}
-        for row in rows
+        for row in rows_of(columns)
     ]
 
 

@@ -32,10 +32,7 @@ def announce_compilation(place: Place | None = None) -> None:
 class CompilerNotes:
     """A line on stderr for each kernel that is compiled after half a second of compiling.
 
-    Parameters
-    ----------
-    places : list of Place
-        The folders that could keep it.
+    places: the folders that could keep it.
     """
 
     def __init__(self, places: list[Place]) -> None:
@@ -70,21 +67,10 @@ class CompilerNotes:
 
 
 class ProgressBar:
-    """A bar on stderr while it is open: on a terminal, where rich is installed; always a count.
+    """A bar on stderr while it is open: on a terminal, where rich is installed, unless it is quiet.
 
-    Parameters
-    ----------
-    quiet : bool
-        Show nothing, and count.
-
-    Attributes
-    ----------
-    finished, tasks : int
-        The arguments of the last call of `progress`.
+    It always counts: `finished` and `tasks` are the arguments of the last call of `progress`.
     """
-
-    finished: int
-    tasks: int
 
     def __init__(self, quiet: bool) -> None:
         self.finished = self.tasks = 0

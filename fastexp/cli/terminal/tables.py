@@ -19,18 +19,9 @@ RICH_ROWS = 500  # longer tables are for pipes and pagers
 def table(headers: Sequence[str], rows: Sequence[Sequence[str]], words: Sequence[str] = ()) -> None:
     """Print an aligned table: the first column and those of words left, the others right.
 
-    It fits the terminal (80 columns where there is none): headers and words are broken between
-    words. Where that is not enough, each row is a block with a line a column.
-
-    Parameters
-    ----------
-    headers : sequence of str
-        One a column.
-    rows : sequence of sequence of str
-        Cells. In these and in headers, what would move the cursor or change colours is shown
-        escaped.
-    words : sequence of str
-        Headers of further columns that hold words.
+    words: headers of further columns that hold words. The table fits the terminal (80 columns where
+    there is none): headers and words are broken between words. Where that is not enough, each row
+    is a block with a line a column. What would move the cursor or change colours is shown escaped.
     """
     left = [number == 0 or header in words for number, header in enumerate(headers)]
     lines = [[printable(cell) for cell in row] for row in (headers, *rows)]

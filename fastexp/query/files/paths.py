@@ -146,24 +146,28 @@ def _inside(folder: str) -> Iterator[str]:
 
 
 def _checked(file: str, text: str, parts: tuple[str, ...]) -> File:
-    ending = file.lower()
-    bare = ending
-    for suffix in COMPRESSED:
-        bare = bare.removesuffix(suffix)
-    kind = FORMATS.get(Path(bare).suffix)
+    kind = format_of(file)
     given = text if file.endswith(text) else file
     stamp = stamp_of(file, given)
     if "\\" in pattern(file) and pattern(file) != file.replace(os.sep, "/"):
         raise ParameterError(
             f"frame must be a path without a backslash beside any of {MAGIC}, got {file!r}"
         )
-    if kind is None or (kind == "Parquet" and bare != ending):
+    if kind is None or (kind == "Parquet" and file.lower().endswith(COMPRESSED)):
         raise ParameterError(WANTED.format(given))
     named = [part.partition("=") for part in parts if "=" in part]
     partitions = {unquote(name): _value(value) for name, _, value in named}
     if len(partitions) < len(named):
         raise ParameterError(f"frame must be in folders of different names, got {file!r}")
     return File(file, kind, partitions, stamp, repr(given))
+
+
+def format_of(file: str) -> str | None:
+    """The format that a file's name says; None if it says none that is read."""
+    bare = file.lower()
+    for suffix in COMPRESSED:
+        bare = bare.removesuffix(suffix)
+    return FORMATS.get(Path(bare).suffix)
 
 
 def stamp_of(file: str, given: str) -> Stamp:

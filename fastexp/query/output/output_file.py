@@ -97,7 +97,7 @@ def output_of(output: object, force: bool, source: object, ledger: str | None) -
     if output is None:
         return None
     file = check(output, replaces)
-    if isinstance(source, (str, os.PathLike)) and _is_of(file, source):
+    if isinstance(source, (str, os.PathLike)) and is_of(file, source):
         raise ParameterError(f"output must be another file than the frame's, got {file!r}")
     if ledger is not None and is_same(file, ledger):
         raise ParameterError(f"output must be another file than the budget's, got {file!r}")
@@ -106,7 +106,7 @@ def output_of(output: object, force: bool, source: object, ledger: str | None) -
     return Output(file, replaces)
 
 
-def _is_of(file: str, source: str | os.PathLike[str]) -> bool:
+def is_of(file: str, source: str | os.PathLike[str]) -> bool:
     """Whether a file is one of those that a path means."""
     if not os.path.lexists(file):
         return False
