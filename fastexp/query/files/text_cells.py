@@ -23,7 +23,7 @@ from ..._intake.number_columns import Numbers
 from ..._typing import AnyArray
 from ...errors import InvalidRecords
 from ..engines.frame import Use
-from .digits import EXACT, LONGEST, PADDING, aligned
+from .digits import EXACT, LONGEST, numbers_in
 
 Kind: TypeAlias = Literal["floats", "integers", "text"]
 
@@ -193,9 +193,8 @@ def _numbers(survey: Survey, numbers: arrow.Column, others: arrow.Column) -> Num
         values = np.where(missing, values.dtype.type(gap), values)
     rest = np.flatnonzero(_there(others))
     if rest.size:
-        buffer = np.concatenate([others.values, np.frombuffer(PADDING, np.uint8)])
         offsets = others.offsets.astype(np.int64, copy=False)
-        parts = aligned(buffer, offsets[rest], offsets[rest + 1])
+        parts = numbers_in(others.values, offsets[rest], offsets[rest + 1])
         if parts is None:
             raise no_numbers(survey.called)
         whole, decimals, are_whole = parts
