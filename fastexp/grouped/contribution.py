@@ -18,7 +18,7 @@ from .._randomness.release_key import ReleaseKey, digests_of, query_digest, secr
 from .._randomness.streams import UINT64, _os_bytes
 from .._typing import AnyArray, IntArray, WordArray
 from ..kernels.groups.contribution import beyond_limits, mark_smallest, number_pairs
-from .grouping import gather
+from .grouping import differing, gather
 
 KEY_BYTES = 32
 PERSONS = b"fastexp.persons"
@@ -177,11 +177,7 @@ def _table(groups: int) -> IntArray:
 
 def _starts(*columns: IntArray) -> IntArray:
     """Where runs of entries that are equal in all columns begin."""
-    new = np.ones(columns[0].size, np.bool_)
-    new[1:] = False
-    for column in columns:
-        new[1:] |= column[1:] != column[:-1]
-    return np.flatnonzero(new)
+    return np.flatnonzero(differing(columns))
 
 
 def _places(first: IntArray, size: int) -> IntArray:

@@ -77,6 +77,15 @@ def order(codes: IntArray, size: int, threads: int = 1) -> tuple[IntArray, IntAr
     return _moved([codes[a:b] for a, b in pairwise(edges)], size, move)
 
 
+def differing(columns: Sequence[IntArray]) -> AnyArray:
+    """Whether a row differs from the one before in some column."""
+    new = np.ones(columns[0].size, np.bool_)
+    new[1:] = False
+    for column in columns:
+        new[1:] |= column[1:] != column[:-1]
+    return new
+
+
 def _edges(rows: int, size: int, threads: int) -> list[int]:
     # A range takes as long as its counts are, too.
     parts = max(1, min(threads, rows // max(LEAST, size)))

@@ -134,9 +134,13 @@ class Request(NamedTuple):
         way = "by" if self.by is not None else "one" if self.offsets is None else "segments"
         if not isinstance(self.groups, Names):
             return way, rows, self.groups
-        words = self.groups.name_words().tobytes()
-        digest = hashlib.blake2b(words, digest_size=32, person=LIST).hexdigest()
-        return way, rows, self.groups.kinds, digest
+        return way, rows, self.groups.kinds, list_digest(self.groups)
+
+
+def list_digest(names: Names) -> str:
+    """The public list, in its order."""
+    words = names.name_words().tobytes()
+    return hashlib.blake2b(words, digest_size=32, person=LIST).hexdigest()
 
 
 def whole_offsets(offsets: object) -> IntArray:

@@ -30,8 +30,9 @@ from fastexp._intake.number_columns import Numbers
 from fastexp._keys import key_columns
 from fastexp.errors import FastexpError, InvalidRecords, ParameterError, ParameterTypeError
 from fastexp.query.engines.frame import Use
+from fastexp.query.engines.limits import quoted
 from fastexp.query.files import csv_rows, parquet_rows, plain, text_cells
-from fastexp.query.files.database import connect, quoted
+from fastexp.query.files.database import connect
 from fastexp.query.files.digits import number
 from fastexp.query.files.path_frame import PathFrame
 

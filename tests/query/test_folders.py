@@ -166,12 +166,13 @@ def test_info_names_them(system: Path, run: Run) -> None:
 
 USE = """
 import os, sys, threading, time
+from contextlib import closing
 import numpy as np
 from fastexp.query.disk.folders import private_folder
 from fastexp.query.disk.spill import Part, Spill
 
 def sort():
-    with private_folder() as folder, Spill(folder, 1 << 16, 1, persons=False) as spill:
+    with private_folder() as folder, closing(Spill(folder, 1 << 16, 1, persons=False)) as spill:
         open(os.path.join(folder, "more"), "w").close()
         print(folder, flush=True)
         while True:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def spill(tmp_path: Path) -> Iterator[Spill]:
-    with Spill(str(tmp_path), 1, 2, persons=True) as rows:
+    with closing(Spill(str(tmp_path), 1, 2, persons=True)) as rows:
         yield rows
 
 
@@ -125,7 +126,7 @@ def test_groups_come_back_whole_and_in_order(spill: Spill, groups: int, most: in
 @pytest.mark.parametrize("persons", [1, 50, 2000])
 def test_persons_come_back_whole(tmp_path: Path, persons: int, most: int) -> None:
     rng, rows = np.random.default_rng(persons), []
-    with Spill(str(tmp_path), 1, 2, persons=True) as spill:
+    with closing(Spill(str(tmp_path), 1, 2, persons=True)) as spill:
         for _ in range(8):
             part = random_part(rng, 90, 20, persons)
             rows += rows_of(part)
@@ -219,8 +220,8 @@ def test_the_63rd_answer(spill: Spill) -> None:
 def test_two_at_once_do_not_mix(tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
     with (
-        Spill(str(tmp_path), 1, 2, persons=True) as one,
-        Spill(str(tmp_path), 1, 2, persons=True) as other,
+        closing(Spill(str(tmp_path), 1, 2, persons=True)) as one,
+        closing(Spill(str(tmp_path), 1, 2, persons=True)) as other,
     ):
         parts = [random_part(rng, 300, 9) for _ in range(2)]
         for spill, part in zip((one, other), parts, strict=True):
@@ -242,7 +243,7 @@ def test_a_row_takes_few_bytes_on_disk(spill: Spill) -> None:
 
 
 def test_the_file_has_no_name(tmp_path: Path) -> None:
-    with Spill(str(tmp_path), 1, 2, persons=True) as spill:
+    with closing(Spill(str(tmp_path), 1, 2, persons=True)) as spill:
         spill.add(random_part(np.random.default_rng(1), 500, 9))
         assert os.name == "nt" or list(tmp_path.iterdir()) == []
     assert list(tmp_path.iterdir()) == []
@@ -258,6 +259,7 @@ def test_a_file_that_was_cut_off_is_an_error_of_the_system(spill: Spill) -> None
 
 FULL_DISK = """
 import resource, signal, sys
+from contextlib import closing
 import numpy as np
 from fastexp.query.disk.folders import private_folder
 from fastexp.query.disk.spill import Part, Spill
@@ -265,7 +267,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, resource.RLIM_INFINITY))
 secret = np.full(1 << 15, 4711.25)
 secret[::2] = 0.1
 try:
-    with private_folder(sys.argv[1]) as folder, Spill(folder, 1, 1, persons=False) as spill:
+    with private_folder(sys.argv[1]) as at, closing(Spill(at, 1, 1, persons=False)) as spill:
         for _ in range(9):
             spill.add(Part(np.arange(secret.size), np.ones(secret.size, np.int64), [secret]))
 except OSError as error:
@@ -285,6 +287,7 @@ def test_a_full_disk_is_an_error_without_data(tmp_path: Path) -> None:
 
 LARGE = """
 import re, sys
+from contextlib import closing
 import numpy as np
 from fastexp.grouped.grouping import order
 from fastexp.query.disk.spill import LongGroup, Part, Persons, Spill
@@ -296,7 +299,7 @@ def highest():  # in kilobytes; what getrusage tells may be the parent's
 memory, persons = int(sys.argv[1]), sys.argv[2] == "persons"
 rng, n = np.random.default_rng(2), 100_000
 base = highest()
-with Spill(sys.argv[3], memory // 2, 1, persons=persons) as spill:
+with closing(Spill(sys.argv[3], memory // 2, 1, persons=persons)) as spill:
     for _ in range(memory * 10 // (n * (40 if persons else 24))):
         words = rng.integers(0, 1 << 62, (n, 4)).astype(np.uint64) if persons else None
         whose = Persons(np.arange(n), words) if persons else None

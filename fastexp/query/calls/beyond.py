@@ -8,8 +8,8 @@ groups. A group that is larger than the memory is answered in passes over its ro
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from itertools import chain
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,7 +51,10 @@ def beyond_memory(
         How much memory there is, and where the rows go.
     """
     parts = chain(_let_go(held), (reader.part(columns) for columns in rest))
-    with private_folder(room.temp) as folder, _Disk(call, reader, folder, room.memory) as disk:
+    with (
+        private_folder(room.temp) as folder,
+        closing(_Disk(call, reader, folder, room.memory)) as disk,
+    ):
         for part in parts:
             disk.add(part.of_groups())
         names, order = reader.groups.numbering()
@@ -85,17 +88,9 @@ class _Disk:
         self._spill = spill.Spill(folder, memory // 3, reader.count, persons=persons)
         self._most = max(1, memory // 3 // self._spill.row_bytes)
 
-    def __enter__(self) -> _Disk:
-        self._spill.__enter__()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._spill.__exit__(kind, error, trace)
+    def close(self) -> None:
+        """Give up all rows."""
+        self._spill.close()
 
     def add(self, part: Part) -> None:
         """Take the rows of listed groups."""

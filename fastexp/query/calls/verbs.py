@@ -6,7 +6,7 @@ import hashlib
 import warnings
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -19,27 +19,31 @@ from ...budget.budget import Budget, checked_note, once
 from ...budget.question import Question, Questions, groups_in_words
 from ...errors import PrivacyWarning
 from ...grouped import contribution
-from ...grouped.request import FROM_DATA, Request, check_key
+from ...grouped.request import FROM_DATA, Request, check_key, list_digest
 from ...grouped.verbs import TELLS
 from ...grouped.words import FreshWords, KeyedWords, SimulatedWords, Words
 from ...mechanisms._mechanism import Comparator
 from .answers import Answer, label_of
-from .call import Results
+from .call import Call, Results
 from .draws import Indices
 from .scope import Scope
 
 ANSWER = b"fastexp.answer"  # the domain of the seeds of several answers
 
 
-class ReleaseCall:
+class DrawingCall(Call, Protocol):
+    """A call whose results are draws."""
+
+    def results(self, groups: int) -> Results:
+        """Their draws."""
+        return Indices(self, groups)
+
+
+class ReleaseCall(DrawingCall):
     """Charged, and drawn from the system's randomness or under a key."""
 
-    size: int | None = None
+    size = None
     released = True
-    query: Scope
-    answers: tuple[Answer, ...]
-    threads: int
-    fresh: bool
 
     def __init__(
         self,
@@ -83,10 +87,6 @@ class ReleaseCall:
         label = "" if self._line is None else label_of(answer, self.answers, self._line)
         return contribution.release_choice(self._key, answer.mechanism, label)
 
-    def results(self, groups: int) -> Results:
-        """Their draws."""
-        return Indices(self, groups)
-
     def settle(self, draw: Callable[[], list[Any]], check: Callable[[], None]) -> list[Any]:
         """Charged before a row is read."""
         answers: list[Any] = once(
@@ -109,14 +109,10 @@ class ReleaseCall:
         return rules.__getitem__
 
 
-class SampleCall:
+class SampleCall(DrawingCall):
     """Drawn from a seed."""
 
     released = fresh = False
-    query: Scope
-    answers: tuple[Answer, ...]
-    threads: int
-    size: int | None
 
     def __init__(
         self, query: Scope, answers: tuple[Answer, ...], size: object, rng: object, threads: int
@@ -131,10 +127,6 @@ class SampleCall:
     def choice(self, answer: Answer) -> bytes:
         """Words of the answer's seed."""
         return contribution.sample_choice(self._seed_of(answer))
-
-    def results(self, groups: int) -> Results:
-        """Their draws."""
-        return Indices(self, groups)
 
     def settle(self, draw: Callable[[], list[Any]], check: Callable[[], None]) -> list[Any]:
         """Nothing is charged."""
@@ -163,7 +155,7 @@ def questions_of(
     """
     form: tuple[Any, ...] = ()
     if label is not None:
-        groups = None if query.groups is None else _digest(query.groups)
+        groups = None if query.groups is None else list_digest(query.groups)
         form = "query", query.by, query.person, groups, *origin
     grouping = _grouping(query)
     person = None if query.person is None else f"person {query.person}"
@@ -200,9 +192,3 @@ def _grouping(query: Scope) -> str:
         return ""
     count = "groups from the data" if query.groups is None else groups_in_words(query.groups.size)
     return f"by {', '.join(query.by)} ({count})"
-
-
-def _digest(names: Names) -> str:
-    """The public list, in its order."""
-    words = names.name_words().tobytes()
-    return hashlib.blake2b(words, digest_size=32, person=b"fastexp.list").hexdigest()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from types import TracebackType
 from typing import NamedTuple
 
 import numpy as np
 
 from ..._typing import AnyArray, IntArray, WordArray
 from ...errors import ParameterError
+from ...grouped.grouping import differing
 from .sorted_runs import CHUNK, Range, Runs
 
 NAME_WORDS = 4  # of a name, as `Names.name_words` gives them
@@ -98,15 +98,8 @@ class Spill:
         self._rows = Runs(folder, NAME_WORDS + width, memory)
         self._counting = Runs(folder, width, memory)
 
-    def __enter__(self) -> Spill:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Give up all rows."""
         self._rows.close()
         self._counting.close()
 
@@ -137,11 +130,11 @@ class Spill:
 
     def _of_persons(self, some: Range) -> Part:
         columns = self._rows.read(some)
-        new = _new(columns[:NAME_WORDS])
-        if not np.array_equal(new, _new(columns[:1])):  # persons of one key, row by row
+        new = differing(columns[:NAME_WORDS])
+        if not np.array_equal(new, differing(columns[:1])):  # persons of one key, row by row
             places = np.lexsort(columns[NAME_WORDS - 1 :: -1])
             columns = [column[places] for column in columns]
-            new = _new(columns[:NAME_WORDS])
+            new = differing(columns[:NAME_WORDS])
         words = np.empty((int(new.sum()), NAME_WORDS), np.uint64)
         for place in SORTED:
             words[:, place] = columns.pop(0)[new].view(np.uint64)
@@ -185,12 +178,3 @@ def _pieces(part: Part, known: AnyArray | np.bool_) -> Iterator[IntArray]:
 
 def _columns(part: Part, rows: IntArray) -> list[AnyArray]:
     return [column[rows] for column in (part.codes, part.counts, *part.values)]
-
-
-def _new(columns: list[IntArray]) -> AnyArray:
-    """Whether a row differs from the one before in some column."""
-    new = np.ones(columns[0].size, np.bool_)
-    new[1:] = False
-    for column in columns:
-        new[1:] |= column[1:] != column[:-1]
-    return new

@@ -21,7 +21,7 @@ from ..._arrow import arrow
 from ..._keys.group_names import Names
 from ...errors import ParameterError, ParameterTypeError
 from .frame import Column, Use
-from .limits import Range, check_case, check_dates, within
+from .limits import Range, check_case, check_dates, quoted, within
 
 MISREAD = {  # as Arrow they look like something else: text; integers of 128 bits with a sign
     "uuid": "VARCHAR",
@@ -86,11 +86,6 @@ class DuckDBFrame:
         names = [quoted(use.column) for use in uses]
         columns = [SQLExpression(name).alias(_at(i)) for i, name in enumerate(names)]
         return self._relation.select(*columns)
-
-
-def quoted(name: str) -> str:
-    """A name as SQL has it; DuckDB's own expression for a column takes `*` for all of them."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def one_row(source: Any) -> DuckDBPyRelation:

@@ -56,3 +56,8 @@ def check_case(names: Sequence[str], engine: str) -> None:
                 "columns of the answers must differ by more than upper and lower case for "
                 f"{engine}, got {other!r} and {name!r}"
             )
+
+
+def quoted(name: str) -> str:
+    """A name as SQL has it; DuckDB's own expression for a column takes `*` for all of them."""
+    return '"' + name.replace('"', '""') + '"'

@@ -66,8 +66,3 @@ def connect(
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
     return connection
-
-
-def quoted(name: str) -> str:
-    """A name of a column, as SQL takes any."""
-    return '"' + name.replace('"', '""') + '"'

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...errors import ParameterError, ParameterTypeError
 from ..engines.frame import Use
-from .database import quoted
+from ..engines.limits import quoted
 from .paths import File, pattern
 from .row_file import SqlTable
 from .text_cells import cut

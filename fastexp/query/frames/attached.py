@@ -11,8 +11,9 @@ from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
 from ..._parameters import validate
 from ...errors import ParameterError, ParameterTypeError
-from ..engines.duckdb import DuckDBFrame, check_table, one_row, quoted, table_of
+from ..engines.duckdb import DuckDBFrame, check_table, one_row, table_of
 from ..engines.frame import Column, Frame
+from ..engines.limits import quoted
 from ..files.paths import COMPRESSED, FORMATS, MAGIC
 from .find import frame_of
 
