@@ -46,13 +46,7 @@ class Score(NamedTuple):
 
 
 def scores_of(scores: object) -> dict[str, Score]:
-    """Check what `Session` is given.
-
-    Raises
-    ------
-    ParameterError, ParameterTypeError
-        If there is anything else in it.
-    """
+    """Check what `Session` is given."""
     if scores is None:
         return {}
     if not isinstance(scores, Mapping):

@@ -60,13 +60,7 @@ def is_exactly(value: object, *kinds: type) -> bool:
 
 
 def pairs_of(answers: Any) -> Iterator[tuple[str, Any, Any]]:
-    """The names of answers, each with the two things that it was given.
-
-    Raises
-    ------
-    ParameterTypeError
-        If they are of another form.
-    """
+    """The names of answers, each with the two things that it was given; other forms are refused."""
     if not is_exactly(answers, dict):
         raise ParameterTypeError(ANSWERS)
     for name, answer in dict.copy(answers).items():
@@ -77,19 +71,10 @@ def pairs_of(answers: Any) -> Iterator[tuple[str, Any, Any]]:
 
 
 def mechanism_of(name: str, mechanism: object) -> GroupedMechanism:
-    """A mechanism of fastexp's own with the same public parameters.
+    """A mechanism of fastexp's own, one of `MECHANISMS`, with the same public parameters.
 
-    Parameters
-    ----------
-    name : str
-        The answer's name.
-    mechanism
-        One of `MECHANISMS`, not derived from it.
-
-    Raises
-    ------
-    ParameterError, ParameterTypeError
-        If it is of another type, or its parameters are not what it was built with.
+    Refused if it is of another type, if only by inheritance, or its parameters are not what it was
+    built with; `name` is the answer's.
     """
     for kind in MECHANISMS:
         if type(mechanism) is kind:
@@ -122,19 +107,9 @@ def _check_time(name: str, mechanism: object) -> None:
 
 
 def query_of(query: object, person: str | None, max_groups: int, max_rows: int) -> Query:
-    """A query with the same groups, and with these limits.
+    """A query with the same groups, and with these limits; None: all rows are one group.
 
-    Parameters
-    ----------
-    query : Query or None
-        With only by and groups; None: all rows are one group.
-    person, max_groups, max_rows
-        As of `Query`.
-
-    Raises
-    ------
-    ParameterError, ParameterTypeError
-        If it states limits of its own or takes groups from the data.
+    Refused if it states limits of its own or takes groups from the data.
     """
     if query is None:
         return Query(person=person, max_rows=max_rows)
@@ -193,13 +168,7 @@ def _integers(values: object) -> IntArray:
 
 
 def plain(name: str, value: Any) -> Any:
-    """A parameter as nothing but plain values.
-
-    Raises
-    ------
-    ParameterTypeError
-        If it is, or holds, anything else; `name` is for the message.
-    """
+    """A parameter as nothing but plain values; what is, or holds, anything else is refused."""
     if value is None or is_exactly(value, *PLAIN):
         return value
     if type(value) is Fraction:

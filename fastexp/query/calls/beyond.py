@@ -43,12 +43,7 @@ def beyond_memory(
 ) -> tuple[Names, list[Any]]:
     """The groups in order, and each answer for all of them.
 
-    Parameters
-    ----------
-    held, rest
-        What was read so far, and the parts that were not.
-    room
-        How much memory there is, and where the rows go.
+    `held` is what was read so far, `rest` the parts that were not.
     """
     parts = chain(_let_go(held), (reader.part(columns) for columns in rest))
     with (

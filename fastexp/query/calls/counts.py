@@ -21,17 +21,7 @@ if TYPE_CHECKING:
 
 
 class CountCall(ReleaseCall):
-    """The counts of one answer: nothing is charged or drawn here.
-
-    Parameters
-    ----------
-    query : Query
-        Without groups and persons.
-    mechanism : MostCommon
-        With the candidates.
-    column : str
-    frame : Frame
-    """
+    """The counts of one answer, without groups and persons: nothing is charged or drawn here."""
 
     def __init__(self, query: Scope, mechanism: MostCommon, column: str, frame: Frame) -> None:
         answers = answers_of({column: (mechanism, column)}, query.by, "drop")

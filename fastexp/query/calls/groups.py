@@ -20,26 +20,11 @@ from ..frames.find import frame_of
 
 
 def groups_of(groups: object, by: Sequence[str]) -> Names | None:
-    """Read a public list of groups.
+    """Read a public list of groups, in its order; None for those that the data have.
 
-    Parameters
-    ----------
-    groups
-        A sequence of distinct keys, for several columns of tuples of them; a `Product` with the
-        columns `by` in any order; a frame of any kind, or the path of a file, with these columns
-        and perhaps others; or ``"from-data"``.
-    by
-        The columns of groups.
-
-    Returns
-    -------
-    Names or None
-        The groups in the order of the list; None for those that the data have.
-
-    Raises
-    ------
-    ParameterTypeError, ParameterError
-        If it is of another form, has other columns, or names a group twice.
+    It is a sequence of distinct keys, for several columns of tuples of them; a `Product` with the
+    columns `by` in any order; a frame of any kind, or the path of a file, with these columns and
+    perhaps others; or ``"from-data"``.
     """
     readable(groups, "groups")
     if is_from_data(groups):

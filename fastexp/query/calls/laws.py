@@ -99,27 +99,16 @@ def analyses_of(call: LawCall, frame: Frame, room: Room) -> tuple[Names, list[An
 class Laws(NamedTuple):
     """Exact laws by answer and group: **private data**.
 
-    Attributes
-    ----------
-    groups : list of Column
-        The names of the groups, in order; no column where all rows are one group.
-    laws : dict of str to list
-        By answer, the law of each group.
-    truths : dict of str to list of (int, float, None or ndarray of int64)
-        The true number of each group: of records that are not clamped to the bounds, except for
-        modes and prices, which are points of the grid. None without records. Of candidates how
-        many records each has.
-    records : dict of str to ndarray of int64, shape (groups,)
-        How many records count.
-    draws : dict of str to ndarray, shape (groups, size)
-        As `Query.sample` gives them; empty where none are wanted.
+    A true number is of records that are not clamped to the bounds, except for modes and prices,
+    which are points of the grid; None without records. Of candidates it is how many records each
+    has.
     """
 
-    groups: list[Column]
+    groups: list[Column]  # their names, in order; none where all rows are one group
     laws: dict[str, list[Any]]
-    truths: dict[str, list[Any]]
-    records: dict[str, IntArray]
-    draws: dict[str, AnyArray]
+    truths: dict[str, list[Any]]  # the true number of each group
+    records: dict[str, IntArray]  # how many count
+    draws: dict[str, AnyArray]  # as `Query.sample` gives them; empty where none are wanted
 
 
 def laws_of(
@@ -135,28 +124,8 @@ def laws_of(
 ) -> Laws:
     """The exact law of each answer of each group; of the same rows draws, where `size` is given.
 
-    Parameters
-    ----------
-    query, answers, nan, threads
-        As for `Query.sample`.
-    frame : Frame
-        That of an adapter.
-    size : int, optional
-        How many draws of each group and answer: those of `Query.sample`. None: none.
-    rng
-        The seed of draws, and of which rows of a person count where there are too many.
-    room : Room, optional
-        Where rows go that memory has no room for; default: half of what is free.
-
-    Returns
-    -------
-    Laws
-        Some 10 kB a group and answer.
-
-    Raises
-    ------
-    ParameterError, ParameterTypeError, InvalidRecords
-        As for `Query.sample`.
+    Arguments are as for `Query.sample`; `rng` is the seed of draws, and of which rows of a person
+    count where there are too many. Laws take some 10 kB a group and answer.
     """
     call = LawCall(query, answers_of(answers, query.by, nan), size, rng, threads)
     names, analyses = analyses_of(call, frame, Room(None, None) if room is None else room)

@@ -24,24 +24,12 @@ ROW, VALUE, PERSON = 24, 9, 80  # bytes of a row, a value and a person, while an
 
 
 class Part(NamedTuple):
-    """Some rows.
+    """Some rows."""
 
-    Attributes
-    ----------
-    codes : ndarray of int64
-        The group of each row; -1 for none.
-    records : list of ndarray
-        The values of each reading.
-    missing : list of (ndarray of bool or None)
-        Which rows each reading leaves out; None: none.
-    persons : list of Keys or None
-        The persons' column, in chunks.
-    """
-
-    codes: IntArray
-    records: list[AnyArray]
-    missing: list[AnyArray | None]
-    persons: list[Keys] | None
+    codes: IntArray  # the group of each row; -1 for none
+    records: list[AnyArray]  # the values of each reading
+    missing: list[AnyArray | None]  # which rows each reading leaves out; None: none
+    persons: list[Keys] | None  # their column, in chunks
 
     @property
     def bytes(self) -> int:
@@ -67,14 +55,9 @@ class Part(NamedTuple):
 
 
 class Held:
-    """The parts that were read so far, in memory.
+    """The parts that were read so far, in memory; `none` is what there is where no part comes.
 
-    Parameters
-    ----------
-    none : Part
-        What there is where no part comes.
-    streamed : bool
-        Whether what was read is let go then, except for what parts hold of it.
+    streamed: whether what was read is let go then, except for what parts hold of it.
     """
 
     bytes: int

@@ -26,13 +26,7 @@ LENGTHS = "columns must have one entry for each row"
 
 
 class Reader:
-    """How columns become parts: answers share what they read alike.
-
-    Parameters
-    ----------
-    call, uses
-        The call, and its columns.
-    """
+    """How the columns of a call become parts: answers share what they read alike."""
 
     of: list[int]
     count: int

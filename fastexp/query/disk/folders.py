@@ -31,39 +31,19 @@ USED: set[str] = set()  # folders of this process; none of its parent's
 
 
 class LeftOver(NamedTuple):
-    """A folder whose process died before it could remove it.
-
-    Attributes
-    ----------
-    folder : str
-    size : int
-        Bytes of the files in it.
-    """
+    """A folder whose process died before it could remove it."""
 
     folder: str
-    size: int
+    size: int  # bytes of the files in it
 
 
 @contextmanager
 def private_folder(temp: object = None) -> Iterator[str]:
-    """A new folder that nobody else can read (mode 0700); it is removed at the end.
+    """A new folder that nobody else can read (mode 0700), in `temp` or the system's for such.
 
-    Parameters
-    ----------
-    temp : str or path, optional
-        The folder in which it is made; default: the system's for temporary files.
-
-    Yields
-    ------
-    str
-        Its path. It is removed with all that is in it at the end of the block, at an error or
-        an interrupt, or where the interpreter exits without them; links in it are not followed.
-        Processes that are killed leave it: see `left_overs`.
-
-    Raises
-    ------
-    ParameterTypeError, ParameterError
-        If `temp` is not a path, or not that of a folder that can be written to.
+    It is removed with all that is in it at the end of the block, at an error or an interrupt, or
+    where the interpreter exits without them; links in it are not followed. Processes that are
+    killed leave it: see `left_overs`.
     """
     folder = str(_parent(temp) / f"{PREFIX}{os.getpid()}-{secrets.token_hex(8)}")
     try:

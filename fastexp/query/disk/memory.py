@@ -20,12 +20,8 @@ UNITS = ("", "k", "m", "g", "t")
 class Room:
     """What rows may take in memory, and where those go that do not fit.
 
-    Parameters
-    ----------
-    memory : int, str or None
-        As of `release`. Of None what is free is looked up where it matters.
-    temp : str, path or None
-        The folder in which a private one is made; None: the system's.
+    `memory` is as of `release`: of None what is free is looked up where it matters. `temp` is the
+    folder in which a private one is made; None: the system's.
     """
 
     temp: object

@@ -59,16 +59,9 @@ class Range(NamedTuple):
 
 
 class Runs:
-    """Rows on disk.
+    """Rows on disk, of so many columns of 64 bits; the first is the key that they are sorted by.
 
-    Parameters
-    ----------
-    folder : str
-        Where the file is made.
-    columns : int
-        How many columns of 64 bits a row has; the first is the key that it is sorted by.
-    memory : int
-        Bytes that rows may take until they are written.
+    memory: bytes that rows may take until they are written.
     """
 
     def __init__(self, folder: str, columns: int, memory: int) -> None:

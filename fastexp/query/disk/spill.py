@@ -21,39 +21,19 @@ TOO_MANY = (
 
 
 class Persons(NamedTuple):
-    """Whose rows are.
+    """Whose rows are."""
 
-    Attributes
-    ----------
-    ids : ndarray of int64, shape (n,)
-        The number of each row's person; -1: of nobody.
-    words : ndarray of uint64, shape (persons, 4)
-        What persons are called in digests (`Names.name_words`): that alone goes to disk.
-    """
-
-    ids: IntArray
-    words: WordArray
+    ids: IntArray  # the number of each row's person; -1: of nobody
+    words: WordArray  # (persons, 4): names in digests (`Names.name_words`), which alone go to disk
 
 
 class Part(NamedTuple):
-    """Some rows.
+    """Some rows."""
 
-    Attributes
-    ----------
-    codes : ndarray of int64, shape (n,)
-        The group of each row; -1: of none.
-    counts : ndarray of int64, shape (n,)
-        Bit a: whether the row counts for answer a, of at most 63.
-    values : list of ndarray of 64 bits, shape (n,)
-        The records of each reading, bit by bit.
-    persons : Persons, optional
-        None where each row is a person.
-    """
-
-    codes: IntArray
-    counts: IntArray
-    values: list[AnyArray]
-    persons: Persons | None = None
+    codes: IntArray  # the group of each; -1: of none
+    counts: IntArray  # bit a: whether the row counts for answer a, of at most 63
+    values: list[AnyArray]  # the records of each reading, bit by bit
+    persons: Persons | None = None  # None where each row is a person
 
 
 class LongGroup(NamedTuple):
@@ -64,28 +44,14 @@ class LongGroup(NamedTuple):
 
 
 class Spill:
-    """Rows on disk, in a file without a name.
+    """Rows on disk, in a file without a name in a private folder.
 
     Rows are added (`add`); where there are persons, gone through person by person (`by_person`),
     and those that count for some answer added again (`keep`); then gone through group by group.
     Rows that count for no answer, of no group or of nobody are left out at once.
 
-    Parameters
-    ----------
-    folder : str
-        A private one.
-    memory : int
-        Bytes that rows may take here, besides those of the part that is handed out.
-    readings : int
-        How many values a row has.
-    persons : bool
-        Whether rows have persons.
-
-    Attributes
-    ----------
-    row_bytes : int
-        What a row takes in parts that are handed out: while one is made, and the one before is
-        still there.
+    memory: bytes that rows may take here, besides those of the part that is handed out, where a row
+    takes `row_bytes`: while one is made, and the one before is still there.
     """
 
     row_bytes: int
@@ -114,13 +80,7 @@ class Spill:
             self._rows.add([*words.T[list(SORTED)], *_columns(part, rows)])
 
     def by_person(self, most_rows: int) -> Iterator[Part]:
-        """All rows, whole persons together, at most so many in a part.
-
-        Raises
-        ------
-        ParameterError
-            If a person has more rows.
-        """
+        """All rows, whole persons together, at most so many in a part; no person has more."""
         self._rows.written()
         for some in self._rows.ranges(most_rows):
             if some.size > most_rows:

@@ -39,10 +39,7 @@ MOMENTS = 106_751 * 86_400 * 10**9  # whole days within 64 bits: beyond them cas
 class DuckDBFrame:
     """A relation, of any query; it runs once, at `parts`.
 
-    Parameters
-    ----------
-    relation : duckdb.DuckDBPyRelation
-        Its connection keeps its settings, and must have no open result.
+    Its connection keeps its settings, and must have no open result.
     """
 
     spills = True

@@ -24,13 +24,7 @@ PYTHON = Range(-719_162, 2_932_896)
 
 
 def check_dates(groups: Sequence[Column], days: Range) -> None:
-    """Refuse a list with dates outside an engine's range, in days since 1970-01-01.
-
-    Raises
-    ------
-    ParameterError
-        If there is one.
-    """
+    """Refuse a list with dates outside an engine's range, in days since 1970-01-01."""
     for column in groups:
         if column.kind == "dates" and not within(column, days):
             ends = np.array(days).astype("datetime64[D]")

@@ -36,19 +36,8 @@ class Type(NamedTuple):
 def check_records(argument: str, use: Use, column: object) -> None:
     """Refuse records whose type tells that they are not what is read.
 
-    Parameters
-    ----------
-    argument : str
-        What messages call it.
-    use : Use
-        Its `reading` is "numbers", or what candidates are: "integers", "text" or "booleans".
-    column
-        As of `Frame.empty`, or a part of the rows.
-
-    Raises
-    ------
-    ParameterTypeError
-        If the column is of another type; the message says nothing of what is in it.
+    The column is as of `Frame.empty`, or a part of the rows; the message says nothing of what is in
+    it.
     """
     wanted, fitting = WANTED[use.reading]
     kind = type_of(column)
@@ -62,21 +51,7 @@ def check_keys(argument: str, use: Use, column: object) -> None:
     """Refuse groups and persons that are floats: without a row, they could be anything.
 
     So are groups of another type than those listed, where types tell. What else is not a key is
-    refused where keys are read.
-
-    Parameters
-    ----------
-    argument : str
-        What messages call it.
-    use : Use
-        Its `reading` is what the list of groups holds, or "keys".
-    column
-        As of `Frame.empty`, or a part of the rows.
-
-    Raises
-    ------
-    ParameterTypeError
-        If the column is of another type; the message says nothing of what is in it.
+    refused where keys are read. The column is as of `check_records`.
     """
     kind = type_of(column)
     if kind.floats:

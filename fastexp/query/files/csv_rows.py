@@ -32,18 +32,9 @@ NO_DELIMITERS = ('"', "\r", "\n", "\0")
 
 
 class Csv:
-    """One file, whose header row is read.
+    """One file, whose header row is read; ParameterError if it has none.
 
-    Parameters
-    ----------
-    file : File
-    delimiter : str, optional
-        One character; default: that of the format.
-
-    Raises
-    ------
-    ParameterError
-        If it has none, or the delimiter can be none.
+    delimiter: one character; default: that of the format.
     """
 
     form: str = (

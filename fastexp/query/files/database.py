@@ -32,21 +32,10 @@ def connect(
 ) -> DuckDBPyConnection:
     """Open a database in memory that reaches nothing but what is named here.
 
-    Parameters
-    ----------
-    memory : int
-        Bytes that it may hold.
-    threads : int
-        As `release` takes them; 0: one a processor.
-    folder : str, optional
-        Where it puts rows that do not fit into memory; without, nowhere.
-    files : sequence of str
-        Absolute paths that it may read, as its functions will name them.
-
-    Raises
-    ------
-    ParameterError
-        If DuckDB is not installed, or pyarrow, by which it gives batches of a given size.
+    memory: bytes that it may hold; threads: 0: one a processor; folder: where it puts rows that do
+    not fit into memory, by default nowhere; files: absolute paths that it may read, as its
+    functions will name them. ParameterError without DuckDB, or pyarrow, by which it gives batches
+    of a size.
     """
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:

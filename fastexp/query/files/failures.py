@@ -16,17 +16,10 @@ OF_FILES = ("IOException", "EOFError", "error")  # the last of zlib
 
 
 def attempted(read: Callable[[], T], file: File, form: str, error: type[FastexpError]) -> T:
-    """What `read` returns.
+    """What `read`, which asks DuckDB, returns; an interrupt of it is a KeyboardInterrupt.
 
-    Parameters
-    ----------
-    read : callable
-        What asks DuckDB. An interrupt of it is a KeyboardInterrupt.
-    file : File
-    form : str
-        What the file must be.
-    error : type
-        What is raised where DuckDB fails; that failure is no context of it.
+    Where DuckDB fails, `error` says what `form` the file must have; the failure is no context of
+    it.
     """
     try:
         return read()

@@ -38,13 +38,7 @@ KEYS_SURVEYED = (
 
 
 class Json:
-    """One file, whose first object names the columns.
-
-    Raises
-    ------
-    ParameterError
-        If there is none.
-    """
+    """One file, whose first object names the columns; ParameterError if there is none."""
 
     form: str = (
         f"one object of JSON in each line, of UTF-8 and at most {LINE} bytes, with integers or "

@@ -22,13 +22,7 @@ MISREAD = ("uuid", "bit", "bignum", "time_ns")  # as Arrow they look like someth
 
 
 class Parquet:
-    """One file, of which the schema is read.
-
-    Raises
-    ------
-    ParameterError
-        If it is too large.
-    """
+    """One file, of which the schema is read; ParameterError if that is too large."""
 
     form = "Parquet that is whole"
     typed = True

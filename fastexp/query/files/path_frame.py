@@ -52,19 +52,9 @@ class Survey(NamedTuple):
 class PathFrame:
     """A file, the files of a pattern, or those of a folder; not looked at before a method needs it.
 
-    Parameters
-    ----------
-    path : str or os.PathLike
-        As of `files_of`. Its name says what format a file is of.
-    memory : int or str, optional
-        As of `release`. Reading takes half of it at most, but 64 MB if it needs them.
-    threads : int
-        As of `release`.
-    delimiter : str, optional
-        For CSV and TSV: one character; default: a comma, a tab.
-
-    Its methods raise ParameterError or ParameterTypeError if there are no such files, or they are
-    not what their names promise.
+    Reading takes half of `memory` at most, but 64 MB if it needs them; `delimiter` is of CSV and
+    TSV, by default a comma, a tab. Methods raise ParameterError or ParameterTypeError if there are
+    no such files, or they are not what their names promise.
     """
 
     spills = True

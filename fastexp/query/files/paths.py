@@ -52,12 +52,7 @@ class File(NamedTuple):
     called: str  # in messages: as it was given, its path, or what it is a copy of
 
     def check_same(self) -> None:
-        """Refuse rows of a file that is another one by now.
-
-        Raises
-        ------
-        InvalidRecords
-        """
+        """Refuse rows of a file that is another one by now."""
         try:
             same = _stamp(self.path) == self.stamp
         except OSError:
@@ -86,18 +81,10 @@ def opened(path: str) -> IO[bytes]:
 
 
 def files_of(path: Any) -> list[File]:
-    """The files that a path means, in the order of their names.
+    """The files that a path means, in the order of their names; all of one format.
 
-    Parameters
-    ----------
-    path : str or os.PathLike
-        A file; where there is none of this very name, a pattern with ``*``, ``?``, ``[...]`` or
-        ``**``; or a folder, whose files are read in all of its folders.
-
-    Raises
-    ------
-    ParameterError, ParameterTypeError
-        If there are none, they are of several formats, or cannot be opened.
+    A file; where there is none of this very name, a pattern with ``*``, ``?``, ``[...]`` or ``**``;
+    or a folder, whose files are read in all of its folders.
     """
     text = os.fspath(path)
     if not isinstance(text, str):
@@ -173,16 +160,7 @@ def format_of(file: str) -> str | None:
 def stamp_of(file: str, given: str) -> Stamp:
     """What changes when a file does, of one that can be opened without waiting, and has an end.
 
-    Parameters
-    ----------
-    file : str
-    given : str
-        What messages call it.
-
-    Raises
-    ------
-    ParameterError
-        If it is no such file.
+    `given` is what messages call it.
     """
     try:
         with Path(file).open("rb") if _is_regular(file) else _none():

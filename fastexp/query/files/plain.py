@@ -19,30 +19,17 @@ END, POINT = b"\n."
 
 
 class Plain(NamedTuple):
-    """What the bytes behind a header tell.
+    """What the bytes behind a header tell."""
 
-    Attributes
-    ----------
-    rows : int
-        Lines that are not blank.
-    wide : bool
-        Whether some integer may be beyond 2**53.
-    odd : bool
-        Whether DuckDB may take some text for a number that is none.
-    """
-
-    rows: int
-    wide: bool
-    odd: bool
+    rows: int  # lines that are not blank
+    wide: bool  # whether some integer may be beyond 2**53
+    odd: bool  # whether DuckDB may take some text for a number that is none
 
 
 def plain(path: str, start: int) -> Plain | None:
     """Look at all bytes of a file from a place on, that of the header's end.
 
-    Returns
-    -------
-    Plain or None
-        None if lines need not be rows: there are quotes, or ends of lines of another kind.
+    None if lines need not be rows: there are quotes, or ends of lines of another kind.
     """
     buffer = bytearray(b"," * CARRY + bytes(CHUNK))
     data, ends, blank, wide, odd = np.frombuffer(buffer, np.uint8), 0, 0, False, False

@@ -163,13 +163,7 @@ def empty(use: Use) -> Any:
 
 
 def check_lengths(called: str, texts: arrow.Column) -> None:
-    """Refuse keys that were cut off.
-
-    Raises
-    ------
-    InvalidRecords
-        Then two different ones might be the same.
-    """
+    """Refuse keys that were cut off: two different ones might be the same."""
     if texts.offsets is not None and int(np.diff(texts.offsets).max(initial=0)) > MOST_TEXT:
         raise InvalidRecords(f"{called} must hold keys of at most {MOST_TEXT} bytes")
 

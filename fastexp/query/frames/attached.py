@@ -39,18 +39,7 @@ WHERE lower(table_name) = lower(?)
 class AttachedFrame:
     """A `Frame` of the rows of another; the answers become a temporary table.
 
-    Parameters
-    ----------
-    con : duckdb.DuckDBPyConnection
-    name : str
-        The table's name. Nothing in the connection may have it yet, in any schema:
-        a temporary table would hide it.
-    rows : Frame
-
-    Raises
-    ------
-    ParameterError, ParameterTypeError
-        If there is something of that name, or these are no connection and no name.
+    Nothing in the connection may have its name yet, in any schema: it would be hidden.
     """
 
     spills: bool

@@ -28,14 +28,9 @@ LAZY = (  # library, its types, and what brings all of their rows here
 def copy_of(frame: Any) -> Frame:
     """All rows of a frame of any kind but a path, apart from it.
 
-    Answers are of the kind of the copy, which has no connection to where the rows came from: a
-    dict of a dict, pandas of pandas and Dask, Polars of Polars, else an Arrow table.
-
-    Raises
-    ------
-    ParameterError, ParameterTypeError
-        If it is not a frame, or holds columns that no query could read or of several types,
-        or cannot be copied.
+    Answers are of the kind of the copy, which has no connection to where the rows came from: a dict
+    of a dict, pandas of pandas and Dask, Polars of Polars, else an Arrow table. Refused are columns
+    that no query could read or of several types, and what cannot be copied.
     """
     rows = frame_of(frame)
     known = rows.names() is not None

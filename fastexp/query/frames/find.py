@@ -46,26 +46,10 @@ ENGINES = (
 def frame_of(frame: Any, *, memory: int | str | None = None, threads: int = 1) -> Frame:
     """The adapter of a frame of any kind.
 
-    Parameters
-    ----------
-    frame
-        A frame of Polars (eager or lazy), pandas, PyArrow (also a batch, a stream or a dataset),
-        Spark or Dask; a relation of DuckDB; one of these in the hands of narwhals, or an eager
-        frame of another kind that it knows; whatever else hands out columns as Arrow data; a
-        dict of columns; or a path.
-    memory : int or str, optional
-        Bytes that reading a path may take.
-    threads : int
-        That read a path; 0: one a processor.
-
-    Returns
-    -------
-    Frame
-
-    Raises
-    ------
-    ParameterTypeError
-        If it is anything else.
+    Of Polars (eager or lazy), pandas, PyArrow (also a batch, a stream or a dataset), Spark or Dask;
+    a relation of DuckDB; one of these in the hands of narwhals, or an eager frame of another kind
+    that it knows; whatever else hands out columns as Arrow data; a dict of columns; or a path,
+    which is read in so much memory by so many threads.
     """
     readable(frame, "frame")
     if isinstance(frame, (str, os.PathLike)):

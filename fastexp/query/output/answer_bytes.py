@@ -23,16 +23,10 @@ def suffix(file: str) -> str:
 
 
 def room_of(groups: Sequence[Column], widths: Sequence[int], names: Sequence[str]) -> int:
-    """Bytes that answers take at most, or nearly so.
+    """Bytes that answers take at most, or nearly so, with this public list of groups.
 
-    Parameters
-    ----------
-    groups : sequence of Column
-        The public list.
-    widths : sequence of int
-        Characters of the longest candidate, of each value of each answer; 0 of numbers.
-    names : sequence of str
-        Names of all columns, which JSON lines have in each row.
+    widths: characters of the longest candidate, of each value of each answer; 0 of numbers. names:
+    of all columns, which JSON lines have in each row.
     """
     rows = len(groups[0].values) if groups else 1
     each = sum(map(len, names)) + sum(max(width, NUMBER) for width in widths)

@@ -33,18 +33,7 @@ EXISTS = (
 def check(output: object, force: bool, suffixes: Sequence[str] = SUFFIXES) -> str:
     """The path of `output`, which can be one for answers.
 
-    Parameters
-    ----------
-    output : str or os.PathLike
-    force : bool
-        A regular file that is there may be replaced.
-    suffixes : sequence of str
-        What it may end in.
-
-    Raises
-    ------
-    ParameterError, ParameterTypeError
-        If it is not a name for answers, a file is there, or what it needs is not installed.
+    force: a regular file that is there may be replaced.
     """
     file = os.fspath(output) if isinstance(output, (str, os.PathLike)) else None
     if not isinstance(file, str):
@@ -79,19 +68,7 @@ class Output(NamedTuple):
 def output_of(output: object, force: bool, source: object, ledger: str | None) -> Output | None:
     """The file of answers that a release writes; None: none.
 
-    Parameters
-    ----------
-    output, force
-        As of `check`.
-    source
-        The frame, whose file it must not be.
-    ledger
-        The file of a budget, which it must not be either.
-
-    Raises
-    ------
-    ParameterError, ParameterTypeError
-        As of `check`.
+    It is as of `check`, and neither a file of the source nor the budget's ledger.
     """
     replaces = validate.flag("force", force)
     if output is None:
@@ -128,20 +105,8 @@ def is_same(file: str, other: str | os.PathLike[str]) -> bool:
 class OutputFile:
     """A file beside the place of the answers: without a name, so that a killed process leaves none.
 
-    Where the system or the file system has no such files, its name is hidden.
-
-    Parameters
-    ----------
-    file : str
-        That `check` took. Where it is a link, the answers go to where that leads.
-    force : bool
-    room : int
-        Bytes that are reserved on the disk.
-
-    Raises
-    ------
-    ParameterError, OutputError
-        If it cannot be made, or there is no room.
+    Where the system or the file system has no such files, its name is hidden. Where `file`, which
+    `check` took, is a link, the answers go to where that leads. `room` bytes are reserved.
     """
 
     file: str
@@ -238,39 +203,14 @@ def reserved(output: Output, room: int) -> Iterator[OutputFile]:
 
 
 def written(columns: Sequence[Column], place: OutputFile) -> None:
-    """Put answers into their file, a row a group; on disk when this returns.
-
-    Parameters
-    ----------
-    columns : sequence of Column
-        One row for each group.
-    place : OutputFile
-
-    Raises
-    ------
-    OutputError
-        If the disk fails, or there is a file by now.
-    """
+    """Put answers into their file, a row a group; on disk when this returns."""
     place.write(content(columns, place.file))
 
 
 def repeated(columns: Sequence[Column], output: Output) -> bool:
-    """Put kept answers into their file, unless it has them.
+    """Put kept answers into their file; whether it had these very answers, and was left as it is.
 
-    Parameters
-    ----------
-    columns, output
-        As of `written`; a file of other content is replaced only by force.
-
-    Returns
-    -------
-    bool
-        Whether the file had these very answers, and was left as it is.
-
-    Raises
-    ------
-    ParameterError, OutputError
-        As of `check` and `written`; the answers are an attribute of `OutputError`.
+    A file of other content is replaced only by force. An `OutputError` has the answers.
     """
     if holds(output.file, columns):
         return True
