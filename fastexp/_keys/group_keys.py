@@ -32,13 +32,7 @@ BLOCK = 1 << 14  # rows of several columns that are put together at once: they s
 
 
 def columns_of(keys: object, argument: str) -> list[Any]:
-    """The columns of keys that there are: one, or those in a list or tuple of columns.
-
-    Raises
-    ------
-    ParameterTypeError
-        If a list holds columns and something else.
-    """
+    """The columns of keys that there are: one, or those in a list or tuple of columns only."""
     readable(keys, argument)
     if not (isinstance(keys, (list, tuple)) and len(keys) and _is_column(keys[0], argument)):
         return [keys]
@@ -48,47 +42,16 @@ def columns_of(keys: object, argument: str) -> list[Any]:
 
 
 def codes_of(keys: object, names: Names, argument: str = "by", threads: int = 1) -> IntArray:
-    """Find the place of each row's key in a public list.
+    """The place of each row's key in a public list; -1: missing, not listed or beyond int64.
 
-    Parameters
-    ----------
-    keys
-        One column of n keys, of the kind that the list has, in any form; for a list of several
-        columns a list of so many. They are private.
-    names
-        The list.
-    argument
-        What messages call the keys.
-    threads
-        How many ranges of integers are looked up at the same time.
+    The keys, which are private, are one column of the kind that the list has, in any form; for a
+    list of several columns a list of so many. What is said of keys of another kind does not depend
+    on their values.
 
-    Returns
-    -------
-    ndarray of int64, shape (n,)
-        Places from 0 on; -1 for a key that is missing (in any column), not listed or beyond
-        int64.
-
-    Raises
-    ------
-    ParameterTypeError
-        If the keys are of another kind. The message does not depend on their values.
-    ParameterError
-        If there are more or fewer columns, or they differ in length.
-
-    Notes
-    -----
-    Row i's code is a function of its key and the list alone. Lists that fill a fair part of a
-    range of integers are looked up in a table of that range, others by a hash with a secret
-    word. A dictionary's entries are looked up once each. Of several columns, the places of the
-    keys in each make one number, which is looked up again.
-
-    Examples
-    --------
-    >>> from fastexp._keys.group_lists import names_of, names_of_tuples
-    >>> codes_of(["b", "a", None, "c", "b"], names_of(["a", "b"])).tolist()
-    [1, 0, -1, -1, 1]
-    >>> codes_of([["b", "a"], [1, 1]], names_of_tuples([("a", 1), ("a", 2)], 2)).tolist()
-    [-1, 0]
+    Row i's code is a function of its key and the list alone. Lists that fill a fair part of a range
+    of integers are looked up in a table of that range, others by a hash with a secret word. A
+    dictionary's entries are looked up once each. Of several columns, the places of the keys in each
+    make one number, which is looked up again.
     """
     return coding_of(keys, names, argument, threads).codes(threads)
 
@@ -178,36 +141,10 @@ def coding_of(keys: object, names: Names, argument: str = "by", threads: int = 1
 def numbered(columns: Sequence[list[Rows]], argument: str) -> tuple[IntArray, Names]:
     """Number the keys that occur, in an order that does not depend on the rows'.
 
-    Parameters
-    ----------
-    columns
-        For each column (one or several) the chunks that `key_columns.read` gave, of all parts of
-        the rows one after the other.
-    argument
-        What messages call them.
-
-    Returns
-    -------
-    ids : ndarray of int64, shape (n,)
-        Each row's number, -1 where a key is missing in any column.
-    names : Names
-        The keys by number, in increasing order (of texts: by code points), tuples by their first
-        column first. They are as private as the rows.
-
-    Raises
-    ------
-    ParameterTypeError
-        If keys are of another kind.
-    InvalidRecords
-        If an integer is beyond int64, or a text is no UTF-8.
-    ParameterError
-        If columns differ in length.
-
-    Examples
-    --------
-    >>> ids, names = numbered([read([30, 10, None, 30], "person")], "person")
-    >>> ids.tolist(), names.labels()
-    ([1, 0, -1, 1], [10, 30])
+    Each column (one or several) has the chunks that `key_columns.read` gave, of all parts of the
+    rows one after the other. Given are each row's number, -1 where a key is missing in any column;
+    and the keys by number, in increasing order (of texts: by code points), tuples by their first
+    column first: they are as private as the rows. An integer beyond int64 is an `InvalidRecords`.
     """
     _check_lengths(columns, argument)
     ids, first = _numbered(columns[0], argument)

@@ -17,36 +17,11 @@ from .key_values import in_one_unit, in_order, kind_of_all
 
 
 def names_of(groups: object, argument: str = "groups") -> KeyNames:
-    """Read a public list of groups of one column.
+    """Read a public list of groups of one column, in its order.
 
-    Parameters
-    ----------
-    groups
-        Distinct keys of one kind, integers within int64: a list, tuple, range, array, series,
-        index, categorical or Arrow array.
-    argument
-        What messages call it.
-
-    Returns
-    -------
-    KeyNames
-        The groups in the order of the list.
-
-    Raises
-    ------
-    ParameterTypeError
-        If it is not a list, or holds anything but keys of one kind.
-    ParameterError
-        If a group is missing, named twice, beyond int64 or no text in UTF-8.
-
-    Examples
-    --------
-    >>> names_of(["north", "south", ""]).labels()
-    ['north', 'south', '']
-    >>> names_of([3, 1, 3])
-    Traceback (most recent call last):
-        ...
-    fastexp.errors.ParameterError: groups must not name a group twice, got 3 again
+    It holds distinct keys of one kind, integers within int64: a list, tuple, range, array, series,
+    index, categorical or Arrow array. Anything else is refused, and a group that is missing, named
+    twice, beyond int64 or no text in UTF-8.
     """
     return _distinct(listed_keys(read(groups, argument), argument), argument)
 
@@ -54,27 +29,8 @@ def names_of(groups: object, argument: str = "groups") -> KeyNames:
 def names_of_columns(columns: Sequence[Any], argument: str = "groups") -> Names:
     """Read a public list of groups of one column or several: group i is the i-th row.
 
-    Parameters
-    ----------
-    columns
-        At least one column of equal lengths, each as `names_of` takes it; keys of a column
-        need not be distinct where there are several.
-    argument
-        What messages call the list.
-
-    Returns
-    -------
-    Names
-
-    Raises
-    ------
-    ParameterTypeError, ParameterError
-        As of `names_of`, and if columns differ in length.
-
-    Examples
-    --------
-    >>> names_of_columns([["Rome", "Oslo", "Rome"], [2020, 2020, 2021]]).labels()
-    [('Rome', 2020), ('Oslo', 2020), ('Rome', 2021)]
+    Columns are of equal lengths, each as `names_of` takes it; where there are several, their keys
+    need not be distinct.
     """
     return names_of_chunks([read(column, argument) for column in columns], argument)
 
@@ -94,26 +50,7 @@ def names_of_chunks(columns: Sequence[list[Rows]], argument: str = "groups") -> 
 
 
 def names_of_tuples(groups: object, width: int, argument: str = "groups") -> Names:
-    """Read a public list of groups of several columns.
-
-    Parameters
-    ----------
-    groups
-        A sequence of distinct tuples of `width` keys, each position of one kind.
-    width
-        How many columns there are: two or more.
-    argument
-        What messages call it.
-
-    Returns
-    -------
-    Names
-
-    Raises
-    ------
-    ParameterTypeError, ParameterError
-        As of `names_of`, and if it is not a sequence of tuples of this width.
-    """
+    """Read a public list of groups of several columns: distinct tuples of `width` keys."""
     wanted = f"{argument} must be a sequence of tuples of {width} keys, one of each column"
     if not isinstance(groups, (list, tuple)):
         raise ParameterTypeError(f"{wanted}, got an object of type {type(groups).__name__}")

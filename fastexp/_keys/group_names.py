@@ -18,12 +18,8 @@ LARGEST = 1 << 62  # of numbers that several columns' places are put together to
 class TupleNames:
     """Distinct tuples of keys in an order.
 
-    Parameters
-    ----------
-    keys : sequence of KeyNames
-        Distinct keys of each column, in any order; also ones that no tuple has.
-    index : sequence of ndarray of int64, shape (size,)
-        The place there of each tuple's key.
+    `keys` are those of each column, distinct, in any order, and also ones that no tuple has;
+    `index` the place there of each tuple's key.
     """
 
     keys: tuple[KeyNames, ...]

@@ -53,14 +53,8 @@ class KeyColumn(NamedTuple):
 class KeyNames:
     """Distinct keys in an order: the public list of groups, or the keys that rows have.
 
-    Parameters
-    ----------
-    kind : {"integers", "text", "booleans", "dates", "timestamps", "rows", "whole"}
-        What keys are; "rows": numbers of rows without a name, "whole": all records together.
-    keys : ndarray of int64, shape (size,), or sequence of str
-        Distinct texts, or the numbers of distinct other keys (see `_keys/key_rows.py`).
-    unit : {"", "s", "ms", "us", "ns"}
-        The unit of timestamps.
+    Of the kind "rows" they are numbers of rows without a name; "whole": all records together. Keys
+    are texts, or the numbers of other keys (see `_keys/key_rows.py`); timestamps have a unit.
     """
 
     def __init__(
@@ -143,12 +137,9 @@ class KeyNames:
     def name_words(self) -> WordArray:
         """What keys are called in digests: four words each, different for different keys.
 
-        Returns
-        -------
-        ndarray of uint64, shape (size, 4)
-            For texts: the words, little end first, of their BLAKE2b-256 under the domain
-            `fastexp.name`. For all others: a word for the kind, the number modulo 2**64, 0, 0;
-            but for timestamps whole seconds and nanoseconds, in any unit.
+        For texts: the words, little end first, of their BLAKE2b-256 under the domain
+        `fastexp.name`. For all others: a word for the kind, the number modulo 2**64, 0, 0; but for
+        timestamps whole seconds and nanoseconds, in any unit.
         """
         if self.kind == "text":
             values, offsets = self.utf8
@@ -241,15 +232,7 @@ class KeyNames:
 def joined_words(columns: Sequence[WordArray]) -> WordArray:
     """The words of names of several parts: a digest of their number and of the parts' words.
 
-    Parameters
-    ----------
-    columns : sequence of ndarray of uint64, shape (size, 4)
-        The words of each name's first part, of its second one and so on.
-
-    Returns
-    -------
-    ndarray of uint64, shape (size, 4)
-        BLAKE2b-256 under a domain of its own.
+    BLAKE2b-256 under a domain of its own.
     """
     size = len(columns[0])
     message = np.empty((size, 1 + NAME_WORDS * len(columns)), np.uint64)

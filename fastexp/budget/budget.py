@@ -444,28 +444,11 @@ def once(
 ) -> Any:
     """The answers of a release: charged, drawn and kept, or those that are kept already.
 
-    Parameters
-    ----------
-    budget : Budget or None
-        None: nothing is charged or kept.
-    label : str or None
-        What the release is called; checked before (`grouped.request.check_key`).
-    question : Question or Questions
-        Where there is a label, with its `form`.
-    draw : callable
-        Reads records and draws; is called at most once, after the charge. Returns None, bool,
-        int, float, text, bytes, Fraction, Decimal, tuples and lists of them, and arrays of
-        int64, float64 and bool. (Of a file, scalars of NumPy come back as Python's.)
-    check : callable
-        Refuses, by what is public of the data's form, a call that is a mistake. It is called
-        before a charge, but not where the answers are kept.
-    note : str or None
-        The user's words for the log.
-
-    Returns
-    -------
-    object
-        What `draw` returned, now or when the label was new.
+    Where there is a label, the question has its `form`. `draw` reads records and draws; it is
+    called at most once, after the charge, and returns None, bool, int, float, text, bytes,
+    Fraction, Decimal, tuples and lists of them, and arrays of int64, float64 and bool. (Of a file,
+    scalars of NumPy come back as Python's.) `check` refuses, by what is public of the data's form,
+    a call that is a mistake: before a charge, but not where the answers are kept.
     """
     words = checked_note(note, budget)
     if budget is None:

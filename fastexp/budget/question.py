@@ -21,42 +21,22 @@ MOST_ABOUT = 1000  # characters of a description
 
 
 class Question(NamedTuple):
-    """A mechanism, what a call makes of its promise, and how records are read.
-
-    Attributes
-    ----------
-    mechanism
-        With `guarantee`.
-    rows, disjoint, groups, membership, max_groups, max_rows
-        As of `privacy.total`.
-    form : tuple
-        What else the answers depend on, except for the records: text, numbers and tuples of them.
-        Needed where there is a label.
-    widest : int
-        How many characters an answer may have, if not those of a number or a candidate.
-    column : str
-        The column of the records; "" where it has no name.
-    grouping : str
-        Which groups are answered, in words; "" without groups.
-    person : str or None
-        In words, who is bounded by the limits; None: nobody, they are a claim.
-    stated : {"add-remove", "replace"} or None
-        The relation for which the sensitivity of the mechanism was stated, if it does not know.
-    """
+    """A mechanism, what a call makes of its promise, and how records are read."""
 
     mechanism: Any
-    rows: int = 1
+    rows: int = 1  # this and what follows as of `privacy.total`
     disjoint: bool = False
     groups: bool = False
     membership: Membership = "private"
     max_groups: int = 1
     max_rows: int = 1
-    form: tuple[Any, ...] = ()
-    widest: int = answer_text.NUMBER
-    column: str = ""
-    grouping: str = ""
-    person: str | None = None
-    stated: Neighbors | None = None
+    # What else the answers depend on, but for the records: text, numbers and tuples of them.
+    form: tuple[Any, ...] = ()  # needed where there is a label
+    widest: int = answer_text.NUMBER  # characters of an answer that is no number or candidate
+    column: str = ""  # of the records; "" where it has no name
+    grouping: str = ""  # which groups are answered, in words
+    person: str | None = None  # who is bounded by the limits, in words; None: they are a claim
+    stated: Neighbors | None = None  # the relation of a sensitivity that does not know its own
 
     @property
     def name(self) -> str:

@@ -50,28 +50,12 @@ def keep(
     key: bytes,
     threads: int = 1,
 ) -> AnyArray:
-    """Which rows count.
+    """Which rows count, of these groups and persons by number; none of group or person -1.
 
-    Parameters
-    ----------
-    codes, persons : ndarray of int64, shape (n,)
-        Each row's group and person, by number; -1: of no listed group, or of nobody that is
-        known. Such rows do not count: the limits could not be kept for them.
-    person_words, name_words : ndarray of uint64, shape (persons, 4) and (groups, 4)
-        What persons and groups are called in digests.
-    mapped : ndarray of int64, shape (n,)
-        Each row's value, as the mechanism reads it. Rows of a person and a group with equal
-        values are one like the other: how many of them count does not depend on their order.
-    max_groups, max_rows : int
-        In how many groups a person counts, and with how many rows in each of them.
-    key : bytes
-        32 bytes, from `release_choice` or `sample_choice`.
-    threads : int
-        Never changes what is kept.
-
-    Returns
-    -------
-    ndarray of bool, shape (n,)
+    `person_words` and `name_words` are what persons and groups are called in digests, four words
+    each, `mapped` each row's value, as the mechanism reads it. Rows of a person and a group with
+    equal values are one like the other: how many of them count does not depend on their order. The
+    key is of `release_choice` or `sample_choice`.
     """
     counts: AnyArray = (codes >= 0) & (persons >= 0)
     limits, digested = (max_groups, max_rows), (person_words, name_words)

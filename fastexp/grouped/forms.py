@@ -16,27 +16,13 @@ SHORT = 1 << 9  # records up to which keys are listed: a few KiB for each number
 
 
 class Forms(NamedTuple):
-    """Of each distinct length, as `segment_ranks.py` has them.
+    """Of each distinct length, as `segment_ranks.py` has them."""
 
-    Attributes
-    ----------
-    flat : ndarray of int64
-        The forms, and behind them keys and weights.
-    which : ndarray of int64, shape (segments,)
-        Each segment's form.
-    ranks : ndarray of int64, shape (forms, 2)
-        The first and the last rank that matter, (0, -1) without records.
-    most : int
-        How many ranks matter at most.
-    weights : ndarray of uint64
-        The table of weights.
-    """
-
-    flat: IntArray
-    which: IntArray
-    ranks: IntArray
-    most: int
-    weights: WordArray
+    flat: IntArray  # the forms, and behind them keys and weights
+    which: IntArray  # each segment's form
+    ranks: IntArray  # (forms, 2): the first and the last that matter, (0, -1) without records
+    most: int  # how many ranks matter at most
+    weights: WordArray  # their table
 
 
 def forms_of(statistic: RankStatistic, lengths: IntArray) -> Forms:

@@ -19,35 +19,10 @@ INT64 = np.dtype(np.int64)
 def gather(
     codes: IntArray, values: AnyArray, size: int, threads: int = 1
 ) -> tuple[AnyArray, IntArray]:
-    """Put values into the order of their groups.
+    """Put values into the order of their groups, below `size`; those of group -1 are left out.
 
-    Parameters
-    ----------
-    codes : ndarray of int64, shape (n,), contiguous
-        The group of each row, below `size`; rows with -1 are left out.
-    values : ndarray of float64 or int64, shape (n,), contiguous
-        A value for each row.
-    size : int
-        How many groups there are.
-    threads : int, default 1
-        How many ranges of rows are worked on at the same time. The answer does not depend on it.
-
-    Returns
-    -------
-    gathered : ndarray of the values' dtype
-        The values of group 0, of group 1 and so on; those of one group in the order of rows.
-    offsets : ndarray of int64, shape (size + 1,)
-        Group g has the values from offsets[g] to offsets[g + 1].
-
-    Notes
-    -----
-    Two passes over the codes, one over the values; 8 bytes a group and thread of scratch.
-
-    Examples
-    --------
-    >>> gathered, offsets = gather(np.array([1, 0, -1, 1]), np.array([4, 5, 6, 7]), 3)
-    >>> gathered.tolist(), offsets.tolist()
-    ([5, 4, 7], [0, 1, 3, 3])
+    Group g has the values from offsets[g] to offsets[g + 1], in the order of rows. Two passes over
+    the codes, one over the values; 8 bytes a group and thread of scratch.
     """
     edges = _edges(codes.size, size, threads)
     parts = [(codes[a:b], values[a:b]) for a, b in pairwise(edges)]

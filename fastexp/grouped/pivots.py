@@ -53,20 +53,8 @@ def windowed(
 ) -> Segments | None:
     """Segments of the records around the ranks that matter, with what is known of the others.
 
-    None where it is not worth it, or not known to be right.
-
-    Parameters
-    ----------
-    statistic : RankStatistic
-        Whose ranks.
-    values : ndarray of float64 or int64, shape (n,)
-        A record of each row; NaN is refused where its group is listed, now or when it is placed.
-    codes : Codes
-        Of each row.
-    groups : int
-        How many groups there are.
-    threads : int, default 1
-        Never changes a draw.
+    None where it is not worth it, or not known to be right. NaN is refused where its group is
+    listed, now or when it is placed. `threads` never changes a draw.
     """
     grid, n = statistic.grid, values.size
     if not FEWEST <= n < 1 << between.BELOW or n < LONG * groups or not histogram.is_near(grid):

@@ -30,24 +30,12 @@ FEWEST = 1 << 14  # records for which a second thread pays
 
 
 class Windows(NamedTuple):
-    """What is known of segments that have the records around the ranks that matter alone.
+    """What is known of segments that have the records around the ranks that matter alone."""
 
-    Attributes
-    ----------
-    under : ndarray of int64, or int
-        How many records lie below those of each segment.
-    lengths : ndarray of int64, shape (segments,)
-        How many there are in all.
-    forms : Forms
-        Of these lengths.
-    records : callable
-        All records of the segment with a number, for the few draws that need them.
-    """
-
-    under: IntArray | int
-    lengths: IntArray
-    forms: Forms
-    records: Callable[[int], AnyArray]
+    under: IntArray | int  # how many records lie below those of each segment
+    lengths: IntArray  # how many there are in all
+    forms: Forms  # of these lengths
+    records: Callable[[int], AnyArray]  # all of a segment, for the few draws that need them
 
 
 class Segments(NamedTuple):

@@ -48,18 +48,10 @@ def figure_for(
 ) -> tuple[Any, list[Any]]:
     """The figure and the axes of a picture, row by row: the caller's, or new ones.
 
-    Parameters
-    ----------
-    ax : Axes, array of Axes, or None
-        The caller's, as many as `shape` says; they get the title and no notes. None: those of
-        a new figure below its heading. Nothing of the process is changed: a notebook shows the
-        figure if it is the value of a cell, as ``axes.figure``.
-    title, notes
-        The heading. Notes stand below it, and that the picture is not private.
-    height : float
-        Of all axes together, in inches.
-    shape : (int, int)
-        Rows and columns of axes.
+    The caller's are as many as `shape` says, and get the title and no notes. New ones stand below a
+    heading with notes, and that the picture is not private; they have so many inches together.
+    Nothing of the process is changed: a notebook shows the figure if it is the value of a cell, as
+    ``axes.figure``.
     """
     check_matplotlib()
     rows, columns = shape

@@ -17,27 +17,14 @@ CELL = "text-align: left; padding: 0.1em 1em 0.1em 0"  # no colours: the page's,
 
 
 class Card(NamedTuple):
-    """What is to be seen of an object: everything on it is shown to whoever looks.
-
-    Attributes
-    ----------
-    title : str
-    facts : sequence of (str, object)
-        Names and values: numbers are written as everywhere, None is left out.
-    columns, rows : sequences
-        A table below the facts, if there are columns.
-    note : str
-        What else is to be said.
-    private : bool
-        Whether private numbers are on it, which is said then.
-    """
+    """What is to be seen of an object: everything on it is shown to whoever looks."""
 
     title: str
-    facts: Sequence[tuple[str, object]] = ()
-    columns: Sequence[str] = ()
+    facts: Sequence[tuple[str, object]] = ()  # numbers are written as everywhere, None left out
+    columns: Sequence[str] = ()  # of a table below the facts
     rows: Sequence[Sequence[object]] = ()
     note: str = ""
-    private: bool = False
+    private: bool = False  # whether private numbers are on it, which is said then
 
     @property
     def remarks(self) -> list[str]:

@@ -24,17 +24,8 @@ def error_curve(
 ) -> Any:
     """Draw evenly spaced quantiles as a distribution function, and marks on it; the axes.
 
-    Parameters
-    ----------
-    quantiles
-        From the probability 0 to 1.
-    marks
-        Errors by what they are.
-    along
-        What the axis of errors says.
-    title, notes
-    ax : Axes or None
-        As of `figure_for`.
+    quantiles: from the probability 0 to 1; marks: errors by what they are; along: what the axis of
+    errors says. The others are as of `figure_for`.
     """
     _, (axes,) = canvas.figure_for(ax, title, notes, 3.0)
     inks, last = inks_of(axes), len(quantiles) - 1

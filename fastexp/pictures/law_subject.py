@@ -13,46 +13,19 @@ from .._typing import AnyArray
 
 @dataclass(frozen=True)
 class Laws:
-    """Laws of one mechanism, one a group, and what they are compared with.
+    """Laws of one mechanism, one a group, and what they are compared with."""
 
-    Attributes
-    ----------
-    mechanism
-        One that a query takes, or over utilities; None: not known.
-    column : str
-        What its records are called.
-    laws : sequence
-        As `view.Outputs` or with `probabilities`; of top-k those of the first place.
-    truths : sequence
-        The true number of each group or None; of candidates how many records each has, or
-        None of utilities.
-    grid : Grid, optional
-        The points of numbers; None: their laws are densities.
-    candidates : sequence, optional
-        None of numbers.
-    records : sequence of int
-        How many records of each group count; of utilities and of one data set none.
-    by : sequence of str
-        The columns of groups; none where all rows are one group.
-    labels : sequence of mapping
-        The name of each group, by column.
-    draws : ndarray, shape (groups, size), or None
-        Numbers, or candidates by number.
-    best : float, optional
-        The best revenue of prices.
-    """
-
-    mechanism: Described | None
-    column: str
-    laws: Sequence[Any]
-    truths: Sequence[Any]
-    grid: Grid | None = None
-    candidates: Sequence[Any] | None = None
-    records: Sequence[int] = ()
-    by: Sequence[str] = ()
-    labels: Sequence[Mapping[str, Any]] = ()
-    draws: AnyArray | None = None
-    best: float | None = None
+    mechanism: Described | None  # one that a query takes, or over utilities; None: not known
+    column: str  # what its records are called
+    laws: Sequence[Any]  # as `view.Outputs` or with `probabilities`; of top-k of the first place
+    truths: Sequence[Any]  # of each group, or None; of candidates counts, or None of utilities
+    grid: Grid | None = None  # of numbers; None: their laws are densities
+    candidates: Sequence[Any] | None = None  # None of numbers
+    records: Sequence[int] = ()  # how many count, by group; of one data set none
+    by: Sequence[str] = ()  # the columns of groups; none where all rows are one group
+    labels: Sequence[Mapping[str, Any]] = ()  # the name of each group, by column
+    draws: AnyArray | None = None  # (groups, size): numbers, or candidates by number
+    best: float | None = None  # the best revenue of prices
 
     @property
     def names(self) -> list[str]:

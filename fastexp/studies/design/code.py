@@ -49,13 +49,7 @@ class Code:
         return {"code": self.reference, "digest": self.digest}
 
     def here(self) -> Any:
-        """Itself.
-
-        Raises
-        ------
-        StudyError
-            If only its name is known.
-        """
+        """Itself; StudyError if only its name is known."""
         if self.value is None:
             raise StudyError(
                 f"the study needs {self.reference}, of which a file holds only the name: give the "
@@ -80,15 +74,7 @@ def code_of(value: object, version: str = "", reference: str = "") -> Code:
 
 
 def imported(reference: str, digest: str = "", version: str = "") -> Code:
-    """The code that ``module:name`` means; a class is called, without arguments.
-
-    Raises
-    ------
-    ParameterError
-        If there is none.
-    StudyError
-        If it is not that of the digest.
-    """
+    """The code that ``module:name`` means, of that digest; a class is called, without arguments."""
     module, _, path = reference.partition(":")
     try:
         value = attrgetter(path)(import_module(module))

@@ -27,30 +27,14 @@ CONDITIONS = 1000  # that lists of parameters may give
 
 @dataclass(frozen=True)
 class DataSource:
-    """What makes data sets: a matrix, a data set a row.
+    """What makes data sets: a matrix, a data set a row."""
 
-    Attributes
-    ----------
-    label : str
-        What tables call it.
-    takes : {"records", "utilities"}
-        What a data set is: the mechanisms that take it.
-    fixed : bool
-        Every data set is the same.
-    whole : bool
-        All numbers are known to be integers.
-    size : int or None
-        The length of a data set, where it is given.
-    apart : bool
-        Each data set has a generator of its own.
-    """
-
-    label: str
-    takes: str
-    fixed: bool
-    whole: bool
-    size: int | None
-    apart: bool
+    label: str  # what tables call it
+    takes: str  # what a data set is, "records" or "utilities": the mechanisms that take it
+    fixed: bool  # every data set is the same
+    whole: bool  # all numbers are known to be integers
+    size: int | None  # the length of a data set, where it is given
+    apart: bool  # each data set has a generator of its own
     _make: Callable[[Random, int, int], AnyArray]
 
     def data_sets(self, rng: Random, rows: int, n: int) -> AnyArray:
@@ -63,13 +47,7 @@ class DataSource:
 
 
 def data_source(data: object) -> DataSource:
-    """The one source that a setting means: see the parameter `data` of `Study`.
-
-    Raises
-    ------
-    ParameterError
-        If it means none, or several.
-    """
+    """The one source that a setting means: see the parameter `data` of `Study`."""
     specs = described(data)
     if len(specs) != 1:
         raise ParameterError("data must be one source: no parameter is a list")
