@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from functools import lru_cache
 
 import numpy as np
@@ -24,53 +25,65 @@ from .words import Round, Words
 NO_LINE = np.empty(0)
 
 
-class RankDraws(Draws):
-    """A statistic without `widen`: cells and draws of a chunk in a few kernel calls."""
+class PartDraws(Draws):
+    """Draws of segments as parts (`segment_ranks.py`): of a chunk in a few kernel calls."""
 
     segments: Segments
+    grid: Grid
 
     def __init__(
-        self, statistic: RankStatistic, segments: Segments, words: Words, size: int
+        self, grid: Grid, segments: Segments, words: Words, size: int, forms: IntArray
     ) -> None:
-        self.segments, self._statistic, self._words, self._size = segments, statistic, words, size
-        self.grid: Grid = statistic.grid
-        offsets, windows = segments.offsets, segments.windows
-        if windows is None:
-            taken = np.diff(offsets)
-            windows = Windows(0, taken, forms_of(statistic, taken), segments.group)
-        self._windows, self._forms = windows, windows.forms
-        self._parts = np.empty((offsets.size - 1, kernel.PART), np.int64)
-        self._parts[:, kernel.START], self._parts[:, kernel.LENGTH] = offsets[:-1], np.diff(offsets)
-        self._parts[:, kernel.UNDER], self._parts[:, kernel.ALL] = windows.under, windows.lengths
-        self._parts[:, kernel.FORM] = windows.forms.which
+        self.segments, self.grid, self._words, self._size = segments, grid, words, size
+        self._flat = forms
+        self._parts = np.zeros((segments.offsets.size - 1, kernel.PART), np.int64)
+        self._parts[:, kernel.LENGTH] = np.diff(segments.offsets)
 
     def chunk(self, first: int, last: int) -> IntArray:
         """Map, sort what matters, draw; the few that are open once more, exactly."""
         part = self.segments.some(first, last)
-        if self._words.keyed:
-            return self.sorted_chunk(first, last, sorted_points(self._statistic.grid, part))
+        if self._words.keyed or not self._flat.size:
+            return self.sorted_chunk(first, last, sorted_points(self.grid, part))
         parts = self._parts_of(first, last, part)
-        mapped = narrowed(self.grid, self._forms.flat, parts, part.values)
-        return self._drawn(first, last, part, parts, mapped)
+        points = narrowed(self.grid, self._flat, parts, part.values)
+        return self._drawn(first, part, parts, points)
 
     def sorted_chunk(self, first: int, last: int, points: IntArray) -> IntArray:
         """Draw; the few that are open once more, exactly."""
         part = self.segments.some(first, last)
-        return self._drawn(first, last, part, self._parts_of(first, last, part), points)
+        return self._drawn(first, part, self._parts_of(first, last, part), points)
 
     def _parts_of(self, first: int, last: int, part: Segments) -> IntArray:
         parts: IntArray = self._parts[first:last].copy()
         parts[:, kernel.START] = part.offsets[:-1]
         return parts
 
-    def _drawn(
-        self, first: int, last: int, part: Segments, parts: IntArray, mapped: IntArray
-    ) -> IntArray:
-        flat, forms, size = parts.reshape(-1), self._forms, self._size
-        drawn = self._words.round(first, last, size, mapped, part.offsets)
-        out, work = np.empty((last - first) * size, np.int64), np.empty(8 * forms.most + 8, int)
+    @abstractmethod
+    def _drawn(self, first: int, part: Segments, parts: IntArray, points: IntArray) -> IntArray:
+        """Draws of these segments, the first of which has this number."""
+
+
+class RankDraws(PartDraws):
+    """A statistic without `widen`."""
+
+    def __init__(
+        self, statistic: RankStatistic, segments: Segments, words: Words, size: int
+    ) -> None:
+        windows = segments.windows
+        if windows is None:
+            taken = np.diff(segments.offsets)
+            windows = Windows(0, taken, forms_of(statistic, taken), segments.group)
+        super().__init__(statistic.grid, segments, words, size, windows.forms.flat)
+        self._statistic, self._windows, self._forms = statistic, windows, windows.forms
+        self._parts[:, kernel.UNDER], self._parts[:, kernel.ALL] = windows.under, windows.lengths
+        self._parts[:, kernel.FORM] = windows.forms.which
+
+    def _drawn(self, first: int, part: Segments, parts: IntArray, points: IntArray) -> IntArray:
+        flat, forms, size, groups = parts.reshape(-1), self._forms, self._size, len(parts)
+        drawn = self._words.round(first, first + groups, size, points, part.offsets)
+        out, work = np.empty(groups * size, np.int64), np.empty(8 * forms.most + 8, int)
         kernel.ranks_draw(
-            mapped, flat, forms.flat, self._statistic.grid.size, forms.most, forms.weights,
+            points, flat, forms.flat, self._statistic.grid.size, forms.most, forms.weights,
             drawn.first, out, work,
         )  # fmt: skip
         for i in np.flatnonzero(out == OPEN):
