@@ -24,19 +24,8 @@ METHODS = ("__arrow_c_array__", "__arrow_c_stream__")
 class Opened:
     """One column, whose producer is called once: the type first, rows only where they are wanted.
 
-    Parameters
-    ----------
-    data
-        Anything with `__arrow_c_array__` or `__arrow_c_stream__` that is one column.
-    argument
-        What messages call it.
-
-    Raises
-    ------
-    ParameterTypeError
-        If the data are no Arrow data, a frame, or lists of lists.
-    InvalidRecords
-        If the producer fails, or breaks the interface's rules.
+    It is of anything with `__arrow_c_array__` or `__arrow_c_stream__` that is no frame and no lists
+    of lists. A producer that fails, or breaks the interface's rules, gives `InvalidRecords`.
     """
 
     __slots__ = ("_chunks", "_field", "_parts", "is_list")
@@ -89,26 +78,9 @@ def is_frame(data: object, argument: str = "data") -> bool:
 
 
 def column(data: object, argument: str = "data") -> list[Column]:
-    """Give the chunks of an array, a series or a chunked array.
+    """The chunks of an array, a series or a chunked array: as of `Opened`, or one of those.
 
-    Parameters
-    ----------
-    data
-        As of `Opened`, or one of those.
-    argument
-        What messages call it.
-
-    Returns
-    -------
-    list of Column
-        At least one, so that the type is always known; it is empty if there are no rows.
-
-    Raises
-    ------
-    ParameterTypeError
-        If the data are no Arrow data, a frame, or lists of lists.
-    InvalidRecords
-        If the producer fails, or breaks the interface's rules.
+    At least one, so that the type is always known; it is empty if there are no rows.
     """
     return (data if isinstance(data, Opened) else Opened(data, argument)).chunks()
 
@@ -121,31 +93,11 @@ def type_of(data: object, argument: str = "data") -> Column:
 def table(
     data: object, names: Sequence[str], argument: str = "data"
 ) -> Generator[list[Column], None, None]:
-    """Give the named columns of a frame, in this order, batch after batch.
+    """The named columns of a frame, in this order, batch after batch; no other is looked at.
 
-    Parameters
-    ----------
-    data
-        Anything with `__arrow_c_array__` or `__arrow_c_stream__` that is a frame.
-    names
-        Names of columns; no other column is looked at.
-    argument
-        What messages call the frame.
-
-    Returns
-    -------
-    generator of lists of Column
-        At least one batch, so that types are always known; it is empty if there are no rows.
-        One thread at a time may ask for the next batch. Closed, it lets go of the producer.
-
-    Raises
-    ------
-    ParameterTypeError
-        If the data are no Arrow data or no frame, or a named column holds lists of lists.
-    ParameterError
-        If there is no column of a name, or more than one.
-    InvalidRecords
-        If the producer fails, or breaks the interface's rules.
+    At least one batch, so that types are always known; it is empty if there are no rows. One thread
+    at a time may ask for the next batch. Closed, it lets go of the producer. Refused is what
+    `Opened` refuses, but that it must be a frame, with one column of each name.
     """
     field, parts = _opened(data, argument)
     if plain(field) != "+s":
