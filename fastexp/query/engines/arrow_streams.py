@@ -17,7 +17,23 @@ from .frame import Column, Use
 from .limits import DAYS32, check_dates
 
 
-class StreamFrame:
+class ArrowAnswers:
+    """Answers as a table of pyarrow; where that is not installed, as a dict of columns."""
+
+    def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
+        """Dates are days of 32 bits."""
+        check_dates(groups, DAYS32)
+
+    def finished(self, columns: Sequence[Column]) -> Any:
+        """The table, in which several values of a group are a list."""
+        if find_spec("pyarrow") is None:
+            return columns_by_name(columns)
+        from .arrow import table_of  # only here is pyarrow imported
+
+        return table_of(columns)
+
+
+class StreamFrame(ArrowAnswers):
     """A `Frame` of anything with `__arrow_c_stream__` or `__arrow_c_array__`."""
 
     spills = False
@@ -33,10 +49,6 @@ class StreamFrame:
         """Their types are not known yet."""
         return
 
-    def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
-        """The same as for tables of pyarrow."""
-        check_dates(groups, DAYS32)
-
     def parts(
         self, uses: Sequence[Use], by: Sequence[int], groups: Names | None
     ) -> Iterator[list[arrow.Opened]]:
@@ -44,11 +56,3 @@ class StreamFrame:
         names = list(dict.fromkeys(use.column for use in uses))
         for batch in arrow.table(self._frame, names, "frame"):
             yield [arrow.Opened.of(batch[names.index(use.column)]) for use in uses]
-
-    def finished(self, columns: Sequence[Column]) -> Any:
-        """Answers as a pyarrow table; without pyarrow, as a dict of columns."""
-        if find_spec("pyarrow") is None:
-            return columns_by_name(columns)
-        from .arrow import table_of
-
-        return table_of(columns)

@@ -10,8 +10,8 @@ from ..._arrow import arrow
 from ..._keys.group_names import Names
 from ...errors import FastexpError, InvalidRecords, ParameterError
 from ..disk.memory import memory_of
-from ..engines.frame import Column, Use
-from ..engines.limits import DAYS32, check_dates
+from ..engines.arrow_streams import ArrowAnswers
+from ..engines.frame import Use
 from . import text_cells
 from .csv_rows import csv_of
 from .database import connect
@@ -49,7 +49,7 @@ class Survey(NamedTuple):
     cells: list[bool]
 
 
-class PathFrame:
+class PathFrame(ArrowAnswers):
     """A file, the files of a pattern, or those of a folder; not looked at before a method needs it.
 
     Reading takes half of `memory` at most, but 64 MB if it needs them; `delimiter` is of CSV and
@@ -106,14 +106,6 @@ class PathFrame:
             for column in empties[0]
         ]
 
-    def check_answers(
-        self,
-        names: Sequence[str],
-        groups: Sequence[Column],
-    ) -> None:
-        """Dates are days of 32 bits."""
-        check_dates(groups, DAYS32)
-
     def parts(
         self,
         uses: Sequence[Use],
@@ -137,12 +129,6 @@ class PathFrame:
                 source.file.check_same()
         finally:
             self._database.close()
-
-    def finished(self, columns: Sequence[Column]) -> Any:
-        """A table of pyarrow."""
-        from ..engines.arrow import table_of  # only here is pyarrow imported
-
-        return table_of(columns)
 
     def _empty(self, source: RowFile, uses: Sequence[Use]) -> list[Any]:
         names, partitions = source.names(), source.file.partitions
