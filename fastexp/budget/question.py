@@ -24,7 +24,7 @@ class Question(NamedTuple):
     """A mechanism, what a call makes of its promise, and how records are read."""
 
     mechanism: Any
-    rows: int = 1  # this and what follows as of `privacy.total`
+    rows: int = 1  # from here to `max_rows` as of `privacy.total`
     disjoint: bool = False
     groups: bool = False
     membership: Membership = "private"
@@ -36,7 +36,7 @@ class Question(NamedTuple):
     column: str = ""  # of the records; "" where it has no name
     grouping: str = ""  # which groups are answered, in words
     person: str | None = None  # who is bounded by the limits, in words; None: they are a claim
-    stated: Neighbors | None = None  # the relation of a sensitivity that does not know its own
+    stated: Neighbors | None = None  # the relation of the sensitivity, if the mechanism knows none
 
     @property
     def name(self) -> str:

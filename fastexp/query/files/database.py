@@ -27,15 +27,12 @@ SETTINGS = {
 NEEDED = ("duckdb", "pyarrow")  # packages
 
 
-def connect(
-    *, memory: int, threads: int = 1, folder: str | None = None, files: Sequence[str] = ()
-) -> DuckDBPyConnection:
+def connect(*, memory: int, threads: int = 1, files: Sequence[str] = ()) -> DuckDBPyConnection:
     """Open a database in memory that reaches nothing but what is named here.
 
-    memory: bytes that it may hold; threads: 0: one a processor; folder: where it puts rows that do
-    not fit into memory, by default nowhere; files: absolute paths that it may read, as its
-    functions will name them. ParameterError without DuckDB, or pyarrow, by which it gives batches
-    of a size.
+    memory: bytes that it may hold; threads: 0: one a processor; files: absolute paths that it may
+    read, as its functions will name them. ParameterError without DuckDB, or pyarrow, by which it
+    gives batches of a given size.
     """
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
@@ -44,7 +41,7 @@ def connect(
             "'fastexp[files]'"
         )
     duckdb = import_module("duckdb")
-    limits = {"memory_limit": f"{max(memory, LEAST)}B", "temp_directory": folder or ""}
+    limits = {"memory_limit": f"{max(memory, LEAST)}B", "temp_directory": ""}
     if threads:
         limits["threads"] = str(threads)
     connection: DuckDBPyConnection = duckdb.connect(":memory:", config={**SETTINGS, **limits})
