@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 import numpy as np
 
@@ -24,7 +24,6 @@ from .._typing import (
     Neighbors,
     Number,
     Ties,
-    WordArray,
 )
 from ..errors import ParameterError
 from ._number import GridMechanism
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from .._intake.record_sources import Source
+    from .._numbers.quantile_tree import QuantileTree
     from .._numbers.quantiles import QuantilesStatistic
     from .._numbers.rank import RankStatistic
     from ..grouped.segments import Draws, Segments
@@ -47,18 +47,6 @@ LEAST = 1e-15  # epsilon of one: its law fits into 64 bits
 LEAST_OF_SEVERAL = 1e-5  # chains are some 1e3 / epsilon numbers long: gigabytes, and seconds
 GREATEST = 1024.0  # epsilon: beyond, weights of neighbouring ranks underflow
 Which: TypeAlias = Converted[Iterable[Number] | None, tuple[Number, ...]]  # the field `q`
-
-
-class Several(Protocol):
-    """What draws m grid indices at once."""
-
-    def release(self, source: Source, /) -> IntArray:
-        """The m grid indices, and the total where there is one, from fresh randomness."""
-        ...
-
-    def simulate(self, source: Source, seeds: WordArray, size: int, threads: int, /) -> IntArray:
-        """`size` such rows from the stream that `seeds` name."""
-        ...
 
 
 class QuantilesMechanism(GridMechanism):
@@ -76,7 +64,7 @@ class QuantilesMechanism(GridMechanism):
 
     @property
     @abstractmethod
-    def _statistic(self) -> Several:
+    def _statistic(self) -> QuantilesStatistic | QuantileTree:
         """What draws."""
 
     def _check(self, rule: Rule = "nearest") -> None:

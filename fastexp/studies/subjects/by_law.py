@@ -14,7 +14,7 @@ from ...mechanisms._number import NumberMechanism
 from ...mechanisms.laplace import Laplace
 from ...mechanisms.mode import Mode
 from ...mechanisms.price import Price
-from .subject import Block, M, TrueNumber, squared
+from .subject import Block, M, TrueNumber, drawn_from_records, squared
 
 N = TypeVar("N", bound=NumberMechanism)
 Statistic: TypeAlias = Callable[[Block], AnyArray]
@@ -65,10 +65,7 @@ class RecordsByLaw(ByLaw[N]):
         return self.mechanism.law(block.ordered[row], assume_sorted=True)
 
     def draw(self, block: Block, size: int, key: int) -> AnyArray:
-        sample, rows = self.mechanism.sample, zip(block.ordered, block.streams, strict=True)
-        return np.array(
-            [sample(row, size, rng=key, streams=[int(i)], assume_sorted=True) for row, i in rows]
-        )
+        return drawn_from_records(self.mechanism.sample, block, size, key)
 
 
 class PriceSubject(RecordsByLaw[Price]):

@@ -15,7 +15,7 @@ from ..._parameters.grid import Grid, decimal
 from ..._typing import AnyArray, FloatArray
 from ...mechanisms.quantile import Quantile
 from ...privacy import Guarantee, sequential
-from .subject import MANY, Block, Studied
+from .subject import MANY, Block, Studied, drawn_from_records
 
 Draw: TypeAlias = Callable[..., AnyArray]
 MOST_EXACT = 4  # quantiles
@@ -105,10 +105,7 @@ class Drawn(Studied[ManyQuantiles]):
         return {}
 
     def draw(self, block: Block, size: int, key: int) -> AnyArray:
-        sample, rows = self.mechanism.sample, zip(block.ordered, block.streams, strict=True)
-        return np.array(
-            [sample(row, size, rng=key, streams=[int(i)], assume_sorted=True) for row, i in rows]
-        )
+        return drawn_from_records(self.mechanism.sample, block, size, key)
 
     def values(
         self, block: Block, drawn: AnyArray, figures: tuple[str, ...]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
@@ -81,6 +81,16 @@ def _clamped(rows: AnyArray, low: float, high: float) -> AnyArray:
     if rows.min() >= least and rows.max() <= most:
         return rows
     return np.clip(rows, least, most)
+
+
+def drawn_from_records(
+    sample: Callable[..., AnyArray], block: Block, size: int, key: int
+) -> AnyArray:
+    """Draws from the sorted records of each data set, by the stream of its number."""
+    rows = zip(block.ordered, block.streams, strict=True)
+    return np.array(
+        [sample(row, size, rng=key, streams=[int(i)], assume_sorted=True) for row, i in rows]
+    )
 
 
 class Studied(ABC, Generic[M]):
