@@ -75,14 +75,8 @@ class Numbers(NamedTuple):
 def read(numbers: object, argument: str) -> Numbers | None:
     """Numbers of any form and shape; None for what is not an array or column at all.
 
-    NaN is no missing number here.
-
-    Raises
-    ------
-    ParameterTypeError
-        If they are of another type.
-    InvalidRecords
-        If the producer of a column fails.
+    NaN is no missing number here. `ParameterTypeError` if they are of another type,
+    `InvalidRecords` if the producer of a column fails.
     """
     if type(numbers) is np.ndarray:
         return of_array(numbers, None, argument)

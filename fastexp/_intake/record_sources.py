@@ -123,23 +123,18 @@ class Sorted(Source):
             raise InvalidRecords(arrays.MISSING)
 
     def total(self) -> int:
-        """How many records there are."""
         return self.values.size
 
     def parts(self) -> Iterator[AnyArray]:
-        """The array."""
         yield self.values
 
-    def held(self, grid: Grid) -> Sorted:  # noqa: ARG002  # they are good for any
-        """A copy."""
+    def held(self, grid: Grid) -> Sorted:
         return Sorted(self.values.copy())
 
     def counts(self, grid: Grid) -> tuple[IntArray, IntArray]:
-        """All distinct grid points that hold records, and how many each."""
         return grid_runs(self.values, grid)
 
     def below(self, grid: Grid, t: int) -> int:
-        """How many records have a grid index < t."""
         if t <= 0 or t >= grid.size:
             return 0 if t <= 0 else self.values.size
         edge = grid.least(t, self.floats)
@@ -148,17 +143,14 @@ class Sorted(Source):
         return int(np.searchsorted(self.values, self.values.dtype.type(edge), "left"))
 
     def last(self, grid: Grid, t: int) -> int:
-        """The largest grid index <= t of a record; -1 if there is none."""
         at = self.below(grid, t + 1)
         return int(grid.index(self.values[at - 1 : at])[0]) if at else -1
 
     def first(self, grid: Grid, t: int) -> int:
-        """The smallest grid index >= t of a record; the grid's size if there is none."""
         at = self.below(grid, t)
         return int(grid.index(self.values[at : at + 1])[0]) if at < self.total() else grid.size
 
     def window(self, grid: Grid, low: int, high: int) -> Window:
-        """The grid points that hold the ranks from low to high."""
         n = self.values.size
         if n == 0:
             return Window(NOTHING, NOTHING, 0, 0)
@@ -189,47 +181,38 @@ class Counted(Source):
             raise InvalidRecords(arrays.MISSING)
 
     def total(self) -> int:
-        """How many records there are."""
         return int(self.number.sum())
 
     def parts(self) -> Iterator[AnyArray]:
-        """The values, each as often as it occurs."""
         if self.total() > MOST_REPEATED:
             raise InvalidRecords("records with counts are too many to be listed: take law")
         for value, number in zip(self.values, self.number.tolist(), strict=True):
             for begin in range(0, number, CHUNK):
                 yield np.full(min(CHUNK, number - begin), value)
 
-    def held(self, grid: Grid) -> Counted:  # noqa: ARG002  # they are good for any
-        """They are copies."""
+    def held(self, grid: Grid) -> Counted:
         return self
 
     def counts(self, grid: Grid) -> tuple[IntArray, IntArray]:
-        """All distinct grid points that hold records, and how many each."""
         return merged([(grid.index(self.values), self.number)])
 
     def histogram(self, grid: Grid) -> IntArray:
-        """How many records lie on each point of a grid that fits into memory."""
         out = np.zeros(grid.size, np.int64)
         np.add.at(out, grid.index(self.values), self.number)
         return out
 
     def window(self, grid: Grid, low: int, high: int) -> Window:
-        """The grid points that hold the ranks from low to high."""
         points, records = self.counts(grid)
         return cut(points, records, self.total(), low, high)
 
     def below(self, grid: Grid, t: int) -> int:
-        """How many records have a grid index < t."""
         return int(self.number[grid.index(self.values) < t].sum())
 
     def last(self, grid: Grid, t: int) -> int:
-        """The largest grid index <= t of a record; -1 if there is none."""
         points = grid.index(self.values)
         return int(points[points <= t].max(initial=-1))
 
     def first(self, grid: Grid, t: int) -> int:
-        """The smallest grid index >= t of a record; the grid's size if there is none."""
         points = grid.index(self.values)
         return int(points[points >= t].min(initial=grid.size))
 
@@ -237,46 +220,33 @@ class Counted(Source):
 class OnGrid(Source):
     """Records that are known by their grid points, as laws hold them."""
 
-    grid: Grid
-    points: IntArray
-    records: IntArray
-    ends: IntArray
-
     def __init__(self, grid: Grid, points: IntArray, records: IntArray) -> None:
         self.grid, self.points, self.records = grid, points, records
         self.ends = np.concatenate([[0], np.cumsum(records)])
 
     def total(self) -> int:
-        """How many records there are."""
         return int(self.ends[-1])
 
     def parts(self) -> Iterator[AnyArray]:
-        """The points, each as often as it has records."""
         yield from Counted(self.grid.values(self.points), self.records).parts()
 
-    def held(self, grid: Grid) -> OnGrid:  # noqa: ARG002  # counted on it
-        """They are held."""
+    def held(self, grid: Grid) -> OnGrid:
         return self
 
-    def counts(self, grid: Grid) -> tuple[IntArray, IntArray]:  # noqa: ARG002  # counted on it
-        """All distinct grid points that hold records, and how many each."""
+    def counts(self, grid: Grid) -> tuple[IntArray, IntArray]:
         return self.points, self.records
 
-    def window(self, grid: Grid, low: int, high: int) -> Window:  # noqa: ARG002  # counted on it
-        """The grid points that hold the ranks from low to high."""
+    def window(self, grid: Grid, low: int, high: int) -> Window:
         return cut(self.points, self.records, self.total(), low, high)
 
-    def below(self, grid: Grid, t: int) -> int:  # noqa: ARG002  # counted on it
-        """How many records have a grid index < t."""
+    def below(self, grid: Grid, t: int) -> int:
         return int(self.ends[np.searchsorted(self.points, t, "left")])
 
-    def last(self, grid: Grid, t: int) -> int:  # noqa: ARG002  # counted on it
-        """The largest grid index <= t of a record; -1 if there is none."""
+    def last(self, grid: Grid, t: int) -> int:
         at = int(np.searchsorted(self.points, t, "right"))
         return int(self.points[at - 1]) if at else -1
 
     def first(self, grid: Grid, t: int) -> int:
-        """The smallest grid index >= t of a record; the grid's size if there is none."""
         at = int(np.searchsorted(self.points, t, "left"))
         return int(self.points[at]) if at < self.points.size else grid.size
 

@@ -84,7 +84,6 @@ class Unsorted(Source):
         return same
 
     def window(self, grid: Grid, low: int, high: int) -> Window:
-        """The grid points that hold the ranks from low to high."""
         middle = self.middle(grid, low, high)
         if isinstance(middle, Window):
             return middle

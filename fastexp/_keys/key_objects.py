@@ -23,7 +23,6 @@ WIDER = (0x80, 0x800, 0x10000)  # code points that take a byte more in UTF-8
 LONE = "surrogatepass"  # a lone surrogate becomes bytes that are no UTF-8, and so no name
 FLOATS, INTEGERS = (float, np.floating), (int, np.integer)
 MISSING = frozenset({("pandas", "NAType"), ("pandas", "NaTType"), ("numpy.ma", "MaskedConstant")})
-MOMENTS = "moments"  # of NumPy or with a time of day: dates or timestamps by their unit
 
 Type: TypeAlias = Kind | Literal["moments", "null", "float", "other"]
 
@@ -68,7 +67,7 @@ def _type(kind: type) -> Type:
         (str, "text"),
         (INTEGERS, "integers"),
         (FLOATS, "float"),
-        ((dt.datetime, np.datetime64), "moments"),  # and datetime date
+        ((dt.datetime, np.datetime64), "moments"),  # dates or timestamps by their unit; and date
         (dt.date, "dates"),
     )
     for types, held in kinds:

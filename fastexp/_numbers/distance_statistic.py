@@ -55,11 +55,6 @@ class DistanceStatistic(ABC):
     """
 
     __slots__ = ("_few", "grid", "near", "weighting", "width")
-    _few: tuple[FewDraws | None, ...]
-    grid: Grid
-    near: tuple[IntArray, IntArray] | None
-    weighting: Weighting
-    width: int
 
     def __init__(
         self,
@@ -70,7 +65,7 @@ class DistanceStatistic(ABC):
     ) -> None:
         self.grid, self.width, self.near = grid, width, near
         self.weighting = Weighting(rate, None)
-        self._few = ()
+        self._few: tuple[FewDraws | None, ...] = ()
 
     @abstractmethod
     def shape(self, source: Source) -> DistanceShape:

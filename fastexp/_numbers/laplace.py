@@ -73,11 +73,6 @@ class Truth:
     """
 
     __slots__ = ("below", "endless", "grid", "rest", "under")
-    below: int
-    endless: bool
-    grid: Grid
-    rest: int
-    under: int
 
     def __init__(self, f: Fraction, grid: Grid, *, endless: bool) -> None:
         self.grid, self.endless = grid, endless
@@ -129,9 +124,6 @@ class LaplaceSampler:
     """
 
     __slots__ = ("block", "truth", "weighting")
-    block: int
-    truth: Truth
-    weighting: Weighting
 
     def __init__(self, truth: Truth, weighting: Weighting) -> None:
         self.truth, self.weighting = truth, weighting

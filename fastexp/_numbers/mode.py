@@ -32,13 +32,7 @@ class ModeShape:
         """Never called: no cell is loose."""
         raise FastexpError(EXACT_ONLY)
 
-    def accepts(self, *_: object) -> NoReturn:
-        """Never called: no cell is loose."""
-        raise FastexpError(EXACT_ONLY)
-
-    def distance(self, *_: object) -> NoReturn:
-        """Never called: no cell is loose."""
-        raise FastexpError(EXACT_ONLY)
+    accepts = distance = heights
 
 
 class ModeStatistic(DistanceStatistic):

@@ -33,16 +33,13 @@ from .few_cells import FewCells
 from .few_records import FewRecords
 
 MOST_RECORDS = 1 << 32  # the range of forms
-INT64, UINT64, BOOL = np.dtype(np.int64), np.dtype(np.uint64), np.dtype(np.bool_)
+BOOL = np.dtype(np.bool_)
 
 
 class RankStatistic(DistanceStatistic):
     """A statistic by rank distance: also its forms, and how many bits of weight matter."""
 
     __slots__ = ("bits", "form", "reach")
-    bits: int
-    form: Forms
-    reach: int
 
     def __init__(
         self,
@@ -164,12 +161,6 @@ class RankShape:
     """Cells of one data set; see `cells.Shape`."""
 
     __slots__ = ("cells", "form", "source", "statistic", "total", "weighting")
-    cells: Cells
-    form: IntArray
-    source: Source
-    statistic: RankStatistic
-    total: int
-    weighting: Weighting
 
     def __init__(
         self,

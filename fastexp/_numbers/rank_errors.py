@@ -37,20 +37,10 @@ class RowFigures(NamedTuple):
 
 
 def is_regular(statistic: RankStatistic, rows: AnyArray) -> bool:
-    """Whether the functions below take these rows; if not, `mechanism.law` takes each of them.
+    """Whether the functions below take these sorted rows; if not, `mechanism.law` takes each.
 
-    Parameters
-    ----------
-    statistic : RankStatistic
-        A mechanism's statistic.
-    rows : ndarray of float64 or int64, shape (rows, n)
-        Each of them sorted.
-
-    Returns
-    -------
-    bool
-        False for grids of points, for `widen`, for grids that kernels do not take, where n
-        is 0 or a record is NaN.
+    They do not take rows on grids of points, with `widen`, on grids that kernels do not take,
+    without records, or with a record that is NaN.
     """
     plain = statistic.width == 0 and statistic.near is None and rows.ndim == 2
     if not plain or rows.shape[1] == 0 or rows.dtype not in (np.float64, np.int64):
@@ -61,31 +51,15 @@ def is_regular(statistic: RankStatistic, rows: AnyArray) -> bool:
 def figures(
     statistic: RankStatistic, rows: AnyArray, truths: FloatArray, unit: Fraction = Fraction(1)
 ) -> RowFigures:
-    """Expected errors and losses of each row's exact law on the grid.
+    """Expected errors and losses of each row's exact law on the grid, as its `GridLaw` has them.
 
-    Parameters
-    ----------
-    statistic : RankStatistic
-        A mechanism's statistic; see `is_regular`.
-    rows : ndarray of float64 or int64, shape (rows, n)
-        Each of them sorted.
-    truths : ndarray of float64, shape (rows,)
-        Finite; points of the grid or not.
-    unit : Fraction
-        One integer of the distance in units of the utility.
+    `rows` are sorted, of shape (rows, n); see `is_regular`. `truths`, shape (rows,), are finite,
+    points of the grid or not. `unit` is one integer of the distance in units of the utility.
 
-    Returns
-    -------
-    RowFigures
-        What `expected_error(truth)`, `mean() - truth` and `expected_loss()` of each row's
-        `GridLaw` are.
-
-    Notes
-    -----
-    **Numerics**: float64, of terms >= 0 that are added by halves; what is left out is below
-    2**-59 of each sum. The expected error and the expected loss have a relative error of some
-    1e-15, and rate * distance * 1e-16 of the weights that count; the mean has that of the
-    expected error. The squares are good to some 1e-9. The bits do not depend on the other rows.
+    **Numerics**: float64, of terms >= 0 that are added by halves; what is left out is below 2**-59
+    of each sum. The expected error and the expected loss have a relative error of some 1e-15, and
+    rate * distance * 1e-16 of the weights that count; the mean has that of the expected error. The
+    squares are good to some 1e-9. The bits do not depend on the other rows.
     """
     kernel_form(statistic.grid)
     places = statistic.grid.below.index(truths)
@@ -111,22 +85,9 @@ def figures(
 def masses(
     statistic: RankStatistic, rows: AnyArray, truths: FloatArray, edges: FloatArray
 ) -> FloatArray:
-    """P(abs(output - truth) <= edge) of each row's exact law on the grid.
+    """P(abs(output - truth) <= edge) of each row's exact law on the grid, shape (rows, edges).
 
-    Parameters
-    ----------
-    statistic, rows, truths
-        As for `figures`.
-    edges : ndarray of float64, shape (m,)
-        Increasing; infinite ones too.
-
-    Returns
-    -------
-    ndarray of float64, shape (rows, m)
-        In [0, 1]. Points are compared as they are released, differences exactly.
-
-    Notes
-    -----
+    `edges` increase, up to infinity. Points are compared as they are released, differences exactly.
     **Numerics**: float64; what is left out is below 2**-63 of the law, sums are compensated.
     """
     upto = np.ascontiguousarray(edges, np.float64)
@@ -145,20 +106,7 @@ def masses(
 def distances(
     statistic: RankStatistic, rows: AnyArray, outputs: AnyArray, unit: Fraction = Fraction(1)
 ) -> FloatArray:
-    """The losses of outputs, given for each row.
-
-    Parameters
-    ----------
-    statistic, rows, unit
-        As for `figures`.
-    outputs : ndarray of float64 or int64, shape (rows, size)
-        Points of the grid.
-
-    Returns
-    -------
-    ndarray of float64, shape (rows, size)
-        The distance beyond the least one on the grid, in units of the utility.
-    """
+    """The losses of each row's outputs, points of the grid of shape (rows, size)."""
     places = statistic.grid.index(outputs)
 
     def fill(some: Some, cells: RowCells, out: FloatArray) -> None:
@@ -177,21 +125,9 @@ def errors_by_cells(
 ) -> FloatArray:
     """E|output - truth| in steps of the grid, by the exact law of one data set.
 
-    Parameters
-    ----------
-    rate : float
-        In nats a unit of distance.
-    cells : callable
-        Of `bits`: what `cells_that_matter` gives for them.
-    places, shares : ndarray of int64, of float64, shape (m,)
-        The truths: `shares` of a step above grid points, within the grid.
-    bits : int
-        With how many to begin.
-
-    Returns
-    -------
-    ndarray of float64, shape (m,)
-        With the numerics of `figures`. They depend on the grid points of the records alone.
+    `cells` gives what `cells_that_matter` does, of `bits`. The truths lie `shares` of a step above
+    the grid points `places`, within the grid. Numerics are as of `figures`; they depend on the grid
+    points of the records alone.
     """
     parts, ends = cells(bits)
     work = np.empty(rank_figures.work_of(parts.size // 3))

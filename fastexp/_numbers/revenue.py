@@ -36,13 +36,6 @@ class Prices:
     """
 
     __slots__ = ("_buckets", "exactly", "grid", "highest", "most", "roughly", "tick", "unit")
-    exactly: Weighting
-    grid: Grid
-    highest: Fraction
-    most: int
-    roughly: Weighting
-    tick: Fraction
-    unit: Fraction
 
     def __init__(self, grid: Grid, epsilon: float, scaling: str) -> None:
         self.grid, self.highest = grid, grid.exact(grid.size - 1)

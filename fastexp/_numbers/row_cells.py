@@ -36,21 +36,7 @@ def kernel_form(grid: Grid) -> tuple[IntArray, IntArray, FloatArray]:
 
 
 def row_cells(grid: Grid, ranks: RanksThatMatter, rows: AnyArray) -> RowCells:
-    """The cells of sorted rows, on a grid that kernels take.
-
-    Parameters
-    ----------
-    grid : Grid
-        With `for_kernels`.
-    ranks : RanksThatMatter
-        Of as many records as a row has, at least one.
-    rows : ndarray of float64 or int64, shape (rows, n)
-        Without NaN.
-
-    Returns
-    -------
-    RowCells
-    """
+    """The cells of sorted rows without NaN, of at least one record, on a grid that kernels take."""
     floats, integers, scale = kernel_form(grid)
     (m, n), width = rows.shape, ranks.high - ranks.low + 1
     cells, ends = np.empty(3 * m * (2 * width + 1), np.int64), np.empty(m + 1, np.int64)

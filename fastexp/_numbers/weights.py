@@ -37,20 +37,7 @@ def _table(rate: Fraction, size: int) -> WordArray:
 
 
 def table(rate: Fraction, farthest: int) -> WordArray:
-    """Weights of distances up to `farthest` above the least one, or up to where they end.
-
-    Parameters
-    ----------
-    rate : Fraction
-        The rate in the weight exp(-rate * distance), > 0.
-    farthest : int
-        The largest distance that is looked up, >= 0; beyond the last entry, which is 1,
-        all are 1.
-
-    Returns
-    -------
-    ndarray of uint64, shape (m,)
-    """
+    """Weights of distances up to `farthest` above the least one, or up to where they are all 1."""
     return _table(rate, size_of(rate, farthest))
 
 

@@ -242,24 +242,6 @@ def exact_reals(name: str, value: object) -> AnyArray:
     return array.astype({"f": np.float64, "i": np.int64, "u": np.uint64}[array.dtype.kind])
 
 
-def stream(value: object) -> int:
-    """The name of the one row's stream: `streams=[i]`, or row 0."""
-    if value is None:
-        return 0
-    names = exact_array(value)
-    if (
-        names is None
-        or names.shape != (1,)
-        or names.dtype.kind not in "iu"
-        or not 0 <= int(names[0]) < 1 << 64
-    ):
-        raise ParameterError(
-            "streams must hold one integer in [0, 2**64) for each row of the data; "
-            "data that are not a matrix are one row"
-        )
-    return int(names[0])
-
-
 def streams(value: object, rows: int) -> WordArray:
     """The names of the rows' streams; default their numbers."""
     if value is None:

@@ -22,12 +22,6 @@ class Weighting:
     """
 
     __slots__ = ("base", "log2_base", "log_base", "rate", "rate_log2", "rate_nats")
-    base: FloatArray | None
-    log2_base: FloatArray
-    log_base: FloatArray
-    rate: Fraction
-    rate_log2: float
-    rate_nats: float
 
     def __init__(self, rate: Fraction, base: FloatArray | None) -> None:
         self.rate = rate

@@ -165,17 +165,8 @@ def accuracy_of(
 ) -> Accuracy:
     """Not private: the accuracy of a mechanism by its law; of top-k that of the first place.
 
-    Parameters
-    ----------
-    law, mechanism
-    probability
-        One or several, of the quantiles.
-    truth
-        Of errors; None: the data's own.
-    measure
-        None: the mechanism's.
-    curve
-        Whether there is to be what `Accuracy.plot` needs.
+    `truth`: of errors; None: the data's own. `measure`: None: the mechanism's. `curve`: whether
+    there is to be what `Accuracy.plot` needs.
     """
     exact: Any = law.first_place if isinstance(law, TopKLaw) else law
     several: Any = probability if isinstance(probability, (Sequence, np.ndarray)) else [probability]

@@ -72,27 +72,10 @@ def last_failure(
 ) -> float:
     """The least rate from which on, up to `high`, the target holds; `low` if it always does.
 
-    Parameters
-    ----------
-    surely, perhaps : callable
-        The comparison with its coefficients rounded against the target, and in its favour.
-    low, high : float
-        0 < low < high.
-    rising : bool
-        a - b is known to rise.
-
-    Returns
-    -------
-    float
-        The target holds from there on, and fails within a relative 1e-12 below; 1e-9, then
-        1e-6 where float64 cannot tell, as the target hardly depends on the rate.
-
-    Raises
-    ------
-    Unreached
-        If it fails at `high`.
-    PrecisionError
-        If neither can be proved.
+    `surely` and `perhaps` compare with coefficients rounded against the target, and in its favour;
+    0 < low < high; `rising`: a - b is known to rise. The target fails within a relative 1e-12 below
+    the rate; 1e-9, then 1e-6 where float64 cannot tell, as it hardly depends on the rate.
+    `Unreached` if it fails at `high`, `PrecisionError` if neither can be proved.
     """
     right, at_right = high, surely(high)
     if at_right.sure < 0.0:

@@ -16,23 +16,9 @@ def median_density(
 ) -> ContinuousLaw:
     """The density of a statistic whose utility is constant between records.
 
-    Parameters
-    ----------
-    knots : ndarray of float64, shape (n + 2,)
-        The lower bound, the sorted records (clamped to the bounds) and the upper bound.
-    distances : ndarray of int, shape (n + 1,)
-        The distance of each gap: minus its utility, in units of `unit`. Gaps of no width, and
-        the records themselves, have no mass and do not count as best.
-    rate : Fraction
-        The density is proportional to exp(-rate * distance).
-    unit : Fraction
-        A distance of 1, in units of the utility.
-    epsilon : float
-        In nats.
-
-    Returns
-    -------
-    ContinuousLaw
+    `knots` (n + 2,) are the lower bound, the sorted records (clamped to the bounds) and the upper
+    bound; `distances` (n + 1,) those of the gaps: minus their utilities, in units of `unit`. Gaps
+    of no width, and the records themselves, have no mass and do not count as best.
 
     Examples
     --------

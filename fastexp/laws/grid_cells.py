@@ -18,24 +18,15 @@ from .._typing import AnyArray, FloatArray, IntArray
 from .exact_differences import differences
 from .piece_shapes import Points
 from .pieces import Pieces
+from .piecewise import Body
 
 
-class LawCells(Protocol):
-    """The cells of a data set. Private data."""
+class LawCells(Body, Protocol):
+    """The cells of a data set, as laws sum them. Private data."""
 
     @property
     def start(self) -> IntArray:
         """The index of each cell's first point, increasing from 0."""
-        ...
-
-    @property
-    def pieces(self) -> Pieces:
-        """The cells, as laws sum them."""
-        ...
-
-    @property
-    def best(self) -> float:
-        """The best utility."""
         ...
 
     def errors(self, rate: Fraction, places: IntArray, shares: FloatArray) -> FloatArray | None:
@@ -49,18 +40,9 @@ class LawCells(Protocol):
 class GridCells:
     """Cells that are known.
 
-    Parameters
-    ----------
-    grid : Grid
-        The public points.
-    start, count : ndarray of int64, shape (m,)
-        The index of each cell's first point, increasing from 0; how many points it has.
-    loss : ndarray of int64 or float64, shape (m,)
-        The loss at each cell's first point; the least of all points is 0.
-    slope : ndarray of float64, shape (m,), or None
-        The change of the loss from one point of a cell to the next; None: none.
-    best : float
-        The best utility.
+    `start` has the index of each cell's first point, increasing from 0, `count` how many points it
+    has, `loss` the loss at its first point (the least of all points is 0), `slope` the change of
+    the loss from one point to the next; None: none. `best` is the best utility.
     """
 
     def __init__(

@@ -153,10 +153,8 @@ class LaplaceLaw(GridLaw):
 
     def _wide(self, truth: Truth, left: int, right: int) -> GridLaw:
         """The law on so many points up to a statistic, and beyond it."""
-        cells = GridCells(
-            truth.window(1 - left, right), *_cells(truth.phase, left, right), _best(truth)
-        )
         grid = truth.window(1 - left, right)
+        cells = GridCells(grid, *_cells(truth.phase, left, right), _best(truth))
         return GridLaw(grid, cells, self._unit, self._rate, self._epsilon, self._sampler)
 
     @property

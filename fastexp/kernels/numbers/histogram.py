@@ -170,26 +170,8 @@ def runs_fill(points: Any, counts: Any, size: Any, last: Any, sums: Any) -> Any:
 def histogram(part: Any, kind: int, grid: Any, out: Any) -> bool:
     """out[t] += how many records lie on point t of a `Grid`; False if one is NaN.
 
-    Parameters
-    ----------
-    part : ndarray of float64, int64 or uint64, shape (n,), contiguous
-        Records, or their 64-bit patterns.
-    kind : int
-        FLOAT, SIGNED or UNSIGNED, as `kernels/bits/heights.py` has them.
-    grid : Grid
-        Of fewer than 2**31 points.
-    out : ndarray of int64, shape (grid.size,), contiguous
-        Counts; of no use where the answer is False.
-
-    Returns
-    -------
-    bool
-        Whether all records are numbers.
-
-    Notes
-    -----
-    About 4 ns a record for evenly spaced grids of up to 1e5 points; scratch of 16 KiB. Other
-    grids go by `Grid.index`.
+    About 4 ns a record for evenly spaced grids of up to 1e5 points; scratch of 16 KiB. Other grids,
+    of fewer than 2**31 points, go by `Grid.index`.
     """
     if is_fast(grid):
         work = np.empty(2 * BLOCK, np.int64)
