@@ -79,7 +79,8 @@ class SiteChain(Chain):
         ]
         self.slots = len(self.within) + (4 if self.step else 0)
         rest = weights.log_ways + math.log(self.slots) - self.rate * self.reach
-        masses.append(math.exp(max(rest - float(self.log_unit) + 2.0**-20, -600.0)))
+        rest = max(rest - float(self.log_unit) + 2.0**-20, -600.0)
+        masses.append(math.exp(rest) if self.step else 0.0)  # of one total all ranks are there
         self.masses = np.array(masses)
         self.ends = np.cumsum(self.masses)
         self.bound = float(self.ends[-1]) * (1 + 2.0**-30)
@@ -152,7 +153,7 @@ class SiteChain(Chain):
             else:
                 before = rows[-1]
                 row = np.full((min(before.shape[0] + 1, self.most), slots), -np.inf)
-                row[0] = self._step(log_sum(before)[None], tau, 0, work)
+                row[0] = self._step(log_sum(before)[None], tau, 0, work) + self.spare(total)
                 moved = self._step(before, tau, 1, work)
                 row[1:] = moved[: row.shape[0] - 1]
                 if before.shape[0] == self.most:

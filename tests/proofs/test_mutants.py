@@ -529,6 +529,34 @@ QUANTILE_LAWS = {
     "slots of a site look at themselves": ("kernels/figures/quantile_chain.py", "pair < end - begin\n", "pair >= end - begin\n"),
 }  # fmt: skip
 
+# For `tests.support.checks.quantile_branches`: what the engines of joint quantiles draw.
+BRANCHES = {
+    "totals begin with the lattice's step": ("_numbers/quantile_chains.py", "first, last = max(-((self.reach - 1 - n) // step), 0)", "first, last = max(-((self.reach - 1 - n) // step), 1)"),
+    "masses of groups as of one total": ("_numbers/quantile_chains.py", "math.ldexp(x * len(node.totals), p", "math.ldexp(x, p"),
+    "totals weigh as their neighbours": ("_numbers/quantile_chains.py", "math.ceil(self.rate * far / LN2 + 2.0**-20) if far else 0", "0"),
+    "the rest without its totals": ("_numbers/quantile_chains.py", "math.log(self.slots) - self.rate * self.reach", "- self.rate * self.reach"),
+    "the rest as far again": ("_numbers/quantile_chains.py", "- self.rate * self.reach\n        if rest", "- 2 * self.rate * self.reach\n        if rest"),
+    "the chain in the rest again": ("_numbers/quantile_draws.py", "bool(((lo <= ranks) & (ranks <= hi)).all())", "False"),
+    "totals that share a chain are alike": ("_numbers/quantile_draws.py", "apart = self._distance(ranks[d].tolist(), t)", "apart = self._distance(ranks[d].tolist(), node.total)"),
+    "ranks beside equal records": ("_numbers/quantile_draws.py", "multiset(len(point), inside + 1, more)", "[0] * len(point)"),
+    "the rest of equal records has no coin": ("_numbers/quantile_draws.py", "way = [(self.atoms_coin, statistic.rate", "way = [(Fraction(1), statistic.rate"),
+    "multisets with equal chances of places": ("_numbers/quantile_draws.py", "chosen.append(top - 1 if x in chosen else x)", "chosen.append(x)"),
+    "refused words take the last way": ("reference/exact_chain.py", "if decided:\n            return None", "if decided:\n            return len(summands) - 1"),
+    "further digits are none": ("reference/exact_chain.py", "lead << 64 | more()", "lead << 64"),
+    "a way's end within R": ("reference/exact_chain.py", "if most <= lower:", "if least <= lower:"),
+    "weights above 1 as below": ("reference/exact_chain.py", "    if exponent < 0:\n", "    if False:\n"),
+    "the first of a site has no room": ("_numbers/quantile_sites.py", "work) + self.spare(total)", "work)"),
+    "sites without their most": ("_numbers/quantile_sites.py", "row[-1] = log_sum(np.array([row[-1], moved[-1]]))", "pass"),
+    "sites refuse nothing": ("_numbers/quantile_sites.py", "coin *= self._factor(states[0][0], k) / self._factor(states[0][0], self.most)", "pass"),
+    "records and answers of a site alike": ("_numbers/quantile_sites.py", "return Fraction(1, records + k)", "return Fraction(1, records + 1)"),
+    "groups of sites' totals are alike": ("_numbers/quantile_sites.py", "apart = self._distance(ranks, total) -", "apart = self._distance(ranks, node.total) -"),
+    "groups of sites' totals weigh as one": ("_numbers/quantile_sites.py", "max(math.exp(x) * k * (1", "max(math.exp(x) * (1"),
+    "far totals of sites weigh as near ones": ("_numbers/quantile_sites.py", "+ self.rate * np.array(far), 600.0)", ", 600.0)"),
+    "records at an answer are below it": ("_numbers/quantile_line.py", "stops = np.append(points + 1, size)", "stops = np.append(points, size)"),
+    "a step forgets the site before": ("_numbers/quantile_sites.py", "earlier = np.tri(line.rank.size, k=-1).T > 0", "earlier = np.tri(line.rank.size, k=-2).T > 0"),
+    "answers of a site after it": ("_numbers/quantile_sites.py", "gaps = np.zeros(1), rank[s : s + 1]", "gaps = np.zeros(1), rank[s : s + 1] - 1"),
+}  # fmt: skip
+
 
 WHICH = {
     **dict.fromkeys(MUTANTS, "sampler"),
@@ -545,6 +573,7 @@ WHICH = {
     **dict.fromkeys(QUANTILES, "quantiles"),
     **dict.fromkeys(CHAINS, "quantile_chains"),
     **dict.fromkeys(QUANTILE_LAWS, "quantile_laws"),
+    **dict.fromkeys(BRANCHES, "quantile_branches"),
 }
 
 
@@ -553,6 +582,7 @@ ALL = (
     QUANTILES,
     CHAINS,
     QUANTILE_LAWS,
+    BRANCHES,
 )
 
 
