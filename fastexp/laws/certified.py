@@ -130,8 +130,8 @@ def _seen_to_fail(perhaps: Comparison, right: float) -> float:
     raise PrecisionError(UNKNOWN)
 
 
-def crossing(f: Callable[[float], float], low: float, high: float) -> float:
-    """A rate at which f >= 0, at most a relative 3e-13 above one with f < 0.
+def crossing(f: Callable[[float], float], low: float, high: float, close: float = CLOSE) -> float:
+    """A rate at which f >= 0, at most a relative `close` above one with f < 0.
 
     f(low) < 0 <= f(high). Chandrupatla, "A new hybrid quadratic/bisection algorithm for finding
     the zero of a nonlinear function" (1997), on a logarithmic scale.
@@ -148,9 +148,9 @@ def crossing(f: Callable[[float], float], low: float, high: float) -> float:
             x[1], y[1] = x[0], y[0]
         x[0], y[0] = middle, value
         width = abs(x[1] - x[0])
-        if width <= CLOSE:
+        if width <= close:
             break
-        share, least = 0.5, CLOSE / 2.5 / width
+        share, least = 0.5, close / 2.5 / width
         if math.isfinite(value + y[1] + value_before) and value_before != value != y[1]:
             xi, phi = (x[0] - x[1]) / (before - x[1]), (y[0] - y[1]) / (value_before - y[1])
             if phi * phi < xi and (1.0 - phi) ** 2 < 1.0 - xi:

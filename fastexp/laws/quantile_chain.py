@@ -8,9 +8,9 @@ multiplies by g/K in a run of g points, by 1/(E + K) at E records and, with ties
 **What is left out.** With t records in total and answer j at rank i, the distance is at least
 abs(i - t*q_j) + abs(n - i - t*(1 - q_j)) (triangle inequality, on either side of the answer), and
 at least abs(n - t). There are at most `log_volume` answers, so that ranks and totals of more than
-that distance are exp(-LOST) of the sum, or less; the sum that this is relative to is itself the sum
+that distance are exp(-lost) of the sum, or less; the sum that this is relative to is itself the sum
 of the others. States of more answers in a site are left out where, in every slot, they have less
-than exp(-LOST) of those of fewer: the factors to come are smaller, too.
+than exp(-lost) of those of fewer: the factors to come are smaller, too.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from ..kernels.figures.quantile_chain import step
 from .elementary import exp, quiet
 
 LOST = 100.0  # nats
+KEPT = 1 << 22  # numbers of rows that are kept from the sum of a total for its places
 
 
 class Row(NamedTuple):
@@ -52,14 +53,20 @@ class Chain:
         q: tuple[Fraction, ...],
         rate: float,
         lattice: int | None,
+        lost: float = LOST,
     ) -> None:
         self.line, self.n, self.q, self.rate, self.lattice = line, n, q, rate, lattice
+        self._lost = lost
         m = len(q)
         grows = m - 1 if line.left else 0  # C(N + m - 1, m) <= (N + m - 1)**m / m!
+        self._shares = [float(q) for q in q]
+        self._parts = [b - a for a, b in pairwise([Fraction(0), *q, Fraction(1)])]
         self.log_volume = m * log_of(size + grows) - lgamma(m + 1)
         self._mirror = line.mirrored(n)
         self._work = np.empty(2 * (n + 2))
         self._factors: dict[int, FloatArray] = {}
+        self._forward: dict[int, list[Row]] = {}
+        self._room = KEPT
 
     def _factor(self, k: int) -> FloatArray:
         if k not in self._factors:
@@ -74,14 +81,16 @@ class Chain:
         if h is None:
             return np.array([self.n]), np.array([self._log_sum(self.n)])
         near, logs = (self.n + h // 2) // h, dict[int, float]()
+        some_lost = self._lost / 2
+        farthest = self._slack - some_lost
         for way in (1, -1):
             place = near if way == 1 else near - 1
-            while place >= 0 and self.rate * abs(self.n - h * place) <= self._slack:
+            while place >= 0 and self.rate * abs(self.n - h * place) <= farthest:
                 logs[h * place] = self._log_sum(h * place)
                 # a total that is so far away changes a distance, and so the sum, by no more
-                below = min(self._least - logs[h * place], LOST) - LOST / 2
+                below = min(self._least - logs[h * place], self._lost) - some_lost
                 place += way * max(1, int(below / (self.rate * h)))
-        some = sorted(t for t, logarithm in logs.items() if logarithm > self._least - LOST / 2)
+        some = sorted(t for t, logarithm in logs.items() if logarithm > self._least - some_lost)
         return np.array(some), np.array([logs[t] for t in some])
 
     @cached_property
@@ -103,25 +112,28 @@ class Chain:
     @property
     def _slack(self) -> float:
         """Nats of distance beyond which nothing counts."""
-        return self.log_volume + LOST - self._least
+        return self.log_volume + self._lost - self._least
 
     def _log_sum(self, total: int, slack: float | None = None) -> float:
         ranges = self._ranges(total, self._slack if slack is None else slack)
         if ranges is None:
             return -inf
-        row = None
-        for row in self._rows(self.line, ranges, self._targets(total)):  # noqa: B007  # the last
-            pass
+        row, rows = None, list[Row]()
+        for row in self._rows(self.line, ranges, self._targets(total)):
+            self._room -= sum(logs.size for logs in row.sums.values())
+            if slack is None and self._room >= 0:
+                rows.append(row)
         if row is None:
             return -inf
+        if len(rows) == len(self.q):
+            self._forward[total] = rows
         last = self.n - self._slots(self.line.rank, self.line, row.low, row.high)
         to_end = self.rate * np.abs(last - float(total * (1 - self.q[-1])))
         return float(log_sum((log_sum(np.array(list(row.sums.values()))) - to_end)[:, None])[0])
 
     def _targets(self, total: int) -> list[Fraction]:
         """How many records are wanted before each answer and after the one before."""
-        ends = [Fraction(0), *self.q, Fraction(1)]
-        return [total * (after - before) for before, after in pairwise(ends)]
+        return [total * part for part in self._parts]
 
     def _ranges(self, total: int, slack: float) -> list[tuple[int, int]] | None:
         """The sites, low..high - 1, where each answer counts."""
@@ -129,8 +141,8 @@ class Chain:
         if spare < 0:
             return None
         ranges = []
-        for q in self.q:
-            a, b = sorted((float(total * q), float(self.n - total * (1 - q))))
+        for share in self._shares:
+            a, b = sorted((total * share, self.n - total * (1.0 - share)))
             low = np.searchsorted(self.line.below + self.line.records, a - spare - 1, "left")
             high = np.searchsorted(self.line.below, b + spare + 1, "right")
             if low >= high:
@@ -190,13 +202,12 @@ class Chain:
         step(x, rank, first, inside, self.rate, whole, rest, self._work, out)
         return out
 
-    @staticmethod
-    def _that_count(sums: dict[int, FloatArray]) -> dict[int, FloatArray]:
+    def _that_count(self, sums: dict[int, FloatArray]) -> dict[int, FloatArray]:
         """Without states that are nothing beside those of fewer answers in the site."""
         counted = {1: sums[1]}
         for k in sorted(sums)[1:]:
             fewer = log_sum(np.array(list(counted.values())))
-            if bool((sums[k] > fewer - LOST).any()):
+            if bool((sums[k] > fewer - self._lost).any()):
                 counted[k] = sums[k]
         return counted
 
@@ -213,7 +224,8 @@ class Chain:
                 continue
             mirrored = [(sites - high, sites - low) for low, high in ranges[::-1]]
             back = list(self._rows(self._mirror, mirrored, targets[::-1]))[::-1]
-            for j, row in enumerate(self._rows(line, ranges, targets)):
+            forward = self._forward.pop(total, None) or self._rows(line, ranges, targets)
+            for j, row in enumerate(forward):
                 self._join(by_answer[j], row, back[j])
         return by_answer
 

@@ -2,17 +2,18 @@
 
 While the step of totals stays the same, the sum Z of all weights, those of the answers within the
 limit of a truth and beyond it, and the sum of errors have positive terms that decay with epsilon:
-their logarithms are convex. A target compares two of them, a >= b. Slopes would take a recursion
-of their own; but a convex function lies above the line through two of its points, left and right
-of these. On an interval [l, r], with points p < l and s > r,
+their logarithms fall, and are convex. A target compares two of them, a >= b. It holds on an
+interval at whose right end a is at least what b is at its left end. Elsewhere slopes would tell,
+which take a recursion of their own; but a convex function lies above the line through two of its
+points, left and right of these. On an interval [l, r], with points p < l and s > r,
 
 * a lies above the lines through p, l and through r, s, and b below its chord;
 * if the first of these lines is steeper than that of b through r, s, then a - b rises; if that of
   a through r, s is less steep than that of b through p, l, it falls. It is least at an end.
 
 The step is the least power of two >= 8 / epsilon: it is the same on [8 / h, 16 / h), and 1 from 8
-on. These bands are searched from above, each with its own sums, so that nothing is inferred from a
-sample of epsilons.
+on. These bands are searched from above, each with its own sums and for all quantiles together, so
+that nothing is inferred from a sample of epsilons.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ from .certified import MOST, UNKNOWN, Unreached, crossing
 from .targets import HIGH, LOW
 
 OFF = 2e-9  # of a logarithm of a sum, and of all probabilities
-SHARP = 1e-8, 1e-6, 1e-4  # the target is seen to fail so far below
+CLOSE = 1e-9  # of two epsilons: what bounds of sums can tell apart
+SHARP = 1e-7, 1e-6, 1e-4  # the target is seen to fail so far below
 BEYOND = 1.25  # how far outside a band its outer points lie
 COARSEST = 8.0  # the step of totals is 1 from here on
 
@@ -43,8 +45,12 @@ class Bounds(NamedTuple):
         """At most a - b."""
         return self.a[0] - self.b[1]
 
+    def falls_above(self, before: Bounds) -> bool:
+        """Whether a >= b from an epsilon before up to this one, by their ends: both fall."""
+        return self.a[0] >= before.b[1]
 
-Sums: TypeAlias = Callable[[float], Bounds]
+
+Sums: TypeAlias = Callable[[float], list[Bounds]]
 
 
 def bounded(log_whole: float, share: float) -> tuple[float, float]:
@@ -54,8 +60,8 @@ def bounded(log_whole: float, share: float) -> tuple[float, float]:
     return (log_whole + log(share) - off if off < 0.5 else -inf), most
 
 
-def least_epsilon(sums: Callable[[float, int], Bounds], *, lattice: bool) -> float:
-    """From where on a target holds; `sums` of an epsilon and a step of totals."""
+def least_epsilon(sums: Callable[[float, int], list[Bounds]], *, lattice: bool) -> float:
+    """From where on all targets hold; `sums` of an epsilon and a step of totals: of each one."""
 
     def with_step(step: int) -> Sums:
         return lambda x: sums(x, step)
@@ -72,35 +78,49 @@ def least_epsilon(sums: Callable[[float, int], Bounds], *, lattice: bool) -> flo
 
 
 def last_failure(sums: Sums, low: float, high: float) -> float:
-    """The least epsilon from which on, up to `high`, the target holds; `low` if it always does.
+    """The least epsilon from which on, up to `high`, all targets hold; `low` if they always do.
 
-    Raises `Unreached` if it fails at `high`, `PrecisionError` if nothing can be proved.
+    Raises `Unreached` if one fails at `high`, `PrecisionError` if nothing can be proved.
     """
-    known, xs = dict[float, Bounds](), list[float]()
+    known, xs = dict[float, list[Bounds]](), list[float]()
 
-    def at(x: float) -> Bounds:
+    def at(x: float) -> list[Bounds]:
         if x not in known:
             known[x] = sums(x)
             insort(xs, x)
         return known[x]
 
-    if at(high).sure < 0.0:
-        raise Unreached if _fails(at(high)) else PrecisionError(UNKNOWN)
-    at(low)
+    def sure(x: float) -> float:
+        return min(bounds.sure for bounds in at(x))
+
+    def fails(x: float) -> bool:
+        return any(bounds.a[1] < bounds.b[0] for bounds in at(x))
+
+    if sure(high) < 0.0:
+        raise Unreached if fails(high) else PrecisionError(UNKNOWN)
     right, ahead = high, [low]
     for _ in range(MOST):
         left = ahead[-1]
-        p = xs[bisect_left(xs, left) - 1] if xs[0] < left else left / BEYOND
-        s = xs[bisect_right(xs, right)] if xs[-1] > right else right * BEYOND
-        least, holds = _between(left, right, (p, at(p)), at(left), at(right), (s, at(s)))
-        if at(left).sure >= 0.0 and holds:
+        if all(a.falls_above(b) for a, b in zip(at(right), at(left), strict=True)):
+            least, holds = True, True
+        else:
+            p = xs[bisect_left(xs, left) - 1] if xs[0] < left else left / BEYOND
+            s = xs[bisect_right(xs, right)] if xs[-1] > right else right * BEYOND
+            each = zip(at(p), at(left), at(right), at(s), strict=True)
+            ways = [_between((p, left, right, s), of_one) for of_one in each]
+            holds = sure(left) >= 0.0 and all(way.holds for way in ways)
+            least = all(
+                way.rises or (way.holds and bounds.sure >= 0.0)
+                for way, bounds in zip(ways, at(left), strict=True)
+            )
+        if holds:
             right = ahead.pop()
             if not ahead:
                 return low
         elif least or right <= left * (1.0 + SHARP[0]):
-            if least:
-                right = crossing(lambda x: at(x).sure, left, right)
-            if any(_fails(at(right * (1.0 - gap))) for gap in SHARP):
+            if least:  # those that rise have all passed 0 where the last of them does
+                right = crossing(sure, left, right, CLOSE)
+            if any(fails(right * (1.0 - gap)) for gap in SHARP):
                 return right
             raise PrecisionError(UNKNOWN)
         else:
@@ -108,33 +128,28 @@ def last_failure(sums: Sums, low: float, high: float) -> float:
     raise PrecisionError(UNKNOWN)
 
 
-def _fails(bounds: Bounds) -> bool:
-    """Whether a < b for certain."""
-    return bounds.a[1] < bounds.b[0]
+class Way(NamedTuple):
+    """What a - b does on an interval: whether it rises, and is >= 0 if it is at both ends."""
+
+    rises: bool
+    holds: bool
 
 
-def _between(
-    left: float,
-    right: float,
-    before: tuple[float, Bounds],
-    at_left: Bounds,
-    at_right: Bounds,
-    after: tuple[float, Bounds],
-) -> tuple[bool, bool]:
-    """Whether a - b rises from left to right; whether it is >= 0 there if it is at both ends."""
-    (p, at_p), (s, at_s) = before, after
+def _between(xs: tuple[float, float, float, float], bounds: tuple[Bounds, ...]) -> Way:
+    """From the second to the third of four epsilons."""
+    (p, left, right, s), (at_p, at_left, at_right, at_s) = xs, bounds
     a_least = (at_left.a[0] - at_p.a[1]) / (left - p)  # of slopes
     b_least = (at_left.b[0] - at_p.b[1]) / (left - p)
     a_most = (at_s.a[1] - at_right.a[0]) / (s - right)
     b_most = (at_s.b[1] - at_right.b[0]) / (s - right)
     rises, width = a_least >= b_most, right - left
     if rises or a_most <= b_least:
-        return rises, True
+        return Way(rises, True)
     turn = a_most - a_least
     if not 0.0 < turn < inf:
-        return False, False
+        return Way(False, False)
     where = (at_left.a[0] - at_right.a[0] + a_most * width) / turn  # where a's lines meet
     where = min(max(where, 0.0), width)
     a = max(at_left.a[0] + a_least * where, at_right.a[0] - a_most * (width - where))
     b = at_left.b[1] + (at_right.b[1] - at_left.b[1]) * (where / width)
-    return False, a > b
+    return Way(False, a > b)

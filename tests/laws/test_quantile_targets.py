@@ -82,8 +82,8 @@ def test_the_search_finds_the_last_failure():
         crossings = int((fails[1:] != fails[:-1]).sum())
         several += crossings > 1
 
-        def sums(x: float, a=a, b=b) -> Bounds:
-            return Bounds(sum_of(a, x), sum_of(b, x))
+        def sums(x: float, a=a, b=b) -> list[Bounds]:
+            return [Bounds(sum_of(a, x), sum_of(b, x))]
 
         if fails[-1]:
             with pytest.raises(Unreached):
@@ -94,17 +94,36 @@ def test_the_search_finds_the_last_failure():
     assert several > 5
 
 
+def test_of_several_targets_the_last_failure_is_that_of_the_last_one():
+    """All at once or one by one; of random sums, some of which fail again at greater rates."""
+    rng = np.random.default_rng(3)
+    for _ in range(100):
+        several = []
+        for _ in range(3):
+            a = [(math.exp(rng.uniform(0, 2)), d) for d in (rng.uniform(0, 1), rng.uniform(3, 9))]
+            several.append((a, [(math.exp(rng.uniform(-1, 1)), rng.uniform(1, 3))]))
+
+        def sums(x: float, several=several) -> list[Bounds]:
+            return [Bounds(sum_of(a, x), sum_of(b, x)) for a, b in several]
+
+        if all(bounds.sure >= 0.0 for bounds in sums(20)):
+            alone = [
+                last_failure(lambda x, j=j, sums=sums: [sums(x)[j]], 0.1, 20) for j in range(3)
+            ]
+            assert last_failure(sums, 0.1, 20) == pytest.approx(max(alone), rel=1e-8)
+
+
 def test_a_dip_between_two_rates_is_seen():
     """exp(-x) + exp(-9x) / 9 against a constant that it misses in between: no end tells of it."""
 
-    def sums(x: float) -> Bounds:
+    def sums(x: float) -> list[Bounds]:
         middle = math.log(0.55 * math.exp(-x) + 0.45 * math.exp(-9 * x))
         line = -2.2 * x  # a lies above this line at both ends of [0.05, 3], and below between
-        return Bounds((middle - OFF, middle + OFF), (line - OFF, line + OFF))
+        return [Bounds((middle - OFF, middle + OFF), (line - OFF, line + OFF))]
 
-    ends = [sums(x).sure for x in (0.001, 3.0)]
+    ends = [sums(x)[0].sure for x in (0.001, 3.0)]
     assert ends[1] > 0
-    assert sums(0.2).sure < 0
+    assert sums(0.2)[0].sure < 0
     assert last_failure(sums, 0.001, 3.0) > 0.2
 
 
@@ -118,4 +137,4 @@ def test_bounds_of_shares():
 def test_a_target_met_with_equality_has_no_proof():
     equal = Bounds((-1.0, 1.0), (-1.0, 1.0))
     with pytest.raises(PrecisionError):
-        least_epsilon(lambda _, step: equal, lattice=True)
+        least_epsilon(lambda _, step: [equal], lattice=True)
