@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf, isfinite
 from os import PathLike
@@ -121,6 +122,7 @@ def epsilon_for(
     expected_loss: float | None = None,
     datasets: int = 1000,
     rng: int = 0,
+    progress: Callable[[int, int], None] | None = None,
 ) -> SufficientEpsilon: ...
 def epsilon_for(
     mechanism: Any = None,
@@ -135,6 +137,7 @@ def epsilon_for(
     expected_loss: float | None = None,
     datasets: int = 1000,
     rng: int = 0,
+    progress: Callable[[int, int], None] | None = None,
     k: int | None = None,
     sensitivity: float | None = None,
     failure: float | None = None,
@@ -174,6 +177,8 @@ def epsilon_for(
         How many data sets.
     rng : int
         The seed of the data sets.
+    progress : callable, optional
+        Called with the number of data sets that are finished, and of all of them.
     k : int
         Number of candidates, >= 2.
     sensitivity : float
@@ -229,12 +234,13 @@ def epsilon_for(
     if like is None or not (k is sensitivity is failure is None):
         raise ParameterError("epsilon_for needs mechanism and like, or k and sensitivity")
     target = target_of(error, loss, probability, expected_error, expected_loss, None)
+    validate.progress(progress)
     if not isinstance(mechanism, (FiniteMechanism, NumberMechanism, JointMechanism, NoisyMedian)):
         raise ParameterTypeError(
             "mechanism must give numbers for records or select by utilities, got "
             f"{type(mechanism).__name__}"
         )
-    return _over(mechanism, target, like, column, n, datasets, rng)
+    return _over(mechanism, target, like, column, n, datasets, rng, progress)
 
 
 def _over(
@@ -245,6 +251,7 @@ def _over(
     n: int,
     datasets: int,
     rng: int,
+    progress: Callable[[int, int], None] | None,
 ) -> SufficientEpsilon:
     # Without data, epsilon needs none of what studies import.
     from .studies.design.data_sources import data_source
@@ -263,12 +270,16 @@ def _over(
         data = data.astype(np.int64)
     epsilons = np.full(rows, inf)
     for i, row in enumerate(data):
+        if progress is not None:
+            progress(i, rows)
         law = mechanism.law(row)
         try:
             epsilons[i] = law._enough(target)
         except Unreached:
             if i == rows - 1 and not isfinite(epsilons.min()):
                 law._refuse(target)
+    if progress is not None:
+        progress(rows, rows)
     return SufficientEpsilon(
         mechanism, target.words, source.label, data.shape[1], np.sort(epsilons)
     )

@@ -204,6 +204,12 @@ def counting(name: str, value: Any, least: int = 1, most: int = MOST_COUNT) -> i
     return number
 
 
+def progress(value: object) -> None:
+    """What is called while something takes its time, or None."""
+    if value is not None and not callable(value):
+        raise ParameterTypeError(f"progress must be None or a callable, got {type(value).__name__}")
+
+
 def threads(value: object) -> int:
     """How many threads: 1, 2, ...; 0 for all that the process may use."""
     number = 1 if type(value) is int and value == 1 else counting("threads", value, least=0)

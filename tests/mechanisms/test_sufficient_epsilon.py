@@ -56,6 +56,16 @@ def test_of_several_quantiles_and_of_joint_selections():
     assert 0 < enough.median <= enough.worst < 10
 
 
+def test_it_says_how_far_it_is():
+    reports = []
+    fx.epsilon_for(
+        MEDIAN, like=whole, n=9, **TARGET, datasets=3, progress=lambda *pair: reports.append(pair)
+    )
+    assert reports == [(0, 3), (1, 3), (2, 3), (3, 3)]
+    with pytest.raises(fx.ParameterTypeError, match=r"^progress must be None or a callable"):
+        fx.epsilon_for(MEDIAN, like=whole, n=9, **TARGET, progress=3)
+
+
 def test_of_files_and_numbers(tmp_path):
     file = tmp_path / "ages.csv"
     file.write_text("age,n\n" + "".join(f"{age},1\n" for age in range(20, 60)))

@@ -7,6 +7,7 @@ from math import isfinite
 from typing import Any
 
 from ..ask import public_lists
+from ..tell import waiting
 from ..terminal import printing
 from ..terminal.errors import UserMistake, did_you_mean
 from .compare import NUMBERS, SELECTIONS, assigned, built
@@ -28,15 +29,19 @@ def epsilon(options: Namespace) -> None:
         settings["grid"] = public_lists.points(options.grid)
     mechanism: Any = built(options.name, kinds, settings | {"epsilon": 1.0}, OPTION)
     target: dict[str, Any] = {key: settings[key] for key in TARGETS if key in settings}
-    enough = epsilon_for(
-        mechanism,
-        like=_like(options.like),
-        column=options.column,
-        n=options.n,
-        datasets=options.datasets,
-        rng=options.seed,
-        **target,
-    )
+    if not options.quiet:
+        waiting.announce_compilation()
+    with waiting.ProgressBar(options.quiet, "data sets") as bar:
+        enough = epsilon_for(
+            mechanism,
+            like=_like(options.like),
+            column=options.column,
+            n=options.n,
+            datasets=options.datasets,
+            rng=options.seed,
+            progress=bar.progress,
+            **target,
+        )
     if not options.json:
         print(enough)
         return

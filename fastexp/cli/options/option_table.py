@@ -216,7 +216,7 @@ FOLDER  the --out of the run
 [output and machine: answers, release]
 --force  replace the output file if it exists
 
-[output and machine: answers, release, study run, study resume]
+[output and machine: answers, release, epsilon, study run, study resume]
 -q --quiet  nothing on stderr but warnings and errors
 
 [output and machine: every command]

@@ -1,4 +1,4 @@
-"""Why a command takes its time: kernels that are compiled, the progress of a study."""
+"""Why a command takes its time: kernels that are compiled, and what is finished of many."""
 
 from __future__ import annotations
 
@@ -72,9 +72,9 @@ class ProgressBar:
     It always counts: `finished` and `tasks` are the arguments of the last call of `progress`.
     """
 
-    def __init__(self, quiet: bool) -> None:
+    def __init__(self, quiet: bool, unit: str = "tasks") -> None:
         self.finished = self.tasks = 0
-        self._bar = None if quiet or not _on_terminal() else _bar()
+        self._bar = None if quiet or not _on_terminal() else _bar(unit)
         self._task: Any = None
         self._start, self._before = 0.0, 0
 
@@ -109,7 +109,7 @@ def _on_terminal() -> bool:
     return sys.stderr is not None and sys.stderr.isatty()
 
 
-def _bar() -> Any:
+def _bar(unit: str) -> Any:
     """A bar of rich, not begun; None where rich is not installed."""
     rich, console = packages.optional("rich.progress"), packages.optional("rich.console")
     if rich is None or console is None:
@@ -117,7 +117,7 @@ def _bar() -> Any:
     return rich.Progress(
         rich.BarColumn(),
         rich.MofNCompleteColumn(),
-        rich.TextColumn("tasks  {task.fields[rate]}"),
+        rich.TextColumn(f"{unit}  {{task.fields[rate]}}"),
         rich.TextColumn("left"),
         rich.TimeRemainingColumn(),
         console=console.Console(file=sys.stderr),

@@ -10,6 +10,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
+from ..._parameters import validate
 from ...errors import ParameterTypeError, StudyError
 from ..design.design import Design
 from ..report.results import StudyResults
@@ -59,9 +60,7 @@ def resume(
 
 def _checked(executor: object, workers: int, progress: object) -> Pool:
     """All arguments are refused before there is a folder."""
-    if progress is not None and not callable(progress):
-        kind = type(progress).__name__
-        raise ParameterTypeError(f"progress must be None or a callable, got {kind}")
+    validate.progress(progress)
     return Pool(executor, workers)
 
 
