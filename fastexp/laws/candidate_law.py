@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import islice, permutations
 from typing import Any, ClassVar
 
+from .._compiler.rounding import check_rounding
+from .._parameters import validate
 from .._randomness.sampling import Sampling
 from .._selection.weighting import Weighting
-from .._typing import AnyArray, IntArray, WordArray
+from .._typing import AnyArray, ArrayLike, IntArray, WordArray
 from ..errors import ParameterError
 from .law import Law, Many_co, One_co
 from .loss_groups import exact_values
@@ -85,6 +88,32 @@ class OrderedSelections(CandidateLaw[IntArray, IntArray]):
 
     def _sizes(self) -> dict[str, int]:
         return {"candidates": self._bits.size}
+
+    def log_probability(self, selection: ArrayLike) -> float:
+        """ln P(exactly these candidates are selected, in this order).
+
+        Parameters
+        ----------
+        selection : array_like of int, shape (k,)
+            Indices of distinct candidates. By rounds also fewer than k: of the first places.
+
+        Returns
+        -------
+        float
+            -inf where it is beyond float64.
+
+        Raises
+        ------
+        ParameterError
+            If there are too many or too few, one is out of range, or one comes twice.
+        """
+        check_rounding()
+        indices = validate.indices("selection", selection, self._places, self._bits.size)
+        return self._log_probability(indices)
+
+    @abstractmethod
+    def _log_probability(self, indices: list[int]) -> float:
+        """`log_probability`, of checked indices."""
 
     def _selections(self, kind: str) -> int:
         """How many selections there are, where a privacy loss can be computed of all."""

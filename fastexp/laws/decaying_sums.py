@@ -37,29 +37,30 @@ def all_digits() -> Iterator[None]:
 
 
 class Levels:
-    """A side: coefficients of distinct losses, the least loss first."""
+    """A side: logarithms of the coefficients of distinct losses, the least loss first."""
 
-    def __init__(self, losses: FloatArray, coefficients: FloatArray) -> None:
-        some = coefficients > 0.0
-        self._losses, self._coefficients = losses[some], coefficients[some]
-        if self._losses.size:
-            self._least = float(self._losses[0])
-            self._losses = self._losses - self._least
+    def __init__(self, losses: FloatArray, logs: FloatArray) -> None:
+        self._losses, self._logs = losses, logs
+        if losses.size:
+            self._least = float(losses[0])
+            self._losses = losses - self._least
             self._most = float(self._losses[-1])
-            self._reach = FAR + math.log(self._coefficients.max()) - math.log(self._coefficients[0])
+            self._reach = FAR + float(logs.max() - logs[0])
 
+    @quiet
     def __call__(self, x: float) -> tuple[float, float]:
         """The logarithm and its slope."""
-        if not self._losses.size:
-            return -math.inf, 0.0
         losses = self._losses
+        if not losses.size:
+            return -math.inf, 0.0
         if self._most * x > self._reach:
             losses = losses[: losses.searchsorted(self._reach / x, "right")]
-        terms = np.exp(losses * -x)
-        terms *= self._coefficients[: losses.size]
+        heights = self._logs[: losses.size] - x * losses
+        top = float(heights.max())
+        terms = np.exp(heights - top)
         total = float(terms.sum())
         mean = float(terms @ losses) / total
-        return math.log(total) - x * self._least, -(self._least + mean)
+        return top + math.log(total) - x * self._least, -(self._least + mean)
 
 
 class Linear:
@@ -129,8 +130,11 @@ def by_level(losses: FloatArray, gains: FloatArray, costs: FloatArray) -> tuple[
         slack = ROUNDED * both  # two bits at the least
     levels = levels[first] - levels[0]
     against, favour = net - slack, net + slack
-    return _signed(levels, against), _signed(levels, favour)
+    return signed(levels, against), signed(levels, favour)
 
 
-def _signed(levels: FloatArray, net: AnyArray) -> Compared:
-    return Compared(Levels(levels, net), Levels(levels, -net))
+@quiet
+def signed(losses: FloatArray, net: AnyArray, logs: FloatArray | float = 0.0) -> Compared:
+    """Compare the positive coefficients net * exp(logs) with the negative ones."""
+    gain, cost, logs = net > 0.0, net < 0.0, logs + np.log(np.abs(net))
+    return Compared(Levels(losses[gain], logs[gain]), Levels(losses[cost], logs[cost]))

@@ -14,8 +14,7 @@ from .._intake import utilities as data
 from .._parameters import validate
 from .._selection.draw import simulate
 from .._selection.scan import MASK_64, key_value
-from .._selection.weighting import Weighting
-from .._typing import AnyArray, FloatArray, IntArray, WordArray
+from .._typing import AnyArray, FloatArray, IntArray
 from ..kernels.bits import logspace
 from ..kernels.bits.heights import BLOCK, FLOAT
 from ..kernels.bits.logexp import log_one_value
@@ -90,17 +89,8 @@ class FiniteLaw(CandidateLaw[int, IntArray], GroupedLosses[int, IntArray]):
 
     _simulate = staticmethod(simulate)
 
-    def __init__(
-        self,
-        bits: WordArray,
-        kind: int,
-        weighting: Weighting,
-        epsilon: float,
-        candidates: tuple[Any, ...] | None,
-        groups: LossGroups | None = None,
-    ) -> None:
-        super().__init__(bits, kind, weighting, epsilon, candidates)
-        self._shared_groups = groups
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
         self._sum  # noqa: B018  # finds out now whether all utilities are finite
 
     def _sizes(self) -> dict[str, int]:
@@ -130,7 +120,7 @@ class FiniteLaw(CandidateLaw[int, IntArray], GroupedLosses[int, IntArray]):
 
     @cached_property
     def _groups(self) -> LossGroups:
-        return self._shared_groups or LossGroups(self._bits, self._kind, self._weighting.base)
+        return LossGroups(self._bits, self._kind, self._weighting.base)
 
     @cached_property
     def _loss_probabilities(self) -> FloatArray:
@@ -222,9 +212,9 @@ class FiniteLaw(CandidateLaw[int, IntArray], GroupedLosses[int, IntArray]):
 
     def _with_rate(self, rate: Fraction, epsilon: float) -> Self:
         weighting = self._weighting.with_rate(rate)
-        return type(self)(
-            self._bits, self._kind, weighting, epsilon, self._candidates, self._groups
-        )
+        law = type(self)(self._bits, self._kind, weighting, epsilon, self._candidates)
+        law._groups = self._groups
+        return law
 
     @all_digits()
     def _compared_losses(self, target: Target) -> tuple[Comparison, Comparison]:

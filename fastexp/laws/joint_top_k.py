@@ -19,8 +19,8 @@ from ..errors import ParameterError
 from ..pictures.law_subject import Laws
 from .candidate_law import OrderedSelections
 from .certified import Comparison
-from .decaying_sums import ROUNDED, Compared
-from .elementary import exp, expm1, log, quiet, sums
+from .decaying_sums import ROUNDED, signed
+from .elementary import exp, expm1, log, sums
 from .exact_differences import differences
 from .finite import nats
 from .grouped_losses import GroupedLosses
@@ -122,31 +122,12 @@ class JointTopKLaw(OrderedSelections, GroupedLosses[IntArray, IntArray]):
             wanted, np.where(losses[place] == flat, self._loss_probabilities[place], 0.0)
         )
 
-    def log_probability(self, selection: ArrayLike) -> float:
-        """ln P(exactly these candidates are selected, in this order).
-
-        Parameters
-        ----------
-        selection : array_like of int, shape (k,)
-            Indices of distinct candidates.
-
-        Returns
-        -------
-        float
-            -inf where it is beyond float64.
-
-        Raises
-        ------
-        ParameterError
-            If there are not k of them, one is out of range, or one comes twice.
-        """
-        check_rounding()
-        chosen = validate.indices("selection", selection, self._places, self._bits.size)
-        if len(chosen) < self._places:
-            raise ParameterError(f"selection must hold {self._places} indices, got {len(chosen)}")
+    def _log_probability(self, indices: list[int]) -> float:
+        if len(indices) < self._places:
+            raise ParameterError(f"selection must hold {self._places} indices, got {len(indices)}")
         gaps = self._gaps.tolist()
         best = np.sort(self._gaps)[: self._places].tolist()
-        loss = max(gaps[item] - gap for item, gap in zip(chosen, best, strict=True))
+        loss = max(gaps[item] - gap for item, gap in zip(indices, best, strict=True))
         return nats(-self._weighting.rate * loss) - self.log_normalizer
 
     @cached_property
@@ -219,7 +200,7 @@ class JointTopKLaw(OrderedSelections, GroupedLosses[IntArray, IntArray]):
             few, many = target.odds
             net = np.where(losses <= target.limit, few, -many)
             slack = ROUNDED * np.abs(net)
-        return _signed(losses, logs, net - slack), _signed(losses, logs, net + slack)
+        return signed(losses, net - slack, logs), signed(losses, net + slack, logs)
 
     def _outputs(self) -> tuple[object, ...]:
         sizes = self._places, self._bits.size
@@ -240,29 +221,3 @@ class JointTopKLaw(OrderedSelections, GroupedLosses[IntArray, IntArray]):
         chosen, best = self._gaps[order], np.sort(self._gaps)[: self._places]
         losses: AnyArray = (chosen - np.minimum(chosen, best)).max(axis=1)
         return losses
-
-
-class LogLevels:
-    """A side of a comparison: coefficients of distinct losses, by their logarithms."""
-
-    def __init__(self, losses: FloatArray, logs: FloatArray) -> None:
-        self._losses, self._logs = losses, logs
-
-    @quiet
-    def __call__(self, x: float) -> tuple[float, float]:
-        """The logarithm and its slope."""
-        if not self._losses.size:
-            return -math.inf, 0.0
-        heights = self._logs - x * self._losses
-        top = float(heights.max())
-        terms = np.exp(heights - top)
-        total = float(terms.sum())
-        return top + math.log(total), -float(terms @ self._losses) / total
-
-
-def _signed(losses: FloatArray, logs: FloatArray, net: FloatArray) -> Compared:
-    gain, cost = net > 0.0, net < 0.0
-    return Compared(
-        LogLevels(losses[gain], logs[gain] + np.log(net[gain])),
-        LogLevels(losses[cost], logs[cost] + np.log(-net[cost])),
-    )

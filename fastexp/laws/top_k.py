@@ -10,10 +10,9 @@ from typing import Any, Self
 import numpy as np
 
 from .._compiler.rounding import check_rounding
-from .._parameters import validate
 from .._selection.scan import bits_value
 from .._selection.top_k import simulate
-from .._typing import ArrayLike, FloatArray, WordArray
+from .._typing import FloatArray, WordArray
 from ..kernels.bits.logexp import exp_fill, log_one_value
 from ..pictures.law_subject import Laws
 from .candidate_law import OrderedSelections
@@ -87,26 +86,7 @@ class TopKLaw(OrderedSelections):
         check_rounding()
         return self._first.probabilities
 
-    def log_probability(self, selection: ArrayLike) -> float:
-        """ln P(exactly these candidates are selected, in this order).
-
-        Parameters
-        ----------
-        selection : array_like of int, shape (j,), j <= k
-            Indices of distinct candidates; fewer than k: of the first j places.
-
-        Returns
-        -------
-        float
-            -inf where it is beyond float64.
-
-        Raises
-        ------
-        ParameterError
-            If there are too many indices, one is out of range, or one comes twice.
-        """
-        check_rounding()
-        indices = validate.indices("selection", selection, self._places, self._bits.size)
+    def _log_probability(self, indices: list[int]) -> float:
         values = [bits_value(int(self._bits[i]), self._kind) for i in indices]
         rest = np.delete(self._bits, indices)
         log_rest = None if rest.size == 0 else self._law(rest)._log_sum()

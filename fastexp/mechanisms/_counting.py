@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Unpack, overload
 
 import numpy as np
@@ -323,8 +323,10 @@ class CountingMechanism(FiniteMechanism, GroupedMechanism):
     def _reading(self) -> Reading:
         """What the candidates are."""
         kinds = {type(label) for label in self.candidates}
-        if kinds in ({int}, {bool}):
-            return "integers" if kinds == {int} else "booleans"
+        if kinds == {int}:
+            return "integers"
+        if kinds == {bool}:
+            return "booleans"
         return "numbers" if kinds <= {int, float} else "text"
 
     def _read_as(self, nan: str) -> Hashable:  # noqa: ARG002  # missing ones are no candidate
@@ -333,15 +335,18 @@ class CountingMechanism(FiniteMechanism, GroupedMechanism):
 
     def _streamed(self, records: Callable[[], Iterator[AnyArray]], threads: int) -> Any:
         """One released draw for records that are read in parts."""
-        counts = np.zeros(len(self.candidates), np.int64)
-        for part in records():
-            counts += np.bincount(part, minlength=counts.size)
-        return self._release(*_data.utilities(counts, None, "raise"), threads)
+        return self._release(*self._counted(records()), threads)
 
     def _exact(self, values: AnyArray) -> FiniteLaw:
         """The exact law of a draw for these numbers of candidates."""
-        counts = np.bincount(values, minlength=len(self.candidates)).astype(np.int64)
-        return self._law(*_data.utilities(counts, None, "raise"))
+        return self._law(*self._counted([values]))
+
+    def _counted(self, parts: Iterable[AnyArray]) -> tuple[WordArray, int]:
+        """The counts of numbers of candidates, as kernels take them."""
+        counts = np.zeros(len(self.candidates), np.int64)
+        for part in parts:
+            counts += np.bincount(part, minlength=counts.size)
+        return _data.utilities(counts, None, "raise")
 
     def _kind(self, released: bool) -> Kind:
         """Candidates of one kind, or their numbers."""
