@@ -136,7 +136,7 @@ JOINT = {
     "items above the limit only": ("reference/joint_top_k.py", "sum(count >= ordered", "sum(count > ordered"),
     "items used before are left": ("reference/joint_top_k.py", "math.prod(size - i for", "math.prod(size for"),
     "losses of no new selections": ("reference/joint_top_k.py", "if within > before:", "if True:"),
-    "levels above the limit only": ("laws/slice_levels.py", '.searchsorted(worst, "right"))', '.searchsorted(worst, "left"))'),
+    "levels above the limit only": ("_selection/joint_top_k.py", '.searchsorted(limits, "right"))', '.searchsorted(limits, "left"))'),
     "levels of used items": ("laws/slice_levels.py", "free = (reach - place)", "free = (reach + 0)"),
     "new shares added up": ("laws/slice_levels.py", "new += share * (1.0 - new)", "new += share"),
     "no exponents": ("laws/slice_levels.py", "            exponent += twos\n", ""),
