@@ -65,12 +65,15 @@ class Plan(NamedTuple):
 def plan_of(places: int, size: int, rate: float) -> Plan:
     """Cells so many and so wide that the rest needs B = 1, and rejections are rare.
 
-    The rate may be rounded: 0.7 for ln 2, and a slice more, are more than enough for it.
+    Where one slice a cell would be too many, cells have the greatest width w with rate * w <= 1/8.
+    B of a cell is at most exp(1/4) of what the next one's weights sum to, on an average slice of
+    it, whatever N does: so three of four draws are accepted. The rate may be rounded: 0.7 for
+    ln 2, and a slice more, are more than enough for it.
     """
     halving = (ceil(0.7 / rate) - 1).bit_length()
     slices = ceil((places * log(size) + 0.7 * (halving + 64)) / rate) + 1
     shift = 0
-    while slices >> shift > CELLS and rate * 2.0 ** (shift + 1) <= 0.125:
+    while slices > CELLS and rate * 2.0 ** (shift + 1) <= 0.125:
         shift += 1
     cells = (slices >> shift) + 1
     return Plan(shift, cells, halving, 60 - cells.bit_length())

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
+from fastexp._selection import joint_top_k
 from tests.support.checks import joint_top_k as checks
 from tests.support.goodness import counts_fit
 
@@ -133,7 +134,14 @@ class TestDraws:
     def test_wide_cells(self):
         """A tiny epsilon: cells of several slices, and counts that lie as far apart."""
         counts, top = np.array([9, 7, 6, 2]) * 10**8, fx.JointTopK(2, 2e-8)
-        assert fx._selection.joint_top_k.plan_of(2, 4, top._weighting.rate_nats).shift > 0
+        slices = joint_top_k.Slices(counts, 2, top._weighting)
+        shift, cells, _, scale = slices._plan
+        assert shift > 0
+        assert cells < 2000
+        sums, lift = slices._bounds
+        all_slices = math.exp(top.law(counts).log_normalizer) / top._weighting.rate_nats
+        weights = all_slices * 2.0 ** (scale - lift - shift)  # of a slice of each cell, summed
+        assert weights <= sums[-1] <= weights * math.exp(0.25) * (1 + 1e-6)
         chosen = list(itertools.permutations(range(4), 2))
         drawn = Counter(map(tuple, top.sample(counts, 4000, rng=3).tolist()))
         probabilities = np.exp([top.law(counts).log_probability(s) for s in chosen])
