@@ -276,7 +276,7 @@ SETTINGS: dict[tuple[str, str], dict[str, Any]] = {  # of options under a headin
     ("the public answers", "--q"): {"read": values.quantile, "needed": True},
     ("the public answers", "--q LIST"): {"read": values.quantiles, "lists": "numbers"}
     | {"either": "which!"},
-    ("the public answers", "--count"): COUNT | {"either": "which!"},
+    ("the public answers", "--count"): {"read": values.whole(1, 4096), "either": "which!"},
     ("the public answers", "--bounds"): {"read": values.pair, "lists": "pair"},
     ("the public answers", "--step"): EXACT | {"either": "grid"},
     ("the public answers", "--grid"): {"lists": "numbers", "either": "grid"},
