@@ -36,6 +36,10 @@ class CandidateLaw(Law[One_co, Many_co]):
     ) -> None:
         self._bits, self._kind, self._weighting = bits, kind, weighting
         self._epsilon, self._candidates = epsilon, candidates
+        self._check_utilities()
+
+    def _check_utilities(self) -> None:
+        """Refuse what the law is not defined for."""
 
     @property
     def candidates(self) -> tuple[Any, ...] | None:

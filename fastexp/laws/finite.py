@@ -89,9 +89,8 @@ class FiniteLaw(CandidateLaw[int, IntArray], GroupedLosses[int, IntArray]):
 
     _simulate = staticmethod(simulate)
 
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self._sum  # noqa: B018  # finds out now whether all utilities are finite
+    def _check_utilities(self) -> None:
+        self._sum  # noqa: B018  # finds out whether all utilities are finite
 
     def _sizes(self) -> dict[str, int]:
         return {"k": self._bits.size}

@@ -7,14 +7,15 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import permutations
 from types import SimpleNamespace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from .._compiler.rounding import check_rounding
 from .._parameters import validate
 from .._selection.joint_top_k import ordered, simulate
-from .._typing import AnyArray, ArrayLike, FloatArray, IntArray
+from .._selection.weighting import Weighting
+from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, WordArray
 from ..errors import ParameterError
 from ..pictures.law_subject import Laws
 from .candidate_law import OrderedSelections
@@ -65,11 +66,20 @@ class JointTopKLaw(OrderedSelections, GroupedLosses[IntArray, IntArray]):
 
     _simulate = staticmethod(simulate)
 
-    def __init__(self, *arguments: Any, levels: SliceLevels | None = None) -> None:
-        super().__init__(*arguments)
-        counts = ordered(self._bits, self._kind)
+    def __init__(
+        self,
+        bits: WordArray,
+        kind: int,
+        weighting: Weighting,
+        places: int,
+        epsilon: float,
+        candidates: tuple[object, ...] | None,
+        levels: SliceLevels | None = None,
+    ) -> None:
+        super().__init__(bits, kind, weighting, places, epsilon, candidates)
+        counts = ordered(bits, kind)
         self._gaps = counts.max().view(np.uint64) - counts.view(np.uint64)
-        self._levels = SliceLevels(self._gaps, self._places) if levels is None else levels
+        self._levels = SliceLevels(self._gaps, places) if levels is None else levels
 
     def _identity(self) -> tuple[object, ...]:
         return self._epsilon, self._weighting.rate, self._places, self._candidates, self._utilities
@@ -186,8 +196,10 @@ class JointTopKLaw(OrderedSelections, GroupedLosses[IntArray, IntArray]):
 
     def _with_rate(self, rate: Fraction, epsilon: float) -> Self:
         weighting = self._weighting.with_rate(rate)
-        given = self._bits, self._kind, weighting, self._places, epsilon, self._candidates
-        return type(self)(*given, levels=self._levels)
+        places, candidates = self._places, self._candidates
+        return type(self)(
+            self._bits, self._kind, weighting, places, epsilon, candidates, self._levels
+        )
 
     def _best_utility(self) -> float:
         return 0.0

@@ -57,9 +57,12 @@ class TopKLaw(OrderedSelections):
 
     _simulate = staticmethod(simulate)
 
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self._first = self._law(self._bits, self._candidates)
+    def _check_utilities(self) -> None:
+        self._first  # noqa: B018  # refuses what is not finite
+
+    @cached_property
+    def _first(self) -> FiniteLaw:
+        return self._law(self._bits, self._candidates)
 
     @property
     def mechanism(self) -> Any:
