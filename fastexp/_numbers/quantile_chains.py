@@ -32,7 +32,7 @@ REST_NATS = 8.0  # the rest's share is about e**-8
 APART = 256  # ranks between cells that are taken for themselves
 GUESS_NATS = 36.0  # of cells more than uniform records need
 FIRST_NATS = 30.0  # how far the sum of the first chain goes, which tells how far the others go
-LONG_NATS = 40.0  # between quantiles: then long runs are rare enough for a coin
+PLAIN_NATS = 40.0  # between quantiles: then answers in one cell, or in no order, are rare
 NEAR_NATS = 12.0  # how near n totals have chains of their own
 SHARED = 0.02  # of all mass, at most that of totals that share a chain
 LEAST = 2.0**-900  # of a mass
@@ -156,7 +156,7 @@ class Sums:
             ranges[-1][1] = high
             bases.append(ranges[-1][0] - room)
         room += ranges[-1][1] - ranges[-1][0] + 1
-        self.cells, self.lengths = np.empty((room, 4), np.int64), np.empty((room, 4))
+        self.cells, self.lengths = np.empty((room, 4), np.int64), np.empty(room)
         self.bases, at = np.array(bases), 0
         wanted = [(max(low - 1, 0), min(high, n - 1)) for low, high in ranges]
         windows = self.source.windows(weights.grid, wanted) if n else [EMPTY]
@@ -165,7 +165,7 @@ class Sums:
             _kernels.fill_cells(
                 window.points, window.records, window.below, n, weights.grid.size, low, high,
                 weights.left, self.dense, self.cells[at:end].reshape(-1),
-                self.lengths[at:end].reshape(-1),
+                self.lengths[at:end],
             )  # fmt: skip
             at = end
         self.decay = weights.decay(4 * reach + 64)
@@ -206,20 +206,21 @@ class Sums:
             self.reach, self.rate, ints.reshape(-1), floats.reshape(-1), rooms,
         )  # fmt: skip
         self.nodes, self.far, self.ints, self.floats = nodes, far, ints, floats
-        self.most = 2 if min(totals) * self.weights.inner >= LONG_NATS else max(m, 2)
+        self.most = 1 if min(totals) * self.weights.inner >= PLAIN_NATS else max(m, 2)
         self.room, self.widest = rooms.tolist()
         self.slack = 2.0**-40 + self.widest * 2.0**-49
-        self.bounds, *self.last = self._filled(ints, floats, int(len(nodes) == 1))
+        self.bounds, *self.last = self._filled(ints, floats, len(nodes) == 1)
         self.exponents = ints[:, 3, m]
 
-    def _filled(self, ints: IntArray, floats: FloatArray, stays: int) -> tuple[FloatArray, ...]:
+    def _filled(self, ints: IntArray, floats: FloatArray, stays: bool) -> tuple[FloatArray, ...]:
         """The bounds of the sums of some chains, and B, phases and A of the last one."""
-        bounds, room = np.empty(len(ints)), self.room
+        bounds, room = np.empty(len(ints)), self.room if stays else 2 * self.widest
         arrived, sums = np.empty(room), np.empty(room)
-        phases, work = np.empty(room * (self.most + 2)), np.empty(3 * self.widest)
+        phases = np.empty(room * (self.most + 2) if self.most > 1 else 0)
         _kernels.fill_chains(
-            self.lengths.reshape(-1), ints.reshape(-1), floats.reshape(-1), self.decay, self.slack,
-            self.n, self.weights.left, self.most, stays, work, arrived, phases, sums, bounds,
+            self.cells.reshape(-1), self.lengths, ints.reshape(-1), floats.reshape(-1), self.decay,
+            self.slack, self.n, self.weights.left, self.most, self.dense, int(stays),
+            np.empty(3 * self.widest + 3), arrived, phases, sums, bounds,
         )  # fmt: skip
         return bounds, arrived, phases, sums
 
@@ -227,7 +228,7 @@ class Sums:
         """The chain of one node, for draws."""
         ints, floats = self.ints[k], self.floats[k]
         if len(self.nodes) > 1:
-            _, *self.last = self._filled(ints[None], floats[None], 1)
+            _, *self.last = self._filled(ints[None], floats[None], True)
         return Rows(float(self.bounds[k]), ints, floats, *self.last)
 
     def _weigh(self) -> None:

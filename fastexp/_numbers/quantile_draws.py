@@ -78,10 +78,10 @@ class Chain(Sums):
         out, ranks = np.zeros((size, m), np.int64), np.zeros((size, m), np.int64)
         states, words = np.zeros(size, np.int64), np.ascontiguousarray(words)
         _kernels.draw_paths(
-            self.cells.reshape(-1), self.lengths.reshape(-1), rows.ints.reshape(-1),
-            rows.floats.reshape(-1), self.decay, self.slack, self.n, self.weights.left,
-            self.most, self.dense, rows.bound, rows.arrived, rows.phases, rows.sums,
-            words.reshape(-1), out.reshape(-1), ranks.reshape(-1), states, np.empty(m, np.int64),
+            self.cells.reshape(-1), rows.ints.reshape(-1), rows.floats.reshape(-1), self.decay,
+            self.slack, self.n, self.weights.left, self.most, self.dense, rows.bound, rows.arrived,
+            rows.phases, rows.sums, words.reshape(-1), out.reshape(-1), ranks.reshape(-1), states,
+            np.empty(m, np.int64),
         )  # fmt: skip
         for d in np.flatnonzero(states == _kernels.OPEN).tolist():
             some, again = words[d].tolist(), more(int(which[d]))

@@ -25,7 +25,7 @@ class Rows(NamedTuple):
     rate: Fraction
     n: int
     left: int
-    most: int  # phases of a run
+    most: int  # phases of a run; 1: a plain chain
     tau: list[Fraction]  # m + 1 targets
     lo: list[int]
     hi: list[int]
@@ -79,6 +79,8 @@ def walk(
     rows: Rows, bound: Fraction, words: list[int], more: Words
 ) -> list[tuple[int, int]] | None:
     """The rank and the phase of each output; None: refused."""
+    if rows.most == 1:
+        return _walk_plain(rows, bound, words, more)
     left, most, used, zero = rows.left, rows.most, 1, Fraction(0)
     path: list[tuple[int, int]] = []
     j, count, word = len(rows.lo), rows.n, words[0]
@@ -113,12 +115,11 @@ def walk(
                 records = before if f == 0 else after
                 factor = Fraction(1, records + rows.usual(records)) if records else zero
             ways = [(factor * rows.arrived(j, count) if f < 2 or f > most else zero, zero)]
-            goes_on = [-1] if f > most else [f - 1, f][: 1 + (f == most)] if f > 1 else [0]
+            g = -1 if f > most else max(f - 1, 0)
             if j > 0 and rows.lo[j - 1] <= count <= rows.hi[j - 1]:
                 still = rows.rate * abs(rows.tau[j])
-                for g in goes_on:
-                    value = rows.sums(j - 1, count) if g < 0 else rows.phases(j - 1, count)[g]
-                    ways.append((factor * rows.shift[j] * value, still))
+                value = rows.sums(j - 1, count) if g < 0 else rows.phases(j - 1, count)[g]
+                ways.append((factor * rows.shift[j] * value, still))
             chosen = pick(words[used], more, phases[f], ways)
             used += 1
             if chosen is None:
@@ -127,7 +128,37 @@ def walk(
                 bound, word = rows.arrived(j, count), words[used]
                 used += 1
                 break
-            j, f = j - 1, goes_on[chosen - 1]
+            j, f = j - 1, g
+
+
+def _walk_plain(
+    rows: Rows, bound: Fraction, words: list[int], more: Words
+) -> list[tuple[int, int]] | None:
+    """The same of a plain chain, where a way may lead to any cell of the row before."""
+    path, count, zero = list[tuple[int, int]](), rows.n, Fraction(0)
+    for j in reversed(range(len(rows.lo))):
+        ways = [
+            (rows.shift[j + 1] * rows.sums(j, i), rows.rate * abs(count - i - rows.tau[j + 1]))
+            for i in range(rows.lo[j], rows.hi[j] + 1)
+        ]
+        at = pick(words[2 * j + 1], more, bound, ways)
+        if at is None or rows.lo[j] + at > count:
+            return None
+        count, (_, length, *atoms) = rows.lo[j] + at, rows.cell(j, rows.lo[j] + at)
+        bound = rows.arrived(j, count)
+        alpha, beta = (Fraction(1, e + rows.usual(e)) if e else zero for e in atoms)
+        parts = [(part * bound, zero) for part in (alpha, length, beta)]
+        chosen = pick(words[2 * j + 2], more, rows.sums(j, count), parts)
+        if chosen is None:
+            return None
+        f = chosen + chosen // 2
+        if path and path[-1][0] == count:
+            if path[-1][1] < f:
+                return None
+            path[-1] = count, 2 if path[-1][1] == f == 1 else path[-1][1]
+        path.append((count, f))
+    ways = [(Fraction(1), rows.rate * abs(count - rows.tau[0]))]
+    return None if pick(words[0], more, bound, ways) is None else path[::-1]
 
 
 def put(rows: Rows, path: list[tuple[int, int]], words: list[int], more: Words) -> list[int] | None:
@@ -135,7 +166,7 @@ def put(rows: Rows, path: list[tuple[int, int]], words: list[int], more: Words) 
     m, k, run, out, coin = len(path), 0, list[int](), list[int](), Fraction(1)
     for j, (rank, f) in enumerate(path):
         start, count, before, after = rows.cell(j, rank)
-        if 1 <= f <= rows.most:
+        if 1 <= f <= max(rows.most, 2):
             run = run if f > 1 else []
             k = len(run) + 1
             top = count + rows.left * (k - 1)

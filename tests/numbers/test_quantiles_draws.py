@@ -183,7 +183,7 @@ def test_equal_records_have_answers():
 @pytest.mark.parametrize("ties", ["left", "spread"])
 def test_long_runs_by_coins_follow_the_law(ties, monkeypatch):
     """Where a run has two phases, a third output of it is mended by a coin."""
-    monkeypatch.setattr(quantile_chains, "LONG_NATS", -1.0)
+    monkeypatch.setattr(quantile_chains, "PLAIN_NATS", -1.0)
     setting = [2, 2], 8, UNEVEN, HALF, 8, ties
     assert fit(draws(*setting, 20_000), law(*setting))
 

@@ -5,16 +5,20 @@ of record i - 1 (length alpha), a run of grid points, the first spacing of the a
 (beta). Output j lies in a cell of its row's window lo[j] .. hi[j]. From cell i' to i > i' it has
 the weight phi(i - i') = exp(-rate * |i - i' - tau|), tau = whole + part; in the same cell it goes
 on in the same part or a later one: phase 0 is alpha, 1 .. `most` the number of outputs in the run
-so far (`most` also stands for more), `most` + 1 beta. In an atom of E records each output has the
-length 1 / (E + u), u >= 1: k of them bound E! / (E + k)! up to a constant, with equality at
-k = u and u - 1. A coin makes the exact factors of these and of long runs. u is the number of
-outputs that are usual in an atom where they are many (`dense` > 0), else 1.
+so far, `most` + 1 beta. In an atom of E records each output has the length 1 / (E + u), u >= 1:
+k of them bound E! / (E + k)! up to a constant, with equality at k = u and u - 1; a coin makes the
+exact factors. u is the number of outputs that are usual in an atom where they are many
+(`dense` > 0), else 1.
 
 B[j, i] bounds from above the sum over i' < i of phi * A[j - 1, i'], each phase the sum of its ways
 from B[j] and row j - 1, and A the sum of its phases: all terms are positive, so floats with a
 relative `slack` and a least value do. A draw goes backward: R is uniform below such a bound, and
 the first way whose exact sum passes R is taken. Where R is within a margin of a sum, or above
 all, the draw is OPEN, and integers decide (`reference/exact_chain.py`): no float does.
+
+Far quantiles have *plain* chains, with `most` = 1: phi of the same and of greater i' is tiny there,
+so B is the sum over all i' of the row before, and A[j, i] = B[j, i] * (alpha + run + beta). A draw
+whose outputs are in no order is refused, and a coin makes the factor 1 / k! of k in one run.
 
 Of each segment a group kernel would call `fill_cells`, `fill_rows` and `draw_paths`.
 """
@@ -69,6 +73,13 @@ def spacing(records: Any, dense: Any, n: Any) -> Any:
     return 1.0 / np.float64(records + usual(records, dense, n)) if records > 0 else 0.0
 
 
+@helper
+def parts_of(cells: Any, x: Any, dense: Any, n: Any) -> Any:
+    """The lengths of alpha, run and beta of a cell."""
+    alpha, beta = spacing(cells[4 * x + BEFORE], dense, n), spacing(cells[4 * x + AFTER], dense, n)
+    return alpha, np.float64(cells[4 * x + COUNT]), beta
+
+
 @kernel(NOTHING(IN_I64, IN_I64, I64, I64, I64, I64, I64, I64, I64, OUT_I64, OUT_F64))
 def fill_cells(
     points: Any, records: Any, below: Any, n: Any, size: Any, first: Any, last: Any, left: Any,
@@ -79,7 +90,7 @@ def fill_cells(
     A run begins at START and has COUNT points; BEFORE and AFTER are the records of the atoms whose
     spacings are on its sides, 0 where there is none. Of n records records[i] lie at points[i],
     `below` before them: all from first - 1 to last are there. left: ties count above an answer.
-    lengths = of the spacing before, the run, the spacing after, and all, four numbers a cell.
+    lengths = of the whole cells.
     """
     at, under = np.int64(0), below  # records before points[at]
     for x in range(last - first + 1):
@@ -100,10 +111,8 @@ def fill_cells(
             before, after = np.int64(0), np.int64(0)
         cells[4 * x + START], cells[4 * x + COUNT] = start, stop - start
         cells[4 * x + BEFORE], cells[4 * x + AFTER] = before, after
-        lengths[4 * x] = spacing(before, dense, n)
-        lengths[4 * x + 1] = np.float64(stop - start)
-        lengths[4 * x + 2] = spacing(after, dense, n)
-        lengths[4 * x + 3] = lengths[4 * x] + lengths[4 * x + 1] + lengths[4 * x + 2]
+        alpha, run, beta = parts_of(cells, x, dense, n)
+        lengths[x] = alpha + run + beta
 
 
 @kernel(NOTHING(IN_I64, IN_I64, IN_I64, IN_F64, I64, I64, F64, OUT_I64, OUT_F64, OUT_I64))
@@ -179,16 +188,15 @@ def fill_arrived(
 ) -> None:
     """b = B of a row from the sums of the row before.
 
-    The cells from p on, p - lo = i - whole of it, are those of the near part for b[0].
+    The p-th of its cells is the first one of the near part for b[0]; for the last, it is there or
+    would be the next one.
     """
     third = work.size // 3
     block = max(whole, np.int64(1))
     off = p % block if p > 0 else np.int64(0)
     for x in range(b.size):
         value = 0.0
-        if p > length:
-            value = far * work[length - 1] * decay[p - length]
-        elif p > 0:
+        if p > 0:
             value = far * work[p - 1]
         if whole > 0 and p < length:
             end = min(p + whole, length) - 1
@@ -216,19 +224,13 @@ def add_last(a: Any, most: Any, least: Any, whole: Any, near: Any, far: Any, dec
 
 
 @helper
-def add_runs(
-    length: Any, left: Any, most: Any, still: Any, up: Any, earlier: Any, here: Any
-) -> Any:
+def add_runs(length: Any, left: Any, most: Any, factor: Any, earlier: Any, here: Any) -> Any:
     """here = the phases of a run from the second on, from those of the row before; their sum."""
     together = 0.0
     for k in range(2, most + 1):
         run = 0.0
-        if length > 0.0:
-            run = earlier[k - 1]
-            if k == most:
-                run += earlier[k]
-            if run > 0.0:
-                run = lengthened(length, k, left) * still * run * up + TINIEST
+        if length > 0.0 and earlier[k - 1] > 0.0:
+            run = lengthened(length, k, left) * factor * earlier[k - 1] + TINIEST
         here[k] = run
         together += run
     return together
@@ -243,36 +245,64 @@ def shift_of(largest: Any) -> Any:
 
 
 @helper
-def fill_apart(
+def fill_decayed(a: Any, decay: Any, forward: Any, backward: Any) -> None:
+    """forward[k], backward[k] = decayed sums of the cells before k, and of those from k on.
+
+    Four at a time, so that a sum waits for that of four cells ago only.
+    """
+    last, d1, d2, d3, d4 = a.size, decay[1], decay[2], decay[3], decay[4]
+    value, other, fours = 0.0, 0.0, 4 * (a.size // 4)
+    forward[0] = backward[last] = 0.0
+    for y in range(0, fours, 4):
+        z = last - y
+        x0, x1, y0, y1 = a[y], a[y + 1], a[z - 1], a[z - 2]
+        two, pair = x0 * d1 + x1, y0 * d1 + y1
+        three, triple = two * d1 + a[y + 2], pair * d1 + a[z - 3]
+        forward[y + 1], backward[z - 1] = value * d1 + x0, other * d1 + y0
+        forward[y + 2], backward[z - 2] = value * d2 + two, other * d2 + pair
+        forward[y + 3], backward[z - 3] = value * d3 + three, other * d3 + triple
+        value = value * d4 + (three * d1 + a[y + 3])
+        other = other * d4 + (triple * d1 + a[z - 4])
+        forward[y + 4], backward[z - 4] = value, other
+    for y in range(fours, last):
+        value, other = value * d1 + a[y], other * d1 + a[last - 1 - y]
+        forward[y + 1], backward[last - 1 - y] = value, other
+
+
+@helper
+def fill_plain(
     a: Any, p: Any, near: Any, far: Any, decay: Any, slack: Any, work: Any, b: Any
 ) -> None:
-    """b = B of a row whose cells all lie above those of the row before, with sums a.
-
-    The p-th of these is the first one of the near part for b[0].
-    """
+    """b = B of a row of a plain chain from the row a before it; p as in `fill_arrived`."""
     wide_vectors()
-    length, one, up = a.size, decay[1], 1.0 + slack
-    forward, backward = work[:length], work[length : 2 * length]
-    value, other = 0.0, 0.0
-    for y in range(length):
-        value = value * one + a[y]
-        other = other * one + a[length - 1 - y]
-        forward[y], backward[length - 1 - y] = value, other
-    low, high = min(max(1 - p, np.int64(0)), b.size), min(max(length - p, np.int64(0)), b.size)
+    half, up = work.size // 2, 1.0 + slack
+    forward, backward = work[: a.size + 1], work[half : half + a.size + 1]
+    fill_decayed(a, decay, forward, backward)
+    low = min(max(-p, np.int64(0)), b.size)
     for x in range(low):
         b[x] = near * backward[0] * decay[-p - x] * up + TINY
-    for x in range(low, high):
-        b[x] = (far * forward[p + x - 1] + near * backward[p + x]) * up + TINY
-    for x in range(high, b.size):
-        b[x] = far * forward[length - 1] * decay[p + x - length] * up + TINY
+    for x in range(low, b.size):
+        b[x] = (far * forward[p + x] + near * backward[p + x]) * up + TINY
+
+
+@helper
+def fill_lengthened(lengths: Any, b: Any, slack: Any, sums: Any) -> Any:
+    """sums = of a row of a plain chain; the largest one."""
+    wide_vectors()
+    largest, up = ZERO, (1.0 + slack) * (1.0 + slack)
+    for x in range(b.size):
+        value = b[x] * lengths[x] * up
+        sums[x] = value
+        largest = max(largest, float_bits(value))  # of positive numbers in the same order
+    return bits_float(largest)
 
 
 @helper
 def fill_phases(
-    lengths: Any, b: Any, overlap: Any, earlier: Any, still: Any, slack: Any, left: Any, most: Any,
-    totals: Any, phases: Any, sums: Any,
+    cells: Any, dense: Any, n: Any, b: Any, overlap: Any, earlier: Any, still: Any, slack: Any,
+    left: Any, most: Any, totals: Any, phases: Any, sums: Any,
 ) -> Any:  # fmt: skip
-    """phases, sums = of a row that has cells in common with the row before; the largest sum.
+    """phases, sums = of a row that may have cells in common with the row before; the largest sum.
 
     overlap: the first common cell here and there, how many there are.
     """
@@ -281,55 +311,37 @@ def fill_phases(
     for x in range(b.size):
         same = here <= x < here + common
         y = there + x - here
-        some, length, value = phases[parts * x : parts * (x + 1)], lengths[4 * x + 1], b[x]
+        some, value = phases[parts * x : parts * (x + 1)], b[x]
+        alpha, length, beta = parts_of(cells, x, dense, n)
         if same:
             value += still * earlier[parts * y]
-        some[0], some[1] = lengths[4 * x] * value * up, length * value * up
+        some[0], some[1] = alpha * value * up, length * value * up
         together = some[0] + some[1]
         if same:
-            together += add_runs(length, left, most, still, up, earlier[parts * y :], some)
+            together += add_runs(length, left, most, still * up, earlier[parts * y :], some)
         else:
             some[2 : parts - 1] = 0.0
         value = b[x] + (still * totals[y] if same else 0.0)
-        some[parts - 1] = lengths[4 * x + 2] * value * up
+        some[parts - 1] = beta * value * up
         sums[x] = (together + some[parts - 1]) * up
         largest = max(largest, sums[x])
     return largest
 
 
 @helper
-def fill_plain(
-    lengths: Any, b: Any, slack: Any, most: Any, stays: Any, phases: Any, sums: Any
-) -> Any:
-    """sums = of a row without cells in common; its phases if they are to stay; the largest sum."""
-    wide_vectors()
-    parts, up, largest = most + 2, 1.0 + slack, 0.0
-    thrice = up * up * up
-    for x in range(b.size):
-        sums[x] = b[x] * lengths[4 * x + 3] * thrice
-        largest = max(largest, sums[x])
-    if stays:
-        phases[: parts * b.size] = 0.0
-        for x in range(b.size):
-            phases[parts * x] = b[x] * lengths[4 * x] * up
-            phases[parts * x + 1] = b[x] * lengths[4 * x + 1] * up
-            phases[parts * x + parts - 1] = b[x] * lengths[4 * x + 2] * up
-    return largest
-
-
-@helper
 def fill_rows(
-    lengths: Any, ints: Any, floats: Any, decay: Any, slack: Any, n: Any, left: Any, most: Any,
-    stays: Any, work: Any, arrived: Any, phases: Any, sums: Any,
+    cells: Any, lengths: Any, ints: Any, floats: Any, decay: Any, slack: Any, n: Any, left: Any,
+    most: Any, dense: Any, stays: Any, work: Any, arrived: Any, phases: Any, sums: Any,
 ) -> Any:  # fmt: skip
     """The chain of one total: B, phases and A of all rows; returns the bound of their sum.
 
-    ints, floats: as the constants say, with a column more for the last count; decay: e^-(rate * s);
-    most: how many phases a run has. The bound is in units of 2^ints[AT, m], which is put there.
+    ints, floats: as the constants say, with a column more for the last count; decay: e^-(rate * s).
+    The bound is in units of 2^ints[AT, m], which is put there. If nothing stays, two rows take
+    turns in memory.
     """
     m = ints.size // 5 - 1
-    wide, parts, scale, shift = m + 1, most + 2, np.int64(0), 1.0
-    low, high, before, meets = np.int64(0), np.int64(-1), np.int64(0), False
+    wide, parts, scale, shift, up = m + 1, most + 2, np.int64(0), 1.0, 1.0 + slack
+    low, high, before, half = np.int64(0), np.int64(-1), np.int64(0), sums.size // 2
     for j in range(wide):
         for k in range(3):
             floats[(SCALED + k) * wide + j] = floats[k * wide + j] * shift
@@ -337,52 +349,54 @@ def fill_rows(
         near, far, whole = floats[3 * wide + j], floats[4 * wide + j], ints[4 * wide + j]
         if j == m:
             break
-        lo, hi, at, base = ints[j], ints[wide + j], ints[3 * wide + j], ints[2 * wide + j]
-        b, some = arrived[at : at + hi - lo + 1], lengths[4 * (lo - base) : 4 * (hi - base + 1)]
-        a, still = sums[before : before + high - low + 1], floats[5 * wide + j]
-        earlier = phases[parts * before : parts * (before + high - low + 1)]
-        row, totals = phases[parts * at : parts * (at + b.size)], sums[at : at + b.size]
-        met, meets = meets, j + 1 < m and ints[j + 1] <= hi
+        lo, hi, base = ints[j], ints[wide + j], ints[2 * wide + j]
+        at = ints[3 * wide + j] if stays == 1 else half * (j % 2)
+        b, x = arrived[at : at + hi - lo + 1], lo - base
+        a, totals = sums[before : before + high - low + 1], sums[at : at + b.size]
         if j == 0:
-            for x in range(b.size):
-                b[x] = phi(lo + x, whole, near, far, decay) * (1.0 + slack) + TINY
-        elif not met:
-            fill_apart(a, lo - whole - low, near, far, decay, slack, work, b)
+            for i in range(b.size):
+                b[i] = phi(lo + i, whole, near, far, decay) * up + TINY
+        elif most == 1:
+            fill_plain(a, lo - whole - low, near, far, decay, slack, work, b)
         else:
             fill_sums(a, decay[1], max(whole, np.int64(1)), decay, work)
             fill_arrived(lo - whole - low, a.size, whole, near, far, decay, slack, work, b)
-        if met:
-            first, common = max(lo, low), max(min(hi, high) - max(lo, low) + 1, 0)
-            overlap = first - lo, first - low, common
-            largest = fill_phases(
-                some, b, overlap, earlier, still, slack, left, most, a, row, totals
-            )
+        if most == 1:
+            largest = fill_lengthened(lengths[x : x + b.size], b, slack, totals)
         else:
-            largest = fill_plain(some, b, slack, most, stays or meets, row, totals)
+            earlier = phases[parts * before : parts * (before + a.size)]
+            row = phases[parts * at : parts * (at + b.size)]
+            first, common = max(lo, low), max(min(hi, high) - max(lo, low) + 1, 0)
+            largest = fill_phases(
+                cells[4 * x : 4 * (x + b.size)], dense, n, b, (first - lo, first - low, common),
+                earlier, floats[5 * wide + j], slack, left, most, a, row, totals,
+            )  # fmt: skip
         shift, exponent = shift_of(largest)
         scale, low, high, before = scale + exponent, lo, hi, at
     value = add_last(sums[before:], n - low, n - high, whole, near, far, decay)
     ints[4 * wide - 1] = scale
-    return value * (1.0 + slack) + TINY
+    return value * up + TINY
 
 
 @kernel(
     NOTHING(
-        IN_F64, OUT_I64, OUT_F64, IN_F64, F64, I64, I64, I64, I64, OUT_F64, OUT_F64, OUT_F64,
-        OUT_F64, OUT_F64,
+        IN_I64, IN_F64, OUT_I64, OUT_F64, IN_F64, F64, I64, I64, I64, I64, I64, OUT_F64, OUT_F64,
+        OUT_F64, OUT_F64, OUT_F64,
     )
 )  # fmt: skip
 def fill_chains(
-    lengths: Any, ints: Any, floats: Any, decay: Any, slack: Any, n: Any, left: Any, most: Any,
-    stays: Any, work: Any, arrived: Any, phases: Any, sums: Any, bounds: Any,
+    cells: Any, lengths: Any, ints: Any, floats: Any, decay: Any, slack: Any, n: Any, left: Any,
+    most: Any, dense: Any, stays: Any, work: Any, arrived: Any, phases: Any, sums: Any,
+    bounds: Any,
 ) -> None:  # fmt: skip
     """bounds = of the chain of each of some totals; stays: all rows of the last one, for draws."""
     k, w = ints.size // bounds.size, floats.size // bounds.size
     for t in range(bounds.size):
         some, others = ints[k * t : k * (t + 1)], floats[w * t : w * (t + 1)]
         bounds[t] = fill_rows(
-            lengths, some, others, decay, slack, n, left, most, stays, work, arrived, phases, sums
-        )
+            cells, lengths, some, others, decay, slack, n, left, most, dense, stays, work, arrived,
+            phases, sums,
+        )  # fmt: skip
 
 
 @helper
@@ -398,18 +412,19 @@ def uniform(word: Any) -> Any:
 
 
 @helper
-def length_of(lengths: Any, f: Any, left: Any, most: Any) -> Any:
+def length_of(cells: Any, x: Any, f: Any, left: Any, most: Any, dense: Any, n: Any) -> Any:
     """What an output in phase f of a cell multiplies the weight by."""
+    alpha, run, beta = parts_of(cells, x, dense, n)
     if 1 <= f <= most:
-        return lengthened(lengths[1], f, left)
-    return lengths[0] if f == 0 else lengths[2]
+        return lengthened(run, f, left)
+    return alpha if f == 0 else beta
 
 
 @helper
 def which(values: Any, r: Any) -> Any:
     """The first value whose sum with those before it passes r, or the last; both sums."""
     f, before, after = np.int64(-1), 0.0, 0.0
-    while f < values.size - 1 and after <= r:
+    while f < len(values) - 1 and after <= r:
         f += 1
         before = after
         after += values[f]
@@ -417,9 +432,52 @@ def which(values: Any, r: Any) -> Any:
 
 
 @helper
+def walk_plain(
+    cells: Any, ints: Any, floats: Any, decay: Any, slack: Any, n: Any, dense: Any, bound: Any,
+    arrived: Any, sums: Any, words: Any, rank: Any, phase: Any,
+) -> Any:  # fmt: skip
+    """The same of a plain chain: also AGAIN, where outputs are in no order.
+
+    Phase 2 is an output that is not the first one in its run.
+    """
+    m = rank.size
+    wide, j, count, margin, state = m + 1, m, n, 4.0 * slack, DONE
+    while state == DONE and j > 0:  # from which cell of row j - 1 the way goes to `count` records
+        whole, near, far = ints[4 * wide + j], floats[3 * wide + j], floats[4 * wide + j]
+        j -= 1
+        lo, hi, at = ints[j], ints[wide + j], ints[3 * wide + j]
+        r, i, before, after = uniform(words[2 * j + 1]) * bound, lo - 1, 0.0, 0.0
+        while i < hi and after <= r:
+            i += 1
+            before = after
+            after += sums[at + i - lo] * phi(count - i, whole, near, far, decay)
+        if uncertain(r, before, after, bound * margin):
+            state = OPEN
+        elif i > count:
+            state = AGAIN
+        else:
+            y, (alpha, run, beta) = at + i - lo, parts_of(cells, i - ints[2 * wide + j], dense, n)
+            bound, count = arrived[y], i
+            r = uniform(words[2 * j + 2]) * sums[y]
+            f, before, after = which((alpha * bound, run * bound, beta * bound), r)
+            rank[j], phase[j] = i, f + f // 2
+            if uncertain(r, before, after, sums[y] * margin):
+                state = OPEN
+            elif j + 1 < m and rank[j + 1] == i and phase[j + 1] < phase[j]:
+                state = AGAIN
+            elif j + 1 < m and rank[j + 1] == i and phase[j] == phase[j + 1] == 1:
+                phase[j + 1] = 2
+    after = phi(count, ints[4 * wide], floats[3 * wide], floats[4 * wide], decay)
+    if state == DONE and after - uniform(words[0]) * bound < bound * margin:
+        state = OPEN
+    return state
+
+
+@helper
 def walk(
-    lengths: Any, ints: Any, floats: Any, decay: Any, slack: Any, n: Any, left: Any, most: Any,
-    bound: Any, arrived: Any, phases: Any, sums: Any, words: Any, rank: Any, phase: Any,
+    cells: Any, ints: Any, floats: Any, decay: Any, slack: Any, n: Any, left: Any, most: Any,
+    dense: Any, bound: Any, arrived: Any, phases: Any, sums: Any, words: Any, rank: Any,
+    phase: Any,
 ) -> Any:  # fmt: skip
     """rank, phase = of each output, from the last one on; returns DONE or OPEN."""
     m = rank.size
@@ -455,7 +513,7 @@ def walk(
                     state = OPEN
             rank[j], phase[j] = i, f
             r, limit = uniform(words[used]) * here[f], here[f] * margin
-            factor = length_of(lengths[4 * cell : 4 * cell + 3], f, left, most)
+            factor = length_of(cells, cell, f, left, most, dense, n)
             used += 1
             before, after = 0.0, factor * arrived[y] if f < 2 or f > most else 0.0
             moves, g = r < after, np.int64(0)
@@ -465,9 +523,6 @@ def walk(
                 g = np.int64(-1) if f > most else f - 1 if f > 1 else f * 0
                 before = after
                 after += factor * (sums[there] if g < 0 else phases[parts * there + g])
-                if f == most and r >= after:
-                    before, g = after, f
-                    after += factor * phases[parts * there + g]
             if uncertain(r, before, after, limit):
                 state = OPEN
             if not moves:
@@ -479,11 +534,11 @@ def walk(
 
 
 @helper
-def sort_runs(left: Any, most: Any, phase: Any, out: Any) -> None:
+def sort_runs(left: Any, top: Any, phase: Any, out: Any) -> None:
     """Put the outputs of each run in order; of unequal numbers make a multiset."""
     first = 0
     for j in range(out.size):
-        first = first if 1 < phase[j] <= most else j
+        first = first if 1 < phase[j] <= top else j
         x, i = out[j], j
         while i > first and out[i - 1] > x:
             out[i] = out[i - 1]
@@ -491,7 +546,7 @@ def sort_runs(left: Any, most: Any, phase: Any, out: Any) -> None:
         out[i] = x
     k = np.int64(0)
     for j in range(out.size):
-        k = k + 1 if 1 < phase[j] <= most else np.int64(0)
+        k = k + 1 if 1 < phase[j] <= top else np.int64(0)
         out[j] -= left * k
 
 
@@ -530,11 +585,11 @@ def put(
 
     words: two an output for its place, then one for the coin.
     """
-    m, state, k, p = out.size, DONE, np.int64(0), 1.0
+    m, top, state, k, p = out.size, max(most, 2), DONE, np.int64(0), 1.0
     for j in range(m):
         cell = 4 * (rank[j] - base[j])
         start, count, f = cells[cell + START], cells[cell + COUNT], phase[j]
-        if 1 <= f <= most:
+        if 1 <= f <= top:
             k = k + 1 if f > 1 else ONE
             x, doubt = place(words[2 * j], words[2 * j + 1], np.uint64(count + left * (k - 1)))
             state = OPEN if doubt else state
@@ -553,7 +608,7 @@ def put(
             if k > u:
                 p *= np.float64(records + u) / np.float64(records + k)
         out[j] = x
-    sort_runs(left, most, phase, out)
+    sort_runs(left, top, phase, out)
     if dense > 0:
         p *= missing(cells, out, dense, n)
     r = uniform(words[2 * m])
@@ -564,13 +619,13 @@ def put(
 
 @kernel(
     NOTHING(
-        IN_I64, IN_F64, IN_I64, IN_F64, IN_F64, F64, I64, I64, I64, I64, F64, IN_F64, IN_F64,
-        IN_F64, IN_U64, OUT_I64, OUT_I64, OUT_I64, OUT_I64,
+        IN_I64, IN_I64, IN_F64, IN_F64, F64, I64, I64, I64, I64, F64, IN_F64, IN_F64, IN_F64,
+        IN_U64, OUT_I64, OUT_I64, OUT_I64, OUT_I64,
     )
 )  # fmt: skip
 def draw_paths(
-    cells: Any, lengths: Any, ints: Any, floats: Any, decay: Any, slack: Any, n: Any, left: Any,
-    most: Any, dense: Any, bound: Any, arrived: Any, phases: Any, sums: Any, words: Any, out: Any,
+    cells: Any, ints: Any, floats: Any, decay: Any, slack: Any, n: Any, left: Any, most: Any,
+    dense: Any, bound: Any, arrived: Any, phases: Any, sums: Any, words: Any, out: Any,
     ranks: Any, states: Any, phase: Any,
 ) -> None:  # fmt: skip
     """Draws from the rows of one total: m grid indices and latent ranks each, and their state.
@@ -578,18 +633,22 @@ def draw_paths(
     words: at least 5 * m + 2 a draw, of which 3 * m + 1 are for the way.
     """
     m, room = phase.size, words.size // states.size
+    base = ints[2 * (m + 1) : 2 * (m + 1) + m]
     for d in range(states.size):
         some = words[room * d : room * (d + 1)]
         rank, points = ranks[m * d : m * (d + 1)], out[m * d : m * (d + 1)]
-        states[d] = walk(
-            lengths, ints, floats, decay, slack, n, left, most, bound, arrived, phases, sums, some,
-            rank, phase,
-        )  # fmt: skip
-        if states[d] == DONE:
-            base = ints[2 * (m + 1) : 2 * (m + 1) + m]
-            states[d] = put(
-                cells, base, n, left, most, dense, some[3 * m + 1 :], rank, phase, points
+        if most == 1:
+            state = walk_plain(
+                cells, ints, floats, decay, slack, n, dense, bound, arrived, sums, some, rank, phase
             )
+        else:
+            state = walk(
+                cells, ints, floats, decay, slack, n, left, most, dense, bound, arrived, phases,
+                sums, some, rank, phase,
+            )  # fmt: skip
+        if state == DONE:
+            state = put(cells, base, n, left, most, dense, some[3 * m + 1 :], rank, phase, points)
+        states[d] = state
 
 
 @kernel(NOTHING(IN_U64, IN_I64, U64, I64, OUT_U64))
