@@ -28,15 +28,15 @@ from ..kernels.bits.logexp import LN2, exp_fill
 from ..kernels.numbers import chain as _kernels
 from .rank import few_enough
 
-REST_NATS = 8.0  # the rest's share is about e**-8
+REST_NATS = 8.0  # the rest's share is about e**-8,
+MORE_NATS = 2.0  # and e**-6 at most
 APART = 256  # ranks between cells that are taken for themselves
 GUESS_NATS = 36.0  # of cells more than uniform records need
-FIRST_NATS = 30.0  # how far the sum of the first chain goes, which tells how far the others go
-PLAIN_NATS = 40.0  # between quantiles: then answers in one cell, or in no order, are rare
+PLAIN_NATS = 32.0  # between quantiles: then answers in one cell, or in no order, are rare
 NEAR_NATS = 12.0  # how near n totals have chains of their own
 SHARED = 0.02  # of all mass, at most that of totals that share a chain
 LEAST = 2.0**-900  # of a mass
-MOST_NATS = 600.0  # of the rest
+MOST_NATS = 600.0  # of a rest that stays
 UNDERFLOW = 2.0**850  # what brings a row to about 1 that has little but the least values
 EMPTY = Window(NOTHING, NOTHING, 0, 0)
 
@@ -118,35 +118,29 @@ class Sums:
         self.dense = m if 0 < n < m * m and not weights.left else 0  # then all atoms are cells
         usual = 1.1 * max(m * math.log1p(n * rate / 2) - math.lgamma(m + 1), 0.0) + GUESS_NATS
         guess = max(math.ceil(usual / rate), n if self.dense else 0)
-        self._take(guess)
-        self.reach = min(guess, math.ceil((FIRST_NATS + 5 * math.sqrt(m)) / rate))
         nearest = round(Fraction(n, step)) * step if step else n
-        self._fill_nodes([Node(nearest, range(nearest, nearest + 1))])
-        log_sum = math.log(self.bounds[0]) + int(self.exponents[0]) * LN2
-        number = 2 * guess // step + 5 if step else 1
-        nats = weights.log_ways + math.log(number) - log_sum + REST_NATS
-        self.reach = max(math.ceil(nats / rate), self.reach, abs(n - nearest) + 1)
-        if self.reach > self.taken:
-            self._take(self.reach)
-        near = math.ceil((NEAR_NATS + m / 2) / rate)
-        while True:
+        self.reach = max(guess, abs(n - nearest) + 1)
+        self._take(self.reach)
+        near, again, tries = math.ceil((NEAR_NATS + m / 2) / rate), True, 0
+        while again:
             self._fill_nodes(self._nodes(near))
             self._weigh()
             best = self.masses[:-1].argmax()
             scaled = self.floats[best, _kernels.SHIFT].max()
-            if max(scaled, 1 / self.bounds[best]) > UNDERFLOW:
+            nats = self.rest_nats - math.log(self.masses[:-1].sum()) + REST_NATS
+            again, tries = nats > MORE_NATS, tries + 1
+            if max(scaled, 1 / self.bounds[best]) > UNDERFLOW and (tries > 1 or not again):
                 raise Underflow
-            shared = sum(
-                self.masses[k] for k, node in enumerate(self.nodes) if len(node.totals) > 1
-            )
-            if shared <= SHARED * self.bound:
-                break
-            near += near // 2
+            if again:
+                self.reach += math.ceil(nats / rate)
+                self._take(self.reach)
+            elif self.shared > SHARED * self.bound:
+                near, again = near + near // 2, True
 
     def _take(self, reach: int) -> None:
         """Cells of all ranks that lie at most so far from those of the quantiles."""
         n, weights, ranges, bases = self.n, self.weights, list[list[int]](), list[int]()
-        self.taken, room = reach, 0
+        room = 0
         most = reach + self.step + 2  # a total in the middle of an even number is a step off
         for middle in weights.products([n])[0][0, : len(weights.q)].tolist():
             low, high = max(middle - most, 0), min(middle + most, n)
@@ -174,9 +168,10 @@ class Sums:
         """Of the totals with |n - t| < reach: each one near n, and more and more together."""
         n, step = self.n, self.step
         if not step:
-            return [Node(n, range(n, n + 1))]
+            self.within = range(n, n + 1)
+            return [Node(n, self.within)]
         first, last = max(-((self.reach - 1 - n) // step), 0), (n + self.reach - 1) // step
-        nodes = list[Node]()
+        self.within, nodes = range(first * step, last * step + 1, step), list[Node]()
         low, high = max(-((near - n) // step), first), min((n + near) // step, last)
         for k in range(low, high + 1):
             nodes.append(Node(k * step, range(k * step, k * step + 1, step)))
@@ -233,24 +228,20 @@ class Sums:
 
     def _weigh(self) -> None:
         """Masses in units of 2**unit: at least the sums of nodes' totals, and the rest."""
-        logs = [math.log2(x) for x in self.bounds]
         powers = [math.ceil(self.rate * far / LN2 + 2.0**-20) if far else 0 for far in self.far]
-        powers = [p + int(e) for p, e in zip(powers, self.exponents, strict=True)]
-        self.unit = max(math.ceil(x) + p for x, p in zip(logs, powers, strict=True))
-        first = min(node.totals[0] for node in self.nodes)
-        last = max(node.totals[-1] for node in self.nodes)
-        self.within = range(first, last + 1, self.step or 1)
+        powers = [p + e for p, e in zip(powers, self.exponents.tolist(), strict=True)]
+        bounds, numbers = self.bounds.tolist(), [len(node.totals) for node in self.nodes]
+        self.unit = max(math.frexp(x)[1] + p for x, p in zip(bounds, powers, strict=True))
         self.slots = len(self.within) + (4 if self.step else 0)
         rest = self.weights.log_ways + math.log(self.slots) - self.rate * self.reach
-        if rest - self.unit * LN2 > MOST_NATS:
-            raise Underflow
+        self.rest_nats = rest - self.unit * LN2
+        up, scales = 1 + 2.0**-50, [math.ldexp(1.0, max(p - self.unit, -1000)) for p in powers]
         masses = [
-            max(math.ldexp(x * len(node.totals), p - self.unit) * (1 + 2.0**-50), LEAST)
-            if len(node.totals) > 1
-            else max(math.ldexp(x, p - self.unit), LEAST)
-            for x, p, node in zip(self.bounds.tolist(), powers, self.nodes, strict=True)
+            max(x * scale * (k * up if k > 1 else 1), LEAST)
+            for x, scale, k in zip(bounds, scales, numbers, strict=True)
         ]
-        masses.append(math.exp(max(rest - self.unit * LN2 + 2.0**-20, -600.0)))
+        self.shared = sum(x for x, k in zip(masses, numbers, strict=True) if k > 1)
+        masses.append(math.exp(min(max(self.rest_nats + 2.0**-20, -MOST_NATS), MOST_NATS)))
         self.masses = np.array(masses)
         self.ends = np.cumsum(self.masses)
         self.bound = float(self.ends[-1]) * (1 + 2.0**-30)

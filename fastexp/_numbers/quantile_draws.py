@@ -50,16 +50,16 @@ class Chain(Sums):
         size, m = words.shape[0], len(self.weights.q)
         out, refused = np.zeros((size, m + 1), np.int64), np.zeros(size, np.bool_)
         r = (words[:, 0] >> np.uint64(11)).astype(np.float64) * (self.bound * 2.0**-53)
-        at = np.searchsorted(self.ends, r, "right")
+        at = self.ends.searchsorted(r, "right")
         margin = self.bound * 2.0**-28
         near = (np.abs(self.ends[:, None] - r).min(0) < margin) | (at >= self.ends.size)
-        for d in np.flatnonzero(near).tolist():
+        for d in near.nonzero()[0].tolist():
             ways = [(Fraction(x), Fraction(0)) for x in self.masses.tolist()]
             chosen = exact_chain.pick(int(words[d, 0]), more(d), Fraction(self.bound), ways)
             at[d] = -1 if chosen is None else chosen
         refused[at < 0] = True
-        for k in np.unique(at[at >= 0]).tolist():
-            which = np.flatnonzero(at == k)
+        for k in sorted({*at.tolist()} - {-1}):
+            which = (at == k).nonzero()[0]
             if k == len(self.nodes):
                 for d in which.tolist():
                     answer = self._from_rest(more(d))
@@ -67,7 +67,7 @@ class Chain(Sums):
                     out[d] = answer or 0
             else:
                 out[which], refused[which] = self._from_node(k, words[which, 1:], which, more)
-        return out, np.flatnonzero(refused)
+        return out, refused.nonzero()[0]
 
     def _from_node(
         self, k: int, words: WordArray, which: IntArray, more: Callable[[int], Words]
@@ -83,7 +83,7 @@ class Chain(Sums):
             rows.phases, rows.sums, words.reshape(-1), out.reshape(-1), ranks.reshape(-1), states,
             np.empty(m, np.int64),
         )  # fmt: skip
-        for d in np.flatnonzero(states == _kernels.OPEN).tolist():
+        for d in (states == _kernels.OPEN).nonzero()[0].tolist():
             some, again = words[d].tolist(), more(int(which[d]))
             twin = self.exact_rows(node.total, rows)
             path = exact_chain.walk(twin, Fraction(rows.bound), some[: 3 * m + 1], again)
@@ -91,11 +91,12 @@ class Chain(Sums):
             states[d] = _kernels.DONE if points else _kernels.AGAIN
             if path and points:
                 out[d], ranks[d] = points, [rank for rank, _ in path]
-        totals = np.full((size, 1), node.total)
+        answers = np.empty((size, m + 1), np.int64)
+        answers[:, :m], answers[:, m] = out, node.total
         if len(node.totals) > 1 or self.masses[k] <= LEAST:  # else the mass is the bound
             scale = Fraction(2) ** (self.unit - int(rows.ints[3, m])) * Fraction(self.masses[k])
             scale /= len(node.totals) * Fraction(rows.bound)
-            for d in np.flatnonzero(states == _kernels.DONE).tolist():
+            for d in (states == _kernels.DONE).nonzero()[0].tolist():
                 again = more(int(which[d]))
                 t = node.totals[exact.draw_below(len(node.totals), again)]
                 apart = self._distance(ranks[d].tolist(), t)
@@ -103,8 +104,8 @@ class Chain(Sums):
                 way = [(Fraction(1), self.weights.rate * apart)]
                 if exact_chain.pick(again(), again, scale, way) is None:
                     states[d] = _kernels.AGAIN
-                totals[d] = t
-        return np.hstack([out, totals]), states != _kernels.DONE
+                answers[d, m] = t
+        return answers, states != _kernels.DONE
 
     def _distance(self, ranks: list[int], total: int) -> Fraction:
         """The sum of |c_j - t * d_j| of answers with so many records below them."""

@@ -100,7 +100,7 @@ def test_a_million_draws_tell_two_percent(ties):
 def test_the_rest_follows_the_law(name, ties, monkeypatch):
     """With bands of few ranks, most draws come from outside."""
     monkeypatch.setattr(quantile_chains, "REST_NATS", -40.0)
-    monkeypatch.setattr(quantile_chains, "FIRST_NATS", -5.0)
+    monkeypatch.setattr(quantile_chains, "GUESS_NATS", 0.0)
     setting = *DATA[name], THIRDS, HALF, 8, ties
     grid, records = source(*DATA[name])
     chain = engine.Chain(engine.QuantilesStatistic(THIRDS, HALF, 8, grid, ties), records)
@@ -127,7 +127,7 @@ def test_totals_that_share_a_chain_follow_the_law(ties, monkeypatch):
 def test_the_rest_follows_the_law_where_atoms_take_more_answers(monkeypatch):
     """The chain's weights are those of the rest there, too."""
     monkeypatch.setattr(quantile_chains, "REST_NATS", -40.0)
-    monkeypatch.setattr(quantile_chains, "FIRST_NATS", -9.9)
+    monkeypatch.setattr(quantile_chains, "GUESS_NATS", 0.0)
     setting = [1] * 5, 3, UNEVEN, Fraction(1, 8), None, "spread"
     grid, records = source(*setting[:2])
     chain = engine.Chain(engine.QuantilesStatistic(*setting[2:5], grid, "spread"), records)
