@@ -49,7 +49,8 @@ class Weights:
     """The weights of joint quantiles: public. `lattice`: the step of totals, None: t = n."""
 
     __slots__ = (
-        "_decay", "_unit", "_units", "grid", "inner", "lattice", "left", "q", "rate", "shares",
+        "_decay", "_unit", "_units", "grid", "inner", "lattice", "left", "log_ways", "q", "rate",
+        "shares", "ways",
     )  # fmt: skip
 
     def __init__(
@@ -62,6 +63,11 @@ class Weights:
         self._units = np.array([int(x * self._unit) for x in [*q, *self.shares]], object)
         self.inner = float(min(self.shares[1:-1], default=Fraction(0)) * rate)
         self._decay = np.empty(0)
+        m, size = len(q), grid.size
+        number = math.comb(size + m - 1, m) if self.left else size**m
+        parts = 1 if self.left else math.factorial(m)
+        self.ways = Fraction(number, parts)  # the number of all answers, or their volume
+        self.log_ways = math.log(number) - math.log(parts)  # differences of lgamma lose all digits
 
     def products(self, totals: list[int]) -> tuple[IntArray, FloatArray]:
         """Of each total the whole parts of q * t and of t * shares, and what is left of them."""
@@ -79,13 +85,6 @@ class Weights:
             exp_fill(apart * -float(self.rate), decay)
             self._decay = decay
         return decay
-
-    @property
-    def log_ways(self) -> float:
-        """The logarithm of the number of all answers, or of their volume."""
-        m, size = len(self.q), self.grid.size
-        ways = math.lgamma(size + m) - math.lgamma(size) if self.left else m * math.log(size)
-        return ways - math.lgamma(m + 1)
 
 
 class Node(NamedTuple):

@@ -141,10 +141,8 @@ class Chain(Sums):
             lo, hi = self.ints[k, :2, :m]
             if total in node.totals and bool(((lo <= ranks) & (ranks <= hi)).all()):
                 return None
-        volume = Fraction(math.comb(size + m - 1, m) if statistic.left else size**m)
-        if not statistic.left:
-            volume /= math.factorial(m)
-        bound = Fraction(self.masses[-1]) * Fraction(2) ** self.unit / (self.slots * volume * scale)
+        volume = self.slots * statistic.ways * scale
+        bound = Fraction(self.masses[-1]) * Fraction(2) ** self.unit / volume
         way = [(self.atoms_coin, statistic.rate * self._distance(ranks, total) + self.log_unit)]
         return None if exact_chain.pick(more(), more, bound, way) is None else [*answers, total]
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from fractions import Fraction
+from itertools import chain
 from typing import Any, NamedTuple
 
 from .exact import draw_below, exp_bounds
@@ -192,5 +193,4 @@ def put(rows: Rows, path: list[tuple[int, int]], words: list[int], more: Words) 
 
 def _place(bound: int, low: int, high: int, more: Words) -> int:
     """A uniform integer below a bound from two words; where these are refused, from others."""
-    pair = iter([low, high])
-    return draw_below(bound, lambda: next(pair, None) or more())
+    return draw_below(bound, chain([low, high], iter(more, None)).__next__)

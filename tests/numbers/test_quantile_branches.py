@@ -5,6 +5,7 @@ Branch by branch (`tests/support/checks/quantile_branches.py`), and draws agains
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from fractions import Fraction
 from functools import cache
@@ -18,6 +19,8 @@ from mpmath import mp, mpf
 import fastexp as fx
 from fastexp._numbers import quantile_sites
 from fastexp._randomness.streams import seeds_of, stream_of
+from fastexp.kernels.numbers import chain as kernels
+from fastexp.reference import exact_chain
 from tests.numbers.test_quantiles_twin import HALF as ONE
 from tests.numbers.test_quantiles_twin import QUARTILES, VECTORS
 from tests.support.checks import quantile_branches as checks
@@ -165,3 +168,34 @@ def test_many_quantiles_of_a_known_number_of_records_end(records):
     assert source.masses[-1] == 0
     answers = mechanism.release([*records])
     assert (np.diff(answers) >= 0).all()
+
+
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize("bits", [16, 40, 51])
+def test_the_rest_has_all_answers_of_a_fine_grid(bits, ties):
+    """Its mass is a bound: differences of logarithms of factorials would have no digits there."""
+    for m, lattice in ((3, 8), (20, None)):
+        q = tuple(Fraction(k + 1, m + 1) for k in range(m))
+        case = Case([1, 5, 9] * 200, 1 << bits, q, HALF, lattice, ties)
+        for chain in (case.by_ranks(), *([case.by_sites()] if lattice else [])):
+            number = chain.slots * (
+                math.comb(case.size + m - 1, m)
+                if ties == "left"
+                else Fraction(case.size**m, math.factorial(m))
+            )
+            with mp.workprec(BITS):
+                most = checks.number(Fraction(number)) * mp.exp(-chain.rate * chain.reach)
+                mass = mpf(float(chain.masses[-1])) * mp.exp(checks.number(chain.log_unit))
+                assert most <= mass * mpf(2) ** chain.unit
+
+
+def test_words_of_zeros_are_words():
+    """A place is that of its two words, whatever they are."""
+    for low, high, place in ((0, 3 << 61, 3), (1 << 63, 0, 0)):
+        assert exact_chain._place(9, low, high, lambda: pytest.fail("a further word")) == place
+
+
+def test_least_words_are_left_to_integers():
+    """Ways before the first that a float sees may weigh something."""
+    assert kernels.uncertain(0.0, 0.0, 1.0, 2.0**-38)
+    assert not kernels.uncertain(0.5, 0.0, 1.0, 2.0**-38)

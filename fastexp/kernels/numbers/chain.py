@@ -50,7 +50,7 @@ from ..._compiler.jit import (
 from ..bits.logexp import exp_one
 from ..bits.words import ONE_WORD, ZERO, fill_substream
 
-TINY, TINIEST = 2.0**-960, 2.0**-1000  # at least what underflows, of rows whose largest is about 1
+TINY = 2.0**-960  # at least what underflows, of rows whose largest is about 1
 DONE, OPEN, AGAIN = np.int64(0), np.int64(1), np.int64(2)  # of draws; AGAIN: a coin refused
 ONE, TOP = np.int64(1), np.uint64(11)
 UNIT, COIN = 2.0**-53, 2.0**-34  # COIN: more than the rounding of a coin's product
@@ -184,7 +184,16 @@ def fill_sums(a: Any, one: Any, block: Any, decay: Any, work: Any) -> None:
 
 @helper
 def fill_arrived(
-    p: Any, length: Any, whole: Any, near: Any, far: Any, decay: Any, slack: Any, work: Any, b: Any
+    p: Any,
+    length: Any,
+    whole: Any,
+    near: Any,
+    far: Any,
+    decay: Any,
+    slack: Any,
+    least: Any,
+    work: Any,
+    b: Any,
 ) -> None:
     """b = B of a row from the sums of the row before.
 
@@ -208,7 +217,7 @@ def fill_arrived(
                 value += near * part
             elif end >= 0:
                 value += near * decay[-p] * work[2 * third + end]
-        b[x] = value * (1.0 + slack) + TINY
+        b[x] = value * (1.0 + slack) + least
         p += 1
         if p > 0:
             off = off + 1 if off + 1 < block else np.int64(0)
@@ -224,13 +233,15 @@ def add_last(a: Any, most: Any, least: Any, whole: Any, near: Any, far: Any, dec
 
 
 @helper
-def add_runs(length: Any, left: Any, most: Any, factor: Any, earlier: Any, here: Any) -> Any:
+def add_runs(
+    length: Any, left: Any, most: Any, factor: Any, least: Any, earlier: Any, here: Any
+) -> Any:
     """here = the phases of a run from the second on, from those of the row before; their sum."""
     together = 0.0
     for k in range(2, most + 1):
         run = 0.0
         if length > 0.0 and earlier[k - 1] > 0.0:
-            run = lengthened(length, k, left) * factor * earlier[k - 1] + TINIEST
+            run = lengthened(length, k, left) * factor * earlier[k - 1] + least
         here[k] = run
         together += run
     return together
@@ -271,7 +282,7 @@ def fill_decayed(a: Any, decay: Any, forward: Any, backward: Any) -> None:
 
 @helper
 def fill_plain(
-    a: Any, p: Any, near: Any, far: Any, decay: Any, slack: Any, work: Any, b: Any
+    a: Any, p: Any, near: Any, far: Any, decay: Any, slack: Any, least: Any, work: Any, b: Any
 ) -> None:
     """b = B of a row of a plain chain from the row a before it; p as in `fill_arrived`."""
     wide_vectors()
@@ -280,9 +291,9 @@ def fill_plain(
     fill_decayed(a, decay, forward, backward)
     low = min(max(-p, np.int64(0)), b.size)
     for x in range(low):
-        b[x] = near * backward[0] * decay[-p - x] * up + TINY
+        b[x] = near * backward[0] * decay[-p - x] * up + least
     for x in range(low, b.size):
-        b[x] = (far * forward[p + x] + near * backward[p + x]) * up + TINY
+        b[x] = (far * forward[p + x] + near * backward[p + x]) * up + least
 
 
 @helper
@@ -300,7 +311,7 @@ def fill_lengthened(lengths: Any, b: Any, slack: Any, sums: Any) -> Any:
 @helper
 def fill_phases(
     cells: Any, dense: Any, n: Any, b: Any, overlap: Any, earlier: Any, still: Any, slack: Any,
-    left: Any, most: Any, totals: Any, phases: Any, sums: Any,
+    least: Any, left: Any, most: Any, totals: Any, phases: Any, sums: Any,
 ) -> Any:  # fmt: skip
     """phases, sums = of a row that may have cells in common with the row before; the largest sum.
 
@@ -318,7 +329,8 @@ def fill_phases(
         some[0], some[1] = alpha * value * up, length * value * up
         together = some[0] + some[1]
         if same:
-            together += add_runs(length, left, most, still * up, earlier[parts * y :], some)
+            before = earlier[parts * y :]
+            together += add_runs(length, left, most, still * up, least, before, some)
         else:
             some[2 : parts - 1] = 0.0
         value = b[x] + (still * totals[y] if same else 0.0)
@@ -345,7 +357,7 @@ def fill_rows(
     for j in range(wide):
         for k in range(3):
             floats[(SCALED + k) * wide + j] = floats[k * wide + j] * shift
-        floats[SHIFT * wide + j] = shift
+        floats[SHIFT * wide + j], least = shift, TINY * max(shift, 1.0)  # of what is shifted, too
         near, far, whole = floats[3 * wide + j], floats[4 * wide + j], ints[4 * wide + j]
         if j == m:
             break
@@ -357,10 +369,11 @@ def fill_rows(
             for i in range(b.size):
                 b[i] = phi(lo + i, whole, near, far, decay) * up + TINY
         elif most == 1:
-            fill_plain(a, lo - whole - low, near, far, decay, slack, work, b)
+            fill_plain(a, lo - whole - low, near, far, decay, slack, least, work, b)
         else:
             fill_sums(a, decay[1], max(whole, np.int64(1)), decay, work)
-            fill_arrived(lo - whole - low, a.size, whole, near, far, decay, slack, work, b)
+            p = lo - whole - low
+            fill_arrived(p, a.size, whole, near, far, decay, slack, least, work, b)
         if most == 1:
             largest = fill_lengthened(lengths[x : x + b.size], b, slack, totals)
         else:
@@ -369,13 +382,13 @@ def fill_rows(
             first, common = max(lo, low), max(min(hi, high) - max(lo, low) + 1, 0)
             largest = fill_phases(
                 cells[4 * x : 4 * (x + b.size)], dense, n, b, (first - lo, first - low, common),
-                earlier, floats[5 * wide + j], slack, left, most, a, row, totals,
+                earlier, floats[5 * wide + j], slack, least, left, most, a, row, totals,
             )  # fmt: skip
         shift, exponent = shift_of(largest)
         scale, low, high, before = scale + exponent, lo, hi, at
     value = add_last(sums[before:], n - low, n - high, whole, near, far, decay)
     ints[4 * wide - 1] = scale
-    return value * up + TINY
+    return value * up + least
 
 
 @kernel(
@@ -402,7 +415,7 @@ def fill_chains(
 @helper
 def uncertain(r: Any, before: Any, after: Any, margin: Any) -> Any:
     """Whether r might not lie between two sums."""
-    return (r - before < margin and before > 0.0) or after - r < margin
+    return r - before < margin or after - r < margin
 
 
 @helper
