@@ -61,6 +61,7 @@ def golden() -> dict[str, object]:
     out.update(selection())
     out.update(numbers())
     out.update(groups())
+    out.update(quantiles())
     out["most common"] = fx.MostCommon(0.5, ["a", "b"]).sample(["a", "b", "a"], 20, rng=3).tolist()
     return out
 
@@ -86,6 +87,43 @@ def groups() -> dict[str, object]:
         out[f"groups, {name}"] = digest(m.sample(data, 3, rng=1, **how))
         how = {"by": text, "groups": ["g1", "", "g\u00e9", "g0"], "key": key, "label": "q"}
         out[f"release, {name}"] = np.array(m.release(data, **how)).tolist()
+    return out
+
+
+def quantiles() -> dict[str, object]:
+    """Several quantiles at once: by ranks, by sites, by groups, and released under a key."""
+    x, by = np.random.default_rng(5).lognormal(size=3000).round(2), np.arange(3000) % 4
+    ages, few, out = (20 * x).astype(np.int64), np.array([3, 5, 5, 8]), dict[str, object]()
+    q, points = [0.1, 0.5, 0.9], {"bounds": (0, 120), "step": 1}
+    for name, m, data in (
+        ("reals", fx.Quantiles(q, 1.0, (0, 50)), x),
+        ("left", fx.Quantiles(q, 0.5, **points, ties="left"), ages),
+        ("spread", fx.Quantiles(q, 0.5, **points), ages),
+        ("replace", fx.Quantiles(q, 0.5, **points, neighbors="replace"), ages),
+        ("many", fx.Quantiles(count=30, epsilon=1.0, bounds=(0, 50)), x),
+        ("far", fx.Quantiles(q, 2.0, (0, 50)), x),
+        ("far, left", fx.Quantiles(q, 2.0, **points, ties="left"), ages),
+        ("few records", fx.Quantiles(count=9, epsilon=2.0, **points), few),
+        ("sites", fx.Quantiles(count=60, epsilon=2.0, **points), few),
+        ("sites, replace", fx.Quantiles(count=60, epsilon=9.0, **points, neighbors="replace"), few),
+        ("no records", fx.Quantiles(q, 1.0, **points), few[:0]),
+        ("one", fx.Quantiles([0.3], 0.5, **points), ages),
+        ("JointExp", fx.JointExponentialQuantiles(q, 0.5, **points), ages),
+        ("approximate", fx.ApproximateQuantiles(q, 1.0, **points), few),
+    ):
+        name = f"quantiles, {name}"
+        out[name] = m.sample(data, 4, rng=1, streams=[2]).tolist()
+        out[f"{name}, one"] = m.sample(data, rng=1).tolist()
+    key = {"by": by, "groups": [3, 0, 7], "key": known_key(), "label": "q"}
+    for m in (fx.Quantiles(q, 0.5, (0, 50)), fx.ApproximateQuantiles(q, 2.0, (0, 50), step=1)):
+        name = type(m).__name__
+        out[f"groups, {name}"] = digest(m.sample(ages, 3, rng=1, by=by, groups=range(5)))
+        out[f"release, {name}"] = np.array(m.release(ages, **key)).tolist()
+    whole = fx.Quantiles(q, 0.5, **points)
+    out["quantiles, many draws"] = digest(whole.sample(ages, 2000, rng=1))
+    out["quantiles, rows"] = digest(whole.sample(ages.reshape(30, 100), 7, rng=3))
+    values, totals = whole.sample(ages, 3, rng=1, with_total=True)
+    out["quantiles, with a total"] = [values.tolist(), totals.tolist()]
     return out
 
 
