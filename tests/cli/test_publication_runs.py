@@ -498,7 +498,7 @@ def test_the_promise_is_told_before_a_long_list_is_digested(
     def digest(_: object) -> str:
         raise fx.FastexpError("digested")
 
-    monkeypatch.setattr("fastexp.query.calls.verbs._digest", digest)
+    monkeypatch.setattr("fastexp.query.calls.verbs.list_digest", digest)
     ended = run("release", "p.toml", *more)
     assert ended.code == 1
     assert "promises 0.75-differential privacy" in ended.out + ended.err
