@@ -29,8 +29,8 @@ def fast(session: nox.Session) -> None:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Lint, format and types alone."""
-    session.install("-e", ".[lint]")
+    """Lint, format and types alone, with the libraries whose types are checked."""
+    session.install("-e", ".[test,lint]")
     _check(session)
 
 
