@@ -271,6 +271,7 @@ MISTAKES: list[tuple[list[str], str]] = [
     (["median", *GIVEN, "--step", "7"], "step must divide the bounds"),
     (["median", *GIVEN, "--step", "0"], "step must be > 0"),
     (["quantile", *GIVEN, "--q", "90"], "q must be in (0, 1), got 90; did you mean 0.9?"),
+    (["quantile", *GIVEN, "--q", "0"], "q must be in (0, 1), got 0;"),
     (["median", *GIVEN, "--step", "1", "--grid", "1,2"], "does not go with"),
     (["median", *GIVEN, "--grid", "1"], "at least two finite numbers in increasing order"),
     (["median", *GIVEN, "--grid", "2,1"], "in increasing order"),

@@ -89,7 +89,7 @@ def _built(name: str, options: Namespace, stated: Mapping[str, Any]) -> Callable
     """A mechanism by the name of its class, with the options that it has."""
     kind = getattr(import_module("fastexp"), name)
     given = {word: getattr(options, word) for word in OPTIONAL}
-    given = {word: value for word, value in given.items() if value not in (None, False)}
+    given = {word: value for word, value in given.items() if value is not None}
     settings = {**given, **stated, "any_epsilon": options.any_epsilon}
     takes = signature(kind).parameters
     settings = {word: value for word, value in settings.items() if word in takes}
