@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
-import os
 import platform
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
 from multiprocessing.process import BaseProcess
-from pathlib import Path
 
 import llvmlite
 import numba
@@ -18,7 +14,6 @@ import pytest
 
 from tests.support.command_line import Ended, Run
 
-TESTS = Path(__file__).parent
 TIERS = ("slow", "statistical", "engines", "process", "proof")
 started: list[str] = []  # processes of Python, by the test that is running
 
@@ -41,20 +36,6 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
         return Ended(code, *capsys.readouterr())
 
     return call
-
-
-def pytest_collection(session: pytest.Session) -> None:
-    """Where all tests are run, every second process of tests imports the last files first.
-
-    In a fresh checkout assertions are rewritten, which takes most of a collection: two processes
-    that start at either end meet in the middle, and each reads what the other one has written.
-    """
-    worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")
-    if int(worker) % 2 and session.config.args_source is session.config.ArgsSource.TESTPATHS:
-        for path in sorted(TESTS.rglob("test_*.py"), reverse=True):
-            name = ".".join(path.relative_to(TESTS.parent).with_suffix("").parts)
-            with suppress(Exception, pytest.skip.Exception):  # the collection says what is wrong
-                importlib.import_module(name)
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` chooses
