@@ -116,9 +116,8 @@ class Sums:
         self.rate, self.step = rate, step
         self.dense = m if 0 < n < m * m and not weights.left else 0  # then all atoms are cells
         usual = 1.1 * max(m * math.log1p(n * rate / 2) - math.lgamma(m + 1), 0.0) + GUESS_NATS
-        guess = max(math.ceil(usual / rate), n if self.dense else 0)
         nearest = round(Fraction(n, step)) * step if step else n
-        self.reach = max(guess, abs(n - nearest) + 1)
+        self.reach = max(math.ceil(usual / rate), abs(n - nearest) + 1)
         self._take(self.reach)
         near, again, tries = math.ceil((NEAR_NATS + m / 2) / rate), True, 0
         while again:
@@ -137,7 +136,8 @@ class Sums:
                 near, again = near + near // 2, True
 
     def _take(self, reach: int) -> None:
-        """Cells of all ranks that lie at most so far from those of the quantiles."""
+        """Cells of the ranks at most so far from those of the quantiles; where `dense`, of all."""
+        reach = max(reach, self.n) if self.dense else reach
         n, weights, ranges, bases = self.n, self.weights, list[list[int]](), list[int]()
         room = 0
         most = reach + self.step + 2  # a total in the middle of an even number is a step off
