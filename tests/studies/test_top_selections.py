@@ -131,6 +131,13 @@ def test_figures():
     assert (values["loss"] >= 0).all()
 
 
+def test_no_figure_of_a_draw_is_beyond_its_reach():
+    subject, block, _ = drawn("top-k", utilities=(7, 7, 0, 0), size=1)
+    worst = subject.values(block, np.array([[[2, 3]]]), ("error", "loss", "total_loss"))
+    for figure, value in worst.items():
+        assert value == subject.reach(block, figure), figure
+
+
 def test_of_candidates_that_tie_as_many_are_right_as_have_a_place():
     subject, block, answers = drawn("top-k", utilities=(5, 3, 3, 3), size=200)
     first = (answers[0] == 0).any(axis=1)

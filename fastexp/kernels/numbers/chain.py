@@ -21,6 +21,9 @@ so B is the sum over all i' of the row before, and A[j, i] = B[j, i] * (alpha + 
 whose outputs are in no order is refused, and a coin makes the factor 1 / k! of k in one run.
 
 Of each segment a group kernel would call `fill_cells`, `fill_rows` and `draw_paths`.
+
+One file, although long: a draw takes back, way by way, the sums that made its bounds, and each side
+can only be read beside the other.
 """
 
 from __future__ import annotations

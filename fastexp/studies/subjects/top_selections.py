@@ -58,6 +58,9 @@ class TopSelection(Utilities):
         }
         return {figure: every[figure].astype(np.float64) for figure in figures}
 
+    def reach(self, block: Block, figure: str) -> float:
+        return super().reach(block, figure) * (self.k if figure == "total_loss" else 1)
+
     def truths(self, block: Block) -> AnyArray:
         return np.argsort(-block.rows, axis=1, kind="stable")[:, : self.k]
 
