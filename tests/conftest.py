@@ -1,8 +1,9 @@
-"""Which tests are fast, which come first, what is said of the machine, and one fixture for many."""
+"""Which tests are fast, which come first, what is said of the machine, and fixtures for many."""
 
 from __future__ import annotations
 
 import platform
+import signal
 import sys
 from collections.abc import Iterator
 from multiprocessing.process import BaseProcess
@@ -23,6 +24,14 @@ def pytest_report_header() -> str:
         f"numpy {np.__version__}, numba {numba.__version__}, llvmlite {llvmlite.__version__}, "
         f"{platform.machine()}"
     )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interrupts() -> Iterator[None]:
+    """SIGINT interrupts tests and their processes, also where a script runs them with `&`."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

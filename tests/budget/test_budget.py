@@ -16,6 +16,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, ExitStack
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -32,6 +33,7 @@ from fastexp.budget import atomic_files, ledger
 from fastexp.budget.terms import Cost, Spent
 from fastexp.errors import InvalidUtilities, ParameterError, ParameterTypeError
 from fastexp.privacy import Guarantee, amounts
+from tests.support.processes import started
 
 posix = pytest.mark.skipif(os.name != "posix", reason="forks and signals of POSIX")
 
@@ -590,8 +592,8 @@ while True:
 """
 
 
-def spender(path: Path, limit: float) -> subprocess.Popen[str]:
-    return subprocess.Popen(
+def spender(path: Path, limit: float) -> AbstractContextManager[subprocess.Popen[str]]:
+    return started(
         [sys.executable, "-c", SPENDER, str(path), str(limit)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -602,13 +604,14 @@ def spender(path: Path, limit: float) -> subprocess.Popen[str]:
 @pytest.mark.process
 def test_processes_cannot_overspend(path):
     """Three at once, which all try to create the file and spend all of it."""
-    running = [spender(path, 6.0) for _ in range(3)]
-    for one in running:
-        assert one.stdout.readline() == "ready\n"
-    for one in running:
-        one.stdin.write("go\n")
-        one.stdin.flush()
-    said = [one.communicate(timeout=120)[0].splitlines() for one in running]
+    with ExitStack() as stack:
+        running = [stack.enter_context(spender(path, 6.0)) for _ in range(3)]
+        for one in running:
+            assert one.stdout.readline() == "ready\n"
+        for one in running:
+            one.stdin.write("go\n")
+            one.stdin.flush()
+        said = [one.communicate(timeout=120)[0].splitlines() for one in running]
     assert [one.returncode for one in running] == [0, 0, 0]
     assert sum(map(len, said)) == 60 == Budget.file(path).charges
     assert Budget.file(path).remaining == 0.0

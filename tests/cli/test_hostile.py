@@ -16,6 +16,7 @@ import pytest
 
 import fastexp as fx
 from tests.support.command_line import Run
+from tests.support.processes import started
 
 pytest.importorskip("duckdb")
 pa = pytest.importorskip("pyarrow")
@@ -277,13 +278,9 @@ def test_endless_stdin_takes_little(tmp_path: Path, source: str) -> None:
         "while True:\n    out.write(rest)\n"
     )
     ask: list[object] = ["median", "-", "--column", "c", *NUMBERS, "--temp", tmp_path]
-    with subprocess.Popen(
-        [sys.executable, "-c", giver], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    ) as endless:
-        try:
-            code, message, peak = bounded(*ask, stdin=endless.stdout)
-        finally:
-            endless.kill()
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with started([sys.executable, "-c", giver], **pipes) as endless:
+        code, message, peak = bounded(*ask, stdin=endless.stdout)
     assert code == 2
     wanted = {
         "/dev/zero": "first line of stdin must name the columns",

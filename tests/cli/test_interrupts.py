@@ -23,6 +23,7 @@ from fastexp.cli.ask import payment
 from fastexp.cli.terminal import interrupts
 from fastexp.query.calls import counts, frame_columns, perform
 from tests.support.command_line import Ended, Run
+from tests.support.processes import started
 
 pytestmark = [
     pytest.mark.engines,
@@ -37,9 +38,9 @@ QUESTIONS = {
     "top-k": [*SELECT, "--mechanism", "top-k", "--k", "2"],
 }
 DATA = b"g,x\n" + b"a,1\nb,2\n" * 50
-# Where tests run in the background, some signals are ignored, and that is inherited.
+# Where tests run in the background, SIGHUP may be ignored, and that is inherited.
 START = (
-    "import signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    "import signal, sys\n"
     "for name in ('SIGTERM', 'SIGHUP'):\n"
     "    signal.signal(getattr(signal, name), signal.SIG_DFL)\n"
     "print(flush=True)\nfrom fastexp.cli import main\nsys.exit(main(sys.argv[1:]))\n"
@@ -104,7 +105,7 @@ def stopped(ended: Ended, budget: str) -> None:
 def test_at_any_moment_before_the_data_are_there(budget: str, wait: float) -> None:
     """Nothing can be charged before stdin is read: whenever it came, the budget is whole."""
     arguments = [*QUESTIONS["median by"], "--budget", budget]
-    with subprocess.Popen(
+    with started(
         [sys.executable, "-c", START, *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -128,7 +129,7 @@ def test_the_copy_of_stdin_goes(budget: str, tmp_path: Path, name: str) -> None:
     number, temp = getattr(signal, name), tmp_path / "temp"
     temp.mkdir()
     arguments = [*QUESTIONS["median"], "--budget", budget, "--temp", str(temp)]
-    with subprocess.Popen(
+    with started(
         [sys.executable, "-c", START, *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,

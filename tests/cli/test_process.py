@@ -21,6 +21,7 @@ from fastexp.cli import main
 from fastexp.cli.commands import info
 from fastexp.cli.commands.compile_kernels import FIRST_CALLS
 from fastexp.kernels.bits import logexp
+from tests.support.processes import started
 
 SELECT = ["select", "-", "--column", "c", "--candidates", "a,b", "--epsilon", "50"]
 LISTED = ["select", "records.csv", *SELECT[2:]]
@@ -110,12 +111,8 @@ def test_streams_and_exit_codes_of_a_process() -> None:
 @pytest.mark.process
 @posix
 def test_interrupted_process_ends_with_130() -> None:
-    script = (  # where tests run in the background, SIGINT is ignored and that is inherited
-        "import signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        f"from fastexp.cli import main\nsys.exit(main({SELECT!r}))"
-    )
-    with subprocess.Popen(
-        [sys.executable, "-c", script],
+    with started(
+        [*MODULE, *SELECT],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -178,7 +175,7 @@ def on_terminal(*arguments: str, **environment: str) -> str:
 
     ours, theirs = pty.openpty()
     env = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100", **environment}
-    with subprocess.Popen([*MODULE, *arguments], stdout=theirs, stderr=theirs, env=env) as process:
+    with started([*MODULE, *arguments], stdout=theirs, stderr=theirs, env=env) as process:
         os.close(theirs)
         shown = b""
         try:
@@ -186,6 +183,7 @@ def on_terminal(*arguments: str, **environment: str) -> str:
                 shown += part
         except OSError:  # Linux: the other side was closed
             pass
+        process.wait(60)
     os.close(ours)
     assert process.returncode == 0
     return shown.decode()

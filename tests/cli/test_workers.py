@@ -18,6 +18,7 @@ from fastexp.cli.tell import waiting
 from fastexp.cli.terminal import packages
 from fastexp.studies.run import pools
 from tests.support.command_line import Run
+from tests.support.processes import started
 
 TASKS = 6  # of the fixture `file`
 posix = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
@@ -219,15 +220,10 @@ def test_ctrl_c_tells_how_to_go_on(
 @posix
 def test_ctrl_c_in_a_process_of_its_own(file: str, tmp_path: Path) -> None:
     folder = tmp_path / "out"
-    script = (  # where tests run in the background, SIGINT is ignored and that is inherited
-        "import signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from fastexp.cli import main\n"
-        f"sys.exit(main(['study', 'run', {file!r}, '--datasets', '400000', '--workers', '2',\n"
-        f"    '--out', {str(folder)!r}]))"
-    )
-    with subprocess.Popen(
-        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
+    run_study = [sys.executable, "-m", "fastexp", "study", "run", file, "--out", str(folder)]
+    many = ["--datasets", "400000", "--workers", "2"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with started([*run_study, *many], **pipes) as process:
         lines = folder / "tasks.jsonl"
         deadline = time.monotonic() + 100
         while not (lines.exists() and lines.stat().st_size):

@@ -2,7 +2,7 @@
 
 A test uses what is named in it, and in the helpers, fixtures and values that it names, in its own
 file or another one of the tests. Processes are also watched while tests run (`conftest.py`), and
-nobody waits for one for ever.
+no test waits for ever.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from __future__ import annotations
 import ast
 import functools
 import itertools
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -88,10 +90,35 @@ def missing(source: Source) -> list[str]:
 
 
 def endless(tree: ast.AST) -> list[str]:
-    """Calls that wait for a process without a limit."""
-    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call)]
+    """Calls that wait for a process without a limit, and blocks that do so at their end."""
+    nodes = list(ast.walk(tree))
+    calls = [n for n in nodes if isinstance(n, ast.Call)]
     waiting = [c for c in calls if ast.unparse(c.func).endswith(WAITING)]
-    return [ast.unparse(c) for c in waiting if "timeout" not in {k.arg for k in c.keywords}]
+    unlimited = [c for c in waiting if "timeout" not in {k.arg for k in c.keywords}]
+    processes = {"subprocess.Popen"}  # and the names in this file of functions that return one
+    for node in nodes:
+        if isinstance(node, ast.FunctionDef) and node.returns:
+            returned = ast.unparse(node.returns)
+            processes |= {node.name} if returned.startswith("subprocess.Popen") else set()
+        elif isinstance(node, ast.Assign) and _starts(node.value, processes):
+            processes |= {ast.unparse(target) for target in node.targets}
+    blocks = [
+        item.context_expr
+        for node in nodes
+        if isinstance(node, ast.With) and not _kills_at_last(node.body)
+        for item in node.items
+        if _starts(item.context_expr, processes)
+    ]
+    return [ast.unparse(node) for node in unlimited + blocks]
+
+
+def _starts(value: ast.expr, processes: set[str]) -> bool:
+    return ast.unparse(value.func if isinstance(value, ast.Call) else value) in processes
+
+
+def _kills_at_last(body: list[ast.stmt]) -> bool:
+    last = body[-1]
+    return isinstance(last, ast.Try) and any(".kill()" in ast.unparse(s) for s in last.finalbody)
 
 
 @functools.cache
@@ -228,3 +255,30 @@ def test_nobody_waits_for_ever(path):
 def test_waiting_for_ever_is_noticed():
     text = "subprocess.run([])\nprocess.communicate()\nsubprocess.run([], timeout=9)"
     assert endless(ast.parse(text)) == ["subprocess.run([])", "process.communicate()"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "with subprocess.Popen([]) as one: pass",
+        "one = subprocess.Popen([])\nwith one, one.stdout: pass",
+        "def start() -> subprocess.Popen[str]: pass\nwith start(): pass",
+    ],
+)
+def test_a_block_that_waits_for_ever_is_noticed(text):
+    """`Popen` waits without a limit at the end of its block, whatever was raised in it."""
+    assert len(endless(ast.parse(text))) == 1
+    assert endless(ast.parse(f"{text[:-4]}\n try: pass\n finally: one.kill()")) == []
+
+
+@pytest.mark.process
+def test_a_test_that_hangs_ends_the_run_with_a_traceback(tmp_path, pytestconfig):
+    assert 300 <= float(pytestconfig.getini("faulthandler_timeout")) <= 1200
+    path = tmp_path / "test_hanging.py"
+    path.write_text("def test_hanging():\n    __import__('threading').Event().wait()\n")
+    command = [sys.executable, "-m", "pytest", "-c", str(TESTS.parent / "pyproject.toml")]
+    limited = [*command, "-o", "faulthandler_timeout=1", "-p", "no:cacheprovider", str(path)]
+    done = subprocess.run(limited, capture_output=True, text=True, check=False, timeout=100)
+    assert done.returncode == 1
+    assert "Timeout (0:00:01)!" in done.stderr
+    assert "in test_hanging" in done.stderr

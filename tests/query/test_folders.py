@@ -20,6 +20,7 @@ from fastexp.errors import ParameterError, ParameterTypeError
 from fastexp.query.disk import folders
 from fastexp.query.disk.folders import LeftOver, left_overs, private_folder
 from tests.support.command_line import Run
+from tests.support.processes import started
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="modes, links and signals of POSIX")
 
@@ -208,10 +209,9 @@ sort()
 def test_however_a_process_ends(system: Path, run: Run, end: str) -> None:
     """SIGINT and SIGTERM (where it is handled) remove all; after SIGKILL the folder is named."""
     asked = [sys.executable, "-c", USE, end]
-    process = subprocess.Popen(asked, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    assert process.stdout is not None
-    with process, process.stdout as out:
-        folder = out.readline().strip()
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with started(asked, **pipes, text=True) as process:
+        folder = process.stdout.readline().strip()
         assert Path(folder).parent == system
         signals = {"int": signal.SIGINT, "term": signal.SIGTERM, "kill": signal.SIGKILL}
         if end in signals:

@@ -23,6 +23,7 @@ import fastexp as fx
 from fastexp.studies.run import pools
 from fastexp.studies.run.task import run_task
 from fastexp.studies.store import writing
+from tests.support.processes import started
 from tests.support.small_study import TASKS, small, tables, undisturbed
 
 pytestmark = [
@@ -38,20 +39,6 @@ LONG = 120.0  # seconds: what takes longer hangs
 @pytest.fixture(scope="module")
 def wanted() -> tuple[bytes, bytes]:
     return undisturbed(small())
-
-
-@pytest.fixture(autouse=True)
-def hangs_fail() -> Iterator[None]:
-    """A run that hangs is interrupted, and its test fails."""
-
-    def stop(*_: Any) -> None:
-        raise TimeoutError("the run hangs")
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(2 * int(LONG))
-    yield
-    signal.alarm(0)
-    signal.signal(signal.SIGALRM, before)
 
 
 def until(true: Any, what: str) -> None:
@@ -159,7 +146,7 @@ class TestRuns:
         out, enough = tmp_path / "out", 9
         run_of = [sys.executable, "-m", "tests.support.killed_run"]
         command = [*run_of, str(out), executor, str(enough)]
-        with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as run:
+        with started(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as run:
             assert run.stdout is not None
             workers = [int(pid) for pid in run.stdout.readline().split()]
             os.kill(run.pid, signal.SIGKILL)
@@ -203,7 +190,7 @@ class TestCommandLine:
         command = [sys.executable, "-m", "fastexp", "study"]
         how: dict[str, Any] = {"cwd": ROOT, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         start = [*command, "run", str(tmp_path / "small.toml"), "--out", str(out)]
-        with subprocess.Popen(start, **how) as run:
+        with started(start, **how) as run:
             file = out / "tasks.jsonl"
             begun = lambda: file.exists() and file.stat().st_size > 0  # noqa: E731
             until(lambda: run.poll() is not None or begun(), "no task is finished")
