@@ -61,19 +61,21 @@ def adaptive_optimum(rounds: int, eta: float, epsilon: float, grid: int = 24) ->
 
 # ---- the optimum for fixed queries ----
 
-VECTORS = [
-    ((1, 1.0, 0.0), 0.24491866240371),
-    ((1, 1.0, 0.5), 0.07740468631569),
-    ((10, 0.1, 0.5), 3.997813e-5),
-    ((100, 0.1, 1.0), 6.887477e-3),
-]
+VECTORS = [(1, 1.0, 0.0), (1, 1.0, 0.5), (10, 0.1, 0.5), (100, 0.1, 1.0)]
 
 
-@pytest.mark.parametrize(("arguments", "delta"), VECTORS)
-def test_vectors_of_the_optimum_for_fixed_queries(arguments, delta):
-    assert privacy.nonadaptive_delta(*arguments) == pytest.approx(delta, rel=2e-7)
-    if arguments[0] == 1:
-        assert delta <= privacy.nonadaptive_delta(*arguments) <= delta * (1 + 1e-8)
+@pytest.mark.parametrize(("rounds", "eta", "epsilon"), VECTORS)
+def test_the_optimum_for_fixed_queries_is_the_worst_pair_in_every_round(rounds, eta, epsilon):
+    """By definition: the divergence of as many equal pairs, at its maximum over all t."""
+    t, away = np.linspace(0, eta, 20_001)[1:-1, None], np.arange(rounds + 1)
+    p = sides(eta, t)
+    ways = np.array([math.comb(rounds, int(i)) for i in away], float)
+    masses = ways * p ** (rounds - away) * (1 - p) ** away
+    gains = np.maximum(np.exp(rounds * t - away * eta) - math.exp(epsilon), 0)
+    worst = (masses * gains).sum(axis=1).max()
+    claimed = privacy.nonadaptive_delta(rounds, eta, epsilon)
+    assert worst <= claimed * (1 + SLACK)
+    assert claimed == pytest.approx(worst, rel=1e-6)
 
 
 @pytest.mark.slow
@@ -128,17 +130,6 @@ def test_a_small_window_is_widened(monkeypatch):
 
 
 # ---- divergences and what they imply ----
-
-DIVERGENCES = {
-    1.0: {1.01: 0.12451763, 2: 0.24022901, 5: 0.49920027, 20: 0.81517739, 100: 0.94806588},
-    0.5: {1.01: 0.03145242, 2: 0.06185960, 5: 0.14603536, 20: 0.34015587, 100: 0.45285453},
-}
-
-
-@pytest.mark.parametrize("eta", DIVERGENCES)
-def test_vectors_of_the_divergence(eta):
-    for order, value in DIVERGENCES[eta].items():
-        assert privacy.bounded_range_divergence(eta, order) == pytest.approx(value, abs=1.1e-8)
 
 
 def reference_divergence(eta: float, order: float) -> mpmath.mpf:
@@ -195,17 +186,6 @@ def test_rho_of_pure_privacy_is_the_limit_of_the_divergence():
         with mpmath.workdps(40):
             exact = mpmath.mpf(epsilon) * mpmath.tanh(mpmath.mpf(epsilon) / 2)
         assert exact <= privacy.pure_rho(epsilon) <= exact * (1 + 3e-12)
-
-
-RHO_VECTORS = [((0.0125, 0.5), 1.5157e-4), ((0.125, 1.0), 1.79855e-2), ((0.3125, 2.0), 1.10376e-2)]
-
-
-@pytest.mark.parametrize(("arguments", "delta"), RHO_VECTORS)
-def test_vectors_of_rho(arguments, delta):
-    found = privacy.zcdp_delta(*arguments)
-    assert found == pytest.approx(delta, rel=2e-5)
-    rho, epsilon = arguments
-    assert 6 < math.exp(-((epsilon - rho) ** 2) / (4 * rho)) / found < 60
 
 
 @pytest.mark.parametrize("rho", [1e-20, 1e-6, 0.01, 1.0, 300.0])
