@@ -51,6 +51,13 @@ def docs(session: nox.Session) -> None:
     session.run("python", "-m", "pytest", "-n", "auto", "--dist", "worksteal", "tests/docs")
 
 
+@nox.session
+def peers(session: nox.Session) -> None:
+    """Cross-checks against other libraries of differential privacy; a skip is a failure."""
+    session.install("-e", ".[test,peers]")
+    _run(session, "peers")
+
+
 def _tier(mark: str) -> None:
     @nox.session(name=mark)
     def tests_of_mark(session: nox.Session) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import platform
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from multiprocessing.process import BaseProcess
+from typing import Any
 
 import llvmlite
 import numba
@@ -54,6 +55,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("fast")
     # The longest ones are among those of processes: first, so that no worker ends with one alone.
     items.sort(key=lambda item: item.get_closest_marker("process") is None)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
+    """Where tests against other libraries are asked for, one that is skipped has failed."""
+    report = yield
+    if report.skipped and item.config.option.markexpr == "peers":
+        report.outcome = "failed"
+    return report
 
 
 @pytest.hookimpl(wrapper=True)

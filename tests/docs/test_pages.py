@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.docs.page_code import DOCS, ROOT, pages, run
 
 pytestmark = pytest.mark.process  # commands of a page may start some
 
-NAMES = [page.relative_to(ROOT).as_posix() for page in pages()]
+PEERS = re.compile("^% needs: .*(dp_accounting|opendp|diffprivlib)", re.MULTILINE)
+NAMES = [
+    pytest.param(
+        page.relative_to(ROOT).as_posix(),
+        marks=pytest.mark.peers if PEERS.search(page.read_text(encoding="utf-8")) else (),
+    )
+    for page in pages()
+]
 
 
 @pytest.mark.parametrize("name", NAMES)

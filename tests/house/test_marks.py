@@ -23,6 +23,7 @@ FILES = sorted(TESTS.rglob("test_*.py"))
 MARKS = {
     "process": {"subprocess", "multiprocessing", "os.fork", "pyspark", "distributed"},
     "engines": {"polars", "pandas", "duckdb", "dask", "distributed", "pyspark", "narwhals"},
+    "peers": {"dp_accounting", "opendp", "diffprivlib"},
     "statistical": {
         "tests.support.goodness",
         *(f"scipy.stats.{name}" for name in ("chi2", "chisquare", "ks_2samp", "kstest", "kstwo")),
@@ -271,14 +272,34 @@ def test_a_block_that_waits_for_ever_is_noticed(text):
     assert endless(ast.parse(f"{text[:-4]}\n try: pass\n finally: one.kill()")) == []
 
 
+def run_apart(path, text, *options):
+    """A run of one file of tests, with these settings and this `conftest.py`."""
+    path.write_text(text)
+    command = [sys.executable, "-m", "pytest", "-c", "pyproject.toml", "-p", "tests.conftest"]
+    return subprocess.run(
+        [*command, "-p", "no:cacheprovider", *options, str(path)],
+        cwd=TESTS.parent,
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+
+
 @pytest.mark.process
 def test_a_test_that_hangs_ends_the_run_with_a_traceback(tmp_path, pytestconfig):
     assert 300 <= float(pytestconfig.getini("faulthandler_timeout")) <= 1200
-    path = tmp_path / "test_hanging.py"
-    path.write_text("def test_hanging():\n    __import__('threading').Event().wait()\n")
-    command = [sys.executable, "-m", "pytest", "-c", str(TESTS.parent / "pyproject.toml")]
-    limited = [*command, "-o", "faulthandler_timeout=1", "-p", "no:cacheprovider", str(path)]
-    done = subprocess.run(limited, capture_output=True, text=True, check=False, timeout=100)
-    assert done.returncode == 1
-    assert "Timeout (0:00:01)!" in done.stderr
-    assert "in test_hanging" in done.stderr
+    text = "def test_hanging():\n    __import__('threading').Event().wait()\n"
+    run = run_apart(tmp_path / "test_hanging.py", text, "-o", "faulthandler_timeout=1")
+    assert run.returncode == 1
+    assert "Timeout (0:00:01)!" in run.stderr
+    assert "in test_hanging" in run.stderr
+
+
+@pytest.mark.process
+def test_a_skip_is_a_failure_where_peers_are_asked_for(tmp_path):
+    path = tmp_path / "test_peer.py"
+    text = "import pytest\n@pytest.mark.peers\ndef test(): pytest.importorskip('no_peer')\n"
+    assert run_apart(path, text).returncode == 0
+    run = run_apart(path, text, "-m", "peers")
+    assert run.returncode == 1
+    assert "could not import 'no_peer'" in run.stdout

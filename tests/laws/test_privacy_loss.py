@@ -226,6 +226,7 @@ def test_tiny_losses_keep_their_digits():
     assert loss.renyi(2) == pytest.approx(float(second), rel=1e-5, abs=0)
 
 
+@pytest.mark.peers
 @pytest.mark.slow
 def test_dp_accounting_brackets_the_same_curve():
     """Its distribution of losses is rounded up or down to multiples of an interval."""

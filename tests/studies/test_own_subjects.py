@@ -272,6 +272,7 @@ class TestTemplates:
             study(fx.MostCommon(1, ["a", "b"]))
 
 
+@pytest.mark.peers
 @pytest.mark.slow
 class TestOtherLibraries:
     """The medians of two libraries, as the page on studies of one's own has them."""
