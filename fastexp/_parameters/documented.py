@@ -78,7 +78,7 @@ key : ReleaseKey, optional
     retry is not a second release; see `release_key` for what it is not for. With
     `label`.
 label : str, optional
-    What the release is called; with `budget` or `key`. A `Budget.file` keeps its
+    What the release is called; with `budget` or `key`. The budget keeps its
     answers under this name, and the same call gives them again, whatever the data are
     by now, without a charge. Of a key it names the query: one key never serves two.
 budget : Budget, optional

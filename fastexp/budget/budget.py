@@ -21,7 +21,7 @@ from ..pictures.cards import Card, Carded
 from ..privacy import Guarantee, amounts
 from ..privacy.guarantee import checked_guarantee
 from . import ledger as _ledger
-from .ledger_lines import Entry
+from .history import Entry
 from .question import Question, Questions
 from .terms import rest, terms_of
 
@@ -62,8 +62,8 @@ class Budget(Carded):
     closed output) has cost it all the same, since its failure may depend on the data.
     **Amounts** add as the decimals that are printed: three times 0.1 fits into 0.3.
 
-    **Retries**: a `Budget.file` keeps the answers of a release that has a label, and a retry costs
-    nothing.
+    **Retries**: the answers of a release that has a label are kept, in memory as in a file, and a
+    retry costs nothing: `Budget.file` has the rules.
 
     **Who shares it**: all threads of the process. It cannot be copied or pickled, and a forked
     child cannot spend it; processes share a `Budget.file`.
@@ -89,7 +89,7 @@ only 0.2 remains; nothing was drawn or charged
     """
 
     __slots__ = ("_ledger",)
-    _ledger: _ledger.Memory | _ledger.File
+    _ledger: _ledger.Ledger
 
     def __init__(
         self,
@@ -135,9 +135,10 @@ only 0.2 remains; nothing was drawn or charged
         ----------
         path : str or path-like
             Where it is, or will be: created (readable only by its user) if there is none and
-            an amount is given. Its lines are JSON: a header, then one per charge, and one more
-            for the answers under a label. More than some 150 answers have a file of their own
-            in the same folder, which can only be read with the line that names it.
+            an amount is given. Its lines are JSON, each with a checksum: a header, then one per
+            charge, and one more for the answers under a label. More than some 150 answers have a
+            file of their own in the same folder, which can only be read with the line that names
+            it.
         epsilon, delta, rho : float, optional
             The limits; for an existing file they must be the same.
         neighbors : {"add-remove", "replace"}, optional
@@ -277,7 +278,7 @@ only 0.2 remains; nothing was drawn or charged
         """The answers of `once`: it alone calls this."""
         ledger, cost = self._ledger, question.cost(self._ledger.terms)
         entry = Entry(cost, question.name, question.about, note, label)
-        if label is not None and isinstance(ledger, _ledger.File):
+        if label is not None:
             entry = entry._replace(question=question.digest(question.promise(self.neighbors)))
             return ledger.once(entry, label, question.width, draw, check)
         check()
@@ -285,7 +286,7 @@ only 0.2 remains; nothing was drawn or charged
         return draw()
 
     def answers(self, label: str) -> Any:
-        """What a `Budget.file` keeps under a label.
+        """The answers that are kept under a label.
 
         Parameters
         ----------
@@ -303,13 +304,10 @@ only 0.2 remains; nothing was drawn or charged
         LabelError
             If there are none: no release had this label, its process died, or it failed.
         BudgetError
-            If the budget is in memory, where nothing is kept, or their file is missing or
-            changed.
+            If their file is missing or changed.
         """
         check_rounding()
         name = validate.line("label", label)
-        if isinstance(self._ledger, _ledger.Memory):
-            raise BudgetError("a budget in memory keeps no answers: use Budget.file")
         return self._ledger.answers(name)
 
     def log(self) -> list[dict[str, Any]]:
@@ -328,7 +326,7 @@ only 0.2 remains; nothing was drawn or charged
             * epsilon and delta, or rho: the amounts;
             * state: "charged" (without a label: nothing is kept), "answered", "open" (its
               process is drawing, or died: the same call again gives answers without a charge)
-              or "failed" (the label is used up). In memory all are "charged".
+              or "failed" (the label is used up).
 
         Examples
         --------
@@ -446,9 +444,9 @@ def once(
 
     Where there is a label, the question has its `form`. `draw` reads records and draws; it is
     called at most once, after the charge, and returns None, bool, int, float, text, bytes,
-    Fraction, Decimal, tuples and lists of them, and arrays of int64, float64 and bool. (Of a file,
-    scalars of NumPy come back as Python's.) `check` refuses, by what is public of the data's form,
-    a call that is a mistake: before a charge, but not where the answers are kept.
+    Fraction, Decimal, tuples and lists of them, and arrays of int64, float64 and bool. (Under a
+    label scalars of NumPy come back as Python's.) `check` refuses, by what is public of the data's
+    form, a call that is a mistake: before a charge, but not where the answers are kept.
     """
     words = checked_note(note, budget)
     if budget is None:

@@ -1,14 +1,15 @@
-"""Where a budget keeps what was spent: in memory, or in a file that outlives the process.
+"""Where a budget keeps what was spent and answers: in memory, or in a file that outlives it.
+
+The rules are the same. A charge is checked and kept before records are read. A release with a label
+is kept in two steps, its charge and its outcome. Between them it draws, under a lock of the
+label's own: other releases need not wait. Whoever comes second waits for that lock and finds the
+answers; if the first one died there are none, nobody has seen what it drew, and its charge is
+taken over.
 
 Nothing in a file is ever rewritten (`ledger_lines.py` has its lines). A charge locks it, reads
-it again, checks, appends a line and waits until the line is on disk; only then may records be
-read. A process that is killed leaves at most a last line without its end, which nobody has drawn
-for: the next charge cuts it off. Everything else that is not as it must be is refused, never
-taken for an empty file.
-
-A release with a label has two lines. Between them it draws, under a lock of the label's own: the
-file's is free for other releases. Whoever comes second waits for that lock and finds the answers;
-if the first one died there are none, nobody has seen what it drew, and its charge is taken over.
+it again, checks, appends a line and waits until the line is on disk. A process that is killed
+leaves at most a last line without its end, which nobody has drawn for: the next charge cuts it
+off. Everything else that is not as it must be is refused, never taken for an empty file.
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ import json
 import os
 import sys
 import threading
-import time
 import traceback
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +32,8 @@ import numpy as np
 
 from ..errors import BudgetError, LabelError, ParameterError, ParameterTypeError
 from . import answer_text, atomic_files, ledger_lines
-from .ledger_lines import ANSWERED, OPEN, USED_UP, Charge, Entry, History
+from .history import ANSWERED, OPEN, USED_UP, Charge, Entry, History, Outcome
+from .ledger_lines import Lines
 from .terms import Spent, Terms
 
 INLINE = 4096  # characters of answers in the ledger itself; longer ones have a file
@@ -38,48 +41,34 @@ KEY_BYTES = 32
 LABEL = b"fastexp.label"  # domain of BLAKE2b
 OTHER = "another file, list of groups, nan or promise, or other parameters of a mechanism"
 
-
-class Memory:
-    """A ledger for one process: threads share it, a forked child may not spend."""
-
-    def __init__(self, terms: Terms) -> None:
-        self.terms = terms
-        self._lock, self._process = threading.Lock(), os.getpid()
-        self._spent = Spent()
-        self._charges: list[tuple[Entry, float]] = []  # when: in seconds since 1970
-
-    def spent(self) -> Spent:
-        """What is spent."""
-        return self._spent
-
-    def charges(self) -> list[Charge]:
-        """All charges."""
-        return [Charge(entry, ledger_lines.written(when)) for entry, when in list(self._charges)]
-
-    def charge(self, entry: Entry) -> None:
-        """Add a charge, or raise."""
-        if os.getpid() != self._process:  # before the lock: another thread may have held it
-            raise BudgetError(
-                "this budget belongs to the process that made it, not to one forked from it "
-                "(each would spend all of it); use Budget.file"
-            )
-        with self._lock:
-            self._spent = self.terms.after(self._spent, entry.cost)
-            self._charges.append((entry, time.time()))
-
-    def __str__(self) -> str:
-        return "Budget("
+Write = Callable[[Entry | Outcome], Charge]  # a step is kept when it returns
 
 
-class File:
-    """A ledger for many processes. Each access reopens the file: forks and threads may use it."""
+class Ledger(ABC):
+    """What is charged and kept, by rules that do not depend on where."""
 
     terms: Terms
+    name: str  # in messages
 
-    def __init__(self, path: str) -> None:
-        self.path = path
-        self._known: History | None = None
-        self.terms = self._look().terms
+    @abstractmethod
+    def _look(self) -> History:
+        """All steps so far."""
+
+    @abstractmethod
+    def _writing(self) -> AbstractContextManager[tuple[History, Write]]:
+        """All steps so far, and what adds one: for this caller alone."""
+
+    @abstractmethod
+    def _lock(self, label: str) -> AbstractContextManager[None]:
+        """The lock of a label."""
+
+    def _outcome(self, label: str, text: str | None) -> Outcome:
+        """The answers of a label, or None: it failed."""
+        return Outcome(label, text)
+
+    def _text(self, outcome: Outcome) -> str | None:
+        """The answers of an outcome."""
+        return outcome.text
 
     def spent(self) -> Spent:
         """What is spent."""
@@ -87,20 +76,22 @@ class File:
 
     def charges(self) -> list[Charge]:
         """All charges."""
-        return list(self._look().charges)
+        return self._look().charges.copy()
 
-    def charge(self, entry: Entry) -> None:
-        """Add a charge that is on disk when this returns, or raise."""
-        with _usable(self.path), atomic_files.locked(self.path, write=True) as handle:
-            history = self._read(atomic_files.contents(handle))
-            self.terms.after(history.spent, entry.cost)
-            self._append(handle, history, ledger_lines.charged(entry))
+    def charge(self, entry: Entry) -> Charge:
+        """A new charge, which is kept when this returns, or raise; under a label the first one."""
+        with _usable(self.name), self._writing() as (history, write):
+            known = history.of(entry.label)
+            if known is None:
+                self.terms.after(history.spent, entry.cost)
+                known = write(entry)
+        return known
 
     def answers(self, label: str) -> Any:
         """The answers that are kept under a label."""
         charge = self._look().of(label)
         if charge is None or charge.state == OPEN:
-            raise LabelError(f"{_name(self.path)} has no answers under the label {label!r}")
+            raise LabelError(f"{self.name} has no answers under the label {label!r}")
         return self._answers(charge)
 
     def once(
@@ -124,7 +115,7 @@ class File:
         failure: BaseException | None = None
         try:
             with self._alone(label):
-                known = self._open(entry, label)
+                known = self._same(self.charge(entry), entry)
                 if known.state == ANSWERED:
                     return self._answers(known)
                 text, failure = _drawn(draw, width)
@@ -143,72 +134,32 @@ class File:
         finally:
             text = failure = None  # a failure holds this frame, and with it the records
 
-    def _open(self, entry: Entry, label: str) -> Charge:
-        """The charge under an entry's label, by this call or by one that died."""
-        with _usable(self.path), atomic_files.locked(self.path, write=True) as handle:
-            history = self._read(atomic_files.contents(handle))
-            known = history.of(label)
-            if known is None:
-                self.terms.after(history.spent, entry.cost)
-                known = self._append(handle, history, ledger_lines.charged(entry)).of(label)
-        if known is None:
-            raise BudgetError("the charge is lost: please report this")
-        return self._same(known, entry)
-
     def _settle(self, label: str, text: str | None) -> Charge:
         """Keep answers, or (None) that the release failed, before anybody learns of it.
 
-        If another process did so before, by another name of the file, what it wrote counts.
+        If another process did so before, by another name of the file, what it wrote counts. Equal
+        words for answers and failures: which of them it was is not charged yet.
         """
-        try:
-            line = self._line(label, text)
-            with atomic_files.locked(self.path, write=True) as handle:
-                history = self._read(atomic_files.contents(handle))
+        unseen = (
+            f"; the label {label!r} is charged, but its answers could not be kept and nobody has "
+            "seen them: the same call with this label gives answers without a further charge"
+        )
+        with _usable(self.name, unseen):
+            outcome = self._outcome(label, text)
+            with self._writing() as (history, write):
                 known = history.of(label)
-                if known is None:
-                    raise _damaged(self.path, "a charge is gone")
-                if known.state == OPEN:
-                    known = self._append(handle, history, line).of(label) or known
-        except OSError as error:
-            # Equal words for answers and failures: which of them it was is not charged yet.
-            raise BudgetError(
-                f"{_name(self.path)} cannot be used: {_reason(error)}; the label {label!r} is "
-                "charged, but its answers could not be kept and nobody has seen them: the same "
-                "call with this label gives answers without a further charge"
-            ) from None
-        return known
-
-    def _line(self, label: str, text: str | None) -> bytes:
-        if text is None:
-            return ledger_lines.failed(label)
-        if len(text) <= INLINE:
-            return ledger_lines.answered(label, text)
-        # Sealed by a key that only the ledger's line has: where that is not written, no file
-        # shows what was drawn, so that it can be drawn again.
-        key = os.urandom(KEY_BYTES)
-        sealed = _sealed(text.encode("ascii"), key)
-        digest = hashlib.blake2b(sealed, digest_size=32).hexdigest()
-        atomic_files.create(self._beside(f"{digest}.answers"), sealed)
-        return ledger_lines.answered_beside(label, digest, key.hex())
+                return write(outcome) if known is None or known.state == OPEN else known
 
     def _answers(self, charge: Charge) -> Any:
         """The answers of a charge."""
-        if charge.state == USED_UP:
+        text = None if charge.outcome is None else self._text(charge.outcome)
+        if text is None:
             raise self._used_up(charge)
-        parsed = charge.answers
-        if charge.beside is not None:
-            digest, key = charge.beside
-            path = self._beside(f"{digest}.answers")
-            with _usable(path, "the file of answers {!r}"):
-                sealed = Path(path).read_bytes()
-            if hashlib.blake2b(sealed, digest_size=32).hexdigest() != digest:
-                raise BudgetError(f"the file of answers {path!r} was changed: it is not used")
-            parsed = json.loads(_sealed(sealed, bytes.fromhex(key)))
         try:
-            return answer_text.value(parsed)
+            return answer_text.value(json.loads(text))
         except (ValueError, TypeError, KeyError, ArithmeticError):
             label = charge.entry.label
-            raise _damaged(self.path, f"the answers under {label!r} cannot be read") from None
+            raise _damaged(self.name, f"the answers under {label!r} cannot be read") from None
 
     def _same(self, charge: Charge, entry: Entry) -> Charge:
         """The charge under an entry's label, if that is the question again."""
@@ -218,7 +169,7 @@ class File:
             if first.about != entry.about:
                 change = f"that was {first.about!r}, and this is {entry.about!r}"
             raise LabelError(
-                f"label {first.label!r} names another question in {_name(self.path)}: {change}; "
+                f"label {first.label!r} names another question in {self.name}: {change}; "
                 "nothing was read or charged: take another label"
             )
         if charge.state == USED_UP:
@@ -227,7 +178,7 @@ class File:
 
     def _used_up(self, charge: Charge) -> LabelError:
         return LabelError(
-            f"label {charge.entry.label!r} is used up in {_name(self.path)}: its release was "
+            f"label {charge.entry.label!r} is used up in {self.name}: its release was "
             "charged and failed, which was its answer; take another label, which is charged anew"
         )
 
@@ -239,53 +190,144 @@ class File:
                 f"label {label!r}: a release with a label cannot be made while another one draws "
                 "(each could wait for the other)"
             )
+        with ExitStack() as stack:
+            with _usable(self.name):  # an error of the draw must not be taken for one of the system
+                stack.enter_context(self._lock(label))
+            yield
+
+
+class Memory(Ledger):
+    """A ledger for one process: threads share it, a forked child may not spend."""
+
+    name = "the budget"
+
+    def __init__(self, terms: Terms) -> None:
+        self.terms = terms
+        self._history, self._process = History(), os.getpid()
+        self._writer = threading.Lock()
+        self._labels: dict[str, threading.Lock] = {}
+
+    def _look(self) -> History:
+        return self._history
+
+    @contextmanager
+    def _writing(self) -> Iterator[tuple[History, Write]]:
+        self._check_process()
+        with self._writer:
+            yield self._history, self._write
+
+    def _write(self, step: Entry | Outcome) -> Charge:
+        return self._history.add(step, ledger_lines.now())
+
+    @contextmanager
+    def _lock(self, label: str) -> Iterator[None]:
+        self._check_process()
+        with self._labels.setdefault(label, threading.Lock()):
+            yield
+
+    def _check_process(self) -> None:
+        """Before a lock: another thread may have held it when the process was forked."""
+        if os.getpid() != self._process:
+            raise BudgetError(
+                "this budget belongs to the process that made it, not to one forked from it "
+                "(each would spend all of it); use Budget.file"
+            )
+
+    def __str__(self) -> str:
+        return "Budget("
+
+
+class File(Ledger):
+    """A ledger for many processes. Each access reopens the file: forks and threads may use it."""
+
+    def __init__(self, path: str) -> None:
+        self.path, self.name = path, _name(path)
+        self._known: Lines | None = None
+        self.terms = self._lines().terms
+
+    def _look(self) -> History:
+        return self._lines().history
+
+    @contextmanager
+    def _writing(self) -> Iterator[tuple[History, Write]]:
+        with atomic_files.locked(self.path, write=True) as handle:
+            lines = self._read(atomic_files.contents(handle))
+            yield lines.history, partial(self._append, handle, lines)
+
+    @contextmanager
+    def _lock(self, label: str) -> Iterator[None]:
         file = Path(self.path).name.encode("utf-8", "surrogateescape")
         words = file + b"\0" + label.encode()
         name = hashlib.blake2b(words, digest_size=16, person=LABEL).hexdigest()
-        with ExitStack() as stack:
-            with _usable(self.path):  # an error of the draw must not be taken for one of the system
-                lock = atomic_files.alone(self._beside(f".budget-{name}.lock"))
-                stack.enter_context(lock)
+        with atomic_files.alone(self._beside(f".budget-{name}.lock")):
             yield
+
+    def _outcome(self, label: str, text: str | None) -> Outcome:
+        """Long answers get a file of their own.
+
+        It is sealed by a key that only the ledger's line has: where that is not written, no file
+        shows what was drawn, so that it can be drawn again.
+        """
+        if text is None or len(text) <= INLINE:
+            return Outcome(label, text)
+        key = os.urandom(KEY_BYTES)
+        sealed = _sealed(text.encode("ascii"), key)
+        digest = hashlib.blake2b(sealed, digest_size=32).hexdigest()
+        atomic_files.create(self._beside(f"{digest}.answers"), sealed)
+        return Outcome(label, beside=(digest, key.hex()))
+
+    def _text(self, outcome: Outcome) -> str | None:
+        if outcome.beside is None:
+            return outcome.text
+        digest, key = outcome.beside
+        path = self._beside(f"{digest}.answers")
+        with _usable(f"the file of answers {path!r}"):
+            sealed = Path(path).read_bytes()
+        if hashlib.blake2b(sealed, digest_size=32).hexdigest() != digest:
+            raise BudgetError(f"the file of answers {path!r} was changed: it is not used")
+        return _sealed(sealed, bytes.fromhex(key)).decode("ascii")
 
     def _beside(self, name: str) -> str:
         """A file in the folder of the ledger itself, whatever links lead to it."""
         return str(Path(os.path.realpath(self.path)).parent / name)
 
-    def _look(self) -> History:
-        with _usable(self.path), atomic_files.locked(self.path, write=False) as handle:
+    def _lines(self) -> Lines:
+        with _usable(self.name), atomic_files.locked(self.path, write=False) as handle:
             return self._read(atomic_files.contents(handle))
 
-    def _append(self, handle: int, history: History, line: bytes) -> History:
+    def _append(self, handle: int, lines: Lines, step: Entry | Outcome) -> Charge:
         """One line more, which is on disk when this returns; one that can be read again."""
+        line = ledger_lines.line(step, lines.check)
         try:
-            longer = history.then(line)
+            longer = lines.then(line)
         except ValueError:
             raise BudgetError(
-                f"{_name(self.path)} was left as it was: a line for it could not be read "
+                f"{self.name} was left as it was: a line for it could not be read "
                 "again; please report this"
             ) from None
-        atomic_files.append(handle, len(history.lines), line)
+        atomic_files.append(handle, len(lines.raw), line)
         self._known = longer
-        return longer
+        return longer.history.of(step.label) or longer.history.charges[-1]
 
-    def _read(self, raw: bytes) -> History:
+    def _read(self, raw: bytes) -> Lines:
         """Complete lines; those that this object has read before must be there."""
-        lines, known = raw[: raw.rfind(b"\n") + 1], self._known
+        end, known = raw.rfind(b"\n") + 1, self._known
         try:
             if known is None:
                 known = ledger_lines.begun(raw[: raw.find(b"\n") + 1])
-            if not lines.startswith(known.lines):
+            if not raw.startswith(known.raw):
                 raise ValueError("lines that were there are gone or changed")
-            self._known = known = known.then(lines[len(known.lines) :])
+            known = known.then(raw[len(known.raw) : end])
+            known.check_rest(raw[end:])
+            self._known = known
         except ledger_lines.OtherVersion:
             raise BudgetError(
-                f"{_name(self.path)} has a version that this fastexp cannot read (it reads "
+                f"{self.name} has a version that this fastexp cannot read (it reads "
                 f"version {ledger_lines.VERSION}): use the fastexp that wrote it; nothing is "
                 "released"
             ) from None
         except ValueError as error:
-            raise _damaged(self.path, str(error)) from None
+            raise _damaged(self.name, str(error)) from None
         return known
 
     def __str__(self) -> str:
@@ -304,7 +346,7 @@ def checked_path(value: object) -> str:
 
 def exists(path: str) -> bool:
     """Whether there is anything at a path."""
-    with _usable(path):
+    with _usable(_name(path)):
         try:
             os.stat(path)  # noqa: PTH116  # Path.exists may hide what it was refused
         except FileNotFoundError:
@@ -317,7 +359,7 @@ def create(path: str, terms: Terms) -> bool:
 
     It appears with its header complete or not at all.
     """
-    with _usable(path):
+    with _usable(_name(path)):
         try:
             atomic_files.create(path, ledger_lines.header(terms))
         except FileExistsError:
@@ -365,14 +407,14 @@ def _sealed(data: bytes, key: bytes) -> bytes:
 
 
 @contextmanager
-def _usable(path: str, called: str = "the budget file {!r}") -> Iterator[None]:
+def _usable(name: str, more: str = "") -> Iterator[None]:
     """Raises a BudgetError where the system refuses: nothing is released."""
     try:
         yield
     except atomic_files.NotRegular:
-        raise BudgetError(f"{called.format(path)} is not a regular file") from None
+        raise BudgetError(f"{name} is not a regular file") from None
     except OSError as error:
-        raise BudgetError(f"{called.format(path)} cannot be used: {_reason(error)}") from None
+        raise BudgetError(f"{name} cannot be used: {_reason(error)}{more}") from None
 
 
 def _reason(error: OSError) -> str:
@@ -383,5 +425,5 @@ def _name(path: str) -> str:
     return f"the budget file {path!r}"
 
 
-def _damaged(path: str, why: str) -> BudgetError:
-    return BudgetError(f"{_name(path)} is damaged, or not a budget: {why}; nothing is released")
+def _damaged(name: str, why: str) -> BudgetError:
+    return BudgetError(f"{name} is damaged, or not a budget: {why}; nothing is released")

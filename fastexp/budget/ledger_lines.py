@@ -1,22 +1,27 @@
 """The lines of a budget file: what each may be, and what they say together.
 
 JSON lines: a header with the limit, then one line a charge; of a charge with a label later one
-more, for its answers or its failure. Whatever is not exactly one of these is damage.
+more, for its answers or its failure. Each ends with a check: a digest of the line and of the check
+before it, so that a line that was changed, removed or moved is noticed. Whatever is not exactly
+one of these is damage.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import re
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from functools import lru_cache
+from typing import Any
 
-from .terms import RELATIONS, UNITS, Cost, Spent, Terms
+from .history import Entry, History, Outcome
+from .terms import RELATIONS, UNITS, Cost, Terms
 
-FORMAT, VERSION = "fastexp budget", 3
+FORMAT, VERSION = "fastexp budget", 4
 HEADER = {"format", "version", "unit", "limit", "delta", "neighbors", "time"}
 WORDS = "name", "about", "note"
 CHARGE = {"charge", "delta", "time", *WORDS}
@@ -25,79 +30,54 @@ ANSWERS = {"answers", "label", "time"}
 BESIDE = {"beside", "key", "label", "time"}  # answers in a file of their own
 FAILED = {"failed", "time"}
 DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
-CHARGED, OPEN, ANSWERED, USED_UP = "charged", "open", "answered", "failed"  # states of a charge
-
-
-class Entry(NamedTuple):
-    """What is charged and for what; all of it is public."""
-
-    cost: Cost
-    name: str | None = None  # of the mechanisms
-    about: str | None = None  # the question in words
-    note: str | None = None  # the user's words
-    label: str | None = None
-    question: str = ""  # of a label: the digest of its question
-
-
-@dataclass(frozen=True, slots=True)
-class Charge:
-    """An entry that was charged, and what became of it."""
-
-    entry: Entry
-    time: str
-    state: str = CHARGED
-    answers: Any = None  # parsed JSON, as `_answers.value` takes it
-    beside: tuple[str, str] | None = None  # digest and key of the file that has them
+CHECK = b', "check": "'
+DOMAIN = b"fastexp.line"  # of checks, by BLAKE2b-128
 
 
 @dataclass(frozen=True)
-class History:
-    """What complete lines say."""
+class Lines:
+    """Complete lines, and what they say."""
 
-    lines: bytes
+    raw: bytes
+    check: str  # of the last line
     terms: Terms
-    spent: Spent
-    charges: tuple[Charge, ...]
-    labels: dict[str, int]  # places in `charges`
+    history: History = field(default_factory=History)
 
-    def of(self, label: str) -> Charge | None:
-        """The charge under a label."""
-        place = self.labels.get(label)
-        return None if place is None else self.charges[place]
-
-    def then(self, lines: bytes) -> History:
+    def then(self, raw: bytes) -> Lines:
         """And further lines; ValueError if one of them is none."""
-        if not lines:
+        if not raw:
             return self
-        charges, labels, spent = list(self.charges), dict(self.labels), self.spent
-        for number, line in enumerate(lines[:-1].split(b"\n"), 1 + self.lines.count(b"\n")):
+        check, history = self.check, self.history.copy()
+        for number, line in enumerate(raw[:-1].split(b"\n"), 1 + self.raw.count(b"\n")):
             try:
-                fields = _fields(line)
-                names = fields.keys()
-                if names in (CHARGE, LABELLED):
-                    charge = _charge(fields)
-                    if charge.entry.label is not None:
-                        labels[_new(charge.entry.label, labels)] = len(charges)
-                    charges.append(charge)
-                    spent = spent.with_one(charge.entry.cost)
-                else:
-                    place = labels[fields["failed" if names == FAILED else "label"]]
-                    charges[place] = _settled(charges[place], fields)
+                fields, check = _unsealed(line, check)
+                history.add(_step(fields), _text(fields["time"]))
             except (ValueError, TypeError, LookupError):
-                raise ValueError(f"line {number} is not one of a budget") from None
-        return History(self.lines + lines, self.terms, spent, tuple(charges), labels)
+                raise ValueError(f"line {number} is not as a budget wrote it") from None
+        return Lines(self.raw + raw, check, self.terms, history)
+
+    def check_rest(self, rest: bytes) -> None:
+        """ValueError if what follows is a whole line but for its end, so none that was cut off."""
+        if rest[-1:] != b"\0":  # which a disk has where nothing was written yet
+            try:
+                _unsealed(rest[:-1], self.check)
+            except ValueError:
+                return
+            raise ValueError("the end of its last line was changed")
 
 
 class OtherVersion(Exception):
     """A header of another version of the format."""
 
 
-def begun(header: bytes) -> History:
-    """A history with its first line; ValueError if that is not a header."""
+def begun(header: bytes) -> Lines:
+    """The first line; ValueError if that is not a header."""
     try:
-        fields = _fields(header.removesuffix(b"\n"))
+        line = header.removesuffix(b"\n")
+        fields = _fields(line)
         if fields.get("format") == FORMAT and fields.get("version") != VERSION:
             raise OtherVersion
+        fields, check = _unsealed(line, "")
         limit, delta = _decimal(fields["limit"]), _decimal(fields["delta"])
         terms = Terms(_text(fields["unit"]), limit, delta, _text(fields["neighbors"]))
         good = fields.keys() == HEADER and fields["format"] == FORMAT and limit > 0.0
@@ -106,88 +86,80 @@ def begun(header: bytes) -> History:
             raise ValueError
     except (ValueError, TypeError, LookupError):
         raise ValueError("its first line is not the header of a budget") from None
-    return History(header, terms, Spent(), (), {})
+    return Lines(header, check, terms)
 
 
 def header(terms: Terms) -> bytes:
     """The first line."""
     limits = {"limit": repr(terms.limit), "delta": repr(terms.delta)}
     head = {"format": FORMAT, "version": VERSION, "unit": terms.unit}
-    return line({**head, **limits, "neighbors": terms.neighbors, "time": now()})
+    text = json.dumps({**head, **limits, "neighbors": terms.neighbors, "time": now()})
+    return sealed(text, "")
 
 
-def charged(entry: Entry) -> bytes:
-    """The line of a charge."""
-    amounts = {"charge": repr(entry.cost.amount), "delta": repr(entry.cost.delta)}
-    words = {key: getattr(entry, key) for key in WORDS}
-    label = {} if entry.label is None else {"label": entry.label, "question": entry.question}
-    return line({**amounts, **words, **label, "time": now()})
+def line(step: Entry | Outcome, check: str) -> bytes:
+    """The line of a charge or of what became of it, after the line with the check."""
+    if isinstance(step, Entry):
+        amounts = {"charge": repr(step.cost.amount), "delta": repr(step.cost.delta)}
+        words = {key: getattr(step, key) for key in WORDS}
+        label = {} if step.label is None else {"label": step.label, "question": step.question}
+        return sealed(json.dumps({**amounts, **words, **label, "time": now()}), check)
+    rest = json.dumps({"label": step.label, "time": now()})[1:]
+    if step.text is not None:  # JSON already
+        return sealed(f'{{"answers": {step.text}, {rest}', check)
+    if step.beside is not None:
+        digest, key = step.beside
+        return sealed(f'{{"beside": "{digest}", "key": "{key}", {rest}', check)
+    return sealed(json.dumps({"failed": step.label, "time": now()}), check)
 
 
-def answered(label: str, text: str) -> bytes:
-    """The line of a label's answers, which are JSON already."""
-    rest = json.dumps({"label": label, "time": now()})
-    return f'{{"answers": {text}, {rest[1:]}\n'.encode("ascii")
-
-
-def answered_beside(label: str, digest: str, key: str) -> bytes:
-    """The line of a label's answers in a file of their own."""
-    return line({"beside": digest, "key": key, "label": label, "time": now()})
-
-
-def failed(label: str) -> bytes:
-    """The line of a label whose release failed."""
-    return line({"failed": label, "time": now()})
-
-
-def line(fields: dict[str, Any]) -> bytes:
-    """JSON in ASCII, with an end."""
-    return json.dumps(fields).encode("ascii") + b"\n"
+def sealed(text: str, check: str) -> bytes:
+    """JSON as a line, with the check that it has after the line with another one."""
+    head = text[:-1].encode("ascii")
+    return head + CHECK + f'{_check(head, check)}"}}\n'.encode("ascii")
 
 
 def now() -> str:
     """The time, to a second, as 2026-01-31T23:59:59Z."""
-    return written(time.time())
+    return _written(int(time.time()))
 
 
-def written(moment: float) -> str:
-    """A time in seconds since 1970, as text."""
-    text = datetime.fromtimestamp(moment, UTC).isoformat(timespec="seconds")
-    return text.replace("+00:00", "Z")  # a fifth of strftime's time
+@lru_cache(maxsize=1)
+def _written(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
 
 
-def _new(label: str, labels: dict[str, int]) -> str:
-    if label in labels:
+def _check(head: bytes, before: str) -> str:
+    text = before.encode("ascii") + head
+    return hashlib.blake2b(text, digest_size=16, person=DOMAIN).hexdigest()
+
+
+def _unsealed(line: bytes, before: str) -> tuple[dict[str, Any], str]:
+    """What a line says but for its check, and that; ValueError if it is another one's."""
+    head = line.rpartition(CHECK)[0]
+    check = _check(head, before)
+    if line != head + CHECK + f'{check}"}}'.encode("ascii"):
         raise ValueError
-    return label
+    return _fields(head + b"}"), check
 
 
-def _charge(fields: dict[str, Any]) -> Charge:
-    cost, moment = (
-        Cost(_decimal(fields["charge"]), _decimal(fields["delta"])),
-        _text(fields["time"]),
-    )
-    name, about, note = (None if fields[key] is None else _text(fields[key]) for key in WORDS)
-    if "label" not in fields:
-        return Charge(Entry(cost, name, about, note), moment)
-    label, question = _text(fields["label"]), _digest(fields["question"])
-    return Charge(Entry(cost, name, about, note, label, question), moment, OPEN)
-
-
-def _settled(charge: Charge, fields: dict[str, Any]) -> Charge:
-    """An open charge with what became of it."""
+def _step(fields: dict[str, Any]) -> Entry | Outcome:
     names = fields.keys()
-    _text(fields["time"])
-    if charge.state != OPEN:
-        raise ValueError
+    if names in (CHARGE, LABELLED):
+        cost = Cost(_decimal(fields["charge"]), _decimal(fields["delta"]))
+        name, about, note = (None if fields[key] is None else _text(fields[key]) for key in WORDS)
+        entry = Entry(cost, name, about, note)
+        if names == CHARGE:
+            return entry
+        return entry._replace(label=_text(fields["label"]), question=_digest(fields["question"]))
     if names == FAILED:
-        return replace(charge, state=USED_UP)
+        return Outcome(_text(fields["failed"]))
     if names == BESIDE:
-        file = _digest(fields["beside"]), _digest(fields["key"])
-        return replace(charge, state=ANSWERED, beside=file)
+        beside = _digest(fields["beside"]), _digest(fields["key"])
+        return Outcome(_text(fields["label"]), beside=beside)
     if names != ANSWERS:
         raise ValueError
-    return replace(charge, state=ANSWERED, answers=fields["answers"])
+    return Outcome(_text(fields["label"]), json.dumps(fields["answers"]))
 
 
 def _fields(text: bytes) -> dict[str, Any]:

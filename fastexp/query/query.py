@@ -160,7 +160,7 @@ class Query(Scope):
             in every engine. Of several answers, answer ``a`` has the label ``"{label}/a"`` (with
             ``~0`` and ``~1`` for a tilde and a slash in it), so that one call equals several.
         label : str, optional
-            What the release is called; with `budget` or `key`. A `Budget.file` keeps its
+            What the release is called; with `budget` or `key`. The budget keeps its
             answers under this name: the same question gives them again, without a charge and
             without reading the rows. With a key alone the default names the columns.
         note : str, optional

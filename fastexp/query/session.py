@@ -181,8 +181,8 @@ class Session:
             `JointTopK` itself, no subclass) and the column of its records; or, in all of them, to
             the name of a score and an epsilon.
         label : str, optional
-            What the release is called. A budget in a file keeps its answers under this name: the
-            same question gives them again, without a charge and without reading the rows.
+            What the release is called. The budget keeps its answers under this name: the same
+            question gives them again, without a charge and without reading the rows.
         note : str, optional
             Your public words for the log: a line of at most 200 printable characters.
         nan : {"drop", "lower", "upper"} or dict, optional
@@ -221,7 +221,7 @@ class Session:
         Notes
         -----
         **Privacy**: the total of the query with the session's limits, as `Query.total` says, for
-        every call anew; of scores the sum of their epsilons.
+        every call whose answers are not kept under its label; of scores the sum of their epsilons.
 
         Examples
         --------

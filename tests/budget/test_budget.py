@@ -33,6 +33,7 @@ from fastexp.budget import atomic_files, ledger
 from fastexp.budget.terms import Cost, Spent
 from fastexp.errors import InvalidUtilities, ParameterError, ParameterTypeError
 from fastexp.privacy import Guarantee, amounts
+from tests.support.budget_lines import checked
 from tests.support.processes import started
 
 posix = pytest.mark.skipif(os.name != "posix", reason="forks and signals of POSIX")
@@ -319,7 +320,7 @@ def test_a_mechanisms_name_cannot_spoil_the_file(path, label):
 def test_a_line_that_could_not_be_read_again_is_not_written(path, monkeypatch):
     budget = Budget.file(path, epsilon=5.0)
     before = path.read_bytes()
-    monkeypatch.setattr(ledger.ledger_lines, "charged", lambda *_: b'{"charge": "np.float64"}\n')
+    monkeypatch.setattr(ledger.ledger_lines, "line", lambda *_: b'{"charge": "np.float64"}\n')
     for label in (None, "q"):
         with pytest.raises(BudgetError, match="was left as it was"):
             fx.Exponential(0.1, 1.0).release([1, 2], budget=budget, label=label)
@@ -340,11 +341,10 @@ def test_the_log(make):
     log = budget.log()
     for entry in log:
         assert time.strptime(entry.pop("time"), "%Y-%m-%dT%H:%M:%SZ")
-    state = "charged" if isinstance(budget._ledger, ledger.Memory) else "answered"
     words = ["name", "about", "label", "note", "epsilon", "delta", "state"]
     assert [[*entry.values()] for entry in log] == [
         ["Exponential", "Exponential", None, None, 0.1, 0.0, "charged"],
-        ["Exponential", "Exponential", "second", None, 0.2, 0.0, state],
+        ["Exponential", "Exponential", "second", None, 0.2, 0.0, "answered"],
         ["elsewhere", None, None, "by telephone", 0.3, 0.0, "charged"],
     ]
     assert [[*entry] for entry in log] == [words] * 3
@@ -537,9 +537,18 @@ def test_a_forked_child_cannot_spend_what_is_in_memory():
         lambda: budget.charge(promise(0.25))
     )
     assert in_child(lambda: (budget.spent, budget.remaining)) == "(0.25, 0.75)"
-    with budget._ledger._lock:  # held by a thread of the parent: the child must not wait
+    median = fx.Median(0.25, bounds=(0, 9), step=1)
+    kept = median.release([1], budget=budget, label="kept")
+
+    def release(label):
+        return median.release([1], budget=budget, label=label)
+
+    ledger = budget._ledger  # locks that a thread of the parent holds: the child must not wait
+    with ledger._writer, ledger._lock("new"):
         assert "BudgetError" in in_child(lambda: budget.charge(promise(0.25)))
-    budget.charge(promise(0.75))
+        assert "BudgetError: this budget belongs" in in_child(lambda: release("new"))
+        assert in_child(lambda: release("kept")) == str(kept)
+    budget.charge(promise(0.5))
 
 
 @pytest.mark.process
@@ -646,11 +655,12 @@ def test_the_file_says_what_happened(path):
     fx.Exponential(0.1, 1.0).release([1, 2], budget=budget)
     budget.charge(promise(0.05))
     header, first, second = map(json.loads, path.read_text().splitlines())
+    assert all(len(line.pop("check")) == 32 for line in (header, first, second))
     moment = header.pop("time")
     assert time.strptime(moment, "%Y-%m-%dT%H:%M:%SZ")
     assert header == {
         "format": "fastexp budget",
-        "version": 3,
+        "version": 4,
         "unit": "epsilon",
         "limit": "0.3",
         "delta": "0.0",
@@ -703,7 +713,7 @@ def test_a_torn_last_line_is_cut_off(path, cut):
 
 TIME = '"time": "2026-01-01T00:00:00Z"'
 HEADER = (
-    '{"format": "fastexp budget", "version": 3, "unit": "epsilon", "limit": "1.0", '
+    '{"format": "fastexp budget", "version": 4, "unit": "epsilon", "limit": "1.0", '
     f'"delta": "0.0", "neighbors": "add-remove", {TIME}}}\n'
 )
 WORDS = '"name": null, "about": null, "note": null'
@@ -712,7 +722,7 @@ ASKED = CHARGE.replace("}", f', "label": "a", "question": "{64 * "0"}"}}')
 ANSWERED = f'{{"answers": 7, "label": "a", {TIME}}}\n'
 BESIDE = ANSWERED.replace('"answers": 7', f'"beside": "{64 * "0"}", "key": "{64 * "0"}"')
 FAILED = f'{{"failed": "a", {TIME}}}\n'
-DAMAGED = [
+DAMAGED = [  # also where the checks are right
     "",
     "\n",
     HEADER[:-1],
@@ -770,17 +780,17 @@ DAMAGED = [
 
 def test_whole_lines_are_read(path):
     """What is damaged above is whole except for one thing."""
-    path.write_text(HEADER + CHARGE + ASKED + ANSWERED)
+    path.write_text(checked(HEADER + CHARGE + ASKED + ANSWERED))
     assert [entry["state"] for entry in Budget.file(path).log()] == ["charged", "answered"]
-    path.write_text(HEADER + ASKED + BESIDE)
+    path.write_text(checked(HEADER + ASKED + BESIDE))
     assert [entry["state"] for entry in Budget.file(path).log()] == ["answered"]
-    path.write_text(HEADER + ASKED + FAILED)
+    path.write_text(checked(HEADER + ASKED + FAILED))
     assert [entry["state"] for entry in Budget.file(path).log()] == ["failed"]
 
 
 @pytest.mark.parametrize("text", DAMAGED)
 def test_a_damaged_file_is_refused_and_left_alone(path, text):
-    raw = text.encode("latin-1")
+    raw = checked(text).encode("latin-1")
     path.write_bytes(raw)
     for attempt in (lambda: Budget.file(path), lambda: Budget.file(path, epsilon=1.0)):
         with pytest.raises(BudgetError, match="is damaged, or not a budget"):
@@ -789,9 +799,8 @@ def test_a_damaged_file_is_refused_and_left_alone(path, text):
 
 
 def test_another_format_is_refused(path):
-    old = CHARGE.replace('"about": null, "note": null, ', "")
-    path.write_text(HEADER.replace('"version": 3', '"version": 2') + old)
-    message = r"has a version that this fastexp cannot read \(it reads version 3\)"
+    path.write_text(HEADER.replace('"version": 4', '"version": 3') + CHARGE)  # without checks
+    message = r"has a version that this fastexp cannot read \(it reads version 4\)"
     with pytest.raises(BudgetError, match=message):
         Budget.file(path)
 
@@ -817,7 +826,8 @@ def test_a_file_that_is_replaced_while_waiting_is_looked_at_again(path, monkeypa
     """Renaming another file to it between opening and locking must not hide its charges."""
     budget = Budget.file(path, epsilon=1.0)
     other = path.with_name("other")
-    other.write_text(path.read_text() + CHARGE.replace("0.1", "0.9"))
+    other.write_bytes(path.read_bytes())
+    Budget.file(other).charge(promise(0.9))
     lock, renamed = atomic_files._lock, []
 
     def late(handle, *, exclusive):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import errno
 import json
 import os
@@ -19,7 +20,8 @@ from fastexp import Budget, BudgetError, BudgetExceeded, LabelError, release_key
 from fastexp._intake.records import Records
 from fastexp._selection import draw as _draw
 from fastexp.budget import atomic_files, ledger
-from fastexp.budget.budget import once
+from fastexp.budget.budget import file_of, once
+from fastexp.budget.ledger_lines import sealed
 from fastexp.budget.question import Question
 from fastexp.errors import InvalidRecords, InvalidUtilities, ParameterError, ParameterTypeError
 
@@ -34,8 +36,21 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def budget(path):
+def in_file(path):
     return Budget.file(path, epsilon=1.0)
+
+
+@pytest.fixture(params=["memory", "file"])
+def make(request, path):
+    """A budget in memory or in a file."""
+    if request.param == "memory":
+        return Budget
+    return lambda epsilon, **more: Budget.file(path, epsilon=epsilon, **more)
+
+
+@pytest.fixture
+def budget(make):
+    return make(1.0)
 
 
 def score(data, candidate):
@@ -92,28 +107,98 @@ def never(*_):
     raise AssertionError("drawn again")
 
 
+def reopened(budget):
+    """A file's budget once more; in memory there is only the one."""
+    return Budget.file(path) if (path := file_of(budget)) else budget
+
+
 @pytest.mark.filterwarnings("ignore::fastexp.errors.PrivacyWarning")
 @pytest.mark.parametrize("kind", RELEASES)
-def test_a_retry_gives_the_answers_and_costs_nothing(kind, budget, path):
+def test_a_retry_gives_the_answers_and_costs_nothing(kind, in_file, path):
     mechanism, data, how = RELEASES[kind]
-    first = mechanism.release(data, budget=budget, label="q", **how)
-    spent, lines = budget.spent, path.read_bytes()
-    for again in (budget, Budget.file(path)):
+    first = mechanism.release(data, budget=in_file, label="q", **how)
+    spent, lines = in_file.spent, path.read_bytes()
+    for again in (in_file, Budget.file(path)):
         for _ in range(2):
             assert equal(mechanism.release(data, budget=again, label="q", **how), first)
-    assert (budget.spent, budget.charges, path.read_bytes()) == (spent, 1, lines)
-    kept = budget.answers("q")
+    assert (in_file.spent, in_file.charges, path.read_bytes()) == (spent, 1, lines)
+    kept = in_file.answers("q")
     assert equal(tuple(kept) if kind == "from data" else kept, first)
     assert [p.name for p in path.parent.iterdir()] == [path.name]  # no locks are left
 
 
-def test_no_budget_in_memory_keeps_anything():
-    budget = Budget(1.0)
+@pytest.mark.filterwarnings("ignore::fastexp.errors.PrivacyWarning")
+@pytest.mark.parametrize("kind", RELEASES)
+def test_a_budget_in_memory_keeps_answers_as_a_file_does(kind, in_file):
+    mechanism, data, how = RELEASES[kind]
+    in_memory = Budget(1.0)
+    first = mechanism.release(data, budget=in_memory, label="q", **how)
     for _ in range(2):
-        MEDIAN.release(AGES, budget=budget, label="q")
-    assert budget.charges == 2
-    with pytest.raises(BudgetError, match="in memory keeps no answers"):
-        budget.answers("q")
+        assert equal(mechanism.release(data, budget=in_memory, label="q", **how), first)
+    kept = in_memory.answers("q")
+    assert equal(tuple(kept) if kind == "from data" else kept, first)
+    mechanism.release(data, budget=in_file, label="q", **how)
+    logs = [budget.log() for budget in (in_memory, in_file)]
+    for (entry,) in logs:
+        del entry["time"]
+    assert logs[0] == logs[1]
+    assert (in_memory.spent, in_memory.charges) == (in_file.spent, 1)
+    assert repr(in_memory).partition("neighbors")[2] == repr(in_file).partition("neighbors")[2]
+
+
+MUTABLE = {
+    "array": (MEDIAN, GROUPED),
+    "list": (fx.MostCommon(0.1, [1, 2]), GROUPED),
+    "bits": (fx.RandomizedResponse(0.1), {}),
+}
+
+
+@pytest.mark.parametrize("kind", MUTABLE)
+def test_what_is_done_to_answers_does_not_change_what_is_kept(kind, make):
+    mechanism, how = MUTABLE[kind]
+    budget = make(9.0, neighbors="replace" if kind == "bits" else "add-remove")
+    data = CITY == "Oslo" if kind == "bits" else AGES
+    first = mechanism.release(data, budget=budget, label="q", **how)
+    kept = copy.deepcopy(first)
+    for answers in (first, mechanism.release(data, budget=budget, label="q", **how)):
+        answers[0] = answers[1] = 3 if kind == "list" else not answers[0]
+        assert equal(budget.answers("q"), kept)
+    budget.answers("q")[0] = 77
+    assert equal(mechanism.release(data, budget=budget, label="q", **how), kept)
+
+
+def test_answers_of_a_query_and_of_a_session(make):
+    rows = {"city": CITY, "age": AGES}
+    query = fx.Query(by="city", groups=CITIES)
+    answers = {"age": (MEDIAN, "age"), "ages": (fx.Quantiles([0.2, 0.5], 0.1, (0, 9)), "age")}
+    budget = make(1.0)
+    session = fx.Session(rows, budget=budget)
+    for ask in (
+        lambda **more: query.release(rows, answers, budget=budget, label="q", **more),
+        lambda **more: session.release(query, answers, label="s", **more),
+    ):
+        before = budget.charges
+        first = ask()
+        first["age"][:] = -1  # a caller's own
+        tables = [ask() for _ in range(2)]
+        assert str(tables[0]) == str(tables[1]) != str(first)
+        assert budget.charges == before + 1
+        with pytest.raises((ParameterError, LabelError), match=r"names another question|nan must"):
+            ask(nan="upper")
+    assert [entry["state"] for entry in session.log()] == ["answered", "answered"]
+    with pytest.raises(LabelError, match="label 's' names another question"):
+        session.release(fx.Query(), answers, label="s")
+
+
+def test_a_score_of_a_session(make):
+    def score(columns, candidates):
+        return [int((columns["age"] == candidate).sum()) for candidate in candidates]
+
+    budget = make(1.0)
+    scores = {"votes": (score, list(range(100)), 1.0)}
+    session = fx.Session({"age": AGES}, budget=budget, scores=scores)
+    found = [session.release(None, {"a": ("votes", 0.1)}, label="q")["a"][0] for _ in range(9)]
+    assert len(set(found)) == budget.charges == 1
 
 
 def test_without_a_label_every_call_is_charged(budget):
@@ -149,9 +234,8 @@ def test_a_key_is_not_part_of_the_question(budget):
     assert drink.release(["b"], budget=budget, label="cup") == cup
 
 
-def test_a_retry_under_a_key_was_charged_twice(budget):
-    key = release_key()
-    tight = Budget.file(budget._ledger.path + "2", epsilon=0.1)
+def test_a_retry_under_a_key_was_charged_twice(make):
+    key, tight = release_key(), make(0.1)
     found = [MEDIAN.release(AGES, key=key, label="q", budget=tight) for _ in range(3)]
     assert len(set(found)) == 1
     assert tight.remaining == 0.0
@@ -174,17 +258,18 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("kind", OTHERS)
-def test_another_question_is_refused_and_nothing_is_read(kind, path, monkeypatch):
+def test_another_question_is_refused_and_nothing_is_read(kind, make, monkeypatch):
     relation = "replace" if kind in ("relation", "membership") else "add-remove"
-    budget = Budget.file(path, epsilon=9.0, neighbors=relation)
-    MEDIAN.release(AGES, budget=budget, label="q", **GROUPED)
-    before = path.read_bytes()
+    budget = make(9.0, neighbors=relation)
+    first = MEDIAN.release(AGES, budget=budget, label="q", **GROUPED)
+    before = budget.log()
     mechanism, changed = OTHERS[kind]
     monkeypatch.setattr(fx.grouped.verbs, "segments_of", never)
     monkeypatch.setattr(Records, "source", never)
     with pytest.raises(LabelError, match=r"label 'q' names another question in .* another label"):
         mechanism.release(AGES, budget=budget, label="q", **GROUPED | changed)
-    assert path.read_bytes() == before
+    assert budget.log() == before
+    assert equal(budget.answers("q"), first)
 
 
 def test_a_matrix_and_its_disjointness_are_part_of_the_question(budget):
@@ -196,8 +281,8 @@ def test_a_matrix_and_its_disjointness_are_part_of_the_question(budget):
     assert budget.charges == 1
 
 
-def test_what_is_claimed_of_rows_is_part_of_every_question(path):
-    budget = Budget.file(path, epsilon=9.0, neighbors="replace")
+def test_what_is_claimed_of_rows_is_part_of_every_question(make):
+    budget = make(9.0, neighbors="replace")
     drink = fx.MostCommon(0.1, ["a", "b"], neighbors="replace")
     drink.release(["a"], budget=budget, label="q")
     for claim in ({"disjoint": True}, {"membership": "public"}):
@@ -264,8 +349,8 @@ class Text(str):
 
 
 @pytest.mark.parametrize("way", ["median", "by", "utilities", "laplace", "bits"])
-def test_labels_are_plain_text(path, way):
-    budget = Budget.file(path, epsilon=9.0, neighbors="replace")
+def test_labels_are_plain_text(make, way):
+    budget = make(9.0, neighbors="replace")
     relation = {"neighbors": "replace"}
     mechanism, data, more = {
         "median": (fx.Median(0.1, bounds=(0, 9), step=1, **relation), [1], {}),
@@ -282,18 +367,16 @@ def test_labels_are_plain_text(path, way):
         mechanism.release(data, budget=budget, label=Text("a\nb"), **more)
 
 
-def test_a_failure_uses_the_label_up(budget, path):
+def test_a_failure_uses_the_label_up(budget):
     with pytest.raises(InvalidRecords):
         MEDIAN.release([1.0, np.nan], budget=budget, label="q")
     with pytest.raises(InvalidUtilities):
         fx.Exponential(0.1, 1.0).release([1.0, np.nan], budget=budget, label="u")
     with pytest.raises(InvalidRecords):
         fx.RandomizedResponse(0.1).release(
-            [2],
-            budget=Budget.file(path.with_name("replace"), epsilon=1.0, neighbors="replace"),
-            label="bits",
+            [2], budget=Budget(1.0, neighbors="replace"), label="bits"
         )
-    for again in (budget, Budget.file(path)):
+    for again in (budget, reopened(budget)):
         with pytest.raises(LabelError, match=r"label 'q' is used up .* charged and failed"):
             MEDIAN.release([1.0], budget=again, label="q")
         with pytest.raises(LabelError, match="label 'u' is used up"):
@@ -338,8 +421,8 @@ def test_an_open_label_is_no_other_questions(budget, monkeypatch):
     assert budget.charges == 1
 
 
-def test_kept_answers_need_no_right_to_write(budget, monkeypatch):
-    found, real = MEDIAN.release(AGES, budget=budget, label="q"), os.open
+def test_kept_answers_need_no_right_to_write(in_file, monkeypatch):
+    found, real = MEDIAN.release(AGES, budget=in_file, label="q"), os.open
 
     def read_only(name, flags, *more):
         if flags & (os.O_RDWR | os.O_CREAT):
@@ -347,34 +430,34 @@ def test_kept_answers_need_no_right_to_write(budget, monkeypatch):
         return real(name, flags, *more)
 
     monkeypatch.setattr(os, "open", read_only)
-    assert MEDIAN.release(AGES, budget=budget, label="q") == found
+    assert MEDIAN.release(AGES, budget=in_file, label="q") == found
     with pytest.raises(BudgetError, match="cannot be used: Permission denied"):
-        MEDIAN.release(Untouchable(), budget=budget, label="r")
+        MEDIAN.release(Untouchable(), budget=in_file, label="r")
     monkeypatch.undo()
-    assert budget.charges == 1
+    assert in_file.charges == 1
 
 
-def test_the_file_holds_nothing_of_the_records(budget, path):
+def test_the_file_holds_nothing_of_the_records(in_file, path):
     wide = fx.Median(0.1, bounds=(0, 10**9), step=10**6)
     marks = [123_456_789, 987_654_321]
-    wide.release(marks * 50, budget=budget, label="whole")
+    wide.release(marks * 50, budget=in_file, label="whole")
     keys = ["Marked", "Marked too"] * 50
     wide.release(
-        marks * 50, by=keys, groups=["a", "b"], budget=budget, label="by", person=marks * 50
+        marks * 50, by=keys, groups=["a", "b"], budget=in_file, label="by", person=marks * 50
     )
     with pytest.raises(InvalidRecords):
-        wide.release([*marks, np.nan], budget=budget, label="failed")
+        wide.release([*marks, np.nan], budget=in_file, label="failed")
     text = "".join(p.read_text("latin-1") for p in path.parent.iterdir())
     assert not any(word in text for word in ("123456789", "987654321", "Marked"))
 
 
-def test_what_does_not_fit_is_neither_charged_nor_read(path, monkeypatch):
-    budget = Budget.file(path, epsilon=0.1)
+def test_what_does_not_fit_is_neither_charged_nor_read(make):
+    budget = make(0.1)
     MEDIAN.release(AGES, budget=budget, label="q")
-    before = path.read_bytes()
+    before = budget.log()
     with pytest.raises(BudgetExceeded):
         MEDIAN.release(Untouchable(), budget=budget, label="r")
-    assert path.read_bytes() == before
+    assert budget.log() == before
     assert MEDIAN.release(AGES, budget=budget, label="q") == budget.answers("q")
 
 
@@ -390,7 +473,7 @@ def test_labels_are_lines_of_text(budget):
     assert budget.charges == 0
     for good in ("x" * 200, "Zürich, 東京, 🙂", '"}\\', " "):
         found = MEDIAN.release(AGES, budget=budget, label=good)
-        assert Budget.file(budget._ledger.path).answers(good) == found
+        assert reopened(budget).answers(good) == found
     assert [entry["label"] for entry in budget.log()][1] == "Zürich, 東京, 🙂"
 
 
@@ -410,7 +493,7 @@ def test_what_cannot_be_named_is_refused_before_the_charge(budget):
 
 def test_threads_wait_and_get_the_same(budget):
     drawn, start = [], threading.Barrier(8)
-    other = Budget.file(budget._ledger.path)
+    other = reopened(budget)
 
     def draw():
         drawn.append(threading.get_ident())
@@ -428,7 +511,7 @@ def test_threads_wait_and_get_the_same(budget):
 
 def test_while_one_draws_others_may_charge(budget):
     def draw():
-        Budget.file(budget._ledger.path).charge(MEDIAN.guarantee)
+        reopened(budget).charge(MEDIAN.guarantee)
         MEDIAN.release(AGES, budget=budget)
         return 7
 
@@ -446,7 +529,7 @@ def test_a_label_within_the_draw_of_another_is_refused(budget):
 
 @pytest.mark.parametrize("first", ["answers", "fails"])
 @pytest.mark.parametrize("second", ["answers", "fails"])
-def test_the_first_to_end_counts_also_without_a_common_lock(budget, monkeypatch, first, second):
+def test_the_first_to_end_counts_also_without_a_common_lock(in_file, monkeypatch, first, second):
     """As where two hosts do not see each other's locks: one charge, one outcome."""
     monkeypatch.setattr(ledger.File, "_alone", lambda *_: nullcontext())
     question = Question(MEDIAN)
@@ -458,17 +541,17 @@ def test_the_first_to_end_counts_also_without_a_common_lock(budget, monkeypatch,
 
     def late():
         with nullcontext() if first == "answers" else pytest.raises(InvalidRecords, match="1 is"):
-            assert once(budget, "q", question, lambda: outcome(first, 1)) == 1
+            assert once(in_file, "q", question, lambda: outcome(first, 1)) == 1
         return outcome(second, 2)
 
     if first == "answers":
-        assert once(budget, "q", question, late) == 1
+        assert once(in_file, "q", question, late) == 1
     else:
         missing = "2 is missing" if second == "fails" else "label 'q' is used up"
         with pytest.raises((InvalidRecords, BudgetError), match=missing):
-            once(budget, "q", question, late)
-    assert budget.charges == 1
-    assert len(budget.log()) == 1
+            once(in_file, "q", question, late)
+    assert in_file.charges == 1
+    assert len(in_file.log()) == 1
 
 
 def test_locks_exclude_each_other_though_their_files_go(tmp_path):
@@ -494,8 +577,8 @@ def test_locks_exclude_each_other_though_their_files_go(tmp_path):
 MANY = {"by": AGES, "groups": list(range(1000))}
 
 
-def test_many_answers_lie_beside_the_ledger(budget, path):
-    found = MEDIAN.release(AGES, budget=budget, label="q", **MANY)
+def test_many_answers_lie_beside_the_ledger(in_file, path):
+    found = MEDIAN.release(AGES, budget=in_file, label="q", **MANY)
     beside = [p for p in path.parent.iterdir() if p != path]
     assert len(beside) == 1
     assert beside[0].suffix == ".answers"
@@ -508,8 +591,8 @@ def test_many_answers_lie_beside_the_ledger(budget, path):
 
 
 @pytest.mark.parametrize("harm", ["missing", "empty", "altered", "longer"])
-def test_missing_or_altered_answers_are_never_drawn_anew(budget, path, harm, monkeypatch):
-    MEDIAN.release(AGES, budget=budget, label="q", **MANY)
+def test_missing_or_altered_answers_are_never_drawn_anew(in_file, path, harm, monkeypatch):
+    MEDIAN.release(AGES, budget=in_file, label="q", **MANY)
     (file,) = path.parent.glob("*.answers")
     raw = file.read_bytes()
     if harm == "missing":
@@ -520,20 +603,20 @@ def test_missing_or_altered_answers_are_never_drawn_anew(budget, path, harm, mon
     monkeypatch.setattr(fx.grouped.verbs, "segments_of", never)
     message = "cannot be used: No such file" if harm == "missing" else "was changed: it is not used"
     for attempt in (
-        lambda: MEDIAN.release(AGES, budget=budget, label="q", **MANY),
+        lambda: MEDIAN.release(AGES, budget=in_file, label="q", **MANY),
         lambda: Budget.file(path).answers("q"),
     ):
         with pytest.raises(BudgetError, match=rf"^the file of answers .* {message}"):
             attempt()
-    assert budget.charges == 1
+    assert in_file.charges == 1
 
 
-def test_answers_are_found_by_any_name_of_the_ledger(budget, path, tmp_path):
+def test_answers_are_found_by_any_name_of_the_ledger(in_file, path, tmp_path):
     other = tmp_path / "folder"
     other.mkdir()
     (other / "link").symlink_to(path)
     found = MEDIAN.release(AGES, budget=Budget.file(other / "link"), label="q", **MANY)
-    assert equal(budget.answers("q"), found)
+    assert equal(in_file.answers("q"), found)
     assert [p.name for p in other.iterdir()] == ["link"]
 
 
@@ -551,10 +634,11 @@ def test_answers_are_found_by_any_name_of_the_ledger(budget, path, tmp_path):
         '{"other": 1}',
     ],
 )
-def test_answers_that_are_none_are_damage(budget, path, text):
-    MEDIAN.release(AGES, budget=budget, label="q")
+def test_answers_that_are_none_are_damage(in_file, path, text):
+    MEDIAN.release(AGES, budget=in_file, label="q")
     lines = path.read_text().splitlines(keepends=True)
-    entry = json.loads(lines[-1]) | {"answers": json.loads(text)}
-    path.write_text("".join(lines[:-1]) + json.dumps(entry) + "\n")
+    answers = {"answers": json.loads(text), "label": "q", "time": json.loads(lines[-1])["time"]}
+    check = json.loads(lines[-2])["check"]
+    path.write_bytes("".join(lines[:-1]).encode() + sealed(json.dumps(answers), check))
     with pytest.raises(BudgetError, match="is damaged, or not a budget: the answers under 'q'"):
         Budget.file(path).answers("q")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import linecache
 import os
 import sys
 import threading
@@ -17,7 +18,7 @@ import pytest
 
 import fastexp as fx
 from fastexp import Budget, BudgetError
-from fastexp.budget import atomic_files, ledger
+from fastexp.budget import atomic_files, history, ledger
 from fastexp.budget.budget import once
 from fastexp.budget.question import Question
 from fastexp.errors import InvalidRecords
@@ -29,7 +30,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]
 QUESTION = Question(fx.Median(0.1, bounds=(0, 100), step=1))
-PLACES = {atomic_files.__file__, ledger.__file__}
+PLACES = {atomic_files.__file__, ledger.__file__, history.__file__}
 SECRET = 7_341_234  # a draw
 
 
@@ -48,14 +49,22 @@ def release(path: Path, label: str | None) -> int:
     return answer
 
 
+def leaves_a_block(frame: FrameType) -> bool:
+    """Whether a line is the `with` of a block that ends: its lock goes before a signal comes."""
+    first, code = frame.f_lasti, frame.f_code
+    line = linecache.getline(code.co_filename, frame.f_lineno).strip()
+    starts = [start for start, _, number in code.co_lines() if number == frame.f_lineno]
+    return line.startswith("with ") and first > min(starts)
+
+
 @contextlib.contextmanager
-def interrupted_at(number: int) -> Iterator[list[str]]:
+def interrupted_at(number: int, leaving: bool = True) -> Iterator[list[str]]:
     """A KeyboardInterrupt before the line with this number that the ledger's code comes to."""
     lines: list[str] = []
     before = sys.gettrace()
 
     def at_line(frame: FrameType, event: str, _: Any) -> Any:
-        if event == "line":
+        if event == "line" and (leaving or not leaves_a_block(frame)):
             lines.append(f"{frame.f_code.co_name} {frame.f_lineno}")
             if len(lines) == number:
                 sys.settrace(before)
@@ -84,6 +93,25 @@ def held(folder: Path) -> list[str]:
         finally:
             os.close(handle)
     return names
+
+
+@pytest.mark.parametrize("label", [None, "q"])
+def test_at_every_line_of_a_release_from_memory(label: str | None) -> None:
+    """What it charged is in its log, once, and its locks are free."""
+    number = 0
+    while True:
+        number += 1
+        budget, drawn = Budget(1.0), []
+        with contextlib.suppress(KeyboardInterrupt), interrupted_at(number, leaving=False) as lines:
+            once(budget, label, QUESTION, lambda seen=drawn: seen.append(1) or SECRET)
+        assert budget.charges == len(budget.log()) >= len(drawn), lines[-1]
+        if len(lines) < number:
+            break
+        assert once(budget, "another", QUESTION, draw) == SECRET, lines[-1]
+        if label is not None:
+            assert once(budget, label, QUESTION, draw) == SECRET, lines[-1]
+            assert budget.charges == 2, lines[-1]
+    assert number > 20
 
 
 @pytest.mark.slow
