@@ -259,9 +259,10 @@ def test_what_it_must_have(place: Path, key: str) -> None:
         (WHOLE.replace("0.5", "nan"), "is not valid TOML: a number must be finite"),
         (WHOLE.replace("= 3", f"= 0x{'f' * 10**5}"), "is not valid TOML: an integer must not be"),
         (WHOLE.replace("= 3", f"= {'9' * 10**5}"), "is not valid TOML: "),
-        ("a = " + "[" * 10**5, "is nested too deeply"),
+        ("a = " + "[" * 10**5, "is not valid TOML: brackets must be at most 8 deep (at line 1)"),
+        ("\n" + ".".join("a" * 50_000), "valid TOML: a key must have at most 8 dots (at line 2)"),
         (WHOLE.encode("utf-16"), "must be UTF-8 text"),
-        (b"#" * ((1 << 22) + 1), "must have at most 4 MB"),
+        (b"#" * ((1 << 20) + 1), "is not valid TOML: a file must have at most 1 MB"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_table(

@@ -9,12 +9,12 @@ from __future__ import annotations
 import inspect
 import os
 import stat
-import tomllib
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ..._parameters import toml_text
 from ...grouped.request import FROM_DATA
 from ..terminal.errors import UserMistake, did_you_mean, in_terms, reason_of
 from .input_file import STDIN, InputFile
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from ...query.query import Query
 
 T = TypeVar("T")
-MOST = 1 << 22  # bytes
 LARGEST = 400  # decimal exponent: beyond float64, which mechanisms refuse in words of their own
 NEEDED = ("source", "budget", "label", "answers")
 TABLES = ("query", "answers")
@@ -59,19 +58,15 @@ def _parsed(file: str) -> dict[str, Any]:
         if not stat.S_ISREG(Path(file).stat().st_mode):
             raise UserMistake("must be a regular file")
         with Path(file).open("rb") as raw:
-            content = raw.read(MOST + 1)
+            content = raw.read(toml_text.MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         raise UserMistake(f"cannot be read: {reason_of(error)}") from None
-    if len(content) > MOST:
-        raise UserMistake(f"must have at most {MOST >> 20} MB")
     try:
-        parsed = tomllib.loads(content.decode("utf-8-sig"), parse_float=_decimal)
+        parsed = toml_text.parsed(content, _decimal)
         _check_integers(parsed)
     except UnicodeDecodeError:
         raise UserMistake("must be UTF-8 text") from None
-    except RecursionError:
-        raise UserMistake("is nested too deeply") from None
-    except ValueError as error:  # tomllib's errors name line and column
+    except ValueError as error:  # names the line
         raise UserMistake(f"is not valid TOML: {error}") from None
     return parsed
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-import tomllib
 from pathlib import Path
 from typing import Any
 
+from ..._parameters import toml_text
 from ...errors import ParameterError
 from .code import imported, replaced
 from .record_files import is_file
@@ -20,11 +20,11 @@ def settings_in(path: Path, known: list[str], allow_import: bool) -> dict[str, A
     Code that it names is imported if that is allowed, also from the folder of the file.
     """
     try:
-        text = path.read_text(encoding="utf-8")
-        content = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+        raw = path.read_bytes()
+        content = json.loads(raw.decode()) if path.suffix == ".json" else toml_text.parsed(raw)
     except OSError as error:
         raise ParameterError(f"{path} cannot be read: {error.strerror}") from None
-    except ValueError as error:  # tomllib's and json's errors name line and column
+    except ValueError as error:  # names the line
         raise ParameterError(f"{path} is not valid: {error}") from None
     settings = content.get("study", content) if isinstance(content, dict) else None
     if not isinstance(settings, dict):
