@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, NoReturn, TypeAlias, overload
+from typing import Any, TypeAlias, overload
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from ..pictures.law_subject import Laws
 from .elementary import quiet
 from .law import Law, finite, probability_levels, shaped_as
 from .search import cdf_of, least_number
-from .targets import HIGH, Target
 
 Tails: TypeAlias = tuple[FloatArray, FloatArray]  # up to a number, and beyond it
 
@@ -192,22 +191,6 @@ class NumberLaw(Law[float, AnyArray]):
         """Whether P(|output - truth| <= r) >= p."""
         inside, outside = self._inside(truth, r)
         return np.where(p <= 0.5, inside >= p, outside <= 1.0 - p)
-
-    def _refuse(self, target: Target) -> NoReturn:
-        """Say what error the greatest epsilon has: off the grid, the nearest point's distance."""
-        if not target.of_errors:
-            super()._refuse(target)
-        law, truth = self._at(HIGH), target.about(lambda: self.truth).truth
-        p = target.probability
-        least = float(law.expected_error(truth) if p is None else law.error_quantile(p, truth))
-        raise ParameterError(
-            f"{target.name} must be at least {least!r}, which epsilon = {HIGH:g} has, got "
-            f"{target.limit!r}"
-        )
-
-    @abstractmethod
-    def _at(self, epsilon: float) -> NumberLaw:
-        """The law of the same data at another epsilon."""
 
     def _numbers(self, name: str, value: ArrayLike) -> AnyArray:
         """An argument that is compared with outputs, as an array."""

@@ -155,9 +155,6 @@ class PiecewiseLaw(NumberLaw, LossLaw[float, AnyArray]):
         """Those of the pieces for every rate."""
         return self._all_losses
 
-    def _at(self, epsilon: float) -> NumberLaw:
-        return self.with_epsilon(epsilon)
-
     @property
     def _all_losses(self) -> Losses:
         if not self._shared:

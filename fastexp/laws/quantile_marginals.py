@@ -52,7 +52,7 @@ class MarginalLaw(GridLaw):
     def _refused(self, *_: object, **__: object) -> NoReturn:
         raise ParameterError(OF_ALL)
 
-    _at = _with_rate = _compared_losses = _epsilon_for = _refused
+    _with_rate = _compared_losses = _epsilon_for = _refused
     _expected_loss = _best_utility = _loss_cdf = _loss_tail = _loss_quantile = _refused
 
     def _bounds(self, target: Target, truth: float, log_whole: float) -> Bounds:

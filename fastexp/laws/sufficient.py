@@ -12,6 +12,8 @@ from ..errors import ParameterError
 from .certified import Unreached
 from .targets import HIGH, Target, rounded_up, target_of
 
+FLOOR = ", which is at least the distance of the truth from the nearest possible output"
+
 
 class Sufficient(ABC):
     """What every law says of it."""
@@ -56,9 +58,9 @@ class Sufficient(ABC):
         Raises
         ------
         ParameterError
-            If not exactly one target is given, or it fails at 1e6: the message has the least
-            limit that holds there, such as the distance of the truth from the nearest point of
-            the grid.
+            If not exactly one target is given, or it fails at 1e6. An error is at least the
+            distance of the truth from the nearest possible output, such as a point of the grid;
+            the law at epsilon = 1e6 has the least limits that hold.
         PrecisionError
             If there is no proof: somewhere the target is met with equality, or nearly so.
 
@@ -88,5 +90,6 @@ class Sufficient(ABC):
         """The epsilon that `_enough` rounds up."""
 
     def _refuse(self, target: Target) -> NoReturn:
-        """Say that the greatest epsilon misses the target; what loss it has may be a utility."""
-        raise ParameterError(f"no epsilon up to {HIGH:g} reaches the {target.name}")
+        """Say that the greatest epsilon misses the target; what it reaches depends on the data."""
+        floor = FLOOR if target.of_errors else ""
+        raise ParameterError(f"no epsilon up to {HIGH:g} reaches the {target.name}{floor}")

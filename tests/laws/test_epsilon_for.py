@@ -177,9 +177,32 @@ class TestNoAnswer:
     def test_a_truth_off_the_grid(self):
         law = fx.Median(1.0, (0, 10), step=1).law([4.25] * 50)
         for target in {"expected_error": 0.2}, {"error": 0.2, "probability": 0.9}:
-            with pytest.raises(fx.ParameterError, match=r"must be at least 0\.25, which epsilon"):
+            with pytest.raises(fx.ParameterError, match=r"^no epsilon up to 1e\+06 reaches the"):
                 law.epsilon_for(**target)
         assert law.epsilon_for(error=0.25, probability=0.9) < 1
+
+    @pytest.mark.parametrize(
+        "law",
+        [
+            fx.Median(1.0, (0, 10), step=1).law([733083.3125]),
+            fx.Laplace(1.0, 1, step=1, bounds=(0, 10)).law(733083.3125),
+            fx.Laplace(1.0, 1, step=1).law(733083.3125),
+            fx.Median(1.0, (0, 10), step=1).continuous_law([733083.3125]),
+            fx.Quantiles([0.25, 0.75], 1.0, (0, 10), step=1).law([733083.3125] * 2),
+            fx.LaplaceMedian(1.0, (0, 10)).law([733083.3125]),
+        ],
+        ids=lambda law: type(law).__name__,
+    )
+    @pytest.mark.parametrize("target", [{"expected_error": 1e-9}, {"error": 0, "probability": 0.5}])
+    def test_an_error_says_the_rule_and_no_figure_of_the_data(self, law, target):
+        with pytest.raises(fx.FastexpError) as caught:
+            law.epsilon_for(**target)
+        assert "733" not in str(caught.value)
+        if not isinstance(caught.value, fx.PrecisionError):
+            assert str(caught.value) == (
+                f"no epsilon up to 1e+06 reaches the {next(iter(target))}, which is at least the "
+                "distance of the truth from the nearest possible output"
+            )
 
     def test_no_loss_is_said(self):
         with pytest.raises(fx.ParameterError, match=r"^no epsilon up to 1e\+06 reaches the loss$"):
@@ -241,7 +264,7 @@ class TestNoAnswer:
             law.epsilon_for(expected_error=3.0, truth=6)  # noise helps: the bound at 0 cuts it off
         with pytest.raises(fx.PrecisionError, match="not known to fall"):
             law.epsilon_for(error=1, probability=0.1, truth=6)
-        with pytest.raises(fx.ParameterError, match=r"must be at least 5\.0"):
+        with pytest.raises(fx.ParameterError, match=r"no epsilon up to"):
             law.epsilon_for(error=1, probability=0.9, truth=6)
 
     @pytest.mark.parametrize("name", ["exponential", "permute-and-flip", "cauchy"])
