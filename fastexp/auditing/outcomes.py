@@ -1,13 +1,13 @@
 """Answers of any kind, and the cells into which they fall: numbers by their size, others by name.
 
 A cell is a function of an answer alone once the cells are there, so that counts of cells are those
-of independent draws, whatever the answers are.
+of independent draws, whatever the answers are. A number lies in the cell of the nearest double,
+unless it is not equal to that: then it may be a label, with a cell of its own.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, NamedTuple
@@ -21,6 +21,8 @@ CUTS = 256  # into which other numbers are cut
 LABELS = 4096  # answers that are no numbers, and have cells
 TABLE = 1 << 16  # integers whose cells are looked up
 EXACT = 1 << 53  # integers up to here are doubles
+LARGE = 1 << 63
+DOUBLE = 8  # bytes
 
 
 @dataclass(frozen=True)
@@ -30,69 +32,117 @@ class Odd:
     text: str
 
 
+MINUS_ZERO = Odd("-0.0")  # which is equal to 0.0
+
+
 class Answers(NamedTuple):
-    """Some draws, in any order: those that are numbers, and names of the others."""
+    """Some draws, in any order: those that are numbers, and names of the others.
+
+    `numbers` are doubles or int64; a number that is neither is a label.
+    """
 
     numbers: AnyArray
-    labels: list[Hashable]
+    labels: list[Any]
 
 
 def read(answers: object) -> Answers:
     """Answers as numbers and labels. NaN is a number; a row of an array is one answer."""
-    if isinstance(answers, np.ndarray) and answers.ndim == 1 and answers.dtype.kind in "iuf":
-        return Answers(answers, [])
+    if isinstance(answers, np.ndarray) and answers.ndim == 1 and answers.dtype.isnative:
+        if answers.dtype.kind == "f" and answers.itemsize <= DOUBLE:
+            minus = (answers == 0) & np.signbit(answers)
+            zeros = int(np.count_nonzero(minus))
+            return Answers(answers[~minus] if zeros else answers, [MINUS_ZERO] * zeros)
+        if answers.dtype.kind == "i" or (answers.dtype.kind == "u" and not (answers > EXACT).any()):
+            return Answers(answers, [])
     items: Any = answers.tolist() if isinstance(answers, np.ndarray) else answers
-    numbers, labels = [], []
+    numbers, labels = [], list[Any]()
     for each in items:
-        item = each.item() if isinstance(each, np.ndarray) and each.ndim == 0 else each
-        if isinstance(item, (Real, np.bool_)):
-            numbers.append(_number(item))
+        is_numpy = isinstance(each, np.number) or (isinstance(each, np.ndarray) and each.ndim == 0)
+        item = each.item() if is_numpy else each
+        if isinstance(item, (Real, np.bool_)) and _is_double(item):
+            numbers.append(float(item))
         else:
             labels.append(label_of(item))
     return Answers(np.array(numbers, np.float64), labels)
 
 
-def _number(item: Any) -> float:
+def _nearest(number: Any) -> float:
     try:
-        return float(item)
+        return float(number)
     except OverflowError:
-        return np.inf if item > 0 else -np.inf
+        return np.inf if number > 0 else -np.inf
 
 
-def label_of(item: Any) -> Hashable:
+def _is_double(number: Any) -> bool:
+    """Whether a number is a double other than -0.0."""
+    return number != number or (_nearest(number) == number and not _is_minus_zero(number))
+
+
+def _no_doubles(numbers: AnyArray) -> dict[int, int]:
+    """The integers of an array that are no doubles, and how often each occurs."""
+    if numbers.dtype != np.int64:
+        return {}
+    far = numbers[np.abs(numbers) > EXACT]
+    with np.errstate(invalid="ignore"):  # 2**63 is no int64
+        far = far[far.astype(np.float64).astype(np.int64) != far]
+    values, counts = np.unique(far, return_counts=True)
+    return dict(zip(values.tolist(), counts.tolist(), strict=True))
+
+
+def _is_minus_zero(item: Any) -> bool:
+    return isinstance(item, (float, np.floating)) and item == 0.0 and bool(np.signbit(item))
+
+
+def label_of(item: Any) -> Any:
     """An answer as it is, if it has a hash; else its items, or its type."""
     if isinstance(item, np.ndarray):
         item = item.tolist()
     if isinstance(item, (list, tuple)):
         return tuple(label_of(each) for each in item)
+    if _is_minus_zero(item):
+        return MINUS_ZERO
     try:
         hash(item)
         if item != item:  # in tuples, each NaN would be another outcome
             return Odd("nan")
     except Exception:  # of a foreign object whatever it raises
         return Odd(f"an object without a hash, {type(item).__name__}")
-    label: Hashable = item
-    return label
+    return item
 
 
 class Cells:
     """Cells for numbers and labels, chosen by some draws of both sides.
 
     Of numbers: each of `edges` alone, the gaps beside them, and NaN. Of labels: the most frequent
-    ones, and all others together. `numbers` is how many cells lie side by side on the line.
+    ones, and all others together; other numbers among them are where the nearest double is.
+    `numbers` is how many cells lie side by side on the line.
     """
 
     def __init__(self, parts: list[Answers]) -> None:
-        self._edges = _edges(np.concatenate([part.numbers.astype(np.float64) for part in parts]))
+        labels = [label for part in parts for label in part.labels]
+        near = np.array([_nearest(label) for label in labels if isinstance(label, Real)])
+        numbers = [part.numbers for part in parts]
+        doubles = np.concatenate([near, *(some.astype(np.float64) for some in numbers)])
+        self._edges = _edges(doubles)
         self._ends = np.append(self._edges, np.nan)
-        counts = Counter(label for part in parts for label in part.labels)
-        self._labels = {label: i for i, (label, _) in enumerate(counts.most_common(LABELS))}
         self.numbers = 2 * self._edges.size + 1
+        counts = Counter(labels)
+        for some in numbers:
+            counts.update(_no_doubles(some))
+        frequent = [
+            label
+            for label, times in counts.most_common(LABELS)
+            if times * FEW >= doubles.size or not isinstance(label, Real)
+        ]
+        self._labels = {label: self.numbers + 1 + i for i, label in enumerate(frequent)}
+        integers = sorted(x for x in self._labels if type(x) is int and -LARGE <= x < LARGE)
+        self._integers = np.array(integers, np.int64)
+        self._integer_cells = np.array([self._labels[x] for x in integers], np.int64)
         self.size = self.numbers + 1 + len(self._labels) + 1
         self._low, self._high, table = 0, 0, None
         whole = self._edges.size and bool((self._edges == np.floor(self._edges)).all())
-        near = whole and bool((np.abs(self._edges[[0, -1]]) < EXACT).all())
-        if near and self._edges[-1] - self._edges[0] < TABLE:
+        small = whole and bool((np.abs(self._edges[[0, -1]]) < EXACT).all())
+        if small and not integers and self._edges[-1] - self._edges[0] < TABLE:
             self._low, self._high = int(self._edges[0]) - 1, int(self._edges[-1]) + 1
             table = self._places(np.arange(self._low, self._high + 1, dtype=np.float64))
         self._table = table
@@ -109,18 +159,25 @@ class Cells:
             inside = np.clip(numbers.astype(np.int64), self._low, self._high) - self._low
             np.add.at(out, self._table, np.bincount(inside, minlength=self._table.size))
         elif numbers.size:
-            out += np.bincount(self._places(numbers.astype(np.float64)), minlength=self.size)
-        other = self.size - 1
-        for label, times in Counter(answers.labels).items():
-            place = self._labels.get(label)
-            out[other if place is None else self.numbers + 1 + place] += times
+            out += np.bincount(self._places(numbers), minlength=self.size)
+        labels = Counter(answers.labels)
+        rest = [x for x in labels if isinstance(x, Real) and x not in self._labels]
+        near = self._places(np.array([_nearest(x) for x in rest]))
+        np.add.at(out, near, [labels.pop(x) for x in rest])
+        for label, times in labels.items():
+            out[self._labels.get(label, self.size - 1)] += times
         return out
 
-    def _places(self, numbers: FloatArray) -> IntArray:
+    def _places(self, numbers: AnyArray) -> IntArray:
         """The cell of each number."""
-        before = np.searchsorted(self._edges, numbers)
-        places = 2 * before + (self._ends[before] == numbers)
-        places[numbers != numbers] = self.numbers
+        near = numbers.astype(np.float64)
+        before = np.searchsorted(self._edges, near)
+        places = 2 * before + (self._ends[before] == near)
+        places[near != near] = self.numbers
+        if numbers.dtype == np.int64 and self._integers.size:
+            at = np.searchsorted(self._integers, numbers).clip(max=self._integers.size - 1)
+            alone = self._integers[at] == numbers
+            places[alone] = self._integer_cells[at[alone]]
         return np.asarray(places, np.int64)
 
     def span(self, first: int, last: int) -> str:
@@ -139,6 +196,13 @@ class Cells:
         labels = ["nan", *map(_written, self._labels), "one that was not seen at first"]
         return f"answer is {labels[cell]}"
 
+    def left_out(self, event: AnyArray) -> list[str]:
+        """Numbers with cells of their own that an event lacks, though not the numbers around."""
+        alone = [x for x in self._labels if isinstance(x, Real) or x is MINUS_ZERO]
+        near = self._places(np.array([0.0 if x is MINUS_ZERO else _nearest(x) for x in alone]))
+        inside = zip(alone, event[near].tolist(), strict=True)
+        return [_written(x) for x, around in inside if around and not event[self._labels[x]]]
+
     def _edge(self, cell: int) -> float | int:
         number = float(self._edges[cell // 2])
         return number if self._table is None else int(number)
@@ -153,5 +217,10 @@ def _edges(numbers: FloatArray) -> FloatArray:
     return np.union1d(cuts, values[counts * FEW >= numbers.size])
 
 
-def _written(label: Hashable) -> str:
-    return label.text if isinstance(label, Odd) else repr(label)
+def _written(label: Any) -> str:
+    if isinstance(label, Odd):
+        return label.text
+    try:
+        return repr(label)
+    except Exception:  # of a foreign object whatever it raises, of integers of 4,300 digits too
+        return f"an object without a text, {type(label).__name__}"

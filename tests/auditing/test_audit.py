@@ -223,6 +223,29 @@ class TestByDraws:
         fx.audit(many, many, draws=800_000, threads=2)
         assert len({thread for _, thread in sizes}) >= 2
 
+    @pytest.mark.parametrize(
+        ("one", "two", "event"),
+        [
+            (2**60, 2**60 + 1, "answer is a number but not 1152921504606846977"),
+            (0.0, -0.0, "answer is a number but not -0.0"),
+            ((0.0,), (-0.0,), None),
+        ],
+    )
+    def test_answers_that_are_one_double_are_certified(self, one, two, event):
+        for many in (True, False):
+            sides = [
+                (lambda size, x=x: np.array([x] * size)) if many else (lambda x=x: x)
+                for x in (one, two)
+            ]
+            for pair in (sides, sides[::-1]):
+                result = fx.audit(*pair, draws=1000)
+                assert result.epsilon > 4
+            assert event is None or fx.audit(*sides[::-1], draws=1000).event == event
+
+    def test_1_and_true_and_1_point_0_are_one_outcome(self):
+        for one, two in ((1, True), (1.0, True), (1, 1.0)):
+            assert fx.audit(lambda x=one: x, lambda x=two: x, draws=1000).epsilon == 0.0
+
     def test_exceptions_none_and_unhashable_answers_are_outcomes(self):
         def raising():
             raise KeyError("x")

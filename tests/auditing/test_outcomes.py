@@ -22,9 +22,9 @@ def test_numbers_and_others_are_told_apart():
     numbers, labels = read(values)
     assert numbers[:3].tolist() == [3.0, 2.5, 1.0]
     assert np.isnan(numbers[3])
-    assert numbers[4:].tolist() == [0.5, np.inf]
-    assert labels[:3] == [None, "a", (1, (2,))]
-    assert labels[3:] == [
+    assert numbers[4:].tolist() == [0.5]
+    assert labels[:4] == [None, "a", 10**400, (1, (2,))]
+    assert labels[4:] == [
         Odd(f"an object without a hash, {kind}") for kind in ("set", "Unhashable")
     ]
 
@@ -34,6 +34,61 @@ def test_nan_is_one_outcome_in_tuples_and_an_array_of_no_dimension_is_its_number
     numbers, labels = read([*values, np.datetime64("NaT")])
     assert numbers.tolist() == pytest.approx([3.0, NAN], nan_ok=True)
     assert labels == [(Odd("nan"), 1)] * 3 + [Odd("nan")]
+
+
+APART = [
+    (2**60, 2**60 + 1),
+    (2**63, 2**63 + 1),
+    (-(2**63), -(2**63) + 1),
+    (10**400, 10**400 + 1),
+    (10**5000, 10**5000 + 1),
+    (0.0, -0.0),
+    (np.float32(0.0), np.float32(-0.0)),
+    (np.int64(2**60), np.int64(2**60 + 1)),
+    (np.uint64(2**63), np.uint64(2**63 + 1)),
+    (2.0**60, np.int64(2**60 + 1)),
+    (Fraction(1, 3), Fraction(1, 3) + Fraction(1, 2**80)),
+    ((1, 0.0), (1, -0.0)),
+    ([2**60], [2**60 + 1]),
+]
+ALIKE = [
+    (1, True),
+    (1, 1.0),
+    (True, np.True_),
+    (2**60, 2.0**60),
+    (2**60 + 1, np.int64(2**60 + 1)),
+    (np.float32(0.5), Fraction(1, 2)),
+    ((1, NAN), [True, float("nan")]),
+    (NAN, -NAN),
+]
+
+
+def objects(answers):
+    return np.array(answers, object)
+
+
+@pytest.mark.parametrize("form", [list, objects, np.array])
+@pytest.mark.parametrize(("pair", "apart"), [*((p, 1) for p in APART), *((p, 0) for p in ALIKE)])
+def test_outcomes_are_told_apart_by_their_exact_value(pair, apart, form):
+    """In lists, arrays of objects, and arrays of the type that NumPy finds."""
+    sides = [read(form([answer] * 3)) for answer in pair]
+    for known in (sides, sides[::-1], [read([answer] * 3) for answer in pair]):
+        cells = Cells(known)
+        places = [np.flatnonzero(cells.count(side)).tolist() for side in sides]
+        assert all(len(place) == 1 for place in places)
+        assert (places[0] != places[1]) == apart
+
+
+def test_a_number_that_was_not_seen_is_where_the_nearest_double_is():
+    """In a list, or in an array of integers: the cell is a function of the answer alone."""
+    cells = Cells([read([2**60, 2**60 + 1, Fraction(1, 3), 1e30])])
+    for x in (2**60 + 2, 2**60 - 1, 2**60 + 1, 2**53 + 1, 2**62 + 1):
+        forms = [x], np.array([x]), np.array([x], np.uint64), np.array([x], ">i8"), objects([x])
+        places = {int(np.flatnonzero(cells.count(read(form)))[0]) for form in forms}
+        assert len(places) == 1
+        assert (places == set(np.flatnonzero(cells.count(read([float(x)]))))) == (x != 2**60 + 1)
+    assert cells.count(read([Fraction(1, 3) + Fraction(1, 2**80)]))[3] == 0
+    assert cells.count(read([-(10**400), 10**400]))[[0, cells.numbers - 1]].tolist() == [1, 1]
 
 
 @pytest.mark.parametrize(
@@ -88,9 +143,9 @@ def test_many_numbers_are_cut_where_they_are_and_frequent_ones_are_alone():
 def test_no_numbers_and_too_many_labels():
     cells = Cells([Answers(np.zeros(0), [])])
     assert cells.count(Answers(np.array([1.0, NAN]), ["a"])).tolist() == [1, 1, 1]
-    cells = Cells([Answers(np.zeros(0), list(range(outcomes.LABELS + 5)))])
+    cells = Cells([Answers(np.zeros(0), list(map(str, range(outcomes.LABELS + 5))))])
     assert cells.size == 1 + 1 + outcomes.LABELS + 1
-    assert cells.count(Answers(np.zeros(0), [outcomes.LABELS + 4, "new"]))[-1] == 2
+    assert cells.count(Answers(np.zeros(0), [str(outcomes.LABELS + 4), "new"]))[-1] == 2
 
 
 def test_cells_in_words():
