@@ -17,7 +17,6 @@ from ._parameters import validate
 from ._typing import AnyArray
 from .errors import InvalidUtilities, ParameterError, ParameterTypeError, ScoreError
 
-FAILED = "the score function failed (its message is withheld: it may hold data)"
 NOT_PAIRS = (
     "neighbors must give pairs (data, neighboring data), without raising (a message of its own is "
     "withheld: it may hold data)"
@@ -165,7 +164,7 @@ def _utilities(score: Callable[..., Any], data: Any, labels: tuple[Any, ...] | N
     except Exception:
         done = False
     if not done:
-        raise ScoreError(FAILED)
+        raise ScoreError(utilities.SCORE_FAILED)
     bits, kind = utilities.utilities(scores, None, "raise")
     if bits.ndim != 1:
         raise ParameterTypeError(ONE_ROW)

@@ -38,6 +38,10 @@ ROUNDED = (
 NOT_FINITE = "utilities must be finite (NaN or infinity found; see the argument nan)"
 NOT_BITS = "bits must be 0 or 1: an integer or bool, or an array of them"
 NOT_NUMBERS = "utilities must be numbers: an array of float64, int64, uint64 or narrower"
+SCORE_FAILED = (
+    "the score function failed; its message is withheld, as it may hold data: to see why, call the "
+    "score on one record yourself"
+)
 
 
 def utilities(values: object, k: int | None, nan: object) -> tuple[WordArray, int]:

@@ -6,7 +6,8 @@ import math
 import numbers
 import operator
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sized
+from copy import copy
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -317,6 +318,14 @@ def candidates(values: object, least: int = 2) -> tuple[Any, ...]:
     if len(labels) < least:
         raise ParameterError(f"candidates must be at least two, got 1: {ALONE}")
     return labels
+
+
+def as_given(values: Any, labels: tuple[Any, ...]) -> Any:
+    """A copy of candidates in the form in which a caller gave them; of an iterator the labels."""
+    try:
+        return copy(values) if isinstance(values, Sized) else labels
+    except Exception:  # whatever a foreign object raises
+        return labels
 
 
 def items(name: str, values: Any, most: int) -> tuple[Any, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from copy import copy
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
@@ -146,14 +147,15 @@ class Exponential(UtilityMechanism):
         ----------
         score : callable
             ``score(data, candidate)`` -> number; with `vectorized`
-            ``score(data, candidates)`` -> array of shape (k,).
+            ``score(data, candidates)`` -> array of shape (k,), where the candidates are a copy of
+            what is given here: an array for an array, a list for a list.
         candidates : sequence of hashable
             Public labels, two or more, distinct.
         epsilon, sensitivity, monotonic, base, any_epsilon
             As for `Exponential`; sensitivity is that of `score`. **Counts are not monotonic
             when a record is replaced.**
         vectorized : bool
-            Whether score takes all candidates (a tuple) at once.
+            Whether score takes all candidates at once.
 
         Returns
         -------
@@ -201,6 +203,8 @@ class ScoredExponential(Exponential):
 
     _over_records: ClassVar[bool] = True
 
+    _given: ClassVar[Any]  # candidates as they were given
+
     score: Callable[..., Any] = field(kw_only=True)
     vectorized: bool = field(default=False, kw_only=True, repr=False)
 
@@ -209,7 +213,8 @@ class ScoredExponential(Exponential):
         if not callable(self.score):
             raise ParameterTypeError(f"score must be callable, got {type(self.score).__name__}")
         object.__setattr__(self, "vectorized", validate.flag("vectorized", self.vectorized))
-        object.__setattr__(self, "candidates", validate.candidates(self.candidates))
+        given, labels = self.candidates, validate.candidates(self.candidates)
+        self._put(_given=validate.as_given(given, labels), candidates=labels)
         super().__post_init__()
 
     def _signed(self, law: Known) -> Known:
@@ -227,15 +232,13 @@ class ScoredExponential(Exponential):
         labels = tuple(self.candidates or ())
         try:
             if self.vectorized:
-                scores = self.score(data, labels)
+                scores = self.score(data, copy(self._given))
             else:
                 scores = [self.score(data, label) for label in labels]
         except Exception:
             scores = None
         if scores is None:  # outside the handler: no traceback leads to the data
-            raise ScoreError(
-                "the score function failed (its message is withheld: it may hold data)"
-            )
+            raise ScoreError(utilities.SCORE_FAILED)
         bits, kind = utilities.utilities(scores, len(labels), nan)
         if bits.ndim != 1:  # rows would be draws that no budget counts
             raise ParameterTypeError("score must return one number for each candidate")

@@ -26,6 +26,7 @@ class Score(NamedTuple):
 
     function: Callable[..., Any]
     candidates: tuple[Any, ...]
+    given: Any  # the candidates in the form in which the curator gave them
     sensitivity: float
     kind: Kind  # of the candidates
 
@@ -37,7 +38,7 @@ class Score(NamedTuple):
         """A candidate; NaN is the lowest utility."""
         scored = Exponential.from_score(
             self.function,
-            self.candidates,
+            self.given,
             epsilon=epsilon,
             sensitivity=self.sensitivity,
             vectorized=True,
@@ -86,4 +87,4 @@ def _score(name: str, score: object) -> Score:
             "bool"
         )
     kind = "floats" if kinds == {float} else MostCommon(1.0, labels)._kind(released=True)
-    return Score(score[0], labels, sensitivity, kind)
+    return Score(score[0], labels, validate.as_given(score[1], labels), sensitivity, kind)
