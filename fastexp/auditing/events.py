@@ -93,11 +93,11 @@ def _text(cells: Cells, chosen: AnyArray) -> str:
     end = np.flatnonzero(line[:-1] & ~line[1:]).tolist()
     texts = [cells.span(first, last) for first, last in zip(begin, end, strict=True)]
     texts += map(cells.other, np.flatnonzero(chosen[cells.numbers :]).tolist())
-    text = _listed(texts, "ranges")
+    text = _joined(texts, "ranges")
     without = cells.left_out(chosen)
-    return f"{text} but not {_listed(without, 'numbers')}" if without else text
+    return f"{text} but not {_joined(without, 'numbers')}" if without else text
 
 
-def _listed(texts: list[str], kind: str) -> str:
+def _joined(texts: list[str], kind: str) -> str:
     more = len(texts) - WRITTEN
     return " or ".join([*texts[:WRITTEN], *([f"one of {more} other {kind}"] if more > 0 else [])])

@@ -9,6 +9,8 @@ from fractions import Fraction
 from itertools import islice, permutations
 from typing import Any, ClassVar
 
+import numpy as np
+
 from .._compiler.rounding import check_rounding
 from .._parameters import validate
 from .._randomness.sampling import Sampling
@@ -45,6 +47,16 @@ class CandidateLaw(Law[One_co, Many_co]):
     def candidates(self) -> tuple[Any, ...] | None:
         """The labels, in the order of the indices; None: there are none."""
         return self._candidates
+
+    @property
+    def utilities(self) -> AnyArray:
+        """The utilities of the candidates, shape (k,), read-only: int64, uint64 or float64.
+
+        As they were given, scored or counted; NaN that was to be read as the lowest is that.
+        """
+        values: AnyArray = self._bits.view((np.float64, np.int64, np.uint64)[self._kind])
+        values.flags.writeable = False
+        return values
 
     @property
     def _names(self) -> Sequence[Any]:
@@ -112,8 +124,10 @@ class OrderedSelections(CandidateLaw[IntArray, IntArray]):
             If there are too many or too few, one is out of range, or one comes twice.
         """
         check_rounding()
-        indices = validate.indices("selection", selection, self._places, self._bits.size)
-        return self._log_probability(indices)
+        return self._log_probability(self._checked(selection))
+
+    def _checked(self, selection: ArrayLike) -> list[int]:
+        return validate.indices("selection", selection, self._places, self._bits.size)
 
     @abstractmethod
     def _log_probability(self, indices: list[int]) -> float:

@@ -116,6 +116,8 @@ class GridLaw(PiecewiseLaw):
         super().__init__(cells, unit, rate, epsilon)
         self._body: LawCells = cells
 
+    _utility: Callable[[IntArray], AnyArray] | None = None  # of points, by their index
+
     def _set(self, rate: Fraction, epsilon: float) -> None:
         super()._set(rate, epsilon)
         self._log_masses: FloatArray | None = None
@@ -200,11 +202,63 @@ class GridLaw(PiecewiseLaw):
         """
         check_rounding()
         at = self._numbers("x", x)
-        flat = at.reshape(-1)
-        points = np.maximum(self._grid.places(flat) - 1, 0)
+        points, on_grid = self._points_at(at.reshape(-1))
         p = exp(self._log_pmf(self._cells(points), points))
-        beyond = differences(flat, self._grid.values(points))
-        return shaped_as(at, np.where(beyond == 0.0, p, 0.0))
+        return shaped_as(at, np.where(on_grid, p, 0.0))
+
+    def _points_at(self, x: AnyArray) -> tuple[IntArray, AnyArray]:
+        """The point at or below each number (the first one at least), and whether it is there."""
+        points = np.maximum(self._grid.places(x) - 1, 0)
+        return points, differences(x, self._grid.values(points)) == 0.0
+
+    @overload
+    def utility(self, points: Scalar) -> int | float: ...
+    @overload
+    def utility(self, points: Values) -> AnyArray: ...
+    def utility(self, points: ArrayLike) -> int | float | AnyArray:
+        """The utility of points of the grid, elementwise: weights are exp(c * utility).
+
+        Of `Median`, `Quantile`, `OrderStatistic`, `Maximum` and `Mode` it is minus the distance d
+        that the mechanism documents (with `widen` the least one around the point), of `Price` the
+        revenue, of `Laplace` minus the distance from the statistic, within the bounds if there are
+        any. c is the mechanism's: epsilon / 2 of a median, for instance.
+
+        Parameters
+        ----------
+        points : array_like
+            Points of the grid, as they are released.
+
+        Returns
+        -------
+        int, float or ndarray of int64 or float64
+            The shape of `points`. Exact: integers where all utilities are integers (of 64 bits),
+            else each of them rounded to float64 once.
+
+        Raises
+        ------
+        ParameterError, ParameterTypeError
+            If `points` are not numbers, one of them is no point of the grid (of `Laplace` without
+            bounds also if it is so far away that its probability counts as 0), or the law is of
+            one of several quantiles.
+
+        Examples
+        --------
+        >>> import fastexp as fx
+        >>> law = fx.Median(epsilon=1.0, bounds=(0, 10), step=1).law([1, 2, 4, 7])
+        >>> law.utility([0, 1, 2, 3, 4])
+        array([-4, -2,  0,  0,  0])
+        >>> price = fx.Price(epsilon=5.0, bounds=(0, 3.5), step=0.01).law([1, 1, 1, 3.01])
+        >>> price.utility([1, 3, 3.01, 3.02])
+        array([4.  , 3.  , 3.01, 0.  ])
+        """
+        check_rounding()
+        if self._utility is None:
+            raise ParameterError("utility needs a law that a mechanism made of data")
+        at = self._numbers("points", points)
+        index, on_grid = self._points_at(at.reshape(-1))
+        if not bool(on_grid.all()):
+            raise ParameterError("points must be of the grid: no other number has a utility")
+        return shaped_as(at, self._utility(index))
 
     def _outputs(self) -> tuple[object, ...]:
         return self._epsilon, self._rate, self._unit, self._grid
@@ -399,14 +453,9 @@ def distance_law(
     records is; of those that are held, unless only their grid points are.
     """
     records, exact = source.held(grid), Fraction(unit)
-    law = GridLaw(
-        grid,
-        DistanceCells(statistic, records, exact),
-        exact,
-        statistic.weighting.rate,
-        epsilon,
-        statistic.sampler(records),
-    )
+    cells, rate = DistanceCells(statistic, records, exact), statistic.weighting.rate
+    law = GridLaw(grid, cells, exact, rate, epsilon, statistic.sampler(records))
+    law._utility = cells.utilities
     if isinstance(records, OnGrid):
         law.truth = truth(source)
     law._statistic = partial(truth, records)

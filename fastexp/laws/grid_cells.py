@@ -19,6 +19,7 @@ from .exact_differences import differences
 from .piece_shapes import Points
 from .pieces import Pieces
 from .piecewise import Body
+from .point_utilities import multiples
 
 
 class LawCells(Body, Protocol):
@@ -90,6 +91,17 @@ class DistanceCells:
         distance -= nearest
         best = -float(nearest * self._unit)
         return GridCells(self._statistic.grid, start, count, distance, None, best)
+
+    @cached_property
+    def _distances(self) -> tuple[IntArray, IntArray]:
+        start, _, distance = self._statistic.cells(self._source)
+        return start, distance
+
+    def utilities(self, points: IntArray) -> AnyArray:
+        """Minus the distances of points, exactly."""
+        start, distance = self._distances
+        cell = np.searchsorted(start, points, "right") - 1
+        return multiples(-distance[cell], self._unit)
 
     @property
     def start(self) -> IntArray:

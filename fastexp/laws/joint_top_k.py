@@ -132,13 +132,44 @@ class JointTopKLaw(OrderedSelections, GroupedLosses[IntArray, IntArray]):
             wanted, np.where(losses[place] == flat, self._loss_probabilities[place], 0.0)
         )
 
+    def utility(self, selection: ArrayLike) -> int:
+        """The utility of a selection: minus its loss. That of each candidate: `utilities`.
+
+        Parameters
+        ----------
+        selection : array_like of int, shape (k,)
+            Indices of distinct candidates, in order.
+
+        Returns
+        -------
+        int
+            Weights are exp(c * utility).
+
+        Raises
+        ------
+        ParameterError
+            As of `log_probability`.
+
+        Examples
+        --------
+        >>> import fastexp as fx
+        >>> law = fx.JointTopK(2, epsilon=1.0).law([9, 7, 6, 2])
+        >>> law.utility([0, 1]), law.utility([1, 0]), law.utility([2, 3])
+        (0, -2, -5)
+        """
+        check_rounding()
+        return -self._loss(self._checked(selection))
+
     def _log_probability(self, indices: list[int]) -> float:
+        return nats(-self._weighting.rate * self._loss(indices)) - self.log_normalizer
+
+    def _loss(self, indices: list[int]) -> int:
         if len(indices) < self._places:
             raise ParameterError(f"selection must hold {self._places} indices, got {len(indices)}")
         gaps = self._gaps.tolist()
         best = np.sort(self._gaps)[: self._places].tolist()
-        loss = max(gaps[item] - gap for item, gap in zip(indices, best, strict=True))
-        return nats(-self._weighting.rate * loss) - self.log_normalizer
+        loss: int = max(gaps[item] - gap for item, gap in zip(indices, best, strict=True))
+        return loss
 
     @cached_property
     def _slices(self) -> FloatArray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from math import ceil, log
 from typing import NoReturn, Self
 
@@ -20,6 +21,7 @@ from .loss_pieces import LossPieces
 from .losses import Losses
 from .piece_shapes import Points
 from .pieces import Pieces
+from .point_utilities import minus_distances
 from .targets import HIGH, LOW, rounded_up
 
 Solve = Callable[[float], Fraction]  # from an epsilon to its rate
@@ -73,6 +75,7 @@ class BoundedLaplaceLaw(GridLaw):
         cells = GridCells(truth.grid, start, count, loss, slope, _best(truth))
         rate = sampler.weighting.rate
         super().__init__(truth.grid, cells, _step(truth), rate, epsilon, sampler)
+        self._utility = partial(minus_distances, truth, -truth.below)
 
     def _rate_at(self, epsilon: float) -> Fraction:
         return self._solve(epsilon)
@@ -122,6 +125,7 @@ class LaplaceLaw(GridLaw):
         cells = GridCells(grid, start, count, loss, slope, _best(truth))
         super().__init__(grid, cells, _step(truth), rate, epsilon, sampler)
         self._held = sampler
+        self._utility = partial(minus_distances, truth, 1 - seen)
 
     @property
     def grid(self) -> NoReturn:

@@ -53,7 +53,7 @@ class MarginalLaw(GridLaw):
         raise ParameterError(OF_ALL)
 
     _with_rate = _compared_losses = _epsilon_for = _refused
-    _expected_loss = _best_utility = _loss_cdf = _loss_tail = _loss_quantile = _refused
+    utility = _expected_loss = _best_utility = _loss_cdf = _loss_tail = _loss_quantile = _refused
 
     def _bounds(self, target: Target, truth: float, log_whole: float) -> Bounds:
         """Of the sums that a target of errors compares, of which `log_whole` is that of all."""

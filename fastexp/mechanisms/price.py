@@ -147,6 +147,7 @@ class Price(NumberMechanism):
     def _law_of(self, source: Source) -> GridLaw:
         from ..laws.grid import GridLaw
         from ..laws.grid_cells import GridCells
+        from ..laws.point_utilities import revenues
 
         runs = demand(source, self.grid)
         lost = losses(self._prices, runs)
@@ -160,6 +161,7 @@ class Price(NumberMechanism):
             sampler,
         )
         law._statistic = partial(self._best_price, runs)
+        law._utility = partial(revenues, self._prices, runs)
         return law
 
     def _continuous_of(self, source: Source) -> ContinuousLaw:
