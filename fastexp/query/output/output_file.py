@@ -42,11 +42,11 @@ def check(output: object, force: bool, suffixes: Sequence[str] = SUFFIXES) -> st
         kinds = f"{', '.join(suffixes[:-1])} or {suffixes[-1]}"
         raise ParameterError(f"output must end in {kinds}, got {file!r}")
     try:
-        mode = os.stat(file).st_mode  # noqa: PTH116  # Path.exists hides what was refused
-    except FileNotFoundError:
-        if Path(os.path.realpath(file)).parent.is_dir():
+        try:
+            mode = os.stat(file).st_mode  # noqa: PTH116  # Path.exists hides what was refused
+        except FileNotFoundError:  # a new one, whose folder must be there
+            Path(os.path.realpath(file)).parent.stat()
             return file
-        reason = os.strerror(errno.ENOENT)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "not a path"
     else:
@@ -114,11 +114,11 @@ class OutputFile:
 
     def __init__(self, file: str, force: bool, room: int) -> None:
         self.file, self._force = file, force
-        self._target = os.path.realpath(file)
-        self.folder = str(Path(self._target).parent)
-        self._hidden = str(Path(self.folder) / f".fastexp-{secrets.token_hex(8)}")
         self._draft: str | None = None
         try:
+            self._target = os.path.realpath(file)
+            self.folder = str(Path(self._target).parent)
+            self._hidden = str(Path(self.folder) / f".fastexp-{secrets.token_hex(8)}")
             self._handle = self._opened()
         except OSError as error:
             raise _refused(file, error.strerror) from None
@@ -148,7 +148,7 @@ class OutputFile:
                     ) from None
 
     def write(self, content: bytes) -> None:
-        """Put the answers in their place; they are on disk when this returns."""
+        """Put the answers in their place, once; they are on disk when this returns."""
         try:
             if self._force:
                 with suppress(FileNotFoundError):
@@ -159,6 +159,7 @@ class OutputFile:
             atomic_files.write(self._handle, content)
             self._publish()
             atomic_files.sync_folder(self.folder)
+            self._close_handle()
         except OSError as error:
             reason = error.strerror or "system error"
             raise OutputError(f"cannot write output {self.file!r}: {reason}") from None
@@ -186,10 +187,15 @@ class OutputFile:
 
     def close(self) -> None:
         """Leave nothing but the answers, if they are there."""
-        os.close(self._handle)
+        with suppress(OSError):
+            self._close_handle()
         if self._draft is not None:
             with suppress(OSError):
                 Path(self._draft).unlink(missing_ok=True)
+
+    def _close_handle(self) -> None:
+        handle, self._handle = self._handle, -1  # once: it is gone even where this fails
+        os.close(handle)
 
 
 @contextmanager
