@@ -1,80 +1,29 @@
-"""The command line: `main` finds the command, and turns every ending into an exit code."""
+"""The command line: `main`, whose imports wait until a signal can end it without a word."""
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Sequence
 from importlib import import_module
-from io import TextIOWrapper
 
-from .terminal import interrupts
-from .terminal.errors import FAILURE, OK, reason_of, report
-from .terminal.printing import note
+TYPE_CHECKING = False  # typing's own takes 2 ms to import
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command, of `argv` or of the process's own arguments; returns the exit code.
 
     It is 0 done, 1 failure at run time (also: nobody reads the output), 2 the user's mistake,
-    3 a budget without room for it, 130 interrupted (143 by SIGTERM, 129 by SIGHUP).
+    3 a budget without room for it, 130 interrupted (143 by SIGTERM, 129 by SIGHUP). A process that
+    is interrupted while it starts or ends dies by the signal, as nothing is to be cleaned up then.
     """
-    if sys.stdout is None:  # a release that nobody sees would cost epsilon all the same
-        _end("there is no stdout")
-        return FAILURE
-    if argv is None:  # this process is ours; no command multiplies matrices
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # others take 0.1 s of CPU to start
-    try:
-        with interrupts.remembered():
-            code = _run(argv)
-            sys.stdout.flush()  # a full disk or a closed pipe shows here, not at exit
-    except KeyboardInterrupt:
-        _end("interrupted")
-        return interrupts.exit_code()
-    except BrokenPipeError:
-        _silence()
-        return FAILURE
-    except OSError as error:
-        _silence()
-        _end(f"the output could not be written: {reason_of(error, 'system error')}")
-        return FAILURE
-    return code
+    if argv is None:  # this process is ours
+        _die_of_interrupts()
+    from .run import run
+
+    return run(argv)
 
 
-def _run(argv: Sequence[str] | None) -> int:
-    from .._compiler.rounding import check_rounding
-    from .options.parser import build
-
-    if isinstance(sys.stdout, TextIOWrapper):  # a label beyond the terminal's alphabet is escaped
-        sys.stdout.reconfigure(errors="backslashreplace")
-    publication = False
-    try:
-        options = build().parse_args(argv)
-        publication = options.command == "release"
-        check_rounding()
-        command = import_module(f".{options.module}", __name__)
-        getattr(command, options.function)(options)
-    except SystemExit as stop:  # argparse: --help, --version, a usage error
-        return stop.code if isinstance(stop.code, int) else FAILURE
-    except OSError:
-        raise
-    except Exception as error:
-        message, code = report(error, publication)
-    else:
-        return OK
-    _end(message)
-    if code == FAILURE:
-        interrupts.check()  # what is imported may fail in a way of its own by one
-    return code
-
-
-def _end(message: str) -> None:
-    note(f"fastexp: {message}")
-
-
-def _silence() -> None:
-    """Nothing more is written: the interpreter's own flush at exit cannot fail again."""
-    try:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (OSError, ValueError, AttributeError):  # stdout is not a file
-        return
+def _die_of_interrupts() -> None:
+    signal = import_module("_signal")  # built in: what `signal` imports takes longer than fastexp
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -100,6 +100,45 @@ def stopped(ended: Ended, budget: str) -> None:
     assert ended.err.splitlines()[1:] == ["fastexp: interrupted"]
 
 
+# Interrupts itself when a module is looked for, or ("exit") when the interpreter ends.
+INTERRUPTED = """
+import atexit, os, signal, sys
+handler, moment = getattr(signal, sys.argv.pop(1)), sys.argv.pop(1)
+signal.signal(signal.SIGINT, handler)
+from fastexp.cli import main
+class Moment:
+    def find_spec(self, name, *_):
+        if name == moment:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Moment())
+if moment == "exit":
+    atexit.register(os.kill, os.getpid(), signal.SIGINT)
+sys.exit(main())
+"""
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("moment", "code"),
+    [
+        ("fastexp.cli.run", -signal.SIGINT),
+        ("fastexp.cli.terminal.interrupts", -signal.SIGINT),
+        ("fastexp.cli.options.parser", 130),
+        ("exit", -signal.SIGINT),
+    ],
+)
+def test_while_the_process_starts_or_ends(moment: str, code: int) -> None:
+    for handler, wanted in (("default_int_handler", code), ("SIG_IGN", 0)):
+        ended = subprocess.run(
+            [sys.executable, "-c", INTERRUPTED, handler, moment, "--version"],
+            capture_output=True,
+            check=False,
+            timeout=60,
+        )
+        assert ended.returncode == wanted
+        assert ended.stderr == (b"fastexp: interrupted\n" if wanted == 130 else b"")
+
+
 @pytest.mark.process
 @pytest.mark.parametrize("wait", [0.02, 0.2, 0.5, 1.3])
 def test_at_any_moment_before_the_data_are_there(budget: str, wait: float) -> None:

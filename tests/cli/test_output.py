@@ -271,7 +271,7 @@ def test_cpu_has_a_name_where_proc_is_not(monkeypatch: pytest.MonkeyPatch) -> No
 def test_silence_sends_what_is_left_nowhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from fastexp.cli import _silence
+    from fastexp.cli.run import _silence
 
     with (tmp_path / "out").open("w") as out:
         monkeypatch.setattr(sys, "stdout", out)

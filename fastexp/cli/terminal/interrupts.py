@@ -15,11 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-UNTOUCHED = {  # signals, and what they have where nobody else took them
-    "SIGINT": signal.default_int_handler,
-    "SIGTERM": signal.SIG_DFL,
-    "SIGHUP": signal.SIG_DFL,
-}
+SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
+UNTOUCHED = (signal.default_int_handler, signal.SIG_DFL)  # what they have where nobody took them
 BY_A_SIGNAL = 128  # what shells add to the number of a signal
 _seen: list[int] = []
 _waits = threading.Event()  # whether the next one waits
@@ -32,10 +29,11 @@ def remembered() -> Iterator[None]:
     _waits.clear()
     replaced = {}
     if threading.current_thread() is threading.main_thread():
-        for name, handler in UNTOUCHED.items():
-            number = getattr(signal, name, None)  # Windows has no SIGHUP
-            if number is not None and signal.getsignal(number) == handler:
-                replaced[number] = handler
+        numbers = [
+            getattr(signal, name) for name in SIGNALS if hasattr(signal, name)
+        ]  # no SIGHUP in Windows
+        handlers = {number: signal.getsignal(number) for number in numbers}
+        replaced = {number: handler for number, handler in handlers.items() if handler in UNTOUCHED}
     try:
         for number in replaced:
             signal.signal(number, _remember)
