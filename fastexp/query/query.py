@@ -149,7 +149,9 @@ class Query(Scope):
         Parameters
         ----------
         frame
-            The rows: a frame of any engine, a dict of arrays, or a path; see `Query`.
+            The rows: a frame of any engine, a dict of arrays, or a path; see `Query`. A stream that
+            a release or a session read before, or that says that it is closed, is refused before
+            the charge; one that other code read is charged, and answered from no rows.
         answers : dict of str to (mechanism, str)
             From the name of each answer, a column of the result, to its mechanism (of numbers,
             `MostCommon` or `JointTopK`) and the column of its records.

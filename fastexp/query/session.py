@@ -84,7 +84,8 @@ class Session:
     -----
     **Privacy**: all releases together keep the budget, under its neighbors; `log` lists them. That
     a release failed after its charge may depend on the records and is not covered, and neither is
-    the time that it took. Names and types of columns are public.
+    the time that it took. Names and types of columns are public; of objects (lists of Python, say)
+    the type of what is held when the session begins: another question is refused before a charge.
 
     **Guard rail**: nothing that the session has shows a record: no attribute, repr, copy, pickle
     or traceback, whatever a release is given. But whoever runs Python code in the process can

@@ -770,10 +770,53 @@ class TestReading:
             assert told.value.__cause__ is told.value.__context__ is None
             assert budget.remaining == 0.0
 
+    @pytest.mark.parametrize("again", ["released_of", "session_of"])
+    @pytest.mark.parametrize("before", ["released_of", "session_of"])
+    def test_streams_that_were_read_are_refused_before_the_charge(self, before, again):
+        """Of pyarrow, and of a library that fastexp does not know."""
+        rows = pa.Table.from_pandas(Source().frame())
+        for stream in (rows.to_reader(), Once(rows.to_reader())):
+            budget = fx.Budget(epsilon=9.0)
+            globals()[before](stream, budget)
+            spent = budget.spent
+            with pytest.raises(fx.ParameterError, match="must be a stream that was not read"):
+                globals()[again](stream, budget)
+            assert budget.spent == spent
+            released_of(rows.to_reader(), budget)
+            released_of(rows.slice(0, 0).to_reader(), budget)  # no rows are none that were read
+
+    def test_streams_that_say_that_they_are_closed_are_refused(self):
+        stream, budget = Once(None), fx.Budget(epsilon=9.0)
+        stream.closed = True
+        with pytest.raises(fx.ParameterError, match="must be a stream that was not read"):
+            released_of(stream, budget)
+        assert budget.charges == 0
+
     def test_a_mistake_of_ours_is_not_the_engines(self, monkeypatch):
         monkeypatch.setattr(Reader, "part", lambda *_: 1 // 0)
         with pytest.raises(ZeroDivisionError):
             released(frame("stream"), QUESTIONS["median"])
+
+
+def released_of(rows, budget):
+    return ASKED.release(rows, {"rent": (FINE, "rent")}, budget=budget)
+
+
+def session_of(rows, budget):
+    return fx.Session(rows, budget=budget)
+
+
+class Once:
+    """A stream that is an iterator, as those of pyarrow are."""
+
+    def __init__(self, reader):
+        self._reader = reader
+
+    def __next__(self):
+        return next(self._reader)
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self._reader.__arrow_c_stream__(requested_schema)
 
 
 class Mixed:

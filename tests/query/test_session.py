@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import datetime as dt
 import os
 import signal
 import threading
@@ -11,9 +13,11 @@ from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import fastexp as fx
+from fastexp.query.calls import perform
 
 ROWS = {
     "tenant": [*range(100)] * 3,
@@ -28,6 +32,20 @@ MODE = fx.MostCommon(epsilon=50.0, candidates=["gas", "oil"])
 CITIES = fx.Query(by="city", groups=["Oslo", "Bern", "Rome"])
 PRICES = np.arange(0, 3.5, 0.5)
 BIDS = {"bid": [1.0, 1.0, 1.0, 3.0] * 50}
+OBJECTS = {
+    "words": ["gas", "oil"] * 50,
+    "whole": [1, 2] * 50,
+    "money": [Decimal("1.5"), None] * 50,
+    "flags": [True, None] * 50,
+    "days": [dt.date(2020, 1, 1)] * 100,
+    "nothing": [None] * 100,
+}
+OF_TYPES = {
+    "numbers": MEDIAN_9,
+    "text": MODE,
+    "integers": fx.MostCommon(50.0, [1, 2]),
+    "booleans": fx.MostCommon(50.0, [True, False]),
+}
 
 
 def budget(epsilon=1000.0, **more):
@@ -45,6 +63,12 @@ def revenue(columns, prices):
 def auction(score=revenue, frame=None, epsilon=1000.0):
     scores = {"revenue": (score, PRICES, 3.0)}
     return fx.Session(frame or BIDS, budget=budget(epsilon), scores=scores)
+
+
+@pytest.fixture
+def unread(monkeypatch):
+    """Rows that cannot be read."""
+    monkeypatch.setattr(perform, "read_and_draw", lambda *_: 1 // 0)
 
 
 class TestAnswers:
@@ -212,16 +236,18 @@ class TestMissing:
 
 
 class TestThePrice:
+    @pytest.mark.usefixtures("unread")
     def test_it_is_charged_before_a_row_is_read(self):
-        one = session({"x": ["a", "b"]})
+        one = session()
         with pytest.raises(fx.SessionError):
-            one.release(None, {"m": (MEDIAN, "x")})
+            one.release(None, {"m": (MEDIAN, "rent")})
         assert one.remaining == 950.0
 
+    @pytest.mark.usefixtures("unread")
     def test_a_budget_without_room_refuses_before(self):
-        one = session({"x": ["a", "b"]}, budget=budget(1.0))
+        one = session(budget=budget(1.0))
         with pytest.raises(fx.BudgetExceeded):
-            one.release(None, {"m": (MEDIAN, "x")})
+            one.release(None, {"m": (MEDIAN, "rent")})
         assert (one.remaining, one.log()) == (1.0, [])
 
     def test_the_log_says_what_was_asked(self):
@@ -231,7 +257,7 @@ class TestThePrice:
         assert entry["about"] == "Median of rent; by city (3 groups); person tenant, max_rows 3"
         assert (entry["label"], entry["note"]) == ("rents", "for the yearbook")
 
-    def test_a_label_in_a_file_keeps_answers(self, tmp_path):
+    def test_a_label_in_a_file_keeps_answers(self, tmp_path, request):
         paying = fx.Budget.file(tmp_path / "a.budget", epsilon=10.0)
         answers = {"a": (fx.Median(1.0, (0, 2000)), "rent")}
         first = session(budget=paying).release(CITIES, answers, label="rents")
@@ -243,10 +269,9 @@ class TestThePrice:
         assert paying.spent == 1.0
         with pytest.raises(fx.LabelError):
             session(budget=paying).release(None, answers, label="rents")
+        request.getfixturevalue("unread")
         with pytest.raises(fx.SessionError):
-            session({"x": ["a"]}, budget=paying).release(
-                None, {"a": (MEDIAN_1, "x")}, label="fails"
-            )
+            session(budget=paying).release(None, {"a": (MEDIAN_1, "rent")}, label="fails")
         assert [entry["state"] for entry in paying.log()] == ["answered", "failed"]
 
     @pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit])
@@ -442,6 +467,38 @@ class TestTheFrame:
     def test_columns_that_a_query_may_fail_of(self, column):
         with pytest.raises(fx.ParameterTypeError, match=r"frame\['x'\] must hold entries of one"):
             session({"x": column, "y": [1] * len(column)})
+
+    @pytest.mark.parametrize("form", ["lists", "arrays", "pandas"])
+    def test_objects_have_the_type_of_what_they_hold(self, form):
+        """A question that does not fit it is refused before the charge."""
+        columns = {name: np.array(column, object) for name, column in OBJECTS.items()}
+        frame = {"lists": OBJECTS, "arrays": columns, "pandas": pd.DataFrame(columns)}[form]
+        one, wanted = session(frame), fx.ParameterTypeError
+        fitting = {name: [] for name in OBJECTS}
+        for name in OBJECTS:
+            for kind, mechanism in OF_TYPES.items():
+                with contextlib.suppress(wanted):
+                    one.release(None, {"a": (mechanism, name)})
+                    fitting[name].append(kind)
+        assert fitting == {
+            "words": ["text"],
+            "whole": ["numbers", "integers"],
+            "money": ["numbers", "integers"],
+            "flags": ["booleans"],
+            "days": [],
+            "nothing": [*OF_TYPES],
+        }
+        for name, group in (("words", 1), ("money", 1), ("days", "a"), ("flags", 1)):
+            with pytest.raises(wanted):
+                one.release(fx.Query(name, [group]), {"a": (MEDIAN_9, "whole")})
+        assert len(one.log()) == sum(map(len, fitting.values()))
+
+    def test_categories_stay_what_they_are(self):
+        kinds = pd.Series([1, 2] * 50, dtype=object).astype("category")
+        one = session(pd.DataFrame({"kind": kinds}))
+        with pytest.raises(fx.ParameterTypeError, match="categories"):
+            one.release(None, {"a": (MEDIAN_9, "kind")})
+        assert one.log() == []
 
     @pytest.mark.parametrize("person", ["none", "share", 1, ""])
     def test_whose_rows_are_nobodys(self, person):

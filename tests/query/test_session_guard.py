@@ -285,7 +285,7 @@ class TestNothingShows:
             warnings.simplefilter("always")
             one.release(BY, ANSWERS)
             for answers in ({"m": (MEDIAN, "who")}, {"m": ("s", 1.0)}):
-                assert isinstance(raised(lambda a=answers: one.release(None, a)), fx.SessionError)
+                assert isinstance(raised(lambda a=answers: one.release(None, a)), fx.FastexpError)
         assert caught == []
         assert not caplog.records
         assert capfd.readouterr() == ("", "")

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
+SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP
 UNTOUCHED = (signal.default_int_handler, signal.SIG_DFL)  # what they have where nobody took them
 BY_A_SIGNAL = 128  # what shells add to the number of a signal
 _seen: list[int] = []
@@ -29,9 +29,7 @@ def remembered() -> Iterator[None]:
     _waits.clear()
     replaced = {}
     if threading.current_thread() is threading.main_thread():
-        numbers = [
-            getattr(signal, name) for name in SIGNALS if hasattr(signal, name)
-        ]  # no SIGHUP in Windows
+        numbers = [getattr(signal, name) for name in SIGNALS if hasattr(signal, name)]
         handlers = {number: signal.getsignal(number) for number in numbers}
         replaced = {number: handler for number, handler in handlers.items() if handler in UNTOUCHED}
     try:

@@ -12,6 +12,7 @@ from ..._keys.group_names import Names
 from ..._typing import AnyArray
 from .frame import Column, Use
 from .limits import DAYS32, check_dates, within
+from .read_once import check_unread, note_read
 
 TYPES = {
     "integers": pa.int64(),
@@ -34,7 +35,8 @@ class ArrowFrame:
         self._schema: pa.Schema = frame.projected_schema if self._scanned else frame.schema
 
     def names(self) -> list[str]:
-        """The names of all columns."""
+        """The names of all columns; a stream that was read has none."""
+        check_unread(self._frame)
         return list(self._schema.names)
 
     def empty(self, uses: Sequence[Use]) -> list[pa.ChunkedArray]:
@@ -50,6 +52,7 @@ class ArrowFrame:
     ) -> Iterator[list[Any]]:
         """The rows of a table at once, others batch by batch; at least one part."""
         batches, places = self._frame, self._places(uses)
+        note_read(self._frame)
         if isinstance(self._frame, (pa.Table, pa.RecordBatch)):
             batches = [self._frame]
         elif self._scanned:

@@ -15,6 +15,7 @@ from ..._keys.group_names import Names
 from .arrays import columns_by_name
 from .frame import Column, Use
 from .limits import DAYS32, check_dates
+from .read_once import check_unread, note_read
 
 
 class ArrowAnswers:
@@ -43,7 +44,7 @@ class StreamFrame(ArrowAnswers):
 
     def names(self) -> None:
         """They are not known yet."""
-        return
+        check_unread(self._frame)
 
     def empty(self, uses: Sequence[Use]) -> None:
         """Their types are not known yet."""
@@ -53,6 +54,7 @@ class StreamFrame(ArrowAnswers):
         self, uses: Sequence[Use], by: Sequence[int], groups: Names | None
     ) -> Iterator[list[arrow.Opened]]:
         """Batch after batch, at least one."""
+        note_read(self._frame)
         names = list(dict.fromkeys(use.column for use in uses))
         for batch in arrow.table(self._frame, names, "frame"):
             yield [arrow.Opened.of(batch[names.index(use.column)]) for use in uses]

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
+from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
+
+import numpy as np
 
 from ..._intake import number_columns
 from ..._keys import key_columns
 from ..._keys.group_keys import numbered
+from ..._typing import AnyArray
 from ...errors import FastexpError, ParameterError, ParameterTypeError
 from ..engines.frame import Frame, Use
+from ..engines.read_once import note_read
 from ..engines.types import type_of
 from .find import frame_of, is_of
 
@@ -38,10 +43,36 @@ def copy_of(frame: Any) -> Frame:
         _check(rows)
     if is_of(frame, "narwhals", ("DataFrame", "LazyFrame")):
         frame = frame.to_native()
+    note_read(frame)
     copy = frame_of(_copied(_in_memory(frame, streamed=not known)))
     _check(copy)
-    _check_objects(copy)
-    return copy
+    return TypedFrame(copy)
+
+
+class TypedFrame:
+    """A `Frame` of the rows of another, whose columns of objects have the type of what they hold.
+
+    That type is public, as those of other columns are. Refused are columns of mixed objects: that a
+    query fails of them would tell of the rows.
+    """
+
+    def __init__(self, rows: Frame) -> None:
+        self.spills, self._rows = rows.spills, rows
+        self.names, self.parts, self.finished = rows.names, rows.parts, rows.finished
+        self.check_answers = rows.check_answers
+        self._types: dict[str, AnyArray] = {}
+        uses = [Use(name, "keys") for name in rows.names() or ()]
+        for part in rows.parts(uses, [], None):
+            for use, column in zip(uses, part, strict=True):
+                kind = type_of(column)
+                held = _held(use.column, column) if kind.held == "objects" else None
+                if held is not None and not kind.coded:  # categories stay what they are
+                    self._types[use.column] = held
+
+    def empty(self, uses: Sequence[Use]) -> list[Any]:
+        """The columns without rows."""
+        columns = zip(uses, self._rows.empty(uses) or (), strict=True)
+        return [self._types.get(use.column, column) for use, column in columns]
 
 
 def _check(rows: Frame) -> None:
@@ -55,29 +86,20 @@ def _check(rows: Frame) -> None:
     rows.empty([Use(name, "keys") for name in names])
 
 
-def _check_objects(rows: Frame) -> None:
-    """Refuse columns of mixed objects: that a query fails of them would tell of the rows."""
-    uses = [Use(name, "keys") for name in rows.names() or ()]
-    for part in rows.parts(uses, [], None):
-        for use, column in zip(uses, part, strict=True):
-            if type_of(column).held == "objects" and not (
-                _is_read(number_columns.read, column) or _is_read(_keys, column)
-            ):
-                raise ParameterTypeError(
-                    f"frame[{use.column!r}] must hold entries of one type: numbers, text, "
-                    "booleans, dates or timestamps, so that no query fails of them"
-                )
-
-
-def _keys(column: object, argument: str) -> Any:
-    return numbered([key_columns.read(column, argument)], argument)
-
-
-def _is_read(read: Callable[[Any, str], Any], column: object) -> bool:
-    try:
-        return read(column, "frame") is not None
-    except FastexpError:
-        return False
+def _held(name: str, column: object) -> AnyArray | None:
+    """An array without entries, of the type that objects have; None: all of them are missing."""
+    with suppress(FastexpError):
+        _, keys = numbered([key_columns.read(column, "frame")], "frame")
+        ((kind, values),) = keys.columns()
+        return np.array(values[:0], "U1" if kind == "text" else None) if keys.size else None
+    with suppress(FastexpError):
+        numbers = number_columns.read(column, "frame")
+        if numbers is not None:
+            return numbers.values[:0]
+    raise ParameterTypeError(
+        f"frame[{name!r}] must hold entries of one type: numbers, text, booleans, dates or "
+        "timestamps, so that no query fails of them"
+    )
 
 
 def _in_memory(frame: object, *, streamed: bool) -> Any:
