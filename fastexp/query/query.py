@@ -71,7 +71,9 @@ class Query(Scope):
     **Engines**: frames of Polars (eager, lazy), pandas, PyArrow (table, stream, dataset), DuckDB
     (relation), Dask, Spark, anything that narwhals wraps or that exports Arrow data, a dict of
     arrays, or a path (CSV, TSV, Parquet, JSON lines; a glob or a folder of them). The same key,
-    label and rows give the same answers in all of them.
+    label and rows give the same answers in all of them. Answers are drawn in this process, to which
+    the rows of listed groups come: those of Spark all at once to its driver, whose memory must hold
+    them; those of Dask partition by partition. Larger ones: write Parquet, and give its path.
 
     Examples
     --------
@@ -173,8 +175,8 @@ class Query(Scope):
         threads : int
             How many; 0: all that the process may use. Those of engines are not counted.
         memory : int or str, optional
-            For paths and DuckDB relations: the memory that rows may take, in bytes or as "200MB";
-            beyond it they are sorted on disk. Default: half of what is free.
+            For paths, DuckDB relations and Dask: the memory that rows may take, in bytes or as
+            "200MB"; beyond it they are sorted on disk. Default: half of what is free.
         temp : str or Path, optional
             The folder in which a private folder for such rows is made; default: the system's
             for temporary files. They are not encrypted.

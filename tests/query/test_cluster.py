@@ -18,12 +18,16 @@ from typing import Any
 
 import dask
 import dask.dataframe as dd
+import distributed
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 
 import fastexp as fx
+from fastexp.query.calls import beyond
+from fastexp.query.calls.reader import Reader
+from fastexp.query.engines.brought import brought
 from tests.support import frame_cases as cases
 from tests.support.frame_cases import DATA, release, sample
 
@@ -50,6 +54,7 @@ SETTINGS = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.memory": "1g",
+    "spark.driver.maxResultSize": "2m",
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # a short life
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.adaptive.enabled": "false",
@@ -407,6 +412,102 @@ class TestRunsAndRetries:
     def test_plans_hold_finished_answers(self, in_spark):
         found = release(in_spark.of(whole()), ALL["median"], key=KEY)
         assert b"LocalRelation" in in_spark.text(found)
+
+
+class TestMemory:
+    """Partitions of Dask come one by one, and go to disk where they do not fit."""
+
+    META = pd.DataFrame({"zip": [1], "rent": [1.0]})[:0]
+
+    @pytest.mark.usefixtures("in_dask")
+    def test_a_partition_is_read_when_the_one_before_was_taken(self, monkeypatch):
+        steps, part = [], Reader.part
+
+        def read(number: int) -> Any:
+            steps.append(number)
+            return pd.DataFrame({"zip": [30, 12] * 50, "rent": 1.0})
+
+        def taken(reader: Any, columns: Any) -> Any:
+            steps.append("taken")
+            return part(reader, columns)
+
+        rows = dd.from_map(read, [0, 1, 2], meta=self.META)
+        monkeypatch.setattr(Reader, "part", taken)
+        release(rows, ALL["fine"])
+        assert steps == ["taken", 0, "taken", 1, "taken", 2, "taken"]  # first without rows
+
+    @pytest.mark.usefixtures("in_dask")
+    def test_rows_beyond_memory_are_sorted_on_disk(self, monkeypatch, tmp_path):
+        calls, rows = [], pd.DataFrame({"g": [*range(1000)] * 100, "rent": np.arange(1e5) % 97})
+
+        def spilled(*arguments: Any) -> Any:
+            calls.append(os.listdir(tmp_path))  # noqa: PTH208
+            return beyond_memory(*arguments)
+
+        beyond_memory = beyond.beyond_memory
+        monkeypatch.setattr(beyond, "beyond_memory", spilled)
+        asked, answers = fx.Query("g", range(1001)), {"rent": (cases.FINE, "rent")}
+        frame = dd.from_pandas(rows, npartitions=9)
+        found = asked.release(frame, answers, key=KEY, memory="2MB", temp=tmp_path)
+        assert found.compute().equals(asked.release(rows, answers, key=KEY))
+        assert len(calls) == 1
+        assert list(tmp_path.iterdir()) == []
+
+    @pytest.mark.parametrize("is_cluster", [False, True])
+    def test_tasks_of_two_partitions_run_once(self, is_cluster, tmp_path):
+        """As another run may give other rows; on a cluster, whose workers hold what they have."""
+        note = counting(tmp_path)
+
+        def read(_: int) -> Any:
+            note()
+            return pd.DataFrame({"zip": [30, 12] * 50, "rent": 1.0})
+
+        rows = dd.from_map(read, [0, 1], meta=self.META)
+        rows = rows.map_overlap(lambda part: part, 1, 1, meta=self.META)
+        client: Any = contextlib.nullcontext()
+        if is_cluster:
+            client = distributed.Client(
+                processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None
+            )
+        with client, dask.config.set({} if is_cluster else {"scheduler": "sync"}):
+            release(rows, ALL["fine"])
+        assert len(list(tmp_path.iterdir())) == 2
+
+    @pytest.mark.usefixtures("in_dask")
+    def test_where_memory_ends_it_is_said_what_to_do(self, in_dask):
+        def fail() -> None:
+            raise MemoryError("secret")
+
+        self.refused(in_dask.failing(in_dask.of(whole()), fail), ALL["fine"])
+
+    def test_of_sparks_driver_too(self, in_spark):
+        rows = in_spark.session.range(10**6).selectExpr("30 AS zip", "cast(id AS double) AS rent")
+        self.refused(rows, ALL["fine"])
+
+    def refused(self, rows: Any, q: cases.Question) -> None:
+        budget = fx.Budget(0.5)
+        with pytest.raises(fx.InvalidRecords, match="write them to Parquet") as told:
+            release(rows, q, budget=budget)
+        assert told.value.__cause__ is told.value.__context__ is None
+        assert budget.remaining == 0.0
+
+    def test_other_failures_are_what_they_are(self):
+        class Gone(Exception):
+            def __str__(self) -> str:
+                raise ConnectionError
+
+        heap = RuntimeError("An error: java.lang.OutOfMemoryError: Java heap space")
+        for failure, wanted in (
+            (Gone(), Gone),
+            (ValueError("x"), ValueError),
+            (heap, fx.InvalidRecords),
+        ):
+
+            def fail(failure: Exception = failure) -> None:
+                raise failure
+
+            with pytest.raises(wanted):
+                brought(fail)
 
 
 class TestWhatTheShapeTells:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 NONE = np.zeros(0, np.int64)
 LARGE = (
     "one group has more rows than fit into memory, which {} cannot go through in parts: raise "
-    "memory (the limit on rows of paths and relations)"
+    "memory (the limit on rows of paths, relations and Dask)"
 )
 
 

@@ -1,4 +1,4 @@
-"""Frames of Dask: rows of listed groups are brought here, once.
+"""Frames of Dask: rows of listed groups are brought here, partition by partition, each once.
 
 Workers only leave rows out. Answers are drawn in this process, so that a task that runs twice
 draws nothing, and no graph holds what an answer is drawn with.
@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
+import dask.base
 import dask.config
 import dask.dataframe as dd
+import dask.optimization
 import pandas as pd
 
 from ..._keys.group_keys import codes_of
 from ..._keys.group_names import Names
 from ...errors import ParameterError
+from .brought import brought
 from .frame import Column, Use
 from .pandas import PandasFrame, answers_of, columns_of
 
@@ -23,7 +26,7 @@ from .pandas import PandasFrame, answers_of, columns_of
 class DaskFrame:
     """A `Frame` of a DataFrame; it is computed once, at `parts`."""
 
-    spills = False
+    spills = True
 
     def __init__(self, frame: dd.DataFrame) -> None:
         self._frame, self._types = frame, PandasFrame(frame._meta)
@@ -49,7 +52,12 @@ class DaskFrame:
         chosen = self._frame[list(dict.fromkeys(use.column for use in uses))]
         keys = [uses[i].column for i in by]
         rows = chosen.map_partitions(_in_list, keys, groups, meta=chosen._meta)
-        yield columns_of(rows.compute(), uses)
+        partitions = rows.to_delayed()
+        if _is_on_a_cluster(rows) or not _are_apart(partitions):
+            persist: Any = dask.base.persist  # it has no types
+            partitions = list(brought(lambda: persist(*partitions)))
+        while partitions:
+            yield columns_of(brought(partitions.pop(0).compute), uses)
 
     def finished(self, columns: Sequence[Column]) -> dd.DataFrame:
         """Also in one partition, so that they keep their order."""
@@ -58,6 +66,27 @@ class DaskFrame:
             from_pandas: Any = dd.from_pandas  # it has no types
             finished: dd.DataFrame = from_pandas(answers, npartitions=1, sort=False)
         return finished
+
+
+def _is_on_a_cluster(rows: dd.DataFrame) -> bool:
+    """Whether the scheduler is a client's method: its workers compute, and hold what they have."""
+    scheduler_of: Any = dask.base.get_scheduler
+    return hasattr(scheduler_of(collections=[rows]), "__self__")
+
+
+def _are_apart(partitions: Sequence[Any]) -> bool:
+    """Whether no task is of two partitions: to compute them one by one runs each task once.
+
+    Else, as after a join, rows that are not the same in each run could come twice.
+    """
+    cull: Any = dask.optimization.cull
+    graph, seen = dict(partitions[0].__dask_graph__()), set[Any]()
+    for partition in partitions:
+        tasks, _ = cull(graph, [partition.key])
+        if not seen.isdisjoint(tasks):
+            return False
+        seen.update(tasks)
+    return True
 
 
 def _in_list(part: pd.DataFrame, by: list[str], groups: Names | None) -> pd.DataFrame:

@@ -17,6 +17,7 @@ from pyspark.sql import functions as sql
 from ..._keys.group_names import Names
 from ...errors import ParameterError, ParameterTypeError
 from .arrow import table_of
+from .brought import brought
 from .frame import Column, Use, key_columns, nested
 from .limits import PYTHON, check_case, check_dates
 
@@ -87,7 +88,7 @@ class SparkFrame:
             groups_listed = _frame(self._spark, key_columns(names, groups))
             same = [sql.col(_at(i)) == sql.col(name) for i, name in zip(by, names, strict=True)]
             rows = rows.join(sql.broadcast(groups_listed), same, "left_semi")
-        yield rows.toArrow().columns
+        yield brought(rows.toArrow).columns
 
     def finished(self, columns: Sequence[Column]) -> DataFrame:
         """Also in one partition, so that they keep their order."""
