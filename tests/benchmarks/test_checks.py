@@ -199,6 +199,28 @@ def test_the_check_of_prices_has_power() -> None:
     refuses(number_checks.price, work, [0.015], because="no price")
 
 
+def anywhere_draws(work: NumberWork, rate: float, count: int) -> Any:
+    """Draws of the density of a price between the bounds, by rejection."""
+    rng, high = np.random.default_rng(5), work.prices[-1]
+    prices = rng.uniform(work.prices[0], high, 200 * count)
+    paying = work.bids.size - np.searchsorted(np.sort(work.bids), prices)
+    utilities = paying * prices / high
+    accepted = rng.random(prices.size) < np.exp(rate * (utilities - utilities.max()))
+    assert accepted.sum() >= count
+    return prices[accepted][:count]
+
+
+def test_the_check_of_prices_anywhere_has_power() -> None:
+    """The right law passes; another rate and prices moved to those of the case do not."""
+    work = NumberWork(100)
+    right = anywhere_draws(work, 1.0, 4_000)
+    number_checks.price_anywhere(work, list(right))
+    lower = work.prices[np.searchsorted(work.prices, right, "right") - 1]
+    for draws in (anywhere_draws(work, 0.8, 4_000), anywhere_draws(work, 1.25, 4_000), lower):
+        refuses(number_checks.price_anywhere, work, list(draws), because="off")
+    refuses(number_checks.price_anywhere, work, [0.001], because="bounds")
+
+
 def test_the_check_of_noise_has_power() -> None:
     rng = np.random.default_rng(5)
     work = NumberWork(1, size=10_000)
