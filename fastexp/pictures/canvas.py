@@ -40,7 +40,7 @@ def check(path: str) -> None:
 def check_matplotlib() -> None:
     """Refuse a picture where there is nothing to draw it with."""
     if find_spec("matplotlib") is None:
-        raise ParameterError("plot needs matplotlib: pip install 'fastexp[plot]'")
+        raise ParameterError("plot needs matplotlib: pip install matplotlib")
 
 
 def figure_for(

@@ -227,7 +227,7 @@ def test_a_page_without_matplotlib(
     monkeypatch.setattr(rendering, "available", lambda: False)
     code, out, err = run("study", "report", folder)
     assert (code, len(out.splitlines())) == (0, 3)
-    assert "pip install 'fastexp[plot]'" in err
+    assert "pip install matplotlib" in err
     monkeypatch.setattr(packages, "optional", lambda name: None)
     code, _, err = run("study", "report", folder, "--format", "png")
     assert (code, "--format needs a package" in err) == (1, True)

@@ -798,7 +798,7 @@ def test_what_reading_needs_is_told_before_the_charge(
 ) -> None:
     path, budget = written(tmp_path, "rent\n1\n"), fx.Budget(1.0)
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(ParameterError, match=f"needs {library}: install it"):
+    with pytest.raises(ParameterError, match=f"needs {library}: pip install {library}"):
         fx.Query().release(path, {"m": (fx.Median(1.0, bounds=(0, 9)), "rent")}, budget=budget)
     assert budget.spent == 0
 

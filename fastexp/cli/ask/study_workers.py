@@ -44,7 +44,7 @@ def _client(address: str | None, workers: int) -> Iterator[Any]:
     """A client of a running scheduler, or of a cluster of processes on this machine."""
     from ...studies.run.pools import interrupts_kept
 
-    dask = packages.needed("distributed", "--executor dask", "'fastexp[distributed]'")
+    dask = packages.needed("distributed", "--executor dask")
     _hush()
     with contextlib.ExitStack() as stack:
         if address is None:

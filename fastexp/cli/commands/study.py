@@ -103,7 +103,7 @@ def study_report(options: Namespace) -> None:
     from ...studies.report.results import table_of
 
     if options.format is not None:
-        packages.needed("matplotlib", "--format", "'fastexp[plot]'")
+        packages.needed("matplotlib", "--format")
     folder = Path(options.folder)
     target = folder if options.output is None else Path(options.output)
     formats = tuple(dict.fromkeys(options.format or ("svg",)))
@@ -120,7 +120,7 @@ def study_report(options: Namespace) -> None:
         kept_tasks = _interrupted(finished, tasks, str(folder), has_code)
         printing.note(f"the report is of an unfinished run: {kept_tasks}")
     if not any(Path(path).name.startswith("figure-") for path in written):
-        printing.note("without figures: they need matplotlib, pip install 'fastexp[plot]'")
+        printing.note("without figures: they need matplotlib, pip install matplotlib")
 
 
 def _study_of(options: Namespace) -> Study:

@@ -353,9 +353,10 @@ Exit code 1 also means: exact figures and simulated ones disagree.
         "[--image | --into DIR]",
         "compile kernels now, so that later calls start at once",
         more="""\
-A Dockerfile, for every x86-64 CPU with AVX2:
+A Dockerfile in a clone, for every x86-64 CPU with AVX2:
   FROM python:3.13-slim
-  RUN pip install fastexp
+  COPY . /fastexp
+  RUN pip install /fastexp
   RUN fastexp warmup --image --cpu x86-64-v3
   RUN useradd app
   USER app

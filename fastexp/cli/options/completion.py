@@ -12,7 +12,7 @@ FOLDERS = {"DIR", "FOLDER"}
 
 def script(parser: ArgumentParser, shell: str) -> str:
     """What bash or zsh reads: ``eval "$(fastexp --print-completion bash)"``."""
-    shtab = needed("shtab", "--print-completion", "'fastexp[cli]'")
+    shtab = needed("shtab", "--print-completion")
     _mark(parser, shtab.FILE, shtab.DIRECTORY)
     parser.prog = "fastexp"  # also where Python runs the package as a module
     text: str = shtab.complete(parser, shell)

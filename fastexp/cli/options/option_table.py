@@ -196,8 +196,8 @@ FOLDER  the --out of the run
 --output DIR  the folder of the page (default: the same folder)
 
 [where it runs: study run, study resume]
---executor threads|processes|dask  threads (default), processes, or dask. It needs
-    fastexp[distributed]
+--executor threads|processes|dask  threads (default), processes, or dask. It needs the
+    package distributed
 --workers N  how many workers (default: one a CPU)
 --scheduler ADDRESS  with dask: a running scheduler, as tcp://HOST:PORT. Default: workers on this
     machine

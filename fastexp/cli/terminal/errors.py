@@ -15,7 +15,6 @@ TERMS = (
     ("another file than the frame's", "another file than FILE", "another file than source"),
     ("must be in the frame, once", "must be in FILE, once", "must be in the file, once"),
     ("between its columns?)", "between its columns? see --delimiter)", "between its columns?)"),
-    ("'fastexp[files]'", "'fastexp[cli]'", "'fastexp[cli]'"),
     ("convert=True", "--convert", "convert=True"),
     ("see nan=", "see --nan", "see nan"),
     ("the argument nan", "--nan", "nan"),

@@ -16,9 +16,9 @@ def optional(name: str) -> Any:
         return None
 
 
-def needed(name: str, option: str, install: str) -> Any:
+def needed(name: str, option: str) -> Any:
     """Import an optional module that an option cannot do without."""
     module = optional(name)
     if module is None:
-        raise Failure(f"{option} needs a package that is not installed: pip install {install}")
+        raise Failure(f"{option} needs a package that is not installed: pip install {name}")
     return module

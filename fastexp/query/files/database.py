@@ -37,8 +37,7 @@ def connect(*, memory: int, threads: int = 1, files: Sequence[str] = ()) -> Duck
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise ParameterError(
-            f"frame is a path, which needs {' and '.join(missing)}: install it as in pip install "
-            "'fastexp[files]'"
+            f"frame is a path, which needs {' and '.join(missing)}: pip install {' '.join(missing)}"
         )
     duckdb = import_module("duckdb")
     limits = {"memory_limit": f"{max(memory, LEAST)}B", "temp_directory": ""}

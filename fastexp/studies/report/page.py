@@ -71,7 +71,7 @@ def html(
 
 
 NO_FIGURES = (
-    "<p>Figures need matplotlib: <code>pip install 'fastexp[plot]'</code>, then write the report "
+    "<p>Figures need matplotlib: <code>pip install matplotlib</code>, then write the report "
     "again, as with <code>fastexp study report DIR</code>.</p>"
 )
 
