@@ -21,9 +21,9 @@ from fastexp._intake.records import Records
 from fastexp._selection import draw as _draw
 from fastexp.budget import atomic_files, ledger
 from fastexp.budget.budget import file_of, once
-from fastexp.budget.ledger_lines import sealed
 from fastexp.budget.question import Question
 from fastexp.errors import InvalidRecords, InvalidUtilities, ParameterError, ParameterTypeError
+from tests.support.budget_lines import checked
 
 MEDIAN = fx.Median(0.1, bounds=(0, 100), step=1)
 CITIES = ["Oslo", "Rome"]
@@ -637,8 +637,7 @@ def test_answers_are_found_by_any_name_of_the_ledger(in_file, path, tmp_path):
 def test_answers_that_are_none_are_damage(in_file, path, text):
     MEDIAN.release(AGES, budget=in_file, label="q")
     lines = path.read_text().splitlines(keepends=True)
-    answers = {"answers": json.loads(text), "label": "q", "time": json.loads(lines[-1])["time"]}
-    check = json.loads(lines[-2])["check"]
-    path.write_bytes("".join(lines[:-1]).encode() + sealed(json.dumps(answers), check))
+    entry = json.loads(lines[-1]) | {"answers": json.loads(text)}
+    path.write_text(checked("".join(lines[:-1]) + json.dumps(entry) + "\n"))
     with pytest.raises(BudgetError, match="is damaged, or not a budget: the answers under 'q'"):
         Budget.file(path).answers("q")

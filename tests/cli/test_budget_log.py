@@ -10,6 +10,7 @@ import pytest
 
 import fastexp as fx
 from fastexp._selection import draw
+from tests.support.budget_lines import checked
 from tests.support.command_line import Run
 
 MEDIAN = fx.Median(0.5, bounds=(0, 9000), step=100)
@@ -168,7 +169,8 @@ def test_forged_words_move_no_terminal(run: Run, file: Path, option: str, monkey
     text = file.read_bytes()
     for word in (b"FORGED", b"LABEL", b"NOTED", b"Median of rent"):
         text = text.replace(word, word[:1] + evil)
-    file.write_bytes(text.replace(b'"time": "', b'"time": "' + evil))
+    text = text.replace(b'"time": "', b'"time": "' + evil)
+    file.write_text(checked(text.decode("ascii")))
     for more in ([], [option]):
         code, out, err = run("budget", file, *more)
         assert (code, err) == (0, "")
@@ -177,10 +179,10 @@ def test_forged_words_move_no_terminal(run: Run, file: Path, option: str, monkey
 
 
 def test_a_file_of_another_version_is_told(run: Run, file: Path, budget: fx.Budget) -> None:
-    file.write_text(file.read_text().replace('"version": 3', '"version": 2'))
+    file.write_text(file.read_text().replace('"version": 4', '"version": 3'))
     code, out, err = run("budget", file, "--log")
     assert (code, out) == (1, "")
-    assert "has a version that this fastexp cannot read (it reads version 3): use the" in err
+    assert "has a version that this fastexp cannot read (it reads version 4): use the" in err
 
 
 # ---- what commands say of themselves ----
