@@ -11,6 +11,7 @@ import itertools
 import os
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from itertools import chain, islice
 from typing import Any
 
@@ -19,7 +20,7 @@ import numpy as np
 import fastexp as fx
 from fastexp._intake import pivots as intake_pivots
 from fastexp._intake import unsorted
-from fastexp._intake.record_sources import Window
+from fastexp._intake.record_sources import Window, cut, runs
 from fastexp._intake.records import Records
 from fastexp._keys.group_keys import Codes, codes_of
 from fastexp._keys.group_lists import names_of
@@ -523,6 +524,68 @@ def kernel_draw(mechanism: Any, values: Any, words: list[int]) -> int:
     return int(out[0])
 
 
+def decisions_are_the_twins(
+    draw: Any, cells: list[Any], rate: Fraction, weight: Any = upper
+) -> None:
+    """At the ends of cells and of places: what a kernel decides, the twin decides by those words.
+
+    So a draw that takes further words, or the true distance of a point, is left open.
+    """
+    least = min(bound for _, _, bound, _ in cells)
+    shares = [count * weight(rate, bound - least) for _, count, bound, _ in cells]
+    total, end, decided, left_open = sum(shares), 0, 0, 0
+    assert total & (total - 1)
+    for (_, count, _, _), share in zip(cells, shares, strict=True):
+        end += share
+        for back in (1, count, count + 1, 4 * count, 4 * count + 1, share):
+            for first, place in itertools.product(
+                words_at(end - min(back, share), total), (0, 7 << 60)
+            ):
+                words = [*first, place, 0]
+                answer = draw(np.array(words, np.uint64))
+                if answer == OPEN:
+                    left_open += 1
+                    continue
+                decided += 1
+                assert answer == group_draw(cells, rate, words, never, never, weight)
+    assert decided > len(cells)
+    assert left_open > len(cells)
+
+
+def words_at(rest: int, total: int) -> list[list[int]]:
+    """Two pairs of words whose integer below `total` is `rest`; the first may not count."""
+    first = -(-(rest << 128) // total)
+    return [[both & (1 << 64) - 1, both >> 64] for both in (first, first + 5)]
+
+
+def open_draws_are_left_open() -> None:
+    """By all kernels that draw by whole weights: a data set alone, a segment, a long window."""
+    values = np.array([3, 4, 4, 8, 12, 12, 13])
+    steep, flat = (fx.Median(e, (0, most), step=1) for e, most in ((1.0, 2**40), (0.0007, 16)))
+    for mechanism, reach in itertools.product((steep, flat), (1, 60)):  # loose cells, and none
+        statistic, rate = mechanism._statistic, mechanism._statistic.weighting.rate
+        with changed((statistic, "reach", reach)):
+            form, low, high = statistic.ranks_that_matter(values.size)
+            window = cut(*runs(values), values.size, low, high)
+            cells = few_records.listed_cells(window, form, mechanism.grid.size)
+            alone = partial(few_draw, statistic.few(values.size, 1), values)
+            decisions_are_the_twins(alone, cells, rate)
+            decisions_are_the_twins(partial(kernel_draw, mechanism, values), cells, rate)
+    for mechanism, n in ((steep, values.size), (flat, values.size), (flat, 9_000)):
+        statistic, rate, size = mechanism._statistic, mechanism._statistic.weighting.rate, 17
+        form, tables = statistic.form(n), (table(rate, 4095), table(rate * 4096, 9))
+        cells = few_records.listed_cells(Window(*runs(values), 0, n), form, size)
+        draw = partial(kernel_long.draw_long, values, 0, n, size, form, *tables)
+        decisions_are_the_twins(draw, cells, rate, reference_groups.long_weight)
+
+
+def few_draw(few: Any, values: Any, words: Any) -> Any:
+    """The draw of `few` from grid indices, which are of its data set alone."""
+    out = np.empty(1, np.int64)
+    assert few._fill(values, values.size, True, words, out) == (out[0] == OPEN)
+    return out[0]
+
+
 def segments_are_sorted() -> None:
     """Of all lengths about the kernel's own."""
     rng = np.random.default_rng(6)
@@ -835,6 +898,7 @@ CHECKS: list[Callable[[], None]] = [
     draws_are_the_twins,
     segments_are_sorted,
     sums_and_bounds_are_met,
+    open_draws_are_left_open,
     few_records_are_the_twins,
     cells_by_segment_are_the_twins,
     released_few_read_words,
