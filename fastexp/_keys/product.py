@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .._parameters.text import printable
 from ..errors import ParameterError
 from .group_lists import names_of
 from .group_names import Names, TupleNames
@@ -59,7 +60,7 @@ class Product:
         columns = (
             f"{n}={_abbreviated(k.labels())}" for n, k in zip(self.names, self.keys, strict=True)
         )
-        return f"product({', '.join(columns)})"
+        return printable(f"product({', '.join(columns)})")
 
     def group_names(self, by: Sequence[str] | None = None) -> Names:
         """The groups as names, the keys of each in the order of the columns `by`."""

@@ -18,6 +18,7 @@ from .._typing import AnyArray, FloatArray, IntArray, Neighbors
 from ..errors import InvalidRecords
 from ..kernels.bits.logexp import EXP_LOWEST, exp_fill
 from ..kernels.numbers import smooth
+from .rank import few_enough
 
 EMPTY = "records must not be empty: no records have no median"
 FIRST = 20.0  # beta times the ranks that are looked at first to either side, of unsorted records
@@ -55,6 +56,7 @@ def statistic(n: int, m: int | None, neighbors: Neighbors, midpoint: bool) -> St
     """The statistic of n records: rank m, the lower median, or the middle of both medians."""
     if n == 0:
         raise InvalidRecords(EMPTY)
+    few_enough(n)
     half = midpoint and (neighbors == "add-remove" or n % 2 == 0)
     return Statistic((n + 1) // 2 if m is None else m, half, neighbors)
 

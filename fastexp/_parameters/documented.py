@@ -8,6 +8,7 @@ complete.
 from __future__ import annotations
 
 import re
+from functools import update_wrapper
 from types import FunctionType
 from typing import TypeVar
 
@@ -129,6 +130,26 @@ def documented(thing: Documented) -> Documented:
         if each.__doc__:
             each.__doc__ = SECTION.sub(_completed, each.__doc__)
     return thing
+
+
+def own_methods(cls: type) -> None:
+    """Give a class inherited methods under its own name, which the TypeError of a call says.
+
+    Not an abstract class: its copies would hide the methods of other bases of a subclass.
+    """
+    members = {name: each for base in reversed(cls.__mro__) for name, each in vars(base).items()}
+    if any(getattr(each, "__isabstractmethod__", False) for each in members.values()):
+        return
+    for name, inherited in members.items():
+        if name in vars(cls) or name.startswith("_") or not isinstance(inherited, FunctionType):
+            continue
+        code, defaults, closure = inherited.__code__, inherited.__defaults__, inherited.__closure__
+        method = FunctionType(code, inherited.__globals__, name, defaults, closure)
+        update_wrapper(method, inherited)
+        del method.__dict__["__wrapped__"]
+        method.__kwdefaults__, method.__module__ = inherited.__kwdefaults__, cls.__module__
+        method.__qualname__ = f"{cls.__qualname__}.{name}"
+        setattr(cls, name, method)
 
 
 def _completed(section: re.Match[str]) -> str:

@@ -21,6 +21,14 @@ def has(thing: object, *names: str) -> bool:
     return all(attribute(thing, name, absent) is not absent for name in names)
 
 
+def is_a(thing: object, kinds: type | tuple[type, ...]) -> bool:
+    """Whether it is an instance; an object that cannot even be asked is none."""
+    try:
+        return isinstance(thing, kinds)
+    except Exception:  # its message may hold data
+        return False
+
+
 def is_pandas(thing: Any) -> bool:
     """Whether it is a series, an index or an array of pandas, or like one, without its import."""
     return has(thing, "isna", "to_numpy")

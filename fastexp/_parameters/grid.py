@@ -27,6 +27,7 @@ from .._typing import AnyArray, FloatArray, IntArray
 from ..errors import ParameterError, ParameterTypeError
 from ..kernels.numbers import edges, grid_points
 from . import grid_edges, validate
+from .foreign import is_a
 
 STEPS = 1 << 40  # of a grid for which neither step nor points are given
 MOST_STEPS = (1 << 52) - 2  # a count of points is exact in float64, and a bound of the sampler
@@ -321,7 +322,7 @@ def make_grid(
         If they do not fit together.
     """
     limits = None if bounds is None and grid is not None else plain_bounds(bounds)
-    if isinstance(grid, Grid):  # of a mechanism that is built again with other parameters
+    if type(grid) is Grid:  # of a mechanism that is built again with other parameters
         grid = grid.points  # one that is evenly spaced follows from bounds and step
     if step is not None and grid is not None:
         raise ParameterError("give step or grid, not both")
@@ -403,11 +404,11 @@ def plain_bounds(bounds: Any) -> tuple[Any, Any]:
     return low, high
 
 
-def _number(name: str, value: object) -> Any:
+def _number(name: str, value: Any) -> Any:
     """A finite number: an int within 64 bits, or a float, Decimal or Fraction."""
     if (type(value) is int and value in INT64) or (type(value) is float and value - value == 0):
         return value  # what nearly all are: a tenth of the time
-    if isinstance(value, np.generic):  # a float32 is the decimal that prints, too
+    if is_a(value, np.generic):  # a float32 is the decimal that prints, too
         value = float(str(value)) if isinstance(value, np.floating) else value.item()
     number = validate.real(name, value)
     if not math.isfinite(number):

@@ -17,6 +17,7 @@ import numpy as np
 from .._compiler.rounding import check_rounding
 from .._typing import AnyArray, FloatArray, Neighbors, Relation, WordArray
 from ..errors import ParameterError, ParameterTypeError
+from .foreign import is_a
 
 RELATIONS: dict[str, Relation] = {"add-remove": "add-remove", "replace": "replace", "both": "both"}
 EPSILON_RANGE = (1e-9, 1e6)  # what a promise can mean; outside it is nearly always a slip
@@ -32,7 +33,7 @@ MOST_LABELS = 1 << 27  # a tuple of them takes some 10 GB
 MOST_SEEDS = 1 << 16  # integers in a seed
 
 
-def real(name: str, value: object) -> float:
+def real(name: str, value: Any) -> float:
     """`value` as a float, if it is a real number at all; only 0 is read as 0.
 
     Every public number comes by here, before anything is computed from it and perhaps kept.
@@ -40,7 +41,7 @@ def real(name: str, value: object) -> float:
     check_rounding()
     if type(value) is float or (type(value) is int and abs(value) <= EXACT):
         return float(value)  # what nearly all are: ten times as fast
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (numbers.Real, Decimal)):
+    if is_a(value, (bool, np.bool_)) or not is_a(value, (numbers.Real, Decimal)):
         kind = type(value).__name__
         raise ParameterTypeError(f"{name} must be a real number, got an object of type {kind}")
     try:
@@ -134,14 +135,14 @@ def flag(name: str, value: object) -> bool:
     """True or False, nothing that merely counts as such."""
     if value is True or value is False:
         return value
-    if not isinstance(value, np.bool_):
+    if not is_a(value, np.bool_):
         raise ParameterTypeError(f"{name} must be True or False, got {type(value).__name__}")
     return bool(value)
 
 
 def choice(name: str, value: object, allowed: tuple[str, ...]) -> str:
     """One of the words in `allowed`."""
-    word = str.__str__(value) if isinstance(value, str) else None  # a subclass may compare oddly
+    word = str.__str__(value) if is_a(value, str) else None  # a subclass may compare oddly
     if word is None or word not in allowed:
         words = ", ".join(map(repr, allowed))
         got = type(value).__name__ if word is None else repr(word)

@@ -11,6 +11,7 @@ from .._compiler.rounding import check_rounding
 from .._intake.record_sources import Sorted
 from .._intake.records import Records
 from .._numbers import smooth
+from .._numbers.rank import few_enough
 from .._parameters import validate
 from .._parameters.grid import plain_bounds
 from .._typing import FloatArray
@@ -94,7 +95,7 @@ def error_bound(
     low, high = (float(limit) for limit in plain_bounds(bounds))
     known = None if slope is None else validate.positive("slope", slope)
     source = Records(records).source(nan)
-    n = source.total()
+    n = few_enough(source.total())
     if n == 0:
         raise InvalidRecords(smooth.EMPTY)
     values = np.clip(smooth.ranks(source, 1, n).astype(np.float64), low, high)

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._compiler.rounding import check_rounding
 from .._parameters import validate
-from .._parameters.documented import documented
+from .._parameters.documented import documented, own_methods
 from .._randomness.sampling import Sampling
 from .._typing import AnyArray, ArrayLike, FloatArray, RNGLike, Scalar, SeedLike, Values
 from ..errors import ParameterError
@@ -38,6 +38,7 @@ class Law(Presented, Sufficient, ABC, Generic[One_co, Many_co]):
         """Complete the docstrings of the methods."""
         super().__init_subclass__()
         documented(cls)
+        own_methods(cls)
 
     @abstractmethod
     def _identity(self) -> tuple[object, ...]:

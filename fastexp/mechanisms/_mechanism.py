@@ -8,7 +8,8 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar, Unpack
 
 from .._compiler.rounding import check_rounding
-from .._parameters.documented import documented
+from .._parameters.documented import documented, own_methods
+from .._parameters.text import printable
 from .._typing import ArrayLike, Membership, Neighbors, RNGLike, SeedLike
 from ..errors import NotReleasable
 from ..privacy import Guarantee, total
@@ -40,6 +41,7 @@ class Mechanism(ABC):
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         documented(cls)
+        own_methods(cls)
 
     @property
     @abstractmethod
@@ -224,7 +226,7 @@ class Mechanism(ABC):
             if item.init and item.repr and stated:
                 text = self._written(item.name, value)
                 parts += [] if text is None else [f"{item.name}={text}"]
-        return f"{type(self).__name__}({', '.join(parts)})"
+        return printable(f"{type(self).__name__}({', '.join(parts)})")
 
     def _written(self, name: str, value: object) -> str | None:  # noqa: ARG002  # subclasses use it
         """A public value in a repr; of a long tuple its length and ends. None: it is left out."""

@@ -239,3 +239,34 @@ def test_what_would_be_rounded_is_refused(wrong):
             call(wrong)
     with pytest.raises(ParameterError, match="truth must be finite"):
         law.expected_error(math.inf)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "data"),
+    [
+        (fx.Median(1.0, (0, 10), step=1), [1, 2]),
+        (fx.Quantiles(count=2, epsilon=1.0, bounds=(0, 10), step=1), [1, 2]),
+        (fx.Exponential(1.0, 1.0), [1.0, 2.0]),
+        (fx.TopK(2, epsilon=1.0, sensitivity=1.0), [1.0, 2.0, 3.0]),
+        (fx.LaplaceMedian(1.0, (0, 10)), [1, 2]),
+    ],
+    ids=lambda thing: type(thing).__name__,
+)
+def test_a_probability_may_be_an_array_without_an_axis(mechanism, data):
+    one, same = (mechanism.accuracy(data, probability=p) for p in (0.5, np.array(0.5)))
+    assert one == same
+    with pytest.raises(fx.ParameterError, match=r"^probability must be in \[0, 1\], got 3"):
+        mechanism.accuracy(data, probability=np.array(3))
+    for wrong in (np.array("a"), np.ma.masked, np.eye(2), np.array(None)):
+        with pytest.raises(fx.ParameterTypeError, match=r"^probability must be"):
+            mechanism.accuracy(data, probability=wrong)
+
+
+def test_more_records_than_forms_are_proved_for_are_refused_without_their_number():
+    many = [1, 2], [10**12, 1]
+    for call in (
+        lambda: fx.smooth_sensitivity(many, 0.1, bounds=(0, 9)),
+        lambda: fx.error_bound(many, 1.0, bounds=(0, 9)),
+    ):
+        with pytest.raises(fx.InvalidRecords, match=r"^records must be fewer than 2\*\*32$"):
+            call()

@@ -135,6 +135,45 @@ CALLS = {
     "Laplace.release": ("f", fx.Laplace(1.0, 1, step=1).release),
 }
 
+PARAMETERS = {  # which are public
+    **{
+        f"smooth_sensitivity, {name}": (
+            name,
+            lambda x, name=name: fx.smooth_sensitivity(
+                **{"data": AGES, "beta": 0.1, **BOUNDS, name: x}
+            ),
+        )
+        for name in ("beta", "bounds", "rank", "neighbors", "midpoint", "nan", "assume_sorted")
+    },
+    **{
+        f"error_bound, {name}": (
+            name,
+            lambda x, name=name: fx.error_bound(
+                **{"records": AGES, "epsilon": 1.0, **BOUNDS, name: x}
+            ),
+        )
+        for name in ("epsilon", "bounds", "failure", "slope", "nan")
+    },
+    "error_bound, a bound": ("bounds", lambda x: fx.error_bound(AGES, 1.0, bounds=(0, x))),
+    "Median, grid": ("grid", lambda x: fx.Median(1.0, grid=x)),
+    **{
+        f"accuracy, {type(mechanism).__name__}": (
+            "probability",
+            lambda x, m=mechanism, data=data: m.accuracy(data, probability=x),
+        )
+        for mechanism, data in (
+            (MEDIAN, AGES),
+            (COMMON, ["a"]),
+            (SCORES, [1.0, 2.0]),
+            (NOISY, AGES),
+            (fx.Laplace(1.0, 1, step=1), 3),
+            (fx.Quantiles(count=3, epsilon=1.0, **BOUNDS, step=1), AGES),
+        )
+    },
+    "accuracy, in a list": ("probability", lambda x: MEDIAN.accuracy(AGES, probability=[x])),
+    "accuracy, truth": ("truth", lambda x: MEDIAN.accuracy(AGES, truth=x)),
+}
+
 
 @pytest.mark.parametrize("kind", OBJECTS)
 @pytest.mark.parametrize("name", CALLS)
@@ -147,4 +186,13 @@ def test_it_is_refused_by_the_arguments_name(name, kind):
     while error is not None:
         assert HIDDEN not in str(error)
         error = error.__context__
+    assert HIDDEN not in "".join(traceback.format_exception(caught.value))
+
+
+@pytest.mark.parametrize("kind", OBJECTS)
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_a_public_parameter_too(name, kind):
+    argument, call = PARAMETERS[name]
+    with pytest.raises((fx.ParameterTypeError, fx.ParameterError), match=argument) as caught:
+        call(OBJECTS[kind]())
     assert HIDDEN not in "".join(traceback.format_exception(caught.value))

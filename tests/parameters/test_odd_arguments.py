@@ -294,6 +294,7 @@ for law_name, law in LAWS.items():
             values = {p.name: 0.5 if p.default is p.empty else p.default for p in parameters}
             values |= {"selection": [0, 1]} if "selection" in values else {}
             values |= {"candidate": 1} if "candidate" in values else {}
+            values |= {"points": 31} if "points" in values else {}
             values |= {"j": 1} if "j" in values else {}
             values |= {"other": law} if "other" in values else {}
             values |= {"expected_loss": 1.0} if "expected_loss" in values else {}

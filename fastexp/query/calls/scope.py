@@ -56,6 +56,8 @@ class Scope(Carded):
             raise ParameterError("groups and max_groups need by, the columns of groups")
         put(self, "groups", groups_of(groups, columns) if columns else None)
 
+    __init__.__qualname__ = "Query.__init__"  # what a TypeError of a call says
+
     def __repr__(self) -> str:
         parts = []
         if self.by:

@@ -158,6 +158,10 @@ class Design(Carded):
         return cast("int", self.block)
 
 
+for method in vars(Design)["load"].__func__, Design.to_dict:
+    method.__qualname__ = f"Study.{method.__name__}"  # what a TypeError of a call says
+
+
 def setting_names() -> list[str]:
     """The names of all settings, in their order."""
     return [item.name for item in fields(Design) if item.init]
