@@ -31,7 +31,7 @@ def test_numbers_and_others_are_told_apart():
 
 def test_nan_is_one_outcome_in_tuples_and_an_array_of_no_dimension_is_its_number():
     values = [(NAN, 1), [float("nan"), 1], np.array([np.nan, 1]), np.array(3.0), np.array(NAN)]
-    numbers, labels = read([*values, np.datetime64("NaT")])
+    numbers, labels = read([*values, np.datetime64("NaT", "s")])
     assert numbers.tolist() == pytest.approx([3.0, NAN], nan_ok=True)
     assert labels == [(Odd("nan"), 1)] * 3 + [Odd("nan")]
 

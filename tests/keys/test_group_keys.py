@@ -524,7 +524,7 @@ REFUSED = {
     "hours in a list": [np.datetime64("2020-01-01T12", "h")],
     "ten seconds": np.array(["2020-01-01"], "M8[10s]"),
     "picoseconds": np.array([4711], "M8[ps]"),
-    "no unit": np.array(["NaT"], "M8"),
+    "no unit": np.array([-(2**63)]).view("M8"),
     "numpy durations": np.array([4711], "m8[s]"),
     "tuples": [("Zoe", 4711)],
     "complex": np.array([4711j]),

@@ -85,7 +85,7 @@ ODD = [
     10**18, 2**63, 2**64, 2**70, -(2**63), 10**400, -(10**400), 10**5000, 1j,
     np.int8(3), np.uint64(2**63 + 1), np.float16(1), np.float32(0.5), np.float64(0.25),
     np.float64("nan"), np.longdouble(1), np.complex128(1), np.datetime64("2026-01-01"),
-    np.datetime64("NaT"), np.str_("replace"), np.array([]), np.array([1.0]), np.array([1]),
+    np.datetime64("NaT", "s"), np.str_("replace"), np.array([]), np.array([1.0]), np.array([1]),
     np.array([1.0, 2.0, 3.0]), np.array(3), np.array(1.5), np.eye(2),
     np.array([None, "a"], dtype=object), np.array(["add-remove", "replace"]), np.ma.masked,
     np.ma.array([1.0, 2.0], mask=[0, 1]),
