@@ -15,6 +15,8 @@ nox.needs_version = ">=2024.4.15"
 nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.reuse_venv = "yes"
 nox.options.sessions = ["fast"]
+nox.options.error_on_missing_interpreters = True
+PROJECT = nox.project.load_toml("pyproject.toml")
 # Bytecode is written: without it, pytest rewrites every assertion anew, 20 s of them.
 BYTECODE = {"PYTHONDONTWRITEBYTECODE": ""}
 
@@ -41,14 +43,24 @@ def tests(session: nox.Session) -> None:
     _run(session)
 
 
+@nox.session(python=nox.project.python_versions(PROJECT))
+@nox.parametrize("libraries", ["oldest", "newest"])
+def matrix(session: nox.Session, libraries: str) -> None:
+    """The fast tests on each Python that is declared, with the oldest libraries and the newest.
+
+    A Python that is not here is a failure, but with `--no-error-on-missing-interpreters`.
+    """
+    session.install("-e", ".[test]", *(_oldest() if libraries == "oldest" else []))
+    _run(session, "fast")
+
+
 @nox.session
 def docs(session: nox.Session) -> None:
-    """The site, in docs/_build/html: without a warning or a dead link, and all its code runs."""
+    """The site, in docs/_build/html: its cells run, without a warning or a dead link."""
     session.install("-e", ".[docs,test]")
     html = "docs/_build/html"
     session.run("sphinx-build", "-W", "--keep-going", "-j", "auto", "docs", html, env=BYTECODE)
     session.run("python", "-m", "tests.docs.links", html)
-    session.run("python", "-m", "pytest", "-n", "auto", "--dist", "worksteal", "tests/docs")
 
 
 @nox.session
@@ -62,12 +74,19 @@ def _tier(mark: str) -> None:
     @nox.session(name=mark)
     def tests_of_mark(session: nox.Session) -> None:
         """The tests of this mark (`markers` in pyproject.toml)."""
-        session.install("-e", ".[test]")
+        session.install("-e", ".[test,spark]" if mark == "engines" else ".[test]")
         _run(session, mark)
 
 
 for mark in ("slow", "statistical", "engines", "process", "proof"):
     _tier(mark)
+
+
+def _oldest() -> list[str]:
+    """The least version that is declared of each library that tests use."""
+    project = PROJECT["project"]
+    declared = [*project["dependencies"], *project["optional-dependencies"]["test"]]
+    return [requirement.replace(">=", "==") for requirement in declared]
 
 
 def _check(session: nox.Session) -> None:

@@ -53,6 +53,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if not any(item.get_closest_marker(tier) for tier in TIERS):
             item.add_marker("fast")
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.extra_keyword_matches.add("spark")  # `-k spark`, as .ci/run has it
     # The longest ones are among those of processes: first, so that no worker ends with one alone.
     items.sort(key=lambda item: item.get_closest_marker("process") is None)
 

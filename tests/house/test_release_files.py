@@ -1,8 +1,9 @@
-"""What a release needs by hand: the citation's version, the homes of formats, the hooks."""
+"""What a release needs by hand: the citation's version, homes of formats, hooks, least versions."""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 from fastexp._version import __version__
@@ -33,3 +34,15 @@ def test_the_hooks_are_the_lint_session() -> None:
     assert len(programs) == 3
     for program in programs:
         assert f"entry: {program}" in hooks
+
+
+def test_what_is_declared_is_what_the_matrix_runs():
+    """Every Python of the classifiers, and every least version of a library, as `test` has it."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    pythons = re.findall(r":: (3\.\d+)", "\n".join(project["classifiers"]))
+    assert project["requires-python"] == f">={pythons[0]}"
+    extras = project["optional-dependencies"]
+    tested = {*project["dependencies"], *extras["test"]}
+    assert all(re.fullmatch(r"[\w-]+(\[\w+\])?>=[\d.]+", requirement) for requirement in tested)
+    for extra in ("cli", "plot", "distributed", "dataframe", "files"):
+        assert set(extras[extra]) <= tested, extra
