@@ -101,6 +101,7 @@ ARGUMENTS = {
     "error_quantile": {"p": 0.5, "truth": 30},
     "log_probability": {"selection": [0, 1]},
     "place_probabilities": {"candidate": 0},
+    "utility": {"points": 30},
     "under": {"neighbors": "replace"},
     "marginal": {"j": 1},
     **{name: {"guarantee": PROMISE} for name in ("charge", "rest_after")},
@@ -189,7 +190,7 @@ EXEMPT = {
     **{
         f"{name}.{figure}": STORED
         for name in ("FiniteLaw", "PermuteAndFlipLaw", "TopKLaw", "JointTopKLaw")
-        for figure in ("k", "candidates")
+        for figure in ("k", "candidates", "utilities")
     },
     **dict.fromkeys(("Study.tasks", "Study.blocks", "Study.block_size"), "integers, no floats"),
     "TopKLaw.first_place": STORED,
@@ -235,6 +236,7 @@ def call_of(name, folder):
     if not member:
         return MAKERS[owner]
     makers = {
+        "JointTopKLaw.utility": partial(MAKERS["JointTopKLaw"]().utility, [0, 1]),
         "Exponential.from_rate": partial(fx.Exponential.from_rate, 0.5, 1.0),
         "Exponential.from_score": SCORED,
         "ScoredExponential.from_rate": partial(fx.ScoredExponential.from_rate, 0.5, 1.0),
