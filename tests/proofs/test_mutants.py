@@ -175,6 +175,12 @@ JOINT = {
     "words without end": ("kernels/select/joint_slices.py", "at if rest >= least else last + 2", "at"),
     "the next one found": ("kernels/select/joint_slices.py", "if x > 0 else above) + 1", "if x > 0 else above)"),
     "found once a gap": ("kernels/select/joint_slices.py", "number[following[i]] - number[i] if following[i] >= 0", "NEVER if following[i] >= 0"),
+    "the ends of slices are certain": ("kernels/select/joint_slices.py", "v < cells and value - before + 1 <= bound - (bound >> (SLACK - 1)) - 4:", "v < cells:"),
+    "the ends of small slices are certain": ("kernels/select/joint_slices.py", "(bound >> (SLACK - 1)) - 4:", "(bound >> (SLACK - 1)):"),
+    "the ends of large slices are certain": ("kernels/select/joint_slices.py", "bound - (bound >> (SLACK - 1)) - 4:", "bound - 4:"),
+    "slices of a cell weigh alike": ("_selection/joint_top_k.py", "if shift == 0 and rho + 1", "if rho + 1"),
+    "open selections of many stay": ("_selection/joint_top_k.py", "np.flatnonzero(out[:, 0] == kernels.OPEN)", "np.flatnonzero(out[:, 0] == kernels.OPEN - 1)"),
+    "an open selection stays": ("_selection/joint_top_k.py", "        if out[0] == kernels.OPEN:\n            return", "        if False:\n            return"),
 }  # fmt: skip
 
 # For `tests.support.checks.rows`: bounds by chords, rounds, two levels, tiles.
@@ -207,6 +213,13 @@ ROWS = {
     "tiles take refused words": ("kernels/select/tiles.py", "np.int64(high) if low >= np.uint64(totals[r]) else np.int64(-1)", "np.int64(high)"),
     "exact coins of the round before": ("_selection/rows.py", "number + 1 << COINS", "number << COINS"),
     "names of rows ignored": ("_randomness/streams.py", "seeds[HEADER + first : HEADER + last]", "seeds[HEADER : HEADER + last - first]"),
+    "rounds take refused words": ("kernels/select/rounds.py", "            if counts:\n                index, before = find_lane(work, bits.size", "            if True:\n                index, before = find_lane(work, bits.size"),
+    "two levels take refused words": ("kernels/select/two_level.py", "            if counts:\n                b, rho", "            if True:\n                b, rho"),
+    "doubtful candidates of two levels stand": ("kernels/select/two_level.py", "out[t] = candidate if verdict == ACCEPTED else UNSURE", "out[t] = candidate"),
+    "beyond the refined sum": ("kernels/select/two_level.py", "inside = rho < bounds[b]", "inside = True"),
+    "at the refined sum": ("kernels/select/two_level.py", "inside = rho < bounds[b]", "inside = rho <= bounds[b]"),
+    "tiles choose the first by refused words": ("kernels/select/tiles.py", "accepted = (rests[r] >= 0) & (rests[r] < least)", "accepted = rests[r] < least"),
+    "single draws take refused words": ("kernels/select/single.py", "        if counts:\n            index, before", "        if True:\n            index, before"),
 }  # fmt: skip
 
 # For `tests.support.checks.numbers`: cells, widths, places, coins.

@@ -11,11 +11,13 @@ from fractions import Fraction
 import numpy as np
 
 import fastexp as fx
+from fastexp._compiler.jit import interpreted
 from fastexp._randomness.streams import Spare, seeds_of, stream_of
 from fastexp._selection import joint_top_k
 from fastexp._selection.weighting import Weighting
 from fastexp.reference import exact
 from fastexp.reference import joint_top_k as twin
+from tests.support.altered import changed
 from tests.support.goodness import counts_fit
 
 HALF = 2 * math.log(2)  # epsilon of weights 2**-loss, where a record adds at most 1
@@ -186,6 +188,62 @@ def the_rest_is_left_open() -> None:
     assert out[0] == joint_top_k.kernels.OPEN
 
 
+def ends_of_slices_are_left_open() -> None:
+    """What the kernel draws next to the ends of slices, the exact draw has by the same words."""
+    some, decided = np.random.default_rng(2).integers(1 << 62, 1 << 64, 6, np.uint64), 0
+    for counts, rate in (((9, 7, 6, 2), Fraction(1, 2)), ((90, 40, 6, 2), Fraction(2))):
+        slices = joint_top_k.Slices(np.array(counts), 2, Weighting(rate, None))
+        sums, _ = slices._bounds
+        for start, end in itertools.pairwise([0, *sums[:-1].tolist()]):
+            share = end - start >> 25
+            for back in {1, 4, 5, share + 1, share + 4, share + 5, end - start}:
+                words = np.array([word_for(max(end - back, start), int(sums[-1])), *some])
+                out = np.empty(2, np.int64)
+                slices._run(words, out)
+                exactly = slices.ranks(itertools.chain(words.tolist(), some.tolist()).__next__)
+                decided += out[0] != joint_top_k.kernels.OPEN
+                assert out[0] == joint_top_k.kernels.OPEN or out.tolist() == exactly
+                drawn = slices.draw(words, iter(some.tolist()).__next__)
+                assert drawn.tolist() == slices._order[exactly].tolist()
+    assert decided > 20
+
+
+def word_for(value: int, total: int) -> np.uint64:
+    """A word whose integer below `total` is `value`."""
+    return np.uint64(-(-(value << 64) // total) + 5)
+
+
+def draws_that_are_left_open_are_exact(draws: int = 40) -> None:
+    """Bounds so wide that many draws are open."""
+    wide = (joint_top_k, "SLACK", 1), (joint_top_k.kernels, "SLACK", np.int64(1))
+    with changed(*wide):
+        slices = joint_top_k.Slices(np.array([9, 7, 6, 2]), 2, Weighting(Fraction(1, 2), None))
+        stream = stream_of(seeds_of(5, np.arange(1, dtype=np.uint64)), 0)
+        ranks = slices.draws(stream, draws)
+        assert ranks.tolist() == [slices.ranks(Spare(stream, t, 0)) for t in range(draws)]
+
+
+def slices_of_a_cell_have_their_own_weights() -> None:
+    """Next to the weight of each slice of a wide cell: it is drawn below, and refused above."""
+    slices = joint_top_k.Slices(np.array([9, 7, 6, 2]), 2, Weighting(Fraction(1, 2), None))
+    slices._plan = slices._plan._replace(shift=2, cells=slices._plan.cells // 4 + 1)
+    sums, lift = slices._bounds
+    for v in range(12):
+        before = int(sums[v // 4 - 1]) if v >= 4 else 0
+        reach = slices.reach(v)
+        weight = (
+            twin.sequences_within(reach) * math.exp(-v / 2) * 2.0 ** (slices._plan.scale - lift)
+        )
+        for rho, wanted in ((int(weight * (1 - 1e-9)), reach), (int(weight * (1 + 1e-9)), None)):
+            if before + rho < sums[v // 4]:
+                words = iter([int(word_for(before + rho, int(sums[-1]))), v % 4 << 62, 0])
+                try:
+                    drawn = slices._slice(words.__next__)
+                except StopIteration:
+                    drawn = None
+                assert drawn == wanted
+
+
 def positions_have_slots() -> None:
     """Eight positions in a table of eight each have a slot of their own, and are found again."""
     slots = np.zeros(16, np.int64)
@@ -248,5 +306,9 @@ def run() -> None:
     words_that_are_refused()
     positions_have_slots()
     the_rest_is_left_open()
+    ends_of_slices_are_left_open()
+    slices_of_a_cell_have_their_own_weights()
+    if interpreted():
+        draws_that_are_left_open_are_exact()
     draws_are_the_law()
     wide_cells_draw_the_law()

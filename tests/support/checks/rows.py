@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from fractions import Fraction
+from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +18,7 @@ from fastexp._randomness.streams import ROW, Spare, seeds_of, stream_of
 from fastexp._selection import plan
 from fastexp._selection.rows import Rows
 from fastexp._selection.scan import bits_value
-from fastexp.kernels.bits import heights
+from fastexp.kernels.bits import heights, words
 from fastexp.kernels.bits.heights import BLOCK
 from fastexp.kernels.select import chords, envelope, rounds, single, tiles, two_level
 from fastexp.reference import exact as exact_twin
@@ -195,6 +198,7 @@ def single_draws() -> None:
     for k in (31, 32, 33, 64, 95, 1024):
         assert single_draws_follow_the_twin(20 * np.random.default_rng(k).random(k), 6) == 0
     if interpreted():
+        words_that_do_not_count_are_passed_over()
         few = np.sin(np.arange(70.0))
         assert 20 < single_draws_follow_the_twin(few, 200, LOW) < 180
 
@@ -272,8 +276,42 @@ def edges_are_hit() -> None:
         draws_follow_the_twin(m, np.tile(np.sin(np.arange(70.0)), (40, 1)), size, LOW)
     draws_follow_the_twin(m, np.tile(SPIKES["flat"][:1100], (6, 1)), None, LOW)
     draws_follow_the_twin(m, np.tile(SPIKES["spread"][:1100], (30, 1)), None)
+    draws_follow_the_twin(m, np.tile(np.sin(np.arange(1100.0)), (12, 1)), None, LOW)
     for u in SPIKES.values():  # 12 bits: else far candidates' units of bound reject for long
         draws_follow_the_twin(m, np.tile(u[:1100], (4, 1)), None, 12)
+
+
+@contextmanager
+def first_words(low: int, high: int) -> Iterator[None]:
+    """The first two words of every draw are these, of kernels and of the twin."""
+
+    def philox(block: Any, prefix: Any, key: Any) -> Any:
+        is_first = not block & np.uint64(2**32 - 1)
+        return (np.uint64(low), np.uint64(high)) if is_first else words.philox(block, prefix, key)
+
+    def substream(stream: Any, number: int, first: int = 0) -> Iterator[int]:
+        return chain([low, high][first:], read(stream, number, max(first, 2)))
+
+    read = exact_twin.substream
+    kernels = [(module, "philox", philox) for module in (rounds, single, tiles, two_level)]
+    with changed(*kernels, (exact_twin, "substream", substream)):
+        yield
+
+
+def words_that_do_not_count_are_passed_over() -> None:
+    """Words of zeros, and a number between the refined sum of a block and its bound."""
+    m, u = fx.Exponential(1.0, 1.0), SPIKES["spread"]
+    with first_words(0, 0):
+        for size in (None, 2):
+            draws_follow_the_twin(m, np.tile(u[:9], (70, 1)), size)
+        single_draws_follow_the_twin(u[:70], 6)
+        draws_follow_the_twin(m, u[:1100], None)
+    peaks = SPIKES["a spike in every block"][:1100]
+    bounds = bounds_of(rows_of(m, peaks), 50)
+    total = sum(len(block) * max(block) for block in bounds)
+    both = -(-(sum(bounds[0]) << 128) // total) + 5
+    with first_words(both % 2**64, both >> 64):
+        draws_follow_the_twin(m, peaks, None)
 
 
 def narrow_rows() -> list[np.ndarray]:
