@@ -26,6 +26,8 @@ from typing import Any, Self
 ROOT = Path(__file__).parents[2]
 SECONDS = 100  # then a mutant that runs for ever ends
 FORKS = hasattr(os, "fork")
+# By a check or an error of the package; by what any typing error would raise, as NameError.
+SURVIVED, KILLED, BROKEN = 0, 1, 3
 
 
 class Jury:
@@ -96,16 +98,17 @@ class Finder(MetaPathFinder):
 
 
 def judge(checks: str, *change: str) -> int:
-    """Run the checks on the changed package: 0 if they pass, else 1 and a traceback."""
+    """Run the checks on the changed package: SURVIVED, or KILLED or BROKEN and a traceback."""
     sys.meta_path.insert(0, Finder(*change))
     faulthandler.dump_traceback_later(SECONDS, exit=True)
     try:
         importlib.import_module(f"tests.support.checks.{checks}").run()
-    except BaseException:
+    except BaseException as error:
         traceback.print_exc()
         sys.stderr.flush()
-        return 1
-    return 0
+        own = getattr(sys.modules.get("fastexp.errors"), "FastexpError", AssertionError)
+        return KILLED if isinstance(error, AssertionError | own) else BROKEN
+    return SURVIVED
 
 
 def judge_apart(errors: int, *question: str) -> int:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import fastexp as fx
+from fastexp._compiler.jit import interpreted
 from fastexp._intake.record_sources import OnGrid, Sorted, Window
 from fastexp._intake.records import Records
 from fastexp._numbers import cells as _cells
@@ -32,7 +33,7 @@ from fastexp._randomness.streams import COIN, PLACE, ROUND, ROW, seeds_of, strea
 from fastexp._selection import draw as _draw
 from fastexp._selection.rows import Rows
 from fastexp.kernels.bits.heights import SIGNED
-from fastexp.kernels.numbers import places
+from fastexp.kernels.numbers import places, ragged
 from fastexp.kernels.select.alias import DRAWS
 from fastexp.reference import exact as exact_twin
 from fastexp.reference import numbers as twins
@@ -684,6 +685,35 @@ def simulations_are_the_twin(size: int = 60) -> None:
     assert max(rounds) > 3
 
 
+def open_places_and_coins_are_the_twin() -> None:
+    """Words that are refused, all of them; and coins whose bounds are far apart."""
+    shape = shape_of(fx.Median(1.0, (0, 10), step=1), np.array([5]))
+    start, count = (column.tolist() for column in shape.cells[:2])
+    more = exact_twin.substream((3, 4), 0, DRAWS).__next__
+    simulation = _cells.Simulation(shape, seeds_of(1, np.zeros(1, np.uint64)), 1, "envelope")
+    with changed((places, "fill_substream", lambda *arguments: arguments[3].fill(0))):
+        found = simulation._points(np.arange(3), np.array([3, 4], np.uint64)).tolist()
+    assert count == [5, 1, 5]
+    assert found == [exact_twin.draw_below(5, more), 5, start[2] + exact_twin.draw_below(5, more)]
+    (loose,) = small_windows(fx.Median(0.2, (0, 11), step=1), np.arange(12), (1,))
+    with changed((places, "SHARE", 0.2)):
+        assert draws_are_the_twin(loose, 60, 5) > 0
+
+
+def rows_with_open_draws_are_drawn_alone() -> None:
+    """Where a draw is of the slow cell or of a loose one, or words may have to be refused."""
+    starts, counts, keys = [0, 4, 9, 0], [4, 5, 1, 3], [0, 1, 2, 0]  # of two rows, 3 and 1
+    cells, ends = np.array(starts + counts + keys), np.array([0, 3, 4])
+    seeds, work = np.array([1, 2, PLACE, 0, 1], np.uint64), np.empty(2 + DRAWS, np.int64)
+    again, zeros = np.empty(2, np.int64), lambda *arguments: arguments[3].fill(0)
+    for drawn, wanted in ((1, [1, 0]), (2, [0, 0]), (3, [1, 0])):
+        out = np.array([0, drawn, 0, 0])
+        assert ragged.ragged_places(cells, ends, seeds, out, again, work) == sum(wanted)
+        assert again.tolist() == wanted
+    with changed((ragged, "fill_substream", zeros)):
+        assert ragged.ragged_places(cells, ends, seeds, np.zeros(4, np.int64), again, work) == 2
+
+
 def gumbels_count_points() -> None:
     """The noisy maximum chooses cells by their number of points, too."""
     mechanism = fx.Median(1e-6, (0, 2**40), step=1)
@@ -722,6 +752,27 @@ def releases_read_words(seeds: int = 60) -> None:
         assert t == found
         assert operator.length_hint(own) == operator.length_hint(read)
     assert most > 1
+
+
+def draws_by_words_toss_coins(seeds: int = 40) -> None:
+    """A point of a loose cell is drawn where its exact coin passes, and only there."""
+    (shape,) = small_windows(fx.Median(0.3, (0, 40), step=1), [1, 2, 8, 9, 9, 20, 25, 38], (1,))
+    start, loose, accepts, refused = shape.cells.start, shape.cells.loose, type(shape).accepts, 0
+    for seed in range(seeds):
+        tossed = []
+
+        def noted(*given: Any, tossed: list = tossed) -> bool:
+            tossed.append((given[2], accepts(*given)))
+            return tossed[-1][1]
+
+        with changed((type(shape), "accepts", noted)):
+            index = _cells.WordDraw(shape)(exact_twin.substream((seed, 78), 0).__next__)
+        if loose[np.searchsorted(start, index, "right") - 1]:
+            assert tossed[-1:] == [(index, True)]
+            tossed.pop()
+        assert not any(passed for _, passed in tossed)
+        refused += len(tossed)
+    assert refused > 0
 
 
 # Prices of many bids.
@@ -792,6 +843,7 @@ def run() -> None:
     windows_hold_what_is_near()
     rows_have_the_cells_that_they_have_alone()
     releases_read_words()
+    draws_by_words_toss_coins()
     promises_hold_on_points((3,), 2)
     assert the_test_has_teeth() > (0.99, 0.999)
     cells_of_any_source_are_the_same(5)
@@ -799,6 +851,9 @@ def run() -> None:
     assert loose_cells_are_bounds((7,)) > 100
     promises_hold((2, 4), 2)
     simulations_are_the_twin(20)
+    if interpreted():
+        open_places_and_coins_are_the_twin()
+        rows_with_open_draws_are_drawn_alone()
     assert sections_of_prices_are_bounded() > 200
 
 

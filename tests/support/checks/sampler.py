@@ -181,6 +181,26 @@ def acceptance_is_exact(case: Case) -> None:
             assert not scan.accepts(i, scan.scale, whole, scripted(cut + 1, 0))
 
 
+def open_rounds_are_tested(case: Case) -> None:
+    """What a round leaves open is drawn if the exact test says so, and else void."""
+    scan, tested = scanned(case, 3), set()
+    for value in _corners(scan.work[: scan.bits.size].tolist(), scan.total()):
+        for coin in (0, MASK_64):
+            status = _round(scan, word_for(value, scan.total()))
+            index, rho = scan.tail(4), scan.tail(5)
+            if status == envelope.UNSURE:
+                passes = scan.accepts(index, scan.scale, rho, scripted(coin, MASK_64 - coin))
+                wanted = index if passes else None
+                word = scripted(coin, MASK_64 - coin)
+                try:
+                    drawn = scan.resolve(status, iter(()).__next__, word)
+                except StopIteration:  # another round
+                    drawn = None
+                assert drawn == wanted
+                tested.add(wanted is None)
+    assert True in tested
+
+
 def scripted(first: int, then: int) -> exact_twin.Words:
     """A word source: `first`, and `then` for ever."""
     supply = iter([first])
@@ -401,6 +421,20 @@ def one_coin_is_exact() -> None:
                 assert coins.one() == expected
 
 
+def fresh_coins_are_settled() -> None:
+    """A release's coin whose first byte is p's: by its second word, and where that is p's, too."""
+    flips, digits = Flips(Fraction(1)), exact_twin.flip_cut(Fraction(1), 136)
+    top, low, then = int(flips.top), int(flips.low), digits & MASK_64
+    for second, last, expected in (
+        *((low - 1, MASK_64, 1), (low + 1, 0, 0)),
+        *((low, then - 1, 1), (low, then + 1, 0)),
+    ):
+        supply = iter([top | 255 << 8, second])
+        given = (flips_room, "os_words", lambda n, w=supply: np.array([next(w)], np.uint64))
+        with changed(given, (flips_room, "os_word", scripted(last, last))):
+            assert flips.fresh(2).tolist() == [expected, 0]
+
+
 def flips_are_the_reference(count: int = 4200) -> None:
     """The coins of a simulation against their twin, also where many need an exact test."""
     stream = np.array([3, 5], np.uint64)
@@ -475,6 +509,7 @@ def run() -> None:
     flips_are_exact()
     flips_draw_on_exactly()
     one_coin_is_exact()
+    fresh_coins_are_settled()
     slow_cells_are_shared(CASES[0])
     table_words_are_read_right()
     for case in CASES:
@@ -482,6 +517,7 @@ def run() -> None:
             envelope_contains(case, precision)
         every_round(case, 3)
         acceptance_is_exact(case)
+        open_rounds_are_tested(case)
         table_is_exact(case, 8, 5)
     flips_are_the_reference()
     for case in CASES:

@@ -336,6 +336,21 @@ def coins_in_doubt_are_exact() -> None:
     assert "nine exact tests" in said
 
 
+def refused_words_of_flips_are_void() -> None:
+    """A try, and the choice, pass over words of zeros; a choice of such words alone is open."""
+    zero, last = np.uint64(0), np.uint64((15 << 60) + 1)
+    row = Rows(np.zeros(3, np.uint64), 0, Weighting(Fraction(1), None))
+    seed = np.zeros(2, np.uint64)
+    tried = np.array([zero, last])
+    assert _permute_flip._tries(row.bits, row.kind, row.weighting, seed, 0, tried) == 2
+    out, work = np.zeros(1, np.int64), _permute_flip._work(3)
+    coins = np.zeros(permute_flip.TRIES + 3, np.uint64)  # no try counts, and all coins succeed
+    for choices, chosen in (((zero, last), 2), ((zero, zero), permute_flip.MORE)):
+        given = np.concatenate([coins, np.resize(choices, permute_flip.CHOICES)])
+        _permute_flip._run(row, _permute_flip.ANY_SEEDS, given, out, work)
+        assert out[0] == chosen
+
+
 def flip_laws_are_exact() -> None:
     """Integrals against polynomials in fractions, in one panel or several, with equal weights."""
     for weights, counts in (
@@ -531,6 +546,7 @@ def run() -> None:
     top_k_laws_are_exact()
     report_noisy_max_has_its_noise()
     coins_are_certified()
+    refused_words_of_flips_are_void()
     for name, u in FLIPS.items():
         flips_are_the_twin(u, 2 if name == "blocks" else 12)
     peeling_is_a_fresh_scan(40, 40)
