@@ -70,6 +70,14 @@ def peers(session: nox.Session) -> None:
     _run(session, "peers")
 
 
+@nox.session
+def ends(session: nox.Session) -> None:
+    """Every call of extreme parameters ends or is refused: all of them, in an hour or two."""
+    session.install("-e", ".[test]")
+    module = "tests.proofs.test_every_release_ends"
+    session.run("python", "-m", module, "--all", *session.posargs, env=BYTECODE)
+
+
 def _tier(mark: str) -> None:
     @nox.session(name=mark)
     def tests_of_mark(session: nox.Session) -> None:

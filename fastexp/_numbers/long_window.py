@@ -20,10 +20,18 @@ from ..kernels.groups.segment_draws import OPEN, WORDS
 from ..reference.exact_groups import STRIDE, group_draw, long_weight
 from .distance import RanksThatMatter, distance, farthest
 from .few_records import Ranks, listed_cells
-from .weights import table
+from .weights import MOST as MOST_WEIGHTS
+from .weights import size_of, table
 
 FEWEST, MOST = 1 << 14, 1 << 22  # ranks that matter: of fewer, cells are no more than 1 MB
 INCOMPLETE = "the window lacks ranks that matter: please report this"
+
+
+def suits(statistic: Ranks, ranks: RanksThatMatter, n: int) -> bool:
+    """Whether so many ranks matter, and their weights have room in a table."""
+    rate, most = statistic.weighting.rate, farthest(ranks.form, n)
+    far = size_of(rate * STRIDE, most // STRIDE)
+    return FEWEST <= ranks.high - ranks.low <= MOST and far <= MOST_WEIGHTS
 
 
 def release(statistic: Ranks, source: Unsorted, ranks: RanksThatMatter) -> int:

@@ -70,8 +70,7 @@ class RankStatistic(DistanceStatistic):
         if type(source) is Unsorted and self.width == 0 and self.near is None:
             n = source.total()
             ranks = self.ranks_that_matter(n)
-            long = long_window.FEWEST <= ranks.high - ranks.low <= long_window.MOST
-            if long and self.few(n, None) is None:
+            if long_window.suits(self, ranks, n) and self.few(n, None) is None:
                 return long_window.release(self, source, ranks)
         return super().release(source)
 

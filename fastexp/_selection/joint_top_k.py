@@ -45,6 +45,8 @@ from .weighting import Weighting
 
 MOST = 1 << 14  # places
 CELLS = 1 << 16  # from so many slices on a cell has several
+MOST_STEPS = 1 << 32  # of places and cells: some 2 s
+MOST_WIDE = 1 << 28  # the same of wide cells: some 4 s
 SLACK = int(kernels.SLACK)
 SPARE = 8  # words of a draw beside one a place, for those that are refused
 THREADED = 1 << 14  # places of all draws
@@ -77,6 +79,12 @@ def plan_of(places: int, size: int, rate: float) -> Plan:
         shift += 1
     cells = (slices >> shift) + 1
     return Plan(shift, cells, halving, 60 - cells.bit_length())
+
+
+def takes_long(places: int, size: int, rate: float) -> bool:
+    """Whether the bounds of a draw take more than some seconds; public."""
+    shift, cells, _, _ = plan_of(places, size, rate)
+    return places * cells > (MOST_WIDE if shift else MOST_STEPS)
 
 
 class Slices:
@@ -251,7 +259,8 @@ def _bits(count: int, words: exact.Words) -> int:
     """So many even bits."""
     value = 0
     for first in range(0, count, 64):
-        value = value << 64 | words() >> max(64 - (count - first), 0)
+        some = min(count - first, 64)
+        value = value << some | words() >> 64 - some
     return value
 
 

@@ -7,12 +7,15 @@ from typing import NamedTuple
 import numpy as np
 
 from .._numbers.distance import HIGH, LOW, farthest
+from .._numbers.distance_statistic import DistanceStatistic
 from .._numbers.rank import RankStatistic
+from .._numbers.weights import MOST as MOST_WEIGHTS
 from .._numbers.weights import size_of, table
 from .._typing import IntArray, WordArray
 from ..kernels.groups import segment_ranks as kernel
 
 SHORT = 1 << 9  # records up to which keys are listed: a few KiB for each number of records
+A_RECORD = 1 << 4  # weights that each one may add to a table, however many that are in all
 
 
 class Forms(NamedTuple):
@@ -73,11 +76,15 @@ def ranks_of(forms: IntArray, lengths: IntArray, reach: int) -> IntArray:
     return np.stack([low, high], axis=1)
 
 
-def weights_of_one(statistic: RankStatistic) -> int:
+def weights_of_one(statistic: DistanceStatistic) -> int:
     """How many weights a single record has computed, which is public; none has few."""
-    return max(
-        size_of(statistic.weighting.rate, farthest(statistic.form_of(n), n)) for n in range(2)
-    )
+    return max(size_of(statistic.weighting.rate, statistic.farthest(n)) for n in range(2))
+
+
+def has_table(statistic: DistanceStatistic) -> bool:
+    """Whether a table has all weights, or some for each record, as few digits give; public."""
+    rate = statistic.weighting.rate
+    return size_of(rate, MOST_WEIGHTS) <= MOST_WEIGHTS or weights_of_one(statistic) <= A_RECORD
 
 
 def distinct_lengths(lengths: IntArray) -> tuple[IntArray, IntArray]:

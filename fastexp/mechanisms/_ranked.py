@@ -58,7 +58,16 @@ class DistanceMechanism(NumberMechanism):
     def _simulated(self, source: Source, sampling: Sampling) -> int | IntArray:
         return self._statistic.simulate(source, sampling)
 
+    @cached_property
+    def _has_table(self) -> bool:
+        """Whether draws by group are by a table of weights, which not all have room for; public."""
+        from ..grouped.forms import has_table
+
+        return has_table(self._statistic)
+
     def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
+        if not self._has_table:
+            return super()._draws(segments, words, size)
         from ..grouped.distances import DistanceDraws
 
         return DistanceDraws(self._statistic, segments, words, size)
@@ -97,7 +106,7 @@ class RankMechanism(DistanceMechanism):
 
     @property
     def _ranks(self) -> RankStatistic | None:
-        return self._statistic if self._in_passes else None
+        return self._statistic if self._in_passes and self._has_table else None
 
     def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
         if self._ranks is None:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ..laws.joint_top_k import JointTopKLaw
 
 ASSUMES = "sensitivity bounds how much one record changes any one count"
+MILLION = 1_000_000  # candidates, where their number is not known: their logarithm counts
 COMES = "; who comes lowers no count, and who leaves raises none"
 
 
@@ -49,7 +50,8 @@ class JointTopK(CountingMechanism, UtilityMechanism):
     Parameters
     ----------
     k : int
-        How many candidates are selected, at most 2**14.
+        How many candidates are selected, at most 2**14, and fewer where draws would take more than
+        some seconds: some 1,000 at any ε, 2**14 from ε = 2Δ on.
     epsilon
     sensitivity : float
         Δ > 0: the most that one person can add to any one count. Each to any number of counts.
@@ -120,6 +122,12 @@ class JointTopK(CountingMechanism, UtilityMechanism):
                 f"k must be at most the number of candidates, {len(self.candidates)}, got {self.k}"
             )
         self._weigh(places_rate(self.epsilon, self.sensitivity, self.k, self.neighbors))
+        size = MILLION if self.candidates is None else len(self.candidates)
+        if joint_top_k.takes_long(self.k, size, self._weighting.rate_nats):
+            raise ParameterError(
+                "k must be lower, or epsilon / sensitivity higher, for a draw to take no more than "
+                f"some seconds: got k = {self.k}"
+            )
 
     @cached_property
     def guarantee(self) -> Guarantee:

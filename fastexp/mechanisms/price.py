@@ -63,7 +63,7 @@ class Price(NumberMechanism):
     Takes records: one bid a person. A bid pays every price that is not above it: a bid of 3.01
     pays the price 3.01, whatever binary rounding makes of either, as prices are the doubles
     nearest to lower + t·step and bids are compared with these. Without bids every price is equally
-    likely.
+    likely. Epsilon is at most 1e6, also with `any_epsilon`.
 
     **Privacy**: ε-DP and ε-bounded-range, under add-remove and under replace alike
     (`scaling="textbook"`: ε/2).
@@ -116,6 +116,8 @@ class Price(NumberMechanism):
             )
         if self.grid.exact(self.grid.size - 1) > HIGHEST:
             raise ParameterError("bounds of prices must be at most 1e288")
+        if self.epsilon > validate.EPSILON_RANGE[1]:  # beyond, no coin passes below a bound
+            raise ParameterError(f"epsilon of prices must be at most 1e6, got {self.epsilon!r}")
         self._put(_prices=Prices(self.grid, self.epsilon, self.scaling))
 
     @cached_property

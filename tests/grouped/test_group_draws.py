@@ -344,6 +344,22 @@ class TestLaws:
         assert fits(found, law_of(mechanism, self.RECORDS))
         assert not fits(found, law_of(mechanism, self.RECORDS[2:]))
 
+    @pytest.mark.statistical
+    @pytest.mark.parametrize(
+        "mechanism",
+        [
+            fx.Quantile(0.123456789, epsilon=1.0, bounds=(0, 20), step=1),
+            fx.Quantile(0.123456789, epsilon=0.5, bounds=(0, 20), grid=POINTS, widen=2.5),
+        ],
+    )
+    def test_where_weights_are_too_many_for_a_table(self, mechanism, monkeypatch):
+        """Then by the ways of one data set, whose time the digits of a quantile do not change."""
+        monkeypatch.setattr(type(self), "GROUPS", 3_000)
+        assert mechanism._ranks is None
+        found = self.drawn(lambda part, words: mechanism._draws(part, words, 1), self.RECORDS)
+        assert fits(found, law_of(mechanism, self.RECORDS))
+        assert not fits(found, law_of(mechanism, np.append(self.RECORDS, [0] * 12)))
+
 
 class TestPrices:
     @pytest.mark.statistical

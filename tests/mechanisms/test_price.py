@@ -776,6 +776,11 @@ class TestMechanism:
         with pytest.raises(fx.ParameterError, match="epsilon"):
             Price(epsilon, (0, 1))
 
+    def test_an_epsilon_at_which_no_coin_would_pass(self):
+        assert Price(1e6, (0, 1e6)).release([1e6] * 1000) > 999_999
+        with pytest.raises(fx.ParameterError, match="epsilon of prices must be at most 1e6"):
+            Price(1e7, (0, 1e6), any_epsilon=True)
+
     def test_prices_below_zero_are_refused_though_bounds_allow_them(self):
         assert Price(1.0, (-9, 9), grid=[0, 2]).grid.size == 2
 

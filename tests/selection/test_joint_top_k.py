@@ -147,6 +147,18 @@ class TestDraws:
         probabilities = np.exp([top.law(counts).log_probability(s) for s in chosen])
         assert counts_fit(np.array([drawn[s] for s in chosen]), probabilities)
 
+    @pytest.mark.parametrize("count", [0, 1, 63, 64, 65, 130, 192, 830])
+    def test_bits_are_the_leading_ones_of_words(self, count):
+        words = [2**64 - 1, 1 << 63, 2**64 - 2] * 5
+        every = sum(word << 64 * (14 - i) for i, word in enumerate(words))
+        assert joint_top_k._bits(count, iter(words).__next__) == every >> 15 * 64 - count
+
+    @pytest.mark.parametrize("epsilon", [1e-20, 1e-40, 1e-60, 1e-250])
+    def test_the_least_epsilon(self, epsilon):
+        top = fx.JointTopK(2, epsilon, any_epsilon=True)
+        drawn = top.sample([3, 2, 1], 20, rng=1)
+        assert len(set(map(tuple, drawn.tolist()))) > 2
+
     def test_one_place_is_the_exponential_mechanism(self):
         rows = np.array([COUNTS, COUNTS[::-1]])
         for neighbors, sensitivity in (("add-remove", 2.0), ("replace", 4.0)):
@@ -225,6 +237,8 @@ class TestRefusals:
             ({"k": 0}, "k must be between 1 and 16384, got 0"),
             ({"k": 1 << 15}, "k must be between 1 and 16384"),
             ({"k": 3, "candidates": ["a", "b"]}, "k must be at most the number of candidates, 2"),
+            ({"k": 2000, "epsilon": 0.01}, "k must be lower, or epsilon / sensitivity higher"),
+            ({"k": 1 << 14, "epsilon": 1.0}, "k must be lower"),
             ({"sensitivity": -1.0}, "sensitivity must be"),
             ({"neighbors": "both"}, "neighbors must be"),
             ({"epsilon": 0.0}, "epsilon must be"),
