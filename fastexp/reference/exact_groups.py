@@ -32,6 +32,8 @@ Distance = Callable[[int], int]  # the true distance of a point of a loose cell
 
 def weight_floor(rate: Fraction, e: int) -> int:
     """L(e): the largest integer <= 2**60 * exp(-rate * e)."""
+    if 0 < rate * e * (1 << PRECISION) <= 1:  # as exp(-x) > 1 - x; bounds would take long to part
+        return (1 << PRECISION) - 1
     more = 16
     while True:
         lo, hi = exp_bounds(rate * e, PRECISION + more)

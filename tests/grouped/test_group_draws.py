@@ -17,7 +17,7 @@ from fastexp.grouped.segments import Segments, chunks, draw_all
 from fastexp.grouped.shapes import ShapeDraws
 from fastexp.kernels.groups import segment_prices, segment_sort
 from fastexp.reference import exact
-from fastexp.reference.exact_groups import group_draw, upper
+from fastexp.reference.exact_groups import group_draw, upper, weight_floor
 from tests.support.checks.groups import KEY, POINTS, by_kernel, twin_draws
 from tests.support.goodness import counts_fit, fits
 from tests.support.small_words import GivenWords, SortedWords
@@ -35,6 +35,12 @@ class TestWeights:
             weight = int(found[e])
             assert weight << 340 >= hi
             assert e == 0 or weight - 1 << 340 <= lo
+
+    @pytest.mark.parametrize("exponent", [Fraction(1, 10**250), Fraction(1, 3 << 60)])
+    def test_next_to_1_as_bounds_of_many_digits_tell(self, exponent):
+        for e in (exponent, Fraction(1, 1 << 60), Fraction(1 + exponent, 1 << 60)):
+            lo, hi = exact.exp_bounds(e, 2000)
+            assert lo >> 1940 == hi - 1 >> 1940 == weight_floor(e, 1)
 
     def test_the_last_entry_stands_for_all_that_follow(self):
         found = table(Fraction(1, 3), 10**9)

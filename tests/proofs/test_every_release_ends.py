@@ -58,6 +58,8 @@ PAST = {
     "Quantile(0.123456789, 1e-9, (0, 100), any_epsilon=True)": ["none", "few equal", "random"],
     "Quantile(0.123456789, 40, (0, 3), step=1, widen=1)": ["alternating ends"],
     "Quantile(0.001, 1e-9, (0, 3), step=1)": ["random"],
+    "Quantile(Fraction(2, 3), 1e-250, (-1e3, 1e6), any_epsilon=True)": ["random"],
+    "JointTopK(2, 1e-60, candidates=labels(9), any_epsilon=True)": ["few distinct"],
     "OrderStatistic(2**31 - 1, 1e-9, (0, 3), step=1)": ["one"],
     "Price(1e250, (0, 1e6), any_epsilon=True)": ["alternating ends"],
 }
@@ -152,6 +154,7 @@ def outcomes(tried: list[Combination]) -> list[Outcome]:
                 print(outcome, flush=True)
         past += ended
         rest = rest[len(ended) :]
+        print(f"{len(past)} of {len(tried)} tried", file=sys.stderr)
     return past
 
 
