@@ -23,6 +23,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
+from fastexp.mechanisms._mechanism import Mechanism
 from tests.support.extremes import (
     DOORS,
     SCOPE,
@@ -212,6 +213,15 @@ def test_what_once_did_not_end() -> None:
 
 def test_some_of_all_combinations() -> None:
     assert not failures(outcomes(some(500, seed=1)))
+
+
+def test_every_mechanism_and_door_is_tried() -> None:
+    every = combinations()
+    public = [SCOPE[name] for name in fx.__all__ if isinstance(SCOPE[name], type)]
+    public = [thing for thing in public if issubclass(thing, Mechanism)]
+    names = {thing.__name__ for thing in public}  # a score is the user's
+    assert {c.name for c in every} == names - {"ScoredExponential"}
+    assert {c.door for c in every} == set(DOORS)
 
 
 def test_what_goes_wrong_is_seen() -> None:
