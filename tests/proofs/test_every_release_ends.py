@@ -212,7 +212,7 @@ def test_what_once_did_not_end() -> None:
 
 
 def test_some_of_all_combinations() -> None:
-    assert not failures(outcomes(some(500, seed=1)))
+    assert not failures(outcomes(some(200, seed=1)))
 
 
 def test_every_mechanism_and_door_is_tried() -> None:
@@ -225,7 +225,7 @@ def test_every_mechanism_and_door_is_tried() -> None:
 
 
 def test_what_goes_wrong_is_seen() -> None:
-    kinds, call = ("none", "one", "few equal"), "(1.0, (0, 3), step=1)"
+    kinds, call = ("none", "one"), "(1.0, (0, 3), step=1)"
     names = [stub.__name__ for stub in STUBS]
     tried = [
         Combination(name + call, 0, data, "release")
@@ -241,7 +241,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--all", action="store_true", help="every combination")
-    parser.add_argument("--some", type=int, default=500, help="so many, and one of each kind")
+    parser.add_argument("--some", type=int, default=200, help="so many, and one of each kind")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="those that an expression finds, as printed")
     options = parser.parse_args()
