@@ -26,8 +26,7 @@ from typing import Any, Self
 ROOT = Path(__file__).parents[2]
 SECONDS = 100  # then a mutant that runs for ever ends
 FORKS = hasattr(os, "fork")
-# By a check or an error of the package; by what any typing error would raise, as NameError.
-SURVIVED, KILLED, BROKEN = 0, 1, 3
+SURVIVED, KILLED, BROKEN = 0, 1, 3  # exit statuses; 2 is of a check that cannot be run
 
 
 class Jury:
@@ -106,9 +105,19 @@ def judge(checks: str, *change: str) -> int:
     except BaseException as error:
         traceback.print_exc()
         sys.stderr.flush()
-        own = getattr(sys.modules.get("fastexp.errors"), "FastexpError", AssertionError)
-        return KILLED if isinstance(error, AssertionError | own) else BROKEN
+        return KILLED if noticed(error) else BROKEN
     return SURVIVED
+
+
+def noticed(error: BaseException) -> bool:
+    """Whether it is of a check, an error of the package, or its index beyond an array.
+
+    What any typing error would raise, as NameError, is not.
+    """
+    own = getattr(sys.modules.get("fastexp.errors"), "FastexpError", AssertionError)
+    where = Path(traceback.extract_tb(error.__traceback__)[-1].filename)
+    inside = ROOT / "fastexp" in where.parents
+    return isinstance(error, AssertionError | own) or (isinstance(error, IndexError) and inside)
 
 
 def judge_apart(errors: int, *question: str) -> int:

@@ -277,6 +277,7 @@ def edges_are_hit() -> None:
     draws_follow_the_twin(m, np.tile(SPIKES["flat"][:1100], (6, 1)), None, LOW)
     draws_follow_the_twin(m, np.tile(SPIKES["spread"][:1100], (30, 1)), None)
     draws_follow_the_twin(m, np.tile(np.sin(np.arange(1100.0)), (12, 1)), None, LOW)
+    draws_follow_the_twin(m, np.sin(np.arange(210.0)).reshape(3, 70) * [[1], [9], [2]], None)
     for u in SPIKES.values():  # 12 bits: else far candidates' units of bound reject for long
         draws_follow_the_twin(m, np.tile(u[:1100], (4, 1)), None, 12)
 
