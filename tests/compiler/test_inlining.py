@@ -191,6 +191,11 @@ def a_return_among_ways_on(x, n):
     return tangled(n) + bump(x)
 
 
+def a_hidden_number(x, n):
+    value = LIMIT = n  # noqa: N806  # a helper's global
+    return clipped(value) + LIMIT
+
+
 def hidden_names(x, n):
     value = LIMIT = n  # noqa: N806  # a helper's global
     a = clipped(value) + LIMIT
@@ -217,6 +222,7 @@ CASES = [
     in_a_chain,
     a_return_from_a_loop,
     a_return_among_ways_on,
+    a_hidden_number,
     hidden_names,
     whole_numbers,
 ]

@@ -590,7 +590,7 @@ BRANCHES = {
     "a way's end within R": ("reference/exact_chain.py", "if most <= lower:", "if least <= lower:"),
     "weights above 1 as below": ("reference/exact_chain.py", "    if exponent < 0:\n", "    if False:\n"),
     "the first of a site has no room": ("_numbers/quantile_sites.py", "work) + self.spare(total)", "work)"),
-    "sites without their most": ("_numbers/quantile_sites.py", "row[-1] = log_sum(np.array([row[-1], moved[-1]]))", "pass"),
+    "sites without their most": ("_numbers/quantile_sites.py", "row[-1] = log_sum(np.array([row[-1], moved[-1]]))", "row[-1] = moved[-1]"),
     "sites refuse nothing": ("_numbers/quantile_sites.py", "coin *= self._factor(states[0][0], k) / self._factor(states[0][0], self.most)", "pass"),
     "records and answers of a site alike": ("_numbers/quantile_sites.py", "return Fraction(1, records + k)", "return Fraction(1, records + 1)"),
     "groups of sites' totals are alike": ("_numbers/quantile_sites.py", "apart = self._distance(ranks, total) -", "apart = self._distance(ranks, node.total) -"),
