@@ -27,7 +27,8 @@ def files() -> list[Path]:
     """The files of the repository, without what is built."""
     inside = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*")]
     paths = [path for path in (*ROOT.iterdir(), *inside) if path.is_file() and path.name != ".git"]
-    return [path for path in paths if not BUILT & set(path.parts) and path != Path(__file__)]
+    written = [path for path in paths if not BUILT & set(path.relative_to(ROOT).parts)]
+    return [path for path in written if path != Path(__file__)]
 
 
 def test_nothing_leads_to_a_name_that_others_can_take():
