@@ -24,7 +24,7 @@ from types import CodeType
 from typing import Any, Self
 
 ROOT = Path(__file__).parents[2]
-SECONDS = 100  # then a mutant that runs for ever ends
+SECONDS = 300  # then a mutant that runs for ever ends
 FORKS = hasattr(os, "fork")
 SURVIVED, KILLED, BROKEN = 0, 1, 3  # exit statuses; 2 is of a check that cannot be run
 
