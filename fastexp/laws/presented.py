@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, cast
 
@@ -30,18 +31,20 @@ class Presented(Carded):
     def mechanism(self) -> Any:
         """The mechanism that this is the law of, at the law's epsilon.
 
-        None where no mechanism made the law, as that of the first of k places.
+        None where no mechanism made the law, as that of the first of k places, or none has its
+        epsilon, as beyond the greatest of a `Price`.
         """
         maker = cast("Any", self._maker)
         if maker is None or maker.epsilon == self._epsilon:
             return maker
-        try:
-            return replace(maker, epsilon=self._epsilon)
-        except ParameterError:
-            return replace(maker, epsilon=self._epsilon, any_epsilon=True)
+        for options in ({}, {"any_epsilon": True}):
+            with suppress(ParameterError):
+                return replace(maker, epsilon=self._epsilon, **options)
+        return None
 
     def __repr__(self) -> str:
-        parts = [f"epsilon={self._epsilon!r}" if self._maker is None else repr(self.mechanism)]
+        mechanism = self.mechanism
+        parts = [f"epsilon={self._epsilon!r}" if mechanism is None else repr(mechanism)]
         parts += [f"{name}={number}" for name, number in self._sizes().items()]
         return f"{type(self).__name__}({', '.join(parts)})"
 
@@ -51,7 +54,7 @@ class Presented(Carded):
 
     def _card(self) -> Card:
         facts: dict[str, object] = {"epsilon": self._epsilon}
-        if self._maker is not None:
+        if self.mechanism is not None:
             facts = parameters(self.mechanism)
         return Card(
             f"{type(self).__name__}: the exact law of an answer",

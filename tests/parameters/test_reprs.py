@@ -62,7 +62,7 @@ OBJECTS = {
     "Study": lambda: fx.Study(
         name="a", mechanisms=[MEDIAN], epsilon=[1.0], n=[10], data=[LABELLED], datasets=2
     ),
-    "Session": lambda: fx.Session({RED: [1.0]}, budget=fx.Budget(epsilon=1.0), person=RED),
+    "Session": lambda: fx.Session({RED: [1]}, budget=fx.Budget(epsilon=1.0), person=RED),
 }
 
 
