@@ -24,7 +24,7 @@ import numpy as np
 from .._intake.record_sources import NOTHING, Source, Window
 from .._parameters.grid import Grid
 from .._typing import FloatArray, IntArray
-from ..kernels.bits.logexp import LN2, exp_fill
+from ..kernels.bits.logexp import LN2
 from ..kernels.numbers import chain as _kernels
 from .rank import few_enough
 
@@ -33,11 +33,13 @@ MORE_NATS = 2.0  # and e**-6 at most
 APART = 256  # ranks between cells that are taken for themselves
 GUESS_NATS = 36.0  # of cells more than uniform records need
 PLAIN_NATS = 32.0  # between quantiles: then answers in one cell, or in no order, are rare
+PHASES = 4  # answers in a cell that the others count; coins make the factors of more
+MANY, ROOM = 1 << 19, 1 << 23  # cells of all phases that are few; that are not too many
 NEAR_NATS = 12.0  # how near n totals have chains of their own
 SHARED = 0.02  # of all mass, at most that of totals that share a chain
 LEAST = 2.0**-900  # of a mass
 MOST_NATS = 600.0  # of a rest that stays
-UNDERFLOW = 2.0**850  # what brings a row to about 1 that has little but the least values
+UNDERFLOW, DROP = 2.0**750, 2.0**250  # of the end; a row may drop so much more
 EMPTY = Window(NOTHING, NOTHING, 0, 0)
 
 
@@ -49,8 +51,8 @@ class Weights:
     """The weights of joint quantiles: public. `lattice`: the step of totals, None: t = n."""
 
     __slots__ = (
-        "_decay", "_unit", "_units", "grid", "inner", "lattice", "left", "log_ways", "q", "rate",
-        "shares", "ways",
+        "_unit", "_units", "grid", "inner", "lattice", "left", "log_ways", "q", "rate", "shares",
+        "ways",
     )  # fmt: skip
 
     def __init__(
@@ -62,7 +64,6 @@ class Weights:
         self._unit = math.lcm(*(x.denominator for x in q))
         self._units = np.array([int(x * self._unit) for x in [*q, *self.shares]], object)
         self.inner = float(min(self.shares[1:-1], default=Fraction(0)) * rate)
-        self._decay = np.empty(0)
         m, size = len(q), grid.size
         number = math.comb(size + m - 1, m) if self.left else size**m
         parts = 1 if self.left else math.factorial(m)
@@ -75,16 +76,6 @@ class Weights:
         exact = np.multiply.outer(np.array(totals, kind), self._units.astype(kind))
         whole, rests = np.divmod(exact, self._unit)
         return whole.astype(np.int64), rests.astype(np.float64) / self._unit
-
-    def decay(self, size: int) -> FloatArray:
-        """exp(-rate * s), s = 0, 1, ..., at least so many of them."""
-        decay: FloatArray = self._decay
-        if decay.size < size:
-            apart = np.arange(1 << size.bit_length(), dtype=np.float64)
-            decay = np.empty(apart.size)
-            exp_fill(apart * -float(self.rate), decay)
-            self._decay = decay
-        return decay
 
 
 class Node(NamedTuple):
@@ -119,21 +110,24 @@ class Sums:
         nearest = round(Fraction(n, step)) * step if step else n
         self.reach = max(math.ceil(usual / rate), abs(n - nearest) + 1)
         self._take(self.reach)
-        near, again, tries = math.ceil((NEAR_NATS + m / 2) / rate), True, 0
-        while again:
+        self.kept, self.summed = (0, 0), dict[Node, tuple[float, IntArray, FloatArray]]()
+        near, wide, shared, tries = math.ceil((NEAR_NATS + m / 2) / rate), 0.0, True, 0
+        while wide > 0.0 or shared:  # ends: the rest falls with `reach`, groups with `near`
             self._fill_nodes(self._nodes(near))
             self._weigh()
             best = self.masses[:-1].argmax()
-            scaled = self.floats[best, _kernels.SHIFT].max()
-            nats = self.rest_nats - math.log(self.masses[:-1].sum()) + REST_NATS
-            again, tries = nats > MORE_NATS, tries + 1
-            if max(scaled, 1 / self.bounds[best]) > UNDERFLOW and (tries > 1 or not again):
+            nats = self.rest_nats - math.log(self.least) + REST_NATS
+            wide, tries = nats if nats > MORE_NATS else 0.0, tries + 1
+            shifts = self.floats[best, _kernels.SHIFT, 1:].max()
+            lost = max(shifts / DROP, 1 / self.bounds[best])
+            if lost > UNDERFLOW and (tries > 1 or not wide):
                 raise Underflow
-            if again:
+            shared = self.shared > SHARED * self.bound
+            if wide:
                 self.reach += math.ceil(nats / rate)
                 self._take(self.reach)
-            elif self.shared > SHARED * self.bound:
-                near, again = near + near // 2, True
+            if shared:
+                near *= 2
 
     def _take(self, reach: int) -> None:
         """Cells of the ranks at most so far from those of the quantiles; where `dense`, of all."""
@@ -161,7 +155,6 @@ class Sums:
                 self.lengths[at:end],
             )  # fmt: skip
             at = end
-        self.decay = weights.decay(4 * reach + 64)
 
     def _nodes(self, near: int) -> list[Node]:
         """Of the totals with |n - t| < reach: each one near n, and more and more together."""
@@ -189,22 +182,35 @@ class Sums:
 
     def _fill_nodes(self, nodes: list[Node]) -> None:
         """Where the chains of nodes lie, and bounds of their sums."""
-        self.last = list[FloatArray]()  # their memory serves again
-        m, totals = len(self.weights.q), [node.total for node in nodes]
+        self.last, self.whose = list[FloatArray](), -1
+        n, m, totals = self.n, len(self.weights.q), [node.total for node in nodes]
         far = [max(t - r[0], r[-1] - t) for t, r in nodes]
         whole, rests = self.weights.products(totals)
         ints, floats = np.zeros((len(nodes), 5, m + 1), np.int64), np.zeros((len(nodes), 7, m + 1))
         ints[:, 2, :m], rooms = self.bases, np.zeros(2, np.int64)
         _kernels.fill_nodes(
-            np.array(totals), np.array(far), whole.reshape(-1), rests.reshape(-1), self.n,
-            self.reach, self.rate, ints.reshape(-1), floats.reshape(-1), rooms,
+            np.array(totals), np.array(far), whole.reshape(-1), rests.reshape(-1), n, self.reach,
+            self.rate, ints.reshape(-1), floats.reshape(-1), rooms,
         )  # fmt: skip
-        self.nodes, self.far, self.ints, self.floats = nodes, far, ints, floats
-        self.most = 1 if min(totals) * self.weights.inner >= PLAIN_NATS else max(m, 2)
+        self.nodes, self.far = nodes, far
         self.room, self.widest = rooms.tolist()
-        self.slack = 2.0**-40 + self.widest * 2.0**-49
-        self.bounds, *self.last = self._filled(ints, floats, len(nodes) == 1)
-        self.exponents = ints[:, 3, m]
+        plain = min(totals) * self.weights.inner >= PLAIN_NATS
+        wide = min(n, 3 * self.reach) + 3  # at least the widest row, whatever the nodes are
+        most = min(m, max(PHASES, MANY // (m * wide)), ROOM // (m * wide))
+        self.most = 1 if plain else max(most, 2)
+        self.slack = 2.0**-40 + wide * 2.0**-49
+        if self.kept != (self.reach, self.most):
+            self.kept, self.summed = (self.reach, self.most), {}
+        new = [k for k, node in enumerate(nodes) if node not in self.summed]
+        if new:
+            some, others, stays = ints[new], floats[new], len(nodes) == 1
+            bounds, *self.last = self._filled(some, others, stays)
+            self.whose = 0 if stays else -1
+            sums = zip(bounds.tolist(), some, others, strict=True)
+            self.summed.update(zip([nodes[k] for k in new], sums, strict=True))
+        known = zip(*[self.summed[node] for node in nodes], strict=True)
+        self.bounds, self.ints, self.floats = map(np.array, known)
+        self.exponents = self.ints[:, 3, m]
 
     def _filled(self, ints: IntArray, floats: FloatArray, stays: bool) -> tuple[FloatArray, ...]:
         """The bounds of the sums of some chains, and B, phases and A of the last one."""
@@ -212,32 +218,36 @@ class Sums:
         arrived, sums = np.empty(room), np.empty(room)
         phases = np.empty(room * (self.most + 2) if self.most > 1 else 0)
         _kernels.fill_chains(
-            self.cells.reshape(-1), self.lengths, ints.reshape(-1), floats.reshape(-1), self.decay,
+            self.cells.reshape(-1), self.lengths, ints.reshape(-1), floats.reshape(-1), self.rate,
             self.slack, self.n, self.weights.left, self.most, self.dense, int(stays),
-            np.empty(3 * self.widest + 3), arrived, phases, sums, bounds,
+            np.empty(4 * self.widest + 8), arrived, phases, sums, bounds,
         )  # fmt: skip
         return bounds, arrived, phases, sums
 
     def rows(self, k: int) -> Rows:
         """The chain of one node, for draws."""
         ints, floats = self.ints[k], self.floats[k]
-        if len(self.nodes) > 1:
+        if k != self.whose:
+            self.whose, self.last = k, list[FloatArray]()  # their memory serves again
             _, *self.last = self._filled(ints[None], floats[None], True)
         return Rows(float(self.bounds[k]), ints, floats, *self.last)
 
     def _weigh(self) -> None:
         """Masses in units of 2**unit: at least the sums of nodes' totals, and the rest."""
-        powers = [math.ceil(self.rate * far / LN2 + 2.0**-20) if far else 0 for far in self.far]
-        powers = [p + e for p, e in zip(powers, self.exponents.tolist(), strict=True)]
-        bounds, numbers = self.bounds.tolist(), [len(node.totals) for node in self.nodes]
-        self.unit = max(math.frexp(x)[1] + p for x, p in zip(bounds, powers, strict=True))
+        bounds, exponents = np.frexp(self.bounds)
+        exponents = exponents.astype(np.int64) + self.exponents
+        nats = self.rate * np.array(self.far)
+        powers = exponents + np.where(nats, np.ceil(nats / LN2 + 2.0**-20), 0).astype(np.int64)
+        self.unit, numbers = int(powers.max()), [len(node.totals) for node in self.nodes]
         self.slots = len(self.within) + (4 if self.step else 0)
         rest = self.weights.log_ways + math.log(self.slots) - self.rate * self.reach
         self.rest_nats = rest - self.unit * LN2
-        up, scales = 1 + 2.0**-50, [math.ldexp(1.0, max(p - self.unit, -1000)) for p in powers]
+        alone = bounds * np.ldexp(1.0, np.maximum(exponents - self.unit, -1000))
+        self.least = float((alone * numbers).sum())
+        scaled = (bounds * np.ldexp(1.0, np.maximum(powers - self.unit, -1000))).tolist()
+        up = 1 + 2.0**-50
         masses = [
-            max(x * scale * (k * up if k > 1 else 1), LEAST)
-            for x, scale, k in zip(bounds, scales, numbers, strict=True)
+            max(x * (k * up if k > 1 else 1), LEAST) for x, k in zip(scaled, numbers, strict=True)
         ]
         self.shared = sum(x for x, k in zip(masses, numbers, strict=True) if k > 1)
         masses.append(math.exp(min(max(self.rest_nats + 2.0**-20, -MOST_NATS), MOST_NATS)))

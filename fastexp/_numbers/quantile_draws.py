@@ -22,7 +22,8 @@ from ..reference import exact, exact_chain
 from .quantile_chains import LEAST, Rows, Sums
 
 Words = Callable[[], int]
-CROWDED = 14.0  # twice the nats of coins
+CROWDED = 2.0  # twice the nats of coins, at least, where atoms are few
+PILOT = 32  # draws, of which one passes if these are not that many
 
 
 class Chain(Sums):
@@ -35,11 +36,14 @@ class Chain(Sums):
 
     @property
     def crowded(self) -> bool:
-        """Whether outputs crowd in atoms, so that their coins refuse nearly all attempts."""
-        if not self.dense:
+        """Whether outputs crowd, so that coins refuse nearly all attempts."""
+        if not self.dense or self.dense**2 < CROWDED * self.n:
             return False
-        records = self.source.counts(self.weights.grid)[1] * (self.dense / self.n)
-        return float(np.minimum(records, 1).sum()) * self.dense > CROWDED * self.n
+        best, count = self.masses[:-1].argmax(), 2 * (5 * self.dense // 2) + 4
+        words = np.empty((PILOT, count), np.uint64)
+        known = np.zeros(2, np.uint64)  # words that are always the same: they only choose an engine
+        _kernels.chain_words(known, np.arange(PILOT), 0, count, words.reshape(-1))
+        return not (self._paths(int(best), words)[2] == _kernels.DONE).any()
 
     def attempt(self, words: WordArray, more: Callable[[int], Words]) -> tuple[IntArray, AnyArray]:
         """Answers and totals of draws from their words; which of them are refused.
@@ -74,15 +78,7 @@ class Chain(Sums):
     ) -> tuple[IntArray, AnyArray]:
         """The same of draws from one node."""
         node, size, m = self.nodes[k], which.size, len(self.weights.q)
-        rows = self.rows(k)
-        out, ranks = np.zeros((size, m), np.int64), np.zeros((size, m), np.int64)
-        states, words = np.zeros(size, np.int64), np.ascontiguousarray(words)
-        _kernels.draw_paths(
-            self.cells.reshape(-1), rows.ints.reshape(-1), rows.floats.reshape(-1), self.decay,
-            self.slack, self.n, self.weights.left, self.most, self.dense, rows.bound, rows.arrived,
-            rows.phases, rows.sums, words.reshape(-1), out.reshape(-1), ranks.reshape(-1), states,
-            np.empty(m, np.int64),
-        )  # fmt: skip
+        out, ranks, states, rows = self._paths(k, words)
         for d in (states == _kernels.OPEN).nonzero()[0].tolist():
             some, again = words[d].tolist(), more(int(which[d]))
             twin = self.exact_rows(node.total, rows)
@@ -106,6 +102,19 @@ class Chain(Sums):
                     states[d] = _kernels.AGAIN
                 answers[d, m] = t
         return answers, states != _kernels.DONE
+
+    def _paths(self, k: int, words: WordArray) -> tuple[IntArray, IntArray, IntArray, Rows]:
+        """Grid indices, ranks and states of draws from one node, and its chain."""
+        rows, size, m = self.rows(k), len(words), len(self.weights.q)
+        out, ranks = np.zeros((size, m), np.int64), np.zeros((size, m), np.int64)
+        states, words = np.zeros(size, np.int64), np.ascontiguousarray(words)
+        _kernels.draw_paths(
+            self.cells.reshape(-1), rows.ints.reshape(-1), rows.floats.reshape(-1), self.rate,
+            self.slack, self.n, self.weights.left, self.most, self.dense, rows.bound, rows.arrived,
+            rows.phases, rows.sums, words.reshape(-1), out.reshape(-1), ranks.reshape(-1), states,
+            np.empty(m, np.int64),
+        )  # fmt: skip
+        return out, ranks, states, rows
 
     def _distance(self, ranks: list[int], total: int) -> Fraction:
         """The sum of |c_j - t * d_j| of answers with so many records below them."""
@@ -194,8 +203,8 @@ class Chain(Sums):
         tau = [total * share for share in statistic.shares]
         shift = [Fraction(x) for x in rows.floats[_kernels.SHIFT].tolist()]
         return exact_chain.Rows(
-            statistic.rate, self.n, statistic.left, self.most, tau, lo[:m], hi[:m], cell, shift,
-            lambda j, i: Fraction(float(rows.arrived[at[j] + i - lo[j]])), phases,
+            statistic.rate, self.n, statistic.left, self.most, tau, lo[:m], hi[:m], cell,
+            shift, lambda j, i: Fraction(float(rows.arrived[at[j] + i - lo[j]])), phases,
             lambda j, i: Fraction(float(rows.sums[at[j] + i - lo[j]])), self._usual, self._atoms,
         )  # fmt: skip
 

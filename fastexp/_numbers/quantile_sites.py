@@ -26,6 +26,7 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import groupby
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,9 +40,22 @@ from .quantile_line import line_of, log_sum
 
 TRIES = 64  # refusals before a site has twice as many states
 SOME = 6  # states of a site to begin with, and half as many for each answer that it has on average
+FEW, ROOM = 4, 1 << 22  # the same where records are many; numbers of a row of each
+LONG = 32  # so many longest runs have all states
+SPARE = 64.0  # nats of windows at first
 PAIRS, MARGIN = 4, 4.0  # pairs of slots a rank that are summed one by one; of slack
 NEAR = 24.0  # nats: totals within them have chains of their own
 Path = list[tuple[int, int]]  # the slot and the state of each answer
+
+
+class Row(NamedTuple):
+    """S of an answer in the slots low..high - 1."""
+
+    low: int
+    high: int
+    states: FloatArray  # k, slots
+    more: FloatArray  # further states of long runs: k, their slots
+    sums: FloatArray  # of all states, less than `spare` below their sum
 
 
 class SiteChain(Chain):
@@ -57,15 +71,34 @@ class SiteChain(Chain):
             0,
             0,
         )
-        grid, m = weights.grid, len(weights.q)
+        grid, n, m = weights.grid, self.n, len(weights.q)
         line = self.line = line_of(*source.counts(grid), grid.size, bool(weights.left))
         slots = line.rank.size
-        self.most = min(m, most or SOME + SOME * m // (2 * line.start.size))
+        nats = weights.log_ways + m * math.log(n + m) + self.rate * (m + self.step) + REST_NATS
+        reach = n if weights.left else math.ceil((nats + SPARE) / self.rate)
+        if not most:
+            wide = min(slots, 2 * reach) * m * FEW > ROOM
+            few = 2 if wide else FEW
+            most = few if 2 * n > m * m else SOME + SOME * m // (2 * line.start.size)
+        self.most = min(m, most)
         self.site = np.repeat(np.arange(line.start.size), np.diff(line.first))
         self.factors = np.array([line.log_factor(k + 1) for k in range(self.most)])
-        self.few = bool(weights.left) and slots * slots < PAIRS * self.n
-        self.known: dict[int, float] = {}
-        self._range()
+        runs = np.flatnonzero(line.records == 0)
+        runs = runs[np.argsort(-line.points[runs], kind="stable")[:LONG]]
+        self.long = np.sort(line.first[runs]) if self.most < m else runs[:0]
+        further = [line.log_factor(k + 1)[self.long] for k in range(self.most, m)]
+        self.further = np.array(further).reshape(m - self.most, self.long.size)
+        self.few = bool(weights.left) and slots * slots < PAIRS * n
+        self.reach = 0
+        while self.reach == 0 or n > reach < self.reach:  # ends: the window grows
+            reach = max(reach, self.reach)
+            self.windows = self._windows(reach)
+            self.places = (
+                line.rank.searchsorted(self.windows[0], "left").tolist(),
+                line.rank.searchsorted(self.windows[1], "right").tolist(),
+            )
+            self.known: dict[int, float] = {}
+            self._range()
         nearest = np.array([node.total for node in self.nodes])
         number = np.array([len(node.totals) for node in self.nodes])
         logs = np.array([self.log_bound(t) for t in nearest.tolist()])
@@ -73,20 +106,21 @@ class SiteChain(Chain):
         far = [
             max(node.total - node.totals[0], node.totals[-1] - node.total) for node in self.nodes
         ]
-        nats = np.minimum(logs - float(self.log_unit) + self.rate * np.array(far), 600.0)
+        least = np.minimum(logs - float(self.log_unit) + self.rate * np.array(far), 600.0)
         masses = [
-            max(math.exp(x) * k * (1 + 2.0**-20), LEAST) for x, k in zip(nats, number, strict=True)
+            max(math.exp(x) * k * (1 + 2.0**-20), LEAST) for x, k in zip(least, number, strict=True)
         ]
         self.slots = len(self.within) + (4 if self.step else 0)
         rest = weights.log_ways + math.log(self.slots) - self.rate * self.reach
         rest = max(rest - float(self.log_unit) + 2.0**-20, -600.0)
-        masses.append(math.exp(rest) if self.step else 0.0)  # of one total all ranks are there
+        # of one total all ranks may be there
+        masses.append(math.exp(rest) if self.step or n > reach else 0.0)
         self.masses = np.array(masses)
         self.ends = np.cumsum(self.masses)
         self.bound = float(self.ends[-1]) * (1 + 2.0**-30)
         self.ints = np.zeros((len(self.nodes), 2, m), np.int64)
-        self.ints[:, 1] = self.n
-        self.filled: dict[int, list[FloatArray]] = {}
+        self.ints[:] = np.clip(self.windows, 0, n)
+        self.filled: dict[int, list[Row]] = {}
 
     @property
     def together(self) -> int:
@@ -103,24 +137,32 @@ class SiteChain(Chain):
         return SiteChain(self.weights, self.source, tried, 2 * self.most)
 
     def log_bound(self, total: int) -> float:
-        """At least ln of the sum of all weights of a total."""
+        """At least ln of the sum of all weights of a total, of answers in the windows."""
         if total not in self.known:
             self.known[total] = self._end(total, self._rows(total)[-1])
         return self.known[total]
 
+    def _windows(self, reach: int) -> IntArray:
+        """The least and the greatest rank of each answer; others have u > reach.
+
+        With r = rank - q * n and s = n - t, u >= |r + q * s| + |(1 - q) * s - r| >= 2 * |r| - |s|,
+        and u >= |s|.
+        """
+        middle = self.weights.products([self.n])[0][0, : len(self.weights.q)]
+        return np.array([middle - reach - 1, middle + reach + 2])
+
     def _range(self) -> None:
-        """Nodes for all totals that are not in the rest: one a total about the likeliest."""
+        """Nodes for all totals that are not in the rest: one a total about a likely one."""
         n, h = self.n, self.step
-        self.reach = 1
+        best = round(Fraction(n, h)) if h else 0
+        for way in (1, -1) if h else ():  # ends: far from n bounds fall
+            while best + way >= 0 and self._loss(best + way, best) < 0:
+                best += way
+        nats = self.weights.log_ways - self.log_bound(best * h if h else n) + REST_NATS
         if not h:
+            self.reach = max(math.ceil(nats / self.rate), 1)
             self.nodes, self.within = [Node(n, range(n, n + 1))], range(n, n + 1)
             return
-        low, high = 0, n // h + 1  # the likeliest: logarithms of sums of convex distances
-        while high - low > 2:
-            a, b = low + (high - low) // 3, high - (high - low) // 3
-            low, high = (low, b) if self.log_bound(a * h) >= self.log_bound(b * h) else (a, high)
-        best = max(range(low, high + 1), key=lambda k: self.log_bound(k * h))
-        nats = self.weights.log_ways - self.log_bound(best * h) + REST_NATS
         nats += math.log(4 * max(nats, 1.0) / self.rate / h + 8)
         self.reach = max(math.ceil(nats / self.rate), n - best * h + 1, best * h - n + 1, 1)
         first = max(-((self.reach - 1 - n) // h), 0)
@@ -141,55 +183,90 @@ class SiteChain(Chain):
         h = self.step
         return self.log_bound(best * h) - self.log_bound(at * h)
 
-    def _rows(self, total: int) -> list[FloatArray]:
-        """S of all answers: states and slots."""
-        line, n, m, rate = self.line, self.n, len(self.weights.q), self.rate
-        slots, work = line.rank.size, np.empty(2 * (n + 2))
-        rows = list[FloatArray]()
-        for j, share in enumerate(self.weights.shares[:m]):
-            tau = total * share
-            if j == 0:
-                row = -rate * np.abs(line.rank - float(tau))[None]
-            else:
-                before = rows[-1]
-                row = np.full((min(before.shape[0] + 1, self.most), slots), -np.inf)
-                row[0] = self._step(log_sum(before)[None], tau, 0, work) + self.spare(total)
-                moved = self._step(before, tau, 1, work)
-                row[1:] = moved[: row.shape[0] - 1]
-                if before.shape[0] == self.most:
-                    row[-1] = log_sum(np.array([row[-1], moved[-1]]))
-            rows.append(row + self.factors[: row.shape[0]] + self.spare(total))
+    def _rows(self, total: int) -> list[Row]:
+        """S of all answers."""
+        rank, spare, rows = self.line.rank, self.spare(total), list[Row]()
+        for j, (low, high) in enumerate(zip(*self.places, strict=True)):
+            tau = total * self.weights.shares[j]
+            states = -self.rate * np.abs(rank[low:high] - float(tau))[None]
+            more = np.empty((0, self.long.size))
+            if j > 0:
+                states, more = self._following(rows[-1], low, high, tau)
+                states[0] += spare
+            states += self.factors[: states.shape[0], low:high] + spare
+            more += self.further[: more.shape[0]] + spare
+            sums = log_sum(states)
+            if more.size:
+                inside = (low <= self.long) & (self.long < high)
+                at = self.long[inside] - low
+                sums[at] = log_sum(np.array([sums[at], log_sum(more)[inside]]))
+            rows.append(Row(low, high, states, more, sums + spare))
         return rows
 
-    def _step(self, x: FloatArray, tau: Fraction, inside: int, work: FloatArray) -> FloatArray:
-        """The sums of phi * x over earlier sites, or over earlier slots of the same one."""
-        line, rate = self.line, self.rate
+    def _following(
+        self, before: Row, low: int, high: int, tau: Fraction
+    ) -> tuple[FloatArray, FloatArray]:
+        """The states of the next answer in the slots low..high - 1, without their factors."""
+        first, last, old = min(low, before.low), max(high, before.high), before.states
+        here = slice(low - first, high - first)
+        x = np.full((len(old) + 1, last - first), -np.inf)
+        x[0, before.low - first : before.high - first] = before.sums
+        x[1:, before.low - first : before.high - first] = old
+        states = np.full((min(len(old) + 1, self.most), high - low), -np.inf)
+        states[0] = self._step(first, x[:1], tau, 0)[0, here]
+        moved = self._step(first, x[1:], tau, 1)[:, here]
+        states[1:] = moved[: len(states) - 1]
+        full = len(old) == self.most and self.most < len(self.weights.q)
+        more = np.full((len(before.more) + full, self.long.size), -np.inf)
+        if full:  # one more in a long run is a state of its own, elsewhere the last one
+            inside = (low <= self.long) & (self.long < high)
+            at = self.long[inside] - low
+            more[0, inside] = moved[-1, at]
+            more[1:, inside] = before.more[:, inside] - self.rate * float(tau)
+            moved[-1, at] = -np.inf
+            states[-1] = log_sum(np.array([states[-1], moved[-1]]))
+        return states, more
+
+    def _step(self, low: int, x: FloatArray, tau: Fraction, inside: int) -> FloatArray:
+        """The sums of phi * x over earlier sites, or over earlier slots of the same one.
+
+        x: of so many slots from `low` on.
+        """
+        (copies, slots), rate = x.shape, self.rate
         if self.weights.left and inside:
             return x - rate * float(tau)
+        rank = self.line.rank[low : low + slots] - self.line.rank[low]
         if self.few:
-            apart = np.abs(np.subtract.outer(-line.rank, -line.rank) - float(tau))
-            earlier = np.tri(line.rank.size, k=-1).T > 0
+            apart = np.abs(np.subtract.outer(-rank, -rank) - float(tau))
+            earlier = np.tri(slots, k=-1).T > 0
             return log_sum(np.where(earlier, x.T - rate * apart, -np.inf))[None]
-        copies, whole = x.shape[0], math.ceil(tau)
-        sites = line.first[:-1] + np.arange(copies)[:, None] * line.rank.size
-        first = np.append(sites.reshape(-1), copies * line.rank.size)
-        out = np.empty(x.size)
-        ranks = np.tile(line.rank, copies)
-        step(x.reshape(-1), ranks, first, inside, rate, whole, float(whole - tau), work, out)
-        return out.reshape(x.shape)
+        sites = np.flatnonzero(np.diff(self.site[low : low + slots], prepend=-1))
+        sites = sites + np.arange(copies)[:, None] * slots
+        first, whole = np.append(sites.reshape(-1), copies * slots), math.ceil(tau)
+        out, work = np.empty(x.size), np.empty(2 * (int(rank[-1]) + 2))
+        ranks, x = np.tile(rank, copies), np.ascontiguousarray(x).reshape(-1)
+        step(x, ranks, first, inside, rate, whole, float(whole - tau), work, out)
+        return out.reshape(copies, slots)
 
     def spare(self, total: int) -> float:
-        """More than the errors of a row's sums."""
-        slots, m, n = self.line.rank.size, len(self.weights.q), self.n
-        size = (
-            2 * self.rate * (n + total) + 2 * m * math.log(self.weights.grid.size + n + m + 2) + 64
-        )
-        return float(2.0**-30 + 2.0**-49 * (slots + (0 if self.few else n) + m + 64) * size)
+        """More than the errors of a row's sums.
 
-    def _end(self, total: int, row: FloatArray) -> float:
-        to_end = np.abs(self.n - self.line.rank - float(total * self.weights.shares[-1]))
-        ends = log_sum((log_sum(row) - self.rate * to_end)[:, None])
-        return float(ends[0]) + 2 * self.spare(total)
+        A path to a cell costs at most its rank and the total, or, with as many ranks as a row has,
+        their number and a share of the difference for each answer.
+        """
+        n, m, (lows, highs) = self.n, len(self.weights.q), np.array(self.places)
+        slots = int(highs.max() if m == 1 else (highs[1:] - lows[:-1]).max())
+        wide = int(np.ptp(self.windows, axis=0).max()) + 1
+        far = min(n + total, m * wide + abs(n - total) + slots)
+        size = 2 * self.rate * far + 2 * m * math.log(self.weights.grid.size + n + m + 2) + 64
+        ranks = 0 if self.few else n if self.weights.left else slots
+        return float(2.0**-30 + 2.0**-49 * (slots + ranks + m + 64) * size)
+
+    def _end(self, total: int, row: Row) -> float:
+        rank = self.line.rank[row.low : row.high]
+        to_end = np.abs(self.n - rank - float(total * self.weights.shares[-1]))
+        ends = log_sum((row.sums - self.rate * to_end)[:, None])
+        return float(ends[0]) + self.spare(total)
 
     def _from_node(
         self,
@@ -232,6 +309,8 @@ class SiteChain(Chain):
         coin = Fraction(1)
         for _, group in groupby(path, lambda state: int(self.site[state[0]])):
             states = [*group]
+            if states[0][0] in self.long:
+                continue
             for k in range(self.most + 1, len(states) + 1):
                 coin *= self._factor(states[0][0], k) / self._factor(states[0][0], self.most)
         return coin
@@ -243,41 +322,48 @@ class SiteChain(Chain):
             return Fraction(1, records + k)
         return Fraction(points + (k - 1) * self.weights.left, k)
 
-    def _path(self, total: int, rows: list[FloatArray], more: Words) -> Path | None:
+    def _path(self, total: int, rows: list[Row], more: Words) -> Path | None:
         """The slot and the state of each answer; None: refused."""
         rank, m, path = self.line.rank, len(rows), Path()
         tau = [total * share for share in self.weights.shares]
-        slack, one = self.spare(total), Fraction(1)
-        sums = log_sum(rows[-1]) + slack
-        s = self._pick(self.log_bound(total), sums, self.n - rank, tau[m], one, slack, more)
+        slack, one, end = self.spare(total), Fraction(1), rows[-1]
+        gaps = self.n - rank[end.low : end.high]
+        s = self._pick(self.log_bound(total), end.sums, gaps, tau[m], one, slack, more)
         k = None
         for j in range(m - 1, -1, -1):
+            row = rows[j]
             if s is not None and k is None:
-                here = rows[j][:, s]
-                k = self._pick(sums[s], here, None, tau[j], one, slack, more)
+                s += row.low
+                here = self._states(row, s)
+                k = self._pick(row.sums[s - row.low], here, None, tau[j], one, slack, more)
             if s is None or k is None:
                 return None
             path.append((s, k))
-            bound, factor = float(rows[j][k, s]), self._factor(s, k + 1)
+            bound, factor = float(self._states(row, s)[k]), self._factor(s, k + 1)
             first = int(self.line.first[self.site[s]])
             if j == 0:
-                ways, gaps = np.zeros(1), rank[s : s + 1]
+                ways, gaps, low, width = np.zeros(1), rank[s : s + 1], s, 1
             elif k == 0:
-                sums = log_sum(rows[j - 1]) + slack
-                ways, gaps = sums[:first], rank[s] - rank[:first]
+                low, width = rows[j - 1].low, 0
+                ways = rows[j - 1].sums[: max(first - low, 0)]
+                gaps = rank[s] - rank[low : low + ways.size]
             else:
-                before = rows[j - 1][k - 1 : k + (k == self.most - 1), first : s + 1]
-                ways = before.reshape(-1)
-                gaps = np.tile(rank[s] - rank[first : s + 1], before.shape[0])
+                before, low = rows[j - 1], max(first, rows[j - 1].low)
+                width = min(s + 1, before.high) - low
+                some = before.states[:, low - before.low : low - before.low + width]
+                if s in self.long:
+                    some = self._states(before, s)[:, None]
+                ways = some[k - 1 : k + (k == self.most - 1 and s not in self.long)].reshape(-1)
+                gaps = np.tile(rank[s] - rank[low : low + width], ways.size // width)
             at = self._pick(bound, ways, gaps, tau[j], factor, slack, more)
             if at is None:
                 return None
-            if k == 0:
-                s, k = at, None
-            else:
-                width = s + 1 - first
-                s, k = first + at % width, k - 1 + at // width
+            s, k = (at, None) if k == 0 else (low + at % width, k - 1 + at // width)
         return path[::-1]
+
+    def _states(self, row: Row, s: int) -> FloatArray:
+        """All states of a slot."""
+        return np.append(row.states[:, s - row.low], row.more[:, self.long == s])
 
     def _pick(
         self, bound: float, logs: FloatArray, gaps: IntArray | None, tau: Fraction,

@@ -61,7 +61,8 @@ class QuantilesStatistic(Weights):
         """What to go on with after so many refused attempts."""
         if isinstance(chain, SiteChain):
             return chain.after(tried)
-        return chain if tried < TRIES else SiteChain(self, chain.source, tried)
+        tries = TRIES if chain.dense else TRIES // 8
+        return chain if tried < tries else SiteChain(self, chain.source, tried)
 
     def simulate(
         self,

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, Unpack
 
 import numpy as np
 
@@ -42,9 +42,10 @@ if TYPE_CHECKING:
     from ..laws.quantiles import QuantilesLaw
     from ._options import LawReading
 
-MOST = 4096  # quantiles of one draw
+MOST = 4096  # quantiles one by one
+MOST_AT_ONCE = 100  # all chains together are some m**3 numbers, and more
 LEAST = 1e-15  # epsilon of one: its law fits into 64 bits
-LEAST_OF_SEVERAL = 1e-5  # chains are some 1e3 / epsilon numbers long: gigabytes, and seconds
+WORK = 1e5  # at most (m - 1)**2 / epsilon: a chain is some m**2 / epsilon numbers
 GREATEST = 1024.0  # epsilon: beyond, weights of neighbouring ranks underflow
 Which: TypeAlias = Converted[Iterable[Number] | None, tuple[Number, ...]]  # the field `q`
 
@@ -61,6 +62,7 @@ class QuantilesMechanism(GridMechanism):
     with_total: bool = False
     _q: tuple[Fraction, ...]
     _alone: Quantile | None
+    _most: ClassVar[int] = MOST
 
     @property
     @abstractmethod
@@ -71,7 +73,7 @@ class QuantilesMechanism(GridMechanism):
         if self.epsilon is None:
             raise ParameterError("epsilon must be given")
         super()._check(rule)
-        exact = _quantiles(self.q, self.count)
+        exact = _quantiles(self.q, self.count, self._most)
         self._put(
             q=tuple(map(_written, exact)),
             count=None,
@@ -206,6 +208,7 @@ class JointMechanism(QuantilesMechanism):
     """Quantiles that are drawn together, from one law: of a `QuantilesStatistic`."""
 
     ties: Ties
+    _most = MOST_AT_ONCE
 
     @property
     @abstractmethod
@@ -215,9 +218,13 @@ class JointMechanism(QuantilesMechanism):
     def _check(self, rule: Rule = "nearest") -> None:
         super()._check(rule)
         self._put(ties=validate.choice("ties", self.ties, ("spread", "left")))
-        least = LEAST if len(self.q) == 1 else LEAST_OF_SEVERAL
-        if self.epsilon < least:
-            raise ParameterError(f"epsilon must be at least {least:g}, got {self.epsilon!r}")
+        m = len(self.q)
+        if self.epsilon < (least := (m - 1) ** 2 / WORK):
+            raise ParameterError(
+                f"epsilon must be at least {least:g} for {m} quantiles, got {self.epsilon!r}"
+            )
+        if self.epsilon < LEAST:
+            raise ParameterError(f"epsilon must be at least {LEAST:g}, got {self.epsilon!r}")
         if self.epsilon > GREATEST:
             raise ParameterError(f"epsilon must be at most {GREATEST:g}, got {self.epsilon!r}")
 
@@ -241,16 +248,16 @@ class JointMechanism(QuantilesMechanism):
         return self._answer(indices, released=False)
 
 
-def _quantiles(q: Any, count: object) -> tuple[Fraction, ...]:
+def _quantiles(q: Any, count: object, most: int) -> tuple[Fraction, ...]:
     """The quantiles of the parameters, exactly."""
     if (q is None) == (count is None):
         raise ParameterError("either q (the quantiles) or count must be given, not both")
     if q is None:
-        parts = validate.counting("count", count, most=MOST) + 1
+        parts = validate.counting("count", count, most=most) + 1
         return tuple(Fraction(j, parts) for j in range(1, parts))
     if isinstance(q, np.ndarray) and q.ndim == 1:
         q = list(q)  # a float32 prints fewer digits than its value has as a float
-    exact = tuple(map(distance.as_quantile, validate.items("q", q, MOST)))
+    exact = tuple(map(distance.as_quantile, validate.items("q", q, most)))
     if not exact:
         raise ParameterError("q must not be empty")
     for below, above in pairwise(exact):

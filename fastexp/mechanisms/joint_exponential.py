@@ -30,8 +30,7 @@ class JointExponentialQuantiles(Comparator, JointMechanism):
     q : sequence of float, Decimal or Fraction
         As of `Quantiles`, or `count`.
     epsilon : float
-        Privacy parameter of all of them together, in nats; in [1e-5, 1024]. Of one
-        in [1e-9, 1024], or, with `any_epsilon`, in [1e-15, 1024].
+        Privacy parameter of all of them together, in nats; as of `Quantiles`.
     bounds
     count : int, optional
         So many evenly spaced ones instead of `q`.

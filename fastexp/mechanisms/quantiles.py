@@ -32,11 +32,11 @@ class Quantiles(JointMechanism):
     Parameters
     ----------
     q : sequence of float, Decimal or Fraction
-        Each in (0, 1), increasing, at most 4,096 of them: the decimals that print, or exact
+        Each in (0, 1), increasing, at most 100 of them: the decimals that print, or exact
         fractions. Or `count`.
     epsilon : float
-        Privacy parameter of all of them together, in nats; in [1e-5, 1024]. Of one
-        in [1e-9, 1024], or, with `any_epsilon`, in [1e-15, 1024].
+        Privacy parameter of all of them together, in nats; of m in [1e-5·(m - 1)², 1024], so that
+        a draw ends in seconds. Of one in [1e-9, 1024], or, with `any_epsilon`, in [1e-15, 1024].
     bounds
     count : int, optional
         So many evenly spaced ones instead of `q`: 9 are the deciles.
@@ -44,7 +44,8 @@ class Quantiles(JointMechanism):
     ties : {"spread", "left"}
         Where records on the same point as an answer lie. spread: above and below it in all
         proportions, so that rounded records (ages, prices) have quantiles too. left: all of them
-        above the answer; of use where records are distinct on the grid, or for comparisons.
+        above the answer; of use where records are distinct on the grid, or for comparisons. How
+        long a draw takes then grows with the number of equal records, and a `Session` refuses it.
     with_total : bool
         Answers are (values, total): t, a private number of records, is given away too, which costs
         nothing. It is a multiple of the least power of two >= 8/ε, at least 1. Needs two quantiles

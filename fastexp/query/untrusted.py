@@ -48,6 +48,7 @@ ANSWERS = (
 )
 CHANGED = "must not be changed once it is built: build a new one"
 MOST_WEIGHTS = 1 << 14  # some 10 ms
+MOST_QUANTILES = 32  # at once: some 0.1 s of few records
 UNITS = ("", *TICKS)  # of timestamps, and of other keys
 LIMITS = {"person": None, "max_groups": 1, "max_rows": 1, "membership": "private"}
 STATED = f"query must have only by and groups: {', '.join(LIMITS)} are the session's"
@@ -92,13 +93,20 @@ def mechanism_of(name: str, mechanism: object) -> GroupedMechanism:
 
 
 def _check_time(name: str, mechanism: object) -> None:
-    """Refuse ranks so fine that the weights of one record take seconds, or all memory.
+    """Refuse what may take seconds, or all memory, of few records.
 
     How long a release takes would tell for next to no epsilon whether a group has a record. One of
     several quantiles is drawn as that of `Quantile`; more of them have no table of weights.
     """
-    if isinstance(mechanism, QuantilesMechanism):
+    if isinstance(mechanism, QuantilesMechanism) and mechanism._alone is not None:
         mechanism = mechanism._alone
+    if isinstance(mechanism, Quantiles) and (
+        len(mechanism.q) > MOST_QUANTILES or mechanism.ties == "left"
+    ):
+        raise ParameterError(
+            f'answer {name!r} must have at most {MOST_QUANTILES} quantiles and ties="spread" in a '
+            "session: fewer of them, or ApproximateQuantiles"
+        )
     if isinstance(mechanism, RankMechanism) and weights_of_one(mechanism._statistic) > MOST_WEIGHTS:
         raise ParameterError(
             f"answer {name!r} must have fewer weights for one record (at most {MOST_WEIGHTS} in a "

@@ -38,6 +38,10 @@ class Rows(NamedTuple):
     usual: Callable[[int], int]  # outputs in an atom of so many records
     atoms: list[tuple[int, int]]  # points and records of those where more than one is usual
 
+    def nats(self, records: int, j: int) -> Fraction:
+        """What so many records before output j cost."""
+        return self.rate * abs(records - self.tau[j])
+
 
 def pick(word: int, more: Words, bound: Fraction, ways: Iterable[Way]) -> int | None:
     """The first way whose sum with those before it passes R, uniform below the bound, or None.
@@ -86,14 +90,13 @@ def walk(
     path: list[tuple[int, int]] = []
     j, count, word = len(rows.lo), rows.n, words[0]
     while True:
-        tau = rows.tau[j]
         if j == 0:
-            start = pick(word, more, bound, [(Fraction(1), rows.rate * abs(count - tau))])
+            start = pick(word, more, bound, [(rows.shift[0], rows.nats(count, 0))])
             return None if start is None else path[::-1]
         first = rows.lo[j - 1]
         last = min(rows.hi[j - 1], rows.n if j == len(rows.lo) else count - 1)
         ways = [
-            (rows.shift[j] * rows.sums(j - 1, i), rows.rate * abs(count - i - tau))
+            (rows.shift[j] * rows.sums(j - 1, i), rows.nats(count - i, j))
             for i in range(first, last + 1)
         ]
         at = pick(word, more, bound, ways)
@@ -118,7 +121,7 @@ def walk(
             ways = [(factor * rows.arrived(j, count) if f < 2 or f > most else zero, zero)]
             g = -1 if f > most else max(f - 1, 0)
             if j > 0 and rows.lo[j - 1] <= count <= rows.hi[j - 1]:
-                still = rows.rate * abs(rows.tau[j])
+                still = rows.nats(0, j)
                 value = rows.sums(j - 1, count) if g < 0 else rows.phases(j - 1, count)[g]
                 ways.append((factor * rows.shift[j] * value, still))
             chosen = pick(words[used], more, phases[f], ways)
@@ -139,7 +142,7 @@ def _walk_plain(
     path, count, zero = list[tuple[int, int]](), rows.n, Fraction(0)
     for j in reversed(range(len(rows.lo))):
         ways = [
-            (rows.shift[j + 1] * rows.sums(j, i), rows.rate * abs(count - i - rows.tau[j + 1]))
+            (rows.shift[j + 1] * rows.sums(j, i), rows.nats(count - i, j + 1))
             for i in range(rows.lo[j], rows.hi[j] + 1)
         ]
         at = pick(words[2 * j + 1], more, bound, ways)
@@ -158,7 +161,7 @@ def _walk_plain(
                 return None
             path[-1] = count, 2 if path[-1][1] == f == 1 else path[-1][1]
         path.append((count, f))
-    ways = [(Fraction(1), rows.rate * abs(count - rows.tau[0]))]
+    ways = [(rows.shift[0], rows.nats(count, 0))]
     return None if pick(words[0], more, bound, ways) is None else path[::-1]
 
 

@@ -51,7 +51,7 @@ def test_the_limits_of_the_number_are_those_of_a_draw(run: Any, ages: str, count
     assert code == 2
     assert f"--count must be an integer between 1 and 4096, got '{count}'" in err
     with pytest.raises(fx.ParameterError, match="between 1 and 4096"):
-        fx.Quantiles(count=int(count), epsilon=1.0, bounds=(0, 12))
+        fx.ApproximateQuantiles(count=int(count), epsilon=1.0, bounds=(0, 12))
 
 
 def test_as_json(run: Any, ages: str) -> None:

@@ -52,7 +52,7 @@ class TestParameters:
             Fraction(1, 3),
             Fraction(2, 3),
         )
-        assert fx.Quantiles(count=4096, epsilon=1.0, bounds=(0, 1))._q[-1] == Fraction(4096, 4097)
+        assert fx.Quantiles(count=100, epsilon=1.0, bounds=(0, 1))._q[-1] == Fraction(100, 101)
 
     @pytest.mark.parametrize(
         ("settings", "message"),
@@ -66,13 +66,13 @@ class TestParameters:
             ({"q": [0.5, 1]}, r"q must be in \(0, 1\), got 1"),
             ({"q": [0.5, float("nan")]}, r"q must be in \(0, 1\), got nan"),
             ({"q": [1 / 3, 0.5]}, r"q must have a denominator of at most 10\*\*9"),
-            ({"q": [j / 4098 for j in range(1, 4098)]}, "q must have at most 4096 entries"),
-            ({"q": None, "count": 4097}, "count must be between 1 and 4096"),
-            ({"q": None, "count": 0}, "count must be between 1 and 4096, got 0"),
+            ({"q": [j / 102 for j in range(1, 102)]}, "q must have at most 100 entries"),
+            ({"q": None, "count": 101}, "count must be between 1 and 100"),
+            ({"q": None, "count": 0}, "count must be between 1 and 100, got 0"),
             ({"ties": "right"}, "ties must be one of 'spread', 'left', got 'right'"),
             ({"neighbors": "both"}, "neighbors must be one of"),
             ({"epsilon": None}, "epsilon must be given"),
-            ({"epsilon": 1e-9}, "epsilon must be at least 1e-05, got 1e-09"),
+            ({"epsilon": 1e-9}, "epsilon must be at least 4e-05 for 3 quantiles, got 1e-09"),
             (
                 {"q": [0.5], "epsilon": 1e-16, "any_epsilon": True},
                 "epsilon must be at least 1e-15, got 1e-16",

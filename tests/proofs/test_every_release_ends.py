@@ -43,9 +43,9 @@ CLOCK = 600  # seconds: a busy machine is no failure
 BATCH = 1000  # combinations that a process tries
 STOPPED = -signal.SIGXCPU, -signal.SIGALRM
 MOST_REFUSED = 1 / 20
+# Laws of several quantiles at once may take longer, as they sum over all totals and places of ties.
+SLOW_LAWS = "JointExponentialQuantiles", "Quantiles"
 CHARGED = "release", "groups", "rows", "Query", "Session"
-# Mechanisms whose draws are known not to end for some parameters: the tests leave them out.
-KNOWN = {"ApproximateQuantiles", "JointExponentialQuantiles", "Quantiles"}
 
 # What once did not end, or needed more memory than there is: by every door of the mechanism.
 PAST = {
@@ -194,7 +194,7 @@ def failures(past: list[Outcome]) -> list[str]:
 
 def some(count: int, seed: int) -> list[Combination]:
     """One of each mechanism, kind of data and door, and so many of all; shuffled."""
-    every = [c for c in combinations() if c.name not in KNOWN]
+    every = [c for c in combinations() if c.door != "law" or c.name not in SLOW_LAWS]
     every = [every[i] for i in np.random.default_rng(seed).permutation(len(every))]
     firsts = {(c.name, c.data, c.door): c for c in reversed(every)}
     return list(dict.fromkeys([*firsts.values(), *every[:count]]))
@@ -206,8 +206,9 @@ def test_what_once_did_not_end() -> None:
         for text, kinds in PAST.items()
         for data in kinds
         for door in doors_of(text.partition("(")[0], 0)
+        if door != "law" or not text.startswith(SLOW_LAWS)
     ]
-    wrong = failures(outcomes([c for c in tried if c.name not in KNOWN]))
+    wrong = failures(outcomes(tried))
     assert not [line for line in wrong if "combinations are refused" not in line]
 
 

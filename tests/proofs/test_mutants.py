@@ -530,8 +530,8 @@ QUANTILES = {
 
 # For `tests.support.checks.quantile_chains`.
 CHAINS = {
-    "a far record weighs as a near one": ("kernels/numbers/chain.py", "far * decay[r - whole - 1]", "near * decay[r - whole - 1]"),
-    "near records are far": ("kernels/numbers/chain.py", "if r > whole else", "if r >= whole else"),
+    "a far record weighs as a near one": ("kernels/numbers/chain.py", "floats[4 * wide + j] * decayed(rate, r - whole - 1)", "floats[3 * wide + j] * decayed(rate, r - whole - 1)"),
+    "near records are far": ("kernels/numbers/chain.py", "if r > whole:", "if r >= whole:"),
     "multisets as tuples": ("kernels/numbers/chain.py", "np.float64(left * (k - 1))) / np", "0.0) / np"),
     "runs as if in any order": ("kernels/numbers/chain.py", "/ np.float64(k)\n", "\n"),
     "cells around an atom begin at it": ("kernels/numbers/chain.py", "start, before = points[at] + 1,", "start, before = points[at],"),
@@ -544,8 +544,8 @@ CHAINS = {
     "plain runs in any order": ("kernels/numbers/chain.py", "                phase[j + 1] = 2", "                pass"),
     "four sums forget one": ("kernels/numbers/chain.py", "value = value * d4 + (three * d1 + a[y + 3])", "value = value * d4 + three * d1"),
     "rows below have no near part": ("kernels/numbers/chain.py", "+ near * backward[p + x]) * up", ") * up"),
-    "blocks that lie across forget one": ("kernels/numbers/chain.py", "part += decay[after - p] * work[2 * third + end]", "part += 0.0"),
-    "the last count is forgotten": ("kernels/numbers/chain.py", "a[x] * phi(most - x, whole, near, far, decay)", "a[x]"),
+    "blocks that lie across forget one": ("kernels/numbers/chain.py", "part += powers[after - p] * work[2 * third + end]", "part += 0.0"),
+    "the last count is forgotten": ("kernels/numbers/chain.py", "a[x] * phi(most - x, m, ints, floats, rate)", "a[x]"),
     "rows scaled and not told": ("kernels/numbers/chain.py", "low, high, before = scale + exponent, lo", "low, high, before = scale, lo"),
     "a walk goes the first way": ("kernels/numbers/chain.py", "len(values) - 1 and after <= r", "len(values) - 1 and after < 0.0"),
     "a walk never stays": ("kernels/numbers/chain.py", "moves, g = r < after, ", "moves, g = True, "),
@@ -577,7 +577,7 @@ QUANTILE_LAWS = {
 BRANCHES = {
     "totals begin with the lattice's step": ("_numbers/quantile_chains.py", "first, last = max(-((self.reach - 1 - n) // step), 0)", "first, last = max(-((self.reach - 1 - n) // step), 1)"),
     "masses of groups as of one total": ("_numbers/quantile_chains.py", "(k * up if k > 1 else 1)", "1"),
-    "totals weigh as their neighbours": ("_numbers/quantile_chains.py", "math.ceil(self.rate * far / LN2 + 2.0**-20) if far else 0", "0"),
+    "totals weigh as their neighbours": ("_numbers/quantile_chains.py", "np.where(nats, np.ceil(nats / LN2 + 2.0**-20), 0)", "np.where(nats, 0, 0)"),
     "the rest without its totals": ("_numbers/quantile_chains.py", "math.log(self.slots) - self.rate * self.reach", "- self.rate * self.reach"),
     "the rest as far again": ("_numbers/quantile_chains.py", "- self.rate * self.reach\n        self.rest_nats", "- 2 * self.rate * self.reach\n        self.rest_nats"),
     "the chain in the rest again": ("_numbers/quantile_draws.py", "bool(((lo <= ranks) & (ranks <= hi)).all())", "False"),
@@ -589,16 +589,16 @@ BRANCHES = {
     "further digits are none": ("reference/exact_chain.py", "lead << 64 | more()", "lead << 64"),
     "a way's end within R": ("reference/exact_chain.py", "if most <= lower:", "if least <= lower:"),
     "weights above 1 as below": ("reference/exact_chain.py", "    if exponent < 0:\n", "    if False:\n"),
-    "the first of a site has no room": ("_numbers/quantile_sites.py", "work) + self.spare(total)", "work)"),
-    "sites without their most": ("_numbers/quantile_sites.py", "row[-1] = log_sum(np.array([row[-1], moved[-1]]))", "row[-1] = moved[-1]"),
+    "the first of a site has no room": ("_numbers/quantile_sites.py", "states[0] += spare", "states[0] -= spare"),
+    "sites without their most": ("_numbers/quantile_sites.py", "states[-1] = log_sum(np.array([states[-1], moved[-1]]))", "states[-1] = moved[-1]"),
     "sites refuse nothing": ("_numbers/quantile_sites.py", "coin *= self._factor(states[0][0], k) / self._factor(states[0][0], self.most)", "pass"),
     "records and answers of a site alike": ("_numbers/quantile_sites.py", "return Fraction(1, records + k)", "return Fraction(1, records + 1)"),
     "groups of sites' totals are alike": ("_numbers/quantile_sites.py", "apart = self._distance(ranks, total) -", "apart = self._distance(ranks, node.total) -"),
     "groups of sites' totals weigh as one": ("_numbers/quantile_sites.py", "max(math.exp(x) * k * (1", "max(math.exp(x) * (1"),
     "far totals of sites weigh as near ones": ("_numbers/quantile_sites.py", "+ self.rate * np.array(far), 600.0)", ", 600.0)"),
     "records at an answer are below it": ("_numbers/quantile_line.py", "stops = np.append(points + 1, size)", "stops = np.append(points, size)"),
-    "a step forgets the site before": ("_numbers/quantile_sites.py", "earlier = np.tri(line.rank.size, k=-1).T > 0", "earlier = np.tri(line.rank.size, k=-2).T > 0"),
-    "answers of a site after it": ("_numbers/quantile_sites.py", "gaps = np.zeros(1), rank[s : s + 1]", "gaps = np.zeros(1), rank[s : s + 1] - 1"),
+    "a step forgets the site before": ("_numbers/quantile_sites.py", "earlier = np.tri(slots, k=-1).T > 0", "earlier = np.tri(slots, k=-2).T > 0"),
+    "answers of a site after it": ("_numbers/quantile_sites.py", "gaps, low, width = np.zeros(1), rank[s : s + 1], s, 1", "gaps, low, width = np.zeros(1), rank[s : s + 1] - 1, s, 1"),
 }  # fmt: skip
 
 

@@ -72,15 +72,24 @@ SCOPE |= {"Fraction": Fraction, "labels": labels, "base": base, "POINTS": POINTS
 # are not the default are tried with `SOME` of both.
 ANY = tuple(f"{epsilon}, any_epsilon=True" for epsilon in ("1e-250", "1e-14", "1e250"))
 EPSILONS = "1e-9", "1e-5", "0.01", "1", "40", "1e6", *ANY
-OF_SEVERAL = "1e-5", "0.01", "1", "26", "1024"
+OF_SEVERAL = "1", "26", "1024"
 FINEST = f"bounds=(0, {2**52 - 2}), step=1"
 GRIDS = "bounds=(0, 3), step=1", "bounds=(-1e3, 1e6)", FINEST, "grid=POINTS"
 OF_PRICES = "bounds=(0, 1), step=1", "bounds=(0, 1e6)", FINEST, "grid=PRICES"
 RANGES = "bounds=(0, 1)", "bounds=(-1e3, 1e6)", "bounds=(-1e290, 1e290)"
-SOME = {*EPSILONS[::2], *OF_SEVERAL[::2], *GRIDS[::2], *OF_PRICES[1::2], *RANGES[::2]}
+# Quantiles at once, and the least epsilon of so many.
+THREE = "[1e-9, 0.123456789, 0.999999999]"
+SEVERAL = {"count=1": "1e-5", "[0.25, 0.75]": "1e-5", THREE: "4e-5", "count=100": "0.1"}
+SOME = {
+    *EPSILONS[::2],
+    *SEVERAL.values(),
+    *OF_SEVERAL[::2],
+    *GRIDS[::2],
+    *OF_PRICES[1::2],
+    *RANGES[::2],
+}
 REPLACE = "neighbors='replace'"
 WIDE = "widen=1", f"widen=1e300, {REPLACE}"
-SEVERAL = "count=1", "[0.25, 0.75]", "[1e-9, 0.123456789, 0.999999999]", "count=99", "count=4096"
 # Of Laplace noise, behind epsilon.
 NOISES = (
     *("1, step=1", "1e-9, step=1e-9", "1e6, step=1e-3", "3, step=1, bounds=(0, 10)"),
@@ -110,11 +119,12 @@ def of_records() -> Iterator[str]:
     yield from _built("SmoothSensitivityMedian", ends, RANGES, *smooth)
     yield from _built("Laplace", EPSILONS, [f"sensitivity={noise}" for noise in NOISES])
     yield from _built("RandomizedResponse", EPSILONS, [""])
-    for q in SEVERAL:
-        left = "ties='left'", f"ties='left', {REPLACE}"
-        yield from _built(f"Quantiles({q}", OF_SEVERAL, GRIDS, REPLACE, *left)
+    for q, least in SEVERAL.items():
+        left, epsilons = ("ties='left'", f"ties='left', {REPLACE}"), (least, *OF_SEVERAL)
+        yield from _built(f"Quantiles({q}", epsilons, GRIDS, REPLACE, *left)
+        yield from _built(f"JointExponentialQuantiles({q}", epsilons, GRIDS, "ties='spread'")
+    for q in (*SEVERAL, "count=4096"):
         yield from _built(f"ApproximateQuantiles({q}", EPSILONS, GRIDS, REPLACE)
-        yield from _built(f"JointExponentialQuantiles({q}", OF_SEVERAL, GRIDS, "ties='spread'")
 
 
 def of_utilities() -> Iterator[tuple[str, int]]:

@@ -53,14 +53,14 @@ from ..._compiler.jit import (
 from ..bits.logexp import exp_one
 from ..bits.words import ONE_WORD, ZERO, fill_substream
 
-TINY = 2.0**-960  # at least what underflows, of rows whose largest is about 1
+TINY, ONES = 2.0**-900, 850  # at least what underflows, of rows whose largest is about 2^ONES
 DONE, OPEN, AGAIN = np.int64(0), np.int64(1), np.int64(2)  # of draws; AGAIN: a coin refused
 ONE, TOP = np.int64(1), np.uint64(11)
 UNIT, COIN = 2.0**-53, 2.0**-34  # COIN: more than the rounding of a coin's product
 START, COUNT, BEFORE, AFTER = 0, 1, 2, 3  # rows of `cells`
 LO, HI, BASE, AT, WHOLE = 0, 1, 2, 3, 4  # rows of `ints`, a column an output
-# rows of `floats`: e^-part, e^(part-1), phi(0), these times the power of two that brings the row
-# before to about 1, that power
+# rows of `floats`: phi of `whole` and of one more, phi(0), these times the power of two that brings
+# the row before to about 2^ONES, that power
 NEAR, FAR, STILL, SCALED, SHIFT = 0, 1, 2, 3, 6
 
 
@@ -150,9 +150,19 @@ def fill_nodes(
 
 
 @helper
-def phi(r: Any, whole: Any, near: Any, far: Any, decay: Any) -> Any:
-    """The weight of r records between neighbours."""
-    return far * decay[r - whole - 1] if r > whole else near * decay[whole - r]
+def decayed(rate: Any, records: Any) -> Any:
+    """exp(-rate * records)."""
+    return exp_one(-rate * np.float64(records))
+
+
+@helper
+def phi(r: Any, j: Any, ints: Any, floats: Any, rate: Any) -> Any:
+    """The weight of r records before output j, scaled."""
+    wide = ints.size // 5
+    whole = ints[4 * wide + j]
+    if r > whole:
+        return floats[4 * wide + j] * decayed(rate, r - whole - 1)
+    return floats[3 * wide + j] * decayed(rate, whole - r)
 
 
 @helper
@@ -162,17 +172,17 @@ def lengthened(length: Any, k: Any, left: Any) -> Any:
 
 
 @helper
-def fill_sums(a: Any, one: Any, block: Any, decay: Any, work: Any) -> None:
+def fill_sums(a: Any, block: Any, powers: Any, work: Any) -> None:
     """Decayed sums of a row: up to each cell; from it to its block's end; from the start to it.
 
     Three rows of work; blocks have `block` cells.
     """
-    length, third = a.size, work.size // 3
+    length, third, one = a.size, work.size // 3, powers[1]
     value, part, inside = 0.0, 0.0, np.int64(0)
     for y in range(length):
         value = value * one + a[y]
         work[y] = value
-        part = part + a[y] * decay[inside] if inside > 0 else a[y]
+        part = part + a[y] * powers[inside] if inside > 0 else a[y]
         work[2 * third + y] = part
         inside = inside + 1 if inside + 1 < block else np.int64(0)
     inside, value = (length - 1) % block, 0.0
@@ -192,7 +202,8 @@ def fill_arrived(
     whole: Any,
     near: Any,
     far: Any,
-    decay: Any,
+    rate: Any,
+    powers: Any,
     slack: Any,
     least: Any,
     work: Any,
@@ -216,10 +227,10 @@ def fill_arrived(
                 part = work[third + p]
                 after = p - off + block
                 if off > 0 and after < length:
-                    part += decay[after - p] * work[2 * third + end]
+                    part += powers[after - p] * work[2 * third + end]
                 value += near * part
             elif end >= 0:
-                value += near * decay[-p] * work[2 * third + end]
+                value += near * decayed(rate, -p) * work[2 * third + end]
         b[x] = value * (1.0 + slack) + least
         p += 1
         if p > 0:
@@ -227,11 +238,11 @@ def fill_arrived(
 
 
 @helper
-def add_last(a: Any, most: Any, least: Any, whole: Any, near: Any, far: Any, decay: Any) -> Any:
+def add_last(a: Any, most: Any, least: Any, ints: Any, floats: Any, rate: Any) -> Any:
     """The sum of a row's cells, whose outcomes have so many records above them."""
-    value = 0.0
+    value, m = 0.0, ints.size // 5 - 1
     for x in range(most - least + 1):
-        value += a[x] * phi(most - x, whole, near, far, decay)
+        value += a[x] * phi(most - x, m, ints, floats, rate)
     return value
 
 
@@ -252,19 +263,20 @@ def add_runs(
 
 @helper
 def shift_of(largest: Any) -> Any:
-    """(the power of two that brings a row to about 1, its exponent)."""
+    """(the power of two that brings a row to about 2^ONES, less than 2^1024, its exponent)."""
     exponent = np.int64(float_bits(largest) >> np.uint64(52)) - 1023
-    exponent = exponent if largest > 0.0 else np.int64(0)
+    exponent = max(exponent - ONES, np.int64(-1023)) if largest > 0.0 else np.int64(0)
     return bits_float(np.uint64(1023 - exponent) << np.uint64(52)), exponent
 
 
 @helper
-def fill_decayed(a: Any, decay: Any, forward: Any, backward: Any) -> None:
+def fill_decayed(a: Any, rate: Any, forward: Any, backward: Any) -> None:
     """forward[k], backward[k] = decayed sums of the cells before k, and of those from k on.
 
     Four at a time, so that a sum waits for that of four cells ago only.
     """
-    last, d1, d2, d3, d4 = a.size, decay[1], decay[2], decay[3], decay[4]
+    last, d1, d2 = a.size, decayed(rate, 1), decayed(rate, 2)
+    d3, d4 = decayed(rate, 3), decayed(rate, 4)
     value, other, fours = 0.0, 0.0, 4 * (a.size // 4)
     forward[0] = backward[last] = 0.0
     for y in range(0, fours, 4):
@@ -285,16 +297,16 @@ def fill_decayed(a: Any, decay: Any, forward: Any, backward: Any) -> None:
 
 @helper
 def fill_plain(
-    a: Any, p: Any, near: Any, far: Any, decay: Any, slack: Any, least: Any, work: Any, b: Any
+    a: Any, p: Any, near: Any, far: Any, rate: Any, slack: Any, least: Any, work: Any, b: Any
 ) -> None:
     """b = B of a row of a plain chain from the row a before it; p as in `fill_arrived`."""
     wide_vectors()
     half, up = work.size // 2, 1.0 + slack
     forward, backward = work[: a.size + 1], work[half : half + a.size + 1]
-    fill_decayed(a, decay, forward, backward)
+    fill_decayed(a, rate, forward, backward)
     low = min(max(-p, np.int64(0)), b.size)
     for x in range(low):
-        b[x] = near * backward[0] * decay[-p - x] * up + least
+        b[x] = near * backward[0] * decayed(rate, -p - x) * up + least
     for x in range(low, b.size):
         b[x] = (far * forward[p + x] + near * backward[p + x]) * up + least
 
@@ -345,18 +357,20 @@ def fill_phases(
 
 @helper
 def fill_rows(
-    cells: Any, lengths: Any, ints: Any, floats: Any, decay: Any, slack: Any, n: Any, left: Any,
-    most: Any, dense: Any, stays: Any, work: Any, arrived: Any, phases: Any, sums: Any,
+    cells: Any, lengths: Any, ints: Any, floats: Any, rate: Any, slack: Any, n: Any, left: Any,
+    most: Any, dense: Any, stays: Any, powers: Any, work: Any, arrived: Any, phases: Any, sums: Any,
 ) -> Any:  # fmt: skip
     """The chain of one total: B, phases and A of all rows; returns the bound of their sum.
 
-    ints, floats: as the constants say, with a column more for the last count; decay: e^-(rate * s).
+    ints, floats: as the constants say, with a column more for the last count.
     The bound is in units of 2^ints[AT, m], which is put there. If nothing stays, two rows take
     turns in memory.
     """
     m = ints.size // 5 - 1
-    wide, parts, scale, shift, up = m + 1, most + 2, np.int64(0), 1.0, 1.0 + slack
+    wide, parts, scale, shift, up = m + 1, most + 2, np.int64(-ONES), 2.0**ONES, 1.0 + slack
     low, high, before, half = np.int64(0), np.int64(-1), np.int64(0), sums.size // 2
+    for r in range(powers.size if most > 1 else 0):
+        powers[r] = decayed(rate, r)
     for j in range(wide):
         for k in range(3):
             floats[(SCALED + k) * wide + j] = floats[k * wide + j] * shift
@@ -370,13 +384,13 @@ def fill_rows(
         a, totals = sums[before : before + high - low + 1], sums[at : at + b.size]
         if j == 0:
             for i in range(b.size):
-                b[i] = phi(lo + i, whole, near, far, decay) * up + TINY
+                b[i] = phi(lo + i, j, ints, floats, rate) * up + TINY
         elif most == 1:
-            fill_plain(a, lo - whole - low, near, far, decay, slack, least, work, b)
+            fill_plain(a, lo - whole - low, near, far, rate, slack, least, work, b)
         else:
-            fill_sums(a, decay[1], max(whole, np.int64(1)), decay, work)
+            fill_sums(a, max(whole, np.int64(1)), powers, work)
             p = lo - whole - low
-            fill_arrived(p, a.size, whole, near, far, decay, slack, least, work, b)
+            fill_arrived(p, a.size, whole, near, far, rate, powers, slack, least, work, b)
         if most == 1:
             largest = fill_lengthened(lengths[x : x + b.size], b, slack, totals)
         else:
@@ -389,29 +403,33 @@ def fill_rows(
             )  # fmt: skip
         shift, exponent = shift_of(largest)
         scale, low, high, before = scale + exponent, lo, hi, at
-    value = add_last(sums[before:], n - low, n - high, whole, near, far, decay)
+    value = add_last(sums[before:], n - low, n - high, ints, floats, rate)
     ints[4 * wide - 1] = scale
     return value * up + least
 
 
 @kernel(
     NOTHING(
-        IN_I64, IN_F64, OUT_I64, OUT_F64, IN_F64, F64, I64, I64, I64, I64, I64, OUT_F64, OUT_F64,
+        IN_I64, IN_F64, OUT_I64, OUT_F64, F64, F64, I64, I64, I64, I64, I64, OUT_F64, OUT_F64,
         OUT_F64, OUT_F64, OUT_F64,
     )
 )  # fmt: skip
 def fill_chains(
-    cells: Any, lengths: Any, ints: Any, floats: Any, decay: Any, slack: Any, n: Any, left: Any,
+    cells: Any, lengths: Any, ints: Any, floats: Any, rate: Any, slack: Any, n: Any, left: Any,
     most: Any, dense: Any, stays: Any, work: Any, arrived: Any, phases: Any, sums: Any,
     bounds: Any,
 ) -> None:  # fmt: skip
-    """bounds = of the chain of each of some totals; stays: all rows of the last one, for draws."""
+    """bounds = of the chain of each of some totals; stays: all rows of the last one, for draws.
+
+    work: four numbers a cell of the widest row, and eight.
+    """
+    quarter = work.size // 4
     k, w = ints.size // bounds.size, floats.size // bounds.size
     for t in range(bounds.size):
         some, others = ints[k * t : k * (t + 1)], floats[w * t : w * (t + 1)]
         bounds[t] = fill_rows(
-            cells, lengths, some, others, decay, slack, n, left, most, dense, stays, work, arrived,
-            phases, sums,
+            cells, lengths, some, others, rate, slack, n, left, most, dense, stays, work[:quarter],
+            work[quarter:], arrived, phases, sums,
         )  # fmt: skip
 
 
@@ -449,7 +467,7 @@ def which(values: Any, r: Any) -> Any:
 
 @helper
 def walk_plain(
-    cells: Any, ints: Any, floats: Any, decay: Any, slack: Any, n: Any, dense: Any, bound: Any,
+    cells: Any, ints: Any, floats: Any, rate: Any, slack: Any, n: Any, dense: Any, bound: Any,
     arrived: Any, sums: Any, words: Any, rank: Any, phase: Any,
 ) -> Any:  # fmt: skip
     """The same of a plain chain: also AGAIN, where outputs are in no order.
@@ -459,14 +477,13 @@ def walk_plain(
     m = rank.size
     wide, j, count, margin, state = m + 1, m, n, 4.0 * slack, DONE
     while state == DONE and j > 0:  # from which cell of row j - 1 the way goes to `count` records
-        whole, near, far = ints[4 * wide + j], floats[3 * wide + j], floats[4 * wide + j]
         j -= 1
         lo, hi, at = ints[j], ints[wide + j], ints[3 * wide + j]
         r, i, before, after = uniform(words[2 * j + 1]) * bound, lo - 1, 0.0, 0.0
         while i < hi and after <= r:
             i += 1
             before = after
-            after += sums[at + i - lo] * phi(count - i, whole, near, far, decay)
+            after += sums[at + i - lo] * phi(count - i, j + 1, ints, floats, rate)
         if uncertain(r, before, after, bound * margin):
             state = OPEN
         elif i > count:
@@ -483,7 +500,7 @@ def walk_plain(
                 state = AGAIN
             elif j + 1 < m and rank[j + 1] == i and phase[j] == phase[j + 1] == 1:
                 phase[j + 1] = 2
-    after = phi(count, ints[4 * wide], floats[3 * wide], floats[4 * wide], decay)
+    after = phi(count, 0, ints, floats, rate)
     if state == DONE and after - uniform(words[0]) * bound < bound * margin:
         state = OPEN
     return state
@@ -491,7 +508,7 @@ def walk_plain(
 
 @helper
 def walk(
-    cells: Any, ints: Any, floats: Any, decay: Any, slack: Any, n: Any, left: Any, most: Any,
+    cells: Any, ints: Any, floats: Any, rate: Any, slack: Any, n: Any, left: Any, most: Any,
     dense: Any, bound: Any, arrived: Any, phases: Any, sums: Any, words: Any, rank: Any,
     phase: Any,
 ) -> Any:  # fmt: skip
@@ -501,10 +518,9 @@ def walk(
     j, count, margin = np.int64(m), n, 4.0 * slack
     r, limit = uniform(words[0]) * bound, bound * margin
     while state == DONE:  # from which cell of row j - 1 the way goes to `count` records in row j
-        whole, near, far = ints[4 * wide + j], floats[3 * wide + j], floats[4 * wide + j]
         before, after, i = 0.0, 0.0, np.int64(0)
         if j == 0:
-            after = phi(count, whole, near, far, decay)
+            after = phi(count, 0, ints, floats, rate)
             if after - r < limit:
                 state = OPEN
             break
@@ -514,7 +530,7 @@ def walk(
         while i < last and after <= r:
             i += 1
             before = after
-            after += sums[at + i - lo] * phi(count - i, whole, near, far, decay)
+            after += sums[at + i - lo] * phi(count - i, j, ints, floats, rate)
         if uncertain(r, before, after, limit):
             state = OPEN
         j, f, count, moves = j - 1, np.int64(-1), i, False
@@ -635,12 +651,12 @@ def put(
 
 @kernel(
     NOTHING(
-        IN_I64, IN_I64, IN_F64, IN_F64, F64, I64, I64, I64, I64, F64, IN_F64, IN_F64, IN_F64,
+        IN_I64, IN_I64, IN_F64, F64, F64, I64, I64, I64, I64, F64, IN_F64, IN_F64, IN_F64,
         IN_U64, OUT_I64, OUT_I64, OUT_I64, OUT_I64,
     )
 )  # fmt: skip
 def draw_paths(
-    cells: Any, ints: Any, floats: Any, decay: Any, slack: Any, n: Any, left: Any, most: Any,
+    cells: Any, ints: Any, floats: Any, rate: Any, slack: Any, n: Any, left: Any, most: Any,
     dense: Any, bound: Any, arrived: Any, phases: Any, sums: Any, words: Any, out: Any,
     ranks: Any, states: Any, phase: Any,
 ) -> None:  # fmt: skip
@@ -655,11 +671,11 @@ def draw_paths(
         rank, points = ranks[m * d : m * (d + 1)], out[m * d : m * (d + 1)]
         if most == 1:
             state = walk_plain(
-                cells, ints, floats, decay, slack, n, dense, bound, arrived, sums, some, rank, phase
+                cells, ints, floats, rate, slack, n, dense, bound, arrived, sums, some, rank, phase
             )
         else:
             state = walk(
-                cells, ints, floats, decay, slack, n, left, most, dense, bound, arrived, phases,
+                cells, ints, floats, rate, slack, n, left, most, dense, bound, arrived, phases,
                 sums, some, rank, phase,
             )  # fmt: skip
         if state == DONE:

@@ -295,6 +295,12 @@ def chains_of_sites(ties: str) -> None:
         law_is_that_of_the_twin(alike, alike.by_sites(most))
     with settings(quantile_sites, PAIRS=10**9):
         law_is_that_of_the_twin(alike, alike.by_sites())
+    if ties == "spread":
+        atom = Case([1] * 30, 3, THIRDS, Fraction(20), None, ties)
+        with settings(quantile_sites, SPARE=-100.0):
+            chain = atom.by_sites()
+        assert chain.windows[1, 0] < chain.windows[0, 1]  # apart, and both in one site
+        law_is_that_of_the_twin(atom, chain)
     with settings(quantile_sites, REST_NATS=-9.0):
         chain = some.by_sites()
         assert chain.masses[-1] > 0.5 * chain.bound

@@ -81,8 +81,8 @@ def windows_may_end_early() -> None:
     room, bounds = n + 2, np.empty(1)
     kernels.fill_chains(
         np.tile([0, int(length), 0, 0], n + 1), np.tile([length], n + 1), ints.reshape(-1),
-        floats.reshape(-1), np.exp(-rate * np.arange(64.0)), slack, n, 0, 2, 0, 1,
-        np.empty(3 * room), np.empty(room), np.empty(4 * room), np.empty(room), bounds,
+        floats.reshape(-1), rate, slack, n, 0, 2, 0, 1,
+        np.empty(4 * room + 8), np.empty(room), np.empty(4 * room), np.empty(room), bounds,
     )  # fmt: skip
 
     def phi(j: int, count: int) -> float:
@@ -110,7 +110,7 @@ def kernels_take_the_exact_way(
     out, ranks, states = (np.zeros(len(words) * k, np.int64) for k in (m, m, 1))
     kernels.draw_paths(
         chain.cells.reshape(-1), rows.ints.reshape(-1),
-        rows.floats.reshape(-1), chain.decay, chain.slack, chain.n, int(ties == "left"), chain.most,
+        rows.floats.reshape(-1), chain.rate, chain.slack, chain.n, int(ties == "left"), chain.most,
         chain.dense, rows.bound, rows.arrived, rows.phases, rows.sums, words.reshape(-1), out,
         ranks, states, np.empty(m, np.int64),
     )  # fmt: skip
