@@ -110,7 +110,7 @@ class Sums:
         nearest = round(Fraction(n, step)) * step if step else n
         self.reach = max(math.ceil(usual / rate), abs(n - nearest) + 1)
         self._take(self.reach)
-        self.summed_at, self.summed = (0, 0), dict[Node, tuple[float, IntArray, FloatArray]]()
+        self.extent, self.summed = (0, 0), dict[Node, tuple[float, IntArray, FloatArray]]()
         near, wide, shared, tries = math.ceil((NEAR_NATS + m / 2) / rate), 0.0, True, 0
         while wide > 0.0 or shared:  # ends: the rest falls with `reach`, groups with `near`
             self._fill_nodes(self._nodes(near))
@@ -199,8 +199,8 @@ class Sums:
         most = min(m, max(PHASES, MANY // (m * wide)), ROOM // (m * wide))
         self.most = 1 if plain else max(most, 2)
         self.slack = 2.0**-40 + wide * 2.0**-49
-        if self.summed_at != (self.reach, self.most):
-            self.summed_at, self.summed = (self.reach, self.most), {}
+        if self.extent != (self.reach, self.most):
+            self.extent, self.summed = (self.reach, self.most), {}
         new = [k for k, node in enumerate(nodes) if node not in self.summed]
         if new:
             some, others, stays = ints[new], floats[new], len(nodes) == 1

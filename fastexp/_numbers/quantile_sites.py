@@ -8,16 +8,19 @@ slots of earlier sites. As f falls, `most` may stand for `most` answers or more,
 the product of f(k) / f(most).
 
 **Bounds.** Sums are logarithms in float64 of positive terms: nothing under- or overflows. A term is
-a few roundings of numbers below `size`, a sum has at most n + slots + m steps, each of an ulp of
-`size` or less; `slack`, 8 times their sum and more, is added to each row. As numbers these bounds
-are exp of a fraction, and `exact_chain.pick` compares with them where floats are within the margin:
-a way is a step of `exact_chain.walk`'s proof, and an accepted path has exactly its weight.
+a few roundings of numbers below `size`, a sum has at most as many steps as a row has slots and
+ranks, each of an ulp of `size` or less; `spare`, 8 times their sum and more, is added to each row.
+As numbers these bounds are exp of a fraction, and `exact_chain.pick` compares with them where
+floats are within the margin: a way is a step of `exact_chain.walk`'s proof, and an accepted path
+has exactly its weight.
 
-**It ends.** All ranks are in the chain. A way is refused with a probability of about slack * m, a
-total beyond the range e**-8, and with `most` = m no coin is left but that of totals that share a
-chain, which have a small share of all. `most` doubles after TRIES refusals, up to m: the number of
-attempts is geometric, whatever the records are. A total takes O(m * most * (slots + n)) additions;
-with ties "left" and few sites O(m * sites * (sites + most)).
+**It ends.** Answers whose ranks are farther than `reach` from the quantile's, and totals so far
+from n, are the rest, of e**-8 of all weights or less; the longest runs count all their answers, and
+with `most` = m all sites do, so that no coin is left but that of totals that share a chain, which
+have a small share of all. A way is refused with a probability of about spare * m. `most` doubles
+after TRIES refusals, up to m: the number of attempts is geometric, whatever the records are. A
+total takes O(m * most) additions for each slot within `reach`, or for each pair of them where
+these are few.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -75,7 +78,7 @@ class SiteChain(Chain):
         line = self.line = line_of(*source.counts(grid), grid.size, bool(weights.left))
         slots = line.rank.size
         nats = weights.log_ways + m * math.log(n + m) + self.rate * (m + self.step) + REST_NATS
-        reach = n if weights.left else math.ceil((nats + SPARE) / self.rate)
+        reach = max(math.ceil((nats + SPARE) / self.rate), 0) + self._nearest()
         if not most:
             wide = min(slots, 2 * reach) * m * FEW > ROOM
             few = 2 if wide else FEW
@@ -88,7 +91,6 @@ class SiteChain(Chain):
         self.long = np.sort(line.first[runs]) if self.most < m else runs[:0]
         further = [line.log_factor(k + 1)[self.long] for k in range(self.most, m)]
         self.further = np.array(further).reshape(m - self.most, self.long.size)
-        self.few = bool(weights.left) and slots * slots < PAIRS * n
         self.reach = 0
         while self.reach == 0 or n > reach < self.reach:  # ends: the window grows
             reach = max(reach, self.reach)
@@ -97,6 +99,7 @@ class SiteChain(Chain):
                 line.rank.searchsorted(self.windows[0], "left").tolist(),
                 line.rank.searchsorted(self.windows[1], "right").tolist(),
             )
+            self.steps = self._steps()
             self.known: dict[int, float] = {}
             self._range()
         nearest = np.array([node.total for node in self.nodes])
@@ -142,13 +145,24 @@ class SiteChain(Chain):
             self.known[total] = self._end(total, self._rows(total)[-1])
         return self.known[total]
 
+    def _nearest(self) -> int:
+        """How far a quantile's rank is from a slot's, at most: with ties "left" some have none."""
+        middle, rank = self._middle(), self.line.rank
+        above = rank[np.minimum(rank.searchsorted(middle), rank.size - 1)]
+        below = rank[np.maximum(rank.searchsorted(middle, "right") - 1, 0)]
+        return int(np.minimum(np.abs(above - middle), np.abs(middle - below)).max())
+
+    def _middle(self) -> IntArray:
+        """The ranks of the quantiles, rounded down."""
+        return self.weights.products([self.n])[0][0, : len(self.weights.q)]
+
     def _windows(self, reach: int) -> IntArray:
         """The least and the greatest rank of each answer; others have u > reach.
 
         With r = rank - q * n and s = n - t, u >= |r + q * s| + |(1 - q) * s - r| >= 2 * |r| - |s|,
         and u >= |s|.
         """
-        middle = self.weights.products([self.n])[0][0, : len(self.weights.q)]
+        middle = self._middle()
         return np.array([middle - reach - 1, middle + reach + 2])
 
     def _range(self) -> None:
@@ -192,7 +206,6 @@ class SiteChain(Chain):
             more = np.empty((0, self.long.size))
             if j > 0:
                 states, more = self._following(rows[-1], low, high, tau)
-                states[0] += spare
             states += self.factors[: states.shape[0], low:high] + spare
             more += self.further[: more.shape[0]] + spare
             sums = log_sum(states)
@@ -207,14 +220,30 @@ class SiteChain(Chain):
         self, before: Row, low: int, high: int, tau: Fraction
     ) -> tuple[FloatArray, FloatArray]:
         """The states of the next answer in the slots low..high - 1, without their factors."""
-        first, last, old = min(low, before.low), max(high, before.high), before.states
-        here = slice(low - first, high - first)
-        x = np.full((len(old) + 1, last - first), -np.inf)
-        x[0, before.low - first : before.high - first] = before.sums
-        x[1:, before.low - first : before.high - first] = old
-        states = np.full((min(len(old) + 1, self.most), high - low), -np.inf)
-        states[0] = self._step(first, x[:1], tau, 0)[0, here]
-        moved = self._step(first, x[1:], tau, 1)[:, here]
+        old, states = (
+            before.states,
+            np.full((min(len(before.states) + 1, self.most), high - low), -np.inf),
+        )
+        if self._by_pairs(before.low, before.high, low, high):
+            rank, site = self.line.rank, self.site
+            apart = np.abs(
+                np.subtract.outer(rank[low:high], rank[before.low : before.high]) - float(tau)
+            )
+            past = np.less.outer(np.arange(before.low, before.high), np.arange(low, high) + 1)
+            same = np.equal.outer(site[before.low : before.high], site[low:high])
+            nats = self.rate * apart.T
+            states[0] = log_sum(np.where(past & ~same, before.sums[:, None] - nats, -np.inf))
+            moved = np.array(
+                [log_sum(np.where(past & same, x[:, None] - nats, -np.inf)) for x in old]
+            )
+        else:
+            first, last = min(low, before.low), max(high, before.high)
+            here = slice(low - first, high - first)
+            x = np.full((len(old) + 1, last - first), -np.inf)
+            x[0, before.low - first : before.high - first] = before.sums
+            x[1:, before.low - first : before.high - first] = old
+            states[0] = self._step(first, x[:1], tau, 0)[0, here]
+            moved = self._step(first, x[1:], tau, 1)[:, here]
         states[1:] = moved[: len(states) - 1]
         full = len(old) == self.most and self.most < len(self.weights.q)
         more = np.full((len(before.more) + full, self.long.size), -np.inf)
@@ -236,10 +265,6 @@ class SiteChain(Chain):
         if self.weights.left and inside:
             return x - rate * float(tau)
         rank = self.line.rank[low : low + slots] - self.line.rank[low]
-        if self.few:
-            apart = np.abs(np.subtract.outer(-rank, -rank) - float(tau))
-            earlier = np.tri(slots, k=-1).T > 0
-            return log_sum(np.where(earlier, x.T - rate * apart, -np.inf))[None]
         sites = np.flatnonzero(np.diff(self.site[low : low + slots], prepend=-1))
         sites = sites + np.arange(copies)[:, None] * slots
         first, whole = np.append(sites.reshape(-1), copies * slots), math.ceil(tau)
@@ -248,18 +273,31 @@ class SiteChain(Chain):
         step(x, ranks, first, inside, rate, whole, float(whole - tau), work, out)
         return out.reshape(copies, slots)
 
+    def _by_pairs(self, low: int, high: int, start: int, stop: int) -> bool:
+        """Whether a step to the slots start..stop - 1 goes through all pairs: these are few."""
+        ranks = int(self.line.rank[stop - 1] - self.line.rank[low])
+        return (high - low) * (stop - start) < PAIRS * ranks
+
+    def _steps(self) -> tuple[int, int]:
+        """How many slots and ranks a sum of a row goes through, at most."""
+        rows = list(zip(*self.places, strict=True))
+        slots, ranks = max(high - low for low, high in rows), 0
+        for (low, high), (start, stop) in pairwise(rows):
+            if not self._by_pairs(low, high, start, stop):
+                slots = max(slots, stop - low)
+                ranks = max(ranks, int(self.line.rank[stop - 1] - self.line.rank[low]))
+        return slots, ranks
+
     def spare(self, total: int) -> float:
         """More than the errors of a row's sums.
 
         A path to a cell costs at most its rank and the total, or, with as many ranks as a row has,
         their number and a share of the difference for each answer.
         """
-        n, m, (lows, highs) = self.n, len(self.weights.q), np.array(self.places)
-        slots = int(highs.max() if m == 1 else (highs[1:] - lows[:-1]).max())
+        n, m, (slots, ranks) = self.n, len(self.weights.q), self.steps
         wide = int(np.ptp(self.windows, axis=0).max()) + 1
-        far = min(n + total, m * wide + abs(n - total) + slots)
+        far = min(n + total, m * wide + abs(n - total) + ranks)
         size = 2 * self.rate * far + 2 * m * math.log(self.weights.grid.size + n + m + 2) + 64
-        ranks = 0 if self.few else n if self.weights.left else slots
         return float(2.0**-30 + 2.0**-49 * (slots + ranks + m + 64) * size)
 
     def _end(self, total: int, row: Row) -> float:

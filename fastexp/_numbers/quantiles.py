@@ -19,6 +19,7 @@ from .quantile_draws import Chain, Words
 from .quantile_sites import SiteChain
 
 TRIES = 1024  # attempts of a chain of ranks before that of sites takes over
+CROWD = 4  # answers a point from which on they crowd where ties are "left"
 
 
 class QuantilesStatistic(Weights):
@@ -51,6 +52,8 @@ class QuantilesStatistic(Weights):
 
     def chain(self, source: Source) -> Chain:
         """What draws of a data set come from."""
+        if self.left and len(self.q) > CROWD * source.counts(self.grid)[0].size:
+            return SiteChain(self, source)  # few sites, and a chain of ranks leaves most draws open
         try:
             chain = Chain(self, source)
         except Underflow:

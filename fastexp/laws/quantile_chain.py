@@ -27,11 +27,15 @@ import numpy as np
 
 from .._numbers.quantile_line import Line, log_sum
 from .._typing import AnyArray, FloatArray, IntArray
+from ..errors import InvalidRecords
 from ..kernels.figures.quantile_chain import step
 from .elementary import exp, quiet
 
 LOST = 100.0  # nats
 KEPT = 1 << 22  # numbers of rows that are kept from the sum of a total for its places
+MOST, CALL = 1 << 26, 1 << 11  # slots of all steps, at some 65 ns; a step takes as long as CALL
+HELD = 2  # as many for each number that is kept: less than 300 MB in all
+LONG = "the law of so many quantiles of these records takes too long: sample it"
 
 
 class Row(NamedTuple):
@@ -65,13 +69,30 @@ class Chain:
         self._mirror = line.mirrored(n)
         self._work = np.empty(2 * (n + 2))
         self._factors: dict[int, FloatArray] = {}
+        self._products: dict[int, FloatArray] = {}
+        self._left = MOST
         self._forward: dict[int, list[Row]] = {}
         self._room = KEPT
 
     def _factor(self, k: int) -> FloatArray:
         if k not in self._factors:
+            self.spend(HELD * self.line.rank.size)
             self._factors[k] = self.line.log_factor(k)
         return self._factors[k]
+
+    def _product(self, k: int) -> FloatArray:
+        """ln of what k answers in a site multiply by, of each slot."""
+        if k not in self._products:
+            self.spend(HELD * self.line.rank.size)
+            fewer = self._product(k - 1) if k > 1 else 0.0
+            self._products[k] = fewer + self._factor(k)
+        return self._products[k]
+
+    def spend(self, slots: int) -> None:
+        """Refuse what would take more than some seconds, or too much memory."""
+        self._left -= slots
+        if self._left < 0:
+            raise InvalidRecords(LONG)
 
     @cached_property
     @quiet
@@ -195,6 +216,7 @@ class Chain:
     def _step(
         self, line: Line, begin: int, end: int, x: FloatArray, inside: int, target: Fraction
     ) -> FloatArray:
+        self.spend(x.size + CALL)
         out, whole = np.empty(x.size), ceil(target)
         first = line.first[begin : end + 1] - line.first[begin]
         rank = self._slots(line.rank, line, begin, end)
@@ -236,11 +258,12 @@ class Chain:
         for r, before in row.sums.items():
             for after, logs in back.sums.items():
                 k = r + after - 1
-                p = before + logs[::-1] - self.log_whole
-                for i in range(1, after + 1):
-                    p -= self._slots(self._factor(i), line, low, high)
-                    if i > 1:
-                        p += self._slots(self._factor(r + i - 1), line, low, high)
+                # each side has the factors of its answers in the site; those of k answers count
+                factors = self._product(k) - self._product(r) - self._product(after)
+                p = before + logs[::-1] - self.log_whole + self._slots(factors, line, low, high)
+                self.spend((p.size + CALL) // 4)  # less than a step
                 masses = np.add.reduceat(exp(p), starts)
-                site_masses = places.setdefault((r, k), np.zeros(line.start.size))
-                site_masses[low:high] += masses
+                if (r, k) not in places:
+                    self.spend(HELD * line.start.size)
+                    places[r, k] = np.zeros(line.start.size)
+                places[r, k][low:high] += masses

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from math import comb, inf
 from math import log as log_of
@@ -21,6 +22,10 @@ from .quantile_targets import Bounds, bounded
 from .targets import Target
 
 OFF = 1e-11  # what a probability of points may be off by, where a run is cut into pieces
+PIECE, SHARES = (
+    16,
+    16,
+)  # slots of the chain's steps that a piece costs; shares that one of them does
 LEAST = 740.0  # nats below the highest density: nothing, but a number
 OF_ALL = "one of several quantiles that are drawn at once has no utility of its own"
 
@@ -74,10 +79,12 @@ class MarginalLaw(GridLaw):
 
 
 @quiet
-def runs_of(line: Line, places: dict[tuple[int, int], FloatArray]) -> tuple[IntArray, FloatArray]:
+def runs_of(
+    line: Line, places: dict[tuple[int, int], FloatArray], spend: Callable[[int], None]
+) -> tuple[IntArray, FloatArray]:
     """Where runs of equally likely points start, and their masses, of one of the answers.
 
-    `places`: P(it is the r-th of k answers in a site).
+    `places`: P(it is the r-th of k answers in a site); `spend` refuses what takes too long.
     """
     points, most = line.points, max(k for _, k in places)
     several = sum((p for (_, k), p in places.items() if k > 1), np.zeros(points.size))
@@ -88,6 +95,8 @@ def runs_of(line: Line, places: dict[tuple[int, int], FloatArray]) -> tuple[IntA
     inner = points - apart
     number = np.minimum(np.maximum(pieces, 1.0), inner).astype(np.int64)
     several_cuts = number + apart
+    work = sum(k * (k - r + 1) * int(several_cuts[p > 0.0].sum()) for (r, k), p in places.items())
+    spend(PIECE * int(several_cuts.sum()) + work // SHARES)
     site = np.repeat(np.arange(points.size), several_cuts)
     place = np.arange(site.size) - (np.cumsum(several_cuts) - several_cuts)[site]
     upto = _cut(inner[site], number[site], place + 1)

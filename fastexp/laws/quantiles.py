@@ -229,7 +229,7 @@ class QuantilesLaw(Law[Any, Any]):
         return self._marginals[j]
 
     def _on(self, chain: Chain, j: int) -> MarginalLaw:
-        runs = runs_of(chain.line, chain.places[j])
+        runs = runs_of(chain.line, chain.places[j], chain.spend)
         law = MarginalLaw(self.grid, *runs, self._epsilon, Column(self, j))
         law._statistic = partial(self._truth_of, j)
         return law

@@ -23,7 +23,6 @@ from .._typing import (
     Missing,
     Neighbors,
     Number,
-    Ties,
 )
 from ..errors import ParameterError
 from ._number import GridMechanism
@@ -207,7 +206,6 @@ class QuantilesMechanism(GridMechanism):
 class JointMechanism(QuantilesMechanism):
     """Quantiles that are drawn together, from one law: of a `QuantilesStatistic`."""
 
-    ties: Ties
     _most = MOST_AT_ONCE
 
     @property
@@ -217,7 +215,6 @@ class JointMechanism(QuantilesMechanism):
 
     def _check(self, rule: Rule = "nearest") -> None:
         super()._check(rule)
-        self._put(ties=validate.choice("ties", self.ties, ("spread", "left")))
         m = len(self.q)
         if self.epsilon < (least := (m - 1) ** 2 / WORK):
             raise ParameterError(

@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from .._numbers.quantiles import QuantilesStatistic
+from .._parameters import validate
 from .._typing import ABSENT, Number, Ties
 from ..privacy import Guarantee, selection_guarantee
 from ..privacy.rates import joint_exponential_rate
@@ -36,7 +37,9 @@ class JointExponentialQuantiles(Comparator, JointMechanism):
         So many evenly spaced ones instead of `q`.
     step, grid
     ties : {"left", "spread"}
-        As of `Quantiles`; left, as published, hardly has quantiles of rounded records.
+        Where records on the same point as an answer lie. left, as published: above it, so that
+        rounded records hardly have quantiles. spread: above and below it in all proportions, as of
+        `Quantiles`.
     any_epsilon
 
     Raises
@@ -79,6 +82,7 @@ class JointExponentialQuantiles(Comparator, JointMechanism):
     def __post_init__(self) -> None:
         """Validate once; the mechanism is immutable afterwards."""
         self._check()
+        self._put(ties=validate.choice("ties", self.ties, ("spread", "left")))
 
     @property
     def _instead(self) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._numbers.quantiles import QuantilesStatistic
 from .._parameters import validate
-from .._typing import ABSENT, IntArray, Neighbors, Number, Ties
+from .._typing import ABSENT, IntArray, Neighbors, Number
 from ..errors import ParameterError
 from ..privacy import Guarantee, selection_guarantee
 from ..privacy.rates import joint_rate, lattice_step
@@ -41,11 +41,6 @@ class Quantiles(JointMechanism):
     count : int, optional
         So many evenly spaced ones instead of `q`: 9 are the deciles.
     step, grid, neighbors
-    ties : {"spread", "left"}
-        Where records on the same point as an answer lie. spread: above and below it in all
-        proportions, so that rounded records (ages, prices) have quantiles too. left: all of them
-        above the answer; of use where records are distinct on the grid, or for comparisons. How
-        long a draw takes then grows with the number of equal records, and a `Session` refuses it.
     with_total : bool
         Answers are (values, total): t, a private number of records, is given away too, which costs
         nothing. It is a multiple of the least power of two >= 8/ε, at least 1. Needs two quantiles
@@ -66,14 +61,15 @@ class Quantiles(JointMechanism):
     far as can be told without them; below about 6, forty times as wide is enough.
 
     One quantile is that of `Quantile`, with the same bytes; it counts records that equal an answer
-    on neither side, and `ties` has no effect.
+    on neither side.
 
     **Privacy**: ε-DP and ε-bounded-range under `neighbors`, for all answers and the total
     together. The targets t·(q_j - q_{j-1}) do not depend on records, so that one record changes
-    one c_j by 1, and the sum by at most 1; replacing one changes two of them. Spread ties average
-    the *weight* of an outcome over where in its point each record lies (uniformly): of each such
-    place one record changes it by at most exp(ε/2), hence also the average, which is then
-    normalised once.
+    one c_j by 1, and the sum by at most 1; replacing one changes two of them. Records on the point
+    of an answer lie above and below it in all proportions, so that rounded records (ages, prices)
+    have quantiles too: the *weight* of an outcome is averaged over where in its point each record
+    lies (uniformly). Of each such place one record changes it by at most exp(ε/2), hence also the
+    average, which is then normalised once.
 
     **Numerics**: c_j and t are integers, q_j exact, the draw is exact. Fewer than 2**32 records.
 
@@ -103,7 +99,6 @@ class Quantiles(JointMechanism):
     step: Number | None = field(default=None, kw_only=True)
     grid: Points = field(default=ABSENT, kw_only=True)
     neighbors: Neighbors = field(default="add-remove", kw_only=True)
-    ties: Ties = field(default="spread", kw_only=True)
     with_total: bool = field(default=False, kw_only=True)
     any_epsilon: bool = field(default=False, kw_only=True, compare=False)
 
@@ -130,7 +125,7 @@ class Quantiles(JointMechanism):
         """What draws and laws need."""
         lattice = lattice_step(self.epsilon) if self.neighbors == "add-remove" else None
         rate = joint_rate(self.epsilon, self.neighbors)
-        return QuantilesStatistic(self._q, rate, lattice, self.grid, self.ties)
+        return QuantilesStatistic(self._q, rate, lattice, self.grid, "spread")
 
     def release(
         self,

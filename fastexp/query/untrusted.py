@@ -100,12 +100,10 @@ def _check_time(name: str, mechanism: object) -> None:
     """
     if isinstance(mechanism, QuantilesMechanism) and mechanism._alone is not None:
         mechanism = mechanism._alone
-    if isinstance(mechanism, Quantiles) and (
-        len(mechanism.q) > MOST_QUANTILES or mechanism.ties == "left"
-    ):
+    if isinstance(mechanism, Quantiles) and len(mechanism.q) > MOST_QUANTILES:
         raise ParameterError(
-            f'answer {name!r} must have at most {MOST_QUANTILES} quantiles and ties="spread" in a '
-            "session: fewer of them, or ApproximateQuantiles"
+            f"answer {name!r} must have at most {MOST_QUANTILES} quantiles in a session: fewer of "
+            "them, or ApproximateQuantiles"
         )
     if isinstance(mechanism, RankMechanism) and weights_of_one(mechanism._statistic) > MOST_WEIGHTS:
         raise ParameterError(

@@ -46,7 +46,7 @@ MECHANISMS = [
 ]
 SEVERAL = [
     fx.Quantiles([0.1, 0.25, 0.5, 0.9], 1.0, (-100, 100), step=1),
-    fx.Quantiles(count=5, epsilon=1.0, bounds=(-100, 100), ties="left"),
+    fx.Quantiles(count=5, epsilon=1.0, bounds=(-100, 100)),
     fx.ApproximateQuantiles(count=5, epsilon=1.0, bounds=(-100, 100), step=1),
 ]
 

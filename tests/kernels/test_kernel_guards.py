@@ -302,8 +302,10 @@ def rare(random: np.random.Generator) -> None:
 def several_quantiles(random: np.random.Generator) -> None:
     for x in records(random):
         finite = x[np.isfinite(x.astype(np.float64))][:300]
-        for ties, q in (("spread", [0.25, 0.5, 0.75]), ("left", [0.1, 0.2, 0.9])):
-            m = fx.Quantiles(q, 1.0, (0, 100), step=1, ties=ties)
+        for m in (
+            fx.Quantiles([0.25, 0.5, 0.75], 1.0, (0, 100), step=1),
+            fx.JointExponentialQuantiles([0.1, 0.2, 0.9], 1.0, (0, 100), step=1),
+        ):
             attempt(lambda m=m, x=x: m.release(x))
             attempt(lambda m=m, x=x: m.sample(x, 50, rng=1))
             attempt(lambda m=m, x=finite: m.law(x).expected_rank_error())

@@ -69,7 +69,6 @@ class TestParameters:
             ({"q": [j / 102 for j in range(1, 102)]}, "q must have at most 100 entries"),
             ({"q": None, "count": 101}, "count must be between 1 and 100"),
             ({"q": None, "count": 0}, "count must be between 1 and 100, got 0"),
-            ({"ties": "right"}, "ties must be one of 'spread', 'left', got 'right'"),
             ({"neighbors": "both"}, "neighbors must be one of"),
             ({"epsilon": None}, "epsilon must be given"),
             ({"epsilon": 1e-9}, "epsilon must be at least 4e-05 for 3 quantiles, got 1e-09"),
@@ -102,21 +101,20 @@ class TestParameters:
             quartiles().release(RECORDS, with_total=1)
 
     def test_they_are_written_as_they_are_made_and_travel(self):
-        mechanism = fx.Quantiles(count=3, **SURE, ties="left")
-        text = "Quantiles(q=(0.25, 0.5, 0.75), epsilon=1000.0, bounds=(0, 12), step=1, ties='left')"
-        assert repr(mechanism) == text
-        assert mechanism == fx.Quantiles(q=(0.25, 0.5, 0.75), **SURE, ties="left")
+        mechanism = fx.Quantiles(count=3, **SURE, with_total=True)
+        text = "Quantiles(q=(0.25, 0.5, 0.75), epsilon=1000.0, bounds=(0, 12), step=1, "
+        assert repr(mechanism) == text + "with_total=True)"
+        assert mechanism == fx.Quantiles(q=(0.25, 0.5, 0.75), **SURE, with_total=True)
         assert pickle.loads(pickle.dumps(mechanism)) == mechanism
-        assert hash(replace(mechanism, ties="spread")) == hash(quartiles())
-        assert replace(mechanism, ties="spread") == quartiles() != mechanism
+        assert hash(replace(mechanism, with_total=False)) == hash(quartiles())
+        assert replace(mechanism, with_total=False) == quartiles() != mechanism
 
 
 class TestPromise:
     @pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
-    @pytest.mark.parametrize("ties", ["spread", "left"])
     @pytest.mark.parametrize("q", [Q, [0.5]])
-    def test_of_all_answers_together(self, neighbors, ties, q):
-        promise = fx.Quantiles(q, 0.5, (0, 12), neighbors=neighbors, ties=ties).guarantee
+    def test_of_all_answers_together(self, neighbors, q):
+        promise = fx.Quantiles(q, 0.5, (0, 12), neighbors=neighbors).guarantee
         assert (promise.epsilon, promise.bounded_range, promise.rho) == (0.5, 0.5, 0.03125)
         assert (promise.delta, promise.neighbors) == (0.0, neighbors)
 
@@ -313,6 +311,8 @@ class TestComparator:
     def test_refusals(self):
         with pytest.raises(fx.ParameterError, match="q must be increasing"):
             fx.JointExponentialQuantiles([0.5, 0.5], **SURE)
+        with pytest.raises(fx.ParameterError, match=r"ties must be one of .*, got .right."):
+            fx.JointExponentialQuantiles(Q, **SURE, ties="right")
         with pytest.raises(TypeError):
             fx.JointExponentialQuantiles(Q, **SURE, neighbors="replace")
 
@@ -326,7 +326,6 @@ def exact(records, q, size, totals, rate, ties):
 DRAWS = 60_000
 LAWS = {
     "add-remove": (fx.Quantiles, {}, 1 / 2, None),
-    "add-remove, left": (fx.Quantiles, {"ties": "left"}, 1 / 2, None),
     "replace": (fx.Quantiles, {"neighbors": "replace"}, 1 / 4, "n"),
     "JointExp": (fx.JointExponentialQuantiles, {}, 1 / 4 / (1 - 0.25), "n"),
     "JointExp, spread": (fx.JointExponentialQuantiles, {"ties": "spread"}, 1 / 4 / 0.75, "n"),

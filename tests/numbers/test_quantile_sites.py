@@ -90,7 +90,7 @@ def test_many_quantiles_of_few_records_end(n):
 @pytest.mark.statistical
 @pytest.mark.parametrize("records", [np.full(10_000, 40), np.repeat(np.arange(17, 90), 450)])
 def test_equal_records_to_the_left_have_their_law(records):
-    mechanism = fx.Quantiles([0.2, 0.5], 4, (0, 100), step=1, ties="left")
+    mechanism = fx.JointExponentialQuantiles([0.2, 0.5], 4, (0, 100), step=1)
     drawn = np.asarray(mechanism.sample(records, 300, rng=1))
     law_of = mechanism.law(records)
     for j in range(2):

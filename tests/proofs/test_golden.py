@@ -97,12 +97,10 @@ def quantiles() -> dict[str, object]:
     q, points = [0.1, 0.5, 0.9], {"bounds": (0, 120), "step": 1}
     for name, m, data in (
         ("reals", fx.Quantiles(q, 1.0, (0, 50)), x),
-        ("left", fx.Quantiles(q, 0.5, **points, ties="left"), ages),
         ("spread", fx.Quantiles(q, 0.5, **points), ages),
         ("replace", fx.Quantiles(q, 0.5, **points, neighbors="replace"), ages),
         ("many", fx.Quantiles(count=30, epsilon=1.0, bounds=(0, 50)), x),
         ("far", fx.Quantiles(q, 2.0, (0, 50)), x),
-        ("far, left", fx.Quantiles(q, 2.0, **points, ties="left"), ages),
         ("few records", fx.Quantiles(count=9, epsilon=2.0, **points), few),
         ("sites", fx.Quantiles(count=60, epsilon=2.0, **points), few),
         ("sites, replace", fx.Quantiles(count=60, epsilon=9.0, **points, neighbors="replace"), few),

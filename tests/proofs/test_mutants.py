@@ -589,7 +589,7 @@ BRANCHES = {
     "further digits are none": ("reference/exact_chain.py", "lead << 64 | more()", "lead << 64"),
     "a way's end within R": ("reference/exact_chain.py", "if most <= lower:", "if least <= lower:"),
     "weights above 1 as below": ("reference/exact_chain.py", "    if exponent < 0:\n", "    if False:\n"),
-    "the first of a site has no room": ("_numbers/quantile_sites.py", "states[0] += spare", "states[0] -= spare"),
+    "the first of a site has no room": ("_numbers/quantile_sites.py", "states, more, sums + spare)", "states, more, sums)"),
     "sites without their most": ("_numbers/quantile_sites.py", "states[-1] = log_sum(np.array([states[-1], moved[-1]]))", "states[-1] = moved[-1]"),
     "sites refuse nothing": ("_numbers/quantile_sites.py", "coin *= self._factor(states[0][0], k) / self._factor(states[0][0], self.most)", "pass"),
     "records and answers of a site alike": ("_numbers/quantile_sites.py", "return Fraction(1, records + k)", "return Fraction(1, records + 1)"),
@@ -597,8 +597,14 @@ BRANCHES = {
     "groups of sites' totals weigh as one": ("_numbers/quantile_sites.py", "max(math.exp(x) * k * (1", "max(math.exp(x) * (1"),
     "far totals of sites weigh as near ones": ("_numbers/quantile_sites.py", "+ self.rate * np.array(far), 600.0)", ", 600.0)"),
     "records at an answer are below it": ("_numbers/quantile_line.py", "stops = np.append(points + 1, size)", "stops = np.append(points, size)"),
-    "a step forgets the site before": ("_numbers/quantile_sites.py", "earlier = np.tri(slots, k=-1).T > 0", "earlier = np.tri(slots, k=-2).T > 0"),
+    "a step forgets the site before": ("_numbers/quantile_sites.py", "np.where(past & ~same,", "np.where(past,"),
     "answers of a site after it": ("_numbers/quantile_sites.py", "gaps, low, width = np.zeros(1), rank[s : s + 1], s, 1", "gaps, low, width = np.zeros(1), rank[s : s + 1] - 1, s, 1"),
+    "windows of sites narrower than the weights reach": ("_numbers/quantile_sites.py", "[middle - reach - 1, middle + reach + 2]", "[middle - reach + 2, middle + reach - 1]"),
+    "answers apart in a site are lost": ("_numbers/quantile_sites.py", "x[1:, before.low - first : before.high - first] = old", "pass"),
+    "answers of pairs apart in a site are lost": ("_numbers/quantile_sites.py", "np.where(past & same,", "np.where(False,"),
+    "long runs refuse as others do": ("_numbers/quantile_sites.py", "if states[0][0] in self.long:", "if False:"),
+    "long runs without their last states": ("_numbers/quantile_sites.py", "more[1:, inside] = before.more[:, inside] - self.rate * float(tau)", "pass"),
+    "a chain begins without its power": ("reference/exact_chain.py", "pick(word, more, bound, [(rows.shift[0], ", "pick(word, more, bound, [(Fraction(1), "),
 }  # fmt: skip
 
 

@@ -472,9 +472,16 @@ class TestTimeAndMemory:
                 one.release(query, {"m": (mechanism, "x")})
         assert one.log() == []
 
+    def test_many_quantiles_at_once_are_refused(self):
+        one = session()
+        with pytest.raises(fx.ParameterError, match="must have at most 32 quantiles in a session"):
+            one.release(BY, {"m": (fx.Quantiles(count=33, epsilon=1.0, bounds=(0, 100)), "x")})
+        assert one.log() == []
+
     @pytest.mark.parametrize(
         "mechanism",
         [
+            fx.Quantiles(count=32, epsilon=0.1, bounds=(0, 100)),
             fx.Median(1e-9, (0, 100)),
             fx.Quantile(0.9999, 1e-9, (0, 100)),
             fx.Quantile(0.05, 1e-9, (0, 100), widen=3),

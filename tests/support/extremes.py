@@ -120,8 +120,8 @@ def of_records() -> Iterator[str]:
     yield from _built("Laplace", EPSILONS, [f"sensitivity={noise}" for noise in NOISES])
     yield from _built("RandomizedResponse", EPSILONS, [""])
     for q, least in SEVERAL.items():
-        left, epsilons = ("ties='left'", f"ties='left', {REPLACE}"), (least, *OF_SEVERAL)
-        yield from _built(f"Quantiles({q}", epsilons, GRIDS, REPLACE, *left)
+        epsilons = least, *OF_SEVERAL
+        yield from _built(f"Quantiles({q}", epsilons, GRIDS, REPLACE)
         yield from _built(f"JointExponentialQuantiles({q}", epsilons, GRIDS, "ties='spread'")
     for q in (*SEVERAL, "count=4096"):
         yield from _built(f"ApproximateQuantiles({q}", EPSILONS, GRIDS, REPLACE)

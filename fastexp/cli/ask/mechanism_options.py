@@ -45,7 +45,7 @@ SELECTIONS = {
     JOINT: "JointTopK",
 }
 OPTIONAL = (  # defaults are the mechanisms' own
-    *("q", "count", "with_total", "neighbors", "convention", "widen", "ties", "scaling"),
+    *("q", "count", "with_total", "neighbors", "convention", "widen", "scaling"),
     *("k", "delta"),
 )
 WHY_PUBLIC = """\

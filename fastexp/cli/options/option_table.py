@@ -107,10 +107,6 @@ NAME  the mechanism, as median, or quantile:q=0.9. It is one of those that compa
 --widen W  an answer counts as the best one within W of it: for equal records on a grid finer than
     the data
 
-[privacy: quantiles]
---ties spread|left  where records on the point of an answer lie: above and below it in all
-    proportions (spread, default), or above it
-
 [privacy: price]
 --scaling tight|textbook  tight (default): all of epsilon is used; textbook: as tutorials do, which
     promises epsilon / 2 at the accuracy of epsilon / 2

@@ -205,9 +205,7 @@ CHOICE = ("sensitivity", "monotonic")
 MECHANISMS: dict[str, Entry] = {
     "median": Entry(_median, (*RANKS, "truth"), "Median"),
     "quantile": Entry(_quantile, ("q", *RANKS), "Quantile; q"),
-    "quantiles": Entry(
-        partial(_several, ByMarginals, Quantiles), (*MANY, "ties"), "Quantiles; q or count"
-    ),
+    "quantiles": Entry(partial(_several, ByMarginals, Quantiles), MANY, "Quantiles; q or count"),
     "joint-exponential-quantiles": Entry(
         partial(_several, ByMarginals, JointExponentialQuantiles),
         ("q", "count", *GRID, "ties"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -111,15 +112,16 @@ def several(digest: Any) -> None:
     """Joint quantiles: both ties, totals that move and do not, long runs, equal records."""
     quantile_chains.run()
     records = np.random.default_rng(4).integers(0, 9, 60)
-    for ties in quantile_chains.TIES:
-        for neighbors in ("add-remove", "replace"):
-            joint = fx.Quantiles(
-                [0.1, 0.15, 0.2, 0.9], 1.0, (0, 9), step=1, ties=ties, neighbors=neighbors
-            )
-            digest.update(joint.sample(records, 40, rng=1).tobytes())
-            for few in (records[:3], records[:1].repeat(3)):
-                digest.update(joint.sample(few, 40, rng=1).tobytes())
-        apart = fx.Quantiles([0.1, 0.5, 0.9], 9.0, (0, 1000), step=1, ties=ties)
+    kinds = (
+        fx.Quantiles,
+        partial(fx.Quantiles, neighbors="replace"),
+        fx.JointExponentialQuantiles,
+    )
+    for kind in kinds:
+        joint = kind([0.1, 0.15, 0.2, 0.9], 1.0, (0, 9), step=1)
+        for some in (records, records[:3], records[:1].repeat(3)):
+            digest.update(joint.sample(some, 40, rng=1).tobytes())
+        apart = kind([0.1, 0.5, 0.9], 9.0, (0, 1000), step=1)
         digest.update(apart.sample(np.arange(1000), 20, rng=1).tobytes())
 
 

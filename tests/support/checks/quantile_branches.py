@@ -295,12 +295,17 @@ def chains_of_sites(ties: str) -> None:
         law_is_that_of_the_twin(alike, alike.by_sites(most))
     with settings(quantile_sites, PAIRS=10**9):
         law_is_that_of_the_twin(alike, alike.by_sites())
+    none = Case([], 2, (Fraction(1, 5), Fraction(2, 5), *THIRDS[1:], Fraction(4, 5)), HALF, 8, ties)
+    law_is_that_of_the_twin(none, none.by_sites(2))
+    atom = Case([1] * 30, 3, THIRDS, Fraction(20), None, ties)
+    with settings(quantile_sites, SPARE=-100.0):
+        chain = atom.by_sites()
     if ties == "spread":
-        atom = Case([1] * 30, 3, THIRDS, Fraction(20), None, ties)
-        with settings(quantile_sites, SPARE=-100.0):
-            chain = atom.by_sites()
         assert chain.windows[1, 0] < chain.windows[0, 1]  # apart, and both in one site
-        law_is_that_of_the_twin(atom, chain)
+    law_is_that_of_the_twin(atom, chain)
+    some_apart = Case([0] * 4 + [2] * 9, 4, QUARTILES, Fraction(9), None, ties)
+    with settings(quantile_sites, SPARE=-60.0):
+        law_is_that_of_the_twin(some_apart, some_apart.by_sites())
     with settings(quantile_sites, REST_NATS=-9.0):
         chain = some.by_sites()
         assert chain.masses[-1] > 0.5 * chain.bound

@@ -19,10 +19,8 @@ Q, SIZE, MOST = (0.25, 0.75), 3, 4  # quantiles, points and records of small dat
 SLACK = 1.0 + 1e-12
 MECHANISMS = {
     "joint": partial(fx.Quantiles, Q),
-    "joint, left": partial(fx.Quantiles, Q, ties="left"),
     "joint, thirds": partial(fx.Quantiles, count=2),
     "joint, replace": partial(fx.Quantiles, Q, neighbors="replace"),
-    "joint, replace, left": partial(fx.Quantiles, Q, neighbors="replace", ties="left"),
     "JointExp": partial(fx.JointExponentialQuantiles, Q),
     "JointExp, spread": partial(fx.JointExponentialQuantiles, Q, ties="spread"),
 }
