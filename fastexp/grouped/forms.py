@@ -76,15 +76,11 @@ def ranks_of(forms: IntArray, lengths: IntArray, reach: int) -> IntArray:
     return np.stack([low, high], axis=1)
 
 
-def weights_of_one(statistic: DistanceStatistic) -> int:
-    """How many weights a single record has computed, which is public; none has few."""
-    return max(size_of(statistic.weighting.rate, statistic.farthest(n)) for n in range(2))
-
-
 def has_table(statistic: DistanceStatistic) -> bool:
     """Whether a table has all weights, or some for each record, as few digits give; public."""
     rate = statistic.weighting.rate
-    return size_of(rate, MOST_WEIGHTS) <= MOST_WEIGHTS or weights_of_one(statistic) <= A_RECORD
+    of_one = max(size_of(rate, statistic.farthest(n)) for n in range(2))
+    return size_of(rate, MOST_WEIGHTS) <= MOST_WEIGHTS or of_one <= A_RECORD
 
 
 def distinct_lengths(lengths: IntArray) -> tuple[IntArray, IntArray]:

@@ -33,7 +33,7 @@ from .elementary import exp, quiet
 
 LOST = 100.0  # nats
 KEPT = 1 << 22  # numbers of rows that are kept from the sum of a total for its places
-MOST, CALL = 1 << 26, 1 << 11  # slots of all steps, at some 65 ns; a step takes as long as CALL
+MOST, CALL = 3 << 24, 1 << 11  # slots of all steps, at some 65 ns; a step takes as long as CALL
 HELD = 2  # as many for each number that is kept: less than 300 MB in all
 LONG = "the law of so many quantiles of these records takes too long: sample it"
 

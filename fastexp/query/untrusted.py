@@ -21,10 +21,7 @@ from .._keys.key_rows import TICKS
 from .._parameters.grid import Grid
 from .._typing import IntArray
 from ..errors import ParameterError, ParameterTypeError
-from ..grouped.forms import weights_of_one
 from ..grouped.mechanism import GroupedMechanism
-from ..mechanisms._ranked import RankMechanism
-from ..mechanisms._several import QuantilesMechanism
 from ..mechanisms.approximate_quantiles import ApproximateQuantiles
 from ..mechanisms.joint_top_k import JointTopK
 from ..mechanisms.maximum import Maximum
@@ -47,7 +44,6 @@ ANSWERS = (
     "or the name of a score and an epsilon"
 )
 CHANGED = "must not be changed once it is built: build a new one"
-MOST_WEIGHTS = 1 << 14  # some 10 ms
 MOST_QUANTILES = 32  # at once: some 0.1 s of few records
 UNITS = ("", *TICKS)  # of timestamps, and of other keys
 LIMITS = {"person": None, "max_groups": 1, "max_rows": 1, "membership": "private"}
@@ -93,22 +89,11 @@ def mechanism_of(name: str, mechanism: object) -> GroupedMechanism:
 
 
 def _check_time(name: str, mechanism: object) -> None:
-    """Refuse what may take seconds, or all memory, of few records.
-
-    How long a release takes would tell for next to no epsilon whether a group has a record. One of
-    several quantiles is drawn as that of `Quantile`; more of them have no table of weights.
-    """
-    if isinstance(mechanism, QuantilesMechanism) and mechanism._alone is not None:
-        mechanism = mechanism._alone
+    """Refuse what may take seconds of few records: time would tell whether a group has any."""
     if isinstance(mechanism, Quantiles) and len(mechanism.q) > MOST_QUANTILES:
         raise ParameterError(
             f"answer {name!r} must have at most {MOST_QUANTILES} quantiles in a session: fewer of "
             "them, or ApproximateQuantiles"
-        )
-    if isinstance(mechanism, RankMechanism) and weights_of_one(mechanism._statistic) > MOST_WEIGHTS:
-        raise ParameterError(
-            f"answer {name!r} must have fewer weights for one record (at most {MOST_WEIGHTS} in a "
-            "session): a quantile of fewer digits, a lower r, or a higher epsilon"
         )
 
 
