@@ -2,17 +2,16 @@
 
 A state is a slot, that is a site and a rank in it, and k, how many answers the site has so far;
 the k-th multiplies by f(k) = 1/(E + k) at E records, g/k in a run of g points, (g + k - 1)/k in one
-with ties "left", so that no coin is left to atoms. S[j][k] at a slot bounds f(k) times the sum of
-phi * S[j - 1][k - 1] over slots up to it of the same site, or, of k = 1, of phi * S[j - 1] over all
-slots of earlier sites. As f falls, `most` may stand for `most` answers or more, and a coin makes
-the product of f(k) / f(most).
+with ties "left". S[j][k] at a slot bounds f(k) times the sum of phi * S[j - 1][k - 1] over slots up
+to it of the same site, or, of k = 1, of phi * S[j - 1] over all slots of earlier sites. As f falls,
+`most` may stand for `most` answers or more, and a coin makes the product of f(k) / f(most).
 
 **Bounds.** Sums are logarithms in float64 of positive terms: nothing under- or overflows. A term is
 a few roundings of numbers below `size`, a sum has at most as many steps as a row has slots and
-ranks, each of an ulp of `size` or less; `spare`, 8 times their sum and more, is added to each row.
-As numbers these bounds are exp of a fraction, and `exact_chain.pick` compares with them where
-floats are within the margin: a way is a step of `exact_chain.walk`'s proof, and an accepted path
-has exactly its weight.
+ranks, each of an ulp of `size` or less, and a target of up to n records is rounded. `spare`, 8
+times their sum and more, is added to each row. As numbers these bounds are exp of a fraction, and
+`exact_chain.pick` compares with them where floats are within the margin: a way is a step of
+`exact_chain.walk`'s proof, and an accepted path has exactly its weight.
 
 **It ends.** Answers whose ranks are farther than `reach` from the quantile's, and totals so far
 from n, are the rest, of e**-8 of all weights or less; the longest runs count all their answers, and
@@ -40,6 +39,7 @@ from ..reference import exact, exact_chain
 from .quantile_chains import LEAST, REST_NATS, Node, Weights
 from .quantile_draws import Chain, Words
 from .quantile_line import line_of, log_sum
+from .rank import few_enough
 
 TRIES = 64  # refusals before a site has twice as many states
 SOME = 6  # states of a site to begin with, and half as many for each answer that it has on average
@@ -67,7 +67,8 @@ class SiteChain(Chain):
     atoms_coin = Fraction(1)
 
     def __init__(self, weights: Weights, source: Source, tried: int = 0, most: int = 0) -> None:
-        self.weights, self.source, self.n, self.tried = weights, source, source.total(), tried
+        self.weights, self.source, self.tried = weights, source, tried
+        self.n = few_enough(source.total())
         self.rate, self.step, self.dense, self.unit = (
             float(weights.rate),
             weights.lattice or 0,
@@ -298,7 +299,8 @@ class SiteChain(Chain):
         wide = int(np.ptp(self.windows, axis=0).max()) + 1
         far = min(n + total, m * wide + abs(n - total) + ranks)
         size = 2 * self.rate * far + 2 * m * math.log(self.weights.grid.size + n + m + 2) + 64
-        return float(2.0**-30 + 2.0**-49 * (slots + ranks + m + 64) * size)
+        targets = self.rate * (n + total)  # of which floats hold all but 2**-53
+        return float(2.0**-30 + 2.0**-49 * ((slots + ranks + m + 64) * size + targets))
 
     def _end(self, total: int, row: Row) -> float:
         rank = self.line.rank[row.low : row.high]

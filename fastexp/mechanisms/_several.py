@@ -248,7 +248,7 @@ class JointMechanism(QuantilesMechanism):
 def _quantiles(q: Any, count: object, most: int) -> tuple[Fraction, ...]:
     """The quantiles of the parameters, exactly."""
     if (q is None) == (count is None):
-        raise ParameterError("either q (the quantiles) or count must be given, not both")
+        raise ParameterError("q (the quantiles) or count must be given, and not both")
     if q is None:
         parts = validate.counting("count", count, most=most) + 1
         return tuple(Fraction(j, parts) for j in range(1, parts))

@@ -126,7 +126,7 @@ def test_a_picture_is_written(run: Run, ages: Path, tmp_path: Path) -> None:
         (["median,medain"], "no 'medain'"),
         (["median,exponential"], "--mechanisms: exponential selects, and others give numbers\n"),
         (["median:stpe=2"], "median has no parameter 'stpe'"),
-        (["quantile"], "quantile needs --q, or quantile:q=..."),
+        (["quantile"], "quantile needs q, as quantile:q=..."),
         (["median", "--plot", "a.gif"], "must end in one of"),
         (["exponential"], "--candidates is needed"),
         (["exponential", "--utilities"], "--utilities needs --sensitivity"),

@@ -57,8 +57,8 @@ class TestParameters:
     @pytest.mark.parametrize(
         ("settings", "message"),
         [
-            ({"q": None}, "either q .the quantiles. or count must be given, not both"),
-            ({"q": [0.5], "count": 1}, "either q .the quantiles. or count must be given, not both"),
+            ({"q": None}, "q .the quantiles. or count must be given, and not both"),
+            ({"q": [0.5], "count": 1}, "q .the quantiles. or count must be given, and not both"),
             ({"q": []}, "q must not be empty"),
             ({"q": [0.5, 0.25]}, "q must be increasing, got 0.25 after 0.5"),
             ({"q": [0.5, Fraction(1, 2)]}, "q must be increasing, got 0.5 after 0.5"),

@@ -41,6 +41,10 @@ def test_every_branch_has_its_weight(chains, ties):
     chains(ties)
 
 
+def test_bounds_hold_of_many_records():
+    checks.bounds_hold_of_many_records()
+
+
 @pytest.mark.parametrize("ties", TIES)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("factor", [Fraction(49, 50), Fraction(51, 50)])

@@ -204,7 +204,7 @@ CALLS = {
     "Quantile": (fx.Quantile, NUMBERS | {"q": 0.5, "neighbors": "replace", "widen": 0}),
     "Quantiles": (
         fx.Quantiles,
-        NUMBERS | {"q": [0.25, 0.5], "neighbors": "replace", "ties": "left", "with_total": False},
+        NUMBERS | {"q": [0.25, 0.5], "neighbors": "replace", "with_total": False},
     ),
     "Quantiles, count": (fx.Quantiles, NUMBERS | {"count": 2}),
     "ApproximateQuantiles": (

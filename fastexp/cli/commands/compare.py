@@ -86,7 +86,7 @@ def built(
         values[key] = value
     for key, parameter in takes.items():
         if key not in values and parameter.default is parameter.empty:
-            raise UserMistake(f"{option}: {name} needs --{key}, or {name}:{key}=...")
+            raise UserMistake(f"{option}: {name} needs {key}, as {name}:{key}=...")
     mechanism: Mechanism = kind(**values)
     return mechanism
 

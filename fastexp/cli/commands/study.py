@@ -58,7 +58,7 @@ def _parts() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         for name, source in SOURCES.items()
     ]
     mechanisms = [
-        {"name": name, "parameters": list(entry.parameters), "about": f"fastexp.{entry.about}"}
+        {"name": name, "parameters": list(entry.parameters), "about": entry.about}
         for name, entry in MECHANISMS.items()
     ]
     return data, mechanisms

@@ -61,8 +61,8 @@ FILE  CSV, Parquet, JSON lines or .npy; - is CSV on stdin
 
 [what is compared: compare]
 --mechanisms LIST  as median,maximum,laplace-median or exponential,permute-and-flip. Of numbers also
-    quantile, order-statistic, mode, price, smooth-sensitivity-median; of candidates
-    report-noisy-max, top-k, joint-top-k. A parameter of its own stands behind a colon:
+    quantile, order-statistic, mode, smooth-sensitivity-median; of candidates report-noisy-max,
+    top-k, joint-top-k; of prices price. A parameter of its own stands behind a colon:
     median:step=10, quantile:q=0.9, top-k:k=3
 --epsilon E  the privacy loss of each mechanism, in nats
 --truth T  what answers are compared with (default: the true number of each mechanism)
@@ -272,7 +272,7 @@ SETTINGS: dict[tuple[str, str], dict[str, Any]] = {  # of options under a headin
     ("the public answers", "--q"): {"read": values.quantile, "needed": True},
     ("the public answers", "--q LIST"): {"read": values.quantiles, "lists": "numbers"}
     | {"either": "which!"},
-    ("the public answers", "--count"): {"read": values.whole(1, 4096), "either": "which!"},
+    ("the public answers", "--count"): {"read": values.whole(1, 100), "either": "which!"},
     ("the public answers", "--bounds"): {"read": values.pair, "lists": "pair"},
     ("the public answers", "--step"): EXACT | {"either": "grid"},
     ("the public answers", "--grid"): {"lists": "numbers", "either": "grid"},

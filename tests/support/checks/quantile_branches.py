@@ -317,9 +317,24 @@ def chains_of_sites(ties: str) -> None:
         law_is_that_of_the_twin(close, chain)
 
 
+def bounds_hold_of_many_records() -> None:
+    """Where targets have more digits than floats: the first answer's bounds exceed its weights."""
+    n = 10**6 + 1
+    atom = Case([], 3, THIRDS, Fraction(512), 1, "spread")
+    source = OnGrid(atom.statistic().grid, np.array([1]), np.array([n]))
+    chain = quantile_sites.SiteChain(atom.statistic(), source)
+    first = chain._rows(n)[0]
+    for slot in range(first.low, first.high):
+        cost = atom.rate * abs(int(chain.line.rank[slot]) - n * THIRDS[0])
+        with mp.workprec(BITS):
+            weight = mp.log(number(chain._factor(slot, 1))) - number(cost)
+            assert weight < mp.mpf(float(first.states[0, slot - first.low]))
+
+
 def run() -> None:
     """Everything, small enough for the interpreter."""
     picks_are_exact()
+    bounds_hold_of_many_records()
     for ties in TIES:
         chains_of_sites(ties)
         chains_of_ranks(ties)

@@ -43,8 +43,9 @@ def weights(mechanism: Any, records: tuple[int, ...]) -> list[float]:
     statistic, step = mechanism._statistic, mechanism._statistic.lattice
     totals = [len(records)] if step is None else range(0, 3 * step, step)
     rate = float(statistic.rate)
+    ties = "left" if statistic.left else "spread"
     all_weights = twin.enumerated(
-        records, SIZE, statistic.q, totals, lambda d: math.exp(-rate * d), mechanism.ties
+        records, SIZE, statistic.q, totals, lambda d: math.exp(-rate * d), ties
     )
     return list(all_weights.values())
 
