@@ -221,10 +221,8 @@ class SiteChain(Chain):
         self, before: Row, low: int, high: int, tau: Fraction
     ) -> tuple[FloatArray, FloatArray]:
         """The states of the next answer in the slots low..high - 1, without their factors."""
-        old, states = (
-            before.states,
-            np.full((min(len(before.states) + 1, self.most), high - low), -np.inf),
-        )
+        old = before.states
+        states = np.full((min(len(old) + 1, self.most), high - low), -np.inf)
         if self._by_pairs(before.low, before.high, low, high):
             rank, site = self.line.rank, self.site
             apart = np.abs(
@@ -277,7 +275,7 @@ class SiteChain(Chain):
     def _by_pairs(self, low: int, high: int, start: int, stop: int) -> bool:
         """Whether a step to the slots start..stop - 1 goes through all pairs: these are few."""
         ranks = int(self.line.rank[stop - 1] - self.line.rank[low])
-        return (high - low) * (stop - start) < PAIRS * ranks
+        return (high - low) * (stop - start) < min(PAIRS * ranks, ROOM // 4)
 
     def _steps(self) -> tuple[int, int]:
         """How many slots and ranks a sum of a row goes through, at most."""
