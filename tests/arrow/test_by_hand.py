@@ -8,9 +8,8 @@ import struct
 import numpy as np
 import pytest
 
-from fastexp._arrow import arrow
-from fastexp._arrow.c_interface import Array, Schema
 from fastexp.errors import InvalidRecords, ParameterTypeError
+from tests.doors.arrow import Array, Schema, arrow
 from tests.support import arrow_by_hand as by_hand
 from tests.support.arrow_by_hand import OneArray, Rows, Streamed, Type
 

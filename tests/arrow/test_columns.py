@@ -10,8 +10,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from fastexp._arrow import arrow
 from fastexp.errors import ParameterError, ParameterTypeError
+from tests.doors.arrow import arrow
 from tests.support.checks.arrow import RNG, framed, read, rows, slices, some
 
 INTEGERS = [pa.int8(), pa.int16(), pa.int32(), pa.int64()]

@@ -15,7 +15,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from fastexp._arrow import arrow, c_interface
+from tests.doors.arrow import arrow, c_interface
 from tests.support.checks.arrow import RNG, framed, read, rows
 
 pytestmark = pytest.mark.engines
@@ -183,7 +183,7 @@ def test_pyarrow_is_not_needed():
     code = (
         "import sys; sys.modules['pyarrow'] = None\n"
         "import polars as pl, duckdb, pandas as pd\n"
-        "from fastexp._arrow import arrow\n"
+        f"import {arrow.__name__} as arrow\n"
         "(found,) = arrow.column(pl.Series([[1, 2], [3]]))\n"
         "assert found.child.values.tolist() == [1, 2, 3]\n"
         "batches = list(arrow.table(duckdb.sql('select 5 a'), ['a']))\n"

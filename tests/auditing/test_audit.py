@@ -11,8 +11,8 @@ import pytest
 from scipy.stats import beta, binom
 
 import fastexp as fx
-from fastexp.auditing import certificate
 from fastexp.errors import ParameterError, ParameterTypeError
+from tests.doors.auditing import certificate
 
 BY_CHANCE = 1e-9  # that a right certificate fails a test
 MEDIAN = fx.Median(1.0, (0, 10), step=1)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta, binom
 
-from fastexp.auditing.binomial import log_tail, lower_bound, upper_bound
+from tests.doors.auditing import log_tail, lower_bound, upper_bound
 
 CASES = [
     (hits, draws)

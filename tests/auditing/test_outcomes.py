@@ -7,8 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from fastexp.auditing import outcomes
-from fastexp.auditing.outcomes import Answers, Cells, Odd, read
+from tests.doors.auditing import Answers, Cells, Odd, outcomes, read
 
 NAN = float("nan")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks import threads
-from fastexp._selection import plan
+from tests.doors.selection import plan
 
 
 @pytest.mark.slow

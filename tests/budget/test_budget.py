@@ -26,13 +26,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastexp as fx
-from fastexp import Budget, BudgetError, BudgetExceeded, privacy
-from fastexp._compiler import jit
-from fastexp._selection import draw as _draw
-from fastexp.budget import atomic_files, ledger
-from fastexp.budget.terms import Cost, Spent
+from fastexp import Budget, BudgetError, BudgetExceeded, Guarantee, privacy
 from fastexp.errors import InvalidUtilities, ParameterError, ParameterTypeError
-from fastexp.privacy import Guarantee, amounts
+from tests.doors.budget import Cost, Spent, atomic_files, ledger
+from tests.doors.compiler import jit
+from tests.doors.privacy import amounts
+from tests.doors.selection import draw as _draw
 from tests.support.budget_lines import checked
 from tests.support.processes import started
 

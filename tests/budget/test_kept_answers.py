@@ -17,12 +17,10 @@ import pytest
 
 import fastexp as fx
 from fastexp import Budget, BudgetError, BudgetExceeded, LabelError, release_key
-from fastexp._intake.records import Records
-from fastexp._selection import draw as _draw
-from fastexp.budget import atomic_files, ledger
-from fastexp.budget.budget import file_of, once
-from fastexp.budget.question import Question
 from fastexp.errors import InvalidRecords, InvalidUtilities, ParameterError, ParameterTypeError
+from tests.doors.budget import Question, atomic_files, file_of, ledger, once
+from tests.doors.intake import Records
+from tests.doors.selection import draw as _draw
 from tests.support.budget_lines import checked
 
 MEDIAN = fx.Median(0.1, bounds=(0, 100), step=1)

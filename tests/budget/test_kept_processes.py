@@ -19,10 +19,8 @@ import pytest
 
 import fastexp as fx
 from fastexp import Budget, BudgetError
-from fastexp.budget import atomic_files
-from fastexp.budget.budget import once
-from fastexp.budget.question import Question
 from fastexp.errors import InvalidRecords
+from tests.doors.budget import Question, atomic_files, once
 
 pytestmark = [
     pytest.mark.process,

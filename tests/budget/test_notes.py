@@ -14,9 +14,8 @@ import pytest
 
 import fastexp as fx
 from fastexp import Budget, BudgetError, BudgetExceeded, LabelError
-from fastexp.budget.budget import once
-from fastexp.budget.question import Question
 from fastexp.errors import ParameterError, ParameterTypeError
+from tests.doors.budget import Question, once
 
 MEDIAN = fx.Median(0.1, bounds=(0, 100), step=1)
 FUEL = fx.MostCommon(0.1, ["gas", "oil"])

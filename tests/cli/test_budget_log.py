@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import fastexp as fx
-from fastexp._selection import draw
+from tests.doors.selection import draw
 from tests.support.budget_lines import checked
 from tests.support.command_line import Run
 

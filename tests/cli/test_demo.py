@@ -14,7 +14,7 @@ import pytest
 
 import fastexp
 from fastexp.cli import main
-from fastexp.cli.commands import demo
+from tests.doors.cli import demo
 
 posix = pytest.mark.skipif(os.name != "posix", reason="a shell")
 

@@ -17,17 +17,10 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp.cli.ask.input_file import InputFile, open_rows
-from fastexp.cli.ask.npy_rows import VALUE
-from fastexp.cli.terminal.errors import Failure, UserMistake
 from fastexp.errors import InvalidRecords, ParameterError
-from fastexp.query.calls.answers import answers_of
-from fastexp.query.calls.perform import perform
-from fastexp.query.calls.verbs import SampleCall
-from fastexp.query.disk.memory import Room
-from fastexp.query.engines.frame import Use
-from fastexp.query.files import database
-from fastexp.query.files.path_frame import PathFrame
+from tests.doors.cli import VALUE, Failure, InputFile, UserMistake, open_rows
+from tests.doors.query import PathFrame, Room, SampleCall, Use, answers_of, database
+from tests.doors.query import perform_call as perform
 from tests.query.test_files import listed
 from tests.support.command_line import Run
 

@@ -17,11 +17,10 @@ from typing import Any
 import pytest
 
 import fastexp as fx
-from fastexp._compiler import jit
 from fastexp.cli import main
-from fastexp.cli.ask import payment
-from fastexp.cli.terminal import interrupts
-from fastexp.query.calls import counts, frame_columns, perform
+from tests.doors.cli import interrupts, parser, payment, run_module
+from tests.doors.compiler import jit
+from tests.doors.query import counts, frame_columns, perform
 from tests.support.command_line import Ended, Run
 from tests.support.processes import started
 
@@ -121,9 +120,9 @@ sys.exit(main())
 @pytest.mark.parametrize(
     ("moment", "code"),
     [
-        ("fastexp.cli.run", -signal.SIGINT),
-        ("fastexp.cli.terminal.interrupts", -signal.SIGINT),
-        ("fastexp.cli.options.parser", 130),
+        (run_module.__name__, -signal.SIGINT),
+        (interrupts.__name__, -signal.SIGINT),
+        (parser.__name__, 130),
         ("exit", -signal.SIGINT),
     ],
 )

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp._parameters.text import readable
+from tests.doors.parameters import readable
 
 AGES = {"a": [20] * 30 + [37] * 50 + [90] * 20, "b": [50, 51, 53, 60], "c": []}
 COLOURS = {"a": ["red"] * 40 + ["blue"] * 10, "b": ["blue"] * 3 + ["grey"], "c": []}

@@ -12,9 +12,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp.cli.ask import list_entries, public_lists
-from fastexp.cli.ask.input_file import InputFile
-from fastexp.cli.terminal.errors import UserMistake
+from tests.doors.cli import InputFile, UserMistake, list_entries, public_lists
 
 pytest.importorskip("duckdb")
 pa = pytest.importorskip("pyarrow")

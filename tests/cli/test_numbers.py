@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 import fastexp as fx
-from fastexp._parameters.descriptions import grid_text
+from tests.doors.parameters import grid_text
 from tests.support.command_line import Run
 
 pytestmark = [pytest.mark.engines, pytest.mark.fast]

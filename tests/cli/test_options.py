@@ -15,11 +15,18 @@ from typing import Any
 import pytest
 
 import fastexp as fx
-from fastexp.cli.ask import from_options, mechanism_options, public_lists
-from fastexp.cli.options import completion, option_table, parser
-from fastexp.cli.options.command_table import COMMANDS, below
-from fastexp.cli.tell import sentences
-from fastexp.query.output.output_file import SUFFIXES
+from tests.doors.cli import (
+    COMMANDS,
+    below,
+    completion,
+    from_options,
+    mechanism_options,
+    option_table,
+    parser,
+    public_lists,
+    sentences,
+)
+from tests.doors.query import SUFFIXES
 from tests.support.command_line import Run
 
 MEDIAN = ["median", "FILE", "--epsilon", "1"]

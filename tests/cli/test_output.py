@@ -11,12 +11,10 @@ from typing import Any
 
 import pytest
 
-from fastexp._compiler import jit, trusted_folder
 from fastexp.cli import main
-from fastexp.cli.commands import info
-from fastexp.cli.tell import waiting
-from fastexp.cli.terminal import printing, tables
-from fastexp.kernels.bits import logexp
+from tests.doors.cli import info, printing, tables, waiting
+from tests.doors.compiler import jit, trusted_folder
+from tests.doors.kernels import logexp
 
 
 def test_labels_in_tables_cannot_move_the_cursor(capsys: pytest.CaptureFixture[str]) -> None:
@@ -271,7 +269,7 @@ def test_cpu_has_a_name_where_proc_is_not(monkeypatch: pytest.MonkeyPatch) -> No
 def test_silence_sends_what_is_left_nowhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from fastexp.cli.run import _silence
+    from tests.doors.cli import silence as _silence
 
     with (tmp_path / "out").open("w") as out:
         monkeypatch.setattr(sys, "stdout", out)

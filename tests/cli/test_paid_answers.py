@@ -17,10 +17,9 @@ import polars as pl
 import pytest
 
 import fastexp as fx
-from fastexp.budget import atomic_files, ledger
-from fastexp.cli.ask import payment
-from fastexp.query.calls import perform
-from fastexp.query.output import output_file
+from tests.doors.budget import atomic_files, ledger
+from tests.doors.cli import payment
+from tests.doors.query import output_file, perform
 from tests.support.command_line import Run
 
 pytestmark = [

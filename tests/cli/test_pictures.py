@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp.pictures import canvas, view
+from tests.doors.pictures import canvas, view
 
 GROUPS = {
     "a": [20] * 300 + [37] * 500,

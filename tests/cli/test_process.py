@@ -16,11 +16,10 @@ from pathlib import Path
 import pytest
 
 import fastexp
-from fastexp._compiler import jit
 from fastexp.cli import main
-from fastexp.cli.commands import info
-from fastexp.cli.commands.compile_kernels import FIRST_CALLS
-from fastexp.kernels.bits import logexp
+from tests.doors.cli import FIRST_CALLS, info, waiting
+from tests.doors.compiler import jit, warmup
+from tests.doors.kernels import logexp
 from tests.support.processes import started
 
 SELECT = ["select", "-", "--column", "c", "--candidates", "a,b", "--epsilon", "50"]
@@ -245,7 +244,7 @@ def test_what_is_no_release_explains_it_too(
     Path("utilities.csv").write_text("candidate,utility\na,1\nb,2\n")
     Path("p.toml").write_text(PUBLICATION)
     fastexp.Budget.file("b", epsilon=1.0)
-    monkeypatch.setattr("fastexp.cli.tell.waiting.announce_compilation", announced)
+    monkeypatch.setattr(waiting, "announce_compilation", announced)
     assert main(arguments) == 77
     if "--law" in arguments:
         assert main([*arguments, "-q"]) == 0
@@ -333,8 +332,8 @@ def test_info_says_which_folders_of_the_cache_are_used_and_why_not(
 def test_warmup_for_an_image(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fastexp._compiler.warmup.import_kernels", lambda: None)  # one is enough
-    monkeypatch.setattr("fastexp._compiler.jit.KERNELS", {logexp.exp_fill.name: logexp.exp_fill})
+    monkeypatch.setattr(warmup, "import_kernels", lambda: None)  # one is enough
+    monkeypatch.setattr(jit, "KERNELS", {logexp.exp_fill.name: logexp.exp_fill})
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     assert main(["warmup", "--image", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
@@ -409,9 +408,9 @@ def test_warmup_says_what_is_cached(
     monkeypatch.delenv("FASTEXP_CACHE", raising=False)
     monkeypatch.setenv("FASTEXP_CACHE_DIR", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr("fastexp._compiler.warmup.import_kernels", lambda: None)
+    monkeypatch.setattr(warmup, "import_kernels", lambda: None)
     kernels = {k.name: jit.Kernel(k.function, k.signature) for k in (logexp.exp_fill,)}
-    monkeypatch.setattr("fastexp._compiler.jit.KERNELS", kernels)
+    monkeypatch.setattr(jit, "KERNELS", kernels)
     with monkeypatch.context() as disk:
         disk.setattr(os, "replace", full)
         said = "1 of 1 not cached (see fastexp info): compiled in every process\n"

@@ -14,9 +14,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp.cli.ask import publication
-from fastexp.cli.ask.public_call import PublicCall
-from fastexp.cli.terminal.errors import UserMistake
+from tests.doors.cli import PublicCall, UserMistake, publication
 from tests.support.command_line import released_pipes
 
 TOP = """\
@@ -175,8 +173,8 @@ def test_each_mechanism_by_its_name(place: Path) -> None:
 
 
 def test_every_mechanism_of_a_query_has_a_name() -> None:
-    from fastexp.grouped.mechanism import GroupedMechanism
-    from fastexp.mechanisms._mechanism import Comparator
+    from tests.doors.grouped import GroupedMechanism
+    from tests.doors.mechanisms import Comparator
 
     public = [getattr(fx, name) for name in fx.__all__]
     grouped = {

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 import fastexp as fx
-from fastexp.budget import atomic_files
 from fastexp.cli import main
-from fastexp.query.calls import beyond
+from tests.doors.budget import atomic_files
+from tests.doors.query import beyond, perform, verbs
 from tests.support.command_line import Run, released_pipes
 
 pytest.importorskip("duckdb")
@@ -498,7 +498,7 @@ def test_the_promise_is_told_before_a_long_list_is_digested(
     def digest(_: object) -> str:
         raise fx.FastexpError("digested")
 
-    monkeypatch.setattr("fastexp.query.calls.verbs.list_digest", digest)
+    monkeypatch.setattr(verbs, "list_digest", digest)
     ended = run("release", "p.toml", *more)
     assert ended.code == 1
     assert "promises 0.75-differential privacy" in ended.out + ended.err
@@ -523,7 +523,7 @@ def test_a_check_of_a_run_that_was_killed(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("fastexp.query.calls.perform.read_and_draw", killed)
+        patched.setattr(perform, "read_and_draw", killed)
         assert run("release", "p.toml").code == 130
     assert (budget().charges, budget().log()[0]["state"]) == (1, "open")
     assert "is charged: a run goes on, at no cost" in run("release", "p.toml", "--check").out

@@ -10,7 +10,7 @@ import pytest
 
 import fastexp as fx
 from fastexp import errors
-from fastexp.query.calls import perform, verbs
+from tests.doors.query import perform, verbs
 from tests.support.command_line import Run
 
 pytestmark = [pytest.mark.engines, pytest.mark.fast]

@@ -10,13 +10,9 @@ from typing import Any
 import pytest
 
 import fastexp as fx
-from fastexp.cli.terminal import packages
-from fastexp.studies.design.generators import SOURCES
-from fastexp.studies.design.registry import MECHANISMS
-from fastexp.studies.ready import ready
-from fastexp.studies.report import rendering
-from fastexp.studies.report.report import tables_of
-from fastexp.studies.report.results import StudyResults
+from fastexp import StudyResults
+from tests.doors.cli import packages
+from tests.doors.studies import MECHANISMS, SOURCES, ready, rendering, tables_of
 from tests.support.command_line import Run
 from tests.support.own_code import Noisy
 

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from fastexp.cli.terminal.errors import SUBJECTS, TERMS, in_terms
 from tests.docs.page_code import DOCS
+from tests.doors.cli import SUBJECTS, TERMS, in_terms
 
 sys.path.insert(0, str(DOCS / "_ext"))
 

@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 
 from fastexp.cli import main
-from fastexp.cli.tell import waiting
-from fastexp.cli.terminal import packages
-from fastexp.studies.run import pools
+from tests.doors.cli import packages, waiting
+from tests.doors.studies import pools
 from tests.support.command_line import Run
 from tests.support.processes import started
 

@@ -16,11 +16,12 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
-from fastexp._compiler import build, cache, jit, target, trusted_folder
-from fastexp.kernels.bits import logexp
+from tests.doors.compiler import build, cache, jit, kernel_sources, target, trusted_folder
+from tests.doors.kernels import logexp
 
 pytestmark = pytest.mark.skipif(not trusted_folder.POSIX, reason="permissions of another kind")
 as_root = pytest.mark.skipif(
@@ -32,10 +33,19 @@ has_v3 = pytest.mark.skipif(
 )
 SOMEBODY = 12345
 ROOT = Path(__file__).parents[2]
+MODULES = (build, cache, jit, kernel_sources, logexp)
+# Beside each copy of the package: what the programs below import from it.
+DOORS = f"""
+from importlib import import_module
+MODULES = { {module.__name__.rpartition(".")[2]: module.__name__ for module in MODULES} }
+def __getattr__(name):
+    if name not in MODULES:
+        raise AttributeError(name)
+    return import_module(MODULES[name])
+"""
 RUN = """
 import numpy as np, sys
-from fastexp._compiler import jit
-from fastexp.kernels.bits import logexp
+from doors import jit, logexp
 out = np.empty(1)
 logexp.exp_fill(np.array([1.0]), out)
 kernel = logexp.exp_fill.dispatcher
@@ -48,6 +58,7 @@ def copy(tmp_path):
     """A copy of the package with an empty cache folder beside it."""
     ignore = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "fastexp", tmp_path / "fastexp", ignore=ignore)
+    (tmp_path / "doors.py").write_text(DOORS)
     return tmp_path
 
 
@@ -83,6 +94,11 @@ def test_the_second_process_finds_the_first_ones_code(copy):
     assert kept.stat().st_mtime_ns == stamp  # loaded, not written again
 
 
+def file_of(module: ModuleType, folder: Path) -> Path:
+    """The file of a module in a copy of the package."""
+    return folder.joinpath(*module.__name__.split(".")).with_suffix(".py")
+
+
 def edit(path: Path, old: str, new: str) -> None:
     """Replace `old`, which must be there, by `new`."""
     text = path.read_text()
@@ -93,7 +109,7 @@ def edit(path: Path, old: str, new: str) -> None:
 @pytest.mark.process
 def test_an_edited_kernel_is_compiled_again(copy):
     value, folder = run(copy)
-    edit(copy / "fastexp/kernels/bits/logexp.py", "p = 1.0 + (r", "p = 2.0 + (r")
+    edit(file_of(logexp, copy), "p = 1.0 + (r", "p = 2.0 + (r")
     edited, same = run(copy)
     assert edited > value + 0.5
     assert same == folder
@@ -104,7 +120,7 @@ def test_an_edited_kernel_is_compiled_again(copy):
 def test_an_edited_flag_or_intrinsic_compiles_all_again(copy):
     run(copy)
     edit(
-        copy / "fastexp/_compiler/build.py",
+        file_of(build, copy),
         "bitcast(args[0], context.get_value_type(target))",
         "_wrong()",
     )
@@ -112,17 +128,17 @@ def test_an_edited_flag_or_intrinsic_compiles_all_again(copy):
     assert "_wrong" in process.communicate(timeout=100)[1]  # nothing was loaded
 
 
-KERNEL = """
-from fastexp._compiler.jit import IN_F64, NOTHING, OUT_F64, kernel
-{imports}
+KERNEL = f"""
+from {jit.__name__} import IN_F64, NOTHING, OUT_F64, kernel
+{{imports}}
 
 @kernel(NOTHING(IN_F64, OUT_F64))
 def scaled(x, out):
     for i in range(x.size):
-        out[i] = {value}
+        out[i] = {{value}}
 """
-HELPER = """
-from .._compiler.jit import helper
+HELPER = f"""
+from {jit.__name__} import helper
 if True:
     from .room import constant
 
@@ -167,7 +183,7 @@ def test_an_edit_two_imports_away_compiles_its_dependents_again_and_no_other_ker
 
 EDITED_AFTER_THE_IMPORT = """
 import pathlib, time
-from fastexp.kernels.bits import logexp
+from doors import logexp
 time.sleep(0.1)  # more than the clock of a file system is late
 path = pathlib.Path(logexp.__file__)
 path.write_text(path.read_text().replace("p = 1.0 + (r", "p = 2.0 + (r"))
@@ -189,7 +205,7 @@ def test_a_release_that_takes_anothers_place_is_not_what_is_cached(copy, deploye
     for version in ("old", "new"):
         shutil.copytree(copy / "fastexp", copy / version / "fastexp")
     shutil.rmtree(copy / "fastexp")
-    edit(copy / "new/fastexp/kernels/bits/logexp.py", "p = 1.0 + (r", "p = 2.0 + (r")
+    edit(file_of(logexp, copy / "new"), "p = 1.0 + (r", "p = 2.0 + (r")
     if deployed == "link":
         (copy / "current").symlink_to("old")
         (copy / "next").symlink_to("new")
@@ -199,7 +215,7 @@ def test_a_release_that_takes_anothers_place_is_not_what_is_cached(copy, deploye
         switch = "os.rename('current', 'old'); os.rename('new', 'current')"
     time.sleep(0.1)  # more than the clock of a file system is late
     path = {"PYTHONPATH": str(copy / "current")}
-    imported = "import os; from fastexp.kernels.bits import logexp"
+    imported = f"import os, {logexp.__name__}"
     value, folder = run(copy, f"{imported}; {switch}\n{RUN}", **path)
     assert (value, folder) == (pytest.approx(2.718281828459045), "None")
     assert run(copy, **path)[0] > 3
@@ -213,7 +229,7 @@ class Editor:
     def find_spec(self, name, path, target=None):
         if name == "numba":
             sys.meta_path.remove(self)
-            file = pathlib.Path(fastexp.__file__).parent / "_compiler/jit.py"
+            file = pathlib.Path(fastexp.__file__).parents[1] / {file!r}
             file.write_text(file.read_text().replace("FACTOR = 2.0", "FACTOR = 7.0"))
 
 import numpy  # takes a while too
@@ -223,14 +239,15 @@ sys.meta_path.insert(0, Editor())
 
 @pytest.mark.process
 def test_a_file_that_is_edited_while_numba_is_imported_is_not_what_is_cached(copy):
-    with (copy / "fastexp/_compiler/jit.py").open("a") as file:
+    with file_of(jit, copy).open("a") as file:
         file.write("\nFACTOR = 2.0\n")
-    factor = "from fastexp._compiler.jit import FACTOR"
+    factor = f"from {jit.__name__} import FACTOR"
     scaled = KERNEL.format(imports=factor, value="FACTOR * x[i]")
     (copy / "fastexp/kernels/scaled.py").write_text(scaled)
     time.sleep(0.1)
     scaled = RUN_SCALED.format(module="scaled")
-    assert run(copy, EDITED_DURING_THE_IMPORT + scaled)[0] == 6  # it was read before
+    edited = EDITED_DURING_THE_IMPORT.format(file=str(file_of(jit, Path())))
+    assert run(copy, edited + scaled)[0] == 6  # it was read before
     assert files(copy) == []
     assert run(copy, scaled)[0] == 21
 
@@ -247,8 +264,7 @@ def test_a_package_without_sources_is_compiled_and_not_cached(copy):
 FORK = """
 import os, signal, threading, time
 from numba.core.compiler_lock import global_compiler_lock
-from fastexp._compiler import jit
-from fastexp.kernels.bits import logexp
+from doors import jit, logexp
 import numpy as np
 jit.ready()
 x, out = np.array([1.0]), np.empty(1)
@@ -274,7 +290,7 @@ print(os.waitpid(child, 0)[1], None)
 
 FORK_IN_AN_IMPORT = """
 import os, signal, sys, threading, time
-from fastexp.kernels.bits import logexp
+from doors import logexp
 import numpy as np
 x, out = np.array([1.0]), np.empty(1)
 importing = threading.Event()
@@ -301,8 +317,7 @@ print(os.waitpid(child, 0)[1], None)
 
 FORK_IN_A_BUILD = """
 import os, signal, threading, time
-from fastexp._compiler import build
-from fastexp.kernels.bits import logexp
+from doors import build, logexp
 import numpy as np
 x, out = np.array([1.0]), np.empty(1)
 building, lock, compiled = threading.Event(), threading.Lock(), build.compiled
@@ -335,7 +350,7 @@ def test_a_child_does_not_wait_for_a_thread_of_its_parent(copy, script):
 
 MANY_THREADS = """
 import sys, threading
-from fastexp.kernels.bits import logexp
+from doors import logexp
 import numpy as np
 assert "numba" not in sys.modules
 outs = [np.empty(1) for _ in range(8)]
@@ -353,8 +368,7 @@ def test_the_first_call_may_be_of_many_threads_at_once(copy):
 
 THREADS_OF_ALL_KINDS = """
 import threading
-from fastexp._compiler import jit
-from fastexp.kernels.bits import logexp
+from doors import jit, logexp
 import numba, numpy as np
 x = np.array([1.0])
 
@@ -397,8 +411,7 @@ def test_threads_may_compile_anything_at_once(copy):
 
 
 INTERRUPTED = """
-from fastexp._compiler import build, cache, jit
-from fastexp.kernels.bits import logexp
+from doors import build, cache, jit, logexp
 import numpy as np
 engine = build._TARGET.target_context.codegen()._engine._ee
 interrupts = []
@@ -432,9 +445,9 @@ NUMBA_OF_ANOTHER_KIND = """
 import builtins
 has = hasattr
 builtins.hasattr = lambda value, name: name != "{part}" and has(value, name)
-from fastexp._compiler import build
+from doors import build
 builtins.hasattr = has
-from fastexp.kernels.bits import logexp
+from doors import logexp
 import numpy as np
 logexp.exp_fill(np.array([1.0]), out := np.empty(1))
 print(float(out[0]), type(logexp.exp_fill.dispatcher._compiler).__module__)
@@ -449,7 +462,7 @@ def test_a_numba_without_a_part_that_is_replaced_compiles_as_it_is(copy, part):
     code = NUMBA_OF_ANOTHER_KIND.format(part=part)
     value, kind = run(copy, code)
     assert value == run(copy)[0]
-    assert kind == ("numba.core.dispatcher" if part else "fastexp._compiler.build")
+    assert kind == ("numba.core.dispatcher" if part else build.__name__)
 
 
 @pytest.mark.process
@@ -466,7 +479,7 @@ def test_processes_that_fill_the_cache_at_once_get_right_code(copy):
 def test_a_changed_option_is_another_folder(copy):
     _, folder = run(copy)
     _, other = run(copy, NUMBA_OPT="1")
-    edit(copy / "fastexp/_compiler/build.py", '"nogil": True', '"nogil": False')
+    edit(file_of(build, copy), '"nogil": True', '"nogil": False')
     _, third = run(copy)
     _, cpu = run(copy, NUMBA_CPU_NAME="generic")
     assert len({folder, other, third, cpu}) == 4
@@ -576,7 +589,7 @@ class TestTargets:
         (entry,) = files(copy)
         stamp = entry.stat().st_mtime_ns
         poorer = """
-from fastexp._compiler import build
+from doors import build
 features = build.host_features()
 build.host_features = lambda: frozenset(sorted(features)[1:])
 """
@@ -614,8 +627,7 @@ build.host_features = lambda: frozenset(sorted(features)[1:])
 IMAGE = """
 import os, sys
 sys.prefix = {prefix!r}
-from fastexp._compiler import cache, jit, kernel_sources
-from fastexp.kernels.bits import logexp
+from doors import cache, jit, kernel_sources, logexp
 import numpy as np
 out = np.empty(1)
 """

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from fastexp._compiler import build, trusted_folder
-from fastexp._compiler import cache as kernel_cache
-from fastexp.kernels.bits import logexp
+from tests.doors.compiler import build, trusted_folder
+from tests.doors.compiler import cache as kernel_cache
+from tests.doors.kernels import logexp
 
 pytestmark = pytest.mark.skipif(not trusted_folder.POSIX, reason="permissions of another kind")
 as_root = pytest.mark.skipif(
@@ -127,10 +127,10 @@ class TestForeignCode:
         assert swaps
 
 
-AS_TWO_USERS = """
+AS_TWO_USERS = f"""
 import os, sys
 from pathlib import Path
-from fastexp._compiler.trusted_folder import opened
+from {trusted_folder.__name__} import opened
 os.setresuid(*map(int, sys.argv[2:]))
 try:
     with opened(Path(sys.argv[1])) as folder:

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fastexp._compiler import inlining, jit, kernel_sources, warmup
-from fastexp.kernels.select import envelope
+from tests.doors.compiler import inlining, jit, kernel_sources, warmup
+from tests.doors.kernels import envelope
 
 LIMIT = 10
 TWO = 2

@@ -6,7 +6,8 @@ import inspect
 
 import pytest
 
-from fastexp._compiler import jit, kernel_sources, stamps, warmup
+from tests.doors.compiler import jit, kernel_sources, stamps, warmup
+from tests.doors.kernels import words
 
 
 class Unchanged:
@@ -159,6 +160,6 @@ class TestRegistration:
         def put(_out):
             pass
 
-        put.__module__ = "fastexp.kernels.bits.words"
-        with pytest.raises(RuntimeError, match=r"words\.put depends on values"):
+        put.__module__ = words.__name__
+        with pytest.raises(RuntimeError, match=r"\.put depends on values"):
             jit.kernel(None)(put)

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fastexp._compiler import trusted_folder
-from fastexp._compiler.trusted_folder import PRIVATE, PUBLIC, Untrusted, opened
+from tests.doors.compiler import PRIVATE, PUBLIC, Untrusted, opened, trusted_folder
 
 pytestmark = pytest.mark.skipif(not trusted_folder.POSIX, reason="permissions of another kind")
 as_root = pytest.mark.skipif(

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from fastexp.cli.options import parser
 from tests.docs.page_code import DOCS, ROOT
+from tests.doors.cli import parser
 
 PAGE = (DOCS / "reference" / "command-line.md").read_text()
 VARIABLE = re.compile(r"\bFASTEXP_[A-Z]+(?:_[A-Z]+)*\b")

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import pytest
 
 import fastexp as fx
-from fastexp.mechanisms._mechanism import Mechanism
 from tests.docs.page_code import ROOT, blocks, pages
+from tests.doors.mechanisms import Mechanism
 
 CLASSES = [name for name in fx.__all__ if inspect.isclass(getattr(fx, name))]
 PLACE = {  # of epsilon among the arguments

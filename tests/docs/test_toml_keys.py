@@ -8,9 +8,9 @@ import re
 import pytest
 
 import fastexp as fx
-from fastexp.cli.ask import publication
-from fastexp.studies.design import data_sources, design, generators, record_files, registry
 from tests.docs.page_code import DOCS
+from tests.doors.cli import publication
+from tests.doors.studies import data_sources, design, generators, record_files, registry
 
 PAGE = (DOCS / "reference" / "toml.md").read_text()
 CODE = re.compile(r"`(\w[\w-]*)")

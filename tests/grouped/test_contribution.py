@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp._randomness import release_key
-from fastexp.grouped import contribution
-from fastexp.grouped.contribution import keep, release_choice, sample_choice
-from fastexp.kernels.groups import contribution as kernels
+from tests.doors.grouped import contribution, keep, release_choice, sample_choice
+from tests.doors.kernels import contribution as kernels
+from tests.doors.randomness import release_key
 from tests.support.goodness import fits
 
 KEY = bytes(range(32))

@@ -8,16 +8,24 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp._numbers.weights import table
-from fastexp.grouped import intake, pivots, prices
-from fastexp.grouped.counts import ExponentialCountDraws, FlipCountDraws
-from fastexp.grouped.prices import PriceDraws, regular
-from fastexp.grouped.ranks import RankDraws
-from fastexp.grouped.segments import Segments, chunks, draw_all
-from fastexp.grouped.shapes import ShapeDraws
-from fastexp.kernels.groups import segment_prices, segment_sort
-from fastexp.reference import exact
-from fastexp.reference.exact_groups import group_draw, upper, weight_floor
+from tests.doors.grouped import (
+    ExponentialCountDraws,
+    FlipCountDraws,
+    PriceDraws,
+    RankDraws,
+    Segments,
+    ShapeDraws,
+    chunks,
+    draw_all,
+    intake,
+    pivots,
+    prices,
+    regular,
+    segments,
+)
+from tests.doors.kernels import segment_prices, segment_sort
+from tests.doors.numbers import table
+from tests.doors.reference import exact, group_draw, upper, weight_floor
 from tests.support.checks.groups import KEY, POINTS, by_kernel, twin_draws
 from tests.support.goodness import counts_fit, fits
 from tests.support.small_words import GivenWords, SortedWords
@@ -156,7 +164,7 @@ class TestRanks:
         assert (
             by_kernel(mechanism._statistic, values, offsets, words, 2, threads=3) == whole
         ).all()
-        monkeypatch.setattr("fastexp.grouped.segments.CHUNK", 100)
+        monkeypatch.setattr(segments, "CHUNK", 100)
         assert (by_kernel(mechanism._statistic, values, offsets, words, 2) == whole).all()
 
 
@@ -179,8 +187,8 @@ class TestFlips:
     def test_chunks_and_threads_do_not_matter(self, monkeypatch):
         how = {"by": self.BY, "groups": range(50), "rng": 1}
         whole = self.FLIPS.sample(self.LABELS, 3, **how)
-        monkeypatch.setattr("fastexp.grouped.segments.CHUNK", 100)
-        monkeypatch.setattr("fastexp.grouped.segments.FEWEST", 1)
+        monkeypatch.setattr(segments, "CHUNK", 100)
+        monkeypatch.setattr(segments, "FEWEST", 1)
         assert (self.FLIPS.sample(self.LABELS, 3, **how, threads=3) == whole).all()
 
     def test_keyed_releases_repeat_and_fresh_ones_do_not(self):

@@ -7,9 +7,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from fastexp.grouped import grouping as _grouping
-from fastexp.grouped.grouping import gather, order
-from fastexp.kernels.groups import grouping
+from tests.doors.grouped import gather, order
+from tests.doors.grouped import grouping as _grouping
+from tests.doors.kernels import grouping
 
 
 def by_hand(codes, values, size):

@@ -8,15 +8,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from fastexp._keys.key_names import KeyNames
-from fastexp._numbers.quantiles import QuantilesStatistic
-from fastexp._parameters.grid import make_grid
-from fastexp._randomness.streams import make_key
-from fastexp.grouped import segments as modules
-from fastexp.grouped.quantiles import QuantilesDraws
-from fastexp.grouped.segments import Segments, draw_all
-from fastexp.grouped.words import SimulatedWords
-from fastexp.reference import exact
+from tests.doors.grouped import QuantilesDraws, Segments, SimulatedWords, draw_all
+from tests.doors.grouped import segments as modules
+from tests.doors.keys import KeyNames
+from tests.doors.numbers import QuantilesStatistic
+from tests.doors.parameters import make_grid
+from tests.doors.randomness import make_key
+from tests.doors.reference import exact
 from tests.support import all_answers as twin
 from tests.support.altered import changed
 from tests.support.goodness import counts_fit

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 import fastexp as fx
-from fastexp._parameters import documented as documented_table
-from fastexp._parameters.documented import documented
-from fastexp.mechanisms._mechanism import Mechanism
+from tests.doors.mechanisms import Mechanism
+from tests.doors.parameters import documented, documented_table
 
 CLASSES = {n for n in fx.__all__ if inspect.isclass(getattr(fx, n))}
 PUBLIC = [n for n in fx.__all__ if n not in CLASSES or not issubclass(getattr(fx, n), Exception)]

@@ -6,7 +6,7 @@ import re
 import tomllib
 from pathlib import Path
 
-from fastexp._version import __version__
+from fastexp import __version__
 
 ROOT = Path(__file__).resolve().parents[2]
 

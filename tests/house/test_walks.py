@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp.kernels.bits.logexp import exp_fill
+from tests.doors.kernels import exp_fill
 from tests.house.rooms import PACKAGE, ROOMS
 from tests.house.walks import Plan, walk, walks
 

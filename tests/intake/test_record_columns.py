@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fastexp as fx
-from fastexp._arrow import arrow as _arrow
 from fastexp.errors import InvalidRecords, InvalidUtilities, ParameterError, ParameterTypeError
+from tests.doors.arrow import arrow as _arrow
 
 MEDIAN = fx.Median(1.0, bounds=(0, 100), step=0.25)
 MECHANISMS = [

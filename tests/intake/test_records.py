@@ -18,10 +18,6 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp._intake import unsorted
-from fastexp._intake.record_sources import Sorted
-from fastexp._intake.records import Records
-from fastexp._parameters.grid import Grid
 from fastexp.errors import (
     BudgetExceeded,
     FastexpError,
@@ -29,7 +25,9 @@ from fastexp.errors import (
     ParameterError,
     ParameterTypeError,
 )
-from fastexp.reference import exact
+from tests.doors.intake import Records, Sorted, unsorted
+from tests.doors.parameters import Grid
+from tests.doors.reference import exact
 from tests.support.checks import records as checks
 from tests.support.checks.numbers import told_of
 from tests.support.checks.records import PIVOTS, SMALL_BUFFERS, changed, same, window_by_sorting

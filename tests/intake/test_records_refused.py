@@ -8,8 +8,7 @@ import polars as pl
 import pytest
 
 import fastexp as fx
-from fastexp._parameters import validate
-from fastexp._parameters.validate import exact_array
+from tests.doors.parameters import exact_array, validate
 from tests.support.arrow_by_hand import OneArray, Rows, Streamed, Type
 
 MEDIAN = fx.Median(1.0, (0, 100), step=1)

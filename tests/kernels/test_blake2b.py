@@ -8,7 +8,7 @@ import itertools
 import numpy as np
 import pytest
 
-from fastexp.kernels.groups import blake2b as kernels
+from tests.doors.kernels import blake2b as kernels
 
 NO_KEY = np.zeros(0, np.uint64)
 ENDS = [0, -1, 1, 2**63 - 1, -(2**63), 2**32, -(2**32)]

@@ -7,7 +7,7 @@ import struct
 import numpy as np
 import pytest
 
-from fastexp.kernels.groups import chacha20 as kernels
+from tests.doors.kernels import chacha20 as kernels
 
 # RFC 8439, 2.3.2, and the test vectors 1 to 5 of A.1: key, nonce, block number, block.
 COUNTING = bytes(range(32)).hex()

@@ -19,15 +19,11 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp._compiler import jit, warmup
-from fastexp._intake.pivots import gathered_regions
-from fastexp._numbers.rank_errors import distances
-from fastexp.grouped.grouping import order
-from fastexp.kernels.bits.heights import SIGNED
-from fastexp.kernels.bits.words import bounded
-from fastexp.kernels.groups.segment_prices import revenues_fill
-from fastexp.kernels.numbers.density import log1p_fill
-from fastexp.kernels.select import gumbel
+from tests.doors.compiler import jit, warmup
+from tests.doors.grouped import order
+from tests.doors.intake import gathered_regions
+from tests.doors.kernels import SIGNED, bounded, gumbel, log1p_fill, revenues_fill
+from tests.doors.numbers import distances
 
 LIBM = ctypes.util.find_library("m")
 X86 = platform.machine() in ("x86_64", "AMD64") and LIBM is not None

@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fastexp as fx
-from fastexp._selection import draw, plan
-from fastexp._selection.alias_table import Table
 from fastexp.errors import FastexpError, RoundingModeError
-from fastexp.reference import exact as exact_twin
+from tests.doors.reference import exact as exact_twin
+from tests.doors.selection import Table, alias_table, draw, plan
 from tests.support.cases import CASES, IDS, Case
 from tests.support.checks import sampler as checks
 
@@ -131,7 +130,7 @@ def test_threads_scan_the_same_blocks():
 
 
 def test_overfull_table_is_refused(monkeypatch):
-    monkeypatch.setattr("fastexp._selection.alias_table.MARGIN", 1.5)
+    monkeypatch.setattr(alias_table, "MARGIN", 1.5)
     with pytest.raises(FastexpError, match="overflowed"):
         Table(checks.scanned(CASES[0], 50), 5, 30)
 

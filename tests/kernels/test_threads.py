@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from fastexp import _threads
-from fastexp._threads import in_parts
+from tests.doors.shared import in_parts
+from tests.doors.shared import threads as _threads
 
 
 @pytest.mark.parametrize("count", [1, 2, 5, 64])

@@ -7,10 +7,10 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from fastexp._randomness import streams
 from fastexp.errors import ParameterTypeError, RandomnessError
-from fastexp.kernels.bits import words as kernels
-from fastexp.reference import exact, selection
+from tests.doors.kernels import words as kernels
+from tests.doors.randomness import streams
+from tests.doors.reference import exact, selection
 
 # Known-answer vectors published with Random123 (Salmon et al. 2011): philox4x32, 10 rounds.
 PUBLISHED = [

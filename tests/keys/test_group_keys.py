@@ -16,12 +16,18 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from fastexp._keys import key_columns, key_tables, key_values
-from fastexp._keys.group_keys import codes_of, numbered
-from fastexp._keys.group_lists import names_of
-from fastexp._randomness.streams import GROUP, text_name
 from fastexp.errors import InvalidRecords, ParameterError, ParameterTypeError
-from fastexp.kernels.groups import group_codes
+from tests.doors.kernels import group_codes
+from tests.doors.keys import (
+    codes_of,
+    group_keys,
+    key_columns,
+    key_tables,
+    key_values,
+    names_of,
+    numbered,
+)
+from tests.doors.randomness import GROUP, text_name
 from tests.support.key_numbers import distinct
 
 LETTERS = "aé日𝒳"  # of 1, 2, 3 and 4 bytes in UTF-8
@@ -707,7 +713,7 @@ class TestNames:
 
 
 def test_threads_do_not_change_codes(monkeypatch):
-    monkeypatch.setattr("fastexp._keys.group_keys.LEAST", 10)
+    monkeypatch.setattr(group_keys, "LEAST", 10)
     keys = np.random.default_rng(1).integers(-5, 60, 1_000)
     gaps = pa.array(keys, mask=keys % 7 == 0)
     for names in (names_of(range(50)), names_of([3, 2**50, -4, 17])):

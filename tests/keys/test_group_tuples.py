@@ -13,10 +13,17 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from fastexp._keys import group_names, key_columns
-from fastexp._keys.group_keys import codes_of, numbered
-from fastexp._keys.group_lists import names_of, names_of_columns, names_of_tuples
 from fastexp.errors import InvalidRecords, ParameterError, ParameterTypeError
+from tests.doors.keys import (
+    codes_of,
+    group_keys,
+    group_names,
+    key_columns,
+    names_of,
+    names_of_columns,
+    names_of_tuples,
+    numbered,
+)
 from tests.support.key_numbers import distinct
 
 CITIES = ["Rome", "Oslo", None, "Bern", "Rome", "", "Rome", "Oslo", "Rome"]
@@ -127,8 +134,8 @@ class TestCodes:
         columns = [rng.integers(0, 50, 5_000), rng.integers(0, 7, 5_000)]
         names = names_of_tuples(list(itertools.product(range(40), range(1, 6))), 2)
         whole = codes_of(columns, names)
-        monkeypatch.setattr("fastexp._keys.group_keys.BLOCK", 77)
-        monkeypatch.setattr("fastexp._keys.group_keys.LEAST", 10)
+        monkeypatch.setattr(group_keys, "BLOCK", 77)
+        monkeypatch.setattr(group_keys, "LEAST", 10)
         assert (codes_of(columns, names, threads=3) == whole).all()
         assert whole.tolist() == by_hand([c.tolist() for c in columns], names.labels())
 

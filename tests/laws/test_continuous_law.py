@@ -14,14 +14,13 @@ from hypothesis import strategies as st
 from mpmath import mp
 from scipy import stats
 
-from fastexp._randomness.streams import row_stream
+from fastexp import ContinuousLaw
 from fastexp.errors import ParameterError, ParameterTypeError
-from fastexp.kernels.numbers import density
-from fastexp.laws import elementary
-from fastexp.laws import piece_shapes as shapes
-from fastexp.laws.continuous import ContinuousLaw
-from fastexp.laws.densities import laplace_density, median_density, price_density
-from fastexp.reference import exact as exact_twin
+from tests.doors.kernels import density
+from tests.doors.laws import elementary, laplace_density, median_density, price_density
+from tests.doors.laws import piece_shapes as shapes
+from tests.doors.randomness import row_stream
+from tests.doors.reference import exact as exact_twin
 from tests.support.goodness import ALPHA
 
 LOG_2 = Fraction(1, 2) * Fraction(2 * math.log(2))

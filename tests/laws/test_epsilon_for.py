@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp.laws import certified
-from fastexp.laws.certified import Gap, Unreached, crossing, last_failure
-from fastexp.laws.decaying_sums import by_level
+from tests.doors.laws import Gap, Unreached, by_level, certified, crossing, last_failure
 
 ANY = np.exp(np.linspace(math.log(1e-9), math.log(1e6), 300))
 TWO_SIDES = [49.95] * 100 + [50] + [52.2] * 100  # all but one record far from their median
@@ -318,7 +316,7 @@ def test_the_answer_has_12_digits_and_is_rounded_up():
 
 def certain(law, target):
     wanted = {"error", "loss", "probability", "expected_error", "expected_loss", "truth"}
-    from fastexp.laws.targets import target_of
+    from tests.doors.laws import target_of
 
     return target_of(**(dict.fromkeys(wanted) | target))
 

@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fastexp as fx
-from fastexp._numbers import smooth
 from fastexp.errors import InvalidRecords, ParameterError, ParameterTypeError
-from fastexp.laws.error_bound import _least, lambert_w, length
+from tests.doors.laws import lambert_w, length
+from tests.doors.laws import least_bound as _least
+from tests.doors.numbers import smooth
 
 RNG = np.random.default_rng(4)
 NORMAL = RNG.normal(size=1000)

@@ -14,13 +14,11 @@ from hypothesis import strategies as st
 from mpmath import mp
 
 import fastexp as fx
-from fastexp._parameters.grid import Grid, make_grid
-from fastexp._randomness.sampling import Sampling
+from fastexp import GridLaw
 from fastexp.errors import ParameterError, ParameterTypeError
-from fastexp.laws import losses
-from fastexp.laws.grid import GridLaw
-from fastexp.laws.grid_cells import GridCells
-from fastexp.laws.number import NumberLaw
+from tests.doors.laws import GridCells, NumberLaw, losses
+from tests.doors.parameters import Grid, make_grid
+from tests.doors.randomness import Sampling
 
 RATES = (1e-3, 0.05, 0.7, 4.0)
 ONE = Fraction(1)

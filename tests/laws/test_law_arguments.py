@@ -11,11 +11,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import fastexp as fx
-from fastexp._parameters.grid import make_grid
+from fastexp import GridLaw
 from fastexp.errors import ParameterError, ParameterTypeError
-from fastexp.laws.exact_differences import added, differences
-from fastexp.laws.grid import GridLaw
-from fastexp.laws.grid_cells import GridCells
+from tests.doors.laws import GridCells, added, differences
+from tests.doors.parameters import make_grid
 
 LOWEST, HIGHEST = -(1 << 63), (1 << 63) - 1
 EDGES = [0, 1, 2**52, 2**53, 2**53 + 1, 2**60 + 3, 2**62, 2**62 + 77, HIGHEST, 2**63, 2**64 - 1]

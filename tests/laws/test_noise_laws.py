@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fastexp.laws.clamped_noise import ClampedNoise
-from fastexp.laws.noises import Cauchy, Laplace, ParetoTail, StudentT
-from fastexp.laws.noises_normal import ArsinhNormal
+from tests.doors.laws import ArsinhNormal, Cauchy, ClampedNoise, Laplace, ParetoTail, StudentT
 
 SIGMA = 2 / np.sqrt(3)
 NOISES = [Laplace(), Cauchy(), StudentT(), ParetoTail(), ArsinhNormal(SIGMA)]

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fastexp as fx
-from fastexp.reference import numbers as twins
+from tests.doors.reference import numbers as twins
 from tests.support.checks import numbers as checks
 from tests.support.checks.numbers import (
     AR,

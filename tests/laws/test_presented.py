@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp.laws.presented import HIDDEN
+from tests.doors.laws import HIDDEN
 
 SECRET = 73.41  # a record, the true number, a loss: in no text
 RECORDS = [3.0, SECRET, 90.5]
@@ -146,7 +146,7 @@ def contrast(one, other):
 
 
 def test_on_no_ground_the_inks_are_those_of_paper():
-    from fastexp.pictures.inks import DARK, LIGHT, inks_on
+    from tests.doors.pictures import DARK, LIGHT, inks_on
 
     assert [inks_on(ground) for ground in ("none", (0, 0, 0, 0), "black")] == [LIGHT, LIGHT, DARK]
 
@@ -155,7 +155,7 @@ def test_on_no_ground_the_inks_are_those_of_paper():
 def test_inks_are_seen_on_their_ground(ground):
     from matplotlib.colors import to_rgb
 
-    from fastexp.pictures.inks import inks_on
+    from tests.doors.pictures import inks_on
 
     inks = inks_on(ground)
     for ink in (inks.mark, inks.quiet, inks.truth, *inks.series):

@@ -7,8 +7,16 @@ import pytest
 
 import fastexp as fx
 from fastexp.errors import PrecisionError
-from fastexp.laws.certified import Unreached
-from fastexp.laws.quantile_targets import OFF, Bounds, bounded, last_failure, least_epsilon
+from tests.doors.laws import (
+    OFF,
+    Bounds,
+    Unreached,
+    bounded,
+    least_epsilon,
+)
+from tests.doors.laws import (
+    last_quantile_failure as last_failure,
+)
 
 AGES = (np.random.default_rng(1).integers(0, 12, 40) * 10).tolist()
 

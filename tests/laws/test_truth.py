@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp.laws.densities import laplace_density
+from tests.doors.laws import laplace_density
 
 STEPS = "averaged_inverted_cdf"
 RNG = np.random.default_rng(5)

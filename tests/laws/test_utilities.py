@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp.reference import numbers as twins
+from tests.doors.reference import numbers as twins
 from tests.support.checks.numbers import CASES
 
 RANDOM = np.random.default_rng(11)

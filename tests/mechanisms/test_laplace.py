@@ -15,17 +15,17 @@ import pytest
 from scipy import stats
 
 import fastexp as fx
-from fastexp._numbers import laplace as _laplace
-from fastexp._selection.weighting import Weighting
 from fastexp.errors import InvalidRecords, ParameterError, ParameterTypeError
-from fastexp.laws.laplace import LaplaceLaw
-from fastexp.privacy.bounded_laplace import (
+from tests.doors.laws import LaplaceLaw
+from tests.doors.numbers import laplace as _laplace
+from tests.doors.privacy import (
     bounded_laplace_epsilon,
     bounded_laplace_rate,
     continuous_laplace_rate,
 )
-from fastexp.reference import exact_laplace
-from fastexp.reference import numbers as reference_numbers
+from tests.doors.reference import exact_laplace
+from tests.doors.reference import numbers as reference_numbers
+from tests.doors.selection import Weighting
 from tests.support.goodness import Fit, fits
 
 N = 400_000  # rejects an epsilon wrong by 2 % (see the power tests)

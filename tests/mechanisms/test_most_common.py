@@ -14,8 +14,8 @@ import pytest
 
 import fastexp as fx
 from fastexp import privacy
-from fastexp._parameters.encoding import encoded_mechanism
-from fastexp.reference import exact, selection
+from tests.doors.parameters import encoded_mechanism
+from tests.doors.reference import exact, selection
 from tests.privacy.test_privacy import count_pairs
 from tests.support.goodness import fits
 

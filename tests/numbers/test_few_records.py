@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp._intake.record_sources import SMALL
-from fastexp._numbers import few_records, rank_rows
-from fastexp._numbers.few_cells import FewCells
 from fastexp.errors import InvalidRecords
+from tests.doors.intake import SMALL
+from tests.doors.numbers import FewCells, few_records, rank_rows
 from tests.support.checks import groups as checks
 
 RNG = np.random.default_rng(3)

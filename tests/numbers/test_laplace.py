@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fastexp.reference import exact
+from tests.doors.reference import exact
 from tests.support.checks import laplace as checks
 
 

@@ -15,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fastexp as fx
-from fastexp._numbers import rank_errors
-from fastexp._parameters.grid import Grid, make_grid
-from fastexp.grouped.segments import placed
-from fastexp.reference.numbers import index_below, nearest_index
+from tests.doors.grouped import placed
+from tests.doors.numbers import rank_errors
+from tests.doors.parameters import Grid, make_grid
+from tests.doors.reference import index_below, nearest_index
 from tests.support.altered import changed
 from tests.support.checks.groups import restored_key
 from tests.support.checks.records import SMALL_BUFFERS

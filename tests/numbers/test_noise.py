@@ -9,12 +9,11 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import kstest
 
-from fastexp._numbers import noise
-from fastexp._randomness.streams import row_stream
-from fastexp.kernels.bits.words import substream_words
-from fastexp.kernels.numbers.noise import BLOCK
-from fastexp.laws.noises import Cauchy, Laplace, ParetoTail, StudentT
-from fastexp.laws.noises_normal import ArsinhNormal
+from tests.doors.kernels import NOISE_BLOCK as BLOCK
+from tests.doors.kernels import substream_words
+from tests.doors.laws import ArsinhNormal, Cauchy, Laplace, ParetoTail, StudentT
+from tests.doors.numbers import noise
+from tests.doors.randomness import row_stream
 from tests.proofs.interpreted import noise as interpreted_noise
 from tests.support.goodness import ALPHA, counts_fit
 

@@ -17,10 +17,10 @@ import pytest
 from mpmath import mp, mpf
 
 import fastexp as fx
-from fastexp._numbers import quantile_sites
-from fastexp._randomness.streams import seeds_of, stream_of
-from fastexp.kernels.numbers import chain as kernels
-from fastexp.reference import exact_chain
+from tests.doors.kernels import chain as kernels
+from tests.doors.numbers import quantile_sites
+from tests.doors.randomness import seeds_of, stream_of
+from tests.doors.reference import exact_chain
 from tests.numbers.test_quantiles_twin import HALF as ONE
 from tests.numbers.test_quantiles_twin import QUARTILES, VECTORS
 from tests.support.checks import quantile_branches as checks

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp._intake.record_sources import OnGrid, runs
-from fastexp._numbers import quantile_sites
+from tests.doors.intake import OnGrid, runs
+from tests.doors.numbers import quantile_sites
 
 SECONDS, MEBIBYTES = 10, 500
 CHILD = """

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp._intake.record_sources import OnGrid, Source, runs
-from fastexp._numbers import quantile_sites, quantiles
-from fastexp._numbers.quantiles import QuantilesStatistic
-from fastexp._parameters.grid import make_grid
-from fastexp._randomness.streams import seeds_of, stream_of
+from tests.doors.intake import OnGrid, Source, runs
+from tests.doors.numbers import QuantilesStatistic, quantile_sites, quantiles
+from tests.doors.parameters import make_grid
+from tests.doors.randomness import seeds_of, stream_of
 from tests.numbers.test_quantiles_draws import fit, law
 
 HALF = Fraction(1, 2)

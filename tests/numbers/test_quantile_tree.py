@@ -14,11 +14,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from fastexp._intake.record_sources import OnGrid, runs
-from fastexp._numbers.quantile_tree import QuantileTree
-from fastexp._parameters.grid import make_grid
-from fastexp._randomness.streams import seeds_of
-from fastexp.privacy.rates import tree_epsilon
+from tests.doors.intake import OnGrid, runs
+from tests.doors.numbers import QuantileTree
+from tests.doors.parameters import make_grid
+from tests.doors.privacy import tree_epsilon
+from tests.doors.randomness import seeds_of
 from tests.support.goodness import counts_fit
 
 QUARTILES = (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4))

@@ -12,13 +12,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from fastexp._intake.record_sources import OnGrid, runs
-from fastexp._numbers import quantile_chains
-from fastexp._numbers import quantiles as engine
-from fastexp._parameters.grid import make_grid
-from fastexp._randomness.streams import Spare, seeds_of
-from fastexp.kernels.numbers import chain as kernels
-from fastexp.reference import exact, exact_chain
+from tests.doors.intake import OnGrid, runs
+from tests.doors.kernels import chain as kernels
+from tests.doors.numbers import quantile_chains
+from tests.doors.numbers import quantiles as engine
+from tests.doors.parameters import make_grid
+from tests.doors.randomness import Spare, seeds_of
+from tests.doors.reference import exact, exact_chain
 from tests.support import all_answers as twin
 from tests.support.checks import quantile_chains as checks
 from tests.support.goodness import counts_fit

@@ -12,7 +12,7 @@ from math import prod
 
 import pytest
 
-from fastexp.reference.quantiles import by_chain
+from tests.doors.reference import by_chain
 from tests.support import all_answers as twin
 
 QUARTILES = [Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)]

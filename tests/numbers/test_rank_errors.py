@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp._numbers import distance, rank_errors
-from fastexp._numbers.rank_errors import RowFigures
 from fastexp.errors import ParameterTypeError
+from tests.doors.numbers import RowFigures, distance, rank_errors
 
 TOLERANCE = 1e-12
 EDGES = np.array([0.0, 1e-9, 0.1, 0.25, 0.3, 0.5, 1.0, 2.0, 3.5, 5.0, 40.0, 1e3, np.inf])

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp._numbers import rank_rows
 from fastexp.errors import InvalidRecords, ParameterError, ParameterTypeError
+from tests.doors.numbers import rank_rows
 
 RNG = np.random.default_rng(6)
 NORMAL = RNG.normal(size=(70, 90))

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fastexp as fx
-from fastexp._intake import pivots
-from fastexp._numbers import smooth
 from fastexp.errors import InvalidRecords, ParameterError, ParameterTypeError
+from tests.doors.intake import pivots
+from tests.doors.numbers import smooth
 
 GRID = np.array([0.0, 1.0, 3.5, 10.0])
 BETAS = np.array([1e-4, 0.03, 0.2, 0.45, 0.9, 2.5, 50.0, 1000.0])

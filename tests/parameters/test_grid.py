@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fastexp as fx
-from fastexp._parameters.grid import STEPS, decimal, make_grid
 from fastexp.errors import ParameterError, ParameterTypeError
+from tests.doors.parameters import STEPS, decimal, make_grid
 from tests.support.checks import records as checks
 
 FINITE = st.floats(-1e300, 1e300)

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp._compiler.rounding import check_rounding
 from fastexp.cli import main
-from fastexp.studies.run.task import run_task
+from tests.doors.compiler import check_rounding
+from tests.doors.studies import run_task
 
 LIBM = ctypes.util.find_library("m")
 X86 = platform.machine() in ("x86_64", "AMD64") and LIBM is not None

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from fastexp._parameters import text_tables
+from tests.doors.parameters import text_tables
 
 LINES = [
     ["mechanism", "expected error", "promise"],

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import fastexp as fx
-from fastexp._parameters import toml_text
 from fastexp.errors import ParameterError
+from tests.doors.parameters import toml_text
 
 DEEP = ["a.b.c.d.e.f.g.h.i.j.k.l", "[[[[[[[[[[[[", "{{{{{{{{{{{{", "]]]]", "= , #", ". " * 20]
 MARKS = "\"\"\" ''' ' \""

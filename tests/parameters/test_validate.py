@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp._parameters import validate
+from tests.doors.parameters import validate
 
 U = np.array([1.0, 3.0, 2.0])
 M = fx.Exponential(1.0, 1.0)

@@ -11,9 +11,9 @@ import pytest
 
 import fastexp as fx
 from fastexp import privacy
-from fastexp._parameters.documented import own_methods
-from fastexp.laws.law import Law
-from fastexp.mechanisms._mechanism import Mechanism
+from tests.doors.laws import Law
+from tests.doors.mechanisms import Mechanism
+from tests.doors.parameters import own_methods
 
 
 @pytest.fixture(scope="module")

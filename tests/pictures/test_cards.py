@@ -8,8 +8,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from fastexp._parameters.text import readable
-from fastexp.pictures.cards import WARNING, Card, Carded
+from tests.doors.parameters import readable
+from tests.doors.pictures import WARNING, Card, Carded
 
 EVIL = "<b>&\"'</b>[red]\x1b[31m"
 

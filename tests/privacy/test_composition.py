@@ -16,9 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fastexp as fx
-from fastexp import privacy
+from fastexp import Guarantee, privacy
 from fastexp.errors import ParameterError, ParameterTypeError
-from fastexp.privacy import Guarantee, amounts, renyi
+from tests.doors.privacy import amounts, renyi
 from tests.house.test_docs import documented_parameters
 
 SLACK = 1e-9
@@ -122,7 +122,7 @@ def test_many_rounds_agree_with_a_plain_sum():
 
 
 def test_a_small_window_is_widened(monkeypatch):
-    from fastexp.privacy import planning
+    from tests.doors.privacy import planning
 
     wanted = privacy.nonadaptive_delta(900, 0.05, 1.0)
     monkeypatch.setattr(planning, "SHORT", 4 - 12 * 30)  # 4 terms

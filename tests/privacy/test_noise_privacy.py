@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from fastexp.errors import ParameterError, ParameterTypeError
-from fastexp.privacy import smooth_noise as sn
 from fastexp.privacy import zcdp_epsilon
-from fastexp.privacy.smooth_noise_pairs import cauchy_alpha, laplace_alpha
+from tests.doors.privacy import cauchy_alpha, laplace_alpha
+from tests.doors.privacy import smooth_noise as sn
 
 pytestmark = pytest.mark.proof
 

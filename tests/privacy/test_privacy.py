@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp._randomness import streams
-from fastexp._selection import draw
-from fastexp.kernels.select import envelope
 from fastexp.privacy import count_rate, selection_guarantee, selection_rate
-from fastexp.reference import selection
+from tests.doors.kernels import envelope
+from tests.doors.randomness import streams
+from tests.doors.reference import selection
+from tests.doors.selection import draw
 
 EPSILONS = (0.1, 1.0, 4.0)
 SLACK = 1e-12
@@ -140,7 +140,7 @@ def test_the_same_words_on_neighbours_take_the_same_branches(pair, monkeypatch):
             return status
 
         monkeypatch.setattr(streams.os, "urandom", urandom)
-        monkeypatch.setattr("fastexp._selection.draw.envelope.envelope_block", one)
+        monkeypatch.setattr(envelope, "envelope_block", one)
         result = m.release(utilities)
         monkeypatch.undo()
         return seen, type(result)

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastexp as fx
-from fastexp import privacy
+from fastexp import Guarantee, privacy
 from fastexp.errors import ParameterError, ParameterTypeError
-from fastexp.privacy import Guarantee, total
+from fastexp.privacy import total
 
 EPSILON, SLACK = 0.5, 1e-12
 RECORDS = [(part, label) for part in range(2) for label in range(2)]

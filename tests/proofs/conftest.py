@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from fastexp._compiler import jit, warmup
+from tests.doors.compiler import jit, warmup
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -10,7 +10,7 @@ import re
 import numba
 import pytest
 
-from fastexp._compiler import jit, warmup
+from tests.doors.compiler import jit, warmup
 
 # These loop over whole arrays. The block-wise ones also slice, and count references for it,
 # outside of the loops.

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp._randomness.streams import row_stream
-from fastexp._selection.alias_table import Table
-from fastexp.reference import selection
+from tests.doors.randomness import row_stream
+from tests.doors.reference import selection
+from tests.doors.selection import Table
 from tests.support.cases import CASES, IDS, Case
 from tests.support.checks import sampler as checks
 from tests.support.goodness import fits, two_sample_fits

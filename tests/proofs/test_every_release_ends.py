@@ -23,7 +23,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp.mechanisms._mechanism import Mechanism
+from tests.doors.mechanisms import Mechanism
 from tests.support.extremes import (
     DOORS,
     SCOPE,

@@ -200,7 +200,7 @@ def test_draws_are_golden():
 @pytest.mark.parametrize("size", [None, 3, 70_001])
 def test_threads_change_nothing(threads, size, monkeypatch):
     """Also where the sizes are such that threads are really used."""
-    from fastexp._selection import plan
+    from tests.doors.selection import plan
 
     one = MECHANISM.sample(SPREAD, size, rng=5)
     monkeypatch.setattr(plan, "THREADED_CANDIDATES", 1)

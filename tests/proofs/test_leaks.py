@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp._compiler import cache
+from tests.doors.compiler import cache
 
 pytestmark = pytest.mark.proof
 

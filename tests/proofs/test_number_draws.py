@@ -15,10 +15,10 @@ import pytest
 from scipy.stats import kstwo
 
 import fastexp as fx
-from fastexp._intake.records import Records
-from fastexp._numbers import cells, long_window, rank
-from fastexp._randomness.sampling import Sampling
-from fastexp.reference import numbers as twins
+from tests.doors.intake import Records
+from tests.doors.numbers import cells, long_window, rank
+from tests.doors.randomness import Sampling
+from tests.doors.reference import numbers as twins
 from tests.support.checks import numbers as checks
 from tests.support.checks.numbers import AR, SW, median_case, mode_widened, on_ranks, order_case
 from tests.support.checks.numbers import quantile_case as quantile

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp._intake.records import Records
+from tests.doors.intake import Records
 from tests.support.goodness import fits
 
 pytestmark = pytest.mark.proof

@@ -12,8 +12,7 @@ import polars as pl
 import pytest
 
 import fastexp as fx
-from fastexp.query.calls import beyond
-from fastexp.query.calls.accuracy import FIGURES
+from tests.doors.query import FIGURES, beyond
 
 WIDE = {"bounds": (0, 20), "step": 1}
 LENGTHS = [0, 1, 2, 5, 8, 9, 40, 0, 33]

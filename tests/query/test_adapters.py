@@ -16,14 +16,19 @@ import pyarrow as pa
 import pytest
 
 import fastexp as fx
-from fastexp._intake import number_columns
-from fastexp._keys.group_keys import codes_of
-from fastexp._keys.group_lists import names_of
-from fastexp.query.engines import arrow, arrow_streams
-from fastexp.query.engines.frame import Column, Use
-from fastexp.query.engines.types import check_keys, check_records, type_of
-from fastexp.query.frames import find
-from fastexp.query.frames.find import frame_of
+from tests.doors.intake import number_columns
+from tests.doors.keys import codes_of, names_of
+from tests.doors.query import (
+    Column,
+    Use,
+    arrow,
+    arrow_streams,
+    check_keys,
+    check_records,
+    find,
+    frame_of,
+    type_of,
+)
 from tests.support.query_frames import FORMS, KINDS, Stream, answers, types_of
 
 pytestmark = pytest.mark.engines
@@ -422,7 +427,7 @@ def test_floats_are_no_keys_even_without_a_row(form):
 @pytest.mark.process
 def test_only_what_the_user_imported_is_imported(tmp_path):
     code = (
-        "import sys; from fastexp.query.frames.find import frame_of; import fastexp as fx\n"
+        f"import sys; from {frame_of.__module__} import frame_of; import fastexp as fx\n"
         "others = {'pandas', 'pyarrow', 'duckdb', 'narwhals', 'dask', 'pyspark'}\n"
         "assert not (others | {'polars'}) & set(sys.modules)\n"
         "for thing in ([1], 'x'.encode(), object()):\n"

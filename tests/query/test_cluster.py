@@ -25,9 +25,7 @@ import pyarrow as pa
 import pytest
 
 import fastexp as fx
-from fastexp.query.calls import beyond
-from fastexp.query.calls.reader import Reader
-from fastexp.query.engines.brought import brought
+from tests.doors.query import Reader, beyond, brought
 from tests.support import frame_cases as cases
 from tests.support.frame_cases import DATA, release, sample
 

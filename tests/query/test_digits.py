@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fastexp._typing import AnyArray
-from fastexp.query.files.digits import numbers_in
+from tests.doors.query import numbers_in
+from tests.doors.shared import AnyArray
 
 PLAIN = re.compile(r"[ \t]*([+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?)?[ \t]*")
 

@@ -15,12 +15,18 @@ import pyarrow as pa
 import pytest
 
 import fastexp as fx
-from fastexp._intake import number_columns
-from fastexp._keys import key_columns
-from fastexp.query.engines.duckdb import DAYS, MOMENTS, DuckDBFrame
-from fastexp.query.engines.frame import Column, Use
-from fastexp.query.frames import attached
-from fastexp.query.frames.attached import AttachedFrame, source_of
+from tests.doors.intake import number_columns
+from tests.doors.keys import key_columns
+from tests.doors.query import (
+    DAYS,
+    MOMENTS,
+    AttachedFrame,
+    Column,
+    DuckDBFrame,
+    Use,
+    attached,
+    source_of,
+)
 from tests.support import frame_cases as cases
 from tests.support.frame_cases import DATA, release, sample
 

@@ -16,8 +16,7 @@ import pyarrow.dataset as ds
 import pytest
 
 import fastexp as fx
-from fastexp.query.calls.reader import Reader
-from fastexp.query.frames import find
+from tests.doors.query import Reader, find
 from tests.support import frame_cases as cases
 from tests.support.frame_cases import DATA, MEDIAN, PERSONS, QUESTIONS, core_release, core_sample
 from tests.support.query_frames import FORMS, KINDS, answers, arrow_in_pandas, types_of

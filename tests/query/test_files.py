@@ -25,16 +25,20 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp._intake import number_columns
-from fastexp._intake.number_columns import Numbers
-from fastexp._keys import key_columns
 from fastexp.errors import FastexpError, InvalidRecords, ParameterError, ParameterTypeError
-from fastexp.query.engines.frame import Use
-from fastexp.query.engines.limits import quoted
-from fastexp.query.files import csv_rows, parquet_rows, plain, text_cells
-from fastexp.query.files.database import connect
-from fastexp.query.files.digits import number
-from fastexp.query.files.path_frame import PathFrame
+from tests.doors.intake import Numbers, number_columns
+from tests.doors.keys import key_columns
+from tests.doors.query import (
+    PathFrame,
+    Use,
+    connect,
+    csv_rows,
+    number,
+    parquet_rows,
+    plain,
+    quoted,
+    text_cells,
+)
 
 duckdb = pytest.importorskip("duckdb")
 pa = pytest.importorskip("pyarrow")
@@ -131,7 +135,7 @@ def test_integers_stay_exact(tmp_path: Path) -> None:
 
 
 def test_the_type_of_a_column_does_not_depend_on_batches(tmp_path: Path, monkeypatch: Any) -> None:
-    from fastexp.query.files import path_frame
+    from tests.doors.query import path_frame
 
     monkeypatch.setattr(path_frame, "BATCH", 2048)
     path = written(tmp_path, "x,y\n" + "1,a\n" * 9_000 + "9007199254740993,a\n")
@@ -369,8 +373,8 @@ def test_a_bomb_takes_little_memory(tmp_path: Path) -> None:
         bombs.append(str(path))
     code = (
         "import sys\n"
-        "from fastexp.query.files.path_frame import PathFrame\n"
-        "from fastexp.query.engines.frame import Use\n"
+        f"from {PathFrame.__module__} import PathFrame\n"
+        f"from {Use.__module__} import Use\n"
         "from fastexp.errors import FastexpError\n"
         "import pyarrow\n"
         "for path in sys.argv[1:]:\n"
@@ -1000,7 +1004,7 @@ def test_a_database_of_ours_reaches_nothing_else(tmp_path: Path, monkeypatch: An
 def test_no_progress_is_printed() -> None:
     """DuckDB does so where Python runs without a file, as it does for whoever types."""
     code = (
-        "from fastexp.query.files.database import connect\n"
+        f"from {connect.__module__} import connect\n"
         "database = connect(memory=1 << 26)\n"
         "(found,) = database.sql(\"SELECT current_setting('enable_progress_bar')\").fetchall()\n"
         "assert found == (False,), found\n"
@@ -1017,7 +1021,7 @@ def test_files_are_read_in_a_notebook_without_widgets() -> None:
         "sys.modules['IPython'] = types.ModuleType('IPython')\n"
         "sys.modules['IPython'].get_ipython = lambda: shell\n"
         "sys.modules['ipywidgets'] = None\n"
-        "from fastexp.query.files.database import connect\n"
+        f"from {connect.__module__} import connect\n"
         "assert connect(memory=1 << 26).sql('SELECT 1').fetchall() == [(1,)]\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

@@ -17,8 +17,7 @@ from typing import Any
 import pytest
 
 from fastexp.errors import ParameterError, ParameterTypeError
-from fastexp.query.disk import folders
-from fastexp.query.disk.folders import LeftOver, left_overs, private_folder
+from tests.doors.query import LeftOver, folders, left_overs, private_folder
 from tests.support.command_line import Run
 from tests.support.processes import started
 
@@ -169,8 +168,7 @@ USE = """
 import os, sys, threading, time
 from contextlib import closing
 import numpy as np
-from fastexp.query.disk.folders import private_folder
-from fastexp.query.disk.spill import Part, Spill
+from tests.doors.query import SpillPart as Part, Spill, private_folder
 
 def sort():
     with private_folder() as folder, closing(Spill(folder, 1 << 16, 1, persons=False)) as spill:

@@ -16,10 +16,9 @@ import pyarrow as pa
 import pytest
 
 import fastexp as fx
-from fastexp._keys.group_keys import codes_of
-from fastexp._keys.group_lists import names_of_tuples
 from fastexp.errors import ParameterError, ParameterTypeError
-from fastexp.query.calls.groups import groups_of
+from tests.doors.keys import codes_of, names_of_tuples
+from tests.doors.query import groups_of
 
 MOMENT = np.datetime64("2020-01-01T12", "us")
 COLUMNS = {

@@ -8,11 +8,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp.query.calls import beyond
-from fastexp.query.calls.laws import laws_of
-from fastexp.query.disk.memory import Room
-from fastexp.query.engines.arrays import ArraysFrame
-from fastexp.query.frames.find import frame_of
+from tests.doors.query import ArraysFrame, Room, beyond, frame_of, laws_of
 
 WIDE = {"bounds": (0, 20), "step": 1}
 CANDIDATES = [3, 4, 5]

@@ -17,9 +17,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import fastexp as fx
-from fastexp.grouped.segments import Draws, placed
-from fastexp.query.calls import perform
-from fastexp.query.output import output_file
+from tests.doors.grouped import Draws, placed
+from tests.doors.query import output_file, perform
 from tests.support.query_frames import FORMS, KINDS, answers
 
 pytestmark = [pytest.mark.engines, pytest.mark.filterwarnings("ignore::fastexp.PrivacyWarning")]

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fastexp._keys.key_rows import Integers
 from fastexp.errors import ParameterError, ParameterTypeError
-from fastexp.query.calls.parts import Held, Part
-from fastexp.query.disk import memory
+from tests.doors.keys import Integers
+from tests.doors.query import Held, Part, memory
 
 SIZES = [("2GB", 2 << 30), ("1.5 GiB", 3 << 29), ("500m", 500 << 20), ("2000KB", 2000 << 10)]
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from fastexp.errors import OutputError
-from fastexp.query.output import output_file
-from fastexp.query.output.output_file import OutputFile
+from tests.doors.query import OutputFile, output_file
 
 
 @pytest.fixture(params=["nameless", "hidden"])

@@ -14,7 +14,7 @@ import pytest
 
 import fastexp as fx
 from fastexp.errors import OutputError, ParameterError
-from fastexp.query.output import output_file
+from tests.doors.query import output_file
 from tests.support.command_line import Run
 
 pytestmark = [

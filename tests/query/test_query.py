@@ -14,8 +14,8 @@ import pytest
 from pyarrow import parquet
 
 import fastexp as fx
-from fastexp.query.calls import draws
-from fastexp.query.calls.answers import Answer, label_of
+from tests.doors.query import Answer, beyond, draws, label_of, sorted_runs
+from tests.doors.query import memory as memory_limits
 
 pytestmark = pytest.mark.engines
 N = 4_000
@@ -129,7 +129,7 @@ class TestBeyondMemory:
 
     @pytest.fixture(autouse=True)
     def little(self, monkeypatch):
-        monkeypatch.setattr("fastexp.query.disk.memory.LEAST", 1)
+        monkeypatch.setattr(memory_limits, "LEAST", 1)
 
     @queries
     @pytest.mark.parametrize("memory", [100_000, 200_000])
@@ -196,7 +196,7 @@ class TestBeyondMemory:
         def full(*_):
             raise OSError(errno.ENOSPC, "")
 
-        monkeypatch.setattr("fastexp.query.disk.sorted_runs._write", full)
+        monkeypatch.setattr(sorted_runs, "_write", full)
         budget = fx.Budget(epsilon=9.0)
         with pytest.raises(OSError, match="Errno 28"):
             fx.Query().release(
@@ -229,8 +229,8 @@ class TestPersons:
             return kept
 
         patch = pytest.MonkeyPatch()
-        for module in ("draws", "beyond"):
-            patch.setattr(f"fastexp.query.calls.{module}.counted", spy)
+        for module in (draws, beyond):
+            patch.setattr(module, "counted", spy)
         try:
             query.release(rows, answers, key=key, label="L", nan="drop", memory=1 << 20)
         finally:

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp.query.calls import perform
+from tests.doors.query import perform
 
 ROWS = {
     "tenant": [*range(100)] * 3,
@@ -109,7 +109,7 @@ class TestAnswers:
         ids=repr,
     )
     def test_of_mechanisms_built_anew(self, mechanism):
-        from fastexp.query.untrusted import mechanism_of
+        from tests.doors.query import mechanism_of
 
         built = mechanism_of("a", mechanism)
         assert built is not mechanism
@@ -120,7 +120,7 @@ class TestAnswers:
         assert len(session(budget=paying).release(None, {"a": (mechanism, "rent")})["a"]) == 1
 
     def test_of_a_query_built_anew(self):
-        from fastexp.query.untrusted import query_of
+        from tests.doors.query import query_of
 
         dates = np.array(["2020-01-01T00:00:00.123", "2020-01-02"], "M8[ms]")
         for groups in (["b", "a"], range(5), [True, False], dates, dates.astype("M8[D]"), []):
@@ -556,7 +556,7 @@ class TestFiles:
             one.release(None, {"x": (MEDIAN_9, "x")})
 
     def test_a_change_while_they_are_read_is_an_error_like_all_others(self, path, monkeypatch):
-        from fastexp.query.calls import perform
+        from tests.doors.query import perform
 
         def changing(*arguments, real=perform.read_and_draw):
             path.write_text("x,who\n" + "3,b\n" * 99)

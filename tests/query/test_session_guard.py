@@ -18,7 +18,8 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp.query import session as session_home
+from tests.doors.query import perform
+from tests.doors.query import session as session_home
 
 pytestmark = pytest.mark.proof
 SECRET = 7341
@@ -199,7 +200,7 @@ class TestNothingShows:
         def failing(way, uses, parts, room):
             raise kind(*next(parts))
 
-        monkeypatch.setattr("fastexp.query.calls.perform.read_and_draw", failing)
+        monkeypatch.setattr(perform, "read_and_draw", failing)
         for budget in (fx.Budget(3.0), fx.Budget.file(tmp_path / "a.budget", epsilon=3.0)):
             for label in (None, "label"):
                 one = session(budget=budget)
@@ -251,7 +252,7 @@ class TestNothingShows:
             signal.raise_signal(signal.SIGINT)
             raise ValueError(read)
 
-        monkeypatch.setattr("fastexp.query.calls.perform.read_and_draw", signalled)
+        monkeypatch.setattr(perform, "read_and_draw", signalled)
         one, before = session(), signal.signal(signal.SIGINT, handler)
         try:
             error = raised(lambda: one.release(None, ANSWERS))
@@ -269,7 +270,7 @@ class TestNothingShows:
         def failing(*arguments):
             raise RuntimeError(arguments)
 
-        monkeypatch.setattr("fastexp.query.calls.perform.fit", failing)
+        monkeypatch.setattr(perform, "fit", failing)
         one = session()
         error = raised(lambda: one.release(None, ANSWERS))
         assert (type(error), str(error)) == (

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from fastexp.errors import ParameterError
-from fastexp.query.disk import sorted_runs
-from fastexp.query.disk.spill import LongGroup, Part, Persons, Spill
+from tests.doors.query import LongGroup, Persons, Spill, sorted_runs
+from tests.doors.query import SpillPart as Part
 
 ALL = 10**9
 ENDS = np.array([-(2**63), -1, 0, 1, 2**63 - 1])
@@ -261,8 +261,7 @@ FULL_DISK = """
 import resource, signal, sys
 from contextlib import closing
 import numpy as np
-from fastexp.query.disk.folders import private_folder
-from fastexp.query.disk.spill import Part, Spill
+from tests.doors.query import SpillPart as Part, Spill, private_folder
 resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, resource.RLIM_INFINITY))
 secret = np.full(1 << 15, 4711.25)
 secret[::2] = 0.1
@@ -289,8 +288,8 @@ LARGE = """
 import re, sys
 from contextlib import closing
 import numpy as np
-from fastexp.grouped.grouping import order
-from fastexp.query.disk.spill import LongGroup, Part, Persons, Spill
+from tests.doors.grouped import order
+from tests.doors.query import LongGroup, Persons, Spill, SpillPart as Part
 order(np.arange(9), 9)
 
 def highest():  # in kilobytes; what getrusage tells may be the parent's

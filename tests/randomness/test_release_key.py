@@ -17,12 +17,11 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp._parameters import encoding
-from fastexp._randomness import release_key as _release_key
-from fastexp._randomness import streams
-from fastexp._randomness.release_key import ReleaseKey, query_digest, release_key, secret_words
+from fastexp import Exponential, ReleaseKey, release_key
 from fastexp.errors import ParameterError, ParameterTypeError, RandomnessError
-from fastexp.mechanisms.exponential import Exponential
+from tests.doors.parameters import encoding
+from tests.doors.randomness import query_digest, secret_words, streams
+from tests.doors.randomness import release_key as _release_key
 
 KEY = ReleaseKey.restore(f"fastexp-key-1-{'00' * 31}7f-9edd8448")
 

@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp._randomness.streams import row_stream, seeds_of
-from fastexp._selection import gumbel as _gumbel
-from fastexp._selection import plan
-from fastexp._selection.weighting import Weighting
-from fastexp.kernels.select import gumbel
+from tests.doors.kernels import gumbel
+from tests.doors.randomness import row_stream, seeds_of
+from tests.doors.selection import Weighting, plan
+from tests.doors.selection import gumbel as _gumbel
 from tests.proofs.interpreted.all import LONG_DRAW
 from tests.support.cases import CASES, IDS
 from tests.support.checks import selection as checks

@@ -10,7 +10,7 @@ import math
 import pytest
 
 import fastexp as fx
-from fastexp.privacy.rates import places_rate
+from tests.doors.privacy import places_rate
 
 LOSSES, SEQUENCES = (0, 2, 4, 6), (1 + 3, 4 + 2, 15, 19)  # by whole losses
 PRINTED = {

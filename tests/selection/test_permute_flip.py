@@ -12,13 +12,12 @@ import pytest
 from scipy.integrate import quad
 
 import fastexp as fx
-from fastexp._intake.utilities import FLOAT
-from fastexp._randomness.streams import row_stream
-from fastexp._selection import permute_flip, plan
-from fastexp.laws import flip_integrals
-from fastexp.laws.flip_integrals import flip_law
-from fastexp.reference import exact as exact_twin
-from fastexp.reference import selection
+from tests.doors.intake import FLOAT
+from tests.doors.laws import flip_integrals, flip_law
+from tests.doors.randomness import row_stream
+from tests.doors.reference import exact as exact_twin
+from tests.doors.reference import selection
+from tests.doors.selection import permute_flip, plan
 from tests.support.checks import selection as checks
 from tests.support.goodness import fits, two_sample_fits
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp._randomness.streams import seeds_of
-from fastexp._selection import draw, plan
-from fastexp._selection import rows as _rows
-from fastexp.kernels.bits.heights import BLOCK
+from tests.doors.kernels import BLOCK
+from tests.doors.randomness import seeds_of
+from tests.doors.selection import draw, plan
+from tests.doors.selection import rows as _rows
 from tests.proofs.test_distribution import N
 from tests.support.cases import CASES, IDS
 from tests.support.checks import rows as checks_rows
@@ -152,7 +152,7 @@ class TestRelease:
     @pytest.mark.slow
     def test_open_rounds_are_settled_from_their_own_words(self, monkeypatch):
         """With a coarse envelope most rows' rounds are open; the law must still be right."""
-        from fastexp._selection import draw
+        from tests.doors.selection import draw
 
         monkeypatch.setattr(plan, "PRECISION", 2)
         monkeypatch.setattr(plan, "SCALE", 4.0)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp._selection import plan
-from fastexp.reference import selection as reference
+from tests.doors.reference import selection as reference
+from tests.doors.selection import plan
 from tests.support.checks import selection as checks
 from tests.support.goodness import fits, two_sample_fits
 

@@ -23,9 +23,7 @@ import pytest
 
 import fastexp as fx
 from fastexp.errors import StudyError
-from fastexp.studies.run import pools, runner
-from fastexp.studies.run.task import run_task
-from fastexp.studies.subjects import ranked
+from tests.doors.studies import pools, ranked, run_task, runner
 from tests.support.small_study import TASKS, small
 
 SPAWN = multiprocessing.get_context("spawn")

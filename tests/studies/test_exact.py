@@ -9,10 +9,8 @@ import pytest
 from scipy import integrate, stats
 
 import fastexp as fx
-from fastexp.studies.design.registry import MECHANISMS, build
-from fastexp.studies.run.task import data_sets as block_of
-from fastexp.studies.subjects.laplace_max import noisy_max_losses
-from fastexp.studies.subjects.subject import Block
+from tests.doors.studies import MECHANISMS, Block, build, noisy_max_losses
+from tests.doors.studies import data_sets as block_of
 
 ALL = ("error", "bias", "loss", "error_quantile", "loss_quantile")
 SMOOTH = "smooth-sensitivity-median"
@@ -265,7 +263,7 @@ class TestRareDraws:
 
     def test_too_many_missing_ones_do_not(self, monkeypatch):
         """Power: a third of the draws should be wrong, none is."""
-        from fastexp.studies.subjects.selections import Selection
+        from tests.doors.studies import Selection
 
         def best(self, block, size, key):
             return np.repeat(block.rows.argmax(axis=1)[:, None], size, axis=1)

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from fastexp.studies.run import pools
 from tests.docs.page_code import DOCS, blocks
+from tests.doors.studies import pools
 from tests.support.small_study import small, tables, undisturbed
 
 pytestmark = pytest.mark.process

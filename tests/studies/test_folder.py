@@ -17,8 +17,7 @@ import pytest
 
 import fastexp as fx
 from fastexp.errors import StudyError
-from fastexp.studies.run.task import run_task
-from fastexp.studies.store import folder, machine, writing
+from tests.doors.studies import folder, machine, run_task, writing
 from tests.support.small_study import TASKS, small, tables, undisturbed
 
 FILES = {"study.json", "tasks.jsonl", "table.csv", "table.json"}

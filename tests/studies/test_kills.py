@@ -20,9 +20,7 @@ from typing import Any
 import pytest
 
 import fastexp as fx
-from fastexp.studies.run import pools
-from fastexp.studies.run.task import run_task
-from fastexp.studies.store import writing
+from tests.doors.studies import pools, run_task, writing
 from tests.support.processes import started
 from tests.support.small_study import TASKS, small, tables, undisturbed
 

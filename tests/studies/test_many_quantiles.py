@@ -10,14 +10,21 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp._parameters.text import readable
-from fastexp.studies.design.registry import MECHANISMS
-from fastexp.studies.ready.best_and_next import value_of
-from fastexp.studies.ready.quantile_rivals import AGES, SIZES
-from fastexp.studies.report.report import tables_of
-from fastexp.studies.run.task import data_sets
-from fastexp.studies.subjects.many_quantiles import Drawn, Independent, part_of
-from fastexp.studies.subjects.subject import EXPECTED, MANY, Block
+from tests.doors.parameters import readable
+from tests.doors.studies import (
+    AGES,
+    EXPECTED,
+    MANY,
+    MECHANISMS,
+    SIZES,
+    Block,
+    Drawn,
+    Independent,
+    data_sets,
+    part_of,
+    tables_of,
+    value_of,
+)
 
 BOUNDS = (0.0, 20.0)
 Q = (Fraction(1, 4), Fraction(1, 2), Fraction(4, 5))

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp.studies.design.code import Code, code_of
+from tests.doors.studies import Code, code_of
 from tests.support.own_code import Noisy, far, gamma
 
 MODULE = "tests.support.own_code"

@@ -12,8 +12,7 @@ import polars as pl
 import pytest
 
 import fastexp as fx
-from fastexp.studies.design.data_sources import data_source
-from fastexp.studies.run.task import data_sets
+from tests.doors.studies import data_sets, data_source
 
 
 def gamma(rng: np.random.Generator, n: int, shape: float = 2.0) -> np.ndarray:

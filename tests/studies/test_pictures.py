@@ -10,9 +10,8 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 import fastexp as fx
-from fastexp.pictures.inks import DARK
-from fastexp.studies.report import drawing, rendering, report
-from fastexp.studies.report.panels import Line, Panel, Picture, pictures
+from tests.doors.pictures import DARK
+from tests.doors.studies import Line, Panel, Picture, drawing, pictures, rendering, report
 
 
 def row(**values: Any) -> dict[str, Any]:

@@ -11,13 +11,9 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp._parameters.text import readable
-from fastexp.studies.ready import flips
-from fastexp.studies.ready.ready import READY
-from fastexp.studies.ready.top_k import COUNTS
-from fastexp.studies.report.report import tables_of
-from fastexp.studies.run import task
 from tests.docs.page_code import DOCS
+from tests.doors.parameters import readable
+from tests.doors.studies import COUNTS, READY, flips, tables_of, task
 
 
 @pytest.fixture(scope="module")

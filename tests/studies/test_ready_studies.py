@@ -9,10 +9,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp.studies.ready.ready import READY
-from fastexp.studies.ready.table1 import PRINTED
-from fastexp.studies.report.report import tables_of
-from fastexp.studies.report.results import table_of
+from tests.doors.studies import PRINTED, READY, table_of, tables_of
 
 # Exact expectations x 100 over 2,000 data sets with these settings, found independently of this
 # package (a simulation in NumPy), and their standard deviations across data sets.

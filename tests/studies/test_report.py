@@ -13,9 +13,7 @@ from typing import Any
 import pytest
 
 import fastexp as fx
-from fastexp.studies.report import page, rendering, report
-from fastexp.studies.report.panels import pictures
-from fastexp.studies.report.results import table_of
+from tests.doors.studies import page, pictures, rendering, report, table_of
 
 DATA = ("table.csv", "table.json")
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")

@@ -10,9 +10,7 @@ import pytest
 from scipy import stats
 
 import fastexp as fx
-from fastexp.studies.design.generators import SHARES, SOURCES, UTILITIES, check
-from fastexp.studies.design.study_cells import Scenario, key_of
-from fastexp.studies.run.task import data_sets
+from tests.doors.studies import SHARES, SOURCES, UTILITIES, Scenario, check, data_sets, key_of
 
 ROWS, N = 40, 500
 GIVEN = {name: {"values": [3, 1, 2]} for name in ("values", "utilities", "sample")}

@@ -13,9 +13,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp.studies.run.pools import run_described
-from fastexp.studies.run.task import run_task
-from fastexp.studies.subjects.ranked import Ranked
+from tests.doors.studies import Ranked, run_described, run_task
 from tests.support.small_study import SETTINGS, TASKS, small
 
 LEAST: dict[str, Any] = {"name": "s", "mechanisms": ["median"], "epsilon": 1.0, "bounds": (0, 1)}

@@ -9,9 +9,8 @@ import polars as pl
 import pytest
 
 import fastexp as fx
-from fastexp._parameters.text import readable
-from fastexp.studies.ready.best_and_next import sentence
-from fastexp.studies.report.pivot import pivots
+from tests.doors.parameters import readable
+from tests.doors.studies import pivots, sentence
 
 CAUCHY = {"name": "smooth-sensitivity-median", "noise": "cauchy"}
 

@@ -14,11 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastexp as fx
-from fastexp.studies.report.results import StudyResults
-from fastexp.studies.run.task import run_task
-from fastexp.studies.sums import sketch
-from fastexp.studies.sums.exact_sums import ExactMoments, ExactSum, root
-from fastexp.studies.sums.totals import FEW, Bins, Totals
+from fastexp import StudyResults
+from tests.doors.studies import FEW, Bins, ExactMoments, ExactSum, Totals, root, run_task, sketch
 from tests.support.small_study import TASKS, small
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)

@@ -10,8 +10,7 @@ import pytest
 from scipy import stats
 
 import fastexp as fx
-from fastexp.studies.design.registry import build
-from fastexp.studies.subjects.subject import Block
+from tests.doors.studies import Block, build
 from tests.support.goodness import counts_fit
 
 UTILITIES = (6, 5, 3, 1)

@@ -1,7 +1,7 @@
 """Joint quantiles by their definition: the weight of every total and every tuple of answers.
 
-In Fractions; what is meant by ties and weights is said in `fastexp/reference/quantiles.py`, whose
-chain has the same sums.
+In Fractions; the twin in `fastexp/reference`, whose chain has the same sums, says what is meant by
+ties and weights.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import combinations_with_replacement, pairwise, product
 from math import factorial, prod
 
-from fastexp.reference.quantiles import Weigh, shares
+from tests.doors.reference import Weigh, shares
 
 Answers = tuple[int, ...]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fastexp._arrow.c_interface import Array, Schema, Stream
+from tests.doors.arrow import Array, Schema, Stream
 
 LIVE: dict[int, list[Any]] = {}  # memory of structs that were not released, by their token
 RELEASED: Counter[int] = Counter()  # how often each token was released

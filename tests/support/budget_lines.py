@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from fastexp.budget import ledger_lines
+from tests.doors.budget import ledger_lines
 
 
 def checked(text: str) -> str:

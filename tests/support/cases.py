@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 import fastexp as fx
-from fastexp.reference import selection
+from tests.doors.reference import selection
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import fastexp as fx
-from fastexp.mechanisms._counting import CountingMechanism
-from fastexp.mechanisms._mechanism import Comparator
+from tests.doors.mechanisms import Comparator, CountingMechanism
 
 MANY = 100_000
 NEED_RECORDS = "LaplaceMedian", "SmoothSensitivityMedian"

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastexp._keys.group_keys import numbered
-from fastexp._keys.group_names import Names
-from fastexp._keys.key_columns import read
-from fastexp._typing import IntArray
+from tests.doors.keys import Names, numbered, read
+from tests.doors.shared import IntArray
 
 
 def distinct(keys: Any, argument: str) -> tuple[IntArray, Names]:

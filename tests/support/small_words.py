@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from fastexp._randomness.streams import GROUP
-from fastexp.grouped.words import SimulatedWords
-from fastexp.reference import selection
+from tests.doors.grouped import SimulatedWords
+from tests.doors.randomness import GROUP
+from tests.doors.reference import selection
 
 
 class Numbered:

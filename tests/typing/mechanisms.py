@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 import fastexp as fx
-from fastexp.laws.finite import FiniteLaw
-from fastexp.laws.grid import GridLaw
+from fastexp import FiniteLaw, GridLaw
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Integers: TypeAlias = npt.NDArray[np.int64]

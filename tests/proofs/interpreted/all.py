@@ -8,24 +8,22 @@ from typing import Any
 import numpy as np
 
 import fastexp as fx
-from fastexp._compiler import jit
-from fastexp._randomness.streams import seeds_of
-from fastexp._selection import permute_flip as _permute_flip
-from fastexp._selection.rows import Rows
-from fastexp._selection.scan import Scan, storage
-from fastexp._selection.weighting import NO_BASE
-from fastexp.kernels.select import (
+from tests.doors.compiler import jit
+from tests.doors.kernels import (
     alias,
     alias_rows,
     envelope,
     gumbel,
     joint_slices,
+    new_control,
     peel,
     permute_flip,
     single,
 )
-from fastexp.kernels.select import rows as kernels
-from fastexp.kernels.select.rounds import new_control
+from tests.doors.kernels import rows as kernels
+from tests.doors.randomness import seeds_of
+from tests.doors.selection import NO_BASE, Rows, Scan, storage
+from tests.doors.selection import permute_flip as _permute_flip
 from tests.proofs.interpreted.contribution import contribution
 from tests.proofs.interpreted.groups import groups
 from tests.proofs.interpreted.noise import noise

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fastexp.grouped import contribution as _contribution
+from tests.doors.grouped import contribution as _contribution
 
 
 def contribution(digest: Any) -> None:

@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from fastexp._keys.group_keys import codes_of
-from fastexp._keys.group_lists import names_of
-from fastexp._keys.key_tables import words_of
-from fastexp.grouped.grouping import gather, order
-from fastexp.kernels.groups import group_codes
+from tests.doors.grouped import gather, order
+from tests.doors.kernels import group_codes
+from tests.doors.keys import codes_of, names_of, words_of
 from tests.support.key_numbers import distinct
 
 TEXTS = ["", "a", "12345678", "123456789", "1234567890abcdef", "é", "12345678x"]

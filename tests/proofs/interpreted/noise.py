@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from fastexp._numbers import noise as _noise
-from fastexp.kernels.numbers.noise import BLOCK
+from tests.doors.kernels import NOISE_BLOCK as BLOCK
+from tests.doors.numbers import noise as _noise
 
 NAMES = np.array([3, 1], np.uint64)
 

@@ -8,10 +8,18 @@ from typing import Any
 import numpy as np
 
 import fastexp as fx
-from fastexp._intake import pivots
-from fastexp._parameters.grid import make_grid
-from fastexp.kernels.bits.heights import FLOAT, SIGNED, UNSIGNED
-from fastexp.kernels.numbers import density, histogram, places, ragged, select_rank
+from tests.doors.intake import pivots
+from tests.doors.kernels import (
+    FLOAT,
+    SIGNED,
+    UNSIGNED,
+    density,
+    histogram,
+    places,
+    ragged,
+    select_rank,
+)
+from tests.doors.parameters import make_grid
 from tests.support.checks import quantile_chains, quantile_laws
 
 NUMBERS = np.random.default_rng(8).normal(size=700).round(2)

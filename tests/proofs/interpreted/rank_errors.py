@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import fastexp as fx
-from fastexp._numbers import rank_errors as _rank_errors
+from tests.doors.numbers import rank_errors as _rank_errors
 
 SMOOTH = np.sort(np.random.default_rng(5).normal(size=(2, 120)), axis=1)
 EDGES = np.array([0.0, 0.02, 0.25, 1.0, 9.0])

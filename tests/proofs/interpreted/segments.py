@@ -8,11 +8,16 @@ from typing import Any
 import numpy as np
 
 import fastexp as fx
-from fastexp._numbers.weights import table
-from fastexp._selection.scan import storage
-from fastexp.kernels.bits.heights import SIGNED
-from fastexp.kernels.groups import segment_counts, segment_draws, segment_prices, segment_window
-from fastexp.kernels.select import envelope
+from tests.doors.kernels import (
+    SIGNED,
+    envelope,
+    segment_counts,
+    segment_draws,
+    segment_prices,
+    segment_window,
+)
+from tests.doors.numbers import table
+from tests.doors.selection import storage
 from tests.support.altered import changed
 from tests.support.checks import groups as checks_groups
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fastexp._numbers import smooth as _smooth
+from tests.doors.numbers import smooth as _smooth
 
 
 def smooth(digest: Any) -> None:

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from fastexp._arrow import arrow
+from tests.doors.arrow import arrow
 
 RNG = np.random.default_rng(1)
 NAMED = {"booleans": np.bool_, "dates": np.int64, "timestamps": np.int64}

@@ -18,31 +18,27 @@ from typing import Any
 import numpy as np
 
 import fastexp as fx
-from fastexp._intake import pivots as intake_pivots
-from fastexp._intake import unsorted
-from fastexp._intake.record_sources import Window, cut, runs
-from fastexp._intake.records import Records
-from fastexp._keys.group_keys import Codes, codes_of
-from fastexp._keys.group_lists import names_of
-from fastexp._numbers import few_records, long_window
-from fastexp._numbers.distance import distance, farthest
-from fastexp._numbers.few_cells import SegmentCells
-from fastexp._numbers.rank import RankStatistic
-from fastexp._numbers.weights import table
-from fastexp._randomness.release_key import query_digest
-from fastexp._randomness.streams import GROUP, make_key, some_seeds
-from fastexp._selection.scan import storage
-from fastexp.grouped import counts as count_draws
-from fastexp.grouped import forms, pivots, segments
-from fastexp.grouped.contribution import keep, sample_choice
-from fastexp.grouped.counts import FlipCountDraws
-from fastexp.grouped.grouping import gather
-from fastexp.grouped.prices import PriceDraws
-from fastexp.grouped.ranks import RankDraws
-from fastexp.grouped.segments import Segments, draw_all
-from fastexp.grouped.words import WORDS
-from fastexp.kernels.bits.heights import FLOAT, SIGNED
-from fastexp.kernels.groups import (
+from tests.doors.grouped import (
+    WORDS,
+    FlipCountDraws,
+    PriceDraws,
+    RankDraws,
+    Segments,
+    draw_all,
+    forms,
+    gather,
+    keep,
+    pivots,
+    sample_choice,
+    segments,
+)
+from tests.doors.grouped import counts as count_draws
+from tests.doors.intake import Records, Window, cut, runs, unsorted
+from tests.doors.intake import pivots as intake_pivots
+from tests.doors.kernels import (
+    FLOAT,
+    OPEN,
+    SIGNED,
     between,
     rank_draws,
     segment_counts,
@@ -51,11 +47,21 @@ from fastexp.kernels.groups import (
     segment_sort,
     segment_window,
 )
-from fastexp.kernels.groups import long_draws as kernel_long
-from fastexp.kernels.groups.segment_draws import OPEN
-from fastexp.reference import exact, selection
-from fastexp.reference import exact_groups as reference_groups
-from fastexp.reference.exact_groups import flip_draw, flip_words, group_draw, upper
+from tests.doors.kernels import long_draws as kernel_long
+from tests.doors.keys import Codes, codes_of, names_of
+from tests.doors.numbers import (
+    RankStatistic,
+    SegmentCells,
+    farthest,
+    few_records,
+    long_window,
+    table,
+)
+from tests.doors.numbers import rank_distance as distance
+from tests.doors.randomness import GROUP, make_key, query_digest, some_seeds
+from tests.doors.reference import exact, flip_draw, flip_words, group_draw, selection, upper
+from tests.doors.reference import exact_groups as reference_groups
+from tests.doors.selection import storage
 from tests.support.altered import changed
 from tests.support.checks.records import SMALL_BUFFERS
 from tests.support.key_numbers import distinct

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from fastexp._compiler import inlining, kernel_sources
 from tests.compiler import test_inlining as spliced
+from tests.doors.compiler import inlining, kernel_sources
 
 
 def text(module: str) -> bytes:

@@ -11,12 +11,11 @@ from fractions import Fraction
 import numpy as np
 
 import fastexp as fx
-from fastexp._compiler.jit import interpreted
-from fastexp._randomness.streams import Spare, seeds_of, stream_of
-from fastexp._selection import joint_top_k
-from fastexp._selection.weighting import Weighting
-from fastexp.reference import exact
-from fastexp.reference import joint_top_k as twin
+from tests.doors.compiler import interpreted
+from tests.doors.randomness import Spare, seeds_of, stream_of
+from tests.doors.reference import exact
+from tests.doors.reference import joint_top_k as twin
+from tests.doors.selection import Weighting, joint_top_k
 from tests.support.altered import changed
 from tests.support.goodness import counts_fit
 

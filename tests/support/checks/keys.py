@@ -13,10 +13,16 @@ from typing import Any
 import numpy as np
 
 import fastexp as fx
-from fastexp._keys import group_keys, group_names, key_columns
-from fastexp._keys.group_keys import codes_of, numbered
-from fastexp._keys.group_lists import names_of, names_of_tuples
 from fastexp.errors import ParameterError, ParameterTypeError
+from tests.doors.keys import (
+    codes_of,
+    group_keys,
+    group_names,
+    key_columns,
+    names_of,
+    names_of_tuples,
+    numbered,
+)
 from tests.support.altered import changed
 from tests.support.key_numbers import distinct
 

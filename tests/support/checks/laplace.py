@@ -13,12 +13,10 @@ import mpmath as mp
 import numpy as np
 
 import fastexp as fx
-from fastexp._numbers import laplace
-from fastexp._randomness.streams import AGAIN, ROW, seeds_of
-from fastexp.kernels.numbers import laplace as kernels
-from fastexp.reference import exact
-from fastexp.reference.exact_laplace import Sides, block_number, laplace_index
-from fastexp.reference.selection import derive_stream
+from tests.doors.kernels import laplace as kernels
+from tests.doors.numbers import laplace
+from tests.doors.randomness import AGAIN, ROW, seeds_of
+from tests.doors.reference import Sides, block_number, derive_stream, exact, laplace_index
 from tests.support.altered import changed
 
 TOP = 1 << 64

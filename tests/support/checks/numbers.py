@@ -18,26 +18,28 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import fastexp as fx
-from fastexp._compiler.jit import interpreted
-from fastexp._intake.record_sources import OnGrid, Sorted, Window
-from fastexp._intake.records import Records
-from fastexp._numbers import cells as _cells
-from fastexp._numbers import distance as _distance
-from fastexp._numbers import distance_statistic, rank, revenue, revenue_section
-from fastexp._numbers.distance_statistic import cells_of
-from fastexp._numbers.revenue import demand as _demand
-from fastexp._numbers.revenue_cells import Points, Runs
-from fastexp._numbers.row_cells import row_cells
-from fastexp._randomness.sampling import Sampling
-from fastexp._randomness.streams import COIN, PLACE, ROUND, ROW, seeds_of, stream_of, tagged
-from fastexp._selection import draw as _draw
-from fastexp._selection.rows import Rows
-from fastexp.kernels.bits.heights import SIGNED
-from fastexp.kernels.numbers import places, ragged
-from fastexp.kernels.select.alias import DRAWS
-from fastexp.reference import exact as exact_twin
-from fastexp.reference import numbers as twins
-from fastexp.reference import selection
+from tests.doors.compiler import interpreted
+from tests.doors.intake import OnGrid, Records, Sorted, Window
+from tests.doors.kernels import DRAWS, SIGNED, places, ragged
+from tests.doors.numbers import (
+    Points,
+    Runs,
+    cells_of,
+    distance_statistic,
+    rank,
+    revenue,
+    revenue_section,
+    row_cells,
+)
+from tests.doors.numbers import cells as _cells
+from tests.doors.numbers import demand as _demand
+from tests.doors.numbers import distance as _distance
+from tests.doors.randomness import COIN, PLACE, ROUND, ROW, Sampling, seeds_of, stream_of, tagged
+from tests.doors.reference import exact as exact_twin
+from tests.doors.reference import numbers as twins
+from tests.doors.reference import selection
+from tests.doors.selection import Rows
+from tests.doors.selection import draw as _draw
 from tests.support.altered import changed
 
 AR, SW = "add-remove", "replace"

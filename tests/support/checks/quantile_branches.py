@@ -22,13 +22,11 @@ from unittest.mock import patch
 import numpy as np
 from mpmath import mp, mpf
 
-from fastexp._intake.record_sources import OnGrid, runs
-from fastexp._numbers import quantile_chains, quantile_draws, quantile_sites
-from fastexp._numbers.quantiles import QuantilesStatistic
-from fastexp._parameters.grid import make_grid
-from fastexp.kernels.numbers import chain as kernels
-from fastexp.reference import exact, exact_chain
-from fastexp.reference.quantiles import Weigh
+from tests.doors.intake import OnGrid, runs
+from tests.doors.kernels import chain as kernels
+from tests.doors.numbers import QuantilesStatistic, quantile_chains, quantile_draws, quantile_sites
+from tests.doors.parameters import make_grid
+from tests.doors.reference import Weigh, exact, exact_chain
 from tests.support import all_answers as twin
 
 BITS, DIGITS = 240, mpf(10) ** -40

@@ -12,16 +12,16 @@ from fractions import Fraction
 
 import numpy as np
 
-from fastexp._intake.record_sources import OnGrid, runs
-from fastexp._numbers import quantile_chains as chains
-from fastexp._numbers import quantiles as engine
-from fastexp._parameters.grid import make_grid
-from fastexp._randomness.streams import Spare, seeds_of, stream_of
-from fastexp._selection.scan import MASK_64
-from fastexp._typing import AnyArray
-from fastexp.kernels.numbers import chain as kernels
-from fastexp.reference import exact, exact_chain
-from fastexp.reference import quantiles as twin
+from tests.doors.intake import OnGrid, runs
+from tests.doors.kernels import chain as kernels
+from tests.doors.numbers import quantile_chains as chains
+from tests.doors.numbers import quantiles as engine
+from tests.doors.parameters import make_grid
+from tests.doors.randomness import Spare, seeds_of, stream_of
+from tests.doors.reference import exact, exact_chain
+from tests.doors.reference import quantiles as twin
+from tests.doors.selection import MASK_64
+from tests.doors.shared import AnyArray
 
 THIRDS = (Fraction(1, 3), Fraction(2, 3))
 QUARTILES = (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4))

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from mpmath import mp
 
-from fastexp._intake.record_sources import OnGrid
-from fastexp._numbers.quantiles import QuantilesStatistic
-from fastexp._parameters.grid import make_grid
-from fastexp.laws.quantiles import QuantilesLaw
+from fastexp import QuantilesLaw
+from tests.doors.intake import OnGrid
+from tests.doors.numbers import QuantilesStatistic
+from tests.doors.parameters import make_grid
 from tests.support import all_answers as twin
 
 TIES = ["left", "spread"]

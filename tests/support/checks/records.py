@@ -15,14 +15,12 @@ from typing import Any
 import numpy as np
 
 import fastexp as fx
-from fastexp._intake import record_sources, regions, unsorted
-from fastexp._intake import records as _records
-from fastexp._intake.record_sources import OnGrid, Window
-from fastexp._intake.records import Records
-from fastexp._parameters.grid import Grid, make_grid
-from fastexp.grouped.segments import placed
-from fastexp.kernels.numbers.grid_points import wide_point
-from fastexp.reference.numbers import index_below, nearest_index
+from tests.doors.grouped import placed
+from tests.doors.intake import OnGrid, Records, Window, record_sources, regions, unsorted
+from tests.doors.intake import records as _records
+from tests.doors.kernels import wide_point
+from tests.doors.parameters import Grid, make_grid
+from tests.doors.reference import index_below, nearest_index
 from tests.support.altered import changed
 
 # Grids.

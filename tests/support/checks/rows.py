@@ -12,17 +12,23 @@ from typing import Any
 import numpy as np
 
 import fastexp as fx
-from fastexp._compiler.jit import interpreted
-from fastexp._intake import utilities as data
-from fastexp._randomness.streams import ROW, Spare, seeds_of, stream_of
-from fastexp._selection import plan
-from fastexp._selection.rows import Rows
-from fastexp._selection.scan import bits_value
-from fastexp.kernels.bits import heights, words
-from fastexp.kernels.bits.heights import BLOCK
-from fastexp.kernels.select import chords, envelope, rounds, single, tiles, two_level
-from fastexp.reference import exact as exact_twin
-from fastexp.reference import selection
+from tests.doors.compiler import interpreted
+from tests.doors.intake import utilities as data
+from tests.doors.kernels import (
+    BLOCK,
+    chords,
+    envelope,
+    heights,
+    rounds,
+    single,
+    tiles,
+    two_level,
+    words,
+)
+from tests.doors.randomness import ROW, Spare, seeds_of, stream_of
+from tests.doors.reference import exact as exact_twin
+from tests.doors.reference import selection
+from tests.doors.selection import Rows, bits_value, plan
 from tests.support.altered import changed
 from tests.support.cases import CASES, Case
 

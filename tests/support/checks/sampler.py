@@ -13,21 +13,16 @@ from itertools import accumulate
 import numpy as np
 
 import fastexp as fx
-from fastexp._compiler.jit import interpreted
-from fastexp._intake import utilities as data
-from fastexp._randomness.streams import Spare
-from fastexp._selection import flips as flips_room
-from fastexp._selection.alias_table import Table
-from fastexp._selection.flips import Flips
-from fastexp._selection.scan import MASK_64, Scan, bits_value, key_value
-from fastexp.budget.question import Question
-from fastexp.budget.terms import Cost, Spent, Terms
-from fastexp.kernels.bits import words
-from fastexp.kernels.bits.heights import BLOCK
-from fastexp.kernels.select import alias, envelope
-from fastexp.kernels.select import flips as flips_kernels
-from fastexp.reference import exact as exact_twin
-from fastexp.reference import selection
+from tests.doors.budget import Cost, Question, Spent, Terms
+from tests.doors.compiler import interpreted
+from tests.doors.intake import utilities as data
+from tests.doors.kernels import BLOCK, alias, envelope, words
+from tests.doors.kernels import flips as flips_kernels
+from tests.doors.randomness import Spare
+from tests.doors.reference import exact as exact_twin
+from tests.doors.reference import selection
+from tests.doors.selection import MASK_64, Flips, Scan, Table, bits_value, key_value
+from tests.doors.selection import flips as flips_room
 from tests.support.altered import changed
 from tests.support.cases import CASES, Case
 

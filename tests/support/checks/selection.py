@@ -17,21 +17,16 @@ from typing import Any
 import numpy as np
 
 import fastexp as fx
-from fastexp._compiler.jit import interpreted
-from fastexp._intake import utilities
-from fastexp._randomness.streams import row_stream, seeds_of
-from fastexp._selection import gumbel as _gumbel
-from fastexp._selection import permute_flip as _permute_flip
-from fastexp._selection import top_k
-from fastexp._selection.rows import Rows
-from fastexp._selection.scan import MASK_64, Scan
-from fastexp._selection.weighting import Weighting
-from fastexp.kernels.bits import words
-from fastexp.kernels.select import chords, gumbel, permute_flip
-from fastexp.kernels.select.envelope import UNSURE
-from fastexp.laws.flip_integrals import flip_law
-from fastexp.reference import exact as exact_twin
-from fastexp.reference import selection
+from tests.doors.compiler import interpreted
+from tests.doors.intake import utilities
+from tests.doors.kernels import UNSURE, chords, gumbel, permute_flip, words
+from tests.doors.laws import flip_law
+from tests.doors.randomness import row_stream, seeds_of
+from tests.doors.reference import exact as exact_twin
+from tests.doors.reference import selection
+from tests.doors.selection import MASK_64, Rows, Scan, Weighting, top_k
+from tests.doors.selection import gumbel as _gumbel
+from tests.doors.selection import permute_flip as _permute_flip
 from tests.support.altered import changed
 
 NOISES = {"gumbel": gumbel.GUMBEL, "exponential": gumbel.EXPONENTIAL, "laplace": gumbel.LAPLACE}

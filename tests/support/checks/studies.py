@@ -11,15 +11,11 @@ import math
 import numpy as np
 
 import fastexp as fx
-from fastexp._numbers import distance, rank_errors
-from fastexp.kernels.numbers import smooth
-from fastexp.privacy import smooth_noise
-from fastexp.studies.report.results import StudyResults
-from fastexp.studies.run.task import run_task
-from fastexp.studies.store.writing import line_of, parsed
-from fastexp.studies.sums import sketch
-from fastexp.studies.sums.exact_sums import ExactMoments
-from fastexp.studies.sums.totals import Totals
+from fastexp import StudyResults
+from tests.doors.kernels import smooth
+from tests.doors.numbers import distance, rank_errors
+from tests.doors.privacy import smooth_noise
+from tests.doors.studies import ExactMoments, Totals, line_of, parsed, run_task, sketch
 from tests.support.altered import changed
 
 SMOOTH = "smooth-sensitivity-median"

@@ -1,0 +1,8 @@
+"""The ledger's lines and files, which tests forge, break and interrupt."""
+
+from __future__ import annotations
+
+from fastexp.budget import atomic_files, history, ledger, ledger_lines
+from fastexp.budget.budget import file_of, once
+from fastexp.budget.question import Question
+from fastexp.budget.terms import Cost, Spent, Terms

@@ -1,0 +1,7 @@
+"""The bases of mechanisms, whose subclasses are all mechanisms."""
+
+from __future__ import annotations
+
+from fastexp.mechanisms._counting import CountingMechanism
+from fastexp.mechanisms._mechanism import Comparator, Mechanism
+from fastexp.sensitivity import _extremes as score_extremes

@@ -1,0 +1,7 @@
+"""Colours and canvases, compared with what is drawn."""
+
+from __future__ import annotations
+
+from fastexp.pictures import canvas, view
+from fastexp.pictures.cards import WARNING, Card, Carded
+from fastexp.pictures.inks import DARK, LIGHT, inks_on

@@ -1,0 +1,36 @@
+"""Steps of a query that tests interrupt or replace, and adapters of engines."""
+
+from __future__ import annotations
+
+from fastexp.query import session
+from fastexp.query.calls import beyond, counts, draws, frame_columns, perform, verbs
+from fastexp.query.calls.accuracy import FIGURES
+from fastexp.query.calls.answers import Answer, answers_of, label_of
+from fastexp.query.calls.groups import groups_of
+from fastexp.query.calls.laws import laws_of
+from fastexp.query.calls.parts import Held, Part
+from fastexp.query.calls.perform import perform as perform_call
+from fastexp.query.calls.reader import Reader
+from fastexp.query.calls.verbs import SampleCall
+from fastexp.query.disk import folders, memory, sorted_runs
+from fastexp.query.disk.folders import LeftOver, left_overs, private_folder
+from fastexp.query.disk.memory import Room
+from fastexp.query.disk.spill import LongGroup, Persons, Spill
+from fastexp.query.disk.spill import Part as SpillPart
+from fastexp.query.engines import arrow, arrow_streams
+from fastexp.query.engines.arrays import ArraysFrame
+from fastexp.query.engines.brought import brought
+from fastexp.query.engines.duckdb import DAYS, MOMENTS, DuckDBFrame
+from fastexp.query.engines.frame import Column, Use
+from fastexp.query.engines.limits import quoted
+from fastexp.query.engines.types import check_keys, check_records, type_of
+from fastexp.query.files import csv_rows, database, parquet_rows, path_frame, plain, text_cells
+from fastexp.query.files.database import connect
+from fastexp.query.files.digits import number, numbers_in
+from fastexp.query.files.path_frame import PathFrame
+from fastexp.query.frames import attached, find
+from fastexp.query.frames.attached import AttachedFrame, source_of
+from fastexp.query.frames.find import frame_of
+from fastexp.query.output import output_file
+from fastexp.query.output.output_file import SUFFIXES, OutputFile
+from fastexp.query.untrusted import mechanism_of, query_of

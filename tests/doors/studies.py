@@ -1,0 +1,35 @@
+"""Steps of a study that tests interrupt, and parts of its report."""
+
+from __future__ import annotations
+
+from fastexp.studies.design import data_sources, design, generators, record_files, registry
+from fastexp.studies.design.code import Code, code_of
+from fastexp.studies.design.data_sources import data_source
+from fastexp.studies.design.generators import SHARES, SOURCES, UTILITIES, check
+from fastexp.studies.design.registry import MECHANISMS, build
+from fastexp.studies.design.study_cells import Scenario, key_of
+from fastexp.studies.ready import flips, ready
+from fastexp.studies.ready.best_and_next import sentence, value_of
+from fastexp.studies.ready.quantile_rivals import AGES, SIZES
+from fastexp.studies.ready.ready import READY
+from fastexp.studies.ready.table1 import PRINTED
+from fastexp.studies.ready.top_k import COUNTS
+from fastexp.studies.report import drawing, page, rendering, report
+from fastexp.studies.report.panels import Line, Panel, Picture, pictures
+from fastexp.studies.report.pivot import pivots
+from fastexp.studies.report.report import tables_of
+from fastexp.studies.report.results import table_of
+from fastexp.studies.run import pools, runner, task
+from fastexp.studies.run.pools import run_described
+from fastexp.studies.run.task import data_sets, run_task
+from fastexp.studies.store import folder, machine, writing
+from fastexp.studies.store.writing import line_of, parsed
+from fastexp.studies.subjects import ranked
+from fastexp.studies.subjects.laplace_max import noisy_max_losses
+from fastexp.studies.subjects.many_quantiles import Drawn, Independent, part_of
+from fastexp.studies.subjects.ranked import Ranked
+from fastexp.studies.subjects.selections import Selection
+from fastexp.studies.subjects.subject import EXPECTED, MANY, Block
+from fastexp.studies.sums import sketch
+from fastexp.studies.sums.exact_sums import ExactMoments, ExactSum, root
+from fastexp.studies.sums.totals import FEW, Bins, Totals
