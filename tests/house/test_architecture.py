@@ -133,10 +133,8 @@ def imported_packages(path: Path) -> set[str]:
 
 
 def test_numba_is_imported_in_one_file():
-    importers = [
-        p.relative_to(PACKAGE) for p in FILES if imported_packages(p) & {"numba", "llvmlite"}
-    ]
-    assert importers == [Path("_compiler/build.py")]
+    importers = [p for p in FILES if imported_packages(p) & {"numba", "llvmlite"}]
+    assert [room(path) for path in importers] == ["_compiler"]
 
 
 @pytest.mark.parametrize("path", KERNEL_FILES, ids=lambda p: str(p.relative_to(PACKAGE)))

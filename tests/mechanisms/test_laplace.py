@@ -76,7 +76,7 @@ def bounded_law(m: fx.Laplace, f) -> list[Fraction]:
 
 
 class TestTheCostOfARate:
-    """The theorem of `privacy/bounded_laplace.py` against brute force over all phases."""
+    """The theorem on bounded Laplace noise against brute force over all phases."""
 
     @staticmethod
     def worst(a: Fraction, steps: int, reach: Fraction, parts: int) -> mp.mpf:
