@@ -1,0 +1,146 @@
+"""Where mutants are: rooms, their functions and constants, and addresses of changes.
+
+An address is `room:function:operator:number`, as `laws:Law.pmf:edge:2`. A room is a folder of the
+package, or a file that lies beside `fastexp/__init__.py`. Which of its files has the function is
+looked up, so that files may be renamed, parted and merged; where several have one of that name,
+the file's name stands before it (`laws:noise.Law.pmf`). A constant is called like a function.
+Several steps, each made on what the one before left, are joined by commas, `edge:2,skip:1`, and
+the number 1 may be left out.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import textwrap
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.mutants import operators
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "fastexp"
+
+
+class Mutant(NamedTuple):
+    """A changed file of the package: its text, and what of it was changed."""
+
+    address: str
+    path: Path
+    text: str
+    line: int
+    before: str
+    after: str
+
+    def __str__(self) -> str:
+        where = f"{self.path.relative_to(ROOT)}:{self.line}"
+        return f"{self.address}\n    {where}: {self.before}\n    becomes {self.after}"
+
+
+def room(path: Path) -> str:
+    """The folder of a file, or the file itself where it lies beside `fastexp/__init__.py`."""
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return "/".join(parts[:-1]) or parts[0]
+
+
+@functools.cache
+def rooms() -> dict[str, list[Path]]:
+    """The files of every room."""
+    found: dict[str, list[Path]] = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        found.setdefault(room(path), []).append(path)
+    return found
+
+
+@functools.cache
+def units(path: Path) -> dict[str, list[ast.stmt]]:
+    """The functions and constants of a file by their names, with those of its classes."""
+    found: dict[str, list[ast.stmt]] = {}
+    for name, node in _units(ast.parse(path.read_text()).body, ""):
+        found.setdefault(name, []).append(node)
+    return found
+
+
+def _units(body: Iterable[ast.stmt], prefix: str) -> Iterator[tuple[str, ast.stmt]]:
+    for node in body:
+        if isinstance(node, operators.FUNCTION):
+            if "overload" not in map(ast.unparse, node.decorator_list):
+                yield prefix + node.name, node
+        elif isinstance(node, ast.ClassDef):
+            yield from _units(node.body, f"{prefix}{node.name}.")
+        elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for target in targets:
+                for name in target.elts if isinstance(target, ast.Tuple) else [target]:
+                    yield prefix + ast.unparse(name), node
+        elif isinstance(node, ast.If) and not operators.is_silent(node):
+            yield from _units([*node.body, *node.orelse], prefix)
+
+
+def names(room: str) -> dict[str, tuple[Path, list[ast.stmt]]]:
+    """The functions and constants of a room, by the names that addresses have for them."""
+    found: dict[str, list[tuple[Path, list[ast.stmt]]]] = {}
+    for path in rooms()[room]:
+        for name, nodes in units(path).items():
+            found.setdefault(name, []).append((path, nodes))
+    unique = {name: places[0] for name, places in found.items() if len(places) == 1}
+    for name, places in found.items():
+        if len(places) > 1:
+            unique |= {f"{place[0].stem}.{name}": place for place in places}
+    return unique
+
+
+def mutant(address: str) -> Mutant:
+    """The mutant of an address; LookupError where there is none."""
+    room, name, steps = address.split(":", 2)
+    path, nodes = names(room)[name]
+    unit = _unit(nodes)
+    done: list[operators.Site] = []
+    try:
+        for step in steps.split(","):
+            operator, _, number = step.partition(":")
+            site = operators.sites(unit, operator)[int(number or 1) - 1]
+            site.slot.put(site.new)
+            done.append(site)
+        text = _with(path, nodes, unit.body)
+    finally:
+        for site in reversed(done):
+            site.slot.put(site.old)
+    first = done[0]
+    line = getattr(first.old, "lineno", nodes[0].lineno)
+    return Mutant(address, path, text, line, _shown(first.old), _shown(first.new))
+
+
+def _with(path: Path, nodes: list[ast.stmt], changed: list[ast.stmt]) -> str:
+    # The text of a file with other statements in the place of these.
+    lines = path.read_text().splitlines()
+    for node, new in reversed(list(zip(nodes, changed, strict=True))):
+        start = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))]) - 1
+        text = textwrap.indent(ast.unparse(ast.fix_missing_locations(new)), " " * node.col_offset)
+        lines[start : node.end_lineno] = text.splitlines()
+    return "\n".join([*lines, ""])
+
+
+def _shown(node: ast.AST) -> str:
+    first, *rest = ast.unparse(node).splitlines()
+    return f"{first} ..." if rest else first
+
+
+def nodes(room: str) -> list[list[str]]:
+    """Of every node of a room that operators change, the addresses of these mutants.
+
+    Of constants only the numbers are changed: what else they are is seldom a mistake.
+    """
+    found: dict[tuple[int, str, int | None], list[str]] = {}
+    for name, (_, statements) in names(room).items():
+        is_function = isinstance(statements[0], operators.FUNCTION)
+        for operator in operators.OPERATORS if is_function else operators.NUMBERS:
+            for i, (slot, _, _) in enumerate(operators.sites(_unit(statements), operator), 1):
+                key = id(slot.parent), slot.field, slot.place
+                found.setdefault(key, []).append(f"{room}:{name}:{operator}:{i}")
+    return list(found.values())
+
+
+def _unit(statements: list[ast.stmt]) -> ast.Module:
+    return ast.Module([*statements], [])
