@@ -88,12 +88,22 @@ def _pairs(*pairs: tuple[type, type]) -> dict[type, type]:
 EDGES = _pairs((ast.Lt, ast.LtE), (ast.Gt, ast.GtE))
 SIDES = _pairs((ast.Lt, ast.Gt), (ast.LtE, ast.GtE))
 OPPOSITES = _pairs(
-    (ast.Lt, ast.GtE), (ast.LtE, ast.Gt), (ast.Eq, ast.NotEq), (ast.In, ast.NotIn), (ast.Is, ast.IsNot)
+    (ast.Lt, ast.GtE),
+    (ast.LtE, ast.Gt),
+    (ast.Eq, ast.NotEq),
+    (ast.In, ast.NotIn),
+    (ast.Is, ast.IsNot),
 )
 KINS = {
-    **_pairs((ast.Add, ast.Sub), (ast.LShift, ast.RShift), (ast.BitAnd, ast.BitOr), (ast.And, ast.Or)),
-    **{ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult, ast.Mod: ast.FloorDiv},
-    **{ast.Pow: ast.Mult, ast.BitXor: ast.BitOr},
+    **_pairs(
+        (ast.Add, ast.Sub), (ast.LShift, ast.RShift), (ast.BitAnd, ast.BitOr), (ast.And, ast.Or)
+    ),
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Mult,
+    ast.Mod: ast.FloorDiv,
+    ast.Pow: ast.Mult,
+    ast.BitXor: ast.BitOr,
 }
 NAMES = [
     ("min", "max"), ("minimum", "maximum"), ("floor", "ceil"), ("any", "all"), ("argmin", "argmax"),
@@ -215,7 +225,9 @@ def twin(node: ast.AST, _: Slot) -> Iterator[ast.AST]:
 @operator
 def exchange(node: ast.AST, _: Slot) -> Iterator[ast.AST]:
     """Two neighbours in each other's place: operands, arms, arguments, elements."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub | ast.Div | ast.FloorDiv | ast.Mod | ast.Pow | ast.LShift | ast.RShift):
+    if isinstance(node, ast.BinOp) and isinstance(
+        node.op, ast.Sub | ast.Div | ast.FloorDiv | ast.Mod | ast.Pow | ast.LShift | ast.RShift
+    ):
         yield ast.BinOp(node.right, node.op, node.left)
     elif isinstance(node, ast.IfExp):
         yield ast.IfExp(node.test, node.orelse, node.body)
@@ -235,7 +247,7 @@ def _lists(node: ast.AST) -> Iterator[tuple[str, list[ast.AST]]]:
 
 
 def _copy(node: ast.AST, **fields: object) -> ast.AST:
-    return type(node)(**{**dict(ast.iter_fields(node)), **fields})
+    return ast.copy_location(type(node)(**{**dict(ast.iter_fields(node)), **fields}), node)
 
 
 @operator
@@ -296,27 +308,32 @@ def drop(node: ast.AST, _: Slot) -> Iterator[ast.AST]:
                 yield _copy(node, **{field: [*items[:i], *items[i + 1 :]]})
 
 
-def _is_a_number(node: ast.AST, slot: Slot) -> bool:
+FIELDS = ("args", "lower", "upper", "comparators", "left", "right", "value", "elts")
+
+
+def _is_computed(node: ast.AST, slot: Slot) -> bool:
     # What may be a number that is computed, where its value matters.
     if not isinstance(node, ast.Name | ast.BinOp | ast.Call | ast.Subscript | ast.Attribute):
         return False
-    return isinstance(getattr(node, "ctx", ast.Load()), ast.Load) and (
-        slot.field in ("args", "lower", "upper", "slice", "comparators", "left", "right", "value", "elts")
-        and not isinstance(slot.parent, ast.Subscript | ast.Attribute) or slot.field == "slice"
-    )
+    around = isinstance(slot.parent, ast.Subscript | ast.Attribute)
+    return _is_read(node) and (slot.field == "slice" or (slot.field in FIELDS and not around))
+
+
+def _is_read(node: ast.AST) -> bool:
+    return isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
 
 
 @operator
 def more(node: ast.AST, slot: Slot) -> Iterator[ast.AST]:
     """A number that is computed is one more."""
-    if _is_a_number(node, slot):
+    if _is_computed(node, slot):
         yield ast.BinOp(node, ast.Add(), ast.Constant(1))
 
 
 @operator
 def less(node: ast.AST, slot: Slot) -> Iterator[ast.AST]:
     """A number that is computed is one less."""
-    if _is_a_number(node, slot):
+    if _is_computed(node, slot):
         yield ast.BinOp(node, ast.Sub(), ast.Constant(1))
 
 
@@ -344,7 +361,7 @@ def once(node: ast.AST, slot: Slot) -> Iterator[ast.AST]:
 def anew(node: ast.AST, _: Slot) -> Iterator[ast.AST]:
     """A value replaces what it should be added to: += is =."""
     if isinstance(node, ast.AugAssign):
-        yield ast.Assign([node.target], node.value, lineno=node.lineno)
+        yield ast.copy_location(ast.Assign([node.target], node.value), node)
 
 
 @operator
@@ -370,10 +387,10 @@ def _value(argument: str) -> Change:
     new = ast.parse(argument, mode="eval").body
 
     def changed(node: ast.AST, _: Slot) -> Iterator[ast.AST]:
-        if isinstance(node, ast.expr) and not _is_constant(node, int, float):
-            if isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
-                if ast.unparse(node) != ast.unparse(new):
-                    yield new
+        if not isinstance(node, ast.expr) or _is_constant(node, int, float):
+            return
+        if _is_read(node) and ast.unparse(node) != ast.unparse(new):
+            yield new
 
     return changed
 
