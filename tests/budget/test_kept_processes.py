@@ -21,6 +21,7 @@ import fastexp as fx
 from fastexp import Budget, BudgetError
 from fastexp.errors import InvalidRecords
 from tests.doors.budget import Question, atomic_files, once
+from tests.support import processes
 
 pytestmark = [
     pytest.mark.process,
@@ -356,7 +357,7 @@ print(median.release(range(100), budget=budget, label="ages"))
 def test_programs_with_one_label(tmp_path):
     path = tmp_path / "new.budget"  # which they make, too
     command = [sys.executable, "-c", SCRIPT, str(path)]
-    running = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(3)]
+    running = [processes.start(command, stdout=subprocess.PIPE) for _ in range(3)]
     said = {one.communicate(timeout=300)[0] for one in running}
     assert [one.returncode for one in running] == [0, 0, 0]
     assert said == {b"%d\n" % Budget.file(path).answers("ages")}

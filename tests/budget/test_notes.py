@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +15,7 @@ import fastexp as fx
 from fastexp import Budget, BudgetError, BudgetExceeded, LabelError
 from fastexp.errors import ParameterError, ParameterTypeError
 from tests.doors.budget import Question, once
+from tests.support import processes
 
 MEDIAN = fx.Median(0.1, bounds=(0, 100), step=1)
 FUEL = fx.MostCommon(0.1, ["gas", "oil"])
@@ -276,7 +276,7 @@ def test_processes_keep_each_others_notes(path):
     budget = Budget.file(path, epsilon=9.0)
     environment = {**os.environ, "PYTHONPATH": str(Path(fx.__file__).parents[1])}
     programs = [
-        subprocess.Popen([sys.executable, "-c", SPENDER, path, str(number)], env=environment)
+        processes.start([sys.executable, "-c", SPENDER, path, str(number)], env=environment)
         for number in range(3)
     ]
     assert [program.wait(timeout=300) for program in programs] == [0, 0, 0]

@@ -15,19 +15,14 @@ import pytest
 import fastexp
 from fastexp.cli import main
 from tests.doors.cli import demo
+from tests.support import processes
 
 posix = pytest.mark.skipif(os.name != "posix", reason="a shell")
 
 
 def run(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "fastexp", *arguments],
-        cwd=cwd,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-        timeout=300,
-    )
+    command = [sys.executable, "-m", "fastexp", *arguments]
+    return processes.run(command, cwd=cwd, encoding="utf-8")
 
 
 def test_each_question_is_there_before_its_answers_are_computed(

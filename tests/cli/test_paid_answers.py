@@ -20,6 +20,7 @@ import fastexp as fx
 from tests.doors.budget import atomic_files, ledger
 from tests.doors.cli import payment
 from tests.doors.query import output_file, perform
+from tests.support import processes
 from tests.support.command_line import Run
 
 pytestmark = [
@@ -78,14 +79,9 @@ def process(
     arguments: list[object], stdout: Any = subprocess.PIPE, start: str = ""
 ) -> subprocess.CompletedProcess[bytes]:
     script = f"import sys\nfrom fastexp.cli import main\n{start}\nsys.exit(main(sys.argv[1:]))"
-    return subprocess.run(
-        [sys.executable, "-c", script, *map(str, arguments)],
-        env={**os.environ, "PYTHONPATH": str(Path(fx.__file__).parents[1])},
-        stdout=stdout,
-        stderr=subprocess.PIPE,
-        check=False,
-        timeout=300,
-    )
+    command = [sys.executable, "-c", script, *map(str, arguments)]
+    env = {**os.environ, "PYTHONPATH": str(Path(fx.__file__).parents[1])}
+    return processes.run(command, env=env, stdout=stdout)
 
 
 # ---- stdout ----

@@ -20,6 +20,7 @@ from fastexp.cli import main
 from tests.doors.cli import FIRST_CALLS, info, waiting
 from tests.doors.compiler import jit, warmup
 from tests.doors.kernels import logexp
+from tests.support import processes
 from tests.support.processes import started
 
 SELECT = ["select", "-", "--column", "c", "--candidates", "a,b", "--epsilon", "50"]
@@ -32,16 +33,9 @@ posix = pytest.mark.skipif(os.name != "posix", reason="signals and pseudo-termin
 def run(
     *arguments: str, stdin: str = "", cwd: Path | None = None, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*MODULE, *arguments],
-        input=stdin,
-        cwd=cwd,
-        env={**os.environ, **environment},
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-        timeout=300,
-    )
+    env = {**os.environ, **environment}
+    command = [*MODULE, *arguments]
+    return processes.run(command, given=stdin, cwd=cwd, env=env, encoding="utf-8")
 
 
 # ---- starting ----

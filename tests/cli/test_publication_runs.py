@@ -18,6 +18,7 @@ import fastexp as fx
 from fastexp.cli import main
 from tests.doors.budget import atomic_files
 from tests.doors.query import beyond, perform, verbs
+from tests.support import processes
 from tests.support.command_line import Run, released_pipes
 
 pytest.importorskip("duckdb")
@@ -376,9 +377,8 @@ def test_a_full_disk_says_where_the_answers_are(
 def test_several_at_once(place: Path) -> None:
     command = [sys.executable, "-m", "fastexp", "release", str(place / "p.toml")]
     source = Path(fx.__file__).parents[1]
-    runs = [
-        subprocess.Popen(command, cwd=source, stderr=subprocess.PIPE, text=True) for _ in range(3)
-    ]
+    pipes = {"stderr": subprocess.PIPE, "text": True}
+    runs = [processes.start(command, cwd=source, **pipes) for _ in range(3)]
     said = [one.communicate(timeout=300)[1] for one in runs]
     assert [one.returncode for one in runs] == [0] * 3, said
     whole()

@@ -16,6 +16,7 @@ import pytest
 from fastexp.cli import main
 from tests.doors.cli import packages, waiting
 from tests.doors.studies import pools
+from tests.support import processes
 from tests.support.command_line import Run
 from tests.support.processes import started
 
@@ -115,13 +116,8 @@ def test_a_running_scheduler_is_used_and_left_alone(
 @pytest.mark.skipif(find_spec("distributed") is None, reason="dask.distributed is not installed")
 def test_workers_of_dask_give_the_same_output(run: Run, file: str) -> None:
     arguments = ["run", file, "--executor", "dask", "--workers", "1", "-q"]
-    done = subprocess.run(
-        [sys.executable, "-m", "fastexp", "study", *arguments],
-        capture_output=True,
-        encoding="utf-8",
-        check=True,
-        timeout=100,
-    )
+    command = [sys.executable, "-m", "fastexp", "study", *arguments]
+    done = processes.run(command, encoding="utf-8", check=True, timeout=100)
     assert done.stderr == ""
     assert done.stdout == run("study", "run", file)[1]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import ctypes.util
 import platform
-import subprocess
 import sys
 from contextlib import contextmanager
 
@@ -16,6 +15,7 @@ import fastexp as fx
 from fastexp.cli import main
 from tests.doors.compiler import check_rounding
 from tests.doors.studies import run_task
+from tests.support import processes
 
 LIBM = ctypes.util.find_library("m")
 X86 = platform.machine() in ("x86_64", "AMD64") and LIBM is not None
@@ -281,7 +281,5 @@ print("whole")
 def test_the_heap_is_whole_after_a_wrong_mode():
     """Five refused releases, then much that is allocated and freed."""
     code = HEAP.format(libm=LIBM, down=DOWN)
-    run = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False
-    )
+    run = processes.run([sys.executable, "-c", code], text=True)
     assert (run.returncode, run.stdout) == (0, "whole\n"), run.stderr

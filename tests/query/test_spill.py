@@ -18,6 +18,7 @@ import pytest
 from fastexp.errors import ParameterError
 from tests.doors.query import LongGroup, Persons, Spill, sorted_runs
 from tests.doors.query import SpillPart as Part
+from tests.support import processes
 
 ALL = 10**9
 ENDS = np.array([-(2**63), -1, 0, 1, 2**63 - 1])
@@ -278,7 +279,7 @@ except OSError as error:
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of processes")
 def test_a_full_disk_is_an_error_without_data(tmp_path: Path) -> None:
     asked = [sys.executable, "-c", FULL_DISK, tmp_path]
-    done = subprocess.run(asked, capture_output=True, text=True, check=True, timeout=300)
+    done = processes.run(asked, text=True, check=True)
     assert "temp: rows that memory has no room for could not be written: File too" in done.stdout
     assert "4711" not in done.stdout + done.stderr
     assert list(tmp_path.iterdir()) == []

@@ -7,7 +7,6 @@ import io
 import json
 import multiprocessing
 import os
-import subprocess
 import sys
 import zlib
 from pathlib import Path
@@ -18,6 +17,7 @@ import pytest
 import fastexp as fx
 from fastexp.errors import StudyError
 from tests.doors.studies import folder, machine, run_task, writing
+from tests.support import processes
 from tests.support.small_study import TASKS, small, tables, undisturbed
 
 FILES = {"study.json", "tasks.jsonl", "table.csv", "table.json"}
@@ -220,9 +220,7 @@ class TestOthers:
         with pytest.raises(StudyError, match="in use: another run writes to it"):
             fx.Study.resume(broken)
         script = f"import fastexp as fx; fx.Study.resume({str(broken)!r})"
-        ran = subprocess.run(
-            [sys.executable, "-c", script], capture_output=True, check=False, timeout=600
-        )
+        ran = processes.run([sys.executable, "-c", script])
         assert b"in use: another run writes to it" in ran.stderr
         held.close()
         assert fx.Study.resume(broken).agree
@@ -305,7 +303,7 @@ class TestDisk:
         )
         root = Path(__file__).parents[2]
         command = [sys.executable, "-c", script]
-        ran = subprocess.run(command, cwd=root, capture_output=True, check=False, timeout=600)
+        ran = processes.run(command, cwd=root)
         assert b"StudyError" in ran.stderr
         assert b"File too large; finished tasks are kept" in ran.stderr
         assert run_again(tmp_path / "out", whole) == TASKS - 4

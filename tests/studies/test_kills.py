@@ -21,6 +21,7 @@ import pytest
 
 import fastexp as fx
 from tests.doors.studies import pools, run_task, writing
+from tests.support import processes
 from tests.support.processes import started
 from tests.support.small_study import TASKS, small, tables, undisturbed
 
@@ -203,7 +204,7 @@ class TestCommandLine:
             told = re.search(r"(\d+) of 300 tasks are finished", said)
             assert told is not None
             assert kept - 1 <= int(told[1]) <= kept  # one may be written as the signal comes
-        again = subprocess.run([*command, "resume", str(out)], timeout=LONG, check=False, **how)
+        again = processes.run([*command, "resume", str(out)], timeout=LONG, **how)
         assert again.returncode == 0, again.stderr
         assert tables(out) == whole
         assert whole_lines(out) == 300
